@@ -1,0 +1,170 @@
+import { SluiceError } from '../errors.js'
+
+/**
+ * @typedef {'float64'|'float32'|'int64'|'int32'|'int16'|'uint16'|'bool'|'string'|'bytes'} FieldType
+ * @typedef {{name: string, type: FieldType, unit?: string}} Field
+ * @typedef {Float64Array|Float32Array|BigInt64Array|Int32Array|Int16Array|Uint16Array|Uint8Array|string[]|Uint8Array[]} Column
+ *   `bool` is a Uint8Array of 0 and 1; `string` and `bytes` are plain arrays.
+ * @typedef {{gateway: string, source: string, epoch: string, seq: number}} Identity
+ *   Given by the spool when it accepts the batch: `seq` counts 0, 1, 2, … within an epoch and is never reused.
+ * @typedef {object} BatchParts
+ * @property {string} source
+ * @property {BigInt64Array} time  nanoseconds since 1970 UTC
+ * @property {Field[]} [fields]
+ * @property {Column[]} [columns]  one per field, each as long as `time`
+ * @property {(Uint8Array|null)[]} [validity]  per field: null when every value is there, else 1 = there, 0 = missing
+ * @property {Record<string, string>} [tags]  constant over the batch
+ * @property {Identity|null} [identity]
+ */
+
+/** The array each field type is held in. */
+export const COLUMN_TYPES = Object.freeze({
+  float64: Float64Array,
+  float32: Float32Array,
+  int64: BigInt64Array,
+  int32: Int32Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  bool: Uint8Array,
+  string: Array,
+  bytes: Array
+})
+
+/**
+ * n rows taken at n times from one source, column by column: all that moves through the gateway.
+ *
+ * A batch is never changed; what differs is a new batch, and one made from changed rows has no identity.
+ * Its string tag makes Node-RED pass it by reference where it would clone a plain object for each wire.
+ */
+export class Batch {
+  /** @param {BatchParts} parts */
+  constructor ({ source, time, fields = [], columns = [], validity, tags = {}, identity = null }) {
+    this.source = source
+    this.time = time
+    this.fields = fields
+    this.columns = columns
+    this.validity = validity ?? fields.map(() => null)
+    this.tags = tags
+    this.identity = identity
+    checkShape(this)
+    Object.freeze(this)
+  }
+
+  get [Symbol.toStringTag] () { return 'SluiceBatch' }
+
+  get rows () { return this.time.length }
+
+  get values () { return this.time.length * this.fields.length }
+
+  /** The same rows under an identity: what the spool makes of an accepted batch. @param {Identity|null} identity */
+  withIdentity (identity) {
+    return new Batch({ ...this, identity })
+  }
+
+  /**
+   * Rows `from` (inclusive) to `to` (exclusive), as views where the column allows it. The identity is kept:
+   * this is for the writer, which stores all of a batch's good rows under one commit record.
+   * @param {number} from
+   * @param {number} to
+   */
+  slice (from, to) {
+    return new Batch({
+      ...this,
+      time: this.time.subarray(from, to),
+      columns: this.columns.map(column => cut(column, from, to)),
+      validity: this.validity.map(valid => valid && valid.subarray(from, to))
+    })
+  }
+
+  /**
+   * The rows whose index is in `indices`, in that order, under the same identity.
+   * @param {number[]} indices
+   */
+  pick (indices) {
+    return new Batch({
+      ...this,
+      time: BigInt64Array.from(indices, i => this.time[i]),
+      columns: this.columns.map((column, f) => choose(column, this.fields[f].type, indices)),
+      validity: this.validity.map(valid => valid && Uint8Array.from(indices, i => valid[i]))
+    })
+  }
+
+  /** The value of a field at a row, or undefined where it is missing. @param {number} field @param {number} row */
+  value (field, row) {
+    const valid = this.validity[field]
+    if (valid && !valid[row]) return undefined
+    const value = this.columns[field][row]
+    return this.fields[field].type === 'bool' ? value === 1 : value
+  }
+
+  /** One object a row, `time` as BigInt nanoseconds, missing values left out: for function nodes. @returns {Record<string, unknown>[]} */
+  toObjects () {
+    return Array.from(this.time, (time, row) => {
+      /** @type {Record<string, unknown>} */
+      const object = { time }
+      this.fields.forEach(({ name }, f) => {
+        const value = this.value(f, row)
+        if (value !== undefined) object[name] = value
+      })
+      return object
+    })
+  }
+
+  /** A short view for the debug sidebar: what it is, and its first rows. */
+  toJSON () {
+    const { source, rows, tags, identity, fields } = this
+    const first = this.slice(0, Math.min(rows, 5)).toObjects()
+    return { source, rows, fields, tags, identity, first: JSON.parse(JSON.stringify(first, printable)) }
+  }
+}
+
+/**
+ * A batch of no rows under an identity: stored, it leaves a commit record and nothing else.
+ * @param {Identity} identity
+ */
+export function marker (identity) {
+  return new Batch({ source: identity.source, time: new BigInt64Array(0), identity })
+}
+
+/** One string for an identity, for maps and logs. @param {Identity} identity */
+export function identityKey ({ gateway, source, epoch, seq }) {
+  return `${gateway}/${source}/${epoch}/${seq}`
+}
+
+/** @param {Batch} batch */
+function checkShape ({ source, time, fields, columns, validity }) {
+  const bad = (/** @type {string} */ what) => {
+    throw new SluiceError('SLUICE_BATCH_SHAPE', `Batch of source "${source}": ${what}.`)
+  }
+  if (typeof source !== 'string' || source === '') bad('it needs a source name')
+  if (!(time instanceof BigInt64Array)) bad('time must be a BigInt64Array of nanoseconds')
+  if (columns.length !== fields.length || validity.length !== fields.length) {
+    bad(`${fields.length} fields, ${columns.length} columns and ${validity.length} validity columns must be as many`)
+  }
+  fields.forEach(({ name, type }, f) => {
+    const expected = COLUMN_TYPES[type]
+    if (!expected) bad(`field "${name}" has unknown type "${type}"`)
+    if (!(columns[f] instanceof expected)) bad(`field "${name}" of type ${type} must be held in a ${expected.name}`)
+    if (columns[f].length !== time.length) bad(`field "${name}" has ${columns[f].length} values for ${time.length} times`)
+    if (validity[f] && validity[f].length !== time.length) bad(`field "${name}" has ${validity[f].length} validity marks for ${time.length} times`)
+  })
+}
+
+/** @param {Column} column @param {number} from @param {number} to @returns {Column} */
+function cut (column, from, to) {
+  return Array.isArray(column) ? /** @type {Column} */ (column.slice(from, to)) : column.subarray(from, to)
+}
+
+/** @param {Column} column @param {FieldType} type @param {number[]} indices @returns {Column} */
+function choose (column, type, indices) {
+  const chosen = new (/** @type {any} */ (COLUMN_TYPES[type]))(indices.length)
+  indices.forEach((from, to) => { chosen[to] = column[from] })
+  return chosen
+}
+
+/** @param {string} _key @param {unknown} value */
+function printable (_key, value) {
+  if (typeof value === 'bigint') return value.toString()
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  return value
+}

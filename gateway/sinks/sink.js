@@ -1,0 +1,29 @@
+/**
+ * The contract of a sink. A sink is a module under `gateway/sinks/<type>/` that exports `schema`, `isTransient` and `open`;
+ * it knows one database and nothing of MQTT, Node-RED or retrying: the writer owns all that is alike.
+ *
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ *
+ * @typedef {object} SinkModule
+ * @property {object} schema  JSON Schema of the options, defaults, units and help included
+ * @property {(error: unknown) => boolean} isTransient  true when the same write may succeed later without any change to it
+ *   (connection lost, server starting, deadlock, disk full); false when the data or the set-up is at fault
+ * @property {(options: any, context: {signal?: AbortSignal, log?: Log}) => Promise<Sink>} open
+ *
+ * @typedef {object} Sink
+ * @property {(batches: Batch[]) => Promise<void>} prepare  creates what these batches need and is missing: table, index, added
+ *   column; cheap when nothing is missing; refuses a table that does not fit with SLUICE_SINK_TABLE_MISFIT
+ * @property {() => Promise<Committed[]>} committed  what the database itself says it has stored
+ * @property {(batches: Batch[], options?: {signal?: AbortSignal, probe?: boolean}) => Promise<WriteResult>} write
+ *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch whose record is there already is
+ *   left out and reported as duplicate. A batch of no rows leaves its record only. With `probe` it does all that and rolls back.
+ * @property {(heads: Head[]) => Promise<void>} compact  merges commit records below what the spool still holds
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {{duplicates: Batch[]}} WriteResult
+ * @typedef {{gateway: string, source: string, epoch: string, ranges: [number, number][]}} Committed
+ * @typedef {{gateway: string, source: string, epoch: string, first: number, last: number}} Head  what a spool holds of an epoch; `last` is -1 of an empty one
+ * @typedef {{info: (text: string) => void, warn: (text: string) => void, error: (text: string) => void}} Log
+ */
+
+export {}
