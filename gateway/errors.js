@@ -19,6 +19,7 @@ export class SluiceError extends Error {
 /**
  * One line about any thrown value, its code first where it has one.
  * @param {unknown} error
+ * @returns {string}
  */
 export function describe (error) {
   if (!(error instanceof Error)) return String(error)

@@ -13,7 +13,7 @@ export class RangeSet {
   add (first, last = first) {
     if (last < first) return
     const { ranges } = this
-    let from = this.#search(first - 1)
+    const from = this.#search(first - 1)
     let to = from
     while (to < ranges.length && ranges[to][0] <= last + 1) to++
     if (to > from) {

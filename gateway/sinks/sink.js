@@ -6,13 +6,13 @@
  *
  * @typedef {object} SinkModule
  * @property {object} schema  JSON Schema of the options, defaults, units and help included
- * @property {(error: unknown) => boolean} isTransient  true when the same write may succeed later without any change to it
- *   (connection lost, server starting, deadlock, disk full); false when the data or the set-up is at fault
+ * @property {(error: unknown) => boolean} isTransient  true when the same rows may be stored later: connection lost, deadlock, disk full,
+ *   wrong password, missing permission. False only when the rows themselves are at fault; those the writer isolates as dead letters
  * @property {(options: any, context: {signal?: AbortSignal, log?: Log}) => Promise<Sink>} open
  *
  * @typedef {object} Sink
  * @property {(batches: Batch[]) => Promise<void>} prepare  creates what these batches need and is missing: table, index, added
- *   column; cheap when nothing is missing; refuses a table that does not fit with SLUICE_SINK_TABLE_MISFIT
+ *   column; cheap when nothing is missing; refuses batches that do not fit their table with SLUICE_SINK_TABLE_MISFIT (not transient)
  * @property {() => Promise<Committed[]>} committed  what the database itself says it has stored
  * @property {(batches: Batch[], options?: {signal?: AbortSignal, probe?: boolean}) => Promise<WriteResult>} write
  *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch whose record is there already is

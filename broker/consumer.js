@@ -1,0 +1,394 @@
+import { EventEmitter } from 'node:events'
+import { peekIdentity } from '../gateway/codecs/arrow.js'
+import { describe } from '../gateway/errors.js'
+import { Delivery } from '../gateway/flow/delivery.js'
+import { Asks } from './asks.js'
+import { Stream } from './stream.js'
+import { level, parseTopic, ROOT, topicsOf } from './topics.js'
+
+/**
+ * @typedef {import('../gateway/batch/batch.js').Batch} Batch
+ * @typedef {import('../gateway/batch/batch.js').Identity} Identity
+ * @typedef {import('../gateway/flow/sinks.js').SinkHandle} SinkHandle
+ * @typedef {{topic: string, payload: Buffer, properties?: {contentType?: string}}} Packet
+ *
+ * @typedef {object} Held  a delivery and what acknowledges it
+ * @property {Delivery} delivery
+ * @property {Stream} stream
+ * @property {number} bytes
+ * @property {(() => void)[]} acks  one for each time the broker sent it
+ * @property {boolean} emitted
+ *
+ * @typedef {object} ConsumerOptions
+ * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements
+ * @property {string[]} sinks  names of the sinks that must settle each delivery
+ * @property {import('../gateway/flow/sinks.js').SinkRegistry} registry
+ * @property {import('../gateway/flow/deliveries.js').Deliveries} deliveries
+ * @property {(delivery: Delivery) => void} emit  into the flow
+ * @property {(packet: Packet) => Batch} decode  of a batch with identity; throws on what is broken
+ * @property {(packet: Packet) => Promise<void>} onForeign  a message without identity: resolves once it is spooled
+ * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused  a broken message: resolves once it is kept
+ * @property {string} [gateway]  MQTT filter of the gateways to read, default all
+ * @property {string} [source]  likewise of the sources
+ * @property {string[]} [foreignTopics]  more topic filters, whose messages have no identity
+ * @property {number} [window]  messages held at once
+ * @property {number} [windowBytes]
+ * @property {number} [overdueMs]  a delivery nobody has in hand for so long is emitted again
+ * @property {number} [attempts]  after so many it is parked
+ * @property {number} [quietMs]  a source that sends nothing for so long has sent all that its spool holds
+ * @property {import('../gateway/sinks/sink.js').Log} [log]
+ */
+
+const TICK_MS = 250
+const COMPACT_MS = 60_000
+
+/**
+ * Receives batches for sinks and acknowledges each to the broker once every sink's database has committed it. The broker may lose, repeat
+ * and reorder: what the databases have decides what is a duplicate, and what the spools hold decides what is missing and asked for again.
+ *
+ * Starts when all its sinks run. Event: `changed` (see `state`).
+ */
+export class Consumer extends EventEmitter {
+  /** @type {Map<string, Stream>} */
+  #streams = new Map()
+  /** @type {Map<string, Held>} by delivery id, in order of arrival */
+  #held = new Map()
+  #heldBytes = 0
+  /** @type {Map<string, SinkHandle>} those that run and have told what they have stored */
+  #ready = new Map()
+  #asks = new Asks()
+  /** @type {Set<string>} */
+  #uncommitted = new Set()
+  #subscribed = false
+  #connected = false
+  #closed = false
+  #compactedMs = Date.now()
+  #timer
+  counters = { received: 0, duplicates: 0, overflow: 0, redelivered: 0, replayed: 0, emittedAgain: 0, parked: 0, refused: 0, foreign: 0 }
+
+  /** @param {ConsumerOptions} options */
+  constructor (options) {
+    super()
+    this.options = { gateway: '+', source: '+', foreignTopics: [], window: 100, windowBytes: 2 ** 26, overdueMs: 30_000, attempts: 3, quietMs: 3000, log: console, ...options }
+    const { client, registry, sinks } = this.options
+    registry.on('added', this.#onAdded)
+    registry.on('removed', this.#onRemoved)
+    client.on('connect', this.#onConnect)
+    client.on('close', this.#onClose)
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    for (const name of sinks) {
+      const handle = registry.get(name)
+      if (handle) this.#onAdded(handle)
+    }
+  }
+
+  get state () {
+    const lost = [...this.#streams.values()].flatMap(stream => this.options.sinks.map(sink => stream.lost(sink)))
+    return {
+      connected: this.#connected,
+      waitingFor: this.options.sinks.filter(name => !this.#ready.has(name)),
+      held: this.#held.size,
+      heldBytes: this.#heldBytes,
+      lost: lost.reduce((sum, each) => sum + each.lost, 0),
+      shortfall: lost.reduce((sum, each) => sum + each.shortfall, 0),
+      ...this.counters
+    }
+  }
+
+  /**
+   * Every message from the broker comes here; it is acknowledged by calling `ack`.
+   * @param {Packet} packet
+   * @param {() => void} ack
+   */
+  async receive (packet, ack) {
+    if (this.#closed) return
+    const about = parseTopic(packet.topic)
+    if (about?.kind === 'head') {
+      this.#onHead(about.gateway, about.source, packet.payload)
+      return ack()
+    }
+    const identity = about && peekIdentity(packet.payload)
+    if (!identity) return this.#keep(packet, ack, 'foreign', () => this.options.onForeign(packet))
+
+    this.counters.received++
+    const { epoch, seq } = identity
+    const stream = this.#stream(identity.gateway, identity.source)
+    stream.lastDataMs = Date.now()
+    if (about.kind === 'data') stream.observe(epoch, seq)
+    else this.counters.replayed++
+
+    const id = `${identity.gateway}/${identity.source}/${epoch}/${seq}`
+    const held = this.#held.get(id)
+    if (held) {
+      this.counters.redelivered++
+      held.acks.push(ack)
+    } else if (this.options.sinks.every(sink => stream.isStored(sink, epoch, seq))) {
+      this.counters.duplicates++
+      ack()
+    } else if (stream.isParked(epoch, seq)) {
+      ack()
+    } else if (this.#isFull(packet.payload.length)) {
+      this.counters.overflow++ // safe to acknowledge: the spool has it until it is stored, and it will be found lacking
+      ack()
+    } else {
+      this.#hold(id, identity, stream, packet, ack)
+    }
+  }
+
+  /** Stops at once; what is not settled stays unacknowledged and comes again. The client is its owner's to end. */
+  close () {
+    this.#closed = true
+    clearInterval(this.#timer)
+    this.#publishCommits()
+    const { client, registry, deliveries } = this.options
+    registry.off('added', this.#onAdded)
+    registry.off('removed', this.#onRemoved)
+    client.off('connect', this.#onConnect)
+    client.off('close', this.#onClose)
+    for (const id of this.#held.keys()) deliveries.close(id)
+    this.#held.clear()
+  }
+
+  #onConnect = () => {
+    this.#connected = true
+    this.#asks.clear()
+    for (const stream of this.#streams.values()) stream.lastDataMs = Date.now()
+    for (const held of this.#held.values()) held.acks = []
+    this.#subscribe()
+  }
+
+  #onClose = () => {
+    this.#connected = this.#subscribed = false
+    this.emit('changed')
+  }
+
+  /** Only once every sink has told what it has: before, nothing could be told from a duplicate. */
+  #subscribe () {
+    const { client, sinks, gateway, source, foreignTopics, log } = this.options
+    if (this.#subscribed || this.#closed || !client.connected || !this.#allReady) return
+    this.#connected = this.#subscribed = true
+    const base = `${ROOT}/${gateway}/${source}`
+    const topics = [`${base}/head`, `${base}/data`, `${base}/replay/${level(sinks[0])}/data`, ...foreignTopics]
+    client.subscribe(topics, { qos: 1 }, (error, granted) => {
+      const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
+      if ((error || refused.length > 0) && client.connected) log.error(`The broker refuses the subscription to ${refused.join(', ') || topics.join(', ')}${error ? `: ${describe(error)}` : ''}`)
+    })
+    for (const stream of this.#streams.values()) this.#uncommitAll(stream)
+    this.#publishCommits()
+    this.emit('changed')
+  }
+
+  /** A sink runs, or runs again. @param {SinkHandle} handle */
+  #onAdded = async handle => {
+    const { sinks, registry, log } = this.options
+    if (!sinks.includes(handle.name)) return
+    for (let delayMs = 200; !this.#closed && registry.get(handle.name) === handle; delayMs = Math.min(2 * delayMs, 10_000)) {
+      try {
+        this.#onStored(handle.name, await handle.committed())
+        if (registry.get(handle.name) !== handle) return
+        this.#ready.set(handle.name, handle)
+        this.#subscribe()
+        this.#emitHeld(handle.name)
+        break
+      } catch (error) {
+        log.warn(`Sink "${handle.name}" cannot tell what it has stored: ${describe(error)}`)
+        await new Promise(resolve => setTimeout(resolve, delayMs))
+      }
+    }
+    this.emit('changed')
+  }
+
+  /** @param {string} name */
+  #onRemoved = name => {
+    if (!this.#ready.delete(name)) return
+    for (const { delivery } of this.#held.values()) delivery.release(name)
+    this.emit('changed')
+  }
+
+  /** @param {string} sink @param {import('../gateway/sinks/sink.js').Committed[]} committed */
+  #onStored (sink, committed) {
+    for (const { gateway, source } of committed) this.#stream(gateway, source)
+    for (const stream of this.#streams.values()) {
+      stream.setStored(sink, committed.filter(({ gateway, source }) => gateway === stream.gateway && source === stream.source))
+      this.#uncommitted.add(JSON.stringify([stream.gateway, stream.source, sink]))
+    }
+    for (const { delivery, stream } of this.#held.values()) {
+      if (stream.isStored(sink, delivery.identity.epoch, delivery.identity.seq)) delivery.recorded(sink)
+    }
+  }
+
+  /** @param {string} gateway @param {string} source @param {Buffer} payload */
+  #onHead (gateway, source, payload) {
+    const stream = this.#stream(gateway, source)
+    const isFirst = !stream.headKnown
+    try {
+      stream.setHead(payload.length === 0 ? [] : JSON.parse(payload.toString()).epochs)
+    } catch (error) {
+      this.options.log.warn(`Ignored the head of ${gateway}/${source}: ${describe(error)}`)
+      return
+    }
+    if (!isFirst) return
+    for (const sink of this.options.sinks) {
+      if (stream.hasStoredAny(sink)) continue
+      stream.startAtFirst(sink)
+      const { shortfall } = stream.lost(sink)
+      if (shortfall > 0) this.options.log.warn(`Sink "${sink}" is new for ${source}: ${shortfall} earlier batches are no longer in the spool.`)
+    }
+    this.#uncommitAll(stream)
+  }
+
+  /** @param {string} id @param {Identity} identity @param {Stream} stream @param {Packet} packet @param {() => void} ack */
+  #hold (id, identity, stream, packet, ack) {
+    const bytes = packet.payload.length
+    const { sinks, deliveries, decode } = this.options
+    let batch
+    try {
+      batch = decode(packet)
+    } catch (error) {
+      this.#keep(packet, ack, 'refused', () => this.options.onRefused(packet, error))
+      return
+    }
+    const delivery = new Delivery({
+      id,
+      batch: batch.withIdentity(identity),
+      sinks,
+      mark: (sink, record) => this.#ready.get(sink)?.write(record) ?? Promise.reject(new Error(`sink "${sink}" is not running`)),
+      onFinished: sink => this.#onFinished(id, sink),
+      onError: error => this.options.log.warn(`A delivery could not be marked as dealt with, and comes again: ${describe(error)}`)
+    })
+    this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false })
+    this.#heldBytes += bytes
+    stream.hold(identity.epoch, identity.seq)
+    deliveries.open(delivery)
+    for (const sink of sinks) if (stream.isStored(sink, identity.epoch, identity.seq)) delivery.recorded(sink)
+    if (this.#held.has(id)) this.#emit(delivery)
+  }
+
+  /** Messages that are no deliveries: acknowledged once they are safe elsewhere. @param {Packet} packet @param {() => void} ack @param {'foreign'|'refused'} kind @param {() => Promise<void>} keep */
+  async #keep (packet, ack, kind, keep) {
+    this.counters[kind]++
+    try {
+      await keep()
+      ack()
+    } catch (error) {
+      this.options.log.error(`A message on ${packet.topic} could not be kept and stays with the broker: ${describe(error)}`)
+    }
+  }
+
+  /** @param {number} bytes */
+  #isFull (bytes) {
+    const { window, windowBytes } = this.options
+    return this.#held.size > 0 && (this.#held.size >= window || this.#heldBytes + bytes > windowBytes)
+  }
+
+  /** @param {Delivery} delivery */
+  #emit (delivery) {
+    if (!this.#allReady) return
+    const held = this.#held.get(delivery.id)
+    if (held) held.emitted = true
+    delivery.attempts++
+    delivery.activeAtMs = Date.now()
+    this.options.emit(delivery)
+  }
+
+  /** What a sink that has just come back let go of, and what came while it was away. @param {string} sink */
+  #emitHeld (sink) {
+    for (const { delivery, emitted } of [...this.#held.values()]) {
+      if (!emitted || delivery.sinks.get(sink)?.state !== 'finished') this.#emit(delivery)
+    }
+  }
+
+  get #allReady () { return this.options.sinks.every(name => this.#ready.has(name)) }
+
+  /** @param {string} id @param {string} sink */
+  #onFinished (id, sink) {
+    const held = this.#held.get(id)
+    if (!held) return
+    const { delivery: { identity }, stream } = held
+    stream.addStored(sink, identity.epoch, identity.seq)
+    this.#uncommitted.add(JSON.stringify([stream.gateway, stream.source, sink]))
+    if (held.delivery.finished) this.#done(id, held)
+  }
+
+  /** @param {string} id @param {Held} held */
+  #done (id, { delivery: { identity }, stream, bytes, acks }) {
+    this.#held.delete(id)
+    this.#heldBytes -= bytes
+    stream.letGo(identity.epoch, identity.seq)
+    this.options.deliveries.close(id)
+    for (const ack of acks) ack()
+  }
+
+  #tick () {
+    this.#publishCommits()
+    this.#seeToOverdue()
+    if (this.#subscribed) this.#askForMissing()
+    if (Date.now() - this.#compactedMs > COMPACT_MS) {
+      this.#compactedMs = Date.now()
+      const heads = [...this.#streams.values()].filter(({ headKnown }) => headKnown).flatMap(stream => stream.heads())
+      for (const handle of this.#ready.values()) {
+        handle.compact(heads).catch(error => this.options.log.warn(`Sink "${handle.name}" could not tidy its commit records: ${describe(error)}`))
+      }
+    }
+    this.emit('changed')
+  }
+
+  #seeToOverdue () {
+    const { overdueMs, attempts, log } = this.options
+    for (const [id, held] of this.#held) {
+      const { delivery, stream, emitted } = held
+      if (!emitted || !this.#allReady || !delivery.idle || Date.now() - delivery.activeAtMs < overdueMs) continue
+      if (delivery.attempts < attempts) {
+        this.counters.emittedAgain++
+        this.#emit(delivery)
+        continue
+      }
+      const missing = [...delivery.sinks].filter(([, { state }]) => state !== 'finished').map(([name]) => name)
+      log.error(`Batch ${id} went into the flow ${attempts} times and did not come out at ${missing.join(', ')}: parked until the next deploy. A flow that drops on purpose needs a settle node.`)
+      this.counters.parked++
+      stream.park(delivery.identity.epoch, delivery.identity.seq)
+      this.#done(id, held)
+    }
+  }
+
+  /** Asks the spools for what some sink lacks, no more than there is room for. */
+  #askForMissing () {
+    const { window, quietMs, sinks, client } = this.options
+    for (const [key, stream] of this.#streams) {
+      const room = window - this.#held.size
+      if (room < window / 4) return
+      const quiet = Date.now() - stream.lastDataMs > quietMs && this.#held.size < window / 2
+      const epochs = this.#asks.next(key, stream.lacks(sinks, { limit: room, quiet }))
+      if (epochs) client.publish(topicsOf(stream.gateway, stream.source).replay(sinks[0]), JSON.stringify({ epochs }), { qos: 1 })
+    }
+  }
+
+  /** @param {Stream} stream */
+  #uncommitAll (stream) {
+    for (const sink of this.options.sinks) this.#uncommitted.add(JSON.stringify([stream.gateway, stream.source, sink]))
+  }
+
+  /** Tells the spools what is stored: a copy of the databases' word, so an older one does no harm. */
+  #publishCommits () {
+    if (!this.#subscribed) return
+    const { client } = this.options
+    for (const key of this.#uncommitted) {
+      const [gateway, source, sink] = JSON.parse(key)
+      const epochs = this.#stream(gateway, source).storedRanges(sink)
+      client.publish(topicsOf(gateway, source).commit(sink), JSON.stringify({ clientId: client.options.clientId, epochs }), { qos: 1, retain: true })
+    }
+    this.#uncommitted.clear()
+  }
+
+  /** @param {string} gateway @param {string} source */
+  #stream (gateway, source) {
+    const key = `${gateway}/${source}`
+    let stream = this.#streams.get(key)
+    if (!stream) {
+      stream = new Stream(gateway, source)
+      this.#streams.set(key, stream)
+    }
+    return stream
+  }
+}
+

@@ -1,0 +1,90 @@
+/**
+ * Acknowledgements on our own time. MQTT.js hands over one message at a time and acknowledges it when its handler returns, so whoever
+ * wants to acknowledge after a database commit would have one message in flight. Here the handler returns at once, told to send no
+ * PUBACK (that is what an error given to the callback of `handleMessage` means to MQTT.js), and the PUBACK is written when the time
+ * has come: in the order of arrival, as MQTT asks, and never on a later connection, where the packet id stands for another message.
+ *
+ * @typedef {import('mqtt').MqttClient} MqttClient
+ * @typedef {import('mqtt').IPublishPacket} PublishPacket
+ * @typedef {{id: number, acknowledged: boolean}} Held
+ */
+
+const NO_PUBACK = new Error('The PUBACK is sent later.')
+
+/**
+ * Takes over the messages of an MQTT.js client.
+ * @param {MqttClient} client
+ * @param {(packet: PublishPacket, ack: () => void) => void} onPublish  called for each message as it arrives; must not throw. `ack` may be
+ *   called once or more, at any time and in any order; of a QoS 0 message, or after its connection has ended, it does nothing
+ * @returns {{readonly pending: number}}  how many messages of the present connection the broker awaits an acknowledgement for
+ */
+export function deferAcks (client, onPublish) {
+  let held = new HeldAcks(client)
+
+  client.handleMessage = (packet, callback) => {
+    if (packet.qos !== 1) {
+      onPublish(packet, () => {})
+      callback()
+      return
+    }
+    if (!held.isCurrent) held = new HeldAcks(client)
+    onPublish(packet, held.hold(/** @type {number} */ (packet.messageId)))
+    callback(NO_PUBACK)
+  }
+
+  return {
+    get pending () { return held.isCurrent ? held.count : 0 }
+  }
+}
+
+/** The unacknowledged messages of one connection, oldest first. */
+class HeldAcks {
+  /** @type {Held[]} */
+  #held = []
+  #first = 0
+  #scheduled = false
+  #client
+  #stream
+
+  /** @param {MqttClient} client */
+  constructor (client) {
+    this.#client = client
+    this.#stream = client.stream
+  }
+
+  get isCurrent () { return this.#client.stream === this.#stream && !this.#stream.destroyed }
+
+  get count () { return this.#held.length - this.#first }
+
+  /** @param {number} id  packet id @returns {() => void} */
+  hold (id) {
+    const entry = { id, acknowledged: false }
+    this.#held.push(entry)
+    return () => {
+      entry.acknowledged = true
+      if (this.#scheduled) return
+      this.#scheduled = true
+      queueMicrotask(() => this.#send())
+    }
+  }
+
+  /** Writes all that are due as one piece: a commit acknowledges many messages at once. */
+  #send () {
+    this.#scheduled = false
+    const from = this.#first
+    while (this.#held[this.#first]?.acknowledged) this.#first++
+    if (this.#first === from) return
+    if (this.isCurrent) this.#stream.write(pubacks(this.#held.slice(from, this.#first)))
+    if (this.#first * 2 > this.#held.length) {
+      this.#held.splice(0, this.#first)
+      this.#first = 0
+    }
+  }
+}
+
+/** PUBACK packets, of the same four bytes in MQTT 3.1.1 and, for success, in MQTT 5. @param {Held[]} held */
+function pubacks (held) {
+  const bytes = Buffer.allocUnsafe(held.length * 4)
+  held.forEach(({ id }, i) => bytes.writeUInt32BE(0x4002_0000 + id, i * 4))
+  return bytes
+}

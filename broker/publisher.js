@@ -1,0 +1,185 @@
+import { describe, SluiceError } from '../gateway/errors.js'
+import { parseTopic, ROOT, level, topicsOf } from './topics.js'
+
+/**
+ * @typedef {import('./spool/spool.js').Spool} Spool
+ * @typedef {import('./spool/spool.js').Place} Place
+ * @typedef {object} Lane  one spool and how far it is sent
+ * @property {Spool} spool
+ * @property {ReturnType<typeof topicsOf>} topics
+ * @property {Place|undefined} sent  where to go on; undefined: from the lowest commit known
+ * @property {Map<string, {epoch: string, first: number, last: number}[]>} replays  by sink: what it has asked for
+ */
+
+const HEAD_INTERVAL_MS = 5000
+
+/**
+ * Sends what spools hold to the broker, over one connection, each source in its order; hears what sinks have stored, and answers
+ * what they ask for again.
+ */
+export class Publisher {
+  /** @type {Map<string, Lane>} by source */
+  #lanes = new Map()
+  #connected = false
+  #pumping = false
+  #wanted = false
+  #inFlight = 0
+  #inFlightBytes = 0
+  #headTimer
+
+  /**
+   * @param {object} options
+   * @param {import('mqtt').MqttClient} options.client  with a persistent session
+   * @param {string} options.gateway
+   * @param {string} [options.contentType]  of the payloads
+   * @param {number} [options.window]  messages the broker has not acknowledged
+   * @param {number} [options.windowBytes]
+   * @param {import('../gateway/sinks/sink.js').Log} [options.log]
+   */
+  constructor ({ client, gateway, contentType, window = 64, windowBytes = 2 ** 24, log = console }) {
+    this.client = client
+    this.gateway = gateway
+    this.options = { contentType, window, windowBytes, log }
+    this.#headTimer = setInterval(() => this.#announce(), HEAD_INTERVAL_MS)
+    this.#headTimer.unref()
+    client.on('connect', ({ sessionPresent }) => this.#onConnect(sessionPresent))
+    client.on('close', () => { this.#connected = false })
+    client.on('message', (topic, payload) => this.#onMessage(topic, payload))
+    if (client.connected) this.#onConnect(false)
+  }
+
+  get connected () { return this.#connected }
+
+  /** @param {Spool} spool */
+  add (spool) {
+    const lane = { spool, topics: topicsOf(this.gateway, spool.source), sent: undefined, replays: new Map() }
+    this.#lanes.set(spool.source, lane)
+    spool.on('accepted', () => this.#pump())
+    if (this.#connected) this.#announce([lane])
+    this.#pump()
+  }
+
+  /** Says nothing more; the connection stays its owner's. */
+  close () {
+    clearInterval(this.#headTimer)
+    this.#connected = false
+  }
+
+  /** @param {boolean} sessionPresent */
+  #onConnect (sessionPresent) {
+    this.#connected = true
+    const base = `${ROOT}/${level(this.gateway)}/+`
+    this.client.subscribe([`${base}/commit/+`, `${base}/replay/+`], { qos: 1 }, error => {
+      if (error && this.#connected) this.options.log.error(`Cannot hear what the sinks have stored: ${describe(error)}`)
+    })
+    if (!sessionPresent) for (const lane of this.#lanes.values()) lane.sent = undefined
+    this.#announce()
+    this.#pump()
+  }
+
+  /** @param {Iterable<Lane>} [lanes] */
+  #announce (lanes = this.#lanes.values()) {
+    if (!this.#connected) return
+    for (const { spool, topics } of lanes) {
+      this.client.publish(topics.head, JSON.stringify({ epochs: spool.epochs }), { qos: 1, retain: true }, this.#report)
+    }
+  }
+
+  /** @param {string} topic @param {Buffer} payload */
+  #onMessage (topic, payload) {
+    const about = parseTopic(topic)
+    const lane = about && this.#lanes.get(about.source)
+    if (!lane || !about.sink) return
+    try {
+      if (about.kind === 'commit' && payload.length === 0) {
+        lane.replays.delete(about.sink)
+        lane.spool.forget(about.sink).catch(this.#report)
+      } else if (about.kind === 'commit') {
+        lane.spool.commit(about.sink, readRanges(payload)).catch(this.#report)
+      } else if (about.kind === 'replay') {
+        lane.replays.set(about.sink, Object.entries(readRanges(payload)).flatMap(([epoch, ranges]) => ranges.map(([first, last]) => ({ epoch, first, last }))))
+        this.#pump()
+      }
+    } catch (error) {
+      this.options.log.warn(`Ignored a message on ${topic}: ${describe(error)}`)
+    }
+  }
+
+  /** Sends as the window allows: each lane in turn one batch and, to each sink that asked, one again. */
+  async #pump () {
+    this.#wanted = true
+    if (this.#pumping) return
+    this.#pumping = true
+    try {
+      for (let sent = false; (sent || this.#wanted) && this.#hasRoom();) {
+        sent = this.#wanted = false
+        for (const lane of this.#lanes.values()) {
+          sent = await this.#sendNext(lane) || sent
+          for (const sink of lane.replays.keys()) sent = await this.#sendAgain(lane, sink) || sent
+        }
+      }
+    } catch (error) {
+      this.options.log.error(`Cannot send from the spool: ${describe(error)}`)
+    } finally {
+      this.#pumping = false
+    }
+  }
+
+  #hasRoom () {
+    const { window, windowBytes } = this.options
+    return this.#connected && this.#inFlight < window && this.#inFlightBytes < windowBytes
+  }
+
+  /** @param {Lane} lane */
+  async #sendNext (lane) {
+    const place = this.#hasRoom() && lane.spool.next(lane.sent)
+    if (!place) return false
+    lane.sent = { epoch: place.epoch, seq: place.seq + 1 }
+    const payload = await lane.spool.read(place.epoch, place.seq)
+    if (payload) this.#publish(lane.topics.data, payload)
+    return true
+  }
+
+  /** @param {Lane} lane @param {string} sink */
+  async #sendAgain (lane, sink) {
+    const range = this.#hasRoom() && lane.replays.get(sink)?.[0]
+    if (!range) return false
+    const payload = await lane.spool.read(range.epoch, range.first)
+    if (payload) this.#publish(lane.topics.replayData(sink), payload)
+    if (++range.first > range.last) lane.replays.get(sink)?.shift()
+    return true
+  }
+
+  /** @param {string} topic @param {Uint8Array} payload */
+  #publish (topic, payload) {
+    const { contentType } = this.options
+    const properties = contentType && this.client.options.protocolVersion === 5 ? { properties: { contentType } } : {}
+    this.#inFlight++
+    this.#inFlightBytes += payload.length
+    this.client.publish(topic, /** @type {Buffer} */ (payload), { qos: 1, ...properties }, error => {
+      this.#inFlight--
+      this.#inFlightBytes -= payload.length
+      if (error) this.#report(error)
+      else this.#pump()
+    })
+  }
+
+  /** @param {unknown} [error] */
+  #report = error => {
+    if (error && this.#connected) this.options.log.warn(`Publishing failed: ${describe(error)}`)
+  }
+}
+
+/**
+ * Ranges of seqs by epoch, as `commit` and `replay` messages carry them.
+ * @param {Buffer} payload
+ * @returns {Record<string, [number, number][]>}
+ */
+export function readRanges (payload) {
+  const { epochs } = JSON.parse(payload.toString())
+  for (const [epoch, ranges] of Object.entries(epochs)) {
+    const good = Array.isArray(ranges) && ranges.every(range => Number.isSafeInteger(range[0]) && Number.isSafeInteger(range[1]) && range[0] >= 0)
+    if (!good) throw new SluiceError('SLUICE_PROTOCOL', `The ranges of epoch ${epoch} are not pairs of whole numbers.`)
+  }
+  return epochs
+}

@@ -1,0 +1,130 @@
+import { marker } from '../batch/batch.js'
+
+/**
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ * @typedef {import('../batch/batch.js').Identity} Identity
+ *
+ * @typedef {object} Piece  what of a delivery reached a sink
+ * @property {boolean} identified  the batch as it was staged; false: something a flow made of it
+ * @property {{id: string, index: number, count: number}|null} [part]  of a split message (Node-RED's `msg.parts`)
+ *
+ * @typedef {object} SinkState
+ * @property {'open'|'marking'|'finished'} state
+ * @property {number} held  pieces the sink has and has not stored
+ * @property {boolean} identifiedHeld
+ * @property {boolean} identified  the batch is stored, its commit record with it; else a record without rows will say it was dealt with
+ * @property {Map<string, {count: number, held: Set<number>, done: Set<number>}>} parts  by the split's id
+ */
+
+/**
+ * A staged batch on its way through a flow: emitted by stage in, settled when each of the sinks listed has stored all that reached it.
+ * The message carries only the delivery's id, a string, which survives cloning.
+ */
+export class Delivery {
+  attempts = 0
+  activeAtMs = 0
+
+  /**
+   * @param {object} options
+   * @param {string} options.id
+   * @param {Batch} options.batch  with its identity
+   * @param {string[]} options.sinks
+   * @param {(sink: string, record: Batch) => Promise<unknown>} options.mark  stores a commit record of no rows
+   * @param {(sink: string) => void} options.onFinished  the sink is done with it
+   * @param {(error: unknown) => void} options.onError
+   * @param {() => number} [options.nowMs]
+   */
+  constructor ({ id, batch, sinks, mark, onFinished, onError, nowMs = Date.now }) {
+    this.id = id
+    this.batch = batch
+    this.identity = /** @type {Identity} */ (batch.identity)
+    this.sinks = new Map(sinks.map(name => [name, freshState()]))
+    this.actions = { mark, onFinished, onError, nowMs }
+  }
+
+  get finished () { return [...this.sinks.values()].every(({ state }) => state === 'finished') }
+
+  /** Nobody has it in hand, yet it is not finished. */
+  get idle () { return [...this.sinks.values()].every(({ state, held }) => state === 'finished' || (state === 'open' && held === 0)) }
+
+  /**
+   * A sink has received a piece. False when it has or had that same piece already: then there is nothing to store.
+   * @param {string} sink
+   * @param {Piece} piece
+   */
+  accept (sink, { identified, part }) {
+    const state = this.sinks.get(sink)
+    if (!state) return true
+    this.activeAtMs = this.actions.nowMs()
+    if (identified && (state.state === 'finished' || state.identifiedHeld || state.identified)) return false
+    if (part) {
+      const group = state.parts.get(part.id) ?? { count: part.count, held: new Set(), done: new Set() }
+      if (state.state === 'finished' || group.held.has(part.index) || group.done.has(part.index)) return false
+      group.held.add(part.index)
+      state.parts.set(part.id, group)
+    }
+    state.identifiedHeld ||= identified
+    state.held++
+    return true
+  }
+
+  /**
+   * The sink has stored an accepted piece, or it was dropped on purpose.
+   * @param {string} sink
+   * @param {Piece} piece
+   */
+  settle (sink, { identified, part }) {
+    const state = this.sinks.get(sink)
+    if (!state) return
+    this.activeAtMs = this.actions.nowMs()
+    state.held = Math.max(0, state.held - 1)
+    if (identified) {
+      state.identified = true
+      state.identifiedHeld = false
+    }
+    const group = part && state.parts.get(part.id)
+    if (group && part) {
+      group.held.delete(part.index)
+      group.done.add(part.index)
+    }
+    if (state.state !== 'open' || state.held > 0 || [...state.parts.values()].some(({ count, done }) => done.size < count)) return
+    this.#finish(sink, state)
+  }
+
+  /** The sink let go of what it had not stored; it may be emitted again. @param {string} sink */
+  release (sink) {
+    const state = this.sinks.get(sink)
+    if (!state) return
+    state.held = 0
+    state.identifiedHeld = false
+    for (const { held } of state.parts.values()) held.clear()
+  }
+
+  /** The sink's database has its commit record. @param {string} sink */
+  recorded (sink) {
+    const state = this.sinks.get(sink)
+    if (!state || state.state === 'finished') return
+    state.state = 'finished'
+    this.actions.onFinished(sink)
+  }
+
+  /** @param {string} sink @param {SinkState} state */
+  async #finish (sink, state) {
+    if (!state.identified) {
+      state.state = 'marking'
+      try {
+        await this.actions.mark(sink, marker(this.identity))
+      } catch (error) {
+        state.state = 'open'
+        this.actions.onError(error)
+        return
+      }
+    }
+    this.recorded(sink)
+  }
+}
+
+/** @returns {SinkState} */
+function freshState () {
+  return { state: 'open', held: 0, identifiedHeld: false, identified: false, parts: new Map() }
+}
