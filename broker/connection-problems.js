@@ -59,7 +59,7 @@ const PROBLEMS = {
   lost: {
     code: 'SLUICE_BROKER_LOST',
     what: place => `The connection to the broker at ${place} was lost.`,
-    fix: 'It is made again without end; what is staged meanwhile waits.'
+    fix: 'It is made again without end. If this repeats at once, another client may use the same client id.'
   },
   other: {
     code: 'SLUICE_BROKER_CONNECTION',
@@ -77,7 +77,6 @@ const KINDS = [
   ['takenOver', [142]],
   ['refused', ['ECONNREFUSED']],
   ['unreachable', ['ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']],
-  ['lost', ['ECONNRESET', 'EPIPE']],
   ['untrusted', ['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT',
     'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_UNTRUSTED', 'ERR_TLS_CERT_ALTNAME_INVALID']]
 ]

@@ -111,6 +111,8 @@ const LONGEST_DELAY_MS = 15_000
 /** A connection that lasted so long makes the next loss a first one. */
 const STEADY_AFTER_MS = 2000
 const CONNECT_TIMEOUT_MS = 10_000
+/** Socket errors that say no more than that the other side ended the connection. */
+const ENDED = new Set(['ECONNRESET', 'EPIPE'])
 const REFUSED_PROTOCOL = new Set([1, 132])
 
 /**
@@ -203,7 +205,8 @@ export class Connection {
       this.#options.log?.info(`Connected to the broker at ${this.place} (MQTT ${this.protocolVersion === 5 ? '5' : '3.1.1'}).`)
     })
     client.on('error', error => {
-      if (!this.#fallsBack(error)) this.#report(problemOf(error, this.place))
+      const isToldByClose = ENDED.has(/** @type {any} */ (error).code)
+      if (!isToldByClose && !this.#fallsBack(error)) this.#report(problemOf(error, this.place))
     })
     client.on('disconnect', ({ reasonCode }) => this.#report(problemOf({ code: reasonCode, message: 'it said DISCONNECT' }, this.place)))
     client.on('close', () => {

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { peekIdentity } from '../gateway/codecs/arrow.js'
+import { peekIdentity, recognises } from '../gateway/codecs/arrow.js'
+import { identityKey } from '../gateway/batch/batch.js'
 import { describe } from '../gateway/errors.js'
 import { Delivery } from '../gateway/flow/delivery.js'
 import { Asks } from './asks.js'
@@ -100,15 +101,19 @@ export class Consumer extends EventEmitter {
    * @param {Packet} packet
    * @param {() => void} ack
    */
-  async receive (packet, ack) {
+  receive (packet, ack) {
     if (this.#closed) return
     const about = parseTopic(packet.topic)
     if (about?.kind === 'head') {
       this.#onHead(about.gateway, about.source, packet.payload)
-      return ack()
+      ack()
+      return
     }
-    const identity = about && peekIdentity(packet.payload)
-    if (!identity) return this.#keep(packet, ack, 'foreign', () => this.options.onForeign(packet))
+    const identity = about && identityOf(packet.payload)
+    if (!identity) {
+      this.#keep(packet, ack, 'foreign', () => this.options.onForeign(packet))
+      return
+    }
 
     this.counters.received++
     const { epoch, seq } = identity
@@ -117,7 +122,7 @@ export class Consumer extends EventEmitter {
     if (about.kind === 'data') stream.observe(epoch, seq)
     else this.counters.replayed++
 
-    const id = `${identity.gateway}/${identity.source}/${epoch}/${seq}`
+    const id = `${this.options.client.options.clientId}:${identityKey(identity)}` // two stage ins may hold the same batch
     const held = this.#held.get(id)
     if (held) {
       this.counters.redelivered++
@@ -392,3 +397,11 @@ export class Consumer extends EventEmitter {
   }
 }
 
+/** Null of a message from others, broken ones included. @param {Buffer} payload */
+function identityOf (payload) {
+  try {
+    return recognises(payload) ? peekIdentity(payload) : null
+  } catch {
+    return null
+  }
+}

@@ -64,8 +64,12 @@ export async function preflight (options) {
       } catch (error) {
         findings.push({ level: 'error', code: 'not-checked', text: `${what} could not be checked: ${describe(error)}`, fix: 'Run the preflight again.' })
       }
+      if (PRECONDITIONS.has(check) && findings.some(isError)) {
+        findings.push({ level: 'info', code: 'not-checked', text: 'The rest was not checked.', fix: 'Put this right, and run the preflight again.' })
+        break
+      }
     }
-    return { ok: findings.every(({ level }) => level !== 'error'), broker, findings }
+    return { ok: !findings.some(isError), broker, findings }
   } finally {
     await connection.close()
   }
@@ -79,6 +83,12 @@ const CHECKS = [
   ['Session and queue', checkSession],
   ['What it keeps on disk', tellUnseen]
 ]
+
+/** Without these the others can only fail. @type {Set<(probe: Probe) => void|Promise<void>>} */
+const PRECONDITIONS = new Set([checkLimits, checkAccess])
+
+/** @param {Finding} finding */
+function isError ({ level }) { return level === 'error' }
 
 /** @param {Probe} probe */
 function checkLimits ({ client, findings }) {

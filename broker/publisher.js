@@ -11,8 +11,6 @@ import { parseTopic, ROOT, level, topicsOf } from './topics.js'
  * @property {Map<string, {epoch: string, first: number, last: number}[]>} replays  by sink: what it has asked for
  */
 
-const HEAD_INTERVAL_MS = 5000
-
 /**
  * Sends what spools hold to the broker, over one connection, each source in its order; hears what sinks have stored, and answers
  * what they ask for again.
@@ -34,13 +32,14 @@ export class Publisher {
    * @param {string} [options.contentType]  of the payloads
    * @param {number} [options.window]  messages the broker has not acknowledged
    * @param {number} [options.windowBytes]
+   * @param {number} [options.headIntervalMs]
    * @param {import('../gateway/sinks/sink.js').Log} [options.log]
    */
-  constructor ({ client, gateway, contentType, window = 64, windowBytes = 2 ** 24, log = console }) {
+  constructor ({ client, gateway, contentType, window = 64, windowBytes = 2 ** 24, headIntervalMs = 5000, log = console }) {
     this.client = client
     this.gateway = gateway
     this.options = { contentType, window, windowBytes, log }
-    this.#headTimer = setInterval(() => this.#announce(), HEAD_INTERVAL_MS)
+    this.#headTimer = setInterval(() => this.#announce(), headIntervalMs)
     this.#headTimer.unref()
     client.on('connect', ({ sessionPresent }) => this.#onConnect(sessionPresent))
     client.on('close', () => { this.#connected = false })

@@ -16,6 +16,7 @@ import { Spool } from './spool/spool.js'
  * @property {'block'|'drop-oldest'} [whenFull]
  * @property {import('./spool/spool.js').FsyncPolicy} [fsync]
  * @property {number} [fsyncIntervalMs]
+ * @property {number} [headIntervalMs]  how often it says what the spools hold
  * @property {string} [ledger]
  * @property {import('../gateway/sinks/sink.js').Log} [log]
  */
@@ -35,10 +36,10 @@ export class Stage extends EventEmitter {
   spools = new Map()
 
   /** @param {StageOptions} options */
-  constructor ({ client, gateway, maxBytes = 2 ** 30, log = console, ...options }) {
+  constructor ({ client, gateway, maxBytes = 2 ** 30, headIntervalMs, log = console, ...options }) {
     super()
     this.options = { ...options, gateway, log, budget: new Budget(maxBytes) }
-    this.publisher = new Publisher({ client, gateway, contentType, log })
+    this.publisher = new Publisher({ client, gateway, contentType, headIntervalMs, log })
   }
 
   /** @param {StageOptions} options */

@@ -1,30 +1,27 @@
 import { EventEmitter } from 'node:events'
 
 /**
- * @typedef {Awaited<ReturnType<typeof import('../writer/dead-letters.js').openDeadLetters>>} DeadLetters
+ * @typedef {import('../writer/dead-letters.js').DeadLetters} DeadLetters
  */
 
-/** The dead letters of the sinks that run in this process, by the sink's name. Event: `added` (name, store). */
+/** The dead letters of the sinks that run in this process, by the sink's name. Events: `added` and `removed` (name, store). */
 class DeadLetterStores extends EventEmitter {
   /** @type {Map<string, DeadLetters>} */
   #stores = new Map()
 
   /**
    * @param {string} sink
-   * @param {DeadLetters} store  open; whoever opened it closes it
-   * @returns {() => void} removes it
+   * @param {DeadLetters} store  open; who opened it closes it, after taking it away here
+   * @returns {() => void} takes it away
    */
   add (sink, store) {
     this.#stores.set(sink, store)
     this.emit('added', sink, store)
     return () => {
-      if (this.#stores.get(sink) === store) this.#stores.delete(sink)
+      if (this.#stores.get(sink) !== store) return
+      this.#stores.delete(sink)
+      this.emit('removed', sink, store)
     }
-  }
-
-  /** @param {string} sink */
-  get (sink) {
-    return this.#stores.get(sink)
   }
 
   [Symbol.iterator] () { return this.#stores[Symbol.iterator]() }

@@ -1,0 +1,60 @@
+import { describe } from '../../gateway/errors.js'
+
+/**
+ * @typedef {import('../../gateway/sinks/sink.js').Sink} Sink
+ * @typedef {import('../../gateway/sinks/sink.js').SinkModule} SinkModule
+ */
+
+/**
+ * A sink that opens when it is first needed and again after it could not: a database that is not there yet is like one that went away,
+ * and the writer's endless retry serves both.
+ */
+export class LazySink {
+  /** @type {Promise<Sink>|null} */
+  #opening = null
+  /** @type {WeakSet<object>} */
+  #openErrors = new WeakSet()
+  /** Why it cannot be opened now. @type {string|null} */
+  problem = null
+
+  /** @param {() => Promise<{module: SinkModule, sink: Sink}>} open */
+  constructor (open) {
+    this.open = open
+    /** @type {SinkModule|null} */
+    this.module = null
+  }
+
+  /** @param {unknown} error */
+  isTransient = error => this.#openErrors.has(/** @type {object} */ (error)) || (this.module?.isTransient(error) ?? true)
+
+  /** @type {Sink['prepare']} */
+  async prepare (batches) { return (await this.sink()).prepare(batches) }
+
+  /** @type {Sink['committed']} */
+  async committed () { return (await this.sink()).committed() }
+
+  /** @type {Sink['write']} */
+  async write (batches, options) { return (await this.sink()).write(batches, options) }
+
+  /** @type {Sink['compact']} */
+  async compact (heads) { return (await this.sink()).compact(heads) }
+
+  async close () {
+    const sink = await this.#opening?.catch(() => null)
+    await sink?.close()
+  }
+
+  sink () {
+    this.#opening ??= this.open().then(({ module, sink }) => {
+      this.module = module
+      this.problem = null
+      return sink
+    }).catch(error => {
+      this.#opening = null
+      this.problem = describe(error)
+      if (error instanceof Error) this.#openErrors.add(error)
+      throw error
+    })
+    return this.#opening
+  }
+}

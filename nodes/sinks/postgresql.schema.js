@@ -1,0 +1,8 @@
+import { schema as sink } from '../../gateway/sinks/postgresql/schema.js'
+import { schema as writer } from '../../gateway/writer/schema.js'
+import { nodeSchema } from '../schema.js'
+import { sinkName } from './sink.schema.js'
+
+export const schema = nodeSchema(sinkName, sink, writer, {
+  properties: { ca: { ...sink.properties.ca, 'x-pem': true } }
+})

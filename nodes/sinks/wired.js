@@ -1,0 +1,34 @@
+/**
+ * @param {{id: string, name?: string}} config  of a sink node
+ * @returns {string} how spools, dead letters and stage in know it
+ */
+export function sinkNameOf ({ id, name }) {
+  return name?.trim() || id
+}
+
+/**
+ * The names of the sinks that messages of a node can reach, over wires and link nodes.
+ * @param {import('../node.js').RED} RED
+ * @param {string} startId
+ * @returns {string[]}
+ */
+export function sinksBehind (RED, startId) {
+  /** @type {Map<string, any>} */
+  const configs = new Map()
+  RED.nodes.eachNode((/** @type {any} */ config) => configs.set(config.id, config))
+  const reached = new Set([startId])
+  for (const id of reached) {
+    const { wires = [], links = [], type, d: isDisabled } = configs.get(id) ?? {}
+    if (isDisabled) continue
+    for (const next of wires.flat()) reached.add(next)
+    if (type === 'link out') for (const next of links) reached.add(next)
+  }
+  return [...reached]
+    .map(id => configs.get(id))
+    .filter(config => config && !config.d && SINK_TYPES.has(config.type))
+    .map(sinkNameOf)
+    .sort()
+}
+
+/** Filled by the sinks' modules as they are loaded. @type {Set<string>} */
+export const SINK_TYPES = new Set()

@@ -1,0 +1,26 @@
+import { startEmbeddedBroker } from '../../broker/embedded.js'
+import { defineNode, logOf, throttledStatus } from '../node.js'
+import { schema } from './embedded-broker.schema.js'
+
+const STATUS_INTERVAL_MS = 1000
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-embedded-broker', schema, async (node, options) => {
+    const show = throttledStatus(node)
+    const showStats = (/** @type {Awaited<ReturnType<typeof startEmbeddedBroker>>} */ broker) => {
+      const { clients, droppedMessages } = broker.stats()
+      const text = `${options.host}:${broker.port}, ${clients} ${clients === 1 ? 'client' : 'clients'}`
+      show(droppedMessages > 0
+        ? { fill: 'yellow', shape: 'dot', text: `${text}, ${droppedMessages} messages left to the spool` }
+        : { fill: 'green', shape: 'dot', text })
+    }
+    const starting = startEmbeddedBroker(options, { log: logOf(node) })
+    const timer = setInterval(() => starting.then(showStats, () => {}), STATUS_INTERVAL_MS)
+    node.on('close', (/** @type {() => void} */ done) => {
+      clearInterval(timer)
+      starting.then(broker => broker.close(), () => {}).catch(error => node.error(error)).finally(done)
+    })
+    showStats(await starting)
+  })
+}

@@ -1,0 +1,4 @@
+import { schema as embedded } from '../../broker/embedded.js'
+import { nodeSchema } from '../schema.js'
+
+export const schema = nodeSchema(embedded)

@@ -1,0 +1,3 @@
+import { nodeSchema } from '../schema.js'
+
+export const schema = nodeSchema()

@@ -1,0 +1,145 @@
+import { join } from 'node:path'
+import { Consumer } from '../../broker/consumer.js'
+import { deferAcks } from '../../broker/deferred-acks.js'
+import { Stage } from '../../broker/stage.js'
+import { decodeMessage } from '../../gateway/codecs/index.js'
+import { SluiceError } from '../../gateway/errors.js'
+import { deliveries } from '../../gateway/flow/deliveries.js'
+import { sinks as registry } from '../../gateway/flow/sinks.js'
+import { stats } from '../../gateway/stats/stats.js'
+import { keepRefused, openRefusedStore } from '../dead-letters.js'
+import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
+import { sinksBehind } from '../sinks/wired.js'
+import { openConnection } from './connection.js'
+import { schema } from './stage-in.schema.js'
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-stage-in', schema, async (node, options) => {
+    const show = throttledStatus(node)
+    const opening = open(RED, node, options)
+    node.on('close', async (/** @type {() => void} */ done) => {
+      try {
+        const { consumer, connection, foreign, refusedStore, dropGauge } = await opening
+        dropGauge()
+        consumer.close()
+        await connection.close()
+        await foreign.close()
+        await refusedStore.close()
+      } catch (error) {
+        node.error(error)
+      }
+      done()
+    })
+    const { consumer, connection } = await opening
+    consumer.on('changed', () => show(statusOf(consumer.state, connection)))
+  })
+}
+
+/** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
+async function open (RED, node, options) {
+  const sinks = options.sinks.length > 0 ? options.sinks : await wiredSinks(RED, node)
+  const { gateway, connection } = await openConnection(RED, node, { broker: options.broker, role: 'in', receiveMaximum: options.receiveMaximum })
+  const name = node.name || node.id
+  const foreign = new ForeignStage(RED, node, options)
+  const refusedStore = await openRefusedStore(RED, `${name} (refused)`, logOf(node))
+  const meter = stats.meter('stage', `${name} (stage in)`)
+  const consumer = new Consumer({
+    client: connection.client,
+    sinks,
+    registry,
+    deliveries,
+    gateway: options.gateway,
+    source: options.source,
+    foreignTopics: options.foreignTopics,
+    window: 10 * options.receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
+    overdueMs: options.overdueMs,
+    log: logOf(node),
+    emit: ({ id, batch }) => node.send({ topic: batch.source, payload: batch, delivery: id }),
+    decode: packet => {
+      const { batches: [batch], refused: [problem] } = decodeMessage(Buffer.from(packet.payload)) // the batch's columns are views of it
+      if (!batch) throw new SluiceError('SLUICE_MESSAGE', `A staged batch on ${packet.topic} is broken: ${problem.reason}.`)
+      return batch
+    },
+    onForeign: async packet => {
+      const { batches, refused } = decodeMessage(packet.payload, {
+        source: packet.topic.replaceAll('/', '.'),
+        contentType: packet.properties?.contentType,
+        timeUnit: options.timeUnit
+      })
+      for (const batch of batches) await (await foreign.open()).append(batch)
+      if (refused.length > 0) {
+        meter.errors += refused.length
+        await keepRefused(refusedStore, packet.topic, refused)
+        node.warn(`Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}.`)
+      }
+    },
+    onRefused: async (packet, reason) => {
+      meter.errors++
+      await keepRefused(refusedStore, packet.topic, [{ index: -1, reason: String(reason), value: packet.payload }])
+      node.error(`Kept a broken message on ${packet.topic}: ${String(reason)}`)
+    }
+  })
+  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/consumer.js').Packet} */ (packet), ack))
+  const dropGauge = stats.gauge(`stage in ${name}`, () => {
+    const { waitingFor, ...state } = consumer.state
+    return { ...state, waitingFor: waitingFor.join(', ') }
+  })
+  return { gateway, connection, consumer, foreign, refusedStore, dropGauge }
+}
+
+/** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
+async function wiredSinks (RED, node) {
+  const sinks = sinksBehind(RED, node.id)
+  if (sinks.length > 0) return sinks
+  throw new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing could ever be acknowledged.', { fix: 'Wire a sink behind it, or name the sinks in its form.' })
+}
+
+/** Where messages from others get an identity: a stage of this node's own, opened for the first of them. */
+class ForeignStage {
+  /** @type {Promise<{stage: Stage, connection: Awaited<ReturnType<typeof openConnection>>['connection']}>|null} */
+  #opening = null
+
+  /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
+  constructor (RED, node, options) {
+    this.RED = RED
+    this.node = node
+    this.options = options
+    if (options.foreignTopics.length > 0) this.open().catch(error => node.error(error)) // what an earlier run left is sent
+  }
+
+  async open () {
+    this.#opening ??= this.#open()
+    return (await this.#opening).stage
+  }
+
+  async close () {
+    const opened = await this.#opening?.catch(() => null)
+    await opened?.stage.close()
+    await opened?.connection.close()
+  }
+
+  async #open () {
+    const { RED, node, options } = this
+    const { gateway, connection } = await openConnection(RED, node, { broker: options.broker, role: 'foreign' })
+    const stage = await Stage.open({
+      folder: join(dataDir(RED), 'spool', node.id),
+      gateway,
+      client: connection.client,
+      fsync: 'batch',
+      log: logOf(node)
+    })
+    return { stage, connection }
+  }
+}
+
+/** @param {import('../../broker/consumer.js').Consumer['state']} state @param {{problem: Error & {code?: string}|null}} connection @returns {import('../node.js').Status} */
+function statusOf ({ connected, waitingFor, held, lost, shortfall, parked, refused, duplicates }, { problem }) {
+  const notes = Object.entries({ lost, parked, refused, 'not in the spool': shortfall, 'duplicates refused': duplicates })
+    .filter(([, count]) => count > 0)
+    .map(([what, count]) => `, ${count} ${what}`)
+    .join('')
+  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
+  if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
+  return { fill: lost + parked + refused > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+}

@@ -1,0 +1,69 @@
+import { nodeSchema } from '../schema.js'
+
+export const schema = nodeSchema({
+  required: ['broker'],
+  properties: {
+    broker: {
+      type: 'string',
+      title: 'Broker',
+      description: 'The MQTT broker the batches are staged in.',
+      'x-node': 'sluice-broker'
+    },
+    sinks: {
+      type: 'array',
+      items: { type: 'string', title: 'Sink' },
+      title: 'Sinks',
+      description: 'The names of the sinks that must store each batch before it is acknowledged, one a line. Empty: every sink wired behind this node.',
+      default: []
+    },
+    gateway: {
+      type: 'string',
+      title: 'Gateway',
+      description: 'Take batches of this gateway only; + takes those of all gateways.',
+      default: '+'
+    },
+    source: {
+      type: 'string',
+      title: 'Source',
+      description: 'Take batches of this source only; + takes those of all sources.',
+      default: '+'
+    },
+    receiveMaximum: {
+      type: 'integer',
+      title: 'In flight',
+      description: 'How many messages the broker may send before the first of them is stored and acknowledged: this holds back the broker when a database is slow.',
+      minimum: 1,
+      maximum: 65_535,
+      default: 100,
+      'x-unit': 'messages',
+      'x-advanced': true
+    },
+    overdueMs: {
+      type: 'integer',
+      title: 'Overdue after',
+      description: 'A batch that the flow has neither stored nor settled by then is emitted again; after that it is parked and counted.',
+      minimum: 100,
+      maximum: 3_600_000,
+      default: 30_000,
+      'x-unit': 'ms',
+      'x-advanced': true
+    },
+    foreignTopics: {
+      type: 'array',
+      items: { type: 'string', title: 'Topic' },
+      title: 'Other topics',
+      description: 'MQTT topic filters of messages from others, one a line: JSON or Arrow. They are spooled and given an identity here before they are acknowledged.',
+      default: [],
+      'x-advanced': true
+    },
+    timeUnit: {
+      type: 'string',
+      title: 'Time unit',
+      description: 'What a plain number means as a time in messages from others.',
+      enum: ['s', 'ms', 'us', 'ns'],
+      'x-labels': { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' },
+      default: 'ms',
+      'x-advanced': true
+    }
+  }
+})

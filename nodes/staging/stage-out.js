@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import { Stage } from '../../broker/stage.js'
+import { toBatches } from '../../gateway/batch/payload.js'
+import { SluiceError } from '../../gateway/errors.js'
+import { gates } from '../../gateway/flow/gates.js'
+import { quantity } from '../../gateway/stats/format.js'
+import { stats } from '../../gateway/stats/stats.js'
+import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { openConnection } from './connection.js'
+import { schema } from './stage-out.schema.js'
+
+const STATUS_INTERVAL_MS = 1000
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-stage-out', schema, async (node, options) => {
+    const show = throttledStatus(node)
+    const opening = open(RED, node, options)
+    /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
+    const feeders = new Set()
+    let refusedValues = 0
+
+    handlesInput(node, async message => {
+      const { stage } = await opening
+      const feeder = message.sluiceSource
+      if (typeof feeder === 'string') {
+        feeders.add(feeder)
+        if (stage.state.blocked) gates.hold(feeder, node.id)
+      }
+      const { batches, refused } = toBatches(message, { source: options.source || undefined })
+      refusedValues += refused.length
+      await Promise.all(batches.map(async batch => {
+        await stage.append(batch)
+        stats.meter('stage', batch.source).record(batch)
+      }))
+      if (refused.length > 0) throw refusal(refused)
+    })
+
+    const timer = setInterval(() => opening.then(opened => show(statusOf(opened, refusedValues)), () => {}), STATUS_INTERVAL_MS)
+    node.on('close', async (/** @type {() => void} */ done) => {
+      clearInterval(timer)
+      try {
+        const { stage, connection, dropGauge } = await opening
+        dropGauge()
+        await stage.close()
+        await connection.close()
+      } catch (error) {
+        node.error(error)
+      }
+      for (const feeder of feeders) gates.release(feeder, node.id)
+      done()
+    })
+
+    const { stage } = await opening
+    stage.on('full', () => { for (const feeder of feeders) gates.hold(feeder, node.id) })
+    stage.on('room', () => { if (!stage.state.blocked) for (const feeder of feeders) gates.release(feeder, node.id) })
+    stage.on('dropped', (source, { rows }) => { stats.meter('stage', source).dropped += rows })
+  })
+}
+
+/** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
+async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs }) {
+  const { gateway, connection } = await openConnection(RED, node, { broker, role: 'out' })
+  const stage = await Stage.open({
+    folder: join(dataDir(RED), 'spool', node.id),
+    gateway,
+    client: connection.client,
+    maxBytes: spoolMegabytes * 2 ** 20,
+    whenFull,
+    fsync,
+    fsyncIntervalMs,
+    ledger: process.env.SLUICE_SPOOL_LEDGER, // where a kill test has every segment kept to check against
+    log: logOf(node)
+  })
+  const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
+    const { requiredSinks, ...state } = stage.state
+    return { ...state, requiredSinks: requiredSinks.join(', ') }
+  })
+  return { stage, connection, dropGauge }
+}
+
+/** @param {import('../../gateway/batch/payload.js').Refused[]} refused */
+export function refusal (refused) {
+  const { index, reason } = refused[0]
+  const place = index >= 0 ? `row ${index}: ` : ''
+  const more = refused.length > 1 ? `, and ${refused.length - 1} more` : ''
+  return new SluiceError('SLUICE_PAYLOAD', `Refused ${place}${reason}${more}.`, { details: { refused } })
+}
+
+/** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
+function statusOf ({ stage: { state }, connection }, refusedValues) {
+  const { spoolBytes, maxBytes, blocked, droppedRows, connected } = state
+  const losses = (droppedRows > 0 ? `, ${quantity(droppedRows)}rows dropped` : '') + (refusedValues > 0 ? `, ${quantity(refusedValues)}refused` : '')
+  const text = `${quantity(spoolBytes)}B of ${quantity(maxBytes)}B spooled${losses}`
+  if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
+  if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }
+  return { fill: losses ? 'yellow' : 'green', shape: 'dot', text }
+}

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect } from 'chai'
+import { deferAcks } from '../../broker/deferred-acks.js'
+import { schema, startEmbeddedBroker } from '../../broker/embedded.js'
+import { open } from '../../broker/probing.js'
+import { settled, until } from './waiting.js'
+
+/** @typedef {import('../../broker/connection.js').Connection} Connection */
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc')
+
+/** What the process holds when all is quiet, in buffers and objects. */
+async function heldBytes () {
+  for (let pass = 0; pass < 3; pass++) {
+    collectGarbage()
+    await sleep(50)
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+describe('embedded broker', () => {
+  /** @type {Awaited<ReturnType<typeof startEmbeddedBroker>>} */
+  let broker
+  /** @type {Connection[]} */
+  let connections
+  /** @type {string[]} */
+  let warnings
+
+  const log = { info () {}, warn: (/** @type {string} */ text) => { warnings.push(text) }, error: (/** @type {string} */ text) => { throw new Error(text) } }
+
+  const begin = async (/** @type {Parameters<typeof startEmbeddedBroker>[0]} */ options = {}) => {
+    broker = await startEmbeddedBroker({ port: 0, ...options }, { log })
+  }
+
+  const client = async (/** @type {string} */ clientId, clean = true) => {
+    const connection = await open({ url: `mqtt://127.0.0.1:${broker.port}` }, { clientId, clean })
+    connections.push(connection)
+    return connection.client
+  }
+
+  /** A client that counts what it gets. @param {string} clientId @param {{clean?: boolean, qos?: 0|1, topic?: string}} [options] */
+  const counter = async (clientId, { clean = true, qos = 1, topic = 't/#' } = {}) => {
+    const subscriber = await client(clientId, clean)
+    /** @type {string[]} */
+    const got = []
+    subscriber.on('message', (_topic, payload) => got.push(payload.subarray(0, 20).toString()))
+    await subscriber.subscribeAsync(topic, { qos })
+    return { subscriber, got }
+  }
+
+  beforeEach(() => {
+    connections = []
+    warnings = []
+  })
+
+  afterEach(async () => {
+    for (const connection of connections) await connection.close({ patienceMs: 500 })
+    await broker.close()
+  })
+
+  it('has a title, a description and a default for each option', () => {
+    for (const option of Object.values(schema.properties)) expect(option).to.include.all.keys('title', 'description', 'default')
+    return begin()
+  })
+
+  it('says that its port is taken', async () => {
+    await begin()
+    const error = await startEmbeddedBroker({ port: broker.port }).catch(reason => reason)
+    expect(error.code).to.equal('SLUICE_BROKER_PORT')
+    expect(error.message).to.contain(`cannot listen on 127.0.0.1:${broker.port}`).and.contain('give the embedded broker another port')
+  })
+
+  it('delivers at the lower of the two levels, to sessions of both kinds, once', async () => {
+    await begin()
+    /** @type {[string, boolean, 0|1][]} */
+    const kinds = [['clean 0', true, 0], ['clean 1', true, 1], ['kept 0', false, 0], ['kept 1', false, 1]]
+    const counters = await Promise.all(kinds.map(([id, clean, qos]) => counter(id, { clean, qos })))
+    /** @type {number[][]} */
+    const levels = counters.map(() => [])
+    counters.forEach(({ subscriber }, i) => subscriber.on('message', (_topic, _payload, { qos }) => levels[i].push(qos)))
+    const publisher = await client('publisher')
+    await publisher.publishAsync('t/a', '0', { qos: 0 })
+    await publisher.publishAsync('t/a', '1', { qos: 1 })
+    await until(() => counters.every(({ got }) => got.length === 2))
+    expect(counters.map(({ got }) => got)).to.deep.equal([['0', '1'], ['0', '1'], ['0', '1'], ['0', '1']])
+    expect(levels).to.deep.equal([[0, 0], [0, 1], [0, 0], [0, 1]])
+    expect(await settled(() => counters.flatMap(({ got }) => got).length)).to.equal(8)
+  })
+
+  it('loses nothing when retained, QoS 0 and QoS 1 messages overtake each other', async () => {
+    await begin()
+    const counters = [await counter('clean', { qos: 0 }), await counter('kept', { clean: false })]
+    const publisher = await client('publisher')
+    for (let n = 0; n < 300; n++) publisher.publish('t/a', String(n), { qos: n % 2 ? 1 : 0, retain: n % 3 === 0 })
+    await until(() => counters.every(({ got }) => got.length >= 300))
+    for (const { got } of counters) expect(new Set(got).size).to.equal(300)
+  })
+
+  it('gives the retained message to who comes late, the last one only', async () => {
+    await begin()
+    const publisher = await client('publisher')
+    await publisher.publishAsync('t/head', 'old', { qos: 1, retain: true })
+    await publisher.publishAsync('t/head', 'new', { qos: 1, retain: true })
+    for (const clean of [true, false]) {
+      const { got } = await counter(`late ${clean}`, { clean })
+      await until(() => got.length > 0)
+      expect(got).to.deep.equal(['new'])
+    }
+  })
+
+  it('keeps messages for a session that is away, and ends the session when its client says so', async () => {
+    await begin()
+    const publisher = await client('publisher')
+    const { subscriber } = await counter('sink', { clean: false })
+    await subscriber.endAsync()
+    for (let n = 0; n < 2000; n++) publisher.publish('t/a', String(n), { qos: 1 })
+    await until(() => broker.stats().queuedMessages === 2000)
+    const { got } = await counter('sink', { clean: false })
+    await until(() => got.length === 2000)
+    expect(got).to.deep.equal(Array.from({ length: 2000 }, (_, n) => String(n)))
+    await until(() => broker.stats().queuedBytes === 0)
+
+    await publisher.publishAsync('t/a', 'x', { qos: 1 })
+    await client('sink', true)
+    expect(broker.stats().queuedMessages).to.equal(0)
+  })
+
+  it('holds nobody back, and no more than its limit, for clients that do not read or acknowledge', async () => {
+    const maxQueuedBytes = 4 * 2 ** 20
+    await begin({ maxQueuedBytes })
+    const lazy = await client('never acknowledges', false)
+    deferAcks(lazy, () => {})
+    await lazy.subscribeAsync('t/#', { qos: 1 })
+    const deaf = (await counter('does not read', { clean: false })).subscriber
+    const deafAtQos0 = (await counter('does not read QoS 0', { qos: 0 })).subscriber
+    for (const { stream } of [deaf, deafAtQos0]) /** @type {import('node:net').Socket} */ (stream).pause()
+    const away = (await counter('away', { clean: false })).subscriber
+    await away.endAsync()
+    const { got } = await counter('good', { clean: false })
+    const publisher = await client('publisher')
+
+    const payload = Buffer.alloc(20_000)
+    let published = 0
+    const publishMegabytes = async (/** @type {number} */ megabytes) => {
+      for (let n = 0; n < megabytes; n++) {
+        await Promise.all(Array.from({ length: 50 }, () => publisher.publishAsync('t/a', payload, { qos: 1 })))
+      }
+      published += megabytes * 50
+      await until(() => got.length === published)
+      return await heldBytes()
+    }
+    const early = await publishMegabytes(50)
+    const late = await publishMegabytes(150)
+
+    expect(late - early, 'growth while 150 MB were published').to.be.below(30e6)
+    const { queuedBytes, droppedMessages } = broker.stats()
+    expect(queuedBytes).to.be.below(3 * maxQueuedBytes + 1)
+    expect(droppedMessages).to.be.above(30_000)
+    expect(warnings).to.have.length(4)
+    expect(warnings[0]).to.match(/the queue for client .+ is full/)
+    for (const { stream } of [deaf, deafAtQos0]) stream.destroy()
+  })
+
+  it('lets a new connection of a client take over from the old', async () => {
+    await begin()
+    const first = await client('sink', false)
+    deferAcks(first, () => {})
+    await first.subscribeAsync('t/#', { qos: 1 })
+    const publisher = await client('publisher')
+    await publisher.publishAsync('t/a', 'x', { qos: 1 })
+    first.options.reconnectPeriod = 0
+    const { got } = await counter('sink', { clean: false })
+    await until(() => got.length === 1)
+    await until(() => broker.stats().queuedMessages === 0)
+  })
+})
