@@ -7,7 +7,7 @@ import { SluiceError } from '../../gateway/errors.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { keepRefused, openRefusedStore } from '../dead-letters.js'
+import { keepRefused, openStore } from '../dead-letters.js'
 import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
 import { sinksBehind } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
@@ -25,7 +25,8 @@ export default function (RED) {
         consumer.close()
         await connection.close()
         await foreign.close()
-        await refusedStore.close()
+        refusedStore.hide()
+        await refusedStore.letters.close()
       } catch (error) {
         node.error(error)
       }
@@ -42,7 +43,7 @@ async function open (RED, node, options) {
   const { gateway, connection } = await openConnection(RED, node, { broker: options.broker, role: 'in', receiveMaximum: options.receiveMaximum })
   const name = node.name || node.id
   const foreign = new ForeignStage(RED, node, options)
-  const refusedStore = await openRefusedStore(RED, `${name} (refused)`, logOf(node))
+  const refusedStore = await openStore(RED, `${name} (refused)`, logOf(node))
   const meter = stats.meter('stage', `${name} (stage in)`)
   const consumer = new Consumer({
     client: connection.client,
@@ -70,13 +71,13 @@ async function open (RED, node, options) {
       for (const batch of batches) await (await foreign.open()).append(batch)
       if (refused.length > 0) {
         meter.errors += refused.length
-        await keepRefused(refusedStore, packet.topic, refused)
+        await keepRefused(refusedStore.letters, packet.topic, refused)
         node.warn(`Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}.`)
       }
     },
     onRefused: async (packet, reason) => {
       meter.errors++
-      await keepRefused(refusedStore, packet.topic, [{ index: -1, reason: String(reason), value: packet.payload }])
+      await keepRefused(refusedStore.letters, packet.topic, [{ index: -1, reason: String(reason), value: packet.payload }])
       node.error(`Kept a broken message on ${packet.topic}: ${String(reason)}`)
     }
   })

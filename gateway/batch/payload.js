@@ -1,0 +1,192 @@
+import { types } from 'node:util'
+import { describe } from '../errors.js'
+import { Batch } from './batch.js'
+import { nowNs } from './clock.js'
+import { readRow, rowsOf } from './rows.js'
+import { Series } from './series.js'
+import { parseTime } from './time.js'
+
+/**
+ * @typedef {import('./batch.js').FieldType} FieldType
+ * @typedef {import('./time.js').TimeUnit} TimeUnit
+ *
+ * @typedef {object} Refused  A row or value that was not taken.
+ * @property {number} index  of its row in the payload; -1 when it is the message as a whole
+ * @property {string} reason
+ * @property {unknown} value  the value, or the row where all of it was refused
+ */
+
+export const MOST_ROWS = 1_000_000
+export const MOST_SERIES = 10_000
+export const LONGEST_NAME = 255
+export const LONGEST_TAG = 1024
+
+/**
+ * Batches, without identity, of what a Node-RED message carries. A payload is
+ *
+ * - a Batch: returned as it is;
+ * - a number, boolean, BigInt, string or Buffer: one row, field `value`;
+ * - an array of those (registers, say): one row, fields `value0`, `value1`, …;
+ * - an object of values: one row;
+ * - an array of objects: a row each;
+ * - points as in node-red-contrib-influxdb: `[fields, tags]`, an array of such pairs, or `{measurement, tags, fields, time}` objects (`values` for `fields` will do);
+ * - `{source, tags, rows}` with an array of rows: what `encodeJson` writes.
+ *
+ * An array of two objects is `[fields, tags]` if the second holds text only, under names that the first has not, and the first not only text; else two rows.
+ *
+ * The source is the point's measurement, else that of `{source, tags, rows}`, else `source`, else msg.topic. Rows of one source with equal tags make one batch.
+ * A row's time is its `time`, `timestamp` or `ts`, else msg.timestamp, else now.
+ *
+ * Types: number → float64, BigInt → int64, boolean → bool, string → string, Buffer → bytes; null and undefined are missing. Refused are, as values, NaN and ±Infinity, BigInts beyond
+ * int64, objects and arrays (the row goes on without them); as rows, those with a bad time, of another type than the column's first value, or without any value.
+ *
+ * Never throws for what is in a message, and never changes it.
+ * @param {{payload?: unknown, topic?: unknown, timestamp?: unknown}} message
+ * @param {{source?: string, timeUnit?: TimeUnit, now?: () => bigint}} [options]  `timeUnit` of times that are numbers; `now` in nanoseconds
+ * @returns {{batches: Batch[], refused: Refused[]}}
+ */
+export function toBatches (message, { source, timeUnit = 'ms', now = nowNs } = {}) {
+  if (message?.payload instanceof Batch) return { batches: [message.payload], refused: [] }
+  const conversion = new Conversion(message, source, timeUnit, now)
+  try {
+    conversion.takeAll()
+  } catch (error) {
+    conversion.refuse(-1, `it cannot be read: ${describe(error)}`, message)
+  }
+  return { batches: conversion.batches(), refused: conversion.refused }
+}
+
+class Conversion {
+  /** @type {Refused[]} */
+  refused = []
+  /** @type {Map<string, Series>} */
+  #series = new Map()
+  /** @type {bigint|undefined} */
+  #messageTime
+
+  /**
+   * @param {{payload?: unknown, topic?: unknown, timestamp?: unknown}} message
+   * @param {string|undefined} source @param {TimeUnit} timeUnit @param {() => bigint} now
+   */
+  constructor (message, source, timeUnit, now) {
+    this.message = message
+    this.source = source
+    this.timeUnit = timeUnit
+    this.now = now
+  }
+
+  takeAll () {
+    const { payload, topic } = this.message ?? {}
+    if (payload == null) return this.refuse(-1, 'the message has no payload', payload)
+    const { rows, source, tags } = rowsOf(payload)
+    if (rows.length === 0) return this.refuse(-1, 'the payload has no rows', payload)
+    if (rows.length > MOST_ROWS) return this.refuse(-1, `the payload has ${rows.length} rows, over ${MOST_ROWS}; split it`, undefined)
+    const ownSource = source ?? (this.source || topic)
+    for (let index = 0; index < rows.length; index++) {
+      try {
+        const reason = this.#takeRow(rows[index], index, ownSource, tags)
+        if (reason) this.refuse(index, reason, rows[index])
+      } catch (error) {
+        this.refuse(index, describe(error), rows[index])
+      }
+    }
+  }
+
+  /**
+   * @param {unknown} row @param {number} index @param {unknown} ownSource @param {Record<string, unknown>} [ownTags]
+   * @returns {string|null} why it was not taken
+   */
+  #takeRow (row, index, ownSource, ownTags) {
+    const read = readRow(row)
+    if (!read) return 'it is not an object of values, a point or a [fields, tags] pair'
+    const { values, time, timeKey, tags, measurement } = read
+    const cells = []
+    const refusedBefore = this.refused.length
+    for (const name of Object.keys(values)) {
+      const value = values[name]
+      if (name === timeKey || value == null) continue
+      const type = typeOf(value)
+      const reason = type ? nameFault(name) : whyNot(value)
+      if (reason) this.refuse(index, `${quoted(name)} ${reason}`, value)
+      else cells.push({ name, type: /** @type {FieldType} */ (type), value })
+    }
+    if (cells.length === 0) return this.refused.length > refusedBefore ? null : 'it holds no values'
+    const ns = time == null ? this.#timeOfMessage() : parseTime(time, this.timeUnit)
+    const series = this.#seriesOf(measurement ?? ownSource, tags ?? ownTags)
+    return typeof series === 'string' ? series : series.add(ns, cells)
+  }
+
+  #timeOfMessage () {
+    const { timestamp } = this.message
+    this.#messageTime ??= timestamp == null ? this.now() : parseTime(timestamp, this.timeUnit)
+    return this.#messageTime
+  }
+
+  /** @param {unknown} source @param {Record<string, unknown>} [tags] @returns {Series|string} or why there is none */
+  #seriesOf (source, tags) {
+    if (source == null || source === '') return 'it has no source: set one, or msg.topic'
+    if (typeof source !== 'string') return 'its source or measurement is not text'
+    if (source.length > LONGEST_NAME) return `its source ${quoted(source)} is over ${LONGEST_NAME} characters`
+    const texts = tags ? Object.keys(tags).sort().filter(name => tags[name] != null).map(name => [name, tags[name]]) : []
+    for (const [name, value] of texts) {
+      const fault = nameFault(String(name)) ?? tagFault(value)
+      if (fault) return `its tag ${quoted(String(name))} ${fault}`
+    }
+    const key = texts.length ? JSON.stringify([source, texts.map(([name, value]) => [name, String(value)])]) : `=${source}`
+    let series = this.#series.get(key)
+    if (!series) {
+      if (this.#series.size === MOST_SERIES) return `the message has more than ${MOST_SERIES} combinations of source and tags`
+      series = new Series(source, Object.fromEntries(texts.map(([name, value]) => [name, String(value)])))
+      this.#series.set(key, series)
+    }
+    return series
+  }
+
+  /** @param {number} index @param {string} reason @param {unknown} value */
+  refuse (index, reason, value) {
+    this.refused.push({ index, reason, value })
+  }
+
+  batches () {
+    return Array.from(this.#series.values()).filter(({ times }) => times.length > 0).map(series => series.toBatch())
+  }
+}
+
+/** The type a value is stored in; null when it cannot be. @param {unknown} value @returns {FieldType|null} */
+function typeOf (value) {
+  switch (typeof value) {
+    case 'number': return Number.isFinite(value) ? 'float64' : null
+    case 'bigint': return BigInt.asIntN(64, value) === value ? 'int64' : null
+    case 'boolean': return 'bool'
+    case 'string': return 'string'
+    default: return types.isUint8Array(value) ? 'bytes' : null
+  }
+}
+
+/** @param {unknown} value  that has no type */
+function whyNot (value) {
+  switch (typeof value) {
+    case 'number': return `is ${value}: taken as missing`
+    case 'bigint': return 'does not fit a 64-bit integer'
+    case 'object': return `is an ${Array.isArray(value) ? 'array' : 'object'}: send its values as fields of their own`
+    default: return `is a ${typeof value}`
+  }
+}
+
+/** @param {string} name */
+function nameFault (name) {
+  if (name === '') return 'has no name'
+  if (name === 'time') return 'cannot be the name of a value: it is that of the time'
+  return name.length > LONGEST_NAME ? `has a name of over ${LONGEST_NAME} characters` : null
+}
+
+/** @param {unknown} value */
+function tagFault (value) {
+  if (!['string', 'number', 'boolean', 'bigint'].includes(typeof value)) return 'is not text'
+  return String(value).length > LONGEST_TAG ? `is over ${LONGEST_TAG} characters` : null
+}
+
+/** @param {string} name */
+function quoted (name) {
+  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)
+}

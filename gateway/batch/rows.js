@@ -1,0 +1,84 @@
+/**
+ * The payloads that a Node-RED message or an MQTT message of others may carry, taken apart into rows. What a row is, is said at `toBatches`.
+ *
+ * @typedef {Record<string, unknown>} PlainObject
+ * @typedef {{values: PlainObject, time?: unknown, timeKey?: string, tags?: PlainObject, measurement?: unknown}} Row
+ *   `timeKey` names the one of `values` that is the time
+ */
+
+const TIME_KEYS = ['time', 'timestamp', 'ts']
+const POINT_KEYS = new Set(['measurement', 'tags', 'fields', 'values', ...TIME_KEYS])
+const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
+
+/**
+ * The rows of a payload, each still to be read by `readRow`, and what holds for all of them.
+ * @param {unknown} payload
+ * @returns {{rows: unknown[], source?: unknown, tags?: PlainObject}}
+ */
+export function rowsOf (payload) {
+  if (Array.isArray(payload)) {
+    if (isFieldsAndTags(payload)) return { rows: [payload] }
+    if (payload.length && payload.every(isBare)) return { rows: [Object.fromEntries(payload.map((value, i) => [`value${i}`, value]))] }
+    return { rows: payload }
+  }
+  if (!isPlainObject(payload)) return { rows: [{ value: payload }] }
+  const { rows, source, tags } = payload
+  if (Array.isArray(rows) && Object.keys(payload).every(key => TABLE_KEYS.has(key)) && (tags == null || isPlainObject(tags))) {
+    return { rows, source, tags: tags ?? undefined }
+  }
+  return { rows: [payload] }
+}
+
+/** One row, or null where it is none. @param {unknown} row @returns {Row|null} */
+export function readRow (row) {
+  if (Array.isArray(row)) {
+    const [fields, tags] = row
+    const isPair = row.length <= 2 && isPlainObject(fields) && (tags == null || isPlainObject(tags))
+    return isPair ? { ...timed(fields), tags: tags ?? undefined } : null
+  }
+  if (!isPlainObject(row)) return null
+  return readPoint(row) ?? timed(row)
+}
+
+/** `{measurement, tags, fields, time}`, with `values` for `fields` as well. @param {PlainObject} row @returns {Row|null} */
+function readPoint (row) {
+  const values = row.fields ?? row.values
+  if (!isPlainObject(values) || !Object.keys(row).every(key => POINT_KEYS.has(key))) return null
+  const { measurement } = row
+  const tags = row.tags ?? undefined
+  if ((row.fields && row.values) || (tags !== undefined && !isPlainObject(tags))) return null
+  const timeKey = timeKeyOf(row)
+  return timeKey ? { values, time: row[timeKey], tags, measurement } : { ...timed(values), tags, measurement }
+}
+
+/** @param {PlainObject} values @returns {Row} */
+function timed (values) {
+  const timeKey = timeKeyOf(values)
+  return timeKey ? { values, time: values[timeKey], timeKey } : { values }
+}
+
+/** @param {PlainObject} object */
+function timeKeyOf (object) {
+  return TIME_KEYS.find(key => Object.hasOwn(object, key) && object[key] != null)
+}
+
+/**
+ * Whether an array of two objects is one point with its tags, not two rows: the second holds nothing but text, none of it under a name of the first, which holds more than text.
+ * @param {unknown[]} array
+ */
+function isFieldsAndTags (array) {
+  const [fields, tags] = array
+  return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !timeKeyOf(tags) &&
+    Object.keys(tags).length > 0 && Object.entries(tags).every(([key, value]) => typeof value === 'string' && !Object.hasOwn(fields, key)) &&
+    Object.values(fields).some(value => typeof value !== 'string')
+}
+
+/** @param {unknown} value */
+function isBare (value) {
+  return value == null || ['number', 'bigint', 'boolean', 'string'].includes(typeof value)
+}
+
+/** Function nodes make their objects in a realm of their own, so prototypes say nothing. @param {unknown} value @returns {value is PlainObject} */
+function isPlainObject (value) {
+  return Object.prototype.toString.call(value) === '[object Object]'
+}

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { open } from '../sinks/postgresql/index.js'
+import { median, narrowBatches } from './narrow-rows.js'
+
+const RUNS = 3
+const IN_FLIGHT = 2
+
+/**
+ * The PostgreSQL sink against psql's `\copy … (FORMAT binary)`: the same rows into the same columns with the same index on the same server, in turns.
+ * The sink also leaves its commit records, a transaction a batch; psql stores all in one.
+ * @param {{rows?: number, batchRows?: number}} [options]
+ * @returns {Promise<{rows: number, batchRows: number, ours: number, psql: number, ratio: number}>} medians in rows per second
+ */
+export async function benchPostgresql ({ rows = 1_000_000, batchRows = 20_000 } = {}) {
+  const { postgresqlPrograms, startPostgresql } = await import('../../test/servers/postgresql.js')
+  const server = await startPostgresql()
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
+  const file = join(folder, 'rows')
+  const psql = (/** @type {string[]} */ ...commands) => runPsql(join(postgresqlPrograms() ?? '', 'psql'), server, commands)
+  const batches = narrowBatches({ rows, batchRows, source: 'ours' })
+  const ours = []
+  const theirs = []
+  try {
+    for (let run = 0; run <= RUNS; run++) {
+      await psql('DROP TABLE IF EXISTS ours, sluice_commits', 'CHECKPOINT')
+      const oursSeconds = await storeAll(batches, server)
+      await psql(`\\copy ours TO '${file}' (FORMAT binary)`, 'DROP TABLE IF EXISTS psql', 'CREATE TABLE psql (LIKE ours INCLUDING ALL)', 'DROP TABLE ours', 'CHECKPOINT')
+      const output = await psql('\\timing on', `\\copy psql FROM '${file}' (FORMAT binary)`)
+      const psqlSeconds = Number(/Time: ([\d.]+) ms/.exec(output)?.[1]) / 1000
+      // The first turn only warms up.
+      if (run > 0) {
+        ours.push(rows / oursSeconds)
+        theirs.push(rows / psqlSeconds)
+      }
+    }
+  } finally {
+    await server.remove()
+    await rm(folder, { recursive: true })
+  }
+  return { rows, batchRows, ours: median(ours), psql: median(theirs), ratio: median(ours) / median(theirs) }
+}
+
+/**
+ * @param {import('../batch/batch.js').Batch[]} batches
+ * @param {{port: number, user: string, password: string, database: string}} server
+ * @returns {Promise<number>} seconds, from the first write to the last commit
+ */
+async function storeAll (batches, { port, user, password, database }) {
+  const sink = await open({ port, user, password, database, connections: IN_FLIGHT })
+  try {
+    await sink.prepare(batches)
+    const waiting = batches.values()
+    const start = performance.now()
+    await Promise.all(Array.from({ length: IN_FLIGHT }, async () => {
+      for (const batch of waiting) await sink.write([batch])
+    }))
+    return (performance.now() - start) / 1000
+  } finally {
+    await sink.close()
+  }
+}
+
+/**
+ * @param {string} program
+ * @param {{port: number, user: string, password: string, database: string}} server
+ * @param {string[]} commands  one after the other
+ * @returns {Promise<string>} what psql prints
+ */
+async function runPsql (program, { port, user, password, database }, commands) {
+  const args = ['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database, '-X', '-v', 'ON_ERROR_STOP=1', ...commands.flatMap(command => ['-c', command])]
+  const child = spawn(program, args, { env: { ...process.env, PGPASSWORD: password, PGOPTIONS: '-c client_min_messages=warning', LC_ALL: 'C' }, stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', text => { output += text })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`psql ended with ${code}`)
+  return output
+}

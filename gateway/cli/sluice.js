@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+import { describe } from '../errors.js'
+
+/**
+ * @typedef {{stdin: NodeJS.ReadableStream, stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream}} Streams
+ * @typedef {(args: string[], streams: Streams) => Promise<number>} Command  resolves with the exit code
+ */
+
+/** @type {Record<string, {help: string, load: () => Promise<Command>}>} */
+const COMMANDS = {
+  start: { help: 'run the gateway: Node-RED with the Sluice nodes and a flow', load: async () => (await import('./start.js')).start },
+  decode: { help: 'turn candump lines into signals, one JSON object a line', load: async () => (await import('./decode.js')).decode },
+  preflight: { help: 'tell what about an MQTT broker would lose data', load: async () => (await import('./preflight.js')).preflight },
+  'dead-letters': { help: 'list, show or replay rows a database refused', load: async () => (await import('./dead-letters.js')).deadLetters },
+  sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
+  chaos: { help: 'kill processes at random and count what was lost or doubled', load: async () => (await import('../chaos/chaos.js')).chaos },
+  bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
+}
+
+const USAGE = `Usage: sluice <command> [options]
+
+${Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(14)}${help}`).join('\n')}
+
+  sluice <command> --help    its options
+  sluice --version
+`
+
+/** @type {Command} */
+async function main ([name, ...args], streams) {
+  if (name === '--version' || name === '-v') {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+    streams.stdout.write(`${version}\n`)
+    return 0
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    streams.stdout.write(USAGE)
+    return 0
+  }
+  if (!Object.hasOwn(COMMANDS, name ?? '')) {
+    streams.stderr.write(name ? `sluice: there is no command "${name}".\n\n${USAGE}` : USAGE)
+    return 2
+  }
+  const command = await COMMANDS[name].load()
+  return command(args, streams)
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2), process)
+} catch (error) {
+  process.stderr.write(`sluice: ${describe(error)}\n`)
+  process.exitCode = 1
+}
+// What a command leaves open must not keep the process; what it has written must still get out.
+process.stdout.write('', () => process.exit())

@@ -1,0 +1,66 @@
+import { toBatches } from '../batch/payload.js'
+import { formatTime } from '../batch/time.js'
+
+/**
+ * A batch as JSON, for programs without Arrow: `{"source": …, "tags": {…}, "rows": [{"time": "2015-07-10T06:17:32.249713000Z", "speed": 1.5}, …]}`.
+ *
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ * @typedef {import('../batch/batch.js').Column} Column
+ * @typedef {import('../batch/payload.js').Refused} Refused
+ * @typedef {import('../batch/time.js').TimeUnit} TimeUnit
+ */
+
+export const contentType = 'application/json'
+
+const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * Times are ISO 8601 with nine decimals, bytes base64. An int64 column with a value beyond 2^53 is text, so that no reader rounds it. What JSON cannot hold (NaN, ±Infinity) is left out
+ * like a missing value; identity, units and types are not carried.
+ * @param {Batch} batch
+ * @returns {Buffer}
+ */
+export function encodeJson (batch) {
+  const { source, tags, time, fields, columns } = batch
+  const names = fields.map(({ name }) => `${JSON.stringify(name)}:`)
+  const write = fields.map(({ type }, f) => writerOf(type, columns[f]))
+  const rows = Array.from(time, (ns, row) => {
+    let text = `{"time":"${formatTime(ns)}"`
+    for (let f = 0; f < fields.length; f++) {
+      const value = batch.value(f, row)
+      const json = value === undefined ? 'null' : write[f](value)
+      if (json !== 'null') text += `,${names[f]}${json}`
+    }
+    return `${text}}`
+  })
+  return Buffer.from(`{"source":${JSON.stringify(source)},"tags":${JSON.stringify(tags)},"rows":[${rows.join(',')}]}`)
+}
+
+/**
+ * Batches, without identity, of any JSON that `toBatches` takes as a payload.
+ * @param {Uint8Array} bytes
+ * @param {{source?: string, timeUnit?: TimeUnit}} options
+ * @returns {{batches: Batch[], refused: Refused[]}}
+ */
+export function decodeJson (bytes, { source, timeUnit }) {
+  let payload
+  try {
+    payload = JSON.parse(utf8.decode(bytes))
+  } catch (error) {
+    return { batches: [], refused: [{ index: -1, reason: `it is not JSON: ${/** @type {Error} */ (error).message}`, value: bytes }] }
+  }
+  return toBatches({ payload }, { source, timeUnit })
+}
+
+/** @param {string} type @param {Column} column @returns {(value: any) => string} */
+function writerOf (type, column) {
+  if (type === 'bytes') return value => `"${Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64')}"`
+  if (type !== 'int64') return JSON.stringify
+  return isExact(/** @type {BigInt64Array} */ (column)) ? String : value => `"${value}"`
+}
+
+/** @param {BigInt64Array} column */
+function isExact (column) {
+  return column.every(value => value <= LARGEST_EXACT && value >= -LARGEST_EXACT)
+}

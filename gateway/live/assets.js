@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { extname, join } from 'node:path'
+
+const require = createRequire(import.meta.url)
+const GATEWAY = join(import.meta.dirname, '..')
+const uplot = (/** @type {string} */ name) => join(require.resolve('uplot'), '..', name)
+const own = (/** @type {string} */ path) => ({ [path]: join(GATEWAY, path) })
+
+/** The page's files, under the paths they have below `gateway/`, so that their imports hold: nothing else is read from the disk. */
+const FILES = {
+  '/': join(GATEWAY, 'live/page/index.html'),
+  ...own('/live/page/live.css'),
+  ...own('/live/page/live.js'),
+  ...own('/live/page/stream.js'),
+  ...own('/live/page/history.js'),
+  ...own('/live/page/plot.js'),
+  ...own('/live/page/tables.js'),
+  ...own('/live/page/icon.svg'),
+  ...own('/stats/format.js'),
+  '/live/page/uplot.js': uplot('uPlot.esm.js'),
+  '/live/page/uplot.css': uplot('uPlot.min.css')
+}
+
+/** @type {Record<string, string>} */
+const TYPES = { '.html': 'text/html; charset=utf-8', '.css': 'text/css; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.svg': 'image/svg+xml' }
+
+/** Everything comes from the gateway itself: the page must work on a machine without internet. */
+export const HEADERS = {
+  'Cache-Control': 'no-cache',
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'"
+}
+
+/** Null for what is not there. @param {string} path  below the page's root */
+export function asset (path) {
+  if (!Object.hasOwn(FILES, path)) return null
+  const file = FILES[/** @type {keyof typeof FILES} */ (path)]
+  return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)] } }
+}

@@ -1,0 +1,146 @@
+import { WebSocketServer } from 'ws'
+import { describe } from '../errors.js'
+import { gatewayId } from '../gateway-id.js'
+import { asset, HEADERS } from './assets.js'
+import { Tickets } from './tickets.js'
+
+/**
+ * @typedef {import('node:http').IncomingMessage} IncomingMessage
+ * @typedef {import('node:http').ServerResponse} ServerResponse
+ * @typedef {import('node:http').Server} Server
+ * @typedef {object} Place  what of Node-RED the page needs
+ * @property {Server} server
+ * @property {{use: (path: string, handler: (request: IncomingMessage, response: ServerResponse, next: () => void) => void) => void}} httpNode
+ * @property {string} root  of the pages, as in `/`
+ * @property {() => string} dataDir  where the gateway's id is kept
+ */
+
+const INTERVAL_MS = 250
+/** A viewer that reads too slowly misses reports instead of filling the gateway's memory. */
+const MAX_UNSENT_BYTES = 2 ** 20
+
+/** @type {WeakMap<Server, LivePage>} */
+const mounted = new WeakMap()
+
+/**
+ * Serves the live page at `<httpNodeRoot>/sluice/`; does nothing where it is served already, or where Node-RED serves no pages.
+ * @param {any} RED  the runtime, as a node gets it
+ * @param {import('../stats/stats.js').Stats} stats
+ * @param {() => string} dataDir  where the gateway's id is kept
+ */
+export function mountLive (RED, stats, dataDir) {
+  const { server, httpNode, settings } = RED
+  if (!server || !httpNode || settings.httpNodeRoot === false || mounted.has(server)) return
+  mounted.set(server, new LivePage({ server, httpNode, root: settings.httpNodeRoot ?? '/', dataDir }, stats))
+}
+
+/** Ends every viewer's stream and serves the page no more. @param {Server} server */
+export function unmountLive (server) {
+  mounted.get(server)?.close()
+  mounted.delete(server)
+}
+
+class LivePage {
+  #sockets = new WebSocketServer({ noServer: true, clientTracking: true, maxPayload: 1024 })
+  #tickets = new Tickets()
+  #closed = false
+  /** @type {import('../stats/reader.js').Reader|null} */
+  #reader = null
+  /** @type {NodeJS.Timeout|undefined} */
+  #timer
+
+  /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
+  constructor ({ server, httpNode, root, dataDir }, stats) {
+    this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
+    this.server = server
+    this.dataDir = dataDir
+    this.stats = stats
+    httpNode.use('/sluice', (request, response, next) => this.#closed ? next() : this.#serve(request, response, next))
+    server.on('upgrade', this.#upgrade)
+    this.#sockets.on('connection', socket => {
+      socket.on('error', () => socket.terminate())
+      socket.on('close', () => this.#onViewers())
+      this.#onViewers()
+    })
+  }
+
+  close () {
+    this.#closed = true
+    this.server.off('upgrade', this.#upgrade)
+    for (const socket of this.#sockets.clients) socket.terminate()
+    this.#sockets.close()
+    this.#onViewers()
+  }
+
+  /** @param {IncomingMessage & {originalUrl?: string}} request @param {ServerResponse} response @param {() => void} next */
+  #serve (request, response, next) {
+    if (request.method !== 'GET' && request.method !== 'HEAD') return next()
+    const path = pathOf(request)
+    if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()
+    if (path === '/session') return this.#openSession(response)
+    const found = asset(path)
+    if (!found) return next()
+    response.writeHead(200, found.headers).end(found.body)
+  }
+
+  /** @param {ServerResponse} response */
+  async #openSession (response) {
+    try {
+      const session = { ticket: this.#tickets.issue(), gateway: await gatewayId(this.dataDir()), process: process.pid }
+      response.writeHead(200, { ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': 'application/json' }).end(JSON.stringify(session))
+    } catch (error) {
+      response.writeHead(500, HEADERS).end(describe(error))
+    }
+  }
+
+  /** @param {IncomingMessage} request @param {import('node:stream').Duplex} socket @param {Buffer} head */
+  #upgrade = (request, socket, head) => {
+    if (pathOf(request) !== this.streamPath) return
+    const refused = refusal(request, this.#tickets)
+    if (refused) {
+      socket.on('error', () => socket.destroy())
+      socket.end(`HTTP/1.1 ${refused}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+      return
+    }
+    this.#sockets.handleUpgrade(request, socket, head, client => this.#sockets.emit('connection', client, request))
+  }
+
+  /** Reads the stats only while somebody looks. */
+  #onViewers () {
+    const watched = !this.#closed && this.#sockets.clients.size > 0
+    if (watched && !this.#reader) {
+      this.#reader = this.stats.reader()
+      this.#timer = setInterval(() => this.#send(), INTERVAL_MS)
+      this.#timer.unref()
+    } else if (!watched && this.#reader) {
+      clearInterval(this.#timer)
+      this.#reader.close()
+      this.#reader = null
+    }
+  }
+
+  #send () {
+    const report = JSON.stringify(this.#reader?.read())
+    for (const socket of this.#sockets.clients) {
+      if (socket.bufferedAmount < MAX_UNSENT_BYTES) socket.send(report)
+    }
+  }
+}
+
+/** Why an upgrade is refused; null when it is not. @param {IncomingMessage} request @param {Tickets} tickets */
+function refusal ({ url, headers }, tickets) {
+  const { origin, host } = headers
+  if (origin !== undefined && ![host, headers['x-forwarded-host']].includes(hostOf(origin))) return '403 Forbidden'
+  if (!tickets.redeem(new URL(url ?? '', 'http://gateway').searchParams.get('ticket'))) return '401 Unauthorized'
+  return null
+}
+
+/** @param {string} origin */
+function hostOf (origin) {
+  return URL.canParse(origin) ? new URL(origin).host : ''
+}
+
+/** @param {{url?: string}} request */
+function pathOf ({ url = '/' }) {
+  return url.split('?')[0]
+}

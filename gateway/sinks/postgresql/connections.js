@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { SluiceError, describe } from '../../errors.js'
+import { CopyEncoder } from './copy-encoder.js'
+
+/**
+ * @typedef {import('pg').PoolClient} Client
+ * @typedef {{host: string, port: number, database: string, user: string, password: string, tls: 'off'|'require'|'verify', ca: string, connections: number}} ConnectionOptions
+ */
+
+const CONNECT_TIMEOUT_MS = 15_000
+
+/** What to do about the usual reasons why there is no connection, by SQLSTATE or system error. @type {Record<string, string>} */
+const FIXES = {
+  '28P01': 'Check user and password.',
+  28000: 'Check the user, TLS and the server\'s pg_hba.conf.',
+  '3D000': 'Create the database, or check its name.',
+  53300: 'Raise the server\'s max_connections, or lower the connections of its users.',
+  ECONNREFUSED: 'Check host and port, and that the server runs.',
+  ENOTFOUND: 'Check the host name.',
+  EAI_AGAIN: 'Check the host name and the network.',
+  SELF_SIGNED_CERT_IN_CHAIN: 'Set the CA certificate that signed the server\'s.',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'Set the server\'s certificate as CA certificate.',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'Set the CA certificate that signed the server\'s.'
+}
+
+/** Connections to one server, made when needed. One that fails is given up, and the next use makes a new one. */
+export class Connections {
+  #options
+  #log
+  /** @type {pg.Pool|null} */
+  #pool = null
+  /** @type {WeakMap<Client, CopyEncoder>} */
+  #encoders = new WeakMap()
+
+  /** @param {ConnectionOptions} options @param {import('../sink.js').Log} [log] */
+  constructor (options, log) {
+    this.#options = options
+    this.#log = log
+  }
+
+  /**
+   * Lends a connection. What the work leaves uncommitted when it fails is rolled back.
+   * @template T
+   * @param {(client: Client, encoder: CopyEncoder) => Promise<T>} work
+   * @param {AbortSignal} [signal]  breaks the connection off
+   * @returns {Promise<T>}
+   * @throws {SluiceError} SLUICE_SINK_CONNECT
+   */
+  async use (work, signal) {
+    signal?.throwIfAborted()
+    const client = await this.#connect()
+    const breakOff = () => /** @type {any} */ (client).connection.stream.destroy()
+    signal?.addEventListener('abort', breakOff)
+    try {
+      signal?.throwIfAborted()
+      const result = await work(client, this.#encoderOf(client))
+      client.release()
+      return result
+    } catch (error) {
+      await giveBack(client)
+      throw signal?.aborted ? signal.reason : error
+    } finally {
+      signal?.removeEventListener('abort', breakOff)
+    }
+  }
+
+  async close () {
+    await this.#pool?.end()
+    this.#pool = null
+  }
+
+  async #connect () {
+    try {
+      this.#pool ??= this.#open()
+      return await this.#pool.connect()
+    } catch (error) {
+      const { host, port, database } = this.#options
+      throw new SluiceError('SLUICE_SINK_CONNECT', `No connection to PostgreSQL at ${host}:${port}, database "${database}": ${describe(error)}.`, { cause: error, fix: fixFor(error) })
+    }
+  }
+
+  #open () {
+    const { host, port, database, user, password, connections, tls, ca } = this.#options
+    const pool = new pg.Pool({
+      host,
+      port,
+      database,
+      user,
+      password,
+      ssl: tls === 'off' ? false : tls === 'require' ? { rejectUnauthorized: false } : { rejectUnauthorized: true, ca: certificate(ca) },
+      max: connections,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      idleTimeoutMillis: 0,
+      keepAlive: true,
+      application_name: 'sluice'
+    })
+    // A connection in use also reports its end by the query that it ends.
+    pool.on('connect', client => { client.on('error', () => {}) })
+    pool.on('error', error => this.#log?.warn(`PostgreSQL at ${host}:${port} ended an idle connection: ${describe(error)}`))
+    return pool
+  }
+
+  /** @param {Client} client */
+  #encoderOf (client) {
+    const encoder = this.#encoders.get(client) ?? new CopyEncoder()
+    this.#encoders.set(client, encoder)
+    return encoder
+  }
+}
+
+/** After an error. @param {Client} client */
+async function giveBack (client) {
+  try {
+    await client.query('ROLLBACK')
+    client.release()
+  } catch (error) {
+    client.release(/** @type {Error} */ (error))
+  }
+}
+
+/** @param {string} ca  PEM text, a path, or empty */
+function certificate (ca) {
+  if (ca === '') return undefined
+  return ca.includes('-----BEGIN') ? ca : readFileSync(ca, 'utf8')
+}
+
+/** @param {unknown} error */
+function fixFor (error) {
+  const { code, errors = [] } = /** @type {{code?: string, errors?: {code?: string}[]}} */ (error)
+  return FIXES[code ?? errors[0]?.code ?? '']
+}

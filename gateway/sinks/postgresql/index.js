@@ -1,0 +1,185 @@
+import { SluiceError, describe } from '../../errors.js'
+import { committedRanges } from '../commits.js'
+import { withDefaults } from '../defaults.js'
+import { checkName, tableNames } from '../names.js'
+import { isRefusal } from '../refusal.js'
+import { shapeOf, wideColumns } from '../wide.js'
+import { Commits } from './commits.js'
+import { Connections } from './connections.js'
+import { CopyIn } from './copy-in.js'
+import { dialect } from './dialect.js'
+import { schema } from './schema.js'
+import { prepareTable } from './tables.js'
+import { begin, LOCKS } from './transaction.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../sink.js').Sink} Sink
+ * @typedef {import('./tables.js').Plan} Plan
+ * @typedef {import('./connections.js').Client} Client
+ */
+
+/**
+ * SQLSTATEs by which the server says that the rows are at fault: cardinality, data, constraints, check options, program limits, and what a user's trigger raises.
+ * 22P03 and 22P04 are not: a column changed its type since the table was looked at, and the next attempt will see that.
+ */
+const REFUSED = /^(2[123]|44|54)(?!P0[34])|^P0001$/
+
+const MAX_SHAPES = 1000
+
+/** @param {unknown} error */
+export function isTransient (error) {
+  return !isRefusal(error, ({ code }) => typeof code === 'string' && code.length === 5 && REFUSED.test(code))
+}
+
+/**
+ * Connects when it is first needed, and again after an error: a sink whose server is not there yet waits for it.
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{log?: import('../sink.js').Log}} [context]
+ * @returns {Promise<Sink>}
+ */
+export async function open (options, { log } = {}) {
+  return new PostgresqlSink(withDefaults(schema, options), log)
+}
+
+/** @implements {Sink} */
+class PostgresqlSink {
+  #options
+  #names
+  #commits
+  #connections
+  /** @type {Map<string, Plan>} */
+  #plans = new Map()
+  #hasCommits = false
+
+  /** @param {Record<string, any>} options @param {import('../sink.js').Log} [log] */
+  constructor (options, log) {
+    this.#options = options
+    this.#names = tableNames(options.table, dialect)
+    this.#commits = new Commits(checkName(options.schema, 'schema', dialect))
+    this.#connections = new Connections(/** @type {import('./connections.js').ConnectionOptions} */ (options), log)
+  }
+
+  /** @param {Batch[]} batches */
+  async prepare (batches) {
+    if (this.#hasCommits && batches.every(batch => batch.rows === 0 || this.#plans.has(shapeOf(batch)))) return
+    await this.#attempt(client => this.#plansOf(client, batches))
+  }
+
+  async committed () {
+    return this.#attempt(async client => committedRanges((await this.#commits.read(client)).filter(row => this.#owns(row))))
+  }
+
+  /**
+   * @param {Batch[]} batches
+   * @param {{signal?: AbortSignal, probe?: boolean}} [options]
+   */
+  async write (batches, { signal, probe = false } = {}) {
+    return this.#attempt(async (client, encoder) => {
+      const plans = await this.#plansOf(client, batches)
+      await begin(client, LOCKS.claiming)
+      const { fresh, duplicates } = await this.#claim(client, batches)
+      /** @type {Map<Plan, import('./copy-in.js').Copy>} */
+      const copies = new Map()
+      for (const batch of fresh) {
+        const plan = plans.get(batch)
+        if (!plan) continue
+        const copy = copies.get(plan) ?? { sql: plan.copySql, columns: plan.columns, batches: [] }
+        copy.batches.push(batch)
+        copies.set(plan, copy)
+      }
+      const copyIn = new CopyIn([...copies.values()], probe ? 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK' : 'COMMIT', encoder)
+      client.query(copyIn)
+      await copyIn.done
+      return { duplicates }
+    }, signal)
+  }
+
+  /** @param {import('../sink.js').Head[]} heads */
+  async compact (heads) {
+    await this.#attempt(client => this.#commits.compact(client, heads, row => this.#owns(row)))
+  }
+
+  close () {
+    return this.#connections.close()
+  }
+
+  /**
+   * Leaves the commit records, and tells the batches that had none from those that had.
+   * @param {Client} client
+   * @param {Batch[]} batches
+   */
+  async #claim (client, batches) {
+    const wanted = batches.flatMap(({ source, identity }) => identity ? { ...identity, table: this.#names.inRecords(source) } : [])
+    const claimed = new Set((await this.#commits.claim(client, wanted)).map(keyOf))
+    const { fresh = [], duplicates = [] } = Object.groupBy(batches, ({ identity }) => !identity || claimed.delete(keyOf(identity)) ? 'fresh' : 'duplicates')
+    return { fresh, duplicates }
+  }
+
+  /** Where each batch with rows goes. @param {Client} client @param {Batch[]} batches */
+  async #plansOf (client, batches) {
+    /** @type {Map<Batch, Plan>} */
+    const plans = new Map()
+    for (const batch of batches) {
+      if (batch.rows > 0) plans.set(batch, await this.#planOf(client, batch))
+    }
+    return plans
+  }
+
+  /** @param {Client} client @param {Batch} batch */
+  async #planOf (client, batch) {
+    const shape = shapeOf(batch)
+    let plan = this.#plans.get(shape)
+    if (!plan) {
+      const { schema: inSchema, index } = this.#options
+      const wanted = wideColumns(batch, dialect, !this.#names.perSource)
+      plan = await prepareTable(client, { schema: inSchema, name: this.#names.of(batch.source), index }, wanted)
+      if (this.#plans.size >= MAX_SHAPES) this.#plans.clear()
+      this.#plans.set(shape, plan)
+    }
+    return plan
+  }
+
+  /** @param {{source: string, table: string}} row */
+  #owns ({ source, table }) {
+    return this.#names.inRecords(source) === table
+  }
+
+  /**
+   * @template T
+   * @param {(client: Client, encoder: import('./copy-encoder.js').CopyEncoder) => Promise<T>} work
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<T>}
+   */
+  async #attempt (work, signal) {
+    try {
+      return await this.#connections.use(async (client, encoder) => {
+        if (!this.#hasCommits) await this.#commits.prepare(client)
+        this.#hasCommits = true
+        return work(client, encoder)
+      }, signal)
+    } catch (error) {
+      if (signal?.aborted || error instanceof SluiceError) throw error
+      if (isTransient(error)) this.#forgetTables()
+      throw new SluiceError('SLUICE_SINK_POSTGRESQL', `PostgreSQL at ${this.#options.host}:${this.#options.port}: ${describe(error)}${whereOf(error)}.`, { cause: error })
+    }
+  }
+
+  /** They may have been dropped or changed. */
+  #forgetTables () {
+    this.#plans.clear()
+    this.#hasCommits = false
+  }
+}
+
+/** @param {{gateway: string, source: string, epoch: string, seq: number}} identity */
+function keyOf ({ gateway, source, epoch, seq }) {
+  return JSON.stringify([gateway, source, epoch, seq])
+}
+
+/** @param {any} error  of the server, which may tell where it happened */
+function whereOf ({ where }) {
+  return where ? ` (${where.split('\n')[0]})` : ''
+}

@@ -1,0 +1,160 @@
+import { mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { SluiceError, describe } from '../../errors.js'
+import { committedRanges } from '../commits.js'
+import { withDefaults } from '../defaults.js'
+import { tableNames } from '../names.js'
+import { isRefusal } from '../refusal.js'
+import { shapeOf, wideColumns } from '../wide.js'
+import { Commits } from './commits.js'
+import { RowInserter } from './rows.js'
+import { schema } from './schema.js'
+import { dialect, prepareTable } from './tables.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../sink.js').Sink} Sink
+ * @typedef {{database: DatabaseSync, commits: Commits, inserters: Map<string, RowInserter>}} Opened
+ */
+
+// SQLite's primary result codes that say the rows are at fault: too big, a constraint, a type mismatch.
+const REFUSED = [18, 19, 20]
+
+// Waiting for another process's lock holds up the whole gateway; the writer's retry waits without.
+const BUSY_TIMEOUT_MS = 500
+
+const MAX_SHAPES = 1000
+const MEMORY = ':memory:'
+
+/** @param {unknown} error */
+export function isTransient (error) {
+  return !isRefusal(error, ({ code, errcode }) => code === 'ERR_SQLITE_ERROR' && REFUSED.includes(errcode & 0xff))
+}
+
+/**
+ * The file is opened when it is first needed, and again after an error: a sink whose disk is not there yet waits for it.
+ * @param {{file?: string, table?: string}} options
+ * @returns {Promise<Sink>}
+ */
+export async function open (options) {
+  const { file, table } = withDefaults(schema, options)
+  return new SqliteSink(file === MEMORY ? file : resolve(file), table)
+}
+
+/** @implements {Sink} */
+class SqliteSink {
+  #file
+  #names
+  /** @type {Opened|null} */
+  #opened = null
+
+  /** @param {string} file @param {string} table  template */
+  constructor (file, table) {
+    this.#file = file
+    this.#names = tableNames(table, dialect)
+  }
+
+  /** @param {Batch[]} batches */
+  async prepare (batches) {
+    this.#attempt(() => this.#inserters(batches))
+  }
+
+  async committed () {
+    return this.#attempt(({ commits }) => committedRanges(this.#ownRecords(commits)))
+  }
+
+  /**
+   * @param {Batch[]} batches
+   * @param {{signal?: AbortSignal, probe?: boolean}} [options]
+   */
+  async write (batches, { signal, probe = false } = {}) {
+    signal?.throwIfAborted()
+    return this.#attempt(({ database, commits }) => {
+      const inserters = this.#inserters(batches)
+      database.exec('BEGIN IMMEDIATE')
+      const duplicates = batches.filter((batch, i) => {
+        const isNew = !batch.identity || commits.claim(this.#names.inRecords(batch.source), batch.identity)
+        if (isNew) inserters[i]?.insert(batch)
+        return !isNew
+      })
+      database.exec(probe ? 'ROLLBACK' : 'COMMIT')
+      return { duplicates }
+    })
+  }
+
+  /** @param {import('../sink.js').Head[]} heads */
+  async compact (heads) {
+    this.#attempt(({ database, commits }) => {
+      database.exec('BEGIN IMMEDIATE')
+      commits.merge(this.#ownRecords(commits), heads)
+      database.exec('COMMIT')
+    })
+  }
+
+  async close () {
+    this.#opened?.database.close()
+    this.#opened = null
+  }
+
+  /** One per batch; null for those without rows, which need no table. @param {Batch[]} batches */
+  #inserters (batches) {
+    return batches.map(batch => batch.rows > 0 ? this.#inserter(batch) : null)
+  }
+
+  /** @param {Batch} batch */
+  #inserter (batch) {
+    const { database, inserters } = this.#open()
+    const shape = shapeOf(batch)
+    let inserter = inserters.get(shape)
+    if (!inserter) {
+      const wanted = wideColumns(batch, dialect, !this.#names.perSource)
+      inserter = new RowInserter(database, prepareTable(database, this.#names.of(batch.source), wanted))
+      if (inserters.size >= MAX_SHAPES) inserters.clear()
+      inserters.set(shape, inserter)
+    }
+    return inserter
+  }
+
+  /** @param {Commits} commits */
+  #ownRecords (commits) {
+    return commits.read().filter(({ source, table }) => this.#names.inRecords(source) === table)
+  }
+
+  /**
+   * @template T
+   * @param {(opened: Opened) => T} work  leaves no transaction open
+   * @returns {T}
+   */
+  #attempt (work) {
+    try {
+      return work(this.#open())
+    } catch (error) {
+      if (this.#opened?.database.isTransaction) this.#opened.database.exec('ROLLBACK')
+      // Whatever else failed, the file may have been replaced or its tables changed: start afresh.
+      if (isTransient(error)) this.close()
+      if (error instanceof SluiceError) throw error
+      throw new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${this.#file}": ${describe(error)}.`, { cause: error })
+    }
+  }
+
+  #open () {
+    this.#opened ??= openDatabase(this.#file)
+    return this.#opened
+  }
+}
+
+/** @param {string} file @returns {Opened} */
+function openDatabase (file) {
+  if (file !== MEMORY) mkdirSync(dirname(file), { recursive: true })
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  try {
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    return { database, commits: new Commits(database), inserters: new Map() }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+import { quote } from '../names.js'
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {import('./tables.js').Plan} Plan
+ * @typedef {import('node:sqlite').StatementSync} StatementSync
+ * @typedef {import('node:sqlite').SQLInputValue} Value
+ */
+
+// More rows a statement save calls, but every bound value costs the same: beyond this many nothing is gained.
+const VALUES_PER_STATEMENT = 512
+const ROWS_PER_STATEMENT = 100
+
+/** Inserts rows of one plan, many a statement. */
+export class RowInserter {
+  #many
+  #one
+  #rowsPerStatement
+  #columns
+
+  /** @param {import('node:sqlite').DatabaseSync} database @param {Plan} plan */
+  constructor (database, { table, columns }) {
+    this.#columns = columns
+    this.#rowsPerStatement = Math.min(ROWS_PER_STATEMENT, Math.max(1, Math.floor(VALUES_PER_STATEMENT / columns.length)))
+    const insert = `INSERT INTO ${quote(table)} (${columns.map(({ name }) => quote(name)).join(', ')}) VALUES `
+    const row = `(${columns.map(() => '?').join(', ')})`
+    this.#one = database.prepare(insert + row)
+    this.#many = database.prepare(insert + Array(this.#rowsPerStatement).fill(row).join(', '))
+  }
+
+  /** @param {Batch} batch */
+  insert (batch) {
+    const writers = this.#columns.map(column => valuesOf(column, batch))
+    const whole = batch.rows - batch.rows % this.#rowsPerStatement
+    this.#run(this.#many, writers, 0, whole, this.#rowsPerStatement)
+    this.#run(this.#one, writers, whole, batch.rows, 1)
+  }
+
+  /** @param {StatementSync} statement @param {Fill[]} fills @param {number} from @param {number} to @param {number} step */
+  #run (statement, fills, from, to, step) {
+    /** @type {Value[]} */
+    const values = new Array(step * fills.length)
+    for (let row = from; row < to; row += step) {
+      for (let c = 0; c < fills.length; c++) fills[c](values, c, fills.length, row, step)
+      statement.run(...values)
+    }
+  }
+}
+
+/**
+ * Puts `count` values of a column, from row `row` on, at `at`, `at + stride`, …
+ * @typedef {(values: Value[], at: number, stride: number, row: number, count: number) => void} Fill
+ */
+
+/**
+ * @param {PlacedColumn} column
+ * @param {Batch} batch
+ * @returns {Fill}
+ */
+function valuesOf ({ origin, field = 0, tag = '' }, batch) {
+  if (origin === 'time') return plain(batch.time)
+  if (origin === 'source') return constant(batch.source)
+  if (origin === 'tag') return constant(batch.tags[tag])
+  const column = /** @type {ArrayLike<Value>} */ (batch.columns[field])
+  const valid = batch.validity[field]
+  return valid ? withGaps(column, valid) : plain(column)
+}
+
+/** @param {string} value @returns {Fill} */
+function constant (value) {
+  return (values, at, stride, _row, count) => {
+    for (let i = 0; i < count; i++) values[at + i * stride] = value
+  }
+}
+
+/** NaN is bound as it is: SQLite itself makes NULL of it. @param {ArrayLike<Value>} column @returns {Fill} */
+function plain (column) {
+  return (values, at, stride, row, count) => {
+    for (let i = 0; i < count; i++) values[at + i * stride] = column[row + i]
+  }
+}
+
+/** @param {ArrayLike<Value>} column @param {Uint8Array} valid @returns {Fill} */
+function withGaps (column, valid) {
+  return (values, at, stride, row, count) => {
+    for (let i = 0; i < count; i++) values[at + i * stride] = valid[row + i] === 0 ? null : column[row + i]
+  }
+}

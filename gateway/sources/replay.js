@@ -1,0 +1,273 @@
+import { accessSync, constants, createReadStream, statSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { systemClock } from '../batch/clock.js'
+import { parseCandumpLine } from '../can/candump.js'
+import { readDbcFile } from '../can/dbc-file.js'
+import { Decoder } from '../can/decoder.js'
+import { lineBlocks } from '../can/line-blocks.js'
+import { describe, SluiceError } from '../errors.js'
+import { readOptions } from '../options.js'
+import { LogTime } from './log-time.js'
+import { MessageRows } from './message-rows.js'
+import { Playback } from './playback.js'
+import { nameProperty } from './source.js'
+
+/** @typedef {import('../can/candump.js').Frame} Frame */
+
+const TICK_MS = 50
+const MAX_ROWS = 1000
+const MAX_AGE_NS = 50_000_000n
+const MAX_SLEEP_MS = 1000
+
+export const schema = {
+  type: 'object',
+  title: 'CAN log replay',
+  description: 'Plays a log written by candump and decodes it with a DBC file: one batch per message and tick, one column per signal.',
+  required: ['logFile', 'dbcFile'],
+  properties: {
+    name: nameProperty('n2k'),
+    logFile: {
+      type: 'string',
+      title: 'Log file',
+      description: 'As candump writes it: with -l, or what it shows on the screen. Time stamps that are dates are read as UTC.',
+      default: 'examples/data/nmea2000.log',
+      minLength: 1
+    },
+    dbcFile: {
+      type: 'string',
+      title: 'DBC file',
+      description: 'Describes the messages and signals of the bus. Messages of J1939 and NMEA 2000 are found by parameter group number, and their "not available" is a missing value.',
+      default: 'examples/data/nmea2000.dbc',
+      minLength: 1
+    },
+    speed: {
+      type: 'number',
+      title: 'Speed',
+      description: '1 plays as recorded, 10 ten times as fast, 0 as fast as possible.',
+      minimum: 0,
+      maximum: 100000,
+      default: 1,
+      'x-unit': '×'
+    },
+    times: {
+      type: 'string',
+      title: 'Times',
+      description: 'Those of the log, which every round of a loop repeats; or shifted to now, where every round continues the last. Shifted and as fast as possible, they keep the distances of the log and run ahead of the clock.',
+      enum: ['now', 'log'],
+      'x-labels': { now: 'Shifted to now', log: 'Those of the log' },
+      default: 'now'
+    },
+    loop: {
+      type: 'boolean',
+      title: 'Loop',
+      description: 'Start again at the end of the log.',
+      default: false
+    }
+  }
+}
+
+/**
+ * Starts to play a candump log. Batches are named `<name>.<message>`, one for each message and bus at every tick (50 ms, at most 1000 rows).
+ * While it is held it pauses and loses nothing.
+ *
+ * Counters: `frames` read, `rows` decoded, `unknownIds` (frames the DBC does not know), `undecodable` (too short for any signal),
+ * `otherFrames` (remote and error frames), `badLines`, `rounds` played to the end.
+ * @param {object} options  as in the schema
+ * @param {import('./source.js').SourceContext} context
+ * @returns {import('./source.js').Source}
+ * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_REPLAY_FILE, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY; while it plays, `onEnd` is called with
+ *   SLUICE_REPLAY_FILE, SLUICE_REPLAY_EMPTY or SLUICE_REPLAY_TIMES
+ */
+export function openReplay (options, context) {
+  const replay = new Replay(readOptions(schema, options), context)
+  return { counters: replay.counters, close: () => replay.close() }
+}
+
+class Replay {
+  counters = { frames: 0, rows: 0, unknownIds: 0, undecodable: 0, otherFrames: 0, badLines: 0, rounds: 0 }
+  #options
+  #context
+  #clock
+  #decoder
+  #playback
+  /** @type {Map<string, Map<import('../can/message.js').Message, MessageRows>>} by bus */
+  #gathered = new Map()
+  #lastFlushNs
+  /** @type {Set<string>} kinds of trouble already warned of */
+  #warned = new Set()
+  #closing = new AbortController()
+  #running
+
+  /** @param {any} options @param {import('./source.js').SourceContext} context */
+  constructor (options, context) {
+    this.#options = options
+    this.#context = context
+    this.#clock = context.clock ?? systemClock
+    refuseNoFile(options.logFile)
+    const { messages, warnings } = readDbcFile(options.dbcFile)
+    for (const { line, reason } of warnings) {
+      this.#warnOnce('dbc', `${options.dbcFile}, line ${line}: ${reason}. ${warnings.length} such in all; the rest of the file is used.`)
+    }
+    this.#decoder = new Decoder(messages)
+    this.#lastFlushNs = this.#clock.nowNs()
+    this.#playback = new Playback(options.speed, this.#lastFlushNs)
+    this.#running = this.#run()
+  }
+
+  async close () {
+    this.#closing.abort()
+    await this.#running
+  }
+
+  get #closed () { return this.#closing.signal.aborted }
+
+  async #run () {
+    try {
+      do await this.#playRound()
+      while (this.#options.loop && !this.#closed)
+    } catch (error) {
+      if (!this.#closed) this.#context.onEnd(error)
+      return
+    }
+    if (!this.#closed) this.#context.onEnd()
+  }
+
+  async #playRound () {
+    const { logFile } = this.#options
+    const framesBefore = this.counters.frames
+    let lineNumber = 0
+    /** @type {LogTime|undefined} */
+    let logTime
+    for await (const lines of lineBlocks(readLog(logFile))) {
+      const parsed = lines.map(parseCandumpLine)
+      logTime ??= new LogTime(parsed.flatMap(frame => frame && 'data' in frame ? [frame.stamp] : []))
+      for (const frame of parsed) {
+        lineNumber++
+        if (frame === null) continue
+        if ('reason' in frame) {
+          this.counters.badLines++
+          this.#warnOnce('line', `${logFile}, line ${lineNumber}: ${frame.reason}. Bad lines are counted and left out.`)
+          continue
+        }
+        await this.#play(frame, logTime.next(frame.stamp))
+        if (this.#closed) return
+      }
+      if (this.#clock.nowNs() - this.#lastFlushNs >= MAX_AGE_NS) await this.#flush()
+      await nextTurn()
+      if (this.#closed) return
+    }
+    const frames = this.counters.frames - framesBefore
+    if (frames === 0) {
+      throw new SluiceError('SLUICE_REPLAY_EMPTY', `${logFile} holds no CAN frame.`, { fix: 'Record one with candump -l.' })
+    }
+    await this.#flush()
+    this.counters.rounds++
+    this.#playback.endRound(frames)
+  }
+
+  /** @param {Frame} frame @param {bigint} logNs */
+  async #play (frame, logNs) {
+    const { times, speed, logFile } = this.#options
+    this.counters.frames++
+    if (times === 'log' && !frame.stamp?.absolute) {
+      throw new SluiceError('SLUICE_REPLAY_TIMES', `${logFile} has frames without a date.`, {
+        fix: 'Choose times shifted to now, or record the log with candump -l.'
+      })
+    }
+    if (speed > 0) await this.#waitFor(logNs)
+    if (this.#closed) return
+
+    const rows = this.#rowsOf(frame)
+    if (!rows) return
+    rows.add(times === 'log' ? logNs : this.#playback.at(logNs), frame)
+    this.counters.rows++
+    if (rows.isFull) await this.#emit(rows)
+  }
+
+  /** Sends what is gathered, tick by tick, until a frame is due. @param {bigint} logNs */
+  async #waitFor (logNs) {
+    for (;;) {
+      const waitNs = this.#playback.at(logNs) - this.#clock.nowNs()
+      if (waitNs <= 0n || this.#closed) return
+      await this.#flush()
+      await this.#clock.sleep(Math.min(Math.max(Number(waitNs) / 1e6, TICK_MS), MAX_SLEEP_MS), this.#closing.signal)
+    }
+  }
+
+  /** Where a frame's row goes; undefined, and counted, for one that gives none. @param {Frame} frame */
+  #rowsOf ({ kind, id, extended, data, bus }) {
+    const { counters } = this
+    if (kind !== 'data') {
+      counters.otherFrames++
+      return undefined
+    }
+    const message = this.#decoder.find(id, extended)
+    if (!message) {
+      counters.unknownIds++
+      return undefined
+    }
+    if (data.length < message.bytes) {
+      counters.undecodable++
+      this.#warnOnce('short', `${message.name} of ${data.length} data bytes is too short for any of its signals. Such frames are counted and left out.`)
+      return undefined
+    }
+    const ofBus = this.#gathered.get(bus) ?? new Map()
+    const rows = ofBus.get(message) ?? new MessageRows(message, { source: `${this.#options.name}.${message.name}`, bus, capacity: MAX_ROWS })
+    this.#gathered.set(bus, ofBus.set(message, rows))
+    return rows
+  }
+
+  async #flush () {
+    this.#lastFlushNs = this.#clock.nowNs()
+    for (const ofBus of this.#gathered.values()) {
+      for (const rows of ofBus.values()) if (rows.rows > 0) await this.#emit(rows)
+    }
+  }
+
+  /** @param {MessageRows} rows */
+  async #emit (rows) {
+    if (this.#context.held()) await this.#waitForRelease()
+    if (!this.#closed) this.#context.emit(rows.take())
+  }
+
+  /** Playback stands still meanwhile: what waits does not come in a burst. */
+  async #waitForRelease () {
+    const heldNs = this.#clock.nowNs()
+    do await this.#clock.sleep(TICK_MS, this.#closing.signal)
+    while (this.#context.held() && !this.#closed)
+    if (this.#options.speed > 0) this.#playback.pause(this.#clock.nowNs() - heldNs)
+  }
+
+  /** @param {string} kind @param {string} text */
+  #warnOnce (kind, text) {
+    if (this.#warned.has(kind)) return
+    this.#warned.add(kind)
+    this.#context.log.warn(text)
+  }
+}
+
+/** @param {string} path @returns {AsyncGenerator<Uint8Array, void>} */
+async function * readLog (path) {
+  try {
+    yield * createReadStream(path)
+  } catch (cause) {
+    throw unreadable(path, describe(cause), cause)
+  }
+}
+
+/** @param {string} path */
+function refuseNoFile (path) {
+  let isDirectory
+  try {
+    accessSync(path, constants.R_OK)
+    isDirectory = statSync(path).isDirectory()
+  } catch (cause) {
+    throw unreadable(path, describe(cause), cause)
+  }
+  if (isDirectory) throw unreadable(path, 'it is a folder')
+}
+
+/** @param {string} path @param {string} reason @param {unknown} [cause] */
+function unreadable (path, reason, cause) {
+  return new SluiceError('SLUICE_REPLAY_FILE', `The CAN log ${path} cannot be read: ${reason}.`, { cause, fix: 'Check the path and its permissions.' })
+}

@@ -1,0 +1,28 @@
+/**
+ * The contract of a source. A source is a module that exports `schema` and an opening function `(options, context) → Source`, which
+ * throws at once where the options make no sense and then works on its own until it ends or is closed.
+ *
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ *
+ * @typedef {object} SourceContext
+ * @property {(batch: Batch) => void} emit
+ * @property {() => boolean} held  true while what is downstream is full
+ * @property {import('../sinks/sink.js').Log} log
+ * @property {(error?: unknown) => void} onEnd  called once: the source has given all it had, or failed. Not called after close
+ * @property {import('../batch/clock.js').Clock} [clock]
+ *
+ * @typedef {object} Source
+ * @property {Record<string, number>} counters  live
+ * @property {() => Promise<void>} close  when it resolves, nothing more is emitted
+ */
+
+/** The source's name in a schema. @param {string} example */
+export function nameProperty (example) {
+  return {
+    type: 'string',
+    title: 'Name',
+    description: 'Names the source in topics, tables and plots, and the node in the flow.',
+    default: example,
+    maxLength: 100
+  }
+}

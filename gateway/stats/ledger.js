@@ -1,0 +1,38 @@
+/**
+ * The balance of every sink: produced = stored + dead letters + lost + in flight.
+ *
+ * @typedef {object} Balance  in rows, since this process started
+ * @property {string} sink
+ * @property {number} produced  by the sources this sink stores (all sources, before it has stored anything): what a spool has accepted, or where a source goes to no spool, all it gave
+ * @property {number} stored
+ * @property {number} deadLetters
+ * @property {number} lost
+ * @property {number} inFlight  produced, and on its way
+ * @property {number} earlier  settled beyond what was produced: rows that a spool kept from before this process started
+ */
+
+/**
+ * @param {Iterable<import('./meter.js').Meter>} meters
+ * @returns {Balance[]}
+ */
+export function ledger (meters) {
+  const all = [...meters]
+  const produced = new Map([...rowsBySource(all, 'source'), ...rowsBySource(all, 'stage')])
+  return all.filter(({ stage }) => stage === 'sink').map(({ name, rows, deadLetters, lost, rowsBySource: stored }) => {
+    const sources = stored.size > 0 ? stored : produced
+    const expected = [...sources.keys()].reduce((sum, source) => sum + (produced.get(source) ?? 0), 0)
+    const open = expected - rows - deadLetters - lost
+    return { sink: name, produced: expected, stored: rows, deadLetters, lost, inFlight: Math.max(0, open), earlier: Math.max(0, -open) }
+  })
+}
+
+/** @param {import('./meter.js').Meter[]} meters @param {import('./meter.js').Stage} stage */
+function rowsBySource (meters, stage) {
+  /** @type {Map<string, number>} */
+  const sums = new Map()
+  for (const meter of meters) {
+    if (meter.stage !== stage) continue
+    for (const [source, rows] of meter.rowsBySource) sums.set(source, (sums.get(source) ?? 0) + rows)
+  }
+  return sums
+}

@@ -1,0 +1,95 @@
+import { Latency } from './latency.js'
+
+/**
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ * @typedef {'source'|'stage'|'sink'} Stage  `source` gives rows, `stage` has accepted them into its spool, `sink` has stored them
+ * @typedef {typeof COUNTERS[number]} Counter
+ * @typedef {Record<Counter, number>} Totals
+ */
+
+/** What a meter counts. All are rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
+export const COUNTERS = /** @type {const} */ ([
+  'batches', 'rows', 'values', 'bytes',
+  'duplicates', 'deadLetters', 'lost', 'dropped', 'missed', 'late',
+  'retries', 'errors', 'overdue', 'parked'
+])
+
+/** Rows of a batch whose age is taken; each stands for those up to the next. */
+const SAMPLES = 8
+
+/**
+ * What has passed one source, stage or sink since the process started. Plain numbers: whoever sees something increases them.
+ * @implements {Totals}
+ */
+export class Meter {
+  batches = 0
+  rows = 0
+  values = 0
+  /** as sent or stored, where that is known */
+  bytes = 0
+  /** rows a sink refused because it had stored them before */
+  duplicates = 0
+  /** rows a database will never take, kept aside */
+  deadLetters = 0
+  /** produced rows that no spool holds any more and this sink has not stored */
+  lost = 0
+  /** rows given up by choice: a full spool, a source that is held */
+  dropped = 0
+  /** samples a source could not take in time */
+  missed = 0
+  /** samples taken, but later than they should have been */
+  late = 0
+  /** writes tried again */
+  retries = 0
+  errors = 0
+  /** deliveries that a flow did not settle in time */
+  overdue = 0
+  /** deliveries given up until the next start, after being emitted again */
+  parked = 0
+
+  latency = new Latency()
+  /** @type {Set<Latency>} the same, one for each reader, since it last read */
+  intervals = new Set()
+  /** @type {Map<string, number>} rows recorded, by the source they come from */
+  rowsBySource = new Map()
+  #nowNs
+
+  /** @param {Stage} stage @param {string} name @param {() => bigint} nowNs */
+  constructor (stage, name, nowNs) {
+    this.stage = stage
+    this.name = name
+    this.#nowNs = nowNs
+  }
+
+  /**
+   * Counts a batch that has passed, and how old its rows are now. Each row whose age is taken is the oldest of those it stands for, so
+   * the latency shown is never better than the real one.
+   * @param {Batch} batch
+   * @param {{bytes?: number}} [size]
+   */
+  record (batch, { bytes = 0 } = {}) {
+    const { rows, source, time } = batch
+    this.batches++
+    this.rows += rows
+    this.values += batch.values
+    this.bytes += bytes
+    this.rowsBySource.set(source, (this.rowsBySource.get(source) ?? 0) + rows)
+    if (rows === 0) return
+    const nowNs = this.#nowNs()
+    const samples = Math.min(rows, SAMPLES)
+    for (let i = 0, row = 0; i < samples; i++) {
+      const next = Math.floor((i + 1) * rows / samples)
+      const microseconds = Number(nowNs - time[row]) / 1000
+      this.latency.record(microseconds, next - row)
+      for (const latency of this.intervals) latency.record(microseconds, next - row)
+      row = next
+    }
+  }
+
+  /** @returns {Totals} */
+  get totals () {
+    const totals = /** @type {Totals} */ ({})
+    for (const counter of COUNTERS) totals[counter] = this[counter]
+    return totals
+  }
+}

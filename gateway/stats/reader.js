@@ -1,0 +1,102 @@
+import { Latency } from './latency.js'
+import { ledger } from './ledger.js'
+import { ProcessReader } from './process.js'
+
+/**
+ * @typedef {import('./meter.js').Meter} Meter
+ * @typedef {import('./meter.js').Totals} Totals
+ * @typedef {import('./latency.js').LatencySummary} LatencySummary
+ * @typedef {Record<string, number|string|boolean|null>} Gauge
+ *
+ * @typedef {object} MeterReport
+ * @property {import('./meter.js').Stage} stage
+ * @property {string} name
+ * @property {Totals} totals  since the process started
+ * @property {{batches: number, rows: number, values: number, bytes: number}} perSecond  over the interval
+ * @property {{interval: LatencySummary|null, overall: LatencySummary|null}} latencyMs  from sample time to passing here
+ *
+ * @typedef {object} Report  plain JSON
+ * @property {number} time  milliseconds since 1970 UTC
+ * @property {number} intervalMs  since this reader last read
+ * @property {MeterReport[]} meters
+ * @property {Record<string, Gauge>} gauges
+ * @property {import('./ledger.js').Balance[]} ledger
+ * @property {import('./process.js').ProcessReport} process
+ */
+
+const RATES = /** @type {const} */ (['batches', 'rows', 'values', 'bytes'])
+
+/** One who reads the stats at its own interval, which no other reader disturbs. */
+export class Reader {
+  #stats
+  #readAtNs
+  #process = new ProcessReader()
+  /** @type {Map<Meter, {totals: Totals, latency: Latency}>} as of the last reading */
+  #last = new Map()
+
+  /** @param {import('./stats.js').Stats} stats */
+  constructor (stats) {
+    this.#stats = stats
+    this.#readAtNs = stats.nowNs()
+    for (const meter of stats.meters) this.follow(meter, meter.totals)
+  }
+
+  /**
+   * Rates and latencies since the last reading, or since the reader was made.
+   * @returns {Report}
+   */
+  read () {
+    const { meters } = this.#stats
+    const nowNs = this.#stats.nowNs()
+    const intervalMs = Number(nowNs - this.#readAtNs) / 1e6
+    this.#readAtNs = nowNs
+    const passed = { source: 0, stage: 0, sink: 0 }
+    const reports = meters.map(meter => {
+      const { values, report } = this.#readMeter(meter, intervalMs)
+      passed[meter.stage] += values
+      return report
+    })
+    return {
+      time: Number(nowNs / 1_000_000n),
+      intervalMs,
+      meters: reports,
+      gauges: this.#stats.readGauges(),
+      ledger: ledger(meters),
+      process: this.#process.read(intervalMs, Math.max(passed.source, passed.stage, passed.sink))
+    }
+  }
+
+  /** A meter that has come: all it counts is new to this reader. @param {Meter} meter @param {Totals} totals  before */
+  follow (meter, totals) {
+    const latency = new Latency()
+    meter.intervals.add(latency)
+    this.#last.set(meter, { totals, latency })
+  }
+
+  /** A meter that has gone. @param {Meter} meter */
+  unfollow (meter) {
+    const last = this.#last.get(meter)
+    if (last) meter.intervals.delete(last.latency)
+    this.#last.delete(meter)
+  }
+
+  close () {
+    this.#process.close()
+    for (const meter of [...this.#last.keys()]) this.unfollow(meter)
+    this.#stats.readers.delete(this)
+  }
+
+  /** @param {Meter} meter @param {number} intervalMs */
+  #readMeter (meter, intervalMs) {
+    const last = /** @type {{totals: Totals, latency: Latency}} */ (this.#last.get(meter))
+    const { totals, stage, name } = meter
+    const perSecond = { batches: 0, rows: 0, values: 0, bytes: 0 }
+    for (const rate of RATES) perSecond[rate] = intervalMs > 0 ? (totals[rate] - last.totals[rate]) * 1000 / intervalMs : 0
+    const values = totals.values - last.totals.values
+    /** @type {MeterReport} */
+    const report = { stage, name, totals, perSecond, latencyMs: { interval: last.latency.summary(), overall: meter.latency.summary() } }
+    last.totals = totals
+    last.latency.reset()
+    return { values, report }
+  }
+}

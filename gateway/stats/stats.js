@@ -1,0 +1,88 @@
+import { nowNs as systemNowNs } from '../batch/clock.js'
+import { describe } from '../errors.js'
+import { Meter } from './meter.js'
+import { Reader } from './reader.js'
+
+/**
+ * @typedef {import('./meter.js').Stage} Stage
+ * @typedef {import('./reader.js').Gauge} Gauge
+ * @typedef {import('./reader.js').Report} Report
+ */
+
+/**
+ * Sees every step of the data: meters count what passes, gauges tell what waits, readers report both.
+ */
+export class Stats {
+  /** @type {Map<string, Meter>} */
+  #meters = new Map()
+  /** @type {Map<string, () => Gauge>} */
+  #gauges = new Map()
+  /** @type {Set<Reader>} */
+  readers = new Set()
+
+  /** @param {{nowNs?: () => bigint}} [options]  the clock the sources stamp their samples by */
+  constructor ({ nowNs = systemNowNs } = {}) {
+    this.nowNs = nowNs
+  }
+
+  /** The meter of a source, stage or sink; made when first asked for. @param {Stage} stage @param {string} name */
+  meter (stage, name) {
+    const key = `${stage}/${name}`
+    let meter = this.#meters.get(key)
+    if (!meter) {
+      meter = new Meter(stage, name, this.nowNs)
+      this.#meters.set(key, meter)
+      for (const reader of this.readers) reader.follow(meter, meter.totals)
+    }
+    return meter
+  }
+
+  /** Forgets a meter, totals included. @param {Stage} stage @param {string} name */
+  drop (stage, name) {
+    const key = `${stage}/${name}`
+    const meter = this.#meters.get(key)
+    if (!meter) return
+    this.#meters.delete(key)
+    for (const reader of this.readers) reader.unfollow(meter)
+  }
+
+  /** @returns {Meter[]} sources first, sinks last, by name */
+  get meters () {
+    const order = ['source', 'stage', 'sink']
+    return [...this.#meters.values()].sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || a.name.localeCompare(b.name))
+  }
+
+  /**
+   * Has `read` called for every report. What waits in bytes goes under `bytes` or `…Bytes`: the live page plots those.
+   * @param {string} name
+   * @param {() => Gauge} read
+   * @returns {() => void} takes the gauge away
+   */
+  gauge (name, read) {
+    this.#gauges.set(name, read)
+    return () => {
+      if (this.#gauges.get(name) === read) this.#gauges.delete(name)
+    }
+  }
+
+  /** A gauge that fails reports its error, and the others as ever. @returns {Record<string, Gauge>} */
+  readGauges () {
+    return Object.fromEntries(Array.from(this.#gauges, ([name, read]) => {
+      try {
+        return [name, read()]
+      } catch (error) {
+        return [name, { error: describe(error) }]
+      }
+    }))
+  }
+
+  /** A reader of its own interval. Close it when done: every reader costs each batch a little. */
+  reader () {
+    const reader = new Reader(this)
+    this.readers.add(reader)
+    return reader
+  }
+}
+
+/** The stats of this process. */
+export const stats = new Stats()

@@ -1,0 +1,142 @@
+import { SluiceError, describe } from '../errors.js'
+
+/**
+ * What the writer needs of time; tests bring their own.
+ * @typedef {object} Clock
+ * @property {() => number} now  monotonic milliseconds
+ * @property {(callback: () => void, ms: number) => any} setTimeout
+ * @property {(timer: any) => void} clearTimeout
+ */
+
+const FIRST_BACKOFF_MS = 100
+const LONGEST_BACKOFF_MS = 30_000
+
+/**
+ * Tries again without end, with exponential backoff and full jitter, until it is released; and knows who is trying, since when and why.
+ * One for a writer: what its groups wait for is the same database.
+ */
+export class Retry {
+  /** @type {string|null} why something is being tried again; null when nothing is */
+  lastError = null
+  /** @type {Map<object, number>} group → wall-clock time of its first failure, in milliseconds since 1970 */
+  #failing = new Map()
+  /** @type {Set<() => void>} */
+  #sleepers = new Set()
+  #release = new AbortController()
+  #isTransient
+  #meter
+  #clock
+  #log
+
+  /**
+   * @param {object} setup
+   * @param {(error: unknown) => boolean} setup.isTransient
+   * @param {{retries: number}} setup.meter
+   * @param {import('./quiet-log.js').QuietLog} setup.log
+   * @param {Clock} setup.clock
+   */
+  constructor ({ isTransient, meter, log, clock }) {
+    this.#isTransient = isTransient
+    this.#meter = meter
+    this.#clock = clock
+    this.#log = log
+  }
+
+  get sinceMs () {
+    return this.#failing.size > 0 ? Math.min(...this.#failing.values()) : null
+  }
+
+  /**
+   * @template T
+   * @param {object} group  who is trying
+   * @param {(signal: AbortSignal) => Promise<T>} step
+   * @param {(error: unknown) => boolean} [isTransient]
+   * @returns {Promise<T>} rejects with the first error that is not transient, or once released
+   */
+  async run (group, step, isTransient = this.#isTransient) {
+    const { signal } = this.#release
+    for (let attempt = 0; ;) {
+      signal.throwIfAborted()
+      try {
+        return await step(signal)
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!isTransient(error)) throw error
+        attempt = await this.pause(group, error, attempt)
+      }
+    }
+  }
+
+  /**
+   * Like `run`, of what may be refused.
+   * @param {object} group
+   * @param {(signal: AbortSignal) => Promise<unknown>} step
+   * @returns {Promise<unknown>} the first error that is not transient, or null; rejects only once released
+   */
+  async refusal (group, step) {
+    try {
+      await this.run(group, step)
+      return null
+    } catch (error) {
+      this.#release.signal.throwIfAborted()
+      return error
+    }
+  }
+
+  /**
+   * Waits before the next attempt.
+   * @param {object} group
+   * @param {unknown} error
+   * @param {number} attempt  0 for the first
+   * @returns {Promise<number>} the number of the next attempt: counted from 0 again after `hurry`
+   */
+  async pause (group, error, attempt) {
+    this.#meter.retries++
+    this.lastError = describe(error)
+    this.#log.say('warn', this.lastError, `Cannot store, trying again until it works: ${this.lastError}`)
+    if (!this.#failing.has(group)) this.#failing.set(group, Date.now())
+    const hurried = await this.#sleep(Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt))
+    this.#release.signal.throwIfAborted()
+    return hurried ? 0 : attempt + 1
+  }
+
+  /** The group is stored, or given back. @param {object} group */
+  over (group) {
+    const sinceMs = this.#failing.get(group)
+    if (sinceMs === undefined) return
+    this.#failing.delete(group)
+    if (this.#failing.size > 0) return
+    this.lastError = null
+    if (!this.#release.signal.aborted) this.#log.say('info', 'again', `Storing again, after ${((Date.now() - sinceMs) / 1000).toFixed(1)} s.`)
+  }
+
+  /** Whoever is waiting tries again now. */
+  hurry () {
+    for (const wake of this.#sleepers) wake()
+  }
+
+  /** Ends all that is being tried. */
+  release () {
+    this.#release.abort(released())
+    this.hurry()
+  }
+
+  /** @param {number} ms @returns {Promise<boolean>} whether it was cut short */
+  #sleep (ms) {
+    return new Promise(resolve => {
+      const end = (/** @type {boolean} */ hurried) => {
+        this.#clock.clearTimeout(timer)
+        this.#sleepers.delete(wake)
+        resolve(hurried)
+      }
+      const wake = () => end(true)
+      const timer = this.#clock.setTimeout(() => end(false), ms)
+      this.#sleepers.add(wake)
+      if (this.#release.signal.aborted) wake()
+    })
+  }
+}
+
+export function released () {
+  return new SluiceError('SLUICE_WRITER_RELEASED', 'The writer was closed before the database had stored this batch.', { fix: 'Write it again: what has been stored nevertheless is recognised by its identity.' })
+}

@@ -1,0 +1,129 @@
+import { describe } from '../errors.js'
+import { deadLetter } from './dead-letter.js'
+import { isolate } from './isolate.js'
+import { Part } from './part.js'
+
+/**
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ * @typedef {import('./dead-letters.js').DeadLetters} DeadLetters
+ *
+ * @typedef {object} Tools
+ * @property {import('../sinks/sink.js').Sink} sink
+ * @property {import('./retry.js').Retry} retry
+ * @property {DeadLetters} deadLetters
+ * @property {{errors: number}} meter
+ * @property {import('./quiet-log.js').QuietLog} log
+ *
+ * @typedef {{duplicates: ReadonlySet<Part>}|{misfit: unknown}|{refused: unknown}} Attempt  an error with which preparing or writing was refused
+ * @typedef {{part: Part, row: number, error: unknown}} Fault  a row of the whole batch
+ */
+
+/**
+ * Stores a group of batches in one transaction. Rows that the database refuses become dead letters, on disk before the others are committed.
+ * Rows that are dead letters already, from an attempt before a crash, are left out: what died once is never stored under its old identity.
+ *
+ * @param {Batch[]} batches
+ * @param {Tools} tools
+ * @returns {Promise<{part: Part, isDuplicate: boolean}[]>} in the order given; rejects only when the retry is released
+ */
+export async function storeGroup (batches, tools) {
+  const { retry, deadLetters } = tools
+  const parts = batches.map(batch => {
+    const part = new Part(batch)
+    const settled = batch.identity && deadLetters.settledRows(batch.identity)
+    if (settled) part.bury(row => settled.has(row))
+    return part
+  })
+  const group = new Group(parts, tools)
+  try {
+    for (let together = false, fruitless = 0; ;) {
+      const attempt = await group.attempt()
+      if ('duplicates' in attempt) return parts.map(part => ({ part, isDuplicate: attempt.duplicates.has(part) }))
+
+      tools.meter.errors++
+      const faults = 'misfit' in attempt ? await group.misfits() : await group.refusedRows(together)
+      if (faults.length > 0) await group.bury(faults)
+      // Nothing at fault by itself: next, rows that are refused only beside others. If there are none either, the database has changed its mind.
+      else if ('refused' in attempt && !together) together = true
+      else fruitless = await retry.pause(group, Object.values(attempt)[0], fruitless)
+    }
+  } finally {
+    retry.over(group)
+  }
+}
+
+class Group {
+  #parts
+  #tools
+
+  /** @param {Part[]} parts @param {Tools} tools */
+  constructor (parts, tools) {
+    this.#parts = parts
+    this.#tools = tools
+  }
+
+  /** @returns {Promise<Attempt>} */
+  async attempt () {
+    const parts = this.#parts.filter(({ toWrite }) => toWrite)
+    const batches = parts.map(({ toWrite }) => /** @type {Batch} */ (toWrite))
+    /** @type {Set<Part>} */
+    let duplicates = new Set()
+    if (batches.length === 0) return { duplicates }
+    const misfit = await this.#prepare(batches)
+    if (misfit !== null) return { misfit }
+    const refused = await this.#tools.retry.refusal(this, async signal => {
+      const refusedAgain = new Set((await this.#tools.sink.write(batches, { signal })).duplicates)
+      duplicates = new Set(parts.filter((_, i) => refusedAgain.has(batches[i])))
+    })
+    return refused === null ? { duplicates } : { refused }
+  }
+
+  /** The rows of all batches that do not fit their table. @returns {Promise<Fault[]>} */
+  async misfits () {
+    const parts = this.#parts.filter(({ length }) => length > 0)
+    const found = await isolate(parts.length, (from, to) => this.#prepare(parts.slice(from, to).map(part => part.select(0, part.length))))
+    return [...found].flatMap(([i, error]) => parts[i].rows.map(row => ({ part: parts[i], row, error })))
+  }
+
+  /** @param {boolean} together  whether to look for rows that are refused only beside those before them @returns {Promise<Fault[]>} */
+  async refusedRows (together) {
+    // What is refused without any row is not the rows' fault.
+    if (await this.#probe(this.#parts.map(part => part.select(0, 0))) !== null) return []
+    const parts = this.#parts.filter(({ length }) => length > 0)
+    const starts = [0]
+    for (const { length } of parts) starts.push(starts[starts.length - 1] + length)
+
+    const found = await isolate(starts[parts.length], (from, to, before) => this.#probe(parts.flatMap((part, i) => {
+      const first = Math.max((together ? 0 : from) - starts[i], 0)
+      const end = Math.min(to - starts[i], part.length)
+      return first < end ? part.select(first, end, row => before.has(starts[i] + row)) : []
+    })))
+    return [...found].map(([index, error]) => {
+      const i = starts.findLastIndex(start => start <= index)
+      return { part: parts[i], row: parts[i].rowAt(index - starts[i]), error }
+    })
+  }
+
+  /** Makes dead letters of rows, and goes on only when the disk has them. @param {Fault[]} faults */
+  async bury (faults) {
+    const { deadLetters, retry, log } = this.#tools
+    const letters = faults.map(({ part, row, error }) => deadLetter(part.batch, row, error))
+    await retry.run(this, () => deadLetters.append(letters), () => true)
+    for (const [part, its] of Map.groupBy(faults, fault => fault.part)) {
+      const dead = new Set(its.map(({ row }) => row))
+      part.bury(row => dead.has(row))
+    }
+    const reason = describe(faults[0].error)
+    log.say('warn', reason, `Refused for good, kept as ${faults.length === 1 ? 'a dead letter' : `${faults.length} dead letters`}: ${reason}`)
+  }
+
+  /** @param {Batch[]} batches @returns {Promise<unknown>} */
+  #prepare (batches) {
+    return this.#tools.retry.refusal(this, () => this.#tools.sink.prepare(batches))
+  }
+
+  /** @param {Batch[]} batches @returns {Promise<unknown>} */
+  #probe (batches) {
+    return this.#tools.retry.refusal(this, signal => this.#tools.sink.write(batches, { signal, probe: true }))
+  }
+}

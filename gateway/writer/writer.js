@@ -1,0 +1,285 @@
+import { identityKey } from '../batch/batch.js'
+import { SluiceError } from '../errors.js'
+import { batchBytes } from './batch-bytes.js'
+import { QuietLog } from './quiet-log.js'
+import { Retry, released } from './retry.js'
+import { schema } from './schema.js'
+import { storeGroup } from './store.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ *
+ * @typedef {object} Options  see `schema`
+ * @property {number} batchRows
+ * @property {number} batchBytes
+ * @property {number} maxAgeMs
+ * @property {number} inFlight
+ * @property {number} maxPendingBytes
+ * @property {number} drainMs
+ *
+ * @typedef {object} WriterMeter  what the writer counts: `gateway/stats/meter.js`
+ * @property {number} duplicates  rows
+ * @property {number} deadLetters  rows
+ * @property {number} retries
+ * @property {number} errors  groups refused for good, in part or whole
+ * @property {(batch: Batch, size: {bytes: number}) => void} record  called with what has been committed of a batch
+ *
+ * @typedef {object} Setup
+ * @property {import('../sinks/sink.js').Sink} sink  open; the writer does not close it
+ * @property {(error: unknown) => boolean} isTransient
+ * @property {import('./dead-letters.js').DeadLetters} deadLetters  closed with the writer
+ * @property {Partial<Options>} [options]
+ * @property {WriterMeter} [meter]
+ * @property {import('../sinks/sink.js').Log} [log]
+ * @property {import('./retry.js').Clock} [clock]
+ *
+ * @typedef {{outcome: 'stored'|'duplicate', deadRows: number}} Written
+ *
+ * @typedef {object} Entry
+ * @property {Batch} batch
+ * @property {number} bytes
+ * @property {number} arrivedMs
+ * @property {Promise<Written>} written
+ * @property {(written: Written) => void} resolve
+ * @property {(error: unknown) => void} reject
+ */
+
+/** How long a closing writer waits for steps that were told to end: a database may have committed just now. */
+const ABORT_GRACE_MS = 1000
+
+/** @type {import('./retry.js').Clock} */
+const systemClock = { now: () => performance.now(), setTimeout, clearTimeout }
+
+/** @param {Setup} setup */
+export function createWriter (setup) {
+  return new Writer(setup)
+}
+
+/**
+ * Gathers batches into groups and stores each group in one transaction, several at once, without end until the database has taken it.
+ * What it cannot take for good becomes a dead letter; the rest of its group is stored.
+ */
+export class Writer {
+  /** @type {Options} */
+  #options
+  #tools
+  #clock
+  #retry
+
+  /** @type {Entry[]} in order of arrival */
+  #waiting = []
+  #waitingRows = 0
+  #waitingBytes = 0
+  /** @type {Set<Entry>} waiting or in flight */
+  #pending = new Set()
+  #pendingRows = 0
+  #pendingBytes = 0
+  /** @type {Map<string, Entry>} those of the pending that have an identity */
+  #byIdentity = new Map()
+  #inFlight = 0
+  /** how many of those waiting go without waiting for more */
+  #hurried = 0
+  /** @type {any} fires when, or before, the first of those waiting has reached its age */
+  #ageTimer = null
+  /** @type {Promise<void>|null} */
+  #closing = null
+
+  /** @param {Setup} setup */
+  constructor ({ sink, isTransient, deadLetters, options = {}, meter = uncounted(), log, clock = systemClock }) {
+    const quietLog = new QuietLog(log, clock.now)
+    this.#options = { ...defaults(), ...options }
+    this.#clock = clock
+    this.#retry = new Retry({ isTransient, meter, log: quietLog, clock })
+    this.#tools = { sink, retry: this.#retry, deadLetters, meter, log: quietLog }
+  }
+
+  /**
+   * @param {Batch} batch
+   * @returns {Promise<Written>} once the database has committed it, or had done so before; `deadRows` of it are dead letters.
+   *   Rejects with SLUICE_WRITER_FULL at once when too much is pending, with SLUICE_WRITER_RELEASED when the writer closes before: write it again elsewhere
+   */
+  write (batch) {
+    if (this.#closing) return Promise.reject(released())
+    const key = batch.identity && identityKey(batch.identity)
+    const earlier = key !== null && this.#byIdentity.get(key)
+    if (earlier) return this.#follow(earlier)
+    const bytes = batchBytes(batch)
+    if (this.#pending.size > 0 && this.#pendingBytes + bytes > this.#options.maxPendingBytes) return Promise.reject(full(this.#options.maxPendingBytes))
+
+    const { promise: written, resolve, reject } = Promise.withResolvers()
+    const entry = { batch, bytes, arrivedMs: this.#clock.now(), written, resolve, reject }
+    if (key !== null) this.#byIdentity.set(key, entry)
+    this.#pending.add(entry)
+    this.#pendingRows += batch.rows
+    this.#pendingBytes += bytes
+    this.#waiting.push(entry)
+    this.#waitingRows += batch.rows
+    this.#waitingBytes += bytes
+    this.#dispatch()
+    return written
+  }
+
+  /** @returns {{pendingRows: number, pendingBytes: number, inFlight: number, retryingSinceMs: number|null, lastError: string|null}} `retryingSinceMs` in milliseconds since 1970 */
+  state () {
+    return {
+      pendingRows: this.#pendingRows,
+      pendingBytes: this.#pendingBytes,
+      inFlight: this.#inFlight,
+      retryingSinceMs: this.#retry.sinceMs,
+      lastError: this.#retry.lastError
+    }
+  }
+
+  /** Sends what is waiting. @returns {Promise<void>} once all that is pending now is stored, or given back */
+  async flush () {
+    this.#hurried = this.#waiting.length
+    this.#dispatch()
+    await Promise.allSettled(Array.from(this.#pending, ({ written }) => written))
+  }
+
+  /**
+   * Takes no more, and stores what is pending within the deadline; the rest is released.
+   * @param {{deadlineMs?: number}} [options]
+   * @returns {Promise<void>} once nothing is pending; never rejects for what could not be stored
+   */
+  close ({ deadlineMs = this.#options.drainMs } = {}) {
+    this.#closing ??= this.#drain(deadlineMs)
+    return this.#closing
+  }
+
+  /** @param {number} deadlineMs */
+  async #drain (deadlineMs) {
+    const drained = this.flush()
+    this.#retry.hurry()
+    await this.#within(deadlineMs, drained)
+    this.#retry.release()
+    this.#clock.clearTimeout(this.#ageTimer)
+    for (const entry of this.#take(this.#waiting.length)) this.#giveBack(entry, released())
+    await this.#within(ABORT_GRACE_MS, drained)
+    for (const entry of this.#pending) this.#giveBack(entry, released())
+    await this.#tools.deadLetters.close()
+  }
+
+  /** @param {number} ms @param {Promise<void>} work */
+  async #within (ms, work) {
+    let timer
+    const passed = new Promise(resolve => { timer = this.#clock.setTimeout(() => resolve(undefined), ms) })
+    await Promise.race([work, passed])
+    this.#clock.clearTimeout(timer)
+  }
+
+  /** Starts as many groups as may be in flight; what waits longer than that gathers into larger groups. */
+  #dispatch () {
+    while (this.#inFlight < this.#options.inFlight && this.#isDue()) this.#send(this.#take(this.#groupLength()))
+    this.#setAgeTimer()
+  }
+
+  #isDue () {
+    const { batchRows, batchBytes: bytes, maxAgeMs } = this.#options
+    return this.#waiting.length > 0 && (
+      this.#hurried > 0 ||
+      this.#waitingRows >= batchRows ||
+      this.#waitingBytes >= bytes ||
+      this.#clock.now() - this.#waiting[0].arrivedMs >= maxAgeMs)
+  }
+
+  /** How many of those waiting make the next group: as many as are within the limits, and at least one. */
+  #groupLength () {
+    const { batchRows, batchBytes: maxBytes } = this.#options
+    let rows = 0
+    let bytes = 0
+    const end = this.#waiting.findIndex((entry, i) => {
+      rows += entry.batch.rows
+      bytes += entry.bytes
+      return i > 0 && (rows > batchRows || bytes > maxBytes)
+    })
+    return end === -1 ? this.#waiting.length : end
+  }
+
+  /** @param {number} count */
+  #take (count) {
+    const taken = this.#waiting.splice(0, count)
+    for (const { batch, bytes } of taken) {
+      this.#waitingRows -= batch.rows
+      this.#waitingBytes -= bytes
+    }
+    this.#hurried = Math.max(0, this.#hurried - count)
+    return taken
+  }
+
+  /** One timer for all: when it fires too early, as others are first now, it is set again. */
+  #setAgeTimer () {
+    if (this.#ageTimer !== null || this.#waiting.length === 0 || this.#inFlight >= this.#options.inFlight) return
+    const dueMs = this.#waiting[0].arrivedMs + this.#options.maxAgeMs
+    this.#ageTimer = this.#clock.setTimeout(() => {
+      this.#ageTimer = null
+      this.#dispatch()
+    }, Math.max(1, Math.ceil(dueMs - this.#clock.now())))
+  }
+
+  /** @param {Entry[]} entries */
+  async #send (entries) {
+    this.#inFlight++
+    try {
+      const results = await storeGroup(entries.map(({ batch }) => batch), this.#tools)
+      results.forEach((result, i) => this.#settle(entries[i], result))
+    } catch (error) {
+      for (const entry of entries) this.#giveBack(entry, error)
+    } finally {
+      this.#inFlight--
+      this.#dispatch()
+    }
+  }
+
+  /** @param {Entry} entry @param {{part: import('./part.js').Part, isDuplicate: boolean}} result */
+  #settle (entry, { part, isDuplicate }) {
+    const { meter } = this.#tools
+    this.#forget(entry)
+    if (isDuplicate) {
+      meter.duplicates += entry.batch.rows
+      entry.resolve({ outcome: 'duplicate', deadRows: 0 })
+      return
+    }
+    meter.deadLetters += part.dead
+    if (part.toWrite) meter.record(part.toWrite, { bytes: entry.bytes })
+    entry.resolve({ outcome: 'stored', deadRows: part.dead })
+  }
+
+  /** @param {Entry} entry @param {unknown} error */
+  #giveBack (entry, error) {
+    this.#forget(entry)
+    entry.reject(error)
+  }
+
+  /** @param {Entry} entry */
+  #forget (entry) {
+    if (!this.#pending.delete(entry)) return
+    this.#pendingRows -= entry.batch.rows
+    this.#pendingBytes -= entry.bytes
+    if (entry.batch.identity) this.#byIdentity.delete(identityKey(entry.batch.identity))
+  }
+
+  /** A batch delivered again while the first one is pending shares its fate. @param {Entry} earlier @returns {Promise<Written>} */
+  async #follow (earlier) {
+    await earlier.written
+    this.#tools.meter.duplicates += earlier.batch.rows
+    return { outcome: 'duplicate', deadRows: 0 }
+  }
+}
+
+/** @returns {Options} */
+function defaults () {
+  return /** @type {any} */ (Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, property.default])))
+}
+
+/** @returns {WriterMeter} */
+function uncounted () {
+  return { duplicates: 0, deadLetters: 0, retries: 0, errors: 0, record () {} }
+}
+
+/** @param {number} maxPendingBytes */
+function full (maxPendingBytes) {
+  return new SluiceError('SLUICE_WRITER_FULL', `The writer holds ${maxPendingBytes} bytes that the database has not taken yet.`, { fix: 'Write it again later, or raise the memory limit.' })
+}

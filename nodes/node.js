@@ -1,0 +1,89 @@
+import path from 'node:path'
+import { describe } from '../gateway/errors.js'
+import { readOptions } from '../gateway/options.js'
+import { credentialsOf } from '../resources/options.js'
+
+/**
+ * What the runtime sides of all nodes share.
+ *
+ * @typedef {any} RED  Node-RED's runtime, as it hands it to a node's module
+ * @typedef {any} Node
+ * @typedef {{fill?: 'red'|'green'|'yellow'|'blue'|'grey', shape?: 'dot'|'ring', text?: string}} Status
+ * @typedef {import('../resources/options.js').Schema} Schema
+ */
+
+const STATUS_INTERVAL_MS = 1000
+
+/**
+ * Registers a node type. With bad options, or when `start` fails, the node stays and says what is wrong; it does nothing else.
+ * @param {RED} RED
+ * @param {string} type
+ * @param {object} schema  of its options
+ * @param {(node: Node, options: any) => unknown} start  called for each node; may be asynchronous
+ */
+export function defineNode (RED, type, schema, start) {
+  RED.nodes.registerType(type, /** @this {Node} @param {any} config */ function (config) {
+    RED.nodes.createNode(this, config)
+    const run = async () => start(this, readOptions(schema, config, { credentials: this.credentials }))
+    run().catch(error => fail(this, error))
+  }, { credentials: credentialsOf(/** @type {Schema} */ (schema)) })
+}
+
+/**
+ * An error that stops the node: in its status, and with its code in the log and to the catch nodes.
+ * @param {Node} node
+ * @param {unknown} error
+ * @param {object} [message]  the message it came up with
+ */
+export function fail (node, error, message) {
+  node.status({ fill: 'red', shape: 'ring', text: error instanceof Error ? error.message : String(error) })
+  node.error(describe(error), message)
+}
+
+/**
+ * @param {Node} node
+ * @returns {(status: Status) => void} shows a status, at most one a second, the last one in any case
+ */
+export function throttledStatus (node) {
+  let next = 0
+  /** @type {NodeJS.Timeout|undefined} */
+  let timer
+  /** @type {Status} */
+  let latest = {}
+  const show = () => {
+    timer = undefined
+    next = Date.now() + STATUS_INTERVAL_MS
+    node.status(latest)
+  }
+  node.on('close', () => clearTimeout(timer))
+  return status => {
+    latest = status
+    timer ??= setTimeout(show, Math.max(0, next - Date.now()))
+  }
+}
+
+/**
+ * Has a node answer its messages; what the handler throws goes to Node-RED with the message.
+ * @param {Node} node
+ * @param {(message: any, send: (message: any) => void) => unknown} handler
+ */
+export function handlesInput (node, handler) {
+  node.on('input', async (/** @type {any} */ message, /** @type {any} */ send, /** @type {(error?: string) => void} */ done) => {
+    try {
+      await handler(message, send)
+      done()
+    } catch (error) {
+      done(describe(error))
+    }
+  })
+}
+
+/** @param {Node} node @returns {import('../gateway/sinks/sink.js').Log} */
+export function logOf (node) {
+  return { info: text => node.log(text), warn: text => node.warn(text), error: text => node.error(text) }
+}
+
+/** Where spools, dead letters and local databases live. @param {RED} RED */
+export function dataDir (RED) {
+  return path.join(RED.settings.userDir, 'sluice')
+}

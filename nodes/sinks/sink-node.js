@@ -1,0 +1,141 @@
+import { toBatches } from '../../gateway/batch/payload.js'
+import { SluiceError } from '../../gateway/errors.js'
+import { deliveries } from '../../gateway/flow/deliveries.js'
+import { partOf } from '../../gateway/flow/part.js'
+import { sinks } from '../../gateway/flow/sinks.js'
+import { sinkTypes } from '../../gateway/sinks/index.js'
+import { quantity } from '../../gateway/stats/format.js'
+import { stats } from '../../gateway/stats/stats.js'
+import { createWriter } from '../../gateway/writer/writer.js'
+import { keepRefused, openStore } from '../dead-letters.js'
+import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { refusal } from '../staging/stage-out.js'
+import { LazySink } from './lazy-sink.js'
+import { SINK_TYPES, sinkNameOf } from './wired.js'
+
+const STATUS_INTERVAL_MS = 1000
+
+/**
+ * Defines a node that stores what it receives. A message is complete, in Node-RED's sense, once the database has committed it.
+ * @param {import('../node.js').RED} RED
+ * @param {string} type  of the node
+ * @param {object} schema
+ * @param {{sink: string, toSinkOptions?: (options: any) => any}} options  `sink`: a key of `sinkTypes`
+ */
+export function defineSink (RED, type, schema, { sink: sinkType, toSinkOptions = options => options }) {
+  SINK_TYPES.add(type)
+  defineNode(RED, type, schema, async (node, options) => {
+    const name = sinkNameOf(node)
+    const opening = SinkNode.open(RED, node, name, options, async log => {
+      const module = await sinkTypes[sinkType]()
+      return { module, sink: await module.open(toSinkOptions(options), { log }) }
+    })
+    handlesInput(node, async message => (await opening).store(message))
+    node.on('close', (/** @type {() => void} */ done) => {
+      opening.then(sink => sink.close()).catch(error => node.error(error)).finally(done)
+    })
+    await opening
+  })
+}
+
+/** One sink in a flow: its writer, its dead letters, and its place among the sinks that stage in can wait for. */
+class SinkNode {
+  #show
+  #timer
+  #last = { rows: 0, atMs: performance.now() }
+
+  /**
+   * @param {import('../node.js').Node} node
+   * @param {string} name
+   * @param {LazySink} sink
+   * @param {Awaited<ReturnType<typeof openStore>>} store
+   * @param {any} options
+   */
+  constructor (node, name, sink, store, options) {
+    this.node = node
+    this.name = name
+    this.sink = sink
+    this.kept = store
+    this.meter = stats.meter('sink', name)
+    this.writer = createWriter({ sink, isTransient: sink.isTransient, deadLetters: store.letters, options, meter: this.meter, log: logOf(node) })
+    this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())
+    this.removeSink = sinks.add({
+      name,
+      committed: () => sink.committed(),
+      write: batch => this.writer.write(batch),
+      compact: heads => sink.compact(heads)
+    })
+    this.#show = throttledStatus(node)
+    this.#timer = setInterval(() => this.#show(this.#status()), STATUS_INTERVAL_MS)
+  }
+
+  /**
+   * @param {import('../node.js').RED} RED
+   * @param {import('../node.js').Node} node
+   * @param {string} name
+   * @param {any} options
+   * @param {(log: import('../../gateway/sinks/sink.js').Log) => ReturnType<LazySink['open']>} open
+   */
+  static async open (RED, node, name, options, open) {
+    const log = logOf(node)
+    if (sinks.get(name)) await new Promise(resolve => setTimeout(resolve, 500)) // the one it replaces may still be closing
+    const store = await openStore(RED, name, log)
+    try {
+      const sink = new SinkNode(node, name, new LazySink(() => open(log)), store, options)
+      sink.sink.sink().catch(() => {}) // its status tells; the first write tries again
+      return sink
+    } catch (error) {
+      store.hide()
+      await store.letters.close()
+      throw error
+    }
+  }
+
+  /** Resolves once all of the message is committed, or dead letters. @param {any} message */
+  async store (message) {
+    const id = typeof message.delivery === 'string' ? message.delivery : undefined
+    const { batches, refused } = toBatches(message)
+    const piece = { identified: batches[0]?.identity != null, part: partOf(message) }
+    if (!deliveries.accept(id, this.name, piece)) return
+    try {
+      await Promise.all(batches.map(batch => this.writer.write(batch)))
+      if (refused.length > 0) await keepRefused(this.kept.letters, String(message.topic ?? this.name), refused)
+    } catch (error) {
+      deliveries.release(id, this.name)
+      const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
+      if (isReleased && id !== undefined) return // stage in emits it again
+      this.meter.lost += id === undefined ? batches.reduce((sum, { rows }) => sum + rows, 0) : 0
+      throw error
+    }
+    deliveries.settle(id, this.name, piece)
+    if (refused.length > 0) {
+      this.meter.deadLetters += refused.length
+      throw refusal(refused)
+    }
+  }
+
+  async close () {
+    clearInterval(this.#timer)
+    this.removeSink()
+    await this.writer.close()
+    this.kept.hide()
+    this.removeGauge()
+    await this.sink.close()
+  }
+
+  /** @returns {import('../node.js').Status} */
+  #status () {
+    const { pendingRows, lastError } = this.writer.state()
+    const { rows, deadLetters, duplicates } = this.meter
+    const now = { rows, atMs: performance.now() }
+    const rate = (now.rows - this.#last.rows) / (now.atMs - this.#last.atMs) * 1000
+    this.#last = now
+    const problem = this.sink.problem ?? lastError
+    const notes = Object.entries({ waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates })
+      .filter(([, count]) => count > 0)
+      .map(([what, count]) => `, ${quantity(count)}${what}`)
+      .join('')
+    if (problem) return { fill: 'red', shape: 'ring', text: `${problem}${notes}` }
+    return { fill: deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: `${quantity(rate)}rows/s${notes}` }
+  }
+}

@@ -1,0 +1,131 @@
+/* global RED, $ */
+import { formOf } from './form.js'
+import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions } from './options.js'
+import { fillTable, readTable } from './table.js'
+
+/**
+ * @file Makes a node's form and checks from its schema. Every generated node page loads it and calls `sluice.register`.
+ *
+ * The schema there has no texts: titles and descriptions come from the node's message catalogue, under the node's type.
+ */
+
+window.sluice = { register }
+
+document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: new URL('editor.css', import.meta.url) }))
+
+/** The nodes whose forms are open, each with the prefix of its inputs' ids. */
+const openForms = new Map()
+
+/** What Node-RED's select has as value when no config node is chosen. */
+const NO_CONFIG_NODE = '_ADD_'
+
+const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
+
+/**
+ * @param {string} type
+ * @param {{schema: import('./options.js').Schema} & object} definition  the rest is as Node-RED's registerType has it
+ */
+function register (type, { schema, ...look }) {
+  const prefix = look.category === 'config' ? 'node-config-input' : 'node-input'
+  document.querySelector(`script[data-template-name="${type}"]`).textContent = formOf(type, schema, prefix)
+
+  RED.nodes.registerType(type, {
+    ...look,
+    defaults: defaults(schema),
+    credentials: credentialsOf(schema),
+    paletteLabel () { return this._(`${type}.label`) },
+    label () { return this.name || this._(`${type}.label`) },
+    outputLabels (index) { return look.outputs > 1 ? this._(`${type}.outputs.${index}`) : '' },
+    labelStyle () { return this.name ? 'node_label_italic' : '' },
+    oneditprepare () {
+      openForms.set(this, prefix)
+      fillForm(this, schema)
+      $(inputSelector(this)).closest('form').on('input change', () => refresh(this, schema))
+      refresh(this, schema)
+    },
+    oneditsave () {
+      Object.assign(this, typedValues(this, schema))
+      openForms.delete(this)
+    },
+    oneditcancel () { openForms.delete(this) }
+  })
+  translate(RED.nodes.getType(type), `${type}.options`, schema)
+}
+
+/** Puts the catalogue's texts into the schema. */
+function translate (definition, path, { properties }) {
+  for (const [name, property] of Object.entries(properties)) {
+    property.title = definition._(`${path}.${name}.title`)
+    property.description = definition._(`${path}.${name}.description`)
+    if (property.items?.properties) translate(definition, `${path}.${name}.items`, property.items)
+  }
+}
+
+function defaults (schema) {
+  const stored = Object.entries(schema.properties).filter(([, property]) => !property['x-secret'])
+  return Object.fromEntries(stored.map(([name, property]) => {
+    const value = isTextList(property) ? (property.default ?? []).join('\n') : property.default ?? ''
+    const required = schema.required?.includes(name) ?? false
+    if (property['x-node']) return [name, { value, type: property['x-node'], required }]
+    // Node-RED shows the text a validator of two parameters returns.
+    return [name, { value, validate (given, _options) { return problemOf(this, schema, name, given) ?? true } }]
+  }))
+}
+
+function inputSelector (node, name = 'name') {
+  return `#${openForms.get(node)}-${name}`
+}
+
+/** What Node-RED does not fill in: defaults an imported node does not have, and lists. */
+function fillForm (node, { properties }) {
+  for (const [name, property] of Object.entries(properties)) {
+    const field = $(inputSelector(node, name))
+    if (isTable(property)) fillTable($(inputSelector(node, `${name}-table`)), property, node[name] ?? property.default ?? [], () => field.trigger('change'))
+    else if (Array.isArray(node[name])) field.val(node[name].join('\n'))
+    else if (node[name] === undefined && property.type === 'boolean') field.prop('checked', property.default)
+    else if (node[name] === undefined && property.enum) field.val(property.default)
+  }
+}
+
+/** Shows the rows that matter under the options chosen, and what is wrong in them. */
+function refresh (node, schema) {
+  const values = valuesOf(node, schema)
+  const { options } = readOptions(schema, values)
+  const rows = $(inputSelector(node)).closest('form').find('.sluice-row')
+  rows.each((_, element) => {
+    const name = element.dataset.option
+    const problem = problemOf(node, schema, name, values[name])
+    element.hidden = !applies(schema.properties[name], options)
+    element.querySelector('.sluice-problem').textContent = problem ?? ''
+    if (problem) element.closest('details')?.setAttribute('open', '')
+  })
+}
+
+/** @returns {string|undefined} a sentence */
+function problemOf (node, schema, name, given) {
+  const property = schema.properties[name]
+  if (ENVIRONMENT_VARIABLE.test(given)) return
+  if (!applies(property, readOptions(schema, valuesOf(node, schema)).options)) return
+  return readOption(property, given, schema.required?.includes(name)).problem
+}
+
+/** The values as they stand in the open form, or as the node has them. */
+function valuesOf (node, { properties }) {
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => {
+    if (!openForms.has(node)) return [name, node[name]]
+    if (isTable(property)) return [name, readTable($(inputSelector(node, `${name}-table`)))]
+    const field = $(inputSelector(node, name))
+    const value = property.type === 'boolean' ? field.prop('checked') : field.val()
+    return [name, value === NO_CONFIG_NODE ? '' : value]
+  }))
+}
+
+/** Numbers as numbers and tables as lists of objects, where they are right; what Node-RED itself reads from the form is left to it. */
+function typedValues (node, schema) {
+  const values = valuesOf(node, schema)
+  const typed = Object.entries(schema.properties).filter(([name, property]) => isTable(property) || (isNumber(property) && values[name] !== ''))
+  return Object.fromEntries(typed.map(([name, property]) => {
+    const { value, problem } = readOption(property, values[name])
+    return [name, problem ? values[name] : value]
+  }))
+}

@@ -1,0 +1,41 @@
+import { credentialsOf, isNumber, isTable, isTextList } from './options.js'
+
+/**
+ * The markup of a form. All texts come from the catalogue; `data-option` names the option of a row.
+ * @param {string} type
+ * @param {import('./options.js').Schema} schema
+ * @param {string} prefix  of the inputs' ids
+ */
+export function formOf (type, schema, prefix) {
+  const rows = advanced => Object.entries(schema.properties)
+    .filter(([, property]) => Boolean(property['x-advanced']) === advanced)
+    .map(([name]) => row(type, name, schema, `${prefix}-${name}`)).join('')
+  const folded = rows(true)
+  return rows(false) + (folded && `<details class="sluice-advanced"><summary data-i18n="${type}.form.advanced"></summary>${folded}</details>`)
+}
+
+function row (type, name, schema, id) {
+  const key = `${type}.options.${name}`
+  return `
+    <div class="form-row sluice-row" data-option="${name}">
+      <label for="${id}" data-i18n="${key}.title;[title]${key}.description"></label>
+      <div class="sluice-field">${input(type, name, schema, id)}<span class="sluice-unit">${schema.properties[name]['x-unit'] ?? ''}</span></div>
+      <p class="sluice-problem" role="alert"></p>
+    </div>`
+}
+
+function input (type, name, schema, id) {
+  const property = schema.properties[name]
+  const key = `${type}.options.${name}`
+  const placeholder = name === 'name' && !property.default ? `data-i18n="[placeholder]${type}.label"` : `placeholder="${escape(property.default ?? '')}"`
+  if (property.enum) return `<select id="${id}">${property.enum.map(value => `<option value="${escape(value)}" data-i18n="${key}.choices.${value.replaceAll('.', '_')}"></option>`).join('')}</select>`
+  if (property.type === 'boolean') return `<input type="checkbox" id="${id}">`
+  if (isNumber(property)) return `<input type="text" inputmode="decimal" class="sluice-number" id="${id}" ${placeholder}>`
+  if (isTable(property)) return `<ol id="${id}-table"></ol>`
+  if (isTextList(property) || property['x-pem']) return `<textarea rows="2" id="${id}" data-i18n="[placeholder]${type}.form.${isTextList(property) ? 'lines' : 'pem'}"></textarea>`
+  return `<input type="${credentialsOf(schema)?.[name]?.type ?? 'text'}" style="width: 100%" id="${id}" ${placeholder}>`
+}
+
+function escape (text) {
+  return String(text).replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
+}

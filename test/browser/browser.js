@@ -1,0 +1,33 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { chromium } from 'playwright-core'
+import { findProgram, requireServer } from '../servers/programs.js'
+
+const EXECUTABLE = findProgram('chromium') ?? findProgram('chromium-browser')
+
+/** @param {Mocha.Context} context */
+export function requireChromium (context) {
+  requireServer(context, 'chromium', EXECUTABLE ? null : 'it is not installed (Debian: apt-get install chromium)')
+}
+
+/** A headless Chromium with a fresh profile. @returns {Promise<{page: import('playwright-core').Page, close: () => Promise<void>}>} */
+export async function openBrowser () {
+  const profile = await mkdtemp(path.join(os.tmpdir(), 'sluice-chromium-'))
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: EXECUTABLE ?? undefined,
+    headless: true,
+    viewport: { width: 1280, height: 900 },
+    args: [
+      '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'
+    ]
+  })
+  return {
+    page: context.pages()[0] ?? await context.newPage(),
+    async close () {
+      await context.close()
+      await rm(profile, { recursive: true, maxRetries: 5 })
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const PROGRAM = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.url))
+
+/** The `sluice` command as a process of its own. @param {string[]} args */
+export function sluice (...args) {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = { stdout: '', stderr: '' }
+  for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
+    child[name].setEncoding('utf8').on('data', text => { output[name] += text })
+  }
+  const exit = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }))
+
+  return {
+    child,
+    exit,
+    /** Waits for a text on stdout and gives what it matched. @param {RegExp} pattern */
+    async says (pattern) {
+      while (true) {
+        const match = pattern.exec(output.stdout)
+        if (match) return match
+        const ended = await Promise.race([once(child.stdout, 'data'), exit])
+        if ('code' in ended && !pattern.test(output.stdout)) throw new Error(`sluice ended with ${ended.code}: ${ended.stderr}`)
+      }
+    }
+  }
+}

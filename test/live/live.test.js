@@ -1,0 +1,177 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import WebSocket from 'ws'
+import { mountLive, unmountLive } from '../../gateway/live/live.js'
+import { Tickets } from '../../gateway/live/tickets.js'
+import { loadNodeRed } from '../../gateway/node-red.js'
+import { Stats } from '../../gateway/stats/stats.js'
+
+const { express } = loadNodeRed()
+
+describe('Live page', () => {
+  /** @type {string} */
+  let folder
+  /** @type {import('node:http').Server} */
+  let server
+  /** @type {Stats} */
+  let stats
+  /** @type {string} */
+  let origin
+  /** Let in with a password once a test says so. */
+  let password = ''
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-live-'))
+    password = ''
+    stats = new Stats()
+    const app = express()
+    app.use((/** @type {any} */ { headers }, /** @type {any} */ response, /** @type {() => void} */ next) => {
+      if (!password || headers.authorization === `Basic ${btoa(`user:${password}`)}`) next()
+      else response.status(401).end()
+    })
+    server = createServer(app)
+    const RED = { server, httpNode: express.Router(), settings: { httpNodeRoot: '/flows/' } }
+    app.use('/flows/', RED.httpNode)
+    mountLive(RED, stats, () => folder)
+    mountLive(RED, stats, () => folder)
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    origin = `127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}`
+  })
+
+  afterEach(async () => {
+    unmountLive(server)
+    server.closeAllConnections()
+    server.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const page = (/** @type {string} */ path, options = {}) => fetch(`http://${origin}/flows/${path}`, options)
+  const stream = (/** @type {string} */ ticket, headers = {}) => new WebSocket(`ws://${origin}/flows/sluice/stream?ticket=${ticket}`, { headers })
+  const ticket = async () => (/** @type {{ticket: string}} */ (await (await page('sluice/session')).json())).ticket
+
+  /** The HTTP status an upgrade is refused with. @param {WebSocket} socket */
+  async function refusal (socket) {
+    socket.on('error', () => {})
+    const [, response] = await once(socket, 'unexpected-response')
+    socket.terminate()
+    return response.statusCode
+  }
+
+  it('serves the page and every file it loads', async () => {
+    const html = await (await page('sluice/')).text()
+    expect(html).to.contain('<title>Sluice, live</title>')
+    const loaded = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => `sluice/${path}`)
+    const seen = new Set()
+    for (const path of loaded) {
+      if (seen.has(path)) continue
+      seen.add(path)
+      const response = await page(path)
+      expect(response.status, path).to.equal(200)
+      if (!path.endsWith('.js')) continue
+      for (const [, name] of (await response.text()).matchAll(/^import .* from '(\.[^']+)'/gm)) {
+        loaded.push(new URL(name, `http://page/${path}`).pathname.slice(1))
+      }
+    }
+    expect(seen).to.include('sluice/stats/format.js')
+    expect(seen).to.include('sluice/live/page/uplot.js')
+  })
+
+  it('leads from /sluice to /sluice/', async () => {
+    expect((await page('sluice')).url).to.match(/\/flows\/sluice\/$/)
+  })
+
+  it('serves nothing else', async () => {
+    for (const path of ['sluice/live/live.js', 'sluice/package.json', 'sluice/live/page/..%2f..%2fstart.js', 'sluice/constructor']) {
+      expect((await page(path)).status, path).to.equal(404)
+    }
+  })
+
+  it('streams reports to whoever has a ticket', async () => {
+    stats.meter('source', 'machine').missed = 3
+    const socket = stream(await ticket(), { origin: `http://${origin}` })
+    const [first] = await once(socket, 'message')
+    const [second] = await once(socket, 'message')
+    expect(JSON.parse(first).meters[0]).to.deep.include({ stage: 'source', name: 'machine' })
+    expect(JSON.parse(second).time).to.be.above(JSON.parse(first).time)
+    socket.close()
+  })
+
+  it('reads the stats only while somebody looks', async () => {
+    expect(stats.readers.size).to.equal(0)
+    const sockets = [stream(await ticket()), stream(await ticket())]
+    await Promise.all(sockets.map(socket => once(socket, 'message')))
+    expect(stats.readers.size).to.equal(1)
+    for (const socket of sockets) {
+      socket.close()
+      await once(socket, 'close')
+    }
+    while (stats.readers.size > 0) await new Promise(resolve => setTimeout(resolve, 5))
+  })
+
+  it('refuses a stream without a ticket, and a ticket that was used', async () => {
+    expect(await refusal(stream('made-up'))).to.equal(401)
+    const once1 = await ticket()
+    const socket = stream(once1)
+    await once(socket, 'open')
+    expect(await refusal(stream(once1))).to.equal(401)
+    socket.close()
+  })
+
+  it('refuses a page from elsewhere', async () => {
+    expect(await refusal(stream(await ticket(), { origin: 'http://elsewhere.example' }))).to.equal(403)
+    expect(await refusal(stream(await ticket(), { origin: 'null' }))).to.equal(403)
+  })
+
+  it('asks for the password that guards the pages: without it there is no ticket', async () => {
+    password = 'open sesame'
+    expect((await page('sluice/session')).status).to.equal(401)
+    const headers = { authorization: `Basic ${btoa('user:open sesame')}` }
+    const { ticket: granted } = /** @type {{ticket: string}} */ (await (await page('sluice/session', { headers })).json())
+    const socket = stream(granted)
+    await once(socket, 'open')
+    socket.close()
+  })
+
+  it('leaves upgrades to other paths alone', async () => {
+    server.on('upgrade', ({ url = '' }, socket) => {
+      if (url.startsWith('/other')) socket.end('HTTP/1.1 418 Other\r\nConnection: close\r\n\r\n')
+    })
+    const attempt = request(`http://${origin}/other`, { headers: { connection: 'upgrade', upgrade: 'websocket' } }).end()
+    const [response] = await once(attempt, 'response')
+    expect(response.statusCode).to.equal(418)
+  })
+
+  it('is gone once unmounted', async () => {
+    const socket = stream(await ticket())
+    await once(socket, 'open')
+    unmountLive(server)
+    await once(socket, 'close')
+    expect((await page('sluice/')).status).to.equal(404)
+    expect(stats.readers.size).to.equal(0)
+    expect(server.listenerCount('upgrade')).to.equal(0)
+  })
+
+  it('is not served where Node-RED serves no pages', () => {
+    const bare = createServer()
+    mountLive({ server: bare, httpNode: express(), settings: { httpNodeRoot: false } }, stats, () => folder)
+    expect(bare.listenerCount('upgrade')).to.equal(0)
+  })
+})
+
+describe('Tickets', () => {
+  it('let in once, and for half a minute', () => {
+    let now = 0
+    const tickets = new Tickets(() => now)
+    const [first, second] = [tickets.issue(), tickets.issue()]
+    expect(tickets.redeem(null)).to.equal(false)
+    expect(tickets.redeem(first)).to.equal(true)
+    expect(tickets.redeem(first)).to.equal(false)
+    now = 30_001
+    expect(tickets.redeem(second)).to.equal(false)
+  })
+})

@@ -1,0 +1,110 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { readOptions } from '../../gateway/options.js'
+import { generate } from '../../tools/generate.js'
+import { faces } from '../../tools/nodes.js'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (/** @type {string} */ file) => readFileSync(path.join(root, file), 'utf8')
+
+/** @type {Map<string, any>} */
+const schemas = new Map()
+for (const { type, file } of faces) schemas.set(type, (await import(`../../nodes/${file}.schema.js`)).schema)
+
+const KEYWORDS = new Set([
+  'type', 'title', 'description', 'default', 'enum', 'minimum', 'exclusiveMinimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'items',
+  'x-unit', 'x-secret', 'x-node', 'x-when', 'x-advanced', 'x-pem', 'x-labels'
+])
+
+/** What Node-RED itself keeps with a node. */
+const NODE_RED_KEYS = ['id', 'type', 'z', 'g', 'x', 'y', 'wires']
+
+describe('the nodes in the editor', () => {
+  it('have pages, catalogues and help that follow from the schemas as they are', async () => {
+    for (const [file, text] of await generate()) {
+      expect(existsSync(path.join(root, file)) && read(file) === text, `${file} is old: run node tools/generate.js`).to.equal(true)
+    }
+  })
+
+  it('are all named in package.json', () => {
+    const { nodes } = JSON.parse(read('package.json'))['node-red']
+    expect(nodes).to.deep.equal(Object.fromEntries(faces.map(({ file }) => [path.basename(file), `nodes/${file}.js`])))
+  })
+
+  for (const { type, file, isConfig } of faces) {
+    describe(type, () => {
+      it('describes every option in words the forms understand', () => {
+        checkProperties(schemas.get(type), [])
+      })
+
+      it('has help whose messages Node-RED can tell from text', () => {
+        const lines = read(`nodes/${file}.md`).split('\n').filter(line => line.startsWith(':'))
+        for (const line of lines) expect(line).to.match(/^: \w+ \([^:()]+\) : [^:]+$/)
+      })
+
+      it('has an icon', () => {
+        expect(isConfig || existsSync(path.join(root, 'nodes', path.dirname(file), 'icons', `${type}.svg`))).to.equal(true)
+      })
+
+      it('is shown by an example', () => {
+        expect(exampleFiles.filter(example => nodesOf(example).some(node => node.type === type))).not.to.deep.equal([])
+      })
+    })
+  }
+})
+
+const exampleFiles = readdirSync(path.join(root, 'examples')).filter(name => name.endsWith('.json')).map(name => `examples/${name}`)
+
+for (const file of ['flows/flows.json', ...exampleFiles]) {
+  describe(file, () => {
+    const nodes = nodesOf(file)
+    const own = nodes.filter(({ type }) => schemas.has(type))
+
+    it('sets options that exist, to values they may have', () => {
+      for (const node of own) {
+        const schema = schemas.get(node.type)
+        expect([...Object.keys(schema.properties), ...NODE_RED_KEYS], `${node.type} ${node.id}`).to.include.members(Object.keys(node))
+        readOptions(schema, node)
+      }
+    })
+
+    it('holds no secret', () => {
+      for (const { type, credentials, ...config } of own) {
+        expect(credentials).to.equal(undefined)
+        for (const [name, property] of Object.entries(schemas.get(type).properties)) {
+          if (/** @type {any} */ (property)['x-secret']) expect(config).not.to.have.property(name)
+        }
+      }
+    })
+
+    it('refers to nodes that are there, and has a comment that says what it shows', () => {
+      const ids = nodes.map(({ id }) => id)
+      const references = nodes.flatMap(({ wires = [], broker, g, z }) => [...wires.flat(), g, z, ...(/^[\d.]+$/.test(broker) ? [] : [broker])]).filter(id => id !== undefined)
+      expect(ids).to.include.members(references)
+      expect(nodes.some(({ type }) => type === 'comment')).to.equal(true)
+    })
+  })
+}
+
+/** @param {string} file @returns {any[]} */
+function nodesOf (file) {
+  return JSON.parse(read(file))
+}
+
+/** @param {any} schema @param {string[]} above */
+function checkProperties ({ properties, required = [] }, above) {
+  /** @type {string[]} */
+  const seen = []
+  for (const [name, property] of Object.entries(properties)) {
+    const place = [...above, name].join('.')
+    expect(property, place).to.have.property('title').that.is.a('string').and.not.empty
+    expect(property, place).to.have.property('description').that.is.a('string').and.not.empty
+    if (!required.includes(name)) expect(property, place).to.have.property('default')
+    expect([...KEYWORDS], `a keyword of ${place}`).to.include.members(Object.keys(property))
+    expect(seen, `what ${place} depends on comes before it`).to.include.members(Object.keys(property['x-when'] ?? {}))
+    if (property.items?.properties) checkProperties(property.items, [...above, name])
+    seen.push(name)
+  }
+}

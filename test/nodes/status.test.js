@@ -1,0 +1,28 @@
+import { EventEmitter } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { throttledStatus } from '../../nodes/node.js'
+
+describe('throttled status', () => {
+  it('shows the last one given, at most one a second, and none once the node is closed', async () => {
+    /** @type {{text: string, atMs: number}[]} */
+    const shown = []
+    const node = Object.assign(new EventEmitter(), {
+      status: (/** @type {{text: string}} */ { text }) => shown.push({ text, atMs: performance.now() })
+    })
+    const show = throttledStatus(node)
+
+    show({ text: 'first' })
+    show({ text: 'second' })
+    await sleep(20)
+    show({ text: 'third' })
+    show({ text: 'fourth' })
+    await sleep(1100)
+    show({ text: 'fifth' })
+    node.emit('close')
+    await sleep(20)
+
+    expect(shown.map(({ text }) => text)).to.deep.equal(['second', 'fourth'])
+    expect(shown[1].atMs - shown[0].atMs).to.be.at.least(950)
+  })
+})

@@ -1,0 +1,236 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'chai'
+import pg from 'pg'
+import { open, isTransient } from '../../gateway/sinks/postgresql/index.js'
+import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
+import { batchOf, failureOf, rowOf, sinkContract } from './contract.js'
+
+describe('PostgreSQL sink', () => {
+  /** @type {import('../servers/postgresql.js').PostgresqlServer} */
+  let server
+  /** @type {import('../../gateway/sinks/sink.js').Sink[]} */
+  let opened
+  /** @type {pg.Client} */
+  let client
+  let database = ''
+  let count = 0
+
+  before(async function () {
+    requirePostgresql(this)
+    server = await startPostgresql()
+  })
+
+  after(() => server?.remove())
+
+  const login = () => ({ host: '127.0.0.1', port: server.port, user: server.user, password: server.password })
+
+  /** @param {string} name */
+  const connect = async name => {
+    const connected = new pg.Client({ ...login(), database: name, types: { getTypeParser: parserOf } })
+    connected.on('error', () => {})
+    await connected.connect()
+    return connected
+  }
+
+  beforeEach(async () => {
+    opened = []
+    database = `test ${count++}`
+    const admin = await connect('postgres')
+    await admin.query(`CREATE DATABASE "${database}"`)
+    await admin.end()
+    client = await connect(database)
+  })
+
+  afterEach(async () => {
+    for (const sink of opened) await sink.close()
+    await client.end()
+  })
+
+  const openSink = async (options = {}) => {
+    const sink = await open({ ...login(), database, ...options })
+    opened.push(sink)
+    return sink
+  }
+
+  /** @param {string} table */
+  const rows = async (table, schema = 'public') => {
+    const order = table === 'sluice_commits' ? 'seq' : 'time_ns'
+    const result = await client.query(`SELECT * FROM "${schema}".${pg.escapeIdentifier(table)} ORDER BY ${order}`)
+    return result.rows.map(({ time: _time, time_ns: time, ...row }) => ({ ...time !== undefined && { time }, ...plain(row) }))
+  }
+
+  sinkContract(() => ({
+    open: openSink,
+    isTransient,
+    execute: async sql => { await client.query(sql) },
+    rows,
+    tables: async () => (await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'sluice_commits'")).rows.map(({ tablename }) => tablename),
+    nan: NaN,
+    ignoresCase: false
+  }))
+
+  it('rounds time down to microseconds', async () => {
+    const sink = await openSink()
+    await sink.write([batchOf([1, 2, 3], { time: BigInt64Array.of(-1n, 1_700_000_000_123_456_999n, 0n) })])
+    const { rows: stored } = await client.query('SELECT time::text FROM press ORDER BY time_ns')
+    expect(stored.map(({ time }) => time)).to.deep.equal(['1969-12-31 23:59:59.999999+00', '1970-01-01 00:00:00+00', '2023-11-14 22:13:20.123456+00'])
+  })
+
+  it('indexes time as asked', async () => {
+    for (const index of ['btree', 'brin', 'none']) {
+      const sink = await openSink({ index, table: index })
+      await sink.prepare([batchOf([1])])
+      const { rows: indexes } = await client.query('SELECT indexdef FROM pg_indexes WHERE tablename = $1', [index])
+      expect(indexes.map(({ indexdef }) => /USING (.*)/.exec(indexdef)?.[1])).to.deep.equal(index === 'none' ? [] : [`${index} ("time")`])
+    }
+  })
+
+  it('makes its schema', async () => {
+    const sink = await openSink({ schema: 'plant "7"' })
+    await sink.write([batchOf([1], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq: 0 } })])
+    expect((await client.query('SELECT force FROM "plant ""7""".press')).rows).to.deep.equal([{ force: 1 }])
+    expect(await sink.committed()).to.have.length(1)
+  })
+
+  it('widens whole numbers and float32 into columns that hold them exactly', async () => {
+    await client.query('CREATE TABLE press (a int8, b float8, c float8, d int8, e varchar(3))')
+    const sink = await openSink()
+    await sink.write([rowOf({ a: ['int32', -2147483648], b: ['uint16', 65535], c: ['float32', 0.5], d: ['int64', -1n], e: ['string', 'abc'] })])
+    expect(plain((await client.query('SELECT a, b, c, d, e FROM press')).rows[0])).to.deep.equal({ a: -2147483648, b: 65535, c: 0.5, d: -1, e: 'abc' })
+    const tooLong = await failureOf(() => sink.write([rowOf({ e: ['string', 'abcd'] })]))
+    expect(tooLong.message).to.match(/too long.*column e/)
+    expect(isTransient(tooLong)).to.equal(false)
+  })
+
+  it('refuses text with NUL, and rows beyond the page size', async () => {
+    const sink = await openSink()
+    const wide = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`f${i}`, /** @type {['float64', number]} */ (['float64', i])]))
+    for (const batch of [rowOf({ text: ['string', 'a\0b'] }), rowOf(wide)]) {
+      expect(isTransient(await failureOf(() => sink.write([batch])))).to.equal(false)
+    }
+    expect(isTransient(await failureOf(() => sink.write([rowOf(Object.fromEntries(Array.from({ length: 1700 }, (_, i) => [`f${i}`, ['bool', 1]])))])))).to.equal(false)
+  })
+
+  it('looks at a table again whose column has changed its type', async () => {
+    const sink = await openSink()
+    await sink.write([batchOf([1])])
+    await client.query('ALTER TABLE press ALTER force TYPE numeric')
+    expect(isTransient(await failureOf(() => sink.write([batchOf([2])])))).to.equal(true)
+    const error = await failureOf(() => sink.prepare([batchOf([2])]))
+    expect(error.message).to.match(/numeric/)
+    expect(isTransient(error)).to.equal(false)
+  })
+
+  it('checks deferred constraints in a probe', async () => {
+    await client.query('CREATE TABLE allowed (force float8 PRIMARY KEY)')
+    await client.query('CREATE TABLE press (force float8 REFERENCES allowed DEFERRABLE INITIALLY DEFERRED)')
+    const sink = await openSink()
+    for (const probe of [true, false]) expect(isTransient(await failureOf(() => sink.write([batchOf([1])], { probe })))).to.equal(false)
+  })
+
+  it('says what is wrong with the connection, and waits', async () => {
+    /** @type {[object, RegExp][]} */
+    const cases = [
+      [{ password: 'wrong' }, /authentication failed.*Check user and password/],
+      [{ database: 'nowhere' }, /"nowhere" does not exist.*Create the database/],
+      [{ host: 'no-such-host.invalid' }, /no-such-host\.invalid.*Check the host name/],
+      [{ port: 1 }, /127\.0\.0\.1:1.*Check host and port/],
+      [{ tls: 'require' }, /does not support SSL/],
+      [{ tls: 'verify', ca: '/no/such.pem' }, /no\/such\.pem/]
+    ]
+    for (const [options, text] of cases) {
+      const sink = await openSink(options)
+      const error = await failureOf(() => sink.prepare([batchOf([1])]))
+      expect(error.message).to.match(text).and.not.to.include(server.password)
+      expect(isTransient(error), error.message).to.equal(true)
+    }
+  })
+
+  it('waits for a missing permission', async () => {
+    await client.query("CREATE ROLE logger LOGIN PASSWORD 'secret'")
+    const logger = await openSink({ user: 'logger', password: 'secret' })
+    const denied = await failureOf(() => logger.prepare([batchOf([1])]))
+    expect(denied.message).to.match(/permission denied/)
+    expect(isTransient(denied)).to.equal(true)
+    await client.query('GRANT CREATE ON SCHEMA public TO logger')
+    await logger.write([batchOf([1])])
+    expect(await rows('press')).to.have.length(1)
+  })
+
+  it('goes on after the server has been stopped or killed', async () => {
+    const sink = await openSink()
+    const identity = { gateway: 'gw', source: 'press', epoch: '1' }
+    let seq = 0
+    for (const end of ['stop', 'kill']) {
+      const batch = batchOf([seq], { identity: { ...identity, seq: seq++ } })
+      await sink.write([batch])
+      await server[/** @type {'stop'|'kill'} */ (end)]()
+      expect(isTransient(await failureOf(() => sink.write([batch])))).to.equal(true)
+      expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
+      await server.start()
+      expect((await sink.write([batch])).duplicates).to.deep.equal([batch])
+      client = await connect(database)
+    }
+    expect(await rows('press')).to.have.length(2)
+    expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
+  })
+
+  it('breaks off a write that is aborted while it waits', async () => {
+    const sink = await openSink()
+    const batch = batchOf([1], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq: 0 } })
+    await sink.prepare([batch])
+    await client.query('BEGIN; LOCK TABLE press IN EXCLUSIVE MODE')
+    const abort = new AbortController()
+    const write = failureOf(() => sink.write([batch], { signal: abort.signal }))
+    await new Promise(resolve => setTimeout(resolve, 50))
+    abort.abort(new Error('closing'))
+    expect((await write).message).to.equal('closing')
+    await client.query('COMMIT')
+    const { duplicates } = await sink.write([batch])
+    expect(await rows('press'), 'stored by one of the two attempts').to.have.length(1)
+    expect(duplicates.length).to.be.oneOf([0, 1])
+  })
+
+  it('writes on several connections at a time', async () => {
+    const sink = await openSink({ connections: 3 })
+    const batches = Array.from({ length: 30 }, (_, seq) => batchOf([seq], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq } }))
+    await Promise.all(batches.map(batch => sink.write([batch])))
+    expect(await rows('press')).to.have.length(30)
+  })
+
+  it('encrypts, and checks whom it talks to', async () => {
+    const secure = await startPostgresql({ tls: true })
+    try {
+      const login = { port: secure.port, password: secure.password, database: 'postgres' }
+      for (const options of [{ tls: 'require' }, { tls: 'verify', ca: secure.certificate }, { tls: 'verify', ca: await readFile(secure.certificate, 'utf8') }]) {
+        await (await openSink({ ...login, ...options })).write([batchOf([1])])
+      }
+      for (const [options, text] of /** @type {[object, RegExp][]} */ ([
+        [{ tls: 'verify' }, /self-signed certificate.*Set the server's certificate/],
+        [{ tls: 'verify', ca: secure.certificate, host: 'localhost' }, /does not match certificate's altnames/]
+      ])) {
+        const error = await failureOf(async () => (await openSink({ ...login, ...options })).committed())
+        expect(error.message).to.match(text)
+        expect(isTransient(error)).to.equal(true)
+      }
+    } finally {
+      await secure.remove()
+    }
+  })
+})
+
+/** @param {number} type  OID */
+function parserOf (type) {
+  if (type === 20) return BigInt
+  if (type === 700) return (/** @type {string} */ value) => Math.fround(Number(value))
+  if (type === 17) return (/** @type {string} */ value) => `0x${value.slice(2)}`
+  return pg.types.getTypeParser(type)
+}
+
+/** @param {Record<string, unknown>} row */
+function plain (row) {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => {
+    if (typeof value === 'boolean') return [column, Number(value)]
+    return [column, typeof value === 'bigint' && BigInt.asIntN(53, value) === value ? Number(value) : value]
+  }))
+}

@@ -1,0 +1,211 @@
+import { expect } from 'chai'
+import { Batch } from '../../gateway/batch/batch.js'
+import { Stats } from '../../gateway/stats/stats.js'
+
+const START_NS = 1_700_000_000_000_000_000n
+
+/** Stats under a clock that stands still until it is moved. */
+function statsAt (startNs = START_NS) {
+  const clock = { nowNs: startNs, passMs (/** @type {number} */ ms) { this.nowNs += BigInt(Math.round(ms * 1e6)) } }
+  return { clock, stats: new Stats({ nowNs: () => clock.nowNs }) }
+}
+
+/** Two values a row, of rows that are as old as told. @param {bigint} nowNs @param {number[]} agesMs @param {string} [source] */
+function rowsOfAge (nowNs, agesMs, source = 'machine') {
+  const time = BigInt64Array.from(agesMs, age => nowNs - BigInt(Math.round(age * 1e6)))
+  return new Batch({
+    source,
+    time,
+    fields: [{ name: 'x', type: 'float64' }, { name: 'y', type: 'float64' }],
+    columns: [new Float64Array(time.length), new Float64Array(time.length)]
+  })
+}
+
+describe('Stats', () => {
+  it('counts what passes a meter and reports rates over the interval', () => {
+    const { clock, stats } = statsAt()
+    const reader = stats.reader()
+    const meter = stats.meter('sink', 'sqlite')
+    meter.record(rowsOfAge(clock.nowNs, [1, 1, 1]), { bytes: 100 })
+    meter.record(rowsOfAge(clock.nowNs, [1]), { bytes: 50 })
+    clock.passMs(500)
+
+    const { intervalMs, meters: [report] } = reader.read()
+    expect(intervalMs).to.equal(500)
+    expect(report.totals).to.include({ batches: 2, rows: 4, values: 8, bytes: 150 })
+    expect(report.perSecond).to.deep.equal({ batches: 4, rows: 8, values: 16, bytes: 300 })
+    reader.close()
+  })
+
+  it('has one meter per stage and name', () => {
+    const { stats } = statsAt()
+    expect(stats.meter('source', 'machine')).to.equal(stats.meter('source', 'machine'))
+    expect(stats.meter('source', 'machine')).not.to.equal(stats.meter('stage', 'machine'))
+  })
+
+  it('gives every reader its own interval', () => {
+    const { clock, stats } = statsAt()
+    const [often, seldom] = [stats.reader(), stats.reader()]
+    const meter = stats.meter('source', 'machine')
+    for (let second = 0; second < 3; second++) {
+      meter.record(rowsOfAge(clock.nowNs, [second + 1]))
+      clock.passMs(1000)
+      expect(often.read().meters[0]).to.deep.include({ perSecond: { batches: 1, rows: 1, values: 2, bytes: 0 } })
+    }
+
+    const { intervalMs, meters: [report] } = seldom.read()
+    expect(intervalMs).to.equal(3000)
+    expect(report.perSecond.rows).to.equal(1)
+    expect(report.latencyMs.interval?.count).to.equal(3)
+    expect(often.read().meters[0].latencyMs.interval).to.equal(null)
+    often.close()
+    seldom.close()
+  })
+
+  it('does not count for a reader what passed before it came', () => {
+    const { clock, stats } = statsAt()
+    const meter = stats.meter('source', 'machine')
+    meter.record(rowsOfAge(clock.nowNs, [1, 1]))
+    const reader = stats.reader()
+    clock.passMs(1000)
+    const { meters: [report] } = reader.read()
+    expect(report.totals.rows).to.equal(2)
+    expect(report.perSecond.rows).to.equal(0)
+    expect(report.latencyMs).to.deep.include({ interval: null })
+    expect(report.latencyMs.overall?.count).to.equal(2)
+    reader.close()
+  })
+
+  it('shows latency percentiles to three digits', () => {
+    const { clock, stats } = statsAt()
+    const reader = stats.reader()
+    const meter = stats.meter('sink', 'sqlite')
+    for (let ageMs = 1; ageMs <= 1000; ageMs++) meter.record(rowsOfAge(clock.nowNs, [ageMs]))
+    const latency = reader.read().meters[0].latencyMs.interval
+    expect(latency).to.include({ count: 1000, clamped: 0 })
+    expect(latency?.p50).to.be.closeTo(500, 0.5)
+    expect(latency?.p95).to.be.closeTo(950, 0.95)
+    expect(latency?.p99).to.be.closeTo(990, 0.99)
+    expect(latency?.max).to.be.closeTo(1000, 1)
+    reader.close()
+  })
+
+  it('weighs sampled rows by those they stand for, and never makes rows younger', () => {
+    const { clock, stats } = statsAt()
+    const meter = stats.meter('sink', 'sqlite')
+    const ages = Array.from({ length: 1001 }, (_, row) => 1001 - row)
+    meter.record(rowsOfAge(clock.nowNs, ages))
+    const latency = meter.latency.summary()
+    expect(latency?.count).to.equal(1001)
+    expect(latency?.p50).to.be.within(500, 630)
+    expect(latency?.max).to.be.closeTo(1001, 1.1)
+  })
+
+  it('clamps and counts times that cannot be', () => {
+    const { clock, stats } = statsAt()
+    const meter = stats.meter('sink', 'sqlite')
+    meter.record(rowsOfAge(clock.nowNs, [-5000]))
+    meter.record(rowsOfAge(clock.nowNs, [7 * 86_400_000, 7 * 86_400_000]))
+    meter.record(rowsOfAge(clock.nowNs, [8]))
+    const latency = meter.latency.summary()
+    expect(latency).to.include({ count: 4, clamped: 3 })
+    expect(latency?.max).to.be.closeTo(3_600_000, 3600)
+    expect(meter.latency.summary()?.p50).to.be.closeTo(8, 0.01)
+  })
+
+  it('takes a batch of no rows, which only carries a commit record', () => {
+    const { clock, stats } = statsAt()
+    const meter = stats.meter('sink', 'sqlite')
+    meter.record(rowsOfAge(clock.nowNs, []))
+    expect(meter.totals).to.include({ batches: 1, rows: 0, values: 0 })
+    expect(meter.latency.summary()).to.equal(null)
+  })
+
+  it('forgets a dropped meter', () => {
+    const { stats } = statsAt()
+    const reader = stats.reader()
+    const meter = stats.meter('sink', 'sqlite')
+    stats.drop('sink', 'sqlite')
+    expect(reader.read().meters).to.deep.equal([])
+    expect(meter.intervals.size).to.equal(0)
+    reader.close()
+  })
+
+  it('costs a meter nothing for readers that have closed', () => {
+    const { stats } = statsAt()
+    const meter = stats.meter('sink', 'sqlite')
+    stats.reader().close()
+    expect(meter.intervals.size).to.equal(0)
+    expect(stats.readers.size).to.equal(0)
+  })
+
+  it('reads gauges for every report, until they are taken away', () => {
+    const { stats } = statsAt()
+    let bytes = 1
+    const remove = stats.gauge('spool', () => ({ bytes }))
+    bytes = 2
+    expect(stats.readGauges()).to.deep.equal({ spool: { bytes: 2 } })
+    remove()
+    expect(stats.readGauges()).to.deep.equal({})
+  })
+
+  it('shows the error of a gauge that fails, and the other gauges', () => {
+    const { stats } = statsAt()
+    stats.gauge('spool', () => { throw new Error('the disk is gone') })
+    stats.gauge('queue', () => ({ bytes: 0 }))
+    expect(stats.readGauges()).to.deep.equal({ spool: { error: 'the disk is gone' }, queue: { bytes: 0 } })
+  })
+
+  it('reports the process, with the CPU time a value takes', () => {
+    const { clock, stats } = statsAt()
+    const reader = stats.reader()
+    stats.meter('sink', 'sqlite').record(rowsOfAge(clock.nowNs, [1]))
+    clock.passMs(1000)
+    const report = reader.read()
+    expect(report.process.cpuPercent).to.be.at.least(0)
+    expect(report.process.cpuMicrosecondsPerValue).to.be.a('number')
+    expect(report.process.rssBytes).to.be.above(report.process.heapBytes)
+    expect(JSON.parse(JSON.stringify(report))).to.deep.equal(report)
+    expect(reader.read().process.cpuMicrosecondsPerValue).to.equal(null)
+    reader.close()
+  })
+})
+
+describe('Ledger', () => {
+  it('balances every sink against what was produced for it', () => {
+    const { clock, stats } = statsAt()
+    stats.meter('stage', 'spool').record(rowsOfAge(clock.nowNs, [1, 1, 1, 1], 'machine'))
+    stats.meter('stage', 'spool').record(rowsOfAge(clock.nowNs, [1, 1], 'bus'))
+    stats.meter('sink', 'all').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
+    stats.meter('sink', 'all').record(rowsOfAge(clock.nowNs, [1], 'bus'))
+    Object.assign(stats.meter('sink', 'all'), { deadLetters: 1, lost: 1 })
+    stats.meter('sink', 'bus only').record(rowsOfAge(clock.nowNs, [1, 1], 'bus'))
+    const reader = stats.reader()
+    expect(reader.read().ledger).to.deep.equal([
+      { sink: 'all', produced: 6, stored: 3, deadLetters: 1, lost: 1, inFlight: 1, earlier: 0 },
+      { sink: 'bus only', produced: 2, stored: 2, deadLetters: 0, lost: 0, inFlight: 0, earlier: 0 }
+    ])
+    reader.close()
+  })
+
+  it('counts a source by what its spool accepted, and without a spool by what it gave', () => {
+    const { clock, stats } = statsAt()
+    stats.meter('source', 'machine').record(rowsOfAge(clock.nowNs, [1, 1, 1], 'machine'))
+    stats.meter('stage', 'machine').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
+    stats.meter('source', 'direct').record(rowsOfAge(clock.nowNs, [1], 'direct'))
+    stats.meter('sink', 'sqlite')
+    const reader = stats.reader()
+    expect(reader.read().ledger).to.deep.include.members([
+      { sink: 'sqlite', produced: 3, stored: 0, deadLetters: 0, lost: 0, inFlight: 3, earlier: 0 }
+    ])
+    reader.close()
+  })
+
+  it('names rows that an earlier run had spooled', () => {
+    const { clock, stats } = statsAt()
+    stats.meter('sink', 'sqlite').record(rowsOfAge(clock.nowNs, [60_000, 60_000]))
+    const reader = stats.reader()
+    expect(reader.read().ledger[0]).to.include({ produced: 0, stored: 2, inFlight: 0, earlier: 2 })
+    reader.close()
+  })
+})

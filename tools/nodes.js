@@ -1,0 +1,37 @@
+/**
+ * The node types as the editor shows them. Options come from `nodes/<file>.schema.js`, the text of the help from `nodes/<file>.md`,
+ * the icon is `icons/<type>.svg` beside them.
+ *
+ * @typedef {object} NodeFace
+ * @property {string} type
+ * @property {string} file  below `nodes/`, without ending
+ * @property {string} label  in the palette
+ * @property {string} summary  one line, for the README
+ * @property {number} [inputs]
+ * @property {number} [outputs]
+ * @property {string[]} [outputLabels]
+ * @property {boolean} [isConfig]
+ */
+
+/** @type {Record<string, {title: string, color: string}>} */
+export const groups = {
+  sources: { title: 'Sources', color: '#87b38d' },
+  staging: { title: 'Staging', color: '#e0ab5b' },
+  sinks: { title: 'Sinks', color: '#7ba6cf' },
+  operations: { title: 'Operations', color: '#b3a1d1' }
+}
+
+/** @type {NodeFace[]} */
+export const faces = [
+  { type: 'sluice-simulator', file: 'sources/simulator', label: 'simulator', summary: 'Makes samples: a machine tool, or channels of your own, up to 10 kHz.', inputs: 1, outputs: 1 },
+  { type: 'sluice-candump', file: 'sources/candump', label: 'candump replay', summary: 'Replays a candump log through a DBC file, at any speed.', inputs: 1, outputs: 1 },
+  { type: 'sluice-broker', file: 'staging/broker', label: 'MQTT broker', summary: 'Where the broker is, and how to log in (shared by stage out and stage in).', isConfig: true },
+  { type: 'sluice-embedded-broker', file: 'staging/embedded-broker', label: 'embedded broker', summary: 'Runs an MQTT broker inside the gateway.' },
+  { type: 'sluice-stage-out', file: 'staging/stage-out', label: 'stage out', summary: 'Puts batches into a spool on disk and sends them to the broker.', inputs: 1 },
+  { type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in', summary: 'Takes batches from the broker; acknowledges each once all its sinks have stored it.', outputs: 1 },
+  { type: 'sluice-settle', file: 'staging/settle', label: 'settle', summary: 'Says that a flow drops a batch on purpose.', inputs: 1 },
+  { type: 'sluice-sqlite', file: 'sinks/sqlite', label: 'SQLite', summary: 'Stores batches in an SQLite file, exactly once.', inputs: 1 },
+  { type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL', summary: 'Stores batches in PostgreSQL or TimescaleDB by binary COPY, exactly once.', inputs: 1 },
+  { type: 'sluice-stats', file: 'operations/stats', label: 'stats', summary: 'Reports rates, latency, queues and losses of the whole gateway.', inputs: 1, outputs: 1 },
+  { type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters', summary: 'Lists and replays the rows a database refused.', inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay'] }
+]
