@@ -3,7 +3,7 @@ import { parseTopic, ROOT, level, topicsOf } from './topics.js'
 
 /**
  * @typedef {import('./spool/spool.js').Spool} Spool
- * @typedef {import('./spool/spool.js').Place} Place
+ * @typedef {import('./spool/segments.js').Place} Place
  * @typedef {object} Lane  one spool and how far it is sent
  * @property {Spool} spool
  * @property {ReturnType<typeof topicsOf>} topics

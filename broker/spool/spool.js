@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { link, mkdir, open, readdir, readFile, unlink } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, SluiceError } from '../../gateway/errors.js'
-import { RangeSet } from '../../gateway/batch/ranges.js'
 import { Budget } from './budget.js'
 import { Commits, replaceFile } from './commits.js'
 import { Recent } from './recent.js'
-import { epochCounter, Segment, segmentNames, syncFolder } from './segment.js'
+import { Segments } from './segments.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
@@ -33,30 +32,27 @@ import { epochCounter, Segment, segmentNames, syncFolder } from './segment.js'
  */
 
 /**
- * @typedef {{epoch: string, seq: number}} Place
+ * @typedef {import('./segments.js').Place} Place
  * @typedef {{batch: Batch, bytes: number, resolve: (identity: Identity) => void, reject: (error: Error) => void}} Waiting
  * @typedef {import('./segment.js').Record & {resolve: () => void, reject: (error: Error) => void}} Pending
  */
 
 const WRITE_BYTES = 2 ** 22
+/** What is full or broken is looked at again after so long. */
+const RETRY_MS = 1000
 
 /**
- * What one source has produced and not every required sink has stored, in segment files. A batch is *produced* once `append` resolves.
+ * What one source has produced and not every required sink has stored, on disk. A batch is *produced* once `append` resolves.
  *
  * Events: `accepted` (there is more to read), `full` and `room` (it blocks, it goes on), `dropped` ({batches, rows}).
  */
 export class Spool extends EventEmitter {
-  /** @type {Segment[]} oldest first; the last is written to when `#active` */
-  #segments = []
-  #active = false
-  /** @type {Map<string, RangeSet>} epoch → seqs that are in no segment though their neighbours are */
-  #lost = new Map()
+  #segments
   /** @type {Waiting[]} */
   #waiting = []
   #waitingBytes = 0
   /** @type {Promise<void>|null} */
   #pumping = null
-  #writing = false
   #closing = false
   #epoch = ''
   #nextSeq = 0
@@ -64,8 +60,7 @@ export class Spool extends EventEmitter {
   /** @type {NodeJS.Timeout|undefined} */
   #syncTimer
   #wake = () => {}
-  /** Counted since opening. */
-  counters = { accepted: 0, droppedBatches: 0, droppedRows: 0, damagedBatches: 0, tornBytes: 0, refused: 0 }
+  #counted = { accepted: 0, droppedBatches: 0, droppedRows: 0, refused: 0 }
   /** @type {string|null} why it is not accepting now */
   blocked = null
 
@@ -80,41 +75,40 @@ export class Spool extends EventEmitter {
     this.source = source
     this.budget = budget
     this.commits = new Commits(folder)
-    this.options = { encode, whenFull, fsync, fsyncIntervalMs, segmentBytes, waitingBytes, ledger, log, openFile }
+    this.options = { encode, whenFull, fsync, fsyncIntervalMs, waitingBytes, log }
+    this.#segments = new Segments({ folder, gateway, source, commits: this.commits, budget, fsync, segmentBytes, ledger, openFile, log })
   }
 
   /** @param {SpoolOptions} options */
   static async open (options) {
     const spool = new Spool(options)
-    await spool.#recover()
+    await spool.commits.load()
+    await spool.#segments.recover()
     spool.budget.holders.add(spool)
-    if (spool.options.fsync === 'interval') {
-      spool.#syncTimer = setInterval(() => spool.#sync(), spool.options.fsyncIntervalMs)
-      spool.#syncTimer.unref()
+    const { fsync, fsyncIntervalMs, log } = spool.options
+    if (fsync === 'interval') {
+      const sync = () => spool.#segments.sync().catch(error => log.error(`Spool of "${spool.source}": fsync failed: ${describe(error)}`))
+      spool.#syncTimer = setInterval(sync, fsyncIntervalMs).unref()
     }
     return spool
   }
 
-  get bytes () { return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0) }
+  get bytes () { return this.#segments.bytes }
 
-  get batches () { return this.#segments.reduce((sum, { offsets }) => sum + offsets.length, 0) }
+  get batches () { return this.#segments.batches }
 
   get waiting () { return this.#waiting.length }
 
-  /** When the oldest segment that could be given up was begun, milliseconds since 1970. */
-  get oldestSegmentMs () { return this.#segments.length > (this.#active ? 1 : 0) ? this.#segments[0].createdMs : Infinity }
+  get oldestSegmentMs () { return this.#segments.oldestMs }
 
-  /** What the spool holds: for `head`. @returns {{epoch: string, first: number, last: number, lost?: RangeSet}[]} */
-  get epochs () {
-    /** @type {{epoch: string, first: number, last: number, lost?: RangeSet}[]} */
-    const epochs = []
-    for (const { origin: { epoch }, first, last } of this.#segments) {
-      const known = epochs.at(-1)
-      if (known?.epoch === epoch) known.last = last
-      else epochs.push({ epoch, first, last, ...this.#lost.has(epoch) && { lost: this.#lost.get(epoch) } })
-    }
-    return epochs.filter(({ first, last }) => last >= first)
+  /** Counted since opening. */
+  get counters () {
+    const { damagedBatches, tornBytes } = this.#segments
+    return { ...this.#counted, damagedBatches, tornBytes }
   }
+
+  /** What the spool holds: for `head`. */
+  get epochs () { return this.#segments.epochs }
 
   /**
    * Accepts a batch: gives it its identity and writes it down. Resolves when it is produced (see FsyncPolicy); while the spool is full
@@ -126,7 +120,7 @@ export class Spool extends EventEmitter {
     const bytes = 256 + batch.values * 8
     if (this.#closing) return Promise.reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool of "${this.source}" is closed.`))
     if (this.#waiting.length > 0 && this.#waitingBytes + bytes > this.options.waitingBytes) {
-      this.counters.refused++
+      this.#counted.refused++
       return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool of "${this.source}" is full: ${this.blocked ?? 'the disk is too slow'}.`,
         { fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.' }))
     }
@@ -144,13 +138,7 @@ export class Spool extends EventEmitter {
    * @returns {Promise<Uint8Array|null>}
    */
   async read (epoch, seq) {
-    const recent = epoch === this.#epoch ? this.#recent.get(seq) : undefined
-    if (recent) return recent
-    const segment = this.#segments.find(({ origin, first, last }) => origin.epoch === epoch && first <= seq && seq <= last)
-    if (!segment) return null
-    const payload = await segment.read(seq)
-    if (!payload) this.#lose(epoch, seq, seq)
-    return payload
+    return (epoch === this.#epoch && this.#recent.get(seq)) || this.#segments.read(epoch, seq)
   }
 
   /**
@@ -159,13 +147,7 @@ export class Spool extends EventEmitter {
    * @returns {Place|null} null at the end
    */
   next (from = { epoch: '0', seq: 0 }) {
-    for (const { epoch, first, last } of this.epochs) {
-      if (epochCounter(epoch) < epochCounter(from.epoch)) continue
-      const start = epoch === from.epoch ? Math.max(first, from.seq) : first
-      const seq = start > last ? null : this.commits.firstOpen(epoch, start, last, this.#lostOf(epoch))
-      if (seq !== null) return { epoch, seq }
-    }
-    return null
+    return this.#segments.next(from)
   }
 
   /**
@@ -175,7 +157,7 @@ export class Spool extends EventEmitter {
    */
   async commit (sink, epochs) {
     const isNew = this.commits.set(sink, epochs)
-    const released = await this.#release()
+    const released = await this.#segments.release()
     if (isNew || released) await this.commits.save()
   }
 
@@ -183,30 +165,19 @@ export class Spool extends EventEmitter {
   async forget (sink) {
     if (!this.commits.forget(sink)) return
     await this.commits.save()
-    await this.#release()
+    await this.#segments.release()
   }
 
-  /** Gives up the segment being written when all in it is stored: the next batch starts another. */
-  async reclaim () {
-    const segment = this.#active && !this.#writing ? this.#segments[this.#segments.length - 1] : undefined
-    if (!segment || segment.offsets.length === 0 || !this.#isStored(segment)) return false
-    this.#active = false
-    return this.#release()
-  }
+  /** Gives back what is stored everywhere but still held. */
+  reclaim () { return this.#segments.reclaim() }
 
-  /** Removes the oldest segment that is not being written, stored or not. */
+  /** Gives up the oldest, stored or not. False when there is nothing to give. */
   async dropOldest () {
-    if (this.#segments.length === 0 || (this.#active && this.#segments.length === 1)) return false
-    const segment = this.#segments[0]
-    const unstored = this.commits.firstOpen(segment.origin.epoch, segment.first, segment.last, this.#lostOf(segment.origin.epoch))
-    if (unstored !== null) {
-      const batches = segment.last - unstored + 1
-      const rows = segment.rows.slice(unstored - segment.first).reduce((sum, count) => sum + count, 0)
-      this.counters.droppedBatches += batches
-      this.counters.droppedRows += rows
-      this.emit('dropped', { batches, rows })
-    }
-    await this.#removeFirst()
+    const dropped = await this.#segments.dropOldest()
+    if (!dropped) return false
+    this.#counted.droppedBatches += dropped.batches
+    this.#counted.droppedRows += dropped.rows
+    if (dropped.batches > 0) this.emit('dropped', dropped)
     return true
   }
 
@@ -220,34 +191,8 @@ export class Spool extends EventEmitter {
     await this.#pumping
     clearInterval(this.#syncTimer)
     this.budget.holders.delete(this)
-    this.budget.usedBytes -= this.bytes
-    for (const segment of this.#segments) {
-      await segment.sync()
-      await segment.close()
-    }
+    await this.#segments.close()
     await this.commits.save()
-  }
-
-  async #recover () {
-    const { folder, options: { log } } = this
-    await mkdir(folder, { recursive: true })
-    await this.commits.load()
-    for (const name of segmentNames(await readdir(folder))) {
-      const { segment, tornBytes, damaged } = await Segment.recover(join(folder, name))
-      this.counters.tornBytes += tornBytes
-      if (!segment) {
-        await unlink(join(folder, name))
-        continue
-      }
-      const before = this.#segments.at(-1)
-      const { epoch } = segment.origin
-      this.#segments.push(segment)
-      this.budget.usedBytes += segment.bytes
-      for (const seq of damaged) this.#lose(epoch, seq, seq)
-      if (before?.origin.epoch === epoch && before.last + 1 < segment.first) this.#lose(epoch, before.last + 1, segment.first - 1)
-    }
-    if (this.counters.tornBytes > 0) log.warn(`Spool of "${this.source}": cut off ${this.counters.tornBytes} bytes of an unfinished write.`)
-    await this.#release()
   }
 
   async #pump () {
@@ -278,7 +223,7 @@ export class Spool extends EventEmitter {
         pending.push({ seq: this.#nextSeq++, rows: batch.rows, payload, resolve: () => resolve(identity), reject })
         size += payload.length
       } catch (error) {
-        this.counters.refused++
+        this.#counted.refused++
         reject(/** @type {Error} */ (error))
       }
     }
@@ -289,14 +234,14 @@ export class Spool extends EventEmitter {
   async #accept (pending) {
     if (pending.length === 0) return true
     const size = pending.reduce((sum, { payload }) => sum + payload.length + 64, 0)
-    const written = await this.#ensureRoom(size) && await this.#persist(() => this.#write(pending))
+    const written = await this.#ensureRoom(size) && await this.#persist(() => this.#segments.write(this.#epoch, pending))
     for (const { seq, payload, resolve, reject } of pending) {
       if (!written) {
         this.#refuse(reject)
         continue
       }
       this.#recent.add(seq, payload)
-      this.counters.accepted++
+      this.#counted.accepted++
       resolve()
     }
     if (written) this.emit('accepted')
@@ -305,7 +250,7 @@ export class Spool extends EventEmitter {
 
   /** @param {(error: Error) => void} reject */
   #refuse (reject) {
-    this.counters.refused++
+    this.#counted.refused++
     reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool of "${this.source}" was closed while it could not write: ${this.blocked}.`))
   }
 
@@ -322,7 +267,7 @@ export class Spool extends EventEmitter {
   /** Does what needs the disk, again and again while the disk refuses. False when closed before. @param {() => Promise<void>} work */
   async #persist (work) {
     while (true) {
-      this.#writing = true
+      this.#segments.writing = true
       try {
         await work()
         this.#unblock()
@@ -330,73 +275,24 @@ export class Spool extends EventEmitter {
       } catch (error) {
         const full = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC'
         if (full && this.options.whenFull === 'drop-oldest' && await this.budget.dropOldest()) continue
-        this.#writing = false
+        this.#segments.writing = false
         if (!await this.#wait(`cannot write to ${this.folder}: ${describe(error)}`)) return false
       } finally {
-        this.#writing = false
+        this.#segments.writing = false
       }
     }
-  }
-
-  /** @param {Pending[]} records */
-  async #write (records) {
-    let segment = this.#active ? this.#segments[this.#segments.length - 1] : undefined
-    if (!segment || segment.bytes >= this.options.segmentBytes) segment = await this.#addSegment(records[0].seq)
-    const before = segment.bytes
-    if (segment.last < records[0].seq) await segment.append(records)
-    this.budget.use(segment.bytes - before)
-    if (this.options.fsync === 'batch') await segment.sync()
-  }
-
-  /** @param {number} first */
-  async #addSegment (first) {
-    const { fsync, ledger, openFile } = this.options
-    if (this.#active && fsync !== 'system') await this.#segments[this.#segments.length - 1].sync()
-    const segment = await Segment.create(this.folder, { gateway: this.gateway, source: this.source, epoch: this.#epoch }, first, openFile)
-    try {
-      if (fsync !== 'system') await syncFolder(segment.path)
-      if (ledger) await link(segment.path, join(ledger, `${encodeURIComponent(this.source)}.${basename(segment.path)}`))
-    } catch (error) {
-      await segment.remove()
-      throw error
-    }
-    this.budget.use(segment.bytes)
-    this.#segments.push(segment)
-    this.#active = true
-    await this.#release()
-    return segment
   }
 
   /** A seq must not go on over a restart: after a power cut the files may have lost what a database has already stored. */
   async #startEpoch () {
     const path = join(this.folder, 'epoch')
     const kept = parseInt(await readFile(path, 'utf8').catch(() => '0'), 10) || 0
-    const counter = 1 + Math.max(kept, ...this.#segments.map(({ origin }) => epochCounter(origin.epoch)))
+    const counter = 1 + Math.max(kept, this.#segments.newestEpoch)
     await replaceFile(path, String(counter))
     this.#epoch = `${counter}-${randomBytes(4).toString('hex')}`
   }
 
-  /** @param {Segment} segment */
-  #isStored ({ origin: { epoch }, first, last }) {
-    return this.commits.firstOpen(epoch, first, last, this.#lostOf(epoch)) === null
-  }
-
-  async #release () {
-    let released = false
-    while (this.#segments.length > (this.#active ? 1 : 0) && this.commits.sinks.size > 0 && this.#isStored(this.#segments[0])) {
-      await this.#removeFirst()
-      released = true
-    }
-    return released
-  }
-
-  async #removeFirst () {
-    const segment = /** @type {Segment} */ (this.#segments.shift())
-    this.budget.use(-segment.bytes)
-    await segment.remove()
-  }
-
-  /** Waits for room, at most a second. False when closing. @param {string} why */
+  /** Waits for room, for a moment. False when closing. @param {string} why */
   async #wait (why) {
     if (this.#closing) return false
     if (this.blocked === null) {
@@ -405,7 +301,7 @@ export class Spool extends EventEmitter {
       this.emit('full')
     }
     await new Promise(resolve => {
-      const timer = setTimeout(() => resolve(undefined), 1000)
+      const timer = setTimeout(() => resolve(undefined), RETRY_MS)
       this.#wake = () => {
         clearTimeout(timer)
         resolve(undefined)
@@ -418,24 +314,5 @@ export class Spool extends EventEmitter {
     if (this.blocked === null) return
     this.blocked = null
     this.emit('room')
-  }
-
-  #sync () {
-    const segment = this.#active ? this.#segments[this.#segments.length - 1] : undefined
-    segment?.sync().catch(error => this.options.log.error(`Spool of "${this.source}": fsync failed: ${describe(error)}`))
-  }
-
-  /** @param {string} epoch */
-  #lostOf (epoch) {
-    return this.#lost.get(epoch) ?? new RangeSet()
-  }
-
-  /** @param {string} epoch @param {number} first @param {number} last */
-  #lose (epoch, first, last) {
-    const lost = this.#lostOf(epoch)
-    this.#lost.set(epoch, lost)
-    this.counters.damagedBatches += lost.missing(first, last).reduce((sum, [from, to]) => sum + to - from + 1, 0)
-    lost.add(first, last)
-    this.options.log.error(`Spool of "${this.source}": batches ${first}…${last} of epoch ${epoch} are damaged on disk and lost.`)
   }
 }

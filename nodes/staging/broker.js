@@ -1,9 +1,36 @@
+import { preflight } from '../../broker/preflight.js'
 import { defineNode } from '../node.js'
 import { schema } from './broker.schema.js'
 
-/** Holds the `options` of a connection for the nodes that refer to it; null where they are wrong. @param {import('../node.js').RED} RED */
+/**
+ * Holds the `options` of a connection for the nodes that refer to it; null where they are wrong. `check()` tries once, when the first of them
+ * has connected, what about this broker breaks the promise, and says so in the log.
+ * @param {import('../node.js').RED} RED
+ */
 export default function (RED) {
   defineNode(RED, 'sluice-broker', schema, (node, options) => {
     node.options = options
+    node.check = () => {
+      node.checked ??= check(node, options)
+      return node.checked
+    }
   })
+}
+
+/**
+ * @param {import('../node.js').Node} node
+ * @param {import('../../broker/connection.js').BrokerOptions} options
+ * @returns {Promise<string|null>} what breaks the promise, in short
+ */
+async function check (node, options) {
+  const { broker, findings } = await preflight(options)
+  if (broker === null) {
+    node.checked = undefined // it went away meanwhile: the next to connect asks again
+    return null
+  }
+  for (const { level, text, fix } of findings) {
+    if (level !== 'info') node.warn(`${text} ${fix}`.trim())
+  }
+  const errors = findings.filter(({ level }) => level === 'error')
+  return errors.length > 0 ? `the broker breaks the promise: ${errors.map(({ code }) => code).join(', ')}` : null
 }

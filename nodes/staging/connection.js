@@ -1,28 +1,34 @@
 import { connect } from '../../broker/connection.js'
 import { gatewayId } from '../../gateway/gateway-id.js'
-import { SluiceError } from '../../gateway/errors.js'
+import { SluiceError, describe } from '../../gateway/errors.js'
 import { dataDir, logOf } from '../node.js'
 
 const SESSION_EXPIRY_SECONDS = 7 * 86_400
 
 /**
  * A node's own connection to the broker it names, with a session that outlives it: its id is made of gateway, role and node.
+ * `flaw` comes to say what about that broker breaks the promise, if anything does.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
  * @param {{broker: string, role: 'in'|'out'|'foreign', receiveMaximum?: number}} options
  */
 export async function openConnection (RED, node, { broker, role, receiveMaximum }) {
-  const options = RED.nodes.getNode(broker)?.options
-  if (!options) {
+  const brokerNode = RED.nodes.getNode(broker)
+  if (!brokerNode?.options) {
     throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', { fix: 'Choose a broker in its form, and deploy.' })
   }
   const gateway = await gatewayId(dataDir(RED))
-  const connection = connect(options, {
+  const connection = connect(brokerNode.options, {
     clientId: `sluice-${gateway}-${role}-${node.id}`,
     clean: false,
     sessionExpirySeconds: SESSION_EXPIRY_SECONDS,
     receiveMaximum,
     log: logOf(node)
   })
-  return { gateway, connection }
+  /** @type {{gateway: string, connection: typeof connection, flaw: string|null}} */
+  const opened = { gateway, connection, flaw: null }
+  connection.client.once('connect', async () => {
+    opened.flaw = await brokerNode.check().catch((/** @type {unknown} */ error) => describe(error))
+  })
+  return opened
 }

@@ -32,15 +32,16 @@ export default function (RED) {
       }
       done()
     })
-    const { consumer, connection } = await opening
-    consumer.on('changed', () => show(statusOf(consumer.state, connection)))
+    const { consumer, link } = await opening
+    consumer.on('changed', () => show(statusOf(consumer.state, link)))
   })
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, options) {
   const sinks = options.sinks.length > 0 ? options.sinks : await wiredSinks(RED, node)
-  const { gateway, connection } = await openConnection(RED, node, { broker: options.broker, role: 'in', receiveMaximum: options.receiveMaximum })
+  const link = await openConnection(RED, node, { broker: options.broker, role: 'in', receiveMaximum: options.receiveMaximum })
+  const { connection } = link
   const name = node.name || node.id
   const foreign = new ForeignStage(RED, node, options)
   const refusedStore = await openStore(RED, `${name} (refused)`, logOf(node))
@@ -86,7 +87,7 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { gateway, connection, consumer, foreign, refusedStore, dropGauge }
+  return { link, connection, consumer, foreign, refusedStore, dropGauge }
 }
 
 /** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
@@ -134,13 +135,14 @@ class ForeignStage {
   }
 }
 
-/** @param {import('../../broker/consumer.js').Consumer['state']} state @param {{problem: Error & {code?: string}|null}} connection @returns {import('../node.js').Status} */
-function statusOf ({ connected, waitingFor, held, lost, shortfall, parked, refused, duplicates }, { problem }) {
+/** @param {import('../../broker/consumer.js').Consumer['state']} state @param {Awaited<ReturnType<typeof openConnection>>} link @returns {import('../node.js').Status} */
+function statusOf ({ connected, waitingFor, held, lost, shortfall, parked, refused, duplicates }, { connection: { problem }, flaw }) {
   const notes = Object.entries({ lost, parked, refused, 'not in the spool': shortfall, 'duplicates refused': duplicates })
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
+  if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
   return { fill: lost + parked + refused > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

@@ -60,7 +60,8 @@ export default function (RED) {
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs }) {
-  const { gateway, connection } = await openConnection(RED, node, { broker, role: 'out' })
+  const link = await openConnection(RED, node, { broker, role: 'out' })
+  const { gateway, connection } = link
   const stage = await Stage.open({
     folder: join(dataDir(RED), 'spool', node.id),
     gateway,
@@ -76,7 +77,7 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     const { requiredSinks, ...state } = stage.state
     return { ...state, requiredSinks: requiredSinks.join(', ') }
   })
-  return { stage, connection, dropGauge }
+  return { stage, connection, link, dropGauge }
 }
 
 /** @param {import('../../gateway/batch/payload.js').Refused[]} refused */
@@ -88,11 +89,12 @@ export function refusal (refused) {
 }
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
-function statusOf ({ stage: { state }, connection }, refusedValues) {
+function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
   const { spoolBytes, maxBytes, blocked, droppedRows, connected } = state
   const losses = (droppedRows > 0 ? `, ${quantity(droppedRows)}rows dropped` : '') + (refusedValues > 0 ? `, ${quantity(refusedValues)}refused` : '')
   const text = `${quantity(spoolBytes)}B of ${quantity(maxBytes)}B spooled${losses}`
   if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }
+  if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}; ${text}` }
   return { fill: losses ? 'yellow' : 'green', shape: 'dot', text }
 }

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { Batch } from '../../gateway/batch/batch.js'
-import { FakeDatabase, Pipeline, until } from './pipeline.js'
+import { batchOf, FakeDatabase, Pipeline, until } from './pipeline.js'
 
 /**
  * The delivery protocol, clause by clause, over any broker.
@@ -159,27 +158,27 @@ export function deliveryContract (startBroker) {
     await holdsExactlyTheProduced(first)
 
     const late = new FakeDatabase('late')
-    let remove = pipeline.addSink(late)
+    const remove = pipeline.addSink(late)
     await pipeline.openConsumer(['late'], { id: 'in-late' })
     await holdsExactlyTheProduced(late)
 
     for (const [key, { seq }] of [...late.records]) if (seq >= 10) late.records.delete(key)
     late.rows = late.rows.filter(value => value < 10)
     remove()
-    remove = pipeline.addSink(late)
+    pipeline.addSink(late)
     await holdsExactlyTheProduced(late)
   })
 
   it('keeps deliveries while a sink is away, and emits them again when it is back', async () => {
     const database = new FakeDatabase('db')
-    let remove = pipeline.addSink(database)
+    const remove = pipeline.addSink(database)
     await pipeline.openConsumer(['db'])
     const { it: stage } = await pipeline.openStage()
     await pipeline.produce(stage, 20)
     remove()
     await pipeline.produce(stage, 40)
     await new Promise(resolve => setTimeout(resolve, 200))
-    remove = pipeline.addSink(database)
+    pipeline.addSink(database)
     await holdsExactlyTheProduced(database)
   })
 
@@ -238,7 +237,7 @@ export function deliveryContract (startBroker) {
       expect(database.records.size).to.equal(0)
       expect(pipeline.deliveries.accept(id, 'db', { identified: false, part })).to.equal(true)
       expect(pipeline.deliveries.accept(id, 'db', { identified: false, part }), 'the same part again').to.equal(false)
-      await database.write(new Batch({ ...(await batch(part.index)), identity: null }))
+      await database.write(batchOf(part.index))
       pipeline.deliveries.settle(id, 'db', { identified: false, part })
     }
     await until(() => database.records.size === 1)
@@ -257,10 +256,4 @@ export function deliveryContract (startBroker) {
     stage.publisher.client.publish('sluice/v1/gw/press/commit/gone', '', { qos: 1, retain: true })
     await until(() => stage.state.requiredSinks.length === 0)
   })
-
-  /** @param {number} value */
-  async function batch (value) {
-    const { batchOf } = await import('./pipeline.js')
-    return batchOf(value)
-  }
 }

@@ -1,0 +1,205 @@
+import { link, mkdir, readdir, unlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { RangeSet } from '../../gateway/batch/ranges.js'
+import { epochCounter, Segment, segmentNames, syncFolder } from './segment.js'
+
+/**
+ * @typedef {{epoch: string, seq: number}} Place
+ * @typedef {{epoch: string, first: number, last: number, lost?: RangeSet}} EpochHead
+ *
+ * @typedef {object} SegmentsOptions
+ * @property {string} folder
+ * @property {string} gateway
+ * @property {string} source
+ * @property {import('./commits.js').Commits} commits
+ * @property {import('./budget.js').Budget} budget
+ * @property {import('./spool.js').FsyncPolicy} fsync
+ * @property {number} segmentBytes
+ * @property {string} [ledger]
+ * @property {import('./segment.js').OpenFile} openFile
+ * @property {import('../../gateway/sinks/sink.js').Log} log
+ */
+
+/**
+ * The segment files of a spool, oldest first: what is in them, what of it no required sink lacks any more, and what can be given up.
+ */
+export class Segments {
+  /** @type {Segment[]} the last is written to while `#active` */
+  #segments = []
+  #active = false
+  /** @type {Map<string, RangeSet>} epoch → seqs that are in no segment though their neighbours are */
+  #lost = new Map()
+  /** The newest is being written: it cannot be given up now. */
+  writing = false
+  damagedBatches = 0
+  tornBytes = 0
+
+  /** @param {SegmentsOptions} options */
+  constructor (options) {
+    this.options = options
+  }
+
+  get bytes () { return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0) }
+
+  get batches () { return this.#segments.reduce((sum, { offsets }) => sum + offsets.length, 0) }
+
+  /** When the oldest segment that could be given up was begun, milliseconds since 1970. */
+  get oldestMs () { return this.#segments.length > (this.#active ? 1 : 0) ? this.#segments[0].createdMs : Infinity }
+
+  get newestEpoch () { return Math.max(0, ...this.#segments.map(({ origin }) => epochCounter(origin.epoch))) }
+
+  /** @returns {EpochHead[]} */
+  get epochs () {
+    /** @type {EpochHead[]} */
+    const epochs = []
+    for (const { origin: { epoch }, first, last } of this.#segments) {
+      const known = epochs.at(-1)
+      if (known?.epoch === epoch) known.last = last
+      else epochs.push({ epoch, first, last, ...this.#lost.has(epoch) && { lost: this.#lost.get(epoch) } })
+    }
+    return epochs.filter(({ first, last }) => last >= first)
+  }
+
+  /** Takes over what an earlier process left. */
+  async recover () {
+    const { folder, source, budget, log } = this.options
+    await mkdir(folder, { recursive: true })
+    for (const name of segmentNames(await readdir(folder))) {
+      const { segment, tornBytes, damaged } = await Segment.recover(join(folder, name))
+      this.tornBytes += tornBytes
+      if (!segment) {
+        await unlink(join(folder, name))
+        continue
+      }
+      const before = this.#segments.at(-1)
+      const { epoch } = segment.origin
+      this.#segments.push(segment)
+      budget.use(segment.bytes)
+      for (const seq of damaged) this.#lose(epoch, seq, seq)
+      if (before?.origin.epoch === epoch && before.last + 1 < segment.first) this.#lose(epoch, before.last + 1, segment.first - 1)
+    }
+    if (this.tornBytes > 0) log.warn(`Spool of "${source}": cut off ${this.tornBytes} bytes of an unfinished write.`)
+    await this.release()
+  }
+
+  /** The payload of a batch; null when it is gone or damaged. @param {string} epoch @param {number} seq */
+  async read (epoch, seq) {
+    const segment = this.#segments.find(({ origin, first, last }) => origin.epoch === epoch && first <= seq && seq <= last)
+    if (!segment) return null
+    const payload = await segment.read(seq)
+    if (!payload) this.#lose(epoch, seq, seq)
+    return payload
+  }
+
+  /** The first place, from a place on, that some required sink has not stored; null at the end. @param {Place} from */
+  next (from) {
+    for (const { epoch, first, last } of this.epochs) {
+      if (epochCounter(epoch) < epochCounter(from.epoch)) continue
+      const start = epoch === from.epoch ? Math.max(first, from.seq) : first
+      const seq = start > last ? null : this.options.commits.firstOpen(epoch, start, last, this.#lostOf(epoch))
+      if (seq !== null) return { epoch, seq }
+    }
+    return null
+  }
+
+  /**
+   * Writes batches down, in the segment begun or a new one. Done again after a failure, it goes on where that was.
+   * @param {string} epoch
+   * @param {import('./segment.js').Record[]} records
+   */
+  async write (epoch, records) {
+    let segment = this.#newest
+    if (!segment || segment.bytes >= this.options.segmentBytes) segment = await this.#add(epoch, records[0].seq)
+    const before = segment.bytes
+    if (segment.last < records[0].seq) await segment.append(records)
+    this.options.budget.use(segment.bytes - before)
+    if (this.options.fsync === 'batch') await segment.sync()
+  }
+
+  async sync () { await this.#newest?.sync() }
+
+  /** Removes the oldest segments that every required sink has stored. @returns {Promise<boolean>} whether there were any */
+  async release () {
+    let released = false
+    while (this.#segments.length > (this.#active ? 1 : 0) && this.options.commits.sinks.size > 0 && this.#firstOpen(this.#segments[0]) === null) {
+      await this.#removeFirst()
+      released = true
+    }
+    return released
+  }
+
+  /** Gives up the segment begun when all in it is stored: the next batch starts another. */
+  async reclaim () {
+    const segment = this.writing ? undefined : this.#newest
+    if (!segment || segment.offsets.length === 0 || this.#firstOpen(segment) !== null) return false
+    this.#active = false
+    return this.release()
+  }
+
+  /**
+   * Removes the oldest segment that is not being written, stored or not.
+   * @returns {Promise<{batches: number, rows: number}|null>} what some required sink had not stored; null when there is none to remove
+   */
+  async dropOldest () {
+    if (this.#segments.length <= (this.#active ? 1 : 0)) return null
+    const segment = this.#segments[0]
+    const open = this.#firstOpen(segment)
+    await this.#removeFirst()
+    if (open === null) return { batches: 0, rows: 0 }
+    return { batches: segment.last - open + 1, rows: segment.rows.slice(open - segment.first).reduce((sum, count) => sum + count, 0) }
+  }
+
+  async close () {
+    this.options.budget.use(-this.bytes)
+    for (const segment of this.#segments) {
+      await segment.sync()
+      await segment.close()
+    }
+  }
+
+  get #newest () { return this.#active ? this.#segments[this.#segments.length - 1] : undefined }
+
+  /** @param {string} epoch @param {number} first */
+  async #add (epoch, first) {
+    const { folder, gateway, source, fsync, ledger, openFile, budget } = this.options
+    if (fsync !== 'system') await this.sync()
+    const segment = await Segment.create(folder, { gateway, source, epoch }, first, openFile)
+    try {
+      if (fsync !== 'system') await syncFolder(segment.path)
+      if (ledger) await link(segment.path, join(ledger, `${encodeURIComponent(source)}.${basename(segment.path)}`))
+    } catch (error) {
+      await segment.remove()
+      throw error
+    }
+    budget.use(segment.bytes)
+    this.#segments.push(segment)
+    this.#active = true
+    await this.release()
+    return segment
+  }
+
+  /** @param {Segment} segment */
+  #firstOpen ({ origin: { epoch }, first, last }) {
+    return this.options.commits.firstOpen(epoch, first, last, this.#lostOf(epoch))
+  }
+
+  async #removeFirst () {
+    const segment = /** @type {Segment} */ (this.#segments.shift())
+    this.options.budget.use(-segment.bytes)
+    await segment.remove()
+  }
+
+  /** @param {string} epoch */
+  #lostOf (epoch) {
+    return this.#lost.get(epoch) ?? new RangeSet()
+  }
+
+  /** @param {string} epoch @param {number} first @param {number} last */
+  #lose (epoch, first, last) {
+    const lost = this.#lostOf(epoch)
+    this.#lost.set(epoch, lost)
+    this.damagedBatches += lost.missing(first, last).reduce((sum, [from, to]) => sum + to - from + 1, 0)
+    lost.add(first, last)
+    this.options.log.error(`Spool of "${this.options.source}": batches ${first}…${last} of epoch ${epoch} are damaged on disk and lost.`)
+  }
+}
