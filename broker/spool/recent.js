@@ -1,5 +1,5 @@
 /**
- * The newest payloads of a spool, in memory: a publisher that keeps up never reads the disk.
+ * The payloads a spool has accepted and not given to its publisher, in memory: one that keeps up never reads the disk.
  */
 export class Recent {
   /** @type {Map<number, Uint8Array>} in order of seq */
@@ -7,7 +7,7 @@ export class Recent {
   #bytes = 0
 
   /** @param {number} [maxBytes] */
-  constructor (maxBytes = 2 ** 22) {
+  constructor (maxBytes = 2 ** 20) {
     this.maxBytes = maxBytes
   }
 
@@ -15,15 +15,19 @@ export class Recent {
   add (seq, payload) {
     this.#payloads.set(seq, payload)
     this.#bytes += payload.length
-    for (const [oldest, { length }] of this.#payloads) {
+    for (const oldest of this.#payloads.keys()) {
       if (this.#bytes <= this.maxBytes) break
-      this.#payloads.delete(oldest)
-      this.#bytes -= length
+      this.take(oldest)
     }
   }
 
-  /** @param {number} seq */
-  get (seq) {
-    return this.#payloads.get(seq)
+  /** Given once: who wants it again reads the disk. @param {number} seq */
+  take (seq) {
+    const payload = this.#payloads.get(seq)
+    if (payload) {
+      this.#payloads.delete(seq)
+      this.#bytes -= payload.length
+    }
+    return payload
   }
 }

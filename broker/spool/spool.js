@@ -138,7 +138,7 @@ export class Spool extends EventEmitter {
    * @returns {Promise<Uint8Array|null>}
    */
   async read (epoch, seq) {
-    return (epoch === this.#epoch && this.#recent.get(seq)) || this.#segments.read(epoch, seq)
+    return (epoch === this.#epoch && this.#recent.take(seq)) || this.#segments.read(epoch, seq)
   }
 
   /**

@@ -8,7 +8,7 @@ import { segmentNames } from '../../broker/spool/segment.js'
 import { level, parseTopic, ROOT, topicsOf } from '../../broker/topics.js'
 import { SluiceError, describe } from '../errors.js'
 import { gatewayId } from '../gateway-id.js'
-import { quantity } from '../stats/format.js'
+import { measure } from '../stats/format.js'
 import { lockUserDir } from '../user-dir-lock.js'
 
 const USAGE = `Usage: sluice sinks list [--user-dir DIR] [--json]
@@ -88,7 +88,7 @@ async function list ({ userDir, json }, stdout) {
     stdout.write(`No spools in ${userDir}.\n`)
   } else {
     for (const { source, bytes, commits } of sources) {
-      stdout.write(`${source}  ${quantity(bytes)}B  ${[...commits.sinks.keys()].join(', ') || 'no sink yet: kept up to the spool\'s size'}\n`)
+      stdout.write(`${source}  ${measure(bytes, 'B')}  ${[...commits.sinks.keys()].join(', ') || 'no sink yet: kept up to the spool\'s size'}\n`)
     }
   }
 }

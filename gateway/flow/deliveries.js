@@ -21,7 +21,7 @@ export class Deliveries {
 
   /** @param {string|undefined} id @param {string} sink @param {Piece} piece @returns {boolean} whether there is something to store */
   accept (id, sink, piece) {
-    return (id !== undefined && this.#open.get(id)?.accept(sink, piece)) ?? true
+    return this.#open.get(id ?? '')?.accept(sink, piece) ?? true
   }
 
   /** @param {string|undefined} id @param {string} sink @param {Piece} piece */

@@ -38,6 +38,11 @@ export function mergedRecords (rows, heads) {
   })
 }
 
+/** One string for an identity, whatever its parts contain. @param {import('../batch/batch.js').Identity} identity */
+export function recordKey ({ gateway, source, epoch, seq }) {
+  return JSON.stringify([gateway, source, epoch, seq])
+}
+
 /** @param {CommitRow[]} rows @returns {Map<string, CommitRow[]>} in the order of their keys and seq */
 function byEpoch (rows) {
   const groups = Map.groupBy(rows, epochKey)

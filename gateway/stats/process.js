@@ -10,7 +10,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
  * @property {number} uptimeSeconds
  */
 
-const RESOLUTION_MS = 20
+/** Finer wakes the process more often: 20 ms would take 0.3 % of a core. */
+const RESOLUTION_MS = 50
 
 /** What this process takes from the machine, between one reading and the next. */
 export class ProcessReader {

@@ -53,7 +53,7 @@ export class Stats {
   }
 
   /**
-   * Has `read` called for every report. What waits in bytes goes under `bytes` or `…Bytes`: the live page plots those.
+   * Has `read` called for every report. What waits in bytes goes under one key `bytes` or `…Bytes` (a limit under `max…`): the live page plots it.
    * @param {string} name
    * @param {() => Gauge} read
    * @returns {() => void} takes the gauge away

@@ -133,9 +133,9 @@ class SinkNode {
     const problem = this.sink.problem ?? lastError
     const notes = Object.entries({ waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates })
       .filter(([, count]) => count > 0)
-      .map(([what, count]) => `, ${quantity(count)}${what}`)
+      .map(([what, count]) => `, ${quantity(count)} ${what}`)
       .join('')
     if (problem) return { fill: 'red', shape: 'ring', text: `${problem}${notes}` }
-    return { fill: deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: `${quantity(rate)}rows/s${notes}` }
+    return { fill: deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: `${quantity(rate)} rows/s${notes}` }
   }
 }

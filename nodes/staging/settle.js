@@ -15,7 +15,7 @@ export default function (RED) {
         throw new SluiceError('SLUICE_SETTLE', 'This message has no msg.delivery: there is nothing to settle.', { fix: 'Wire it behind a stage in, and let the nodes between keep msg.delivery.' })
       }
       deliveries.drop(message.delivery, { identified: false, part: partOf(message) })
-      show({ fill: 'grey', shape: 'dot', text: `${quantity(++dropped)}dropped on purpose` })
+      show({ fill: 'grey', shape: 'dot', text: `${quantity(++dropped)} dropped on purpose` })
     })
   })
 }

@@ -3,7 +3,7 @@ import { Stage } from '../../broker/stage.js'
 import { toBatches } from '../../gateway/batch/payload.js'
 import { SluiceError } from '../../gateway/errors.js'
 import { gates } from '../../gateway/flow/gates.js'
-import { quantity } from '../../gateway/stats/format.js'
+import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { openConnection } from './connection.js'
@@ -91,8 +91,8 @@ export function refusal (refused) {
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
 function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
   const { spoolBytes, maxBytes, blocked, droppedRows, connected } = state
-  const losses = (droppedRows > 0 ? `, ${quantity(droppedRows)}rows dropped` : '') + (refusedValues > 0 ? `, ${quantity(refusedValues)}refused` : '')
-  const text = `${quantity(spoolBytes)}B of ${quantity(maxBytes)}B spooled${losses}`
+  const losses = (droppedRows > 0 ? `, ${quantity(droppedRows)} rows dropped` : '') + (refusedValues > 0 ? `, ${quantity(refusedValues)} refused` : '')
+  const text = `${measure(spoolBytes, 'B')} of ${measure(maxBytes, 'B')} spooled${losses}`
   if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}; ${text}` }

@@ -9,10 +9,13 @@ import { startGateway } from './gateway.js'
 /** Set it to a folder to look at what the tests see. */
 const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS
 
-/** The default flow, with a broker on a port of its own. */
-async function defaultFlow () {
+/** The default flow with a broker on a port of its own, and a disabled node of each type that is not in it. */
+async function testFlow () {
   const text = await readFile(new URL('../../flows/flows.json', import.meta.url), 'utf8')
-  return JSON.parse(text.replaceAll('1883', String(await freePort())))
+  /** @type {{type: string}[]} */
+  const flow = JSON.parse(text.replaceAll('1883', String(await freePort())))
+  const missing = faces.filter(face => !flow.some(({ type }) => type === face.type))
+  return [...flow, ...missing.map(({ type }, i) => ({ id: type, type, z: 'sluice', d: true, x: 160, y: 700 + 60 * i, wires: [] }))]
 }
 
 describe('the gateway in a browser', function () {
@@ -27,7 +30,7 @@ describe('the gateway in a browser', function () {
 
   before(async function () {
     requireChromium(this)
-    gateway = await startGateway(await defaultFlow())
+    gateway = await startGateway(await testFlow())
     browser = await openBrowser()
     page = browser.page
     page.on('pageerror', error => pageErrors.push(error.message))
@@ -120,9 +123,6 @@ describe('the gateway in a browser', function () {
   /** Opens the form of the flow's first node of a type, all options unfolded. @param {string} type */
   async function openForm (type) {
     const isConfig = faces.some(face => face.type === type && face.isConfig)
-    if (!await page.evaluate(`RED.nodes.filterNodes({type: ${JSON.stringify(type)}}).length`) && !isConfig) {
-      await page.evaluate(`RED.view.importNodes([{id: RED.nodes.id(), type: ${JSON.stringify(type)}, x: 600, y: 500, wires: []}], {touchImport: true, notify: false})`)
-    }
     await page.evaluate(isConfig ? `RED.editor.editConfig('', '${type}', 'broker')` : `RED.editor.edit(RED.nodes.filterNodes({type: '${type}'})[0])`)
     await page.waitForSelector('.red-ui-editor .sluice-row', { state: 'visible' })
     await page.waitForTimeout(400) // the form slides in

@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import pg from 'pg'
 import { open, isTransient } from '../../gateway/sinks/postgresql/index.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { batchOf, failureOf, rowOf, sinkContract } from './contract.js'
+import { batchOf, failureOf, rowOf } from './contract/batches.js'
+import { sinkContract } from './contract/contract.js'
 
 describe('PostgreSQL sink', () => {
   /** @type {import('../servers/postgresql.js').PostgresqlServer} */
@@ -12,8 +13,6 @@ describe('PostgreSQL sink', () => {
   let opened
   /** @type {pg.Client} */
   let client
-  let database = ''
-  let count = 0
 
   before(async function () {
     requirePostgresql(this)
@@ -22,11 +21,10 @@ describe('PostgreSQL sink', () => {
 
   after(() => server?.remove())
 
-  const login = () => ({ host: '127.0.0.1', port: server.port, user: server.user, password: server.password })
+  const login = () => ({ host: '127.0.0.1', port: server.port, user: server.user, password: server.password, database: server.database })
 
-  /** @param {string} name */
-  const connect = async name => {
-    const connected = new pg.Client({ ...login(), database: name, types: { getTypeParser: parserOf } })
+  const connect = async () => {
+    const connected = new pg.Client({ ...login(), types: { getTypeParser: parserOf } })
     connected.on('error', () => {})
     await connected.connect()
     return connected
@@ -34,11 +32,8 @@ describe('PostgreSQL sink', () => {
 
   beforeEach(async () => {
     opened = []
-    database = `test ${count++}`
-    const admin = await connect('postgres')
-    await admin.query(`CREATE DATABASE "${database}"`)
-    await admin.end()
-    client = await connect(database)
+    client = await connect()
+    await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
   })
 
   afterEach(async () => {
@@ -47,7 +42,7 @@ describe('PostgreSQL sink', () => {
   })
 
   const openSink = async (options = {}) => {
-    const sink = await open({ ...login(), database, ...options })
+    const sink = await open({ ...login(), ...options })
     opened.push(sink)
     return sink
   }
@@ -59,7 +54,7 @@ describe('PostgreSQL sink', () => {
     return result.rows.map(({ time: _time, time_ns: time, ...row }) => ({ ...time !== undefined && { time }, ...plain(row) }))
   }
 
-  sinkContract(() => ({
+  sinkContract({
     open: openSink,
     isTransient,
     execute: async sql => { await client.query(sql) },
@@ -67,7 +62,7 @@ describe('PostgreSQL sink', () => {
     tables: async () => (await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'sluice_commits'")).rows.map(({ tablename }) => tablename),
     nan: NaN,
     ignoresCase: false
-  }))
+  })
 
   it('rounds time down to microseconds', async () => {
     const sink = await openSink()
@@ -152,7 +147,7 @@ describe('PostgreSQL sink', () => {
     const denied = await failureOf(() => logger.prepare([batchOf([1])]))
     expect(denied.message).to.match(/permission denied/)
     expect(isTransient(denied)).to.equal(true)
-    await client.query('GRANT CREATE ON SCHEMA public TO logger')
+    await client.query('GRANT USAGE, CREATE ON SCHEMA public TO logger')
     await logger.write([batchOf([1])])
     expect(await rows('press')).to.have.length(1)
   })
@@ -169,7 +164,7 @@ describe('PostgreSQL sink', () => {
       expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
       await server.start()
       expect((await sink.write([batch])).duplicates).to.deep.equal([batch])
-      client = await connect(database)
+      client = await connect()
     }
     expect(await rows('press')).to.have.length(2)
     expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
@@ -201,15 +196,15 @@ describe('PostgreSQL sink', () => {
   it('encrypts, and checks whom it talks to', async () => {
     const secure = await startPostgresql({ tls: true })
     try {
-      const login = { port: secure.port, password: secure.password, database: 'postgres' }
+      const elsewhere = { port: secure.port, password: secure.password }
       for (const options of [{ tls: 'require' }, { tls: 'verify', ca: secure.certificate }, { tls: 'verify', ca: await readFile(secure.certificate, 'utf8') }]) {
-        await (await openSink({ ...login, ...options })).write([batchOf([1])])
+        await (await openSink({ ...elsewhere, ...options })).write([batchOf([1])])
       }
       for (const [options, text] of /** @type {[object, RegExp][]} */ ([
         [{ tls: 'verify' }, /self-signed certificate.*Set the server's certificate/],
         [{ tls: 'verify', ca: secure.certificate, host: 'localhost' }, /does not match certificate's altnames/]
       ])) {
-        const error = await failureOf(async () => (await openSink({ ...login, ...options })).committed())
+        const error = await failureOf(async () => (await openSink({ ...elsewhere, ...options })).committed())
         expect(error.message).to.match(text)
         expect(isTransient(error)).to.equal(true)
       }

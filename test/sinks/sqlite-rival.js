@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { isTransient, open } from '../../gateway/sinks/sqlite/index.js'
-import { batchOf } from './contract.js'
+import { batchOf } from './contract/batches.js'
 
 // Writes the same batches as its rival and tells how many it was first to store.
 const sink = await open({ file: workerData.file })

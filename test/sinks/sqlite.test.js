@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/sinks/sqlite/index.js'
-import { batchOf, failureOf, sinkContract } from './contract.js'
+import { batchOf, failureOf } from './contract/batches.js'
+import { sinkContract } from './contract/contract.js'
 
 describe('SQLite sink', () => {
   /** @type {string} */
@@ -51,7 +52,7 @@ describe('SQLite sink', () => {
     return read.all().map(row => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, column === 'time' ? value : plain(value)])))
   })
 
-  sinkContract(() => ({
+  sinkContract({
     open: openSink,
     isTransient,
     execute: sql => withDatabase(database => database.exec(sql)),
@@ -59,7 +60,7 @@ describe('SQLite sink', () => {
     tables: () => withDatabase(database => database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sluice_commits'").all().map(({ name }) => String(name))),
     nan: null,
     ignoresCase: true
-  }))
+  })
 
   it('commits durably, in the write-ahead log', async () => {
     await (await openSink()).committed()

@@ -32,9 +32,9 @@ export class FakeSink {
   isPoison = () => false
   /** @type {(batch: Batch) => boolean} */
   isMisfit = () => false
-  /** Called before each step, to throw or to wait. @type {(step: 'prepare'|'write'|'probe'|'commit', batches: Batch[], signal?: AbortSignal) => unknown} */
+  /** Called before each step, to throw or to wait. @type {(step: 'prepare'|'write'|'probe'|'commit', batches: Batch[], signal?: AbortSignal) => void|Promise<void>} */
   onStep = () => {}
-  /** Called after a commit: what it throws is what the writer learns of it. @type {() => unknown} */
+  /** Called after a commit: what it throws is what the writer learns of it. @type {() => void|Promise<void>} */
   afterCommit = () => {}
 
   /** @param {Batch[]} batches */
@@ -108,7 +108,7 @@ export function range (from, to) {
   return Array.from({ length: to - from }, (_, i) => from + i)
 }
 
-/** Pauses between attempts take no time. Ages and deadlines do. @type {import('../../gateway/writer/retry.js').Clock} */
+/** No wait takes longer than a millisecond: pauses between attempts, ages, deadlines. @type {import('../../gateway/writer/retry.js').Clock} */
 export const impatientClock = {
   now: () => performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, Math.min(ms, 1)),

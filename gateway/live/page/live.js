@@ -61,11 +61,12 @@ function latencies (meters) {
   return curves
 }
 
-/** What waits somewhere, in bytes. @param {Report['gauges']} gauges @returns {[string, number][]} */
+/** What waits somewhere, in bytes; what may wait at most is no curve. @param {Report['gauges']} gauges @returns {[string, number][]} */
 function waiting (gauges) {
-  return Object.entries(gauges).flatMap(([name, gauge]) => Object.entries(gauge)
-    .filter(([key, value]) => /^(bytes|\w+Bytes)$/.test(key) && typeof value === 'number')
-    .map(([, value]) => /** @type {[string, number]} */ ([name, value])))
+  return Object.entries(gauges).flatMap(([name, gauge]) => Object.entries(gauge).flatMap(([key, value]) => {
+    const isWaiting = /^(?!max)(\w+B|b)ytes$/.test(key) && typeof value === 'number'
+    return isWaiting ? [/** @type {[string, number]} */ ([name, value])] : []
+  }))
 }
 
 /** @type {Report|null} */

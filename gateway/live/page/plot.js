@@ -62,7 +62,7 @@ export class Plot {
     this.#plot = new uPlot({
       width: this.#canvas.clientWidth,
       height: HEIGHT,
-      padding: [8, 8, 0, 0],
+      padding: [8, 26, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
       scales: { x: { range: (_plot, first, last) => [Math.min(first, last - MIN_SPAN_SECONDS), last] }, y: { range: (_plot, _min, max) => [0, Math.max(floor, (max || 0) * 1.1) || 1] } },

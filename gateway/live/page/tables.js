@@ -120,10 +120,10 @@ export function showGauges (parent, gauges) {
   }))
 }
 
-/** "pendingBytes" → "pending". @param {string} key  its unit is shown with the value */
+/** "oldestMs" → "oldest". @param {string} key  its unit is shown with the value */
 function words (key) {
   const spaced = key.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase()
-  return spaced.replace(/ (bytes|ms|seconds|percent)$/, '')
+  return spaced.replace(/ (ms|seconds|percent)$/, '')
 }
 
 /** @param {string} key @param {string|number|boolean|null} value */

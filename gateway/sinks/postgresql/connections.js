@@ -66,8 +66,9 @@ export class Connections {
   }
 
   async close () {
-    await this.#pool?.end()
+    const pool = this.#pool
     this.#pool = null
+    await pool?.end()
   }
 
   async #connect () {

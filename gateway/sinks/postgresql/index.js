@@ -1,5 +1,5 @@
 import { SluiceError, describe } from '../../errors.js'
-import { committedRanges } from '../commits.js'
+import { committedRanges, recordKey } from '../commits.js'
 import { withDefaults } from '../defaults.js'
 import { checkName, tableNames } from '../names.js'
 import { isRefusal } from '../refusal.js'
@@ -80,7 +80,7 @@ class PostgresqlSink {
     return this.#attempt(async (client, encoder) => {
       const plans = await this.#plansOf(client, batches)
       await begin(client, LOCKS.claiming)
-      const { fresh, duplicates } = await this.#claim(client, batches)
+      const { fresh, duplicates } = await this.#claim(client, batches, probe)
       /** @type {Map<Plan, import('./copy-in.js').Copy>} */
       const copies = new Map()
       for (const batch of fresh) {
@@ -110,11 +110,13 @@ class PostgresqlSink {
    * Leaves the commit records, and tells the batches that had none from those that had.
    * @param {Client} client
    * @param {Batch[]} batches
+   * @param {boolean} probe  in which several slices of one batch are all to be tried
    */
-  async #claim (client, batches) {
-    const wanted = batches.flatMap(({ source, identity }) => identity ? { ...identity, table: this.#names.inRecords(source) } : [])
-    const claimed = new Set((await this.#commits.claim(client, wanted)).map(keyOf))
-    const { fresh = [], duplicates = [] } = Object.groupBy(batches, ({ identity }) => !identity || claimed.delete(keyOf(identity)) ? 'fresh' : 'duplicates')
+  async #claim (client, batches, probe) {
+    const wanted = batches.flatMap(({ identity }) => identity ? { ...identity, table: this.#names.inRecords(identity.source) } : [])
+    const claimed = new Set((await this.#commits.claim(client, wanted)).map(recordKey))
+    const isClaimed = (/** @type {string} */ key) => probe ? claimed.has(key) : claimed.delete(key)
+    const { fresh = [], duplicates = [] } = Object.groupBy(batches, ({ identity }) => !identity || isClaimed(recordKey(identity)) ? 'fresh' : 'duplicates')
     return { fresh, duplicates }
   }
 
@@ -172,11 +174,6 @@ class PostgresqlSink {
     this.#plans.clear()
     this.#hasCommits = false
   }
-}
-
-/** @param {{gateway: string, source: string, epoch: string, seq: number}} identity */
-function keyOf ({ gateway, source, epoch, seq }) {
-  return JSON.stringify([gateway, source, epoch, seq])
 }
 
 /** @param {any} error  of the server, which may tell where it happened */

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../errors.js'
-import { committedRanges } from '../commits.js'
+import { committedRanges, recordKey } from '../commits.js'
 import { withDefaults } from '../defaults.js'
 import { tableNames } from '../names.js'
 import { isRefusal } from '../refusal.js'
@@ -27,7 +27,6 @@ const REFUSED = [18, 19, 20]
 const BUSY_TIMEOUT_MS = 500
 
 const MAX_SHAPES = 1000
-const MEMORY = ':memory:'
 
 /** @param {unknown} error */
 export function isTransient (error) {
@@ -41,7 +40,7 @@ export function isTransient (error) {
  */
 export async function open (options) {
   const { file, table } = withDefaults(schema, options)
-  return new SqliteSink(file === MEMORY ? file : resolve(file), table)
+  return new SqliteSink(resolve(file), table)
 }
 
 /** @implements {Sink} */
@@ -75,8 +74,16 @@ class SqliteSink {
     return this.#attempt(({ database, commits }) => {
       const inserters = this.#inserters(batches)
       database.exec('BEGIN IMMEDIATE')
+      const tried = new Set()
+      const isClaimed = (/** @type {import('../../batch/batch.js').Identity} */ identity) => {
+        // A probe may try several slices of one batch.
+        if (probe && tried.has(recordKey(identity))) return true
+        const claimed = commits.claim(this.#names.inRecords(identity.source), identity)
+        if (claimed) tried.add(recordKey(identity))
+        return claimed
+      }
       const duplicates = batches.filter((batch, i) => {
-        const isNew = !batch.identity || commits.claim(this.#names.inRecords(batch.source), batch.identity)
+        const isNew = !batch.identity || isClaimed(batch.identity)
         if (isNew) inserters[i]?.insert(batch)
         return !isNew
       })
@@ -95,8 +102,7 @@ class SqliteSink {
   }
 
   async close () {
-    this.#opened?.database.close()
-    this.#opened = null
+    this.#shut()
   }
 
   /** One per batch; null for those without rows, which need no table. @param {Batch[]} batches */
@@ -134,10 +140,15 @@ class SqliteSink {
     } catch (error) {
       if (this.#opened?.database.isTransaction) this.#opened.database.exec('ROLLBACK')
       // Whatever else failed, the file may have been replaced or its tables changed: start afresh.
-      if (isTransient(error)) this.close()
+      if (isTransient(error)) this.#shut()
       if (error instanceof SluiceError) throw error
       throw new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${this.#file}": ${describe(error)}.`, { cause: error })
     }
+  }
+
+  #shut () {
+    this.#opened?.database.close()
+    this.#opened = null
   }
 
   #open () {
@@ -148,7 +159,7 @@ class SqliteSink {
 
 /** @param {string} file @returns {Opened} */
 function openDatabase (file) {
-  if (file !== MEMORY) mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')

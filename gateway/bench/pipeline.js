@@ -1,0 +1,167 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import { WatchedProcess } from './process.js'
+
+const SLUICE = fileURLToPath(new URL('../cli/sluice.js', import.meta.url))
+const PRODUCER = fileURLToPath(new URL('producer.js', import.meta.url))
+const CHANNELS = 5
+const GOAL_CPU_MICROSECONDS = 0.2
+
+/** @typedef {{port: number, user: string, password: string, database: string}} PostgresqlAddress */
+
+/**
+ * Simulator → Mosquitto → PostgreSQL: a producing process, a real broker, a real database with its index, and a gateway, Node-RED and all, that
+ * consumes. The gateway's memory is given above the same Node-RED with an empty flow, its processor time per value stored.
+ * @param {{rows?: number, messageRows?: number, batchRows?: number}} [options]
+ */
+export async function benchPipeline ({ rows = 2_000_000, messageRows = 5000, batchRows = 20_000 } = {}) {
+  return withServers(async ({ mosquitto, database, folder, client }) => {
+    const idle = await idleGateway(join(folder, 'idle'))
+    const gateway = await startGateway(join(folder, 'gateway'), [
+      { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
+      { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']], receiveMaximum: 200 },
+      postgresqlNode(database, { batchRows, inFlight: 3 })
+    ], { sink: { user: database.user, password: database.password } })
+    const producer = new WatchedProcess([PRODUCER, mosquitto.url, join(folder, 'spool'), String(rows), String(messageRows)])
+    try {
+      await producer.says(/connected/)
+      await sleep(3000) // the preflight is over, the subscriptions are made
+      const before = { cpu: gateway.cpuSeconds, ms: performance.now() }
+      producer.child.kill('SIGUSR2')
+      let stored = 0
+      let mostBytes = 0
+      while (stored < rows) {
+        await sleep(100)
+        mostBytes = Math.max(mostBytes, gateway.memoryBytes)
+        stored = await countOf(client)
+      }
+      const seconds = (performance.now() - before.ms) / 1000
+      const cpuSeconds = gateway.cpuSeconds - before.cpu
+      const values = rows * CHANNELS
+      return {
+        rows,
+        values,
+        seconds,
+        valuesPerSecond: values / seconds,
+        cpuMicrosecondsPerValue: cpuSeconds / values * 1e6,
+        memoryAboveIdleMegabytes: (mostBytes - idle.memoryBytes) / 1e6,
+        goals: { valuesPerSecond: 1_000_000, cpuMicrosecondsPerValue: GOAL_CPU_MICROSECONDS, memoryAboveIdleMegabytes: 60 }
+      }
+    } finally {
+      await producer.stop()
+      await gateway.stop()
+    }
+  })
+}
+
+/**
+ * The load of Arnst et al. (5 channels of 1000 samples a second), simulated, staged and stored in one gateway, for some seconds: its share of a core above
+ * the same Node-RED idle, and whether its memory grows.
+ * @param {{seconds?: number}} [options]
+ */
+export async function benchPaperLoad ({ seconds = 30 } = {}) {
+  return withServers(async ({ mosquitto, database, folder }) => {
+    const idle = await idleGateway(join(folder, 'idle'), seconds / 3)
+    const gateway = await startGateway(join(folder, 'gateway'), [
+      { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
+      { id: 'machine', type: 'sluice-simulator', z: 'tab', name: 'machine', preset: 'machine-tool', sampleRateHz: 1000, autostart: true, wires: [['out']] },
+      { id: 'out', type: 'sluice-stage-out', z: 'tab', name: 'out', broker: 'broker', wires: [] },
+      { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
+      postgresqlNode(database, { batchRows: 5000, inFlight: 2 })
+    ], { sink: { user: database.user, password: database.password } })
+    try {
+      await sleep(5000)
+      const before = { cpu: gateway.cpuSeconds, ms: performance.now(), bytes: gateway.memoryBytes }
+      await sleep(seconds * 1000)
+      const share = (gateway.cpuSeconds - before.cpu) / ((performance.now() - before.ms) / 1000)
+      return {
+        seconds,
+        percentOfCore: share * 100,
+        percentOfCoreIdle: idle.share * 100,
+        percentOfCoreAboveIdle: (share - idle.share) * 100,
+        memoryMegabytes: { idle: idle.memoryBytes / 1e6, start: before.bytes / 1e6, end: gateway.memoryBytes / 1e6 },
+        goals: { percentOfCoreAboveIdle: 1.5 }
+      }
+    } finally {
+      await gateway.stop()
+    }
+  })
+}
+
+/** @param {PostgresqlAddress} database @param {object} options */
+function postgresqlNode ({ port, database }, options) {
+  return { id: 'sink', type: 'sluice-postgresql', z: 'tab', name: 'sink', host: '127.0.0.1', port, database, table: '{source}', index: 'btree', maxAgeMs: 1000, ...options, wires: [] }
+}
+
+/** @param {string} userDir @param {number} [seconds] */
+async function idleGateway (userDir, seconds = 3) {
+  const gateway = await startGateway(userDir, [])
+  try {
+    await sleep(3000)
+    const before = { cpu: gateway.cpuSeconds, ms: performance.now() }
+    await sleep(seconds * 1000)
+    return { memoryBytes: gateway.memoryBytes, share: (gateway.cpuSeconds - before.cpu) / ((performance.now() - before.ms) / 1000) }
+  } finally {
+    await gateway.stop()
+  }
+}
+
+/**
+ * @param {string} userDir
+ * @param {object[]} nodes
+ * @param {Record<string, object>} [credentials]  by node id
+ */
+async function startGateway (userDir, nodes, credentials = {}) {
+  await mkdir(userDir, { recursive: true })
+  const flows = join(userDir, 'flows.json')
+  const { freePort } = await import('../../test/servers/ports.js')
+  const withCredentials = nodes.map(node => ({ ...node, ...'id' in node && { credentials: credentials[String(node.id)] } }))
+  await writeFile(flows, '[]')
+  const port = await freePort()
+  const gateway = new WatchedProcess([SLUICE, 'start', '--flows', flows, '--user-dir', userDir, '--port', String(port)])
+  await gateway.says(/Ctrl-C/)
+  if (nodes.length > 0) {
+    const answer = await fetch(`http://127.0.0.1:${port}/flows`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'Node-RED-Deployment-Type': 'full' },
+      body: JSON.stringify([{ id: 'tab', type: 'tab', label: 'bench' }, ...withCredentials])
+    })
+    if (!answer.ok) throw new Error(`The flow was not deployed: ${answer.status} ${await answer.text()}`)
+  }
+  return gateway
+}
+
+/** @param {pg.Client} client */
+async function countOf (client) {
+  const { rows: [{ exists }] } = await client.query("SELECT to_regclass('public.machine') IS NOT NULL AS exists")
+  if (!exists) return 0
+  const { rows: [{ n_tup_ins: inserted }] } = await client.query("SELECT sum(n_tup_ins) AS n_tup_ins FROM pg_stat_user_tables WHERE relname = 'machine'")
+  const { rows: [{ count }] } = Number(inserted) > 0 ? await client.query('SELECT count(*) AS count FROM machine') : { rows: [{ count: 0 }] }
+  return Number(count)
+}
+
+/**
+ * @template T
+ * @param {(servers: {mosquitto: any, database: PostgresqlAddress, folder: string, client: pg.Client}) => Promise<T>} run
+ */
+async function withServers (run) {
+  const [{ startMosquitto }, { startPostgresql }] = await Promise.all([import('../../test/servers/mosquitto.js'), import('../../test/servers/postgresql.js')])
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
+  const mosquitto = await startMosquitto({ conf: ['max_inflight_messages 0', 'set_tcp_nodelay true'] })
+  const database = await startPostgresql()
+  const { port, user, password, database: name } = database
+  const client = new pg.Client({ host: '127.0.0.1', port, user, password, database: name })
+  try {
+    await client.connect()
+    return await run({ mosquitto, database, folder, client })
+  } finally {
+    await client.end()
+    await database.remove()
+    await mosquitto.stop()
+    await rm(folder, { recursive: true })
+  }
+}

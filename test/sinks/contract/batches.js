@@ -1,0 +1,52 @@
+import { Batch } from '../../../gateway/batch/batch.js'
+
+/** The time of the first row. */
+export const T0 = 1_700_000_000_123_456_789n
+
+export const EPOCH = { gateway: 'gw', source: 'press', epoch: '1-a' }
+
+/** @param {number} seq */
+export const identity = seq => ({ ...EPOCH, seq })
+
+/**
+ * A batch of source "press" with values of one field.
+ * @param {number[]} values
+ * @param {Partial<import('../../../gateway/batch/batch.js').BatchParts>} [more]
+ */
+export function batchOf (values, more = {}) {
+  return new Batch({
+    source: 'press',
+    time: BigInt64Array.from(values, (_, i) => T0 + BigInt(i)),
+    fields: [{ name: 'force', type: 'float64', unit: 'N' }],
+    columns: [Float64Array.from(values)],
+    ...more
+  })
+}
+
+/**
+ * A batch of one row.
+ * @param {Record<string, [import('../../../gateway/batch/batch.js').FieldType, any]>} values  undefined for a missing one
+ * @param {Partial<import('../../../gateway/batch/batch.js').BatchParts>} [more]
+ */
+export function rowOf (values, more = {}) {
+  const arrays = { float64: Float64Array, float32: Float32Array, int64: BigInt64Array, int32: Int32Array, int16: Int16Array, uint16: Uint16Array, bool: Uint8Array, string: Array, bytes: Array }
+  const entries = Object.entries(values)
+  return new Batch({
+    source: 'press',
+    time: BigInt64Array.of(T0),
+    fields: entries.map(([name, [type]]) => ({ name, type })),
+    columns: entries.map(([, [type, value]]) => type === 'string' || type === 'bytes' ? [value] : /** @type {any} */ (arrays[type]).of(value ?? (type === 'int64' ? 0n : 0))),
+    validity: entries.map(([, [, value]]) => value === undefined ? Uint8Array.of(0) : null),
+    ...more
+  })
+}
+
+/** @param {() => Promise<unknown>} work @returns {Promise<any>} */
+export async function failureOf (work) {
+  try {
+    await work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('It should have failed.')
+}
