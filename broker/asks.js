@@ -20,8 +20,8 @@ export class Asks {
   /** @type {Map<string, Ask>} by stream */
   #asks = new Map()
 
-  /** @param {() => number} [nowMs] */
-  constructor (nowMs = Date.now) {
+  /** @param {() => number} [nowMs]  monotonic */
+  constructor (nowMs = () => performance.now()) {
     this.nowMs = nowMs
   }
 
@@ -43,16 +43,16 @@ export class Asks {
       return null
     }
     const waitMs = ask && outstanding > 0 ? Math.min(2 * ask.waitMs, LONGEST_WAIT_MS) : FIRST_WAIT_MS
-    /** @type {Record<string, [number, number][]>} */
-    const epochs = {}
-    for (const { epoch, first, last } of lacking) (epochs[epoch] ??= []).push([first, last])
-    this.#asks.set(stream, {
-      asked: new Map(Object.entries(epochs).map(([epoch, ranges]) => [epoch, new RangeSet(ranges)])),
-      outstanding: lacking.reduce((sum, { first, last }) => sum + last - first + 1, 0),
-      waitMs,
-      untilMs: now + waitMs * (0.75 + Math.random() / 2)
-    })
-    return epochs
+    /** @type {Map<string, RangeSet>} */
+    const asked = new Map()
+    for (const { epoch, first, last } of lacking) {
+      const ranges = asked.get(epoch) ?? new RangeSet()
+      ranges.add(first, last)
+      asked.set(epoch, ranges)
+    }
+    const outstandingNow = lacking.reduce((sum, { first, last }) => sum + last - first + 1, 0)
+    this.#asks.set(stream, { asked, outstanding: outstandingNow, waitMs, untilMs: now + waitMs * (0.75 + Math.random() / 2) })
+    return Object.fromEntries([...asked].map(([epoch, { ranges }]) => [epoch, ranges]))
   }
 
   /** A new connection: what was asked for may never have arrived. */
@@ -63,10 +63,8 @@ export class Asks {
 
 /** How many of the lacking batches were asked for. @param {Ask} ask @param {Lacking[]} lacking */
 function countAsked ({ asked }, lacking) {
-  let count = 0
-  for (const { epoch, first, last } of lacking) {
+  return lacking.reduce((sum, { epoch, first, last }) => {
     const gaps = asked.get(epoch)?.missing(first, last) ?? [[first, last]]
-    count += last - first + 1 - gaps.reduce((sum, [from, to]) => sum + to - from + 1, 0)
-  }
-  return count
+    return sum + last - first + 1 - gaps.reduce((unasked, [from, to]) => unasked + to - from + 1, 0)
+  }, 0)
 }

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events'
 import { peekIdentity, recognises } from '../gateway/codecs/arrow.js'
 import { identityKey } from '../gateway/batch/batch.js'
-import { describe } from '../gateway/errors.js'
+import { describe, SluiceError } from '../gateway/errors.js'
 import { Delivery } from '../gateway/flow/delivery.js'
 import { Asks } from './asks.js'
-import { Stream } from './stream.js'
-import { level, parseTopic, ROOT, topicsOf } from './topics.js'
+import { readHead, Stream } from './stream.js'
+import { isForTopic, level, parseTopic, ROOT, topicsOf } from './topics.js'
 
 /**
  * @typedef {import('../gateway/batch/batch.js').Batch} Batch
@@ -29,8 +29,8 @@ import { level, parseTopic, ROOT, topicsOf } from './topics.js'
  * @property {(packet: Packet) => Batch} decode  of a batch with identity; throws on what is broken
  * @property {(packet: Packet) => Promise<void>} onForeign  a message without identity: resolves once it is spooled
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused  a broken message: resolves once it is kept
- * @property {string} [gateway]  MQTT filter of the gateways to read, default all
- * @property {string} [source]  likewise of the sources
+ * @property {string} [gateway]  name of the gateway to read, `+` (the default) of all
+ * @property {string} [source]  likewise of the source
  * @property {string[]} [foreignTopics]  more topic filters, whose messages have no identity
  * @property {number} [window]  messages held at once
  * @property {number} [windowBytes]
@@ -42,6 +42,7 @@ import { level, parseTopic, ROOT, topicsOf } from './topics.js'
 
 const TICK_MS = 250
 const COMPACT_MS = 60_000
+const LONGEST_WAIT_MS = 10_000
 
 /**
  * Receives batches for sinks and acknowledges each to the broker once every sink's database has committed it. The broker may lose, repeat
@@ -63,7 +64,9 @@ export class Consumer extends EventEmitter {
   #subscribed = false
   #connected = false
   #closed = false
-  #compactedMs = Date.now()
+  /** How many connections have ended. */
+  #ended = 0
+  #compactedMs = performance.now()
   #timer
   counters = { received: 0, duplicates: 0, overflow: 0, redelivered: 0, replayed: 0, emittedAgain: 0, parked: 0, refused: 0, foreign: 0 }
 
@@ -104,6 +107,10 @@ export class Consumer extends EventEmitter {
   receive (packet, ack) {
     if (this.#closed) return
     const about = parseTopic(packet.topic)
+    if (!this.#isMeant(packet.topic, about)) {
+      ack()
+      return
+    }
     if (about?.kind === 'head') {
       this.#onHead(about.gateway, about.source, packet.payload)
       ack()
@@ -118,7 +125,7 @@ export class Consumer extends EventEmitter {
     this.counters.received++
     const { epoch, seq } = identity
     const stream = this.#stream(identity.gateway, identity.source)
-    stream.lastDataMs = Date.now()
+    stream.lastDataMs = performance.now()
     if (about.kind === 'data') stream.observe(epoch, seq)
     else this.counters.replayed++
 
@@ -129,6 +136,7 @@ export class Consumer extends EventEmitter {
       held.acks.push(ack)
     } else if (this.options.sinks.every(sink => stream.isStored(sink, epoch, seq))) {
       this.counters.duplicates++
+      this.#uncommitAll(stream) // its spool does not know that it is stored
       ack()
     } else if (stream.isParked(epoch, seq)) {
       ack()
@@ -157,14 +165,28 @@ export class Consumer extends EventEmitter {
   #onConnect = () => {
     this.#connected = true
     this.#asks.clear()
-    for (const stream of this.#streams.values()) stream.lastDataMs = Date.now()
-    for (const held of this.#held.values()) held.acks = []
+    for (const stream of this.#streams.values()) stream.lastDataMs = performance.now()
     this.#subscribe()
   }
 
   #onClose = () => {
     this.#connected = this.#subscribed = false
+    this.#ended++
+    // Here, and not on connecting: on a session that goes on, messages come before MQTT.js emits `connect`.
+    for (const held of this.#held.values()) held.acks = []
     this.emit('changed')
+  }
+
+  /**
+   * A session outlives a deploy and still brings what an earlier one subscribed to; and a filter of others' topics may include our own.
+   * @param {string} topic
+   * @param {ReturnType<typeof parseTopic>} about
+   */
+  #isMeant (topic, about) {
+    const { gateway, source, foreignTopics } = this.options
+    if (!about) return foreignTopics.some(filter => isForTopic(filter, topic))
+    const isData = about.kind === 'data' || about.kind === 'head' || about.kind === 'replayData'
+    return isData && [about.gateway, '+'].includes(gateway) && [about.source, '+'].includes(source)
   }
 
   /** Only once every sink has told what it has: before, nothing could be told from a duplicate. */
@@ -172,7 +194,7 @@ export class Consumer extends EventEmitter {
     const { client, sinks, gateway, source, foreignTopics, log } = this.options
     if (this.#subscribed || this.#closed || !client.connected || !this.#allReady) return
     this.#connected = this.#subscribed = true
-    const base = `${ROOT}/${gateway}/${source}`
+    const base = `${ROOT}/${filterOf(gateway)}/${filterOf(source)}`
     const topics = [`${base}/head`, `${base}/data`, `${base}/replay/${level(sinks[0])}/data`, ...foreignTopics]
     client.subscribe(topics, { qos: 1 }, (error, granted) => {
       const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
@@ -187,13 +209,13 @@ export class Consumer extends EventEmitter {
   #onAdded = async handle => {
     const { sinks, registry, log } = this.options
     if (!sinks.includes(handle.name)) return
-    for (let delayMs = 200; !this.#closed && registry.get(handle.name) === handle; delayMs = Math.min(2 * delayMs, 10_000)) {
+    for (let delayMs = 200; !this.#closed && registry.get(handle.name) === handle; delayMs = Math.min(2 * delayMs, LONGEST_WAIT_MS)) {
       try {
         this.#onStored(handle.name, await handle.committed())
         if (registry.get(handle.name) !== handle) return
         this.#ready.set(handle.name, handle)
         this.#subscribe()
-        this.#emitHeld(handle.name)
+        this.#emitWaiting()
         break
       } catch (error) {
         log.warn(`Sink "${handle.name}" cannot tell what it has stored: ${describe(error)}`)
@@ -215,7 +237,8 @@ export class Consumer extends EventEmitter {
     for (const { gateway, source } of committed) this.#stream(gateway, source)
     for (const stream of this.#streams.values()) {
       stream.setStored(sink, committed.filter(({ gateway, source }) => gateway === stream.gateway && source === stream.source))
-      this.#uncommitted.add(JSON.stringify([stream.gateway, stream.source, sink]))
+      this.#uncommit(stream, sink)
+      this.#tellShortfall(stream, sink)
     }
     for (const { delivery, stream } of this.#held.values()) {
       if (stream.isStored(sink, delivery.identity.epoch, delivery.identity.seq)) delivery.recorded(sink)
@@ -224,22 +247,24 @@ export class Consumer extends EventEmitter {
 
   /** @param {string} gateway @param {string} source @param {Buffer} payload */
   #onHead (gateway, source, payload) {
-    const stream = this.#stream(gateway, source)
-    const isFirst = !stream.headKnown
+    if (payload.length === 0) return
+    let head
     try {
-      stream.setHead(payload.length === 0 ? [] : JSON.parse(payload.toString()).epochs)
+      head = readHead(payload)
     } catch (error) {
       this.options.log.warn(`Ignored the head of ${gateway}/${source}: ${describe(error)}`)
       return
     }
-    if (!isFirst) return
-    for (const sink of this.options.sinks) {
-      if (stream.hasStoredAny(sink)) continue
-      stream.startAtFirst(sink)
-      const { shortfall } = stream.lost(sink)
-      if (shortfall > 0) this.options.log.warn(`Sink "${sink}" is new for ${source}: ${shortfall} earlier batches are no longer in the spool.`)
-    }
-    this.#uncommitAll(stream)
+    const stream = this.#stream(gateway, source)
+    const isFirst = !stream.headKnown
+    if (stream.setHead(head)) this.#uncommitAll(stream)
+    for (const sink of isFirst ? this.#ready.keys() : []) this.#tellShortfall(stream, sink)
+  }
+
+  /** @param {Stream} stream @param {string} sink */
+  #tellShortfall (stream, sink) {
+    const { shortfall } = stream.lost(sink)
+    if (shortfall > 0) this.options.log.warn(`Sink "${sink}" begins late with ${stream.source}: ${shortfall} earlier batches are no longer in the spool.`)
   }
 
   /** @param {string} id @param {Identity} identity @param {Stream} stream @param {Packet} packet @param {() => void} ack */
@@ -269,14 +294,26 @@ export class Consumer extends EventEmitter {
     if (this.#held.has(id)) this.#emit(delivery)
   }
 
-  /** Messages that are no deliveries: acknowledged once they are safe elsewhere. @param {Packet} packet @param {() => void} ack @param {'foreign'|'refused'} kind @param {() => Promise<void>} keep */
+  /**
+   * Messages that are no deliveries: acknowledged once they are safe elsewhere, which is tried as long as their connection lasts, because
+   * the broker gets its acknowledgements in order: one that never came would hold up all that follow.
+   * @param {Packet} packet
+   * @param {() => void} ack
+   * @param {'foreign'|'refused'} kind
+   * @param {() => Promise<void>} keep
+   */
   async #keep (packet, ack, kind, keep) {
     this.counters[kind]++
-    try {
-      await keep()
-      ack()
-    } catch (error) {
-      this.options.log.error(`A message on ${packet.topic} could not be kept and stays with the broker: ${describe(error)}`)
+    const ended = this.#ended
+    for (let delayMs = 200; !this.#closed && this.#ended === ended; delayMs = Math.min(2 * delayMs, LONGEST_WAIT_MS)) {
+      try {
+        await keep()
+        ack()
+        return
+      } catch (error) {
+        this.options.log.error(`A message on ${packet.topic} cannot be kept, and stays with the broker: ${describe(error)}`)
+        await new Promise(resolve => setTimeout(resolve, delayMs))
+      }
     }
   }
 
@@ -291,15 +328,14 @@ export class Consumer extends EventEmitter {
     if (!this.#allReady) return
     const held = this.#held.get(delivery.id)
     if (held) held.emitted = true
-    delivery.attempts++
-    delivery.activeAtMs = Date.now()
+    delivery.begin()
     this.options.emit(delivery)
   }
 
-  /** What a sink that has just come back let go of, and what came while it was away. @param {string} sink */
-  #emitHeld (sink) {
+  /** Once a sink has come back: what it let go of, and what came while it was away. */
+  #emitWaiting () {
     for (const { delivery, emitted } of [...this.#held.values()]) {
-      if (!emitted || delivery.sinks.get(sink)?.state !== 'finished') this.#emit(delivery)
+      if (!emitted || delivery.waiting) this.#emit(delivery)
     }
   }
 
@@ -311,7 +347,7 @@ export class Consumer extends EventEmitter {
     if (!held) return
     const { delivery: { identity }, stream } = held
     stream.addStored(sink, identity.epoch, identity.seq)
-    this.#uncommitted.add(JSON.stringify([stream.gateway, stream.source, sink]))
+    this.#uncommit(stream, sink)
     if (held.delivery.finished) this.#done(id, held)
   }
 
@@ -328,8 +364,8 @@ export class Consumer extends EventEmitter {
     this.#publishCommits()
     this.#seeToOverdue()
     if (this.#subscribed) this.#askForMissing()
-    if (Date.now() - this.#compactedMs > COMPACT_MS) {
-      this.#compactedMs = Date.now()
+    if (performance.now() - this.#compactedMs > COMPACT_MS) {
+      this.#compactedMs = performance.now()
       const heads = [...this.#streams.values()].filter(({ headKnown }) => headKnown).flatMap(stream => stream.heads())
       for (const handle of this.#ready.values()) {
         handle.compact(heads).catch(error => this.options.log.warn(`Sink "${handle.name}" could not tidy its commit records: ${describe(error)}`))
@@ -342,7 +378,7 @@ export class Consumer extends EventEmitter {
     const { overdueMs, attempts, log } = this.options
     for (const [id, held] of this.#held) {
       const { delivery, stream, emitted } = held
-      if (!emitted || !this.#allReady || !delivery.idle || Date.now() - delivery.activeAtMs < overdueMs) continue
+      if (!emitted || !this.#allReady || !delivery.idle || performance.now() - delivery.activeAtMs < overdueMs) continue
       if (delivery.attempts < attempts) {
         this.counters.emittedAgain++
         this.#emit(delivery)
@@ -362,7 +398,7 @@ export class Consumer extends EventEmitter {
     for (const [key, stream] of this.#streams) {
       const room = window - this.#held.size
       if (room < window / 4) return
-      const quiet = Date.now() - stream.lastDataMs > quietMs && this.#held.size < window / 2
+      const quiet = performance.now() - stream.lastDataMs > quietMs && this.#held.size < window / 2
       const epochs = this.#asks.next(key, stream.lacks(sinks, { limit: room, quiet }))
       if (epochs) client.publish(topicsOf(stream.gateway, stream.source).replay(sinks[0]), JSON.stringify({ epochs }), { qos: 1 })
     }
@@ -370,7 +406,12 @@ export class Consumer extends EventEmitter {
 
   /** @param {Stream} stream */
   #uncommitAll (stream) {
-    for (const sink of this.options.sinks) this.#uncommitted.add(JSON.stringify([stream.gateway, stream.source, sink]))
+    for (const sink of this.options.sinks) this.#uncommit(stream, sink)
+  }
+
+  /** @param {Stream} stream @param {string} sink */
+  #uncommit ({ gateway, source }, sink) {
+    this.#uncommitted.add(JSON.stringify([gateway, source, sink]))
   }
 
   /** Tells the spools what is stored: a copy of the databases' word, so an older one does no harm. */
@@ -391,10 +432,21 @@ export class Consumer extends EventEmitter {
     let stream = this.#streams.get(key)
     if (!stream) {
       stream = new Stream(gateway, source)
+      for (const sink of this.#ready.keys()) stream.setStored(sink, []) // or it would be known from what the sink has told
       this.#streams.set(key, stream)
     }
     return stream
   }
+}
+
+/** What a `head` message says that a spool holds. @param {Buffer} payload @returns {{epoch: string, first: number, last: number, lost?: [number, number][]}[]} */
+function readHead (payload) {
+  const { epochs } = JSON.parse(payload.toString())
+  for (const { epoch, first, last, lost = [] } of epochs) {
+    const isGood = typeof epoch === 'string' && [first, last, ...lost.flat()].every(Number.isSafeInteger)
+    if (!isGood) throw new SluiceError('SLUICE_PROTOCOL', 'an epoch is not a name, or its ranges are not whole numbers')
+  }
+  return epochs
 }
 
 /** Null of a message from others, broken ones included. @param {Buffer} payload */
@@ -404,4 +456,9 @@ function identityOf (payload) {
   } catch {
     return null
   }
+}
+
+/** @param {string} name  or `+` */
+function filterOf (name) {
+  return name === '+' ? name : level(name)
 }

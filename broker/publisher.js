@@ -11,6 +11,9 @@ import { parseTopic, ROOT, level, topicsOf } from './topics.js'
  * @property {Map<string, {epoch: string, first: number, last: number}[]>} replays  by sink: what it has asked for
  */
 
+const LINGER_MS = 250
+const LINGER_BYTES = 2 ** 16
+
 /**
  * Sends what spools hold to the broker, over one connection, each source in its order; hears what sinks have stored, and answers
  * what they ask for again.
@@ -24,6 +27,9 @@ export class Publisher {
   #inFlight = 0
   #inFlightBytes = 0
   #headTimer
+  /** @type {NodeJS.Timeout|undefined} */
+  #lingerTimer
+  #lingeringBytes = 0
 
   /**
    * @param {object} options
@@ -53,7 +59,7 @@ export class Publisher {
   add (spool) {
     const lane = { spool, topics: topicsOf(this.gateway, spool.source), sent: undefined, replays: new Map() }
     this.#lanes.set(spool.source, lane)
-    spool.on('accepted', () => this.#pump())
+    spool.on('accepted', bytes => this.#linger(bytes))
     if (this.#connected) this.#announce([lane])
     this.#pump()
   }
@@ -61,6 +67,7 @@ export class Publisher {
   /** Says nothing more; the connection stays its owner's. */
   close () {
     clearInterval(this.#headTimer)
+    clearTimeout(this.#lingerTimer)
     this.#connected = false
   }
 
@@ -96,7 +103,7 @@ export class Publisher {
       } else if (about.kind === 'commit') {
         lane.spool.commit(about.sink, readRanges(payload)).catch(this.#report)
       } else if (about.kind === 'replay') {
-        lane.replays.set(about.sink, Object.entries(readRanges(payload)).flatMap(([epoch, ranges]) => ranges.map(([first, last]) => ({ epoch, first, last }))))
+        lane.replays.set(about.sink, heldOf(readRanges(payload), lane.spool.epochs))
         this.#pump()
       }
     } catch (error) {
@@ -104,8 +111,18 @@ export class Publisher {
     }
   }
 
+  /** Waits a moment for more to send in one go, unless much is waiting: each wake-up of sender, broker and receiver costs more than a small batch. @param {number} bytes */
+  #linger (bytes) {
+    this.#lingeringBytes += bytes
+    if (this.#lingeringBytes > LINGER_BYTES) this.#pump()
+    else this.#lingerTimer ??= setTimeout(() => this.#pump(), LINGER_MS)
+  }
+
   /** Sends as the window allows: each lane in turn one batch and, to each sink that asked, one again. */
   async #pump () {
+    clearTimeout(this.#lingerTimer)
+    this.#lingerTimer = undefined
+    this.#lingeringBytes = 0
     this.#wanted = true
     if (this.#pumping) return
     this.#pumping = true
@@ -167,6 +184,17 @@ export class Publisher {
   #report = error => {
     if (error && this.#connected) this.options.log.warn(`Publishing failed: ${describe(error)}`)
   }
+}
+
+/**
+ * What of the ranges asked for a spool holds: anybody may ask for anything.
+ * @param {Record<string, [number, number][]>} asked
+ * @param {{epoch: string, first: number, last: number}[]} heads
+ */
+function heldOf (asked, heads) {
+  return heads
+    .flatMap(({ epoch, first, last }) => (asked[epoch] ?? []).map(([from, to]) => ({ epoch, first: Math.max(first, from), last: Math.min(last, to) })))
+    .filter(({ first, last }) => first <= last)
 }
 
 /**

@@ -46,9 +46,8 @@ export class Stage extends EventEmitter {
   static async open (options) {
     const stage = new Stage(options)
     const { folder, ledger } = options
-    await mkdir(folder, { recursive: true })
     if (ledger) await mkdir(ledger, { recursive: true })
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
+    for (const entry of await openFolder(folder)) {
       if (entry.isDirectory()) await stage.#spool(decodeURIComponent(entry.name))
     }
     return stage
@@ -60,6 +59,12 @@ export class Stage extends EventEmitter {
    */
   async append (batch) {
     return (await this.#spool(batch.source)).append(batch)
+  }
+
+  /** Why some spool waits now; null when none does. @returns {string|null} */
+  get blocked () {
+    for (const { blocked } of this.spools.values()) if (blocked !== null) return blocked
+    return null
   }
 
   get state () {
@@ -76,7 +81,7 @@ export class Stage extends EventEmitter {
       droppedRows: sum(({ counters }) => counters.droppedRows),
       damagedBatches: sum(({ counters }) => counters.damagedBatches),
       refused: sum(({ counters }) => counters.refused),
-      blocked: spools.find(({ blocked }) => blocked !== null)?.blocked ?? null,
+      blocked: this.blocked,
       requiredSinks: [...new Set(spools.flatMap(({ commits }) => [...commits.sinks.keys()]))]
     }
   }
@@ -120,6 +125,16 @@ export class Stage extends EventEmitter {
     } catch (error) {
       throw new SluiceError('SLUICE_SPOOL_OPEN', `The spool of "${source}" cannot be opened: ${describe(error)}.`, { cause: error, fix: `See that ${join(folder, name)} is writable and its disk sound.` })
     }
+  }
+}
+
+/** @param {string} folder  made when missing */
+async function openFolder (folder) {
+  try {
+    await mkdir(folder, { recursive: true })
+    return await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    throw new SluiceError('SLUICE_SPOOL_OPEN', `The folder of the spools cannot be opened: ${describe(error)}.`, { cause: error, fix: `See that ${folder} can be made and written to.` })
   }
 }
 

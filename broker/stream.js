@@ -1,9 +1,12 @@
 import { RangeSet } from '../gateway/batch/ranges.js'
+import { SluiceError } from '../gateway/errors.js'
 import { epochCounter } from './spool/segment.js'
 
 /**
+ * @typedef {{spool: string, epochs: {epoch: string, first: number, last: number, lost?: [number, number][]}[]}} Head  `spool` names its publisher: two of one gateway may stage one source
+ *
  * @typedef {object} Epoch  what is known of one epoch of a source
- * @property {boolean} announced  some head named it; once none does, the spool has let go of all of it
+ * @property {string|null} spool  whose head named it; once that does no more, the spool has let go of all of it. Null: known by its data only
  * @property {number} first  below it the spool holds nothing any more
  * @property {number} last  the newest the spool is known to hold; -1: none
  * @property {RangeSet} lost  damaged in the spool
@@ -11,35 +14,48 @@ import { epochCounter } from './spool/segment.js'
  * @property {RangeSet} parked
  */
 
+/** A spool whose head has not come for so long, while another's has, is gone. */
+const SILENT_MS = 60_000
+
 /**
  * What a consumer knows of one source: what its spool holds, what came, what each sink's database has. It tells what a sink lacks.
  */
 export class Stream {
   /** @type {Map<string, Epoch>} */
   epochs = new Map()
+  /** @type {Map<string, number>} spool → when its head came */
+  #heardMs = new Map()
   /** @type {Map<string, Map<string, RangeSet>>} sink → epoch → stored */
   #stored = new Map()
   /** @type {Set<string>} `epoch/seq` of what is held in this process */
   #held = new Set()
-  /** @type {Map<string, number>} sink → batches it could not get when it was new */
-  #shortfall = new Map()
 
-  /** @param {string} gateway @param {string} source */
-  constructor (gateway, source) {
+  /** @param {string} gateway @param {string} source @param {() => number} [nowMs]  monotonic */
+  constructor (gateway, source, nowMs = () => performance.now()) {
     this.gateway = gateway
     this.source = source
-    this.headKnown = false
-    this.lastDataMs = Date.now()
+    this.nowMs = nowMs
+    this.lastDataMs = nowMs()
   }
 
-  /** The spool says what it holds. @param {{epoch: string, first: number, last: number, lost?: [number, number][]}[]} heads */
-  setHead (heads) {
-    this.headKnown = true
-    const named = new Set(heads.map(({ epoch }) => epoch))
-    for (const [name, epoch] of this.epochs) if (epoch.announced && !named.has(name)) epoch.first = epoch.last + 1
-    for (const { epoch, first, last, lost } of heads) {
-      Object.assign(this.#epoch(epoch), { announced: true, first, last: Math.max(last, this.#epoch(epoch).last), lost: new RangeSet(lost) })
+  get headKnown () { return this.#heardMs.size > 0 }
+
+  /** The spool says what it holds. @param {Head} head @returns {boolean} whether it names an epoch that no head had named */
+  setHead ({ spool, epochs }) {
+    const now = this.nowMs()
+    this.#heardMs.set(spool, now)
+    const named = new Set(epochs.map(({ epoch }) => epoch))
+    for (const [name, epoch] of this.epochs) {
+      const isGone = epoch.spool === spool ? !named.has(name) : epoch.spool !== null && now - (this.#heardMs.get(epoch.spool) ?? 0) > SILENT_MS
+      if (isGone) epoch.first = epoch.last + 1
     }
+    let isNew = false
+    for (const { epoch, first, last, lost } of epochs) {
+      const known = this.#epoch(epoch)
+      isNew ||= known.spool === null
+      Object.assign(known, { spool, first, last: Math.max(last, known.last), lost: new RangeSet(lost) })
+    }
+    return isNew
   }
 
   /** A batch came on `data`, where a source's batches come in order. @param {string} epoch @param {number} seq */
@@ -68,12 +84,15 @@ export class Stream {
 
   /** @param {string} sink @param {string} epoch @param {number} seq */
   addStored (sink, epoch, seq) {
-    this.#storedIn(sink, epoch).add(seq)
+    const epochs = this.#stored.get(sink) ?? new Map()
+    const stored = epochs.get(epoch) ?? new RangeSet()
+    stored.add(seq)
+    this.#stored.set(sink, epochs.set(epoch, stored))
   }
 
   /** @param {string} sink @param {string} epoch @param {number} seq */
   isStored (sink, epoch, seq) {
-    return this.#stored.get(sink)?.get(epoch)?.has(seq) ?? false
+    return this.#storedIn(sink, epoch).has(seq)
   }
 
   /** What the sink has of the epochs the spool still holds: for `commit`. @param {string} sink */
@@ -90,10 +109,11 @@ export class Stream {
    * @returns {{epoch: string, first: number, last: number}[]}
    */
   lacks (sinks, { limit, quiet }) {
-    const newestSeen = Math.max(-1, ...[...this.epochs].filter(([, { seen }]) => seen >= 0).map(([name]) => epochCounter(name)))
+    const live = this.#inOrder()
+    const newestSeen = new Map(live.filter(([, { seen }]) => seen >= 0).map(([name, { spool }]) => [spool, epochCounter(name)]))
     const lacking = []
-    for (const [epoch, { first, last, lost, seen, parked }] of this.#inOrder()) {
-      const sentUpTo = quiet || epochCounter(epoch) < newestSeen ? last : seen - 1
+    for (const [epoch, { spool, first, last, lost, seen, parked }] of live) {
+      const sentUpTo = quiet || epochCounter(epoch) < (newestSeen.get(spool) ?? -1) ? last : seen - 1
       const missing = new RangeSet(sinks.flatMap(sink => this.#storedIn(sink, epoch).missing(first, sentUpTo)))
       for (const [from, to] of without(missing.ranges, lost, parked, this.#heldOf(epoch))) {
         if (limit <= 0) return lacking
@@ -106,24 +126,22 @@ export class Stream {
   }
 
   /**
-   * How many batches the sink can never get: damaged, or dropped by the spool before the sink had them. What was gone when the sink was new
-   * is its shortfall, not a loss.
+   * How many batches the sink can never get: damaged, or dropped by the spool before the sink had them. What was gone before the first batch
+   * that the sink has stored is its shortfall, not a loss: it was new then, and a new or emptied table starts at what the spool still holds.
    * @param {string} sink
    */
   lost (sink) {
-    const total = this.#goneFor(sink)
-    const shortfall = this.#shortfall.get(sink) ?? 0
-    return { lost: total - shortfall, shortfall }
-  }
-
-  /** A new or set-back table starts at what the spool still holds. @param {string} sink */
-  startAtFirst (sink) {
-    this.#shortfall.set(sink, this.#goneFor(sink))
-  }
-
-  /** @param {string} sink */
-  hasStoredAny (sink) {
-    return [...this.#stored.get(sink)?.values() ?? []].some(({ ranges }) => ranges.length > 0)
+    const counts = { lost: 0, shortfall: 0 }
+    const stored = this.#stored.get(sink)
+    if (!stored) return counts // it has not told yet
+    const begin = beginningOf(stored)
+    for (const [epoch, known] of this.epochs) {
+      for (const [from, to] of this.#goneFrom(epoch, known, sink)) {
+        const isShortfall = epochCounter(epoch) < begin.counter || (epoch === begin.epoch && to < begin.seq)
+        counts[isShortfall ? 'shortfall' : 'lost'] += to - from + 1
+      }
+    }
+    return counts
   }
 
   /** What the spool holds, for compaction. */
@@ -131,16 +149,10 @@ export class Stream {
     return [...this.epochs].map(([epoch, { first, last }]) => ({ gateway: this.gateway, source: this.source, epoch, first, last }))
   }
 
-  /** @param {string} sink */
-  #goneFor (sink) {
-    let count = 0
-    for (const [epoch, { first, lost }] of this.epochs) {
-      const stored = this.#storedIn(sink, epoch)
-      for (const [from, to] of [...stored.missing(0, first - 1), ...lost.ranges.flatMap(([a, b]) => stored.missing(Math.max(a, first), b))]) {
-        count += to - from + 1
-      }
-    }
-    return count
+  /** @param {string} epoch @param {Epoch} known @param {string} sink */
+  #goneFrom (epoch, { first, lost }, sink) {
+    const stored = this.#storedIn(sink, epoch)
+    return [...stored.missing(0, first - 1), ...lost.ranges.flatMap(([from, to]) => stored.missing(Math.max(from, first), to))]
   }
 
   /** @param {string} epoch */
@@ -167,7 +179,7 @@ export class Stream {
   #epoch (name) {
     let epoch = this.epochs.get(name)
     if (!epoch) {
-      epoch = { announced: false, first: 0, last: -1, lost: new RangeSet(), seen: -1, parked: new RangeSet() }
+      epoch = { spool: null, first: 0, last: -1, lost: new RangeSet(), seen: -1, parked: new RangeSet() }
       this.epochs.set(name, epoch)
     }
     return epoch
@@ -175,12 +187,31 @@ export class Stream {
 
   /** @param {string} sink @param {string} epoch */
   #storedIn (sink, epoch) {
-    const epochs = this.#stored.get(sink) ?? new Map()
-    this.#stored.set(sink, epochs)
-    const stored = epochs.get(epoch) ?? new RangeSet()
-    epochs.set(epoch, stored)
-    return stored
+    return this.#stored.get(sink)?.get(epoch) ?? new RangeSet()
   }
+}
+
+/** The first batch of a source that a sink has stored. @param {Map<string, RangeSet>} stored  by epoch */
+function beginningOf (stored) {
+  let begin = { epoch: '', counter: Infinity, seq: 0 }
+  for (const [epoch, { ranges: [first] }] of stored) {
+    if (first && epochCounter(epoch) < begin.counter) begin = { epoch, counter: epochCounter(epoch), seq: first[0] }
+  }
+  return begin
+}
+
+/**
+ * A `head` message: anybody may have published it, and it is retained.
+ * @param {Uint8Array} payload
+ * @returns {Head}
+ */
+export function readHead (payload) {
+  const { spool = '', epochs } = JSON.parse(Buffer.from(payload).toString())
+  const isRange = (/** @type {any} */ first, /** @type {any} */ last) => Number.isSafeInteger(first) && Number.isSafeInteger(last) && first >= 0 && last >= first
+  const isEpoch = (/** @type {any} */ { epoch, first, last, lost = [] }) => typeof epoch === 'string' && epochCounter(epoch) >= 0 && isRange(first, last) &&
+    Array.isArray(lost) && lost.every(range => isRange(range[0], range[1]))
+  if (typeof spool !== 'string' || !Array.isArray(epochs) || !epochs.every(isEpoch)) throw new SluiceError('SLUICE_PROTOCOL', 'It is not a list of epochs with first and last.')
+  return { spool, epochs }
 }
 
 /** @param {[number, number][]} ranges @param {RangeSet[]} others */

@@ -60,3 +60,12 @@ function unlevel (text) {
     return text
   }
 }
+
+/** Whether an MQTT subscription includes a topic. @param {string} filter @param {string} topic */
+export function isForTopic (filter, topic) {
+  const levels = topic.split('/')
+  const wanted = filter.replace(/^\$share\/[^/]*\//, '').split('/')
+  const end = wanted.indexOf('#')
+  return (end === -1 ? levels.length === wanted.length : levels.length >= end) &&
+    wanted.slice(0, end === -1 ? undefined : end).every((want, i) => want === '+' || want === levels[i])
+}

@@ -44,7 +44,7 @@ const RETRY_MS = 1000
 /**
  * What one source has produced and not every required sink has stored, on disk. A batch is *produced* once `append` resolves.
  *
- * Events: `accepted` (there is more to read), `full` and `room` (it blocks, it goes on), `dropped` ({batches, rows}).
+ * Events: `accepted` (there are so many bytes more to read), `full` and `room` (it blocks, it goes on), `dropped` ({batches, rows}).
  */
 export class Spool extends EventEmitter {
   #segments
@@ -244,7 +244,7 @@ export class Spool extends EventEmitter {
       this.#counted.accepted++
       resolve()
     }
-    if (written) this.emit('accepted')
+    if (written) this.emit('accepted', size)
     return written
   }
 

@@ -4,40 +4,46 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
+import { SluiceError } from '../errors.js'
 import { WatchedProcess } from './process.js'
 
 const SLUICE = fileURLToPath(new URL('../cli/sluice.js', import.meta.url))
+/** As `npm start` and the `sluice` command run it. */
+const GATEWAY_FLAGS = ['--max-semi-space-size=4']
 const PRODUCER = fileURLToPath(new URL('producer.js', import.meta.url))
 const CHANNELS = 5
-const GOAL_CPU_MICROSECONDS = 0.2
+/** Without a new row for so long, the bench gives up. */
+const STALLED_MS = 30_000
 
 /** @typedef {{port: number, user: string, password: string, database: string}} PostgresqlAddress */
 
 /**
  * Simulator → Mosquitto → PostgreSQL: a producing process, a real broker, a real database with its index, and a gateway, Node-RED and all, that
  * consumes. The gateway's memory is given above the same Node-RED with an empty flow, its processor time per value stored.
- * @param {{rows?: number, messageRows?: number, batchRows?: number}} [options]
+ * @param {{rows?: number, messageRows?: number, batchRows?: number, rowsPerSecond?: number}} [options]  `rowsPerSecond`: 0 is as fast as it goes
  */
-export async function benchPipeline ({ rows = 2_000_000, messageRows = 5000, batchRows = 20_000 } = {}) {
+export async function benchPipeline ({ rows = 2_000_000, messageRows = 1000, batchRows = 20_000, rowsPerSecond = 0 } = {}) {
   return withServers(async ({ mosquitto, database, folder, client }) => {
     const idle = await idleGateway(join(folder, 'idle'))
     const gateway = await startGateway(join(folder, 'gateway'), [
       { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
-      { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']], receiveMaximum: 200 },
+      { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
       postgresqlNode(database, { batchRows, inFlight: 3 })
     ], { sink: { user: database.user, password: database.password } })
-    const producer = new WatchedProcess([PRODUCER, mosquitto.url, join(folder, 'spool'), String(rows), String(messageRows)])
+    const producer = new WatchedProcess([PRODUCER, mosquitto.url, join(folder, 'spool'), String(rows), String(messageRows), String(rowsPerSecond)])
     try {
       await producer.says(/connected/)
       await sleep(3000) // the preflight is over, the subscriptions are made
       const before = { cpu: gateway.cpuSeconds, ms: performance.now() }
       producer.child.kill('SIGUSR2')
-      let stored = 0
       let mostBytes = 0
-      while (stored < rows) {
+      for (let stored = 0, at = performance.now(); stored < rows;) {
         await sleep(100)
         mostBytes = Math.max(mostBytes, gateway.memoryBytes)
-        stored = await countOf(client)
+        const now = await countOf(client)
+        if (now > stored) at = performance.now()
+        if (performance.now() - at > STALLED_MS) throw new SluiceError('SLUICE_BENCH_STALLED', `Only ${now} of ${rows} rows arrived. The gateway said:\n${gateway.output}`)
+        stored = now
       }
       const seconds = (performance.now() - before.ms) / 1000
       const cpuSeconds = gateway.cpuSeconds - before.cpu
@@ -48,8 +54,7 @@ export async function benchPipeline ({ rows = 2_000_000, messageRows = 5000, bat
         seconds,
         valuesPerSecond: values / seconds,
         cpuMicrosecondsPerValue: cpuSeconds / values * 1e6,
-        memoryAboveIdleMegabytes: (mostBytes - idle.memoryBytes) / 1e6,
-        goals: { valuesPerSecond: 1_000_000, cpuMicrosecondsPerValue: GOAL_CPU_MICROSECONDS, memoryAboveIdleMegabytes: 60 }
+        memoryAboveIdleMegabytes: (mostBytes - idle.memoryBytes) / 1e6
       }
     } finally {
       await producer.stop()
@@ -61,9 +66,9 @@ export async function benchPipeline ({ rows = 2_000_000, messageRows = 5000, bat
 /**
  * The load of Arnst et al. (5 channels of 1000 samples a second), simulated, staged and stored in one gateway, for some seconds: its share of a core above
  * the same Node-RED idle, and whether its memory grows.
- * @param {{seconds?: number}} [options]
+ * @param {{seconds?: number, warmUpSeconds?: number}} [options]  the paper warms up for 5 minutes and measures for 15
  */
-export async function benchPaperLoad ({ seconds = 30 } = {}) {
+export async function benchPaperLoad ({ seconds = 30, warmUpSeconds = 60 } = {}) {
   return withServers(async ({ mosquitto, database, folder }) => {
     const idle = await idleGateway(join(folder, 'idle'), seconds / 3)
     const gateway = await startGateway(join(folder, 'gateway'), [
@@ -74,17 +79,17 @@ export async function benchPaperLoad ({ seconds = 30 } = {}) {
       postgresqlNode(database, { batchRows: 5000, inFlight: 2 })
     ], { sink: { user: database.user, password: database.password } })
     try {
-      await sleep(5000)
+      await sleep(warmUpSeconds * 1000)
       const before = { cpu: gateway.cpuSeconds, ms: performance.now(), bytes: gateway.memoryBytes }
       await sleep(seconds * 1000)
       const share = (gateway.cpuSeconds - before.cpu) / ((performance.now() - before.ms) / 1000)
       return {
         seconds,
+        warmUpSeconds,
         percentOfCore: share * 100,
         percentOfCoreIdle: idle.share * 100,
         percentOfCoreAboveIdle: (share - idle.share) * 100,
-        memoryMegabytes: { idle: idle.memoryBytes / 1e6, start: before.bytes / 1e6, end: gateway.memoryBytes / 1e6 },
-        goals: { percentOfCoreAboveIdle: 1.5 }
+        memoryMegabytes: { idle: idle.memoryBytes / 1e6, start: before.bytes / 1e6, end: gateway.memoryBytes / 1e6 }
       }
     } finally {
       await gateway.stop()
@@ -119,16 +124,16 @@ async function startGateway (userDir, nodes, credentials = {}) {
   await mkdir(userDir, { recursive: true })
   const flows = join(userDir, 'flows.json')
   const { freePort } = await import('../../test/servers/ports.js')
-  const withCredentials = nodes.map(node => ({ ...node, ...'id' in node && { credentials: credentials[String(node.id)] } }))
+  const complete = nodes.map((node, i) => ({ ...node, ...'z' in node && { x: 100 + 200 * i, y: 100 }, ...'id' in node && { credentials: credentials[String(node.id)] } }))
   await writeFile(flows, '[]')
   const port = await freePort()
-  const gateway = new WatchedProcess([SLUICE, 'start', '--flows', flows, '--user-dir', userDir, '--port', String(port)])
+  const gateway = new WatchedProcess([...GATEWAY_FLAGS, SLUICE, 'start', '--flows', flows, '--user-dir', userDir, '--port', String(port)])
   await gateway.says(/Ctrl-C/)
   if (nodes.length > 0) {
     const answer = await fetch(`http://127.0.0.1:${port}/flows`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'Node-RED-Deployment-Type': 'full' },
-      body: JSON.stringify([{ id: 'tab', type: 'tab', label: 'bench' }, ...withCredentials])
+      body: JSON.stringify([{ id: 'tab', type: 'tab', label: 'bench' }, ...complete])
     })
     if (!answer.ok) throw new Error(`The flow was not deployed: ${answer.status} ${await answer.text()}`)
   }

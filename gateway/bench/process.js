@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../errors.js'
-
-/** What `/proc/<pid>/stat` counts in. */
-const TICKS_PER_SECOND = 100
 
 /**
  * A child process that is watched as the papers do: processor time and memory. Linux only.
@@ -22,11 +19,10 @@ export class WatchedProcess {
 
   get output () { return this.#output }
 
-  /** Seconds of processor time, user and system, so far. */
+  /** Seconds of processor time so far, of all its threads, from the scheduler's own count in nanoseconds: `/proc/<pid>/stat` counts in ticks of 10 ms. */
   get cpuSeconds () {
-    const stat = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
+    const tasks = `/proc/${this.child.pid}/task`
+    return readdirSync(tasks).reduce((sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e9, 0)
   }
 
   /** Resident memory in bytes. */

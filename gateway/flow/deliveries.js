@@ -29,9 +29,9 @@ export class Deliveries {
     if (id !== undefined) this.#open.get(id)?.settle(sink, piece)
   }
 
-  /** @param {string|undefined} id @param {string} sink */
-  release (id, sink) {
-    if (id !== undefined) this.#open.get(id)?.release(sink)
+  /** @param {string|undefined} id @param {string} sink @param {Piece} piece */
+  release (id, sink, piece) {
+    if (id !== undefined) this.#open.get(id)?.release(sink, piece)
   }
 
   /**

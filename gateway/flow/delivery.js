@@ -11,6 +11,7 @@ import { marker } from '../batch/batch.js'
  * @typedef {object} SinkState
  * @property {'open'|'marking'|'finished'} state
  * @property {number} held  pieces the sink has and has not stored
+ * @property {boolean} released  it let go of a piece that only another emission can bring back
  * @property {boolean} identifiedHeld
  * @property {boolean} identified  the batch is stored, its commit record with it; else a record without rows will say it was dealt with
  * @property {Map<string, {count: number, held: Set<number>, done: Set<number>}>} parts  by the split's id
@@ -21,6 +22,7 @@ import { marker } from '../batch/batch.js'
  * The message carries only the delivery's id, a string, which survives cloning.
  */
 export class Delivery {
+  /** How often it went into the flow since a sink last let go of something: that did come through. */
   attempts = 0
   activeAtMs = 0
 
@@ -32,9 +34,9 @@ export class Delivery {
    * @param {(sink: string, record: Batch) => Promise<unknown>} options.mark  stores a commit record of no rows
    * @param {(sink: string) => void} options.onFinished  the sink is done with it
    * @param {(error: unknown) => void} options.onError
-   * @param {() => number} [options.nowMs]
+   * @param {() => number} [options.nowMs]  monotonic
    */
-  constructor ({ id, batch, sinks, mark, onFinished, onError, nowMs = Date.now }) {
+  constructor ({ id, batch, sinks, mark, onFinished, onError, nowMs = () => performance.now() }) {
     this.id = id
     this.batch = batch
     this.identity = /** @type {Identity} */ (batch.identity)
@@ -46,6 +48,20 @@ export class Delivery {
 
   /** Nobody has it in hand, yet it is not finished. */
   get idle () { return [...this.sinks.values()].every(({ state, held }) => state === 'finished' || (state === 'open' && held === 0)) }
+
+  /** Some sink neither has nor had all of it, and has nothing of it in hand. */
+  get waiting () { return [...this.sinks.values()].some(({ state, held }) => state === 'open' && held === 0) }
+
+  /** It goes into the flow, perhaps again: then what is split is split anew, under another id. */
+  begin () {
+    this.attempts++
+    this.activeAtMs = this.actions.nowMs()
+    for (const state of this.sinks.values()) {
+      if (state.state !== 'open' || state.held > 0) continue
+      state.released = false
+      state.parts.clear()
+    }
+  }
 
   /**
    * A sink has received a piece. False when it has or had that same piece already: then there is nothing to store.
@@ -87,17 +103,26 @@ export class Delivery {
       group.held.delete(part.index)
       group.done.add(part.index)
     }
-    if (state.state !== 'open' || state.held > 0 || [...state.parts.values()].some(({ count, done }) => done.size < count)) return
+    if (state.state !== 'open' || state.held > 0 || state.released || [...state.parts.values()].some(({ count, done }) => done.size < count)) return
     this.#finish(sink, state)
   }
 
-  /** The sink let go of what it had not stored; it may be emitted again. @param {string} sink */
-  release (sink) {
+  /**
+   * The sink let go of an accepted piece that it has not stored, or, as it is gone, of all of them: that is to be emitted again.
+   * @param {string} sink
+   * @param {Piece} [piece]
+   */
+  release (sink, piece) {
     const state = this.sinks.get(sink)
     if (!state) return
-    state.held = 0
-    state.identifiedHeld = false
-    for (const { held } of state.parts.values()) held.clear()
+    this.attempts = 0
+    this.activeAtMs = this.actions.nowMs()
+    const isOnlyTheBatch = piece ? piece.identified : state.held === Number(state.identifiedHeld)
+    if (!isOnlyTheBatch) state.released = true
+    if (!piece || piece.identified) state.identifiedHeld = false
+    state.held = piece ? Math.max(0, state.held - 1) : 0
+    if (!piece) for (const { held } of state.parts.values()) held.clear()
+    else if (piece.part) state.parts.get(piece.part.id)?.held.delete(piece.part.index)
   }
 
   /** The sink's database has its commit record. @param {string} sink */
@@ -126,5 +151,5 @@ export class Delivery {
 
 /** @returns {SinkState} */
 function freshState () {
-  return { state: 'open', held: 0, identifiedHeld: false, identified: false, parts: new Map() }
+  return { state: 'open', held: 0, released: false, identifiedHeld: false, identified: false, parts: new Map() }
 }

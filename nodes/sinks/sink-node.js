@@ -14,6 +14,7 @@ import { LazySink } from './lazy-sink.js'
 import { SINK_TYPES, sinkNameOf } from './wired.js'
 
 const STATUS_INTERVAL_MS = 1000
+const ROOM_POLL_MS = 100
 
 /**
  * Defines a node that stores what it receives. A message is complete, in Node-RED's sense, once the database has committed it.
@@ -98,10 +99,10 @@ class SinkNode {
     const piece = { identified: batches[0]?.identity != null, part: partOf(message) }
     if (!deliveries.accept(id, this.name, piece)) return
     try {
-      await Promise.all(batches.map(batch => this.writer.write(batch)))
+      await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
       if (refused.length > 0) await keepRefused(this.kept.letters, String(message.topic ?? this.name), refused)
     } catch (error) {
-      deliveries.release(id, this.name)
+      deliveries.release(id, this.name, piece)
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
       if (isReleased && id !== undefined) return // stage in emits it again
       this.meter.lost += id === undefined ? batches.reduce((sum, { rows }) => sum + rows, 0) : 0
@@ -111,6 +112,18 @@ class SinkNode {
     if (refused.length > 0) {
       this.meter.deadLetters += refused.length
       throw refusal(refused)
+    }
+  }
+
+  /** What is staged is held back by stage in, so it waits here for room in the writer; nothing holds back what comes straight from a flow. @param {import('../../gateway/batch/batch.js').Batch} batch @param {boolean} isStaged */
+  async #write (batch, isStaged) {
+    while (true) {
+      try {
+        return await this.writer.write(batch)
+      } catch (error) {
+        if (!isStaged || !(error instanceof SluiceError) || error.code !== 'SLUICE_WRITER_FULL') throw error
+        await new Promise(resolve => setTimeout(resolve, ROOM_POLL_MS))
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import { Consumer } from '../../broker/consumer.js'
 import { deferAcks } from '../../broker/deferred-acks.js'
 import { Stage } from '../../broker/stage.js'
 import { decodeMessage } from '../../gateway/codecs/index.js'
-import { SluiceError } from '../../gateway/errors.js'
+import { describe, SluiceError } from '../../gateway/errors.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -59,8 +59,8 @@ async function open (RED, node, options) {
     log: logOf(node),
     emit: ({ id, batch }) => node.send({ topic: batch.source, payload: batch, delivery: id }),
     decode: packet => {
-      const { batches: [batch], refused: [problem] } = decodeMessage(Buffer.from(packet.payload)) // the batch's columns are views of it
-      if (!batch) throw new SluiceError('SLUICE_MESSAGE', `A staged batch on ${packet.topic} is broken: ${problem.reason}.`)
+      const { batches: [batch], refused: [problem] } = decodeMessage(owned(packet.payload)) // the batch's columns are views of it
+      if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
     onForeign: async packet => {
@@ -73,13 +73,13 @@ async function open (RED, node, options) {
       if (refused.length > 0) {
         meter.errors += refused.length
         await keepRefused(refusedStore.letters, packet.topic, refused)
-        node.warn(`Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}.`)
+        node.warn(`SLUICE_MESSAGE: Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}`)
       }
     },
     onRefused: async (packet, reason) => {
       meter.errors++
-      await keepRefused(refusedStore.letters, packet.topic, [{ index: -1, reason: String(reason), value: packet.payload }])
-      node.error(`Kept a broken message on ${packet.topic}: ${String(reason)}`)
+      await keepRefused(refusedStore.letters, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
+      node.error(`SLUICE_MESSAGE: Kept a broken batch on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
     }
   })
   deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/consumer.js').Packet} */ (packet), ack))
@@ -133,6 +133,11 @@ class ForeignStage {
     })
     return { stage, connection }
   }
+}
+
+/** A payload in memory of its own, which it does not keep more alive than itself: MQTT.js gives out parts of what it read. @param {Buffer} payload */
+function owned (payload) {
+  return payload.buffer.byteLength < 2 * payload.length ? payload : Buffer.from(payload)
 }
 
 /** @param {import('../../broker/consumer.js').Consumer['state']} state @param {Awaited<ReturnType<typeof openConnection>>} link @returns {import('../node.js').Status} */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Stage } from '../../broker/stage.js'
 import { toBatches } from '../../gateway/batch/payload.js'
 import { SluiceError } from '../../gateway/errors.js'
@@ -20,28 +21,43 @@ export default function (RED) {
     const feeders = new Set()
     let refusedValues = 0
 
+    const hold = () => { for (const feeder of feeders) gates.hold(feeder, node.id) }
+
     handlesInput(node, async message => {
-      const { stage } = await opening
-      const feeder = message.sluiceSource
-      if (typeof feeder === 'string') {
-        feeders.add(feeder)
-        if (stage.state.blocked) gates.hold(feeder, node.id)
-      }
+      if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
       const { batches, refused } = toBatches(message, { source: options.source || undefined })
+      await Promise.all(batches.map(accept))
+      if (refused.length === 0) return
       refusedValues += refused.length
-      await Promise.all(batches.map(async batch => {
-        await stage.append(batch)
-        stats.meter('stage', batch.source).record(batch)
-      }))
-      if (refused.length > 0) throw refusal(refused)
+      stats.meter('stage', `${node.name || node.id} (stage out)`).errors += refused.length
+      throw refusal(refused)
     })
+
+    /** @param {import('../../gateway/batch/batch.js').Batch} batch */
+    async function accept (batch) {
+      const meter = stats.meter('stage', batch.source)
+      try {
+        const { stage } = await opening.catch(error => {
+          hold()
+          throw error
+        })
+        if (stage.blocked) hold()
+        await stage.append(batch)
+        meter.record(batch)
+      } catch (error) {
+        meter.dropped += batch.rows
+        throw error
+      }
+    }
 
     const timer = setInterval(() => opening.then(opened => show(statusOf(opened, refusedValues)), () => {}), STATUS_INTERVAL_MS)
     node.on('close', async (/** @type {() => void} */ done) => {
       clearInterval(timer)
+      holdUntilDeployed(RED, feeders, node.id)
       try {
         const { stage, connection, dropGauge } = await opening
         dropGauge()
+        await nextTurn() // what the flow has under way still arrives
         await stage.close()
         await connection.close()
       } catch (error) {
@@ -52,10 +68,22 @@ export default function (RED) {
     })
 
     const { stage } = await opening
-    stage.on('full', () => { for (const feeder of feeders) gates.hold(feeder, node.id) })
-    stage.on('room', () => { if (!stage.state.blocked) for (const feeder of feeders) gates.release(feeder, node.id) })
+    stage.on('full', hold)
+    stage.on('room', () => { if (!stage.blocked) for (const feeder of feeders) gates.release(feeder, node.id) })
     stage.on('dropped', (source, { rows }) => { stats.meter('stage', source).dropped += rows })
   })
+}
+
+/**
+ * Between a node's end and its next beginning, Node-RED drops what is sent to it: until the deploy is done, its sources are held.
+ * @param {import('../node.js').RED} RED
+ * @param {Set<string>} feeders
+ * @param {string} id
+ */
+function holdUntilDeployed (RED, feeders, id) {
+  const holder = `${id}, being deployed`
+  for (const feeder of feeders) gates.hold(feeder, holder)
+  RED.events.once('flows:started', () => { for (const feeder of feeders) gates.release(feeder, holder) })
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import Ajv from 'ajv'
+import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import { batchBytes } from '../../gateway/writer/batch-bytes.js'
 import { openDeadLetters } from '../../gateway/writer/dead-letters.js'
@@ -51,6 +51,7 @@ describe('writer', () => {
       await clock.pass(1)
       expect(sink.stored).to.deep.equal(range(1, 100))
       expect(clock.count).to.equal(1)
+      await writer.close()
     })
 
     it('and never splits one: what does not fit goes with the next', async () => {
@@ -77,6 +78,7 @@ describe('writer', () => {
       await clock.pass(100)
       expect(sink.transactions.map(batches => batches.flatMap(valuesOf))).to.deep.equal([[0], [1, 2, 3, 4]])
       expect(writer.state()).to.deep.equal({ pendingRows: 0, pendingBytes: 0, inFlight: 0, retryingSinceMs: null, lastError: null })
+      await writer.close()
     })
   })
 
@@ -148,6 +150,7 @@ describe('writer', () => {
       expect((await written).outcome).to.equal('stored')
       expect(writer.state()).to.include({ retryingSinceMs: null, lastError: null })
       expect(said.at(-1)).to.match(/^Storing again/)
+      await writer.close()
     })
 
     it('when the answer to a commit was lost: it is recognised, not doubled', async () => {
@@ -297,7 +300,7 @@ describe('writer', () => {
     it('waits, in view, while the dead letters are full', async () => {
       const sink = new FakeSink()
       sink.isPoison = value => value > 0
-      const deadLetters = await openDeadLetters(folder, { maxBytes: 1 })
+      const deadLetters = await openDeadLetters(folder, { maxBytes: 300 })
       const { writer } = await openWriter(folder, { sink, deadLetters, clock: impatientClock, options: { batchRows: 1 } })
       await writer.write(batchOf([1], 0))
       const blocked = writer.write(batchOf([2], 1))

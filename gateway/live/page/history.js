@@ -4,7 +4,7 @@
  */
 
 const SPAN_MS = 5 * 60_000
-/** Batches come in bursts; a rate over less than this would show the bursts. */
+/** What a rate is over, about. */
 const RATE_MS = 2000
 
 /** The last minutes of some curves, as columns for uPlot. */
@@ -30,25 +30,41 @@ export class Curves {
   get data () { return [this.times, ...this.columns.values()] }
 }
 
-/** Rates over a window that bursts do not show in. */
+/** Rates from one batch to another: what is stored in bursts keeps its pace between them. */
 export class Rates {
-  /** @type {Report[]} */
-  #reports = []
+  /** @type {Map<string, {timeMs: number, totals: MeterReport['totals']}[]>} by meter: when batches had come, oldest first */
+  #steps = new Map()
+  #timeMs = 0
+  #uptimeSeconds = 0
 
   /** @param {Report} report */
-  push (report) {
-    const started = this.#reports.at(-1)
-    if (started && report.process.uptimeSeconds < started.process.uptimeSeconds) this.#reports = []
-    this.#reports.push(report)
-    while (this.#reports.length > 2 && report.time - this.#reports[1].time >= RATE_MS) this.#reports.shift()
+  push ({ time, meters, process: { uptimeSeconds } }) {
+    if (uptimeSeconds < this.#uptimeSeconds) this.#steps.clear()
+    this.#uptimeSeconds = uptimeSeconds
+    this.#timeMs = time
+    for (const meter of meters) {
+      const steps = this.#stepsOf(meter)
+      if (steps.at(-1)?.totals.batches !== meter.totals.batches) steps.push({ timeMs: time, totals: meter.totals })
+      while (steps.length > 2 && time - steps[1].timeMs >= RATE_MS) steps.shift()
+    }
   }
 
-  /** Per second; null while too little has been seen. @param {MeterReport} meter @param {'rows'|'values'|'bytes'} counter */
+  /** Per second; null while too little has been seen, 0 after a pause twice as long as the last. @param {MeterReport} meter @param {'rows'|'values'|'bytes'} counter */
   of (meter, counter) {
-    const first = this.#reports[0]
-    const before = first.meters.find(({ stage, name }) => stage === meter.stage && name === meter.name)
-    const elapsedMs = (this.#reports.at(-1)?.time ?? 0) - first.time
-    if (!before || elapsedMs < RATE_MS / 2) return null
-    return Math.max(0, meter.totals[counter] - before.totals[counter]) * 1000 / elapsedMs
+    const steps = this.#stepsOf(meter)
+    const [first, last] = [steps[0], steps[steps.length - 1]]
+    const silenceMs = this.#timeMs - last.timeMs
+    if (steps.length === 1) return silenceMs < RATE_MS ? null : 0
+    if (silenceMs > Math.max(RATE_MS, 2 * (last.timeMs - steps[steps.length - 2].timeMs))) return 0
+    const elapsedMs = last.timeMs - first.timeMs
+    return elapsedMs < RATE_MS / 2 ? null : (last.totals[counter] - first.totals[counter]) * 1000 / elapsedMs
+  }
+
+  /** @param {MeterReport} meter */
+  #stepsOf ({ stage, name }) {
+    const key = `${stage} ${name}`
+    const steps = this.#steps.get(key) ?? []
+    this.#steps.set(key, steps)
+    return steps
   }
 }
