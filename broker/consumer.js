@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { peekIdentity, recognises } from '../gateway/codecs/arrow.js'
 import { identityKey } from '../gateway/batch/batch.js'
-import { describe, SluiceError } from '../gateway/errors.js'
+import { describe } from '../gateway/errors.js'
 import { Delivery } from '../gateway/flow/delivery.js'
 import { Asks } from './asks.js'
 import { readHead, Stream } from './stream.js'
@@ -227,9 +227,7 @@ export class Consumer extends EventEmitter {
 
   /** @param {string} name */
   #onRemoved = name => {
-    if (!this.#ready.delete(name)) return
-    for (const { delivery } of this.#held.values()) delivery.release(name)
-    this.emit('changed')
+    if (this.#ready.delete(name)) this.emit('changed')
   }
 
   /** @param {string} sink @param {import('../gateway/sinks/sink.js').Committed[]} committed */
@@ -282,9 +280,8 @@ export class Consumer extends EventEmitter {
       id,
       batch: batch.withIdentity(identity),
       sinks,
-      mark: (sink, record) => this.#ready.get(sink)?.write(record) ?? Promise.reject(new Error(`sink "${sink}" is not running`)),
-      onFinished: sink => this.#onFinished(id, sink),
-      onError: error => this.options.log.warn(`A delivery could not be marked as dealt with, and comes again: ${describe(error)}`)
+      mark: (sink, record) => this.#mark(sink, record),
+      onFinished: sink => this.#onFinished(id, sink)
     })
     this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false })
     this.#heldBytes += bytes
@@ -292,6 +289,24 @@ export class Consumer extends EventEmitter {
     deliveries.open(delivery)
     for (const sink of sinks) if (stream.isStored(sink, identity.epoch, identity.seq)) delivery.recorded(sink)
     if (this.#held.has(id)) this.#emit(delivery)
+  }
+
+  /**
+   * Stores the record that a sink has dealt with a batch. Its rows are stored, so it is tried until the sink is there and takes it: to
+   * emit the batch again would store them twice.
+   * @param {string} sink
+   * @param {Batch} record
+   */
+  async #mark (sink, record) {
+    while (!this.#closed) {
+      try {
+        const handle = this.#ready.get(sink)
+        if (handle) return await handle.write(record)
+      } catch (error) {
+        this.options.log.warn(`Sink "${sink}" could not record that it has dealt with a batch: ${describe(error)}`)
+      }
+      await new Promise(resolve => setTimeout(resolve, TICK_MS))
+    }
   }
 
   /**
@@ -437,16 +452,6 @@ export class Consumer extends EventEmitter {
     }
     return stream
   }
-}
-
-/** What a `head` message says that a spool holds. @param {Buffer} payload @returns {{epoch: string, first: number, last: number, lost?: [number, number][]}[]} */
-function readHead (payload) {
-  const { epochs } = JSON.parse(payload.toString())
-  for (const { epoch, first, last, lost = [] } of epochs) {
-    const isGood = typeof epoch === 'string' && [first, last, ...lost.flat()].every(Number.isSafeInteger)
-    if (!isGood) throw new SluiceError('SLUICE_PROTOCOL', 'an epoch is not a name, or its ranges are not whole numbers')
-  }
-  return epochs
 }
 
 /** Null of a message from others, broken ones included. @param {Buffer} payload */

@@ -1,5 +1,5 @@
 import { describe, SluiceError } from '../gateway/errors.js'
-import { parseTopic, ROOT, level, topicsOf } from './topics.js'
+import { parseTopic, topicsOf } from './topics.js'
 
 /**
  * @typedef {import('./spool/spool.js').Spool} Spool
@@ -47,10 +47,10 @@ export class Publisher {
     this.options = { contentType, window, windowBytes, log }
     this.#headTimer = setInterval(() => this.#announce(), headIntervalMs)
     this.#headTimer.unref()
-    client.on('connect', ({ sessionPresent }) => this.#onConnect(sessionPresent))
-    client.on('close', () => { this.#connected = false })
-    client.on('message', (topic, payload) => this.#onMessage(topic, payload))
-    if (client.connected) this.#onConnect(false)
+    client.on('connect', this.#onConnect)
+    client.on('close', this.#onClose)
+    client.on('message', this.#onMessage)
+    if (client.connected) this.#onConnect({ sessionPresent: false })
   }
 
   get connected () { return this.#connected }
@@ -60,7 +60,10 @@ export class Publisher {
     const lane = { spool, topics: topicsOf(this.gateway, spool.source), sent: undefined, replays: new Map() }
     this.#lanes.set(spool.source, lane)
     spool.on('accepted', bytes => this.#linger(bytes))
-    if (this.#connected) this.#announce([lane])
+    if (this.#connected) {
+      this.#listen([lane])
+      this.#announce([lane])
+    }
     this.#pump()
   }
 
@@ -69,30 +72,40 @@ export class Publisher {
     clearInterval(this.#headTimer)
     clearTimeout(this.#lingerTimer)
     this.#connected = false
+    this.client.off('connect', this.#onConnect)
+    this.client.off('close', this.#onClose)
+    this.client.off('message', this.#onMessage)
   }
 
-  /** @param {boolean} sessionPresent */
-  #onConnect (sessionPresent) {
+  /** @param {{sessionPresent: boolean}} connack */
+  #onConnect = ({ sessionPresent }) => {
     this.#connected = true
-    const base = `${ROOT}/${level(this.gateway)}/+`
-    this.client.subscribe([`${base}/commit/+`, `${base}/replay/+`], { qos: 1 }, error => {
-      if (error && this.#connected) this.options.log.error(`Cannot hear what the sinks have stored: ${describe(error)}`)
-    })
+    this.#listen([...this.#lanes.values()])
     if (!sessionPresent) for (const lane of this.#lanes.values()) lane.sent = undefined
     this.#announce()
     this.#pump()
+  }
+
+  #onClose = () => { this.#connected = false }
+
+  /** Each lane for itself: its retained commits come when it subscribes, and one that is opened later must not miss them. @param {Lane[]} lanes */
+  #listen (lanes) {
+    if (lanes.length === 0) return
+    const filters = lanes.flatMap(({ topics }) => [topics.commits, topics.replays])
+    this.client.subscribe(filters, { qos: 1 }, error => {
+      if (error && this.#connected) this.options.log.error(`Cannot hear what the sinks have stored: ${describe(error)}`)
+    })
   }
 
   /** @param {Iterable<Lane>} [lanes] */
   #announce (lanes = this.#lanes.values()) {
     if (!this.#connected) return
     for (const { spool, topics } of lanes) {
-      this.client.publish(topics.head, JSON.stringify({ epochs: spool.epochs }), { qos: 1, retain: true }, this.#report)
+      this.client.publish(topics.head, JSON.stringify({ spool: this.client.options.clientId, epochs: spool.epochs }), { qos: 1, retain: true }, this.#report)
     }
   }
 
-  /** @param {string} topic @param {Buffer} payload */
-  #onMessage (topic, payload) {
+  #onMessage = (/** @type {string} */ topic, /** @type {Buffer} */ payload) => {
     const about = parseTopic(topic)
     const lane = about && this.#lanes.get(about.source)
     if (!lane || !about.sink) return
@@ -158,11 +171,17 @@ export class Publisher {
 
   /** @param {Lane} lane @param {string} sink */
   async #sendAgain (lane, sink) {
-    const range = this.#hasRoom() && lane.replays.get(sink)?.[0]
-    if (!range) return false
-    const payload = await lane.spool.read(range.epoch, range.first)
+    if (!this.#hasRoom()) return false
+    const ranges = lane.replays.get(sink)
+    if (!ranges?.[0]) {
+      lane.replays.delete(sink)
+      return false
+    }
+    const [range] = ranges
+    const seq = range.first++ // at once: the sink may ask anew while this is read
+    if (seq === range.last) ranges.shift()
+    const payload = await lane.spool.read(range.epoch, seq)
     if (payload) this.#publish(lane.topics.replayData(sink), payload)
-    if (++range.first > range.last) lane.replays.get(sink)?.shift()
     return true
   }
 

@@ -23,6 +23,8 @@ export function topicsOf (gateway, source) {
   return {
     data: `${base}/data`,
     head: `${base}/head`,
+    commits: `${base}/commit/+`,
+    replays: `${base}/replay/+`,
     commit: (/** @type {string} */ sink) => `${base}/commit/${level(sink)}`,
     replay: (/** @type {string} */ sink) => `${base}/replay/${level(sink)}`,
     replayData: (/** @type {string} */ sink) => `${base}/replay/${level(sink)}/data`

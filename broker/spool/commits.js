@@ -37,12 +37,13 @@ export class Commits {
    * The sink's word replaces what was known: a database that was set back needs again what it has lost.
    * @param {string} sink
    * @param {Record<string, Iterable<[number, number]>>} epochs
-   * @returns {boolean} whether the sink is new
+   * @returns {boolean} whether the sink is new, or lacks what it had: to be remembered, lest that is let go of after a restart
    */
   set (sink, epochs) {
-    const isNew = !this.sinks.has(sink)
-    this.sinks.set(sink, new Map(Object.entries(epochs).map(([epoch, ranges]) => [epoch, new RangeSet(ranges)])))
-    return isNew
+    const before = this.sinks.get(sink)
+    const now = new Map(Object.entries(epochs).map(([epoch, ranges]) => [epoch, new RangeSet(ranges)]))
+    this.sinks.set(sink, now)
+    return !before || [...before].some(([epoch, { ranges }]) => ranges.some(([first, last]) => now.get(epoch)?.missing(first, last).length !== 0))
   }
 
   /** @param {string} sink */
@@ -51,21 +52,17 @@ export class Commits {
   }
 
   /**
-   * The first seq of `first`…`last` that some required sink has not stored; null when all have all. With no sinks nothing is stored.
+   * The seqs of `first`…`last` that some required sink has not stored. With no sinks nothing is stored.
    * @param {string} epoch
    * @param {number} first
    * @param {number} last
    * @param {RangeSet} lost  what is not there to be stored
    */
-  firstOpen (epoch, first, last, lost) {
-    if (this.sinks.size === 0) return first
-    let lowest = Infinity
-    for (const epochs of this.sinks.values()) {
-      const stored = epochs.get(epoch) ?? new RangeSet()
-      const gap = stored.missing(first, last).flatMap(([from, to]) => lost.missing(from, to))[0]
-      if (gap) lowest = Math.min(lowest, gap[0])
-    }
-    return lowest === Infinity ? null : lowest
+  open (epoch, first, last, lost) {
+    /** @type {Map<string, RangeSet>[]} */
+    const sinks = this.sinks.size > 0 ? [...this.sinks.values()] : [new Map()]
+    const missing = sinks.flatMap(epochs => (epochs.get(epoch) ?? new RangeSet()).missing(first, last))
+    return new RangeSet(missing.flatMap(([from, to]) => lost.missing(from, to)))
   }
 
   /** Written whole beside the old file and renamed over it. */

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
+import { writevSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { open, unlink } from 'node:fs/promises'
+import { open, rm, unlink } from 'node:fs/promises'
 
 /**
  * A segment is an append-only file of records, the first of which describes the rest:
@@ -13,18 +14,23 @@ import { open, unlink } from 'node:fs/promises'
 const HEADER_BYTES = 20
 const LONGEST_RECORD = 1 << 30
 const SCAN_BYTES = 1 << 20
+const AT_ONCE_BYTES = 1 << 16
 
 /** @typedef {{seq: number, rows: number, payload: Uint8Array}} Record */
-/** @typedef {typeof open} OpenFile */
+/** @typedef {typeof writeAt} WriteAt */
 
 export class Segment {
+  #writeAt
+  #syncing = false
+
   /**
    * @param {string} path
    * @param {{gateway: string, source: string, epoch: string}} origin
    * @param {number} first  seq of the first record
    * @param {import('node:fs/promises').FileHandle} file
+   * @param {WriteAt} [write]
    */
-  constructor (path, origin, first, file) {
+  constructor (path, origin, first, file, write = writeAt) {
     this.path = path
     this.origin = origin
     this.first = first
@@ -35,6 +41,7 @@ export class Segment {
     /** @type {number[]} */
     this.rows = []
     this.dirty = false
+    this.#writeAt = write
     this.createdMs = Date.now()
   }
 
@@ -44,11 +51,11 @@ export class Segment {
    * @param {string} folder
    * @param {{gateway: string, source: string, epoch: string}} origin
    * @param {number} first
-   * @param {OpenFile} [openFile]
+   * @param {WriteAt} [write]
    */
-  static async create (folder, origin, first, openFile = open) {
+  static async create (folder, origin, first, write = writeAt) {
     const name = `${origin.epoch}.${String(first).padStart(12, '0')}.segment`
-    const segment = new Segment(join(folder, name), origin, first, await openFile(join(folder, name), 'wx+'))
+    const segment = new Segment(join(folder, name), origin, first, await open(join(folder, name), 'wx+'), write)
     try {
       await segment.#write(frame({ seq: first, rows: 0, payload: Buffer.from(JSON.stringify(origin)) }))
       return segment
@@ -130,11 +137,14 @@ export class Segment {
   async sync () {
     if (!this.dirty) return
     this.dirty = false
+    this.#syncing = true
     try {
       await this.file.datasync()
     } catch (error) {
       this.dirty = true
       throw error
+    } finally {
+      this.#syncing = false
     }
   }
 
@@ -142,19 +152,15 @@ export class Segment {
 
   async remove () {
     await this.file.close()
-    await unlink(this.path)
+    await rm(this.path, { force: true })
   }
 
   /** @param {Uint8Array[]} buffers */
   async #write (buffers) {
     const size = buffers.reduce((sum, { length }) => sum + length, 0)
     try {
-      let { bytesWritten } = await this.file.writev(buffers, this.bytes)
-      if (bytesWritten < size) {
-        const rest = Buffer.concat(buffers).subarray(bytesWritten)
-        bytesWritten += (await this.file.write(rest, 0, rest.length, this.bytes + bytesWritten)).bytesWritten
-      }
-      if (bytesWritten < size) throw Object.assign(new Error(`wrote ${bytesWritten} of ${size} bytes`), { code: 'ENOSPC' })
+      const written = await this.#writeAt(this.file, buffers, this.bytes, this.#syncing)
+      if (written < size) throw Object.assign(new Error(`wrote ${written} of ${size} bytes`), { code: 'ENOSPC' })
     } catch (error) {
       await this.file.truncate(this.bytes).catch(() => {}) // the next write goes to the same place
       throw error
@@ -162,6 +168,21 @@ export class Segment {
     this.bytes += size
     this.dirty = true
   }
+}
+
+/**
+ * A little goes into the system's cache at once, which takes microseconds where a thread's wake-up takes ten times as long. While the file is
+ * being forced to disk that could wait for the disk, and the whole process with it: then, and with much to write, a thread does it.
+ * @param {import('node:fs/promises').FileHandle} file
+ * @param {Uint8Array[]} buffers
+ * @param {number} position
+ * @param {boolean} isSyncing
+ * @returns {number|Promise<number>} bytes written; fewer than there are when the disk is full
+ */
+export function writeAt (file, buffers, position, isSyncing) {
+  const size = buffers.reduce((sum, { length }) => sum + length, 0)
+  if (!isSyncing && size <= AT_ONCE_BYTES) return writevSync(file.fd, buffers, position)
+  return file.writev(buffers, position).then(({ bytesWritten }) => bytesWritten)
 }
 
 /** Files of a folder that are segments, oldest first. @param {string[]} names */

@@ -1,6 +1,7 @@
 import { link, mkdir, readdir, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { RangeSet } from '../../gateway/batch/ranges.js'
+import { SluiceError } from '../../gateway/errors.js'
 import { epochCounter, Segment, segmentNames, syncFolder } from './segment.js'
 
 /**
@@ -16,7 +17,7 @@ import { epochCounter, Segment, segmentNames, syncFolder } from './segment.js'
  * @property {import('./spool.js').FsyncPolicy} fsync
  * @property {number} segmentBytes
  * @property {string} [ledger]
- * @property {import('./segment.js').OpenFile} openFile
+ * @property {import('./segment.js').WriteAt} [write]
  * @property {import('../../gateway/sinks/sink.js').Log} log
  */
 
@@ -43,7 +44,7 @@ export class Segments {
 
   get batches () { return this.#segments.reduce((sum, { offsets }) => sum + offsets.length, 0) }
 
-  /** When the oldest segment that could be given up was begun, milliseconds since 1970. */
+  /** When the oldest segment that is not written to any more was begun, milliseconds since 1970. */
   get oldestMs () { return this.#segments.length > (this.#active ? 1 : 0) ? this.#segments[0].createdMs : Infinity }
 
   get newestEpoch () { return Math.max(0, ...this.#segments.map(({ origin }) => epochCounter(origin.epoch))) }
@@ -62,7 +63,7 @@ export class Segments {
 
   /** Takes over what an earlier process left. */
   async recover () {
-    const { folder, source, budget, log } = this.options
+    const { folder, gateway, source, budget, log } = this.options
     await mkdir(folder, { recursive: true })
     for (const name of segmentNames(await readdir(folder))) {
       const { segment, tornBytes, damaged } = await Segment.recover(join(folder, name))
@@ -80,6 +81,12 @@ export class Segments {
     }
     if (this.tornBytes > 0) log.warn(`Spool of "${source}": cut off ${this.tornBytes} bytes of an unfinished write.`)
     await this.release()
+    const stranger = this.#segments.find(({ origin }) => origin.gateway !== gateway)
+    if (stranger) {
+      throw new SluiceError('SLUICE_SPOOL_GATEWAY', `It holds batches of the gateway ${stranger.origin.gateway}, and this is ${gateway}: nobody would ever say that they are stored.`, {
+        fix: `Write that name into the file gateway-id of the data folder, or move ${folder} away.`
+      })
+    }
   }
 
   /** The payload of a batch; null when it is gone or damaged. @param {string} epoch @param {number} seq */
@@ -96,8 +103,8 @@ export class Segments {
     for (const { epoch, first, last } of this.epochs) {
       if (epochCounter(epoch) < epochCounter(from.epoch)) continue
       const start = epoch === from.epoch ? Math.max(first, from.seq) : first
-      const seq = start > last ? null : this.options.commits.firstOpen(epoch, start, last, this.#lostOf(epoch))
-      if (seq !== null) return { epoch, seq }
+      const [gap] = this.options.commits.open(epoch, start, last, this.#lostOf(epoch)).ranges
+      if (gap) return { epoch, seq: gap[0] }
     }
     return null
   }
@@ -108,12 +115,14 @@ export class Segments {
    * @param {import('./segment.js').Record[]} records
    */
   async write (epoch, records) {
+    const { segmentBytes, budget, fsync } = this.options
     let segment = this.#newest
-    if (!segment || segment.bytes >= this.options.segmentBytes) segment = await this.#add(epoch, records[0].seq)
+    const isThere = segment !== undefined && segment.last >= records[0].seq
+    if (!segment || (segment.bytes >= segmentBytes && !isThere)) segment = await this.#add(epoch, records[0].seq)
     const before = segment.bytes
-    if (segment.last < records[0].seq) await segment.append(records)
-    this.options.budget.use(segment.bytes - before)
-    if (this.options.fsync === 'batch') await segment.sync()
+    if (!isThere) await segment.append(records)
+    budget.use(segment.bytes - before)
+    if (fsync === 'batch') await segment.sync()
   }
 
   async sync () { await this.#newest?.sync() }
@@ -121,7 +130,7 @@ export class Segments {
   /** Removes the oldest segments that every required sink has stored. @returns {Promise<boolean>} whether there were any */
   async release () {
     let released = false
-    while (this.#segments.length > (this.#active ? 1 : 0) && this.options.commits.sinks.size > 0 && this.#firstOpen(this.#segments[0]) === null) {
+    while (this.#segments.length > (this.#active ? 1 : 0) && this.options.commits.sinks.size > 0 && !this.#hasOpen(this.#segments[0])) {
       await this.#removeFirst()
       released = true
     }
@@ -131,7 +140,7 @@ export class Segments {
   /** Gives up the segment begun when all in it is stored: the next batch starts another. */
   async reclaim () {
     const segment = this.writing ? undefined : this.#newest
-    if (!segment || segment.offsets.length === 0 || this.#firstOpen(segment) !== null) return false
+    if (!segment || segment.offsets.length === 0 || this.#hasOpen(segment)) return false
     this.#active = false
     return this.release()
   }
@@ -141,12 +150,13 @@ export class Segments {
    * @returns {Promise<{batches: number, rows: number}|null>} what some required sink had not stored; null when there is none to remove
    */
   async dropOldest () {
-    if (this.#segments.length <= (this.#active ? 1 : 0)) return null
-    const segment = this.#segments[0]
-    const open = this.#firstOpen(segment)
+    const [segment] = this.#segments
+    if (!segment || (segment === this.#newest && (this.writing || segment.offsets.length === 0))) return null
+    const open = this.#openIn(segment)
+    if (segment === this.#newest) this.#active = false
     await this.#removeFirst()
-    if (open === null) return { batches: 0, rows: 0 }
-    return { batches: segment.last - open + 1, rows: segment.rows.slice(open - segment.first).reduce((sum, count) => sum + count, 0) }
+    const rows = open.ranges.flatMap(([first, last]) => segment.rows.slice(first - segment.first, last - segment.first + 1))
+    return { batches: open.size, rows: rows.reduce((sum, count) => sum + count, 0) }
   }
 
   async close () {
@@ -161,9 +171,10 @@ export class Segments {
 
   /** @param {string} epoch @param {number} first */
   async #add (epoch, first) {
-    const { folder, gateway, source, fsync, ledger, openFile, budget } = this.options
+    const { folder, gateway, source, fsync, ledger, write, budget } = this.options
     if (fsync !== 'system') await this.sync()
-    const segment = await Segment.create(folder, { gateway, source, epoch }, first, openFile)
+    await mkdir(folder, { recursive: true }) // somebody may have tidied up
+    const segment = await Segment.create(folder, { gateway, source, epoch }, first, write)
     try {
       if (fsync !== 'system') await syncFolder(segment.path)
       if (ledger) await link(segment.path, join(ledger, `${encodeURIComponent(source)}.${basename(segment.path)}`))
@@ -178,9 +189,14 @@ export class Segments {
     return segment
   }
 
+  /** What of it some required sink has not stored. @param {Segment} segment */
+  #openIn ({ origin: { epoch }, first, last }) {
+    return this.options.commits.open(epoch, first, last, this.#lostOf(epoch))
+  }
+
   /** @param {Segment} segment */
-  #firstOpen ({ origin: { epoch }, first, last }) {
-    return this.options.commits.firstOpen(epoch, first, last, this.#lostOf(epoch))
+  #hasOpen (segment) {
+    return this.#openIn(segment).ranges.length > 0
   }
 
   async #removeFirst () {

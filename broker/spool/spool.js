@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { open, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, SluiceError } from '../../gateway/errors.js'
+import { batchBytes } from '../../gateway/writer/batch-bytes.js'
 import { Budget } from './budget.js'
 import { Commits, replaceFile } from './commits.js'
 import { Recent } from './recent.js'
@@ -28,7 +29,7 @@ import { Segments } from './segments.js'
  * @property {number} [waitingBytes]  batches waiting for room in memory; beyond, they are refused
  * @property {string} [ledger]  a folder that keeps every segment ever written, to check against; nothing removes them
  * @property {import('../../gateway/sinks/sink.js').Log} [log]
- * @property {import('./segment.js').OpenFile} [openFile]  for tests that need a disk to fail
+ * @property {import('./segment.js').WriteAt} [write]  for tests that need a disk to fail
  */
 
 /**
@@ -67,7 +68,7 @@ export class Spool extends EventEmitter {
   /** @param {SpoolOptions} options */
   constructor ({
     folder, gateway, source, encode, budget = new Budget(2 ** 30), whenFull = 'block', fsync = 'interval', fsyncIntervalMs = 1000,
-    segmentBytes = Math.min(2 ** 23, Math.ceil(budget.maxBytes / 8)), waitingBytes = 2 ** 26, ledger, log = console, openFile = open
+    segmentBytes = Math.min(2 ** 23, Math.ceil(budget.maxBytes / 8)), waitingBytes = 2 ** 26, ledger, log = console, write
   }) {
     super()
     this.folder = folder
@@ -76,7 +77,7 @@ export class Spool extends EventEmitter {
     this.budget = budget
     this.commits = new Commits(folder)
     this.options = { encode, whenFull, fsync, fsyncIntervalMs, waitingBytes, log }
-    this.#segments = new Segments({ folder, gateway, source, commits: this.commits, budget, fsync, segmentBytes, ledger, openFile, log })
+    this.#segments = new Segments({ folder, gateway, source, commits: this.commits, budget, fsync, segmentBytes, ledger, write, log })
   }
 
   /** @param {SpoolOptions} options */
@@ -117,7 +118,7 @@ export class Spool extends EventEmitter {
    * @returns {Promise<Identity>}
    */
   append (batch) {
-    const bytes = 256 + batch.values * 8
+    const bytes = batchBytes(batch)
     if (this.#closing) return Promise.reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool of "${this.source}" is closed.`))
     if (this.#waiting.length > 0 && this.#waitingBytes + bytes > this.options.waitingBytes) {
       this.#counted.refused++
@@ -156,9 +157,9 @@ export class Spool extends EventEmitter {
    * @param {Record<string, [number, number][]>} epochs
    */
   async commit (sink, epochs) {
-    const isNew = this.commits.set(sink, epochs)
+    const isNews = this.commits.set(sink, epochs)
     const released = await this.#segments.release()
-    if (isNew || released) await this.commits.save()
+    if (isNews || released) await this.commits.save()
   }
 
   /** The sink is waited for no more. @param {string} sink */
@@ -257,11 +258,19 @@ export class Spool extends EventEmitter {
   /** @param {number} bytes */
   async #ensureRoom (bytes) {
     while (!this.budget.fits(bytes)) {
-      if (await this.budget.reclaim()) continue
-      if (this.options.whenFull === 'drop-oldest' && await this.budget.dropOldest()) continue
-      if (!await this.#wait(`${Math.round(this.budget.maxBytes / 1e6)} MB are waiting for the sinks`)) return false
+      let why = `${Math.round(this.budget.maxBytes / 1e6)} MB are waiting for the sinks`
+      try {
+        if (await this.#giveUp()) continue
+      } catch (error) {
+        why = `cannot give up what is stored: ${describe(error)}`
+      }
+      if (!await this.#wait(why)) return false
     }
     return true
+  }
+
+  async #giveUp () {
+    return await this.budget.reclaim() || (this.options.whenFull === 'drop-oldest' && this.budget.dropOldest())
   }
 
   /** Does what needs the disk, again and again while the disk refuses. False when closed before. @param {() => Promise<void>} work */
@@ -274,7 +283,7 @@ export class Spool extends EventEmitter {
         return true
       } catch (error) {
         const full = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC'
-        if (full && this.options.whenFull === 'drop-oldest' && await this.budget.dropOldest()) continue
+        if (full && this.options.whenFull === 'drop-oldest' && await this.budget.dropOldest().catch(() => false)) continue // the first error is the one to tell
         this.#segments.writing = false
         if (!await this.#wait(`cannot write to ${this.folder}: ${describe(error)}`)) return false
       } finally {

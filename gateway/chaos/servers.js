@@ -4,7 +4,8 @@ import { join } from 'node:path'
 /** @typedef {import('./plan.js').Kill} Kill */
 
 /**
- * Mosquitto with the configuration that this package ships.
+ * Mosquitto with the configuration that this package ships, but snapshots every second: what comes back is then not an empty broker, but
+ * the harder case, sessions without their last messages.
  * @param {string} dir  for all that it keeps
  */
 export async function startMosquitto (dir) {
@@ -13,7 +14,7 @@ export async function startMosquitto (dir) {
   const port = await freePort()
   const shipped = await readFile(new URL('../../broker/mosquitto.conf', import.meta.url), 'utf8')
   const confText = [
-    shipped.replace('listener 1883 ', `listener ${port} `).replace('/var/lib/mosquitto/', `${dir}/`),
+    shipped.replace('listener 1883 ', `listener ${port} `).replace('autosave_interval 10', 'autosave_interval 1').replace('/var/lib/mosquitto/', `${dir}/`),
     ...asRoot(),
     `log_dest file ${join(dir, 'mosquitto.log')}`,
     ''

@@ -31,17 +31,16 @@ export class Delivery {
    * @param {string} options.id
    * @param {Batch} options.batch  with its identity
    * @param {string[]} options.sinks
-   * @param {(sink: string, record: Batch) => Promise<unknown>} options.mark  stores a commit record of no rows
+   * @param {(sink: string, record: Batch) => Promise<unknown>} options.mark  stores a commit record of no rows, however long it takes; never rejects
    * @param {(sink: string) => void} options.onFinished  the sink is done with it
-   * @param {(error: unknown) => void} options.onError
    * @param {() => number} [options.nowMs]  monotonic
    */
-  constructor ({ id, batch, sinks, mark, onFinished, onError, nowMs = () => performance.now() }) {
+  constructor ({ id, batch, sinks, mark, onFinished, nowMs = () => performance.now() }) {
     this.id = id
     this.batch = batch
     this.identity = /** @type {Identity} */ (batch.identity)
     this.sinks = new Map(sinks.map(name => [name, freshState()]))
-    this.actions = { mark, onFinished, onError, nowMs }
+    this.actions = { mark, onFinished, nowMs }
   }
 
   get finished () { return [...this.sinks.values()].every(({ state }) => state === 'finished') }
@@ -108,21 +107,18 @@ export class Delivery {
   }
 
   /**
-   * The sink let go of an accepted piece that it has not stored, or, as it is gone, of all of them: that is to be emitted again.
+   * The sink could not store an accepted piece and let go of it.
    * @param {string} sink
-   * @param {Piece} [piece]
+   * @param {Piece} piece
    */
-  release (sink, piece) {
+  release (sink, { identified, part }) {
     const state = this.sinks.get(sink)
     if (!state) return
     this.attempts = 0
-    this.activeAtMs = this.actions.nowMs()
-    const isOnlyTheBatch = piece ? piece.identified : state.held === Number(state.identifiedHeld)
-    if (!isOnlyTheBatch) state.released = true
-    if (!piece || piece.identified) state.identifiedHeld = false
-    state.held = piece ? Math.max(0, state.held - 1) : 0
-    if (!piece) for (const { held } of state.parts.values()) held.clear()
-    else if (piece.part) state.parts.get(piece.part.id)?.held.delete(piece.part.index)
+    state.held = Math.max(0, state.held - 1)
+    if (identified) state.identifiedHeld = false
+    else state.released = true
+    if (part) state.parts.get(part.id)?.held.delete(part.index)
   }
 
   /** The sink's database has its commit record. @param {string} sink */
@@ -137,13 +133,7 @@ export class Delivery {
   async #finish (sink, state) {
     if (!state.identified) {
       state.state = 'marking'
-      try {
-        await this.actions.mark(sink, marker(this.identity))
-      } catch (error) {
-        state.state = 'open'
-        this.actions.onError(error)
-        return
-      }
+      await this.actions.mark(sink, marker(this.identity))
     }
     this.recorded(sink)
   }

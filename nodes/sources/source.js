@@ -57,7 +57,7 @@ class Runner {
   #timer
   #turn = Promise.resolve()
   /** what of the source's counters is in the meter */
-  #counted = { missed: 0, late: 0 }
+  #counted = { missed: 0, late: 0, unreadable: 0 }
 
   /** @param {import('../node.js').Node} node @param {(status: import('../node.js').Status) => void} show @param {(context: SourceContext) => RunningSource|Promise<RunningSource>} open */
   constructor (node, show, open) {
@@ -97,7 +97,7 @@ class Runner {
     if (!this.#source) return
     await this.#close()
     if (error) fail(this.#node, error)
-    else this.#show({ fill: 'grey', shape: 'dot', text: `finished, ${rows.toLocaleString('en-US')} rows` })
+    else this.#show({ fill: 'grey', shape: 'dot', text: `finished, ${rows.toLocaleString('en-US')} rows${this.#losses}` })
   }
 
   async #close () {
@@ -111,26 +111,31 @@ class Runner {
 
   #showProgress () {
     const source = /** @type {RunningSource} */ (this.#source)
-    this.#counted = { missed: 0, late: 0 }
+    this.#counted = { missed: 0, late: 0, unreadable: 0 }
     let last = { rows: this.meter.rows, atMs: performance.now() }
     this.#timer = setInterval(() => {
       this.#countLosses(source)
       const now = { rows: this.meter.rows, atMs: performance.now() }
       const rowsPerSecond = (now.rows - last.rows) / (now.atMs - last.atMs) * 1000
       last = now
-      const { missed, late } = this.#counted
-      const losses = (missed ? `, ${count(missed)} missed` : '') + (late ? `, ${count(late)} late` : '')
       this.#show(gates.isHeld(this.#node.id)
-        ? { fill: 'yellow', shape: 'ring', text: `held: the spool is full${losses}` }
-        : { fill: 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${losses}` })
+        ? { fill: 'yellow', shape: 'ring', text: `held: stage out takes no more${this.#losses}` }
+        : { fill: 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${this.#losses}` })
     }, STATUS_INTERVAL_MS)
   }
 
   /** Brings the meter up to what the source has counted. @param {RunningSource} source */
-  #countLosses ({ counters: { missed = 0, late = 0 } }) {
+  #countLosses ({ counters: { missed = 0, late = 0, badLines = 0, undecodable = 0 } }) {
+    const unreadable = badLines + undecodable
     this.meter.missed += missed - this.#counted.missed
     this.meter.late += late - this.#counted.late
-    this.#counted = { missed, late }
+    this.meter.errors += unreadable - this.#counted.unreadable
+    this.#counted = { missed, late, unreadable }
+  }
+
+  /** As a status tells them: ", 12 missed, 3 late". */
+  get #losses () {
+    return Object.entries(this.#counted).filter(([, rows]) => rows > 0).map(([what, rows]) => `, ${count(rows)} ${what}`).join('')
   }
 
   /** @param {() => Promise<void>} step */

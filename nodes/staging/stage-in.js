@@ -40,11 +40,15 @@ export default function (RED) {
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, options) {
   const sinks = options.sinks.length > 0 ? options.sinks : await wiredSinks(RED, node)
-  const link = await openConnection(RED, node, { broker: options.broker, role: 'in', receiveMaximum: options.receiveMaximum })
-  const { connection } = link
   const name = node.name || node.id
-  const foreign = new ForeignStage(RED, node, options)
   const refusedStore = await openStore(RED, `${name} (refused)`, logOf(node))
+  const link = await openConnection(RED, node, { broker: options.broker, role: 'in', receiveMaximum: options.receiveMaximum }).catch(async error => {
+    refusedStore.hide()
+    await refusedStore.letters.close()
+    throw error
+  })
+  const { connection } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+  const foreign = new ForeignStage(RED, node, options)
   const meter = stats.meter('stage', `${name} (stage in)`)
   const consumer = new Consumer({
     client: connection.client,
@@ -69,7 +73,15 @@ async function open (RED, node, options) {
         contentType: packet.properties?.contentType,
         timeUnit: options.timeUnit
       })
-      for (const batch of batches) await (await foreign.open()).append(batch)
+      const stage = await foreign.open()
+      for (const batch of batches) {
+        try {
+          await stage.append(batch)
+        } catch (error) {
+          if (!isRefusedForGood(error)) throw error
+          refused.push({ index: -1, reason: describe(error), value: packet.payload })
+        }
+      }
       if (refused.length > 0) {
         meter.errors += refused.length
         await keepRefused(refusedStore.letters, packet.topic, refused)
@@ -133,6 +145,11 @@ class ForeignStage {
     })
     return { stage, connection }
   }
+}
+
+/** Whether a spool will never take a batch, however long one waits. @param {unknown} error */
+function isRefusedForGood (error) {
+  return error instanceof SluiceError && ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG'].includes(error.code)
 }
 
 /** A payload in memory of its own, which it does not keep more alive than itself: MQTT.js gives out parts of what it read. @param {Buffer} payload */

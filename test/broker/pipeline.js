@@ -139,7 +139,7 @@ export class Pipeline {
       await this.registry.get(sink)?.write(batch)
       this.deliveries.settle(id, sink, piece)
     } catch {
-      this.deliveries.release(id, sink)
+      this.deliveries.release(id, sink, piece)
     }
   }
 

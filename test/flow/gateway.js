@@ -53,7 +53,8 @@ export class Gateway {
   /** @type {WebSocket|undefined} */
   #comms
   #url = ''
-  #deploys = 0
+  /** Of the flow that has started. */
+  #revision = ''
   #stopping = false
 
   /** @param {string} folder */
@@ -89,9 +90,9 @@ export class Gateway {
    */
   async deploy (nodes, { type = 'full', feeds = [] } = {}) {
     const make = node('make', 'function', { func: 'return [eval(msg.payload)]', outputs: 1 }, feeds)
-    const before = this.#deploys
-    await this.#post('flows', [...EQUIPMENT, make, ...nodes], { 'Node-RED-Deployment-Type': type })
-    await this.until(() => this.#deploys > before, () => 'the flow to start') // the answer comes earlier
+    const flows = [...EQUIPMENT, make, ...nodes]
+    const { rev } = await (await this.#post('flows', { flows }, { 'Node-RED-API-Version': 'v2', 'Node-RED-Deployment-Type': type })).json()
+    await this.until(() => this.#revision === rev, () => 'the flow to start') // the answer comes earlier
   }
 
   /**
@@ -180,10 +181,10 @@ export class Gateway {
   async #follow () {
     const comms = new WebSocket(`${this.#url.replace('http', 'ws')}comms`)
     comms.on('error', error => { if (!this.#stopping) this.log += `comms: ${error.message}\n` })
-    comms.on('message', data => {
-      for (const { topic, data: status } of [JSON.parse(String(data))].flat()) {
-        if (topic?.startsWith('status/')) this.statuses.set(topic.slice('status/'.length), status)
-        if (topic === 'notification/runtime-deploy') this.#deploys++
+    comms.on('message', text => {
+      for (const { topic, data } of [JSON.parse(String(text))].flat()) {
+        if (topic?.startsWith('status/')) this.statuses.set(topic.slice('status/'.length), data)
+        if (topic === 'notification/runtime-deploy') this.#revision = data.revision
       }
     })
     await once(comms, 'open')

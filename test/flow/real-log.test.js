@@ -74,7 +74,7 @@ describe('A real CAN log, through a real broker into real databases', function (
     const stored = TABLES.flatMap(table => {
       const statement = sqlite.prepare(`SELECT * FROM "${table}"`)
       statement.setReadBigInts(true)
-      return statement.all().map(stored => row(table, /** @type {bigint} */ (stored.time), Number(stored.address), stored))
+      return statement.all().map(columns => row(table, /** @type {bigint} */ (columns.time), Number(columns.address), columns))
     })
     expect(stored.sort()).to.deep.equal(expected)
     expect(sqlite.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'n2k%'").all()).to.have.length(TABLES.length)
@@ -85,7 +85,7 @@ describe('A real CAN log, through a real broker into real databases', function (
     for (const table of TABLES) {
       const { rows } = await client.query(`SELECT *, (extract(epoch FROM time) * 1000000)::bigint = time_ns / 1000 AS "isSameTime" FROM "${table}"`)
       expect(rows.every(({ isSameTime }) => isSameTime)).to.equal(true)
-      stored.push(...rows.map(stored => row(table, BigInt(stored.time_ns), stored.address, stored)))
+      stored.push(...rows.map(columns => row(table, BigInt(columns.time_ns), columns.address, columns)))
     }
     expect(stored.sort()).to.deep.equal(expected)
     expect((await client.query("SELECT tablename FROM pg_tables WHERE tablename LIKE 'n2k%'")).rows).to.have.length(TABLES.length)

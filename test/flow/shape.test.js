@@ -32,7 +32,7 @@ describe('A flow between staging and sinks', function () {
   const deploy = (/** @type {import('./gateway.js').FlowNode[]} */ nodes) => gateway.deploy(nodes, { feeds: ['stage-out'] })
 
   /** @param {string} name  of the sink @param {string} table */
-  const rowsOf = (name, table) => read(gateway, name, `SELECT * FROM "${table}" ORDER BY rowid`).map(({ time, ...values }) => values)
+  const rowsOf = (name, table) => read(gateway, name, `SELECT * FROM "${table}" ORDER BY rowid`).map(({ time: _time, ...values }) => values)
 
   /** Every batch that was staged is settled: nothing is held, every sink has a commit record of each. @param {number} batches @param {...string} sinks */
   async function settled (batches, ...sinks) {

@@ -4,8 +4,10 @@
  */
 
 const SPAN_MS = 5 * 60_000
-/** What a rate is over, about. */
-const RATE_MS = 2000
+/** What a rate is over, about; at least, at first; and how long nothing must come for it to be 0. */
+const RATE_MS = 5000
+const SHORTEST_MS = 1000
+const SILENT_MS = 1500
 
 /** The last minutes of some curves, as columns for uPlot. */
 export class Curves {
@@ -30,41 +32,45 @@ export class Curves {
   get data () { return [this.times, ...this.columns.values()] }
 }
 
+/**
+ * @typedef {object} Pace  of one meter
+ * @property {number} sinceMs  when it was first seen
+ * @property {number} batches
+ * @property {{timeMs: number, totals: MeterReport['totals']}[]} steps  when batches had come, oldest first
+ */
+
 /** Rates from one batch to another: what is stored in bursts keeps its pace between them. */
 export class Rates {
-  /** @type {Map<string, {timeMs: number, totals: MeterReport['totals']}[]>} by meter: when batches had come, oldest first */
-  #steps = new Map()
+  /** @type {Map<string, Pace>} by meter */
+  #paces = new Map()
   #timeMs = 0
   #uptimeSeconds = 0
 
   /** @param {Report} report */
   push ({ time, meters, process: { uptimeSeconds } }) {
-    if (uptimeSeconds < this.#uptimeSeconds) this.#steps.clear()
+    if (uptimeSeconds < this.#uptimeSeconds) this.#paces.clear()
     this.#uptimeSeconds = uptimeSeconds
     this.#timeMs = time
-    for (const meter of meters) {
-      const steps = this.#stepsOf(meter)
-      if (steps.at(-1)?.totals.batches !== meter.totals.batches) steps.push({ timeMs: time, totals: meter.totals })
+    for (const { stage, name, totals } of meters) {
+      const pace = this.#paces.get(`${stage} ${name}`)
+      if (!pace) {
+        this.#paces.set(`${stage} ${name}`, { sinceMs: time, batches: totals.batches, steps: [] })
+        continue
+      }
+      const { steps } = pace
+      if (totals.batches !== pace.batches) steps.push({ timeMs: time, totals })
+      pace.batches = totals.batches
       while (steps.length > 2 && time - steps[1].timeMs >= RATE_MS) steps.shift()
     }
   }
 
   /** Per second; null while too little has been seen, 0 after a pause twice as long as the last. @param {MeterReport} meter @param {'rows'|'values'|'bytes'} counter */
-  of (meter, counter) {
-    const steps = this.#stepsOf(meter)
-    const [first, last] = [steps[0], steps[steps.length - 1]]
-    const silenceMs = this.#timeMs - last.timeMs
-    if (steps.length === 1) return silenceMs < RATE_MS ? null : 0
-    if (silenceMs > Math.max(RATE_MS, 2 * (last.timeMs - steps[steps.length - 2].timeMs))) return 0
-    const elapsedMs = last.timeMs - first.timeMs
-    return elapsedMs < RATE_MS / 2 ? null : (last.totals[counter] - first.totals[counter]) * 1000 / elapsedMs
-  }
-
-  /** @param {MeterReport} meter */
-  #stepsOf ({ stage, name }) {
-    const key = `${stage} ${name}`
-    const steps = this.#steps.get(key) ?? []
-    this.#steps.set(key, steps)
-    return steps
+  of ({ stage, name }, counter) {
+    const { sinceMs, steps } = /** @type {Pace} */ (this.#paces.get(`${stage} ${name}`))
+    const [first, last, before] = [steps[0], steps[steps.length - 1], steps[steps.length - 2]]
+    const pauseMs = before ? last.timeMs - before.timeMs : RATE_MS
+    if (this.#timeMs - (last?.timeMs ?? sinceMs) > Math.max(SILENT_MS, 2 * pauseMs)) return 0
+    const elapsedMs = before ? last.timeMs - first.timeMs : 0
+    return elapsedMs < SHORTEST_MS ? null : (last.totals[counter] - first.totals[counter]) * 1000 / elapsedMs
   }
 }

@@ -1,0 +1,376 @@
+import { expect } from 'chai'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from '../../broker/connection.js'
+import { startEmbeddedBroker } from '../../broker/embedded.js'
+import { connected } from '../../broker/probing.js'
+import { Stage } from '../../broker/stage.js'
+import { peekIdentity, recognises } from '../../gateway/codecs/arrow.js'
+import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
+import { batchOf, FakeDatabase, Pipeline, until } from './pipeline.js'
+
+/** @typedef {import('../../broker/consumer.js').Consumer} Consumer */
+
+const silent = { info () {}, warn () {}, error () {} }
+const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i)
+
+/**
+ * What the delivery contract cannot see from its ends, because one part of the protocol makes good what another has lost.
+ */
+describe('delivery, clause by clause', () => {
+  /** @type {Awaited<ReturnType<typeof startEmbeddedBroker>>} */
+  let broker
+  /** @type {{url: string, protocolVersion: '3.1.1'}} */
+  let address
+  /** @type {Pipeline} */
+  let pipeline
+  /** @type {import('../../broker/connection.js').Connection} */
+  let observer
+
+  beforeEach(async () => {
+    broker = await startEmbeddedBroker({ port: 0 })
+    address = { url: `mqtt://127.0.0.1:${broker.port}`, protocolVersion: '3.1.1' }
+    pipeline = await Pipeline.create(address)
+    observer = connect(address, { clientId: 'observer' })
+    await connected(observer)
+  })
+  afterEach(async () => {
+    await observer.close()
+    await pipeline.close()
+    await broker.close()
+  })
+
+  /** Collects messages. @param {string} filter */
+  async function listen (filter) {
+    /** @type {{topic: string, payload: Buffer}[]} */
+    const heard = []
+    observer.client.on('message', (topic, payload) => heard.push({ topic, payload }))
+    await observer.client.subscribeAsync(filter, { qos: 1 })
+    return heard
+  }
+
+  /** @param {string} topic @param {unknown} message @param {boolean} [retain] */
+  const tell = (topic, message, retain = false) => observer.client.publishAsync(topic, JSON.stringify(message), { qos: 1, retain })
+
+  /** Does something to messages on their way into a consumer. @param {Consumer} consumer @param {(packet: any, ack: () => void, receive: Consumer['receive']) => void} handle */
+  function intercept (consumer, handle) {
+    const receive = consumer.receive.bind(consumer)
+    consumer.receive = (packet, ack) => handle(packet, ack, receive)
+  }
+
+  /** @param {{payload: Buffer}[]} messages */
+  const seqs = messages => messages.filter(({ payload }) => recognises(payload)).map(({ payload }) => peekIdentity(payload)?.seq)
+
+  describe('publisher', () => {
+    it('starts again from the lowest commit where the broker has lost its session', async () => {
+      const { it: stage } = await pipeline.openStage()
+      await pipeline.produce(stage, 10)
+      const [epoch] = stage.spools.get('press')?.epochs ?? []
+      await tell('sluice/v1/gw/press/commit/db', { epochs: { [epoch.epoch]: [[0, 3], [6, 7]] } })
+      await until(() => stage.spools.get('press')?.next()?.seq === 4)
+      await observer.close()
+      await broker.close()
+      broker = await startEmbeddedBroker({ port: broker.port })
+      observer = connect(address, { clientId: 'observer' })
+      const heard = await listen('sluice/v1/gw/press/data')
+      await until(() => heard.length >= 4)
+      expect(seqs(heard)).to.deep.equal([4, 5, 8, 9])
+    })
+
+    it('goes on where it was where the broker has kept its session', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const heard = await listen('sluice/v1/gw/press/data')
+      await pipeline.produce(stage, 10)
+      await until(() => heard.length === 10)
+      stage.publisher.client.stream.destroy()
+      await until(() => !stage.publisher.connected)
+      await pipeline.produce(stage, 10)
+      await until(() => heard.length >= 20)
+      expect(seqs(heard)).to.deep.equal([...numbers(10), ...numbers(20).slice(10)])
+    })
+
+    it('says what it holds in a retained message, as soon as it connects', async () => {
+      const { it: stage } = await pipeline.openStage({ headIntervalMs: 60_000 })
+      const { epoch } = await stage.append(batchOf(0))
+      stage.publisher.client.stream.destroy()
+      const heard = await listen('sluice/v1/gw/press/head')
+      await until(() => heard.length > 0 && JSON.parse(heard[heard.length - 1].payload.toString()).epochs.length === 1)
+      expect(JSON.parse(heard[heard.length - 1].payload.toString())).to.deep.equal({ spool: 'out', epochs: [{ epoch, first: 0, last: 0 }] })
+    })
+
+    it('hears what sinks had stored while it was away, whenever it opens the spool', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'sluice-late-'))
+      await tell('sluice/v1/gw/press/commit/db', { epochs: {} }, true)
+      const connection = connect(address, { clientId: 'late', clean: false })
+      await connected(connection)
+      const stage = await Stage.open({ folder, gateway: 'gw', client: connection.client, log: silent })
+      await sleep(50)
+      await stage.append(batchOf(0))
+      await until(() => stage.state.requiredSinks.includes('db'))
+      await stage.close()
+      await connection.close()
+      await rm(folder, { recursive: true })
+    })
+
+    it('answers a sink alone, in order, and no more than it holds, however much is asked for', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const heard = await listen('sluice/v1/gw/press/replay/db/data')
+      await pipeline.produce(stage, 10)
+      const [{ epoch }] = stage.spools.get('press')?.epochs ?? []
+      await tell('sluice/v1/gw/press/replay/db', { epochs: { [epoch]: [[7, Number.MAX_SAFE_INTEGER], [2, 3]], '9-unknown': [[0, 5]] } })
+      await until(() => heard.length === 5)
+      expect(seqs(heard)).to.deep.equal([7, 8, 9, 2, 3])
+    })
+
+    it('goes on after messages that make no sense', async () => {
+      const { it: stage } = await pipeline.openStage()
+      await stage.append(batchOf(0))
+      for (const message of [null, {}, { epochs: { e: 'all' } }, { epochs: { e: [[-1, 5]] } }, { epochs: { e: [null] } }]) {
+        await tell('sluice/v1/gw/press/commit/db', message)
+        await tell('sluice/v1/gw/press/replay/db', message)
+      }
+      await tell('sluice/v1/gw/press/commit/real', { epochs: {} })
+      await until(() => stage.state.requiredSinks.includes('real'))
+      expect(stage.state.requiredSinks).to.deep.equal(['real'])
+    })
+  })
+
+  describe('consumer', () => {
+    /** @param {Partial<import('../../broker/consumer.js').ConsumerOptions> & {flow?: any}} [options] */
+    async function openSink (options) {
+      const database = new FakeDatabase('db')
+      pipeline.addSink(database)
+      const { it: consumer, close } = await pipeline.openConsumer(['db'], options)
+      return { database, consumer, close }
+    }
+
+    it('acknowledges nothing before the database has committed it', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const { database, consumer } = await openSink()
+      let commit = () => {}
+      database.busy = new Promise(resolve => { commit = () => resolve(undefined) })
+      let acknowledged = 0
+      intercept(consumer, ({ topic, ...packet }, ack, receive) => receive({ topic, ...packet }, () => {
+        if (topic.endsWith('/data')) acknowledged++
+        ack()
+      }))
+      await pipeline.produce(stage, 5)
+      await until(() => consumer.state.held === 5)
+      await sleep(300)
+      expect(acknowledged).to.equal(0)
+      commit()
+      await until(() => acknowledged === 5)
+      expect(database.rows).to.have.length(5)
+    })
+
+    it('stores what comes after a gap without waiting for it, and then asks for the gap alone', async () => {
+      const asked = await listen('sluice/v1/gw/press/replay/db')
+      const { it: stage } = await pipeline.openStage()
+      const { database, consumer } = await openSink({ quietMs: 60_000 })
+      intercept(consumer, (packet, ack, receive) => {
+        const isLost = packet.topic.endsWith('press/data') && peekIdentity(packet.payload)?.seq === 3
+        if (isLost) ack()
+        else receive(packet, ack)
+      })
+      await until(() => consumer.state.connected)
+      await pipeline.produce(stage, 8)
+      await until(() => database.rows.length === 8)
+      expect(database.rows).to.deep.equal([0, 1, 2, 4, 5, 6, 7, 3])
+      expect(Object.values(JSON.parse(asked[0].payload.toString()).epochs)).to.deep.equal([[[3, 3]]])
+    })
+
+    it('tells on connecting what its database has, so that a spool need not send it', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const database = new FakeDatabase('db')
+      for (const value of numbers(5)) await database.write(batchOf(value).withIdentity(await stage.append(batchOf(value))))
+      pipeline.addSink(database)
+      const { it: consumer } = await pipeline.openConsumer(['db'])
+      await until(() => stage.spools.get('press')?.next() === null && consumer.state.held === 0)
+      expect(database.duplicates).to.equal(0)
+    })
+
+    it('tells it again where a spool sends what is stored: that spool does not know', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const { database } = await openSink()
+      await pipeline.produce(stage, 5)
+      await until(() => stage.spools.get('press')?.next() === null && database.rows.length === 5)
+      await tell('sluice/v1/gw/press/commit/db', { epochs: {} })
+      await until(() => stage.spools.get('press')?.next() !== null)
+      stage.publisher.client.stream.destroy()
+      const [{ epoch }] = stage.spools.get('press')?.epochs ?? []
+      await tell('sluice/v1/gw/press/replay/db', { epochs: { [epoch]: [[0, 0]] } })
+      await until(() => stage.spools.get('press')?.next() === null)
+      expect(database.rows).to.have.length(5)
+    })
+
+    it('counts as lost what the spool had to drop, and no more', async () => {
+      const { it: stage } = await pipeline.openStage({ maxBytes: 40_000, whenFull: 'drop-oldest' })
+      const { database, consumer, close } = await openSink()
+      await pipeline.produce(stage, 5)
+      await until(() => database.rows.length === 5)
+      await close()
+      for (let i = 0; i < 20; i++) await pipeline.produce(stage, 5)
+      const { it: again } = await pipeline.openConsumer(['db'])
+      const stored = 105 - stage.state.droppedBatches
+      await until(() => database.rows.length === stored, () => `${stored} rows, there are ${database.rows.length}`)
+      expect(stage.state.droppedBatches).to.be.above(0)
+      expect(again.state).to.include({ lost: stage.state.droppedBatches, shortfall: 0 })
+      expect(consumer.state.lost).to.equal(0)
+    })
+
+    it('has nothing lost and nothing short before its database has told what it has', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const database = new FakeDatabase('db')
+      for (const value of numbers(5)) await database.write(batchOf(value).withIdentity(await stage.append(batchOf(value))))
+      await tell('sluice/v1/gw/press/head', { epochs: [{ epoch: [...database.records.values()][0].epoch, first: 5, last: 5 }] })
+      const { it: consumer } = await pipeline.openConsumer(['db'])
+      consumer.receive({ topic: 'sluice/v1/gw/press/head', payload: Buffer.from(JSON.stringify({ epochs: [{ epoch: [...database.records.values()][0].epoch, first: 5, last: 5 }] })) }, () => {})
+      expect(consumer.state).to.include({ lost: 0, shortfall: 0 })
+      pipeline.addSink(database)
+      await until(() => consumer.state.waitingFor.length === 0)
+      expect(consumer.state).to.include({ lost: 0, shortfall: 0 })
+    })
+
+    it('goes on after a head that makes no sense, though the broker keeps it', async () => {
+      for (const epoch of [5, '__proto__', null]) {
+        await tell('sluice/v1/gw/other/head', { epochs: [{ epoch, first: 0, last: 5 }] }, true)
+        const { it: stage } = await pipeline.openStage()
+        const { database } = await openSink()
+        await sleep(300)
+        await pipeline.produce(stage, 1)
+        await until(() => database.rows.length === 1)
+        await pipeline.close()
+        pipeline = await Pipeline.create(address)
+      }
+    })
+
+    it('takes what comes on its own topics only: nothing it says itself, nothing an earlier deploy subscribed to', async () => {
+      /** @type {string[]} */
+      const foreign = []
+      const onForeign = async (/** @type {{topic: string}} */ { topic }) => { foreign.push(topic) }
+      const { close } = await openSink({ foreignTopics: ['#'], onForeign })
+      await until(() => broker.stats().clients >= 2)
+      await close()
+      const { it: stage } = await pipeline.openStage()
+      const { it: consumer } = await pipeline.openConsumer(['db'], { source: 'oven', foreignTopics: ['plant/+/temperature'], onForeign })
+      await until(() => consumer.state.connected)
+      await Promise.all([batchOf(0), batchOf(1, 'oven')].map(batch => stage.append(batch)))
+      await tell('plant/hall/temperature', 21)
+      await tell('plant/hall/pressure', 1013)
+      await until(() => stage.state.requiredSinks.length > 0 && foreign.length > 0)
+      await sleep(400)
+      expect(foreign).to.deep.equal(['plant/hall/temperature'])
+      expect(consumer.state.received).to.equal(1)
+    })
+
+    it('tries to keep a message of others until it can, as the acknowledgements behind it wait', async () => {
+      let attempts = 0
+      const { consumer, database } = await openSink({
+        foreignTopics: ['plant/#'],
+        onForeign: async () => { if (++attempts < 3) throw new Error('the disk is full') }
+      })
+      await until(() => consumer.state.connected)
+      const { it: stage } = await pipeline.openStage()
+      let acknowledged = 0
+      intercept(consumer, (packet, ack, receive) => receive(packet, () => {
+        acknowledged++
+        ack()
+      }))
+      await tell('plant/hall', 21)
+      await until(() => acknowledged === 1)
+      expect(attempts).to.equal(3)
+      await pipeline.produce(stage, 3)
+      await until(() => database.rows.length === 3)
+    })
+
+    it('records that a changed batch is dealt with as soon as a sink that was redeployed is back', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const database = new FakeDatabase('db')
+      let remove = pipeline.addSink(database)
+      /** @type {string[]} */
+      const emitted = []
+      const changed = { identified: false, part: null }
+      const { it: consumer } = await pipeline.openConsumer(['db'], { flow: ({ id }) => { emitted.push(id) } })
+      await pipeline.produce(stage, 1)
+      await until(() => emitted.length === 1)
+      pipeline.deliveries.accept(emitted[0], 'db', changed)
+      remove() // a deploy: the sink drains what it holds before it goes
+      await database.write(batchOf(0))
+      pipeline.deliveries.settle(emitted[0], 'db', changed)
+      await sleep(50)
+      remove = pipeline.addSink(database)
+      await until(() => consumer.state.held === 0)
+      expect(database.records.size).to.equal(1)
+      expect(emitted).to.have.length(1)
+    })
+
+    it('waits as long as it takes for one of its sinks that comes back later than another', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const [one, two] = [new FakeDatabase('one'), new FakeDatabase('two')]
+      const removals = [pipeline.addSink(one), pipeline.addSink(two)]
+      let isDeploying = true
+      const sinks = ['one', 'two']
+      const { it: consumer } = await pipeline.openConsumer(sinks, {
+        flow: delivery => { for (const sink of isDeploying ? ['two'] : sinks) pipeline.store(delivery, sink) }
+      })
+      await pipeline.produce(stage, 3)
+      await until(() => two.rows.length === 3 && consumer.state.held === 3)
+      for (const remove of removals) remove()
+      isDeploying = false
+      pipeline.addSink(one)
+      await sleep(50)
+      pipeline.addSink(two)
+      await until(() => one.rows.length === 3 && consumer.state.held === 0)
+      expect(two.rows).to.have.length(3)
+    })
+
+    it('serves two spools that stage one source', async () => {
+      const { it: stage } = await pipeline.openStage()
+      const folder = await mkdtemp(join(tmpdir(), 'sluice-second-'))
+      const connection = connect(address, { clientId: 'second', clean: false })
+      const second = await Stage.open({ folder, gateway: 'gw', client: connection.client, log: silent, headIntervalMs: 300 })
+      const { database, consumer } = await openSink()
+      await pipeline.produce(stage, 5)
+      for (const value of numbers(5)) await second.append(batchOf(5 + value))
+      await until(() => database.rows.length === 10)
+      await until(() => [stage, second].every(({ spools }) => spools.get('press')?.next() === null))
+      await sleep(700) // the heads of both have come
+      expect(consumer.state).to.include({ lost: 0, shortfall: 0 })
+      expect([...database.rows].sort((a, b) => a - b)).to.deep.equal(numbers(10))
+      await second.close()
+      await connection.close()
+      await rm(folder, { recursive: true })
+    })
+  })
+})
+
+for (const protocolVersion of /** @type {const} */ (['5', '3.1.1'])) {
+  describe(`delivery over a connection that breaks, with Mosquitto over MQTT ${protocolVersion}`, () => {
+    before(function () { requireMosquitto(this) })
+
+    it('acknowledges on the next one what had come on the last, also when something of its own was on its way', async () => {
+      const mosquitto = await startMosquitto()
+      const pipeline = await Pipeline.create({ url: mosquitto.url, protocolVersion })
+      const database = new FakeDatabase('db')
+      let commit = () => {}
+      database.busy = new Promise(resolve => { commit = () => resolve(undefined) })
+      pipeline.addSink(database)
+      const { it: consumer } = await pipeline.openConsumer(['db'], { window: 10 })
+      const { it: stage } = await pipeline.openStage()
+      await pipeline.produce(stage, 10)
+      await until(() => consumer.state.held === 10)
+
+      const { client } = consumer.options
+      client.publish('any', 'thing', { qos: 1 })
+      client.stream.destroy() // MQTT.js sends it again before it emits `connect`; the broker's messages come meanwhile
+      await until(() => consumer.state.redelivered === 10)
+      commit()
+      await pipeline.produce(stage, 30)
+      await until(() => database.rows.length === 40, () => `40 rows, there are ${database.rows.length}`)
+      await pipeline.close()
+      await mosquitto.stop()
+    })
+  })
+}
