@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mqtt from 'mqtt'
-import { SluiceError } from '../gateway/errors.js'
+import { describe, SluiceError } from '../gateway/errors.js'
 import { problem, problemOf } from './connection-problems.js'
 
 /**
@@ -231,7 +231,7 @@ export class Connection {
     this.#state = 'explained'
     if (this.problem?.message === found.message) return
     this.problem = found
-    this.#options.log?.warn(found.message)
+    this.#options.log?.warn(describe(found))
     this.#options.onProblem?.(found)
   }
 }

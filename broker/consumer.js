@@ -189,10 +189,10 @@ export class Consumer extends EventEmitter {
     return isData && [about.gateway, '+'].includes(gateway) && [about.source, '+'].includes(source)
   }
 
-  /** Only once every sink has told what it has: before, nothing could be told from a duplicate. */
+  /** At once, so that the spools wait for its sinks; what comes is held until each of those has told what it has, and can be told from a duplicate. */
   #subscribe () {
     const { client, sinks, gateway, source, foreignTopics, log } = this.options
-    if (this.#subscribed || this.#closed || !client.connected || !this.#allReady) return
+    if (this.#subscribed || this.#closed || !client.connected) return
     this.#connected = this.#subscribed = true
     const base = `${ROOT}/${filterOf(gateway)}/${filterOf(source)}`
     const topics = [`${base}/head`, `${base}/data`, `${base}/replay/${level(sinks[0])}/data`, ...foreignTopics]
@@ -209,16 +209,18 @@ export class Consumer extends EventEmitter {
   #onAdded = async handle => {
     const { sinks, registry, log } = this.options
     if (!sinks.includes(handle.name)) return
+    let told = ''
     for (let delayMs = 200; !this.#closed && registry.get(handle.name) === handle; delayMs = Math.min(2 * delayMs, LONGEST_WAIT_MS)) {
       try {
         this.#onStored(handle.name, await handle.committed())
         if (registry.get(handle.name) !== handle) return
         this.#ready.set(handle.name, handle)
-        this.#subscribe()
         this.#emitWaiting()
         break
       } catch (error) {
-        log.warn(`Sink "${handle.name}" cannot tell what it has stored: ${describe(error)}`)
+        const problem = describe(error)
+        if (problem !== told) log.warn(`Sink "${handle.name}" cannot tell what it has stored: ${problem}`)
+        told = problem
         await new Promise(resolve => setTimeout(resolve, delayMs))
       }
     }
@@ -378,7 +380,7 @@ export class Consumer extends EventEmitter {
   #tick () {
     this.#publishCommits()
     this.#seeToOverdue()
-    if (this.#subscribed) this.#askForMissing()
+    if (this.#subscribed && this.#allReady) this.#askForMissing()
     if (performance.now() - this.#compactedMs > COMPACT_MS) {
       this.#compactedMs = performance.now()
       const heads = [...this.#streams.values()].filter(({ headKnown }) => headKnown).flatMap(stream => stream.heads())
@@ -429,13 +431,13 @@ export class Consumer extends EventEmitter {
     this.#uncommitted.add(JSON.stringify([gateway, source, sink]))
   }
 
-  /** Tells the spools what is stored: a copy of the databases' word, so an older one does no harm. */
+  /** Tells the spools what is stored: a copy of the databases' word, so an older one does no harm. Of a database that has not answered, that its sink is there. */
   #publishCommits () {
     if (!this.#subscribed) return
     const { client } = this.options
     for (const key of this.#uncommitted) {
       const [gateway, source, sink] = JSON.parse(key)
-      const epochs = this.#stream(gateway, source).storedRanges(sink)
+      const epochs = this.#ready.has(sink) ? this.#stream(gateway, source).storedRanges(sink) : undefined
       client.publish(topicsOf(gateway, source).commit(sink), JSON.stringify({ clientId: client.options.clientId, epochs }), { qos: 1, retain: true })
     }
     this.#uncommitted.clear()

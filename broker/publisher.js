@@ -114,9 +114,11 @@ export class Publisher {
         lane.replays.delete(about.sink)
         lane.spool.forget(about.sink).catch(this.#report)
       } else if (about.kind === 'commit') {
-        lane.spool.commit(about.sink, readRanges(payload)).catch(this.#report)
+        const epochs = readRanges(payload)
+        const heard = epochs ? lane.spool.commit(about.sink, epochs) : lane.spool.require(about.sink)
+        heard.catch(this.#report)
       } else if (about.kind === 'replay') {
-        lane.replays.set(about.sink, heldOf(readRanges(payload), lane.spool.epochs))
+        lane.replays.set(about.sink, heldOf(readRanges(payload) ?? {}, lane.spool.epochs))
         this.#pump()
       }
     } catch (error) {
@@ -219,10 +221,11 @@ function heldOf (asked, heads) {
 /**
  * Ranges of seqs by epoch, as `commit` and `replay` messages carry them.
  * @param {Buffer} payload
- * @returns {Record<string, [number, number][]>}
+ * @returns {Record<string, [number, number][]>|null} null of a sink whose database has not answered yet: it is there, and is to be waited for
  */
 export function readRanges (payload) {
   const { epochs } = JSON.parse(payload.toString())
+  if (epochs === undefined) return null
   for (const [epoch, ranges] of Object.entries(epochs)) {
     const good = Array.isArray(ranges) && ranges.every(range => Number.isSafeInteger(range[0]) && Number.isSafeInteger(range[1]) && range[0] >= 0)
     if (!good) throw new SluiceError('SLUICE_PROTOCOL', `The ranges of epoch ${epoch} are not pairs of whole numbers.`)

@@ -17,6 +17,7 @@ import { Spool } from './spool/spool.js'
  * @property {import('./spool/spool.js').FsyncPolicy} [fsync]
  * @property {number} [fsyncIntervalMs]
  * @property {number} [headIntervalMs]  how often it says what the spools hold
+ * @property {(source: string) => string[]} [requiredSinks]  sinks known to be there before they say so
  * @property {string} [ledger]
  * @property {import('../gateway/sinks/sink.js').Log} [log]
  */
@@ -36,8 +37,9 @@ export class Stage extends EventEmitter {
   spools = new Map()
 
   /** @param {StageOptions} options */
-  constructor ({ client, gateway, maxBytes = 2 ** 30, headIntervalMs, log = console, ...options }) {
+  constructor ({ client, gateway, maxBytes = 2 ** 30, headIntervalMs, requiredSinks = () => [], log = console, ...options }) {
     super()
+    this.requiredSinks = requiredSinks
     this.options = { ...options, gateway, log, budget: new Budget(maxBytes) }
     this.publisher = new Publisher({ client, gateway, contentType, headIntervalMs, log })
   }
@@ -116,6 +118,7 @@ export class Stage extends EventEmitter {
     const { folder, log, ...options } = this.options
     try {
       const spool = await Spool.open({ ...options, log, source, folder: join(folder, name), encode })
+      for (const sink of this.requiredSinks(source)) await spool.require(sink)
       spool.on('full', () => this.emit('full', source))
       spool.on('room', () => this.emit('room', source))
       spool.on('dropped', what => this.emit('dropped', source, what))

@@ -63,11 +63,12 @@ function unlevel (text) {
   }
 }
 
-/** Whether an MQTT subscription includes a topic. @param {string} filter @param {string} topic */
+/** Whether an MQTT subscription includes a topic; a wildcard at its beginning includes none of the broker's own. @param {string} filter @param {string} topic */
 export function isForTopic (filter, topic) {
   const levels = topic.split('/')
   const wanted = filter.replace(/^\$share\/[^/]*\//, '').split('/')
   const end = wanted.indexOf('#')
+  if (topic.startsWith('$') && wanted[0] !== levels[0]) return false
   return (end === -1 ? levels.length === wanted.length : levels.length >= end) &&
     wanted.slice(0, end === -1 ? undefined : end).every((want, i) => want === '+' || want === levels[i])
 }

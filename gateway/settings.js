@@ -31,6 +31,7 @@ export function gatewaySettings ({ userDir, flowFile, host, port, log }) {
     },
     functionExternalModules: false,
     nodeCloseTimeout: 12_000,
+    paletteCategories: ['sluice', 'subflows', 'common', 'function', 'network', 'sequence', 'parser', 'storage'],
     editorTheme: {
       page: { title: 'Sluice' },
       header: { title: 'Sluice' },

@@ -31,7 +31,7 @@ export const faces = [
   { type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in', summary: 'Takes batches from the broker; acknowledges each once all its sinks have stored it.', outputs: 1 },
   { type: 'sluice-settle', file: 'staging/settle', label: 'settle', summary: 'Says that a flow drops a batch on purpose.', inputs: 1 },
   { type: 'sluice-sqlite', file: 'sinks/sqlite', label: 'SQLite', summary: 'Stores batches in an SQLite file, exactly once.', inputs: 1 },
-  { type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL', summary: 'Stores batches in PostgreSQL or TimescaleDB by binary COPY, exactly once.', inputs: 1 },
+  { type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL', summary: 'Stores batches in PostgreSQL by binary COPY, exactly once.', inputs: 1 },
   { type: 'sluice-stats', file: 'operations/stats', label: 'stats', summary: 'Reports rates, latency, queues and losses of the whole gateway.', inputs: 1, outputs: 1 },
   { type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters', summary: 'Lists and replays the rows a database refused.', inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay'] }
 ]

@@ -83,6 +83,7 @@ export class Segments {
     await this.release()
     const stranger = this.#segments.find(({ origin }) => origin.gateway !== gateway)
     if (stranger) {
+      await this.close()
       throw new SluiceError('SLUICE_SPOOL_GATEWAY', `It holds batches of the gateway ${stranger.origin.gateway}, and this is ${gateway}: nobody would ever say that they are stored.`, {
         fix: `Write that name into the file gateway-id of the data folder, or move ${folder} away.`
       })

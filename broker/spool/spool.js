@@ -39,6 +39,8 @@ import { Segments } from './segments.js'
  */
 
 const WRITE_BYTES = 2 ** 22
+/** Brokers refuse what is much longer, and would be sent it again and again. */
+const LONGEST_PAYLOAD_BYTES = 2 ** 24
 /** What is full or broken is looked at again after so long. */
 const RETRY_MS = 1000
 
@@ -162,6 +164,11 @@ export class Spool extends EventEmitter {
     if (isNews || released) await this.commits.save()
   }
 
+  /** The sink is waited for from now on, whatever it has stored. @param {string} sink */
+  async require (sink) {
+    if (!this.commits.sinks.has(sink)) await this.commit(sink, {})
+  }
+
   /** The sink is waited for no more. @param {string} sink */
   async forget (sink) {
     if (!this.commits.forget(sink)) return
@@ -218,8 +225,8 @@ export class Spool extends EventEmitter {
       const identity = { gateway: this.gateway, source: this.source, epoch: this.#epoch, seq: this.#nextSeq }
       try {
         const payload = this.options.encode(batch.withIdentity(identity))
-        if (payload.length > this.budget.maxBytes / 4) {
-          throw new SluiceError('SLUICE_SPOOL_BATCH_TOO_BIG', `A batch of "${this.source}" takes ${payload.length} bytes, more than a quarter of the spool.`, { fix: 'Make the batch smaller or the spool larger.' })
+        if (payload.length > Math.min(LONGEST_PAYLOAD_BYTES, this.budget.maxBytes / 4)) {
+          throw new SluiceError('SLUICE_SPOOL_BATCH_TOO_BIG', `A batch of "${this.source}" takes ${payload.length} bytes; a batch may take 16 MiB, and no more than a quarter of the spool.`, { fix: 'Make the batch smaller.' })
         }
         pending.push({ seq: this.#nextSeq++, rows: batch.rows, payload, resolve: () => resolve(identity), reject })
         size += payload.length
@@ -282,14 +289,18 @@ export class Spool extends EventEmitter {
         this.#unblock()
         return true
       } catch (error) {
-        const full = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC'
-        if (full && this.options.whenFull === 'drop-oldest' && await this.budget.dropOldest().catch(() => false)) continue // the first error is the one to tell
         this.#segments.writing = false
+        if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC' && await this.#spareSpace().catch(() => false)) continue // the first error is the one to tell
         if (!await this.#wait(`cannot write to ${this.folder}: ${describe(error)}`)) return false
       } finally {
         this.#segments.writing = false
       }
     }
+  }
+
+  /** On a full disk, as little is given up as can be. False when there is nothing to give. */
+  async #spareSpace () {
+    return await this.budget.reclaim() || (this.options.whenFull === 'drop-oldest' && await this.budget.dropOldest())
   }
 
   /** A seq must not go on over a restart: after a power cut the files may have lost what a database has already stored. */

@@ -6,7 +6,7 @@
  * @property {number} produced  by the sources this sink stores (all sources, before it has stored anything): what a spool has accepted, or where a source goes to no spool, all it gave
  * @property {number} stored
  * @property {number} deadLetters
- * @property {number} lost
+ * @property {number} lost  rows that a full spool dropped, as far as they are missing here, included
  * @property {number} inFlight  produced, and on its way
  * @property {number} earlier  settled beyond what was produced: rows that a spool kept from before this process started
  */
@@ -18,11 +18,13 @@
 export function ledger (meters) {
   const all = [...meters]
   const produced = new Map([...rowsBySource(all, 'source'), ...rowsBySource(all, 'stage')])
+  const dropped = new Map(all.filter(({ stage }) => stage === 'stage').map(meter => [meter.name, meter.dropped]))
   return all.filter(({ stage }) => stage === 'sink').map(({ name, rows, deadLetters, lost, rowsBySource: stored }) => {
     const sources = stored.size > 0 ? stored : produced
     const expected = [...sources.keys()].reduce((sum, source) => sum + (produced.get(source) ?? 0), 0)
     const open = expected - rows - deadLetters - lost
-    return { sink: name, produced: expected, stored: rows, deadLetters, lost, inFlight: Math.max(0, open), earlier: Math.max(0, -open) }
+    const gone = Math.max(0, Math.min(open, [...sources.keys()].reduce((sum, source) => sum + (dropped.get(source) ?? 0), 0)))
+    return { sink: name, produced: expected, stored: rows, deadLetters, lost: lost + gone, inFlight: Math.max(0, open - gone), earlier: Math.max(0, -open) }
   })
 }
 

@@ -14,7 +14,7 @@ export class LazySink {
   #opening = null
   /** @type {WeakSet<object>} */
   #openErrors = new WeakSet()
-  /** Why it cannot be opened now. @type {string|null} */
+  /** Why it cannot be opened or asked now. @type {string|null} */
   problem = null
 
   /** @param {() => Promise<{module: SinkModule, sink: Sink}>} open */
@@ -30,8 +30,17 @@ export class LazySink {
   /** @type {Sink['prepare']} */
   async prepare (batches) { return (await this.sink()).prepare(batches) }
 
-  /** @type {Sink['committed']} */
-  async committed () { return (await this.sink()).committed() }
+  /** Asked before anything is written: when it fails, that is why nothing is. @type {Sink['committed']} */
+  async committed () {
+    try {
+      const committed = await (await this.sink()).committed()
+      this.problem = null
+      return committed
+    } catch (error) {
+      this.problem = describe(error)
+      throw error
+    }
+  }
 
   /** @type {Sink['write']} */
   async write (batches, options) { return (await this.sink()).write(batches, options) }

@@ -30,5 +30,23 @@ export function sinksBehind (RED, startId) {
     .sort()
 }
 
+/**
+ * The sinks in this Node-RED that a source's batches are meant for, over all stage ins that read them from a broker: a spool waits for them even before they have come up.
+ * @param {import('../node.js').RED} RED
+ * @param {string} brokerId
+ * @param {string} gateway
+ * @param {string} source
+ * @returns {string[]}
+ */
+export function sinksOf (RED, brokerId, gateway, source) {
+  /** @type {any[]} */
+  const configs = []
+  RED.nodes.eachNode((/** @type {any} */ config) => configs.push(config))
+  const disabledTabs = new Set(configs.filter(({ type, disabled }) => type === 'tab' && disabled).map(({ id }) => id))
+  const readers = configs.filter(config => config.type === 'sluice-stage-in' && config.broker === brokerId && !config.d && !disabledTabs.has(config.z) &&
+    ['+', '', undefined, gateway].includes(config.gateway) && ['+', '', undefined, source].includes(config.source))
+  return [...new Set(readers.flatMap(({ id, sinks }) => sinks?.length > 0 ? sinks : sinksBehind(RED, id)))]
+}
+
 /** Filled by the sinks' modules as they are loaded. @type {Set<string>} */
 export const SINK_TYPES = new Set()

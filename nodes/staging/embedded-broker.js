@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedBroker } from '../../broker/embedded.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { schema } from './embedded-broker.schema.js'
 
 const STATUS_INTERVAL_MS = 1000
+const GOODBYE_MS = 1000
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -19,8 +21,14 @@ export default function (RED) {
     const timer = setInterval(() => starting.then(showStats, () => {}), STATUS_INTERVAL_MS)
     node.on('close', (/** @type {() => void} */ done) => {
       clearInterval(timer)
-      starting.then(broker => broker.close(), () => {}).catch(error => node.error(error)).finally(done)
+      starting.then(closeLast, () => {}).catch(error => node.error(error)).finally(done)
     })
     showStats(await starting)
   })
+}
+
+/** When everything stops, its clients have a moment to say goodbye. @param {Awaited<ReturnType<typeof startEmbeddedBroker>>} broker */
+async function closeLast (broker) {
+  for (let waitedMs = 0; broker.stats().clients > 0 && waitedMs < GOODBYE_MS; waitedMs += 20) await sleep(20)
+  await broker.close()
 }

@@ -95,6 +95,11 @@ async function open (RED, node, options) {
     }
   })
   deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/consumer.js').Packet} */ (packet), ack))
+  const { overdue, parked } = meter // of the consumers before this one
+  consumer.on('changed', () => {
+    meter.overdue = overdue + consumer.counters.emittedAgain
+    meter.parked = parked + consumer.counters.parked
+  })
   const dropGauge = stats.gauge(`stage in ${name}`, () => {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }

@@ -7,6 +7,7 @@ import { gates } from '../../gateway/flow/gates.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { sinksOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { schema } from './stage-out.schema.js'
 
@@ -98,6 +99,7 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     whenFull,
     fsync,
     fsyncIntervalMs,
+    requiredSinks: source => sinksOf(RED, broker, gateway, source),
     ledger: process.env.SLUICE_SPOOL_LEDGER, // where a kill test has every segment kept to check against
     log: logOf(node)
   })

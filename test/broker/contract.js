@@ -169,6 +169,24 @@ export function deliveryContract (startBroker) {
     await holdsExactlyTheProduced(late)
   })
 
+  it('waits for a sink whose database has not answered yet, though another has stored everything', async () => {
+    const before = await pipeline.openStage()
+    await pipeline.produce(before.it, 10) // an epoch that ends at once, as of a gateway killed after its start: its segment can go as soon as it is stored
+    await before.close()
+    const { it: stage } = await pipeline.openStage()
+    const [here, down] = [new FakeDatabase('here'), new FakeDatabase('down')]
+    const answer = down.committed.bind(down)
+    down.committed = async () => { throw new Error('connection refused') }
+    pipeline.addSink(here)
+    pipeline.addSink(down)
+    await pipeline.openConsumer(['here'], { id: 'in-here' })
+    await pipeline.openConsumer(['down'], { id: 'in-down' })
+    await holdsExactlyTheProduced(here)
+    await until(() => stage.state.requiredSinks.length === 2)
+    down.committed = answer
+    await holdsExactlyTheProduced(down)
+  })
+
   it('keeps deliveries while a sink is away, and emits them again when it is back', async () => {
     const database = new FakeDatabase('db')
     const remove = pipeline.addSink(database)

@@ -57,21 +57,24 @@ export class Gateway {
   #revision = ''
   #stopping = false
 
-  /** @param {string} folder */
-  constructor (folder) {
+  /** @param {string} folder @param {NodeJS.ProcessEnv} environment */
+  constructor (folder, environment) {
     this.folder = folder
     this.userDir = join(folder, 'user')
-    /** Where every segment that a stage out ever wrote is kept. */
-    this.ledgerFolder = join(folder, 'ledger')
+    this.environment = environment
     this.#child = this.#spawn()
+    process.on('exit', () => this.#child.kill('SIGKILL'))
     this.#ended = once(this.#child, 'exit')
   }
 
-  /** Started with nothing but an empty flow. */
-  static async start () {
+  /**
+   * Started with nothing but an empty flow.
+   * @param {NodeJS.ProcessEnv} [environment]  added to this process's own
+   */
+  static async start (environment = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-flow-'))
     await writeFile(join(folder, 'flows.json'), JSON.stringify(EQUIPMENT.slice(0, 1)))
-    const gateway = new Gateway(folder)
+    const gateway = new Gateway(folder, environment)
     await gateway.#running()
     return gateway
   }
@@ -164,7 +167,7 @@ export class Gateway {
 
   #spawn () {
     const args = [PROGRAM, 'start', '--flows', join(this.folder, 'flows.json'), '--user-dir', this.userDir, '--port', '0']
-    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, SLUICE_SPOOL_LEDGER: this.ledgerFolder } })
+    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.environment } })
   }
 
   async #running () {

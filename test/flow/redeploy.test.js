@@ -1,3 +1,5 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { check, countRows } from '../../gateway/chaos/check.js'
@@ -23,6 +25,8 @@ describe('Deploying while data flow', function () {
   let postgresql
   /** @type {Record<string, import('../../gateway/chaos/check.js').Store>} by sink */
   let stores
+  /** @type {string} */
+  let ledgerFolder
   /** @type {Record<string, any>} by node */
   let options
 
@@ -31,7 +35,8 @@ describe('Deploying while data flow', function () {
     requirePostgresql(this)
     mosquitto = await startMosquitto()
     postgresql = await startPostgresql()
-    gateway = await Gateway.start()
+    ledgerFolder = await mkdtemp(join(tmpdir(), 'sluice-ledger-'))
+    gateway = await Gateway.start({ SLUICE_SPOOL_LEDGER: ledgerFolder })
     const { port, user, password, database } = postgresql
     const file = (/** @type {string} */ name) => join(gateway.folder, `${name}.sqlite`)
     options = {
@@ -55,6 +60,7 @@ describe('Deploying while data flow', function () {
     await gateway?.remove()
     await postgresql?.remove()
     await mosquitto?.stop()
+    if (ledgerFolder) await rm(ledgerFolder, { recursive: true })
   })
 
   /** @param {'full'|'nodes'} type */
@@ -106,7 +112,7 @@ describe('Deploying while data flow', function () {
   it('has stored each row once in every database in the end', async () => {
     options.machine.autostart = false
     await deploy('nodes')
-    const ledger = await Ledger.open(gateway.ledgerFolder, join(gateway.folder, 'ledger-copies'))
+    const ledger = await Ledger.open(ledgerFolder, join(gateway.folder, 'ledger-copies'))
     await gateway.until(async () => (await counts()).every(count => count >= ledger.rows), async () => `${ledger.rows} rows everywhere: ${await counts()}`)
     expect((await gateway.meter('source', 'machine'))?.rows, 'given by the source').to.equal(ledger.rows)
     expect(await gateway.stop()).to.equal(0)

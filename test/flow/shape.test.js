@@ -111,6 +111,7 @@ describe('A flow between staging and sinks', function () {
     await settled(2, 'store')
     expect(await gateway.gauge('stage in stage-in')).to.include({ parked: 1, emittedAgain: 2, held: 0 })
     await gateway.until(() => gateway.status('stage-in') === 'red dot: 0 in flight, 1 parked', () => gateway.status('stage-in'))
+    expect(await gateway.meter('stage', 'stage-in (stage in)')).to.include({ parked: 1, overdue: 2 })
     expect((await gateway.gauge('spool stage-out')).spoolBatches).to.be.at.least(1)
 
     await deploy(flow(stageIn({ overdueMs: 300 }, 'store'), sqlite('store')))

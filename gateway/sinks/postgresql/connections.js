@@ -10,6 +10,9 @@ import { CopyEncoder } from './copy-encoder.js'
 
 const CONNECT_TIMEOUT_MS = 15_000
 
+/** With asynchronous commits, a crash of the server would lose what the spool has let go of. */
+const DURABLE_COMMITS = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+
 /** What to do about the usual reasons why there is no connection, by SQLSTATE or system error. @type {Record<string, string>} */
 const FIXES = {
   '28P01': 'Check user and password.',
@@ -97,7 +100,10 @@ export class Connections {
       application_name: 'sluice'
     })
     // A connection in use also reports its end by the query that it ends.
-    pool.on('connect', client => { client.on('error', () => {}) })
+    pool.on('connect', client => {
+      client.on('error', () => {})
+      client.query(DURABLE_COMMITS).catch(() => {}) // then the connection has ended, which the next query says
+    })
     pool.on('error', error => this.#log?.warn(`PostgreSQL at ${host}:${port} ended an idle connection: ${describe(error)}`))
     return pool
   }

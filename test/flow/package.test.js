@@ -1,0 +1,89 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { freePort } from '../servers/ports.js'
+
+const NODE_RED = join(dirname(createRequire(import.meta.url).resolve('node-red/package.json')), 'red.js')
+
+describe('The packed package, installed into a stock Node-RED', function () {
+  this.timeout(180_000)
+
+  /** @type {string} */
+  let folder
+  /** @type {string} */
+  let userDir
+  /** @type {import('node:child_process').ChildProcessWithoutNullStreams} */
+  let nodeRed
+  /** @type {number} */
+  let port
+  let log = ''
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-package-'))
+    userDir = join(folder, 'user')
+    await mkdir(userDir)
+    const [packed] = JSON.parse(npm(process.cwd(), 'pack', '--json', '--pack-destination', folder))
+    await writeFile(join(userDir, 'package.json'), '{"private": true}')
+    npm(userDir, 'install', '--prefer-offline', join(folder, packed.filename))
+    port = await freePort()
+    await writeFile(join(userDir, 'settings.js'), `module.exports = { uiHost: '127.0.0.1', uiPort: ${port}, flowFile: 'flows.json', telemetry: { enabled: false } }`)
+    await writeFile(join(userDir, 'flows.json'), await defaultFlow())
+
+    nodeRed = spawn(process.execPath, [NODE_RED, '--userDir', userDir], { cwd: userDir })
+    process.on('exit', () => nodeRed.kill('SIGKILL'))
+    for (const stream of [nodeRed.stdout, nodeRed.stderr]) stream.setEncoding('utf8').on('data', text => { log += text })
+    while (!log.includes('Started flows')) {
+      if (nodeRed.exitCode !== null) throw new Error(`Node-RED ended:\n${log}`)
+      await sleep(50)
+    }
+  })
+
+  after(async () => {
+    if (nodeRed?.exitCode === null) {
+      nodeRed.kill('SIGTERM')
+      await once(nodeRed, 'exit')
+    }
+    await rm(folder, { recursive: true })
+  })
+
+  /** What the installed package brings, its broker on a port that is free. */
+  async function defaultFlow () {
+    const text = await readFile(join(userDir, 'node_modules/@sluice/node-red/flows/flows.json'), 'utf8')
+    return text.replaceAll('1883', String(await freePort()))
+  }
+
+  it('loads every node type', async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/nodes`, { headers: { Accept: 'application/json' } })
+    /** @type {{module: string, types: string[], enabled: boolean, err?: string}[]} */
+    const sets = (await response.json()).filter((/** @type {{module: string}} */ { module }) => module === '@sluice/node-red')
+    expect(sets.map(({ types, enabled, err }) => ({ types, enabled, err })).sort((a, b) => a.types[0] < b.types[0] ? -1 : 1)).to.deep.equal([
+      'broker', 'candump', 'dead-letters', 'embedded-broker', 'postgresql', 'settle', 'simulator', 'sqlite', 'stage-in', 'stage-out', 'stats'
+    ].map(name => ({ types: [`sluice-${name}`], enabled: true, err: undefined })))
+  })
+
+  it('runs its default flow, and complains of nothing', async () => {
+    const rowsOf = (/** @type {string} */ table) => {
+      const database = new DatabaseSync(join(userDir, 'sluice', 'sluice.sqlite'), { timeout: 10_000 })
+      try {
+        const isThere = database.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table)
+        return isThere ? Number(database.prepare(`SELECT count(*) AS rows FROM "${table}"`).get()?.rows) : 0
+      } finally {
+        database.close()
+      }
+    }
+    while (rowsOf('machine') < 1000 || rowsOf('n2k.Attitude') === 0) await sleep(100)
+    expect(log).to.not.match(/\[error\]|\[warn\] \[/) // a node's own begin with its type; Node-RED warns of its settings
+    expect(await (await fetch(`http://127.0.0.1:${port}/sluice/`)).text()).to.include('<title>')
+  })
+})
+
+/** @param {string} cwd @param {...string} args */
+function npm (cwd, ...args) {
+  return execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel', 'error'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+}

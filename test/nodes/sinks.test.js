@@ -1,0 +1,222 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+// @ts-expect-error it has no types
+import helper from 'node-red-node-test-helper'
+import { Batch } from '../../gateway/batch/batch.js'
+import { deliveries } from '../../gateway/flow/deliveries.js'
+import { Delivery } from '../../gateway/flow/delivery.js'
+import { sinks } from '../../gateway/flow/sinks.js'
+import sqlite from '../../nodes/sinks/sqlite.js'
+import settle from '../../nodes/staging/settle.js'
+import stageIn from '../../nodes/staging/stage-in.js'
+import stageOut from '../../nodes/staging/stage-out.js'
+import { until } from '../broker/waiting.js'
+
+helper.init(createRequire(import.meta.url).resolve('node-red'))
+
+/** @param {number} seq */
+function staged (seq) {
+  return new Batch({
+    source: 'press',
+    time: new BigInt64Array([BigInt(seq + 1)]),
+    fields: [{ name: 'value', type: 'float64' }],
+    columns: [new Float64Array([seq])],
+    identity: { gateway: 'gw', source: 'press', epoch: '1-aaaaaaaa', seq }
+  })
+}
+
+describe('sink and stage nodes', () => {
+  /** @type {string} */
+  let userDir
+  /** @type {string} */
+  let file
+  /** @type {string[]} */
+  let finished
+
+  before(async () => {
+    userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-nodes-'))
+    helper.settings({ userDir })
+    await new Promise(resolve => helper.startServer(() => resolve(undefined)))
+  })
+  after(async () => {
+    await new Promise(resolve => helper.stopServer(() => resolve(undefined)))
+    await rm(userDir, { recursive: true })
+  })
+  beforeEach(async () => {
+    file = path.join(await mkdtemp(path.join(userDir, 'store-')), 'store.sqlite')
+    finished = []
+  })
+  afterEach(() => helper.unload())
+
+  const sink = (/** @type {object} */ options = {}) => ({ id: 'sink', type: 'sluice-sqlite', name: 'store', file, maxAgeMs: 20, wires: [], ...options })
+
+  /** A running sink. @param {object} [options] @param {...any} others */
+  async function load (options, ...others) {
+    await helper.load([sqlite, settle], [sink(options), ...others])
+    await until(() => sinks.get('store') !== undefined)
+    return helper.getNode('sink')
+  }
+
+  /** @param {Batch} batch @param {string} [id] */
+  function deliver (batch, id = 'in:0') {
+    const delivery = new Delivery({
+      id,
+      batch,
+      sinks: ['store'],
+      mark: async (name, record) => { await sinks.get(name)?.write(record) },
+      onFinished: () => {
+        finished.push(id)
+        deliveries.close(id)
+      }
+    })
+    deliveries.open(delivery)
+    delivery.begin()
+    return delivery
+  }
+
+  /** @param {string} sql @returns {any[]} */
+  function read (sql) {
+    const database = new DatabaseSync(file, { readOnly: true })
+    try {
+      return database.prepare(sql).all().map(row => ({ ...row }))
+    } finally {
+      database.close()
+    }
+  }
+  const values = () => read('SELECT value FROM press ORDER BY rowid').map(({ value }) => value)
+  const records = () => read('SELECT seq, last FROM sluice_commits')
+
+  /** Until a node is done with a message. @param {any} node @param {object} message */
+  async function receive (node, message) {
+    const complete = once(node, 'done-test')
+    const { _complete } = node
+    node._complete = (/** @type {any[]} */ ...args) => {
+      Reflect.apply(_complete, node, args)
+      node._complete = _complete
+      node.emit('done-test', args[1])
+    }
+    node.receive(message)
+    return (await complete)[0]
+  }
+
+  describe('a sink', () => {
+    it('stores a message straight from a flow, which has no delivery', async () => {
+      const node = await load()
+      expect(await receive(node, { topic: 'press', payload: 7 })).to.equal(undefined)
+      expect(values()).to.deep.equal([7])
+      expect(records()).to.deep.equal([])
+    })
+
+    it('stores a delivery of which nobody knows any more: its stage in was deployed', async () => {
+      const node = await load()
+      await receive(node, { delivery: 'in:gone', payload: staged(0) })
+      expect(values()).to.deep.equal([0])
+      expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
+    })
+
+    it('settles what it has committed, and stores it once however often it comes', async () => {
+      const node = await load()
+      const delivery = deliver(staged(0))
+      await Promise.all([receive(node, { delivery: 'in:0', payload: delivery.batch }), node.receive({ delivery: 'in:0', payload: delivery.batch })])
+      await receive(node, { delivery: 'in:other', payload: delivery.batch })
+      expect(finished).to.deep.equal(['in:0'])
+      expect(values()).to.deep.equal([0])
+    })
+
+    it('settles a batch that a flow has changed by a record without rows', async () => {
+      const node = await load()
+      deliver(staged(0))
+      await receive(node, { topic: 'press', delivery: 'in:0', payload: { value: 42 } })
+      await until(() => finished.length === 1)
+      expect(values()).to.deep.equal([42])
+      expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
+    })
+
+    it('settles a split batch when it has all parts', async () => {
+      const node = await load()
+      deliver(staged(0))
+      const part = (/** @type {number} */ index) => ({ topic: 'press', delivery: 'in:0', payload: { value: index }, parts: { id: 'split', index, count: 2 } })
+      await receive(node, part(0))
+      await receive(node, part(0))
+      expect(finished).to.deep.equal([])
+      await receive(node, part(1))
+      await until(() => finished.length === 1)
+      expect(values()).to.deep.equal([0, 1])
+    })
+
+    it('keeps what is no sample as a dead letter, says so, and settles the delivery', async () => {
+      const node = await load()
+      deliver(staged(0))
+      expect(String(await receive(node, { delivery: 'in:0', payload: null }))).to.match(/SLUICE_PAYLOAD/)
+      await until(() => finished.length === 1)
+      expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
+    })
+
+    it('lets go of what it cannot store before it closes: that comes again', async () => {
+      const node = await load({ file: '/dev/null/store.sqlite', drainMs: 0 })
+      const delivery = deliver(staged(0))
+      node.receive({ delivery: 'in:0', payload: delivery.batch })
+      await until(() => !delivery.waiting)
+      await helper.unload()
+      expect(delivery.waiting).to.equal(true)
+      expect(delivery.attempts).to.equal(0)
+      deliveries.close('in:0')
+    })
+
+    it('stores before it closes what it still can', async () => {
+      const node = await load({ maxAgeMs: 60_000 })
+      const delivery = deliver(staged(0))
+      node.receive({ delivery: 'in:0', payload: delivery.batch })
+      await until(() => !delivery.waiting)
+      await helper.unload()
+      expect(finished).to.deep.equal(['in:0'])
+      expect(values()).to.deep.equal([0])
+    })
+
+    it('refuses to be the second of its name', async () => {
+      await load({}, { id: 'twin', type: 'sluice-sqlite', name: 'store', file: `${file}.twin`, wires: [] })
+      const twin = helper.getNode('twin')
+      while (twin.error.callCount === 0) await sleep(10)
+      expect(twin.error.firstCall.args[0]).to.match(/SLUICE_SINK_NAME/)
+    })
+  })
+
+  describe('settle', () => {
+    it('drops a delivery on purpose: nothing of it is stored, and it does not come again', async () => {
+      await load({}, { id: 'drop', type: 'sluice-settle', wires: [] })
+      deliver(staged(0))
+      await receive(helper.getNode('drop'), { delivery: 'in:0', payload: 1 })
+      await until(() => finished.length === 1)
+      expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
+    })
+
+    it('says that a message without a delivery has nothing to settle', async () => {
+      await load({}, { id: 'drop', type: 'sluice-settle', wires: [] })
+      expect(String(await receive(helper.getNode('drop'), { payload: 1 }))).to.match(/SLUICE_SETTLE/)
+    })
+  })
+
+  describe('stage nodes', () => {
+    for (const [type, module, more] of /** @type {const} */ ([['sluice-stage-in', stageIn, { sinks: ['store'] }], ['sluice-stage-out', stageOut, {}]])) {
+      it(`${type} says that its broker is missing, and closes well`, async () => {
+        await helper.load(module, [{ id: 'stage', type, broker: 'nowhere', wires: [], ...more }])
+        const node = helper.getNode('stage')
+        while (node.error.callCount === 0) await sleep(10)
+        expect(node.error.firstCall.args[0]).to.match(/SLUICE_BROKER_MISSING/)
+      })
+    }
+
+    it('sluice-stage-in says that no sink is behind it', async () => {
+      await helper.load(stageIn, [{ id: 'stage', type: 'sluice-stage-in', broker: 'nowhere', wires: [['out']] }, { id: 'out', type: 'helper' }])
+      const node = helper.getNode('stage')
+      while (node.error.callCount === 0) await sleep(10)
+      expect(node.error.firstCall.args[0]).to.match(/SLUICE_STAGE_IN_SINKS/)
+    })
+  })
+})
