@@ -437,7 +437,7 @@ export class Consumer extends EventEmitter {
     const { client } = this.options
     for (const key of this.#uncommitted) {
       const [gateway, source, sink] = JSON.parse(key)
-      const epochs = this.#ready.has(sink) ? this.#stream(gateway, source).storedRanges(sink) : undefined
+      const epochs = this.#ready.has(sink) ? this.#stream(gateway, source).storedRanges(sink) : null
       client.publish(topicsOf(gateway, source).commit(sink), JSON.stringify({ clientId: client.options.clientId, epochs }), { qos: 1, retain: true })
     }
     this.#uncommitted.clear()

@@ -225,7 +225,7 @@ function heldOf (asked, heads) {
  */
 export function readRanges (payload) {
   const { epochs } = JSON.parse(payload.toString())
-  if (epochs === undefined) return null
+  if (epochs === null) return null
   for (const [epoch, ranges] of Object.entries(epochs)) {
     const good = Array.isArray(ranges) && ranges.every(range => Number.isSafeInteger(range[0]) && Number.isSafeInteger(range[1]) && range[0] >= 0)
     if (!good) throw new SluiceError('SLUICE_PROTOCOL', `The ranges of epoch ${epoch} are not pairs of whole numbers.`)

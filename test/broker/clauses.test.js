@@ -67,9 +67,10 @@ describe('delivery, clause by clause', () => {
       const { it: stage } = await pipeline.openStage()
       const sent = await listen('sluice/v1/gw/press/data')
       await pipeline.produce(stage, 10)
+      await until(() => sent.length === 10)
       const [epoch] = stage.spools.get('press')?.epochs ?? []
       await tell('sluice/v1/gw/press/commit/db', { epochs: { [epoch.epoch]: [[0, 3], [6, 7]] } })
-      await until(() => stage.spools.get('press')?.next()?.seq === 4 && sent.length === 10)
+      await until(() => stage.spools.get('press')?.next()?.seq === 4)
       await observer.close()
       await broker.close()
       broker = await startEmbeddedBroker({ port: broker.port })
@@ -130,7 +131,7 @@ describe('delivery, clause by clause', () => {
     it('goes on after messages that make no sense', async () => {
       const { it: stage } = await pipeline.openStage()
       await stage.append(batchOf(0))
-      for (const message of [null, {}, { epochs: { e: 'all' } }, { epochs: { e: [[-1, 5]] } }, { epochs: { e: [null] } }]) {
+      for (const message of [null, { epochs: { e: 'all' } }, { epochs: { e: [[-1, 5]] } }, { epochs: { e: [null] } }]) {
         await tell('sluice/v1/gw/press/commit/db', message)
         await tell('sluice/v1/gw/press/replay/db', message)
       }
