@@ -75,6 +75,7 @@ export class Stage extends EventEmitter {
     return {
       connected: this.publisher.connected,
       spoolBytes: sum(spool => spool.bytes),
+      unstoredBytes: sum(spool => spool.unstoredBytes),
       spoolBatches: sum(spool => spool.batches),
       maxBytes: this.options.budget.maxBytes,
       waiting: sum(spool => spool.waiting),

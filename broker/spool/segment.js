@@ -100,6 +100,12 @@ export class Segment {
     return { segment, tornBytes: size - segment.bytes, damaged }
   }
 
+  /** What the records of these seqs take. @param {number} first @param {number} last */
+  bytesOf (first, last) {
+    const end = this.offsets[last - this.first + 1] ?? this.bytes
+    return Math.max(0, end - this.offsets[first - this.first])
+  }
+
   /**
    * Appends records in one write. After a failed write the file is cut back, so that it ends with a whole record.
    * @param {Record[]} records  in order of seq, starting after `last`

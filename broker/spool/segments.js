@@ -42,6 +42,11 @@ export class Segments {
 
   get bytes () { return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0) }
 
+  /** What of it some required sink has not stored. */
+  get unstoredBytes () {
+    return this.#segments.reduce((sum, segment) => this.#openIn(segment).ranges.reduce((part, [first, last]) => part + segment.bytesOf(first, last), sum), 0)
+  }
+
   get batches () { return this.#segments.reduce((sum, { offsets }) => sum + offsets.length, 0) }
 
   /** When the oldest segment that is not written to any more was begun, milliseconds since 1970. */

@@ -98,6 +98,8 @@ export class Spool extends EventEmitter {
 
   get bytes () { return this.#segments.bytes }
 
+  get unstoredBytes () { return this.#segments.unstoredBytes }
+
   get batches () { return this.#segments.batches }
 
   get waiting () { return this.#waiting.length }

@@ -104,8 +104,8 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     log: logOf(node)
   })
   const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
-    const { requiredSinks, ...state } = stage.state
-    return { ...state, requiredSinks: requiredSinks.join(', ') }
+    const { requiredSinks, spoolBytes, ...state } = stage.state
+    return { ...state, onDisk: spoolBytes, requiredSinks: requiredSinks.join(', ') }
   })
   return { stage, connection, link, dropGauge }
 }
@@ -120,9 +120,9 @@ export function refusal (refused) {
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
 function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
-  const { spoolBytes, maxBytes, blocked, droppedRows, connected } = state
+  const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, connected } = state
   const losses = (droppedRows > 0 ? `, ${quantity(droppedRows)} rows dropped` : '') + (refusedValues > 0 ? `, ${quantity(refusedValues)} refused` : '')
-  const text = `${measure(spoolBytes, 'B')} of ${measure(maxBytes, 'B')} spooled${losses}`
+  const text = `${measure(unstoredBytes, 'B')} to store, ${Math.round(spoolBytes / maxBytes * 100)} % of the spool used${losses}`
   if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}; ${text}` }

@@ -104,6 +104,7 @@ describe('spool', () => {
     await spool.commit('slow', { [epoch]: [[0, 1]] })
     await spool.commit('fast', { [epoch]: [[0, 5]] })
     expect(await readAll(spool)).to.deep.equal([2, 3, 4, 5])
+    expect(spool.unstoredBytes).to.be.within(4 * 100, 4 * 300).and.to.be.below(spool.bytes)
     expect((await segments()).length).to.equal(4)
     await spool.commit('slow', { [epoch]: [[0, 4]] })
     expect(spool.epochs).to.deep.equal([{ epoch, first: 5, last: 5 }])
