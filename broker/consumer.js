@@ -4,6 +4,7 @@ import { identityKey } from '../gateway/batch/batch.js'
 import { describe } from '../gateway/errors.js'
 import { Delivery } from '../gateway/flow/delivery.js'
 import { Asks } from './asks.js'
+import { ReadySinks } from './ready-sinks.js'
 import { readHead, Stream } from './stream.js'
 import { isForTopic, level, parseTopic, ROOT, topicsOf } from './topics.js'
 
@@ -48,7 +49,7 @@ const LONGEST_WAIT_MS = 10_000
  * Receives batches for sinks and acknowledges each to the broker once every sink's database has committed it. The broker may lose, repeat
  * and reorder: what the databases have decides what is a duplicate, and what the spools hold decides what is missing and asked for again.
  *
- * Starts when all its sinks run. Event: `changed` (see `state`).
+ * Emits when all its sinks are ready. Event: `changed` (see `state`).
  */
 export class Consumer extends EventEmitter {
   /** @type {Map<string, Stream>} */
@@ -56,8 +57,7 @@ export class Consumer extends EventEmitter {
   /** @type {Map<string, Held>} by delivery id, in order of arrival */
   #held = new Map()
   #heldBytes = 0
-  /** @type {Map<string, SinkHandle>} those that run and have told what they have stored */
-  #ready = new Map()
+  #ready
   #asks = new Asks()
   /** @type {Set<string>} */
   #uncommitted = new Set()
@@ -74,23 +74,28 @@ export class Consumer extends EventEmitter {
   constructor (options) {
     super()
     this.options = { gateway: '+', source: '+', foreignTopics: [], window: 100, windowBytes: 2 ** 26, overdueMs: 30_000, attempts: 3, quietMs: 3000, log: console, ...options }
-    const { client, registry, sinks } = this.options
-    registry.on('added', this.#onAdded)
-    registry.on('removed', this.#onRemoved)
+    const { client, registry, sinks, log } = this.options
+    this.#ready = new ReadySinks({
+      names: sinks,
+      registry,
+      log,
+      onTold: (sink, committed) => this.#onStored(sink, committed),
+      onChange: () => {
+        this.#emitWaiting()
+        this.emit('changed')
+      }
+    })
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
+    if (client.connected) this.#onConnect()
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
-    for (const name of sinks) {
-      const handle = registry.get(name)
-      if (handle) this.#onAdded(handle)
-    }
   }
 
   get state () {
     const lost = [...this.#streams.values()].flatMap(stream => this.options.sinks.map(sink => stream.lost(sink)))
     return {
       connected: this.#connected,
-      waitingFor: this.options.sinks.filter(name => !this.#ready.has(name)),
+      waitingFor: this.#ready.missing,
       held: this.#held.size,
       heldBytes: this.#heldBytes,
       lost: lost.reduce((sum, each) => sum + each.lost, 0),
@@ -153,9 +158,8 @@ export class Consumer extends EventEmitter {
     this.#closed = true
     clearInterval(this.#timer)
     this.#publishCommits()
-    const { client, registry, deliveries } = this.options
-    registry.off('added', this.#onAdded)
-    registry.off('removed', this.#onRemoved)
+    const { client, deliveries } = this.options
+    this.#ready.close()
     client.off('connect', this.#onConnect)
     client.off('close', this.#onClose)
     for (const id of this.#held.keys()) deliveries.close(id)
@@ -205,33 +209,6 @@ export class Consumer extends EventEmitter {
     this.emit('changed')
   }
 
-  /** A sink runs, or runs again. @param {SinkHandle} handle */
-  #onAdded = async handle => {
-    const { sinks, registry, log } = this.options
-    if (!sinks.includes(handle.name)) return
-    let told = ''
-    for (let delayMs = 200; !this.#closed && registry.get(handle.name) === handle; delayMs = Math.min(2 * delayMs, LONGEST_WAIT_MS)) {
-      try {
-        this.#onStored(handle.name, await handle.committed())
-        if (registry.get(handle.name) !== handle) return
-        this.#ready.set(handle.name, handle)
-        this.#emitWaiting()
-        break
-      } catch (error) {
-        const problem = describe(error)
-        if (problem !== told) log.warn(`Sink "${handle.name}" cannot tell what it has stored: ${problem}`)
-        told = problem
-        await new Promise(resolve => setTimeout(resolve, delayMs))
-      }
-    }
-    this.emit('changed')
-  }
-
-  /** @param {string} name */
-  #onRemoved = name => {
-    if (this.#ready.delete(name)) this.emit('changed')
-  }
-
   /** @param {string} sink @param {import('../gateway/sinks/sink.js').Committed[]} committed */
   #onStored (sink, committed) {
     for (const { gateway, source } of committed) this.#stream(gateway, source)
@@ -258,7 +235,7 @@ export class Consumer extends EventEmitter {
     const stream = this.#stream(gateway, source)
     const isFirst = !stream.headKnown
     if (stream.setHead(head)) this.#uncommitAll(stream)
-    for (const sink of isFirst ? this.#ready.keys() : []) this.#tellShortfall(stream, sink)
+    for (const { name } of isFirst ? this.#ready : []) this.#tellShortfall(stream, name)
   }
 
   /** @param {Stream} stream @param {string} sink */
@@ -342,7 +319,7 @@ export class Consumer extends EventEmitter {
 
   /** @param {Delivery} delivery */
   #emit (delivery) {
-    if (!this.#allReady) return
+    if (!this.#ready.areAll) return
     const held = this.#held.get(delivery.id)
     if (held) held.emitted = true
     delivery.begin()
@@ -355,8 +332,6 @@ export class Consumer extends EventEmitter {
       if (!emitted || delivery.waiting) this.#emit(delivery)
     }
   }
-
-  get #allReady () { return this.options.sinks.every(name => this.#ready.has(name)) }
 
   /** @param {string} id @param {string} sink */
   #onFinished (id, sink) {
@@ -380,11 +355,11 @@ export class Consumer extends EventEmitter {
   #tick () {
     this.#publishCommits()
     this.#seeToOverdue()
-    if (this.#subscribed && this.#allReady) this.#askForMissing()
+    if (this.#subscribed && this.#ready.areAll) this.#askForMissing()
     if (performance.now() - this.#compactedMs > COMPACT_MS) {
       this.#compactedMs = performance.now()
       const heads = [...this.#streams.values()].filter(({ headKnown }) => headKnown).flatMap(stream => stream.heads())
-      for (const handle of this.#ready.values()) {
+      for (const handle of this.#ready) {
         handle.compact(heads).catch(error => this.options.log.warn(`Sink "${handle.name}" could not tidy its commit records: ${describe(error)}`))
       }
     }
@@ -395,7 +370,7 @@ export class Consumer extends EventEmitter {
     const { overdueMs, attempts, log } = this.options
     for (const [id, held] of this.#held) {
       const { delivery, stream, emitted } = held
-      if (!emitted || !this.#allReady || !delivery.idle || performance.now() - delivery.activeAtMs < overdueMs) continue
+      if (!emitted || !this.#ready.areAll || !delivery.idle || performance.now() - delivery.activeAtMs < overdueMs) continue
       if (delivery.attempts < attempts) {
         this.counters.emittedAgain++
         this.#emit(delivery)
@@ -437,7 +412,7 @@ export class Consumer extends EventEmitter {
     const { client } = this.options
     for (const key of this.#uncommitted) {
       const [gateway, source, sink] = JSON.parse(key)
-      const epochs = this.#ready.has(sink) ? this.#stream(gateway, source).storedRanges(sink) : null
+      const epochs = this.#ready.get(sink) ? this.#stream(gateway, source).storedRanges(sink) : null
       client.publish(topicsOf(gateway, source).commit(sink), JSON.stringify({ clientId: client.options.clientId, epochs }), { qos: 1, retain: true })
     }
     this.#uncommitted.clear()
@@ -449,7 +424,7 @@ export class Consumer extends EventEmitter {
     let stream = this.#streams.get(key)
     if (!stream) {
       stream = new Stream(gateway, source)
-      for (const sink of this.#ready.keys()) stream.setStored(sink, []) // or it would be known from what the sink has told
+      for (const { name } of this.#ready) stream.setStored(name, []) // or it would be known from what the sink has told
       this.#streams.set(key, stream)
     }
     return stream

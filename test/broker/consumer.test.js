@@ -88,7 +88,7 @@ describe('consumer, clause by clause', () => {
     const { it: consumer } = await rig.pipeline.openConsumer(['db'])
     await until(() => stage.spools.get('press')?.next() === null && consumer.state.held === 0)
     expect(database.duplicates).to.equal(0)
-    await sleep(300) // what it has told, the broker keeps for who comes later
+    await sleep(800) // the head has come; what it has told, the broker keeps for who comes later
     const heard = await rig.listen('sluice/v1/gw/press/commit/db')
     await until(() => heard.length === 1)
     expect(Object.values(JSON.parse(heard[0].payload.toString()).epochs)).to.deep.equal([[[0, 4]]])
