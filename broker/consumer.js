@@ -3,7 +3,9 @@ import { peekIdentity, recognises } from '../gateway/codecs/arrow.js'
 import { identityKey } from '../gateway/batch/batch.js'
 import { describe } from '../gateway/errors.js'
 import { Delivery } from '../gateway/flow/delivery.js'
+import { again } from './again.js'
 import { Asks } from './asks.js'
+import { CommitNotes } from './commit-notes.js'
 import { ReadySinks } from './ready-sinks.js'
 import { readHead, Stream } from './stream.js'
 import { isForTopic, level, parseTopic, ROOT, topicsOf } from './topics.js'
@@ -43,7 +45,6 @@ import { isForTopic, level, parseTopic, ROOT, topicsOf } from './topics.js'
 
 const TICK_MS = 250
 const COMPACT_MS = 60_000
-const LONGEST_WAIT_MS = 10_000
 
 /**
  * Receives batches for sinks and acknowledges each to the broker once every sink's database has committed it. The broker may lose, repeat
@@ -59,8 +60,7 @@ export class Consumer extends EventEmitter {
   #heldBytes = 0
   #ready
   #asks = new Asks()
-  /** @type {Set<string>} */
-  #uncommitted = new Set()
+  #notes = new CommitNotes()
   #subscribed = false
   #connected = false
   #closed = false
@@ -141,7 +141,7 @@ export class Consumer extends EventEmitter {
       held.acks.push(ack)
     } else if (this.options.sinks.every(sink => stream.isStored(sink, epoch, seq))) {
       this.counters.duplicates++
-      this.#uncommitAll(stream) // its spool does not know that it is stored
+      this.#noteAll(stream) // its spool does not know that it is stored
       ack()
     } else if (stream.isParked(epoch, seq)) {
       ack()
@@ -204,7 +204,7 @@ export class Consumer extends EventEmitter {
       const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
       if ((error || refused.length > 0) && client.connected) log.error(`The broker refuses the subscription to ${refused.join(', ') || topics.join(', ')}${error ? `: ${describe(error)}` : ''}`)
     })
-    for (const stream of this.#streams.values()) this.#uncommitAll(stream)
+    for (const stream of this.#streams.values()) this.#noteAll(stream)
     this.#publishCommits()
     this.emit('changed')
   }
@@ -214,7 +214,7 @@ export class Consumer extends EventEmitter {
     for (const { gateway, source } of committed) this.#stream(gateway, source)
     for (const stream of this.#streams.values()) {
       stream.setStored(sink, committed.filter(({ gateway, source }) => gateway === stream.gateway && source === stream.source))
-      this.#uncommit(stream, sink)
+      this.#notes.add(stream, sink)
       this.#tellShortfall(stream, sink)
     }
     for (const { delivery, stream } of this.#held.values()) {
@@ -234,7 +234,7 @@ export class Consumer extends EventEmitter {
     }
     const stream = this.#stream(gateway, source)
     const isFirst = !stream.headKnown
-    if (stream.setHead(head)) this.#uncommitAll(stream)
+    if (stream.setHead(head)) this.#noteAll(stream)
     for (const { name } of isFirst ? this.#ready : []) this.#tellShortfall(stream, name)
   }
 
@@ -299,16 +299,13 @@ export class Consumer extends EventEmitter {
   async #keep (packet, ack, kind, keep) {
     this.counters[kind]++
     const ended = this.#ended
-    for (let delayMs = 200; !this.#closed && this.#ended === ended; delayMs = Math.min(2 * delayMs, LONGEST_WAIT_MS)) {
-      try {
-        await keep()
-        ack()
-        return
-      } catch (error) {
-        this.options.log.error(`A message on ${packet.topic} cannot be kept, and stays with the broker: ${describe(error)}`)
-        await new Promise(resolve => setTimeout(resolve, delayMs))
-      }
-    }
+    await again(async () => {
+      await keep()
+      ack()
+    }, {
+      goesOn: () => !this.#closed && this.#ended === ended,
+      onError: error => this.options.log.error(`A message on ${packet.topic} cannot be kept, and stays with the broker: ${describe(error)}`)
+    })
   }
 
   /** @param {number} bytes */
@@ -339,7 +336,7 @@ export class Consumer extends EventEmitter {
     if (!held) return
     const { delivery: { identity }, stream } = held
     stream.addStored(sink, identity.epoch, identity.seq)
-    this.#uncommit(stream, sink)
+    this.#notes.add(stream, sink)
     if (held.delivery.finished) this.#done(id, held)
   }
 
@@ -397,25 +394,12 @@ export class Consumer extends EventEmitter {
   }
 
   /** @param {Stream} stream */
-  #uncommitAll (stream) {
-    for (const sink of this.options.sinks) this.#uncommit(stream, sink)
+  #noteAll (stream) {
+    for (const sink of this.options.sinks) this.#notes.add(stream, sink)
   }
 
-  /** @param {Stream} stream @param {string} sink */
-  #uncommit ({ gateway, source }, sink) {
-    this.#uncommitted.add(JSON.stringify([gateway, source, sink]))
-  }
-
-  /** Tells the spools what is stored: a copy of the databases' word, so an older one does no harm. Of a database that has not answered, that its sink is there. */
   #publishCommits () {
-    if (!this.#subscribed) return
-    const { client } = this.options
-    for (const key of this.#uncommitted) {
-      const [gateway, source, sink] = JSON.parse(key)
-      const epochs = this.#ready.get(sink) ? this.#stream(gateway, source).storedRanges(sink) : null
-      client.publish(topicsOf(gateway, source).commit(sink), JSON.stringify({ clientId: client.options.clientId, epochs }), { qos: 1, retain: true })
-    }
-    this.#uncommitted.clear()
+    if (this.#subscribed) this.#notes.send(this.options.client, sink => this.#ready.get(sink) !== undefined)
   }
 
   /** @param {string} gateway @param {string} source */

@@ -1,10 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { describe } from '../gateway/errors.js'
+import { again } from './again.js'
 
 /** @typedef {import('../gateway/flow/sinks.js').SinkHandle} SinkHandle */
-
-const FIRST_WAIT_MS = 200
-const LONGEST_WAIT_MS = 10_000
 
 /**
  * Those of some sinks that run and whose databases have told what they have stored. A database that does not answer is asked again, without end.
@@ -56,21 +53,20 @@ export class ReadySinks {
     if (!names.includes(handle.name)) return
     const isThere = () => !this.#closed && registry.get(handle.name) === handle
     let said = ''
-    for (let delayMs = FIRST_WAIT_MS; isThere(); delayMs = Math.min(2 * delayMs, LONGEST_WAIT_MS)) {
-      try {
-        const committed = await handle.committed()
-        if (!isThere()) return
-        onTold(handle.name, committed)
-        this.#ready.set(handle.name, handle)
-        onChange()
-        return
-      } catch (error) {
+    await again(async () => {
+      const committed = await handle.committed()
+      if (!isThere()) return
+      onTold(handle.name, committed)
+      this.#ready.set(handle.name, handle)
+      onChange()
+    }, {
+      goesOn: isThere,
+      onError: error => {
         const problem = describe(error)
         if (problem !== said) log.warn(`Sink "${handle.name}" cannot tell what it has stored: ${problem}`)
         said = problem
-        await sleep(delayMs)
       }
-    }
+    })
   }
 
   /** @param {string} name */
