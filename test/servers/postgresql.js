@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { appendFile, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { freePort } from './ports.js'
 
 /**
  * A real PostgreSQL server on 127.0.0.1, in a folder of its own, with fsync on.
@@ -147,16 +147,6 @@ async function ownFolder ({ uid, gid }) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-postgresql-'))
   if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid)
   return folder
-}
-
-/** @returns {Promise<number>} */
-async function freePort () {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** @param {PostgresqlServer} server @param {() => boolean} isRunning  @returns {Promise<boolean>} false when it has ended */
