@@ -179,10 +179,10 @@ export function deliveryContract (startBroker) {
     down.committed = async () => { throw new Error('connection refused') }
     pipeline.addSink(here)
     pipeline.addSink(down)
-    await pipeline.openConsumer(['here'], { id: 'in-here' })
     await pipeline.openConsumer(['down'], { id: 'in-down' })
+    await until(() => stage.state.requiredSinks.includes('down'), () => 'the sink to announce itself') // one that the spool has not heard of is not waited for
+    await pipeline.openConsumer(['here'], { id: 'in-here' })
     await holdsExactlyTheProduced(here)
-    await until(() => stage.state.requiredSinks.length === 2)
     down.committed = answer
     await holdsExactlyTheProduced(down)
   })
