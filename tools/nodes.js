@@ -32,6 +32,7 @@ export const faces = [
   { type: 'sluice-settle', file: 'staging/settle', label: 'settle', summary: 'Says that a flow drops a batch on purpose.', inputs: 1 },
   { type: 'sluice-sqlite', file: 'sinks/sqlite', label: 'SQLite', summary: 'Stores batches in an SQLite file, exactly once.', inputs: 1 },
   { type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL', summary: 'Stores batches in PostgreSQL by binary COPY, exactly once.', inputs: 1 },
+  { type: 'sluice-postgresql-server', file: 'sinks/postgresql-server', label: 'PostgreSQL server', summary: 'Where a PostgreSQL or TimescaleDB server is, and how to log in.', isConfig: true },
   { type: 'sluice-stats', file: 'operations/stats', label: 'stats', summary: 'Reports rates, latency, queues and losses of the whole gateway.', inputs: 1, outputs: 1 },
   { type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters', summary: 'Lists and replays the rows a database refused.', inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay'] }
 ]

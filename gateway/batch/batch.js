@@ -15,6 +15,7 @@ import { SluiceError } from '../errors.js'
  * @property {(Uint8Array|null)[]} [validity]  per field: null when every value is there, else 1 = there, 0 = missing
  * @property {Record<string, string>} [tags]  constant over the batch
  * @property {Identity|null} [identity]
+ * @property {{whole: Batch, rows: Uint32Array}|null} [origin]  of some rows of a batch: all of it, and which of its rows these are
  */
 
 /** The array each field type is held in. */
@@ -38,7 +39,7 @@ export const COLUMN_TYPES = Object.freeze({
  */
 export class Batch {
   /** @param {BatchParts} parts */
-  constructor ({ source, time, fields = [], columns = [], validity, tags = {}, identity = null }) {
+  constructor ({ source, time, fields = [], columns = [], validity, tags = {}, identity = null, origin = null }) {
     this.source = source
     this.time = time
     this.fields = fields
@@ -46,6 +47,7 @@ export class Batch {
     this.validity = validity ?? fields.map(() => null)
     this.tags = tags
     this.identity = identity
+    this.origin = origin
     checkShape(this)
     Object.freeze(this)
   }
@@ -58,7 +60,7 @@ export class Batch {
 
   /** The same rows under an identity: what the spool makes of an accepted batch. @param {Identity|null} identity */
   withIdentity (identity) {
-    return new Batch({ ...this, identity })
+    return new Batch({ ...this, identity, origin: null })
   }
 
   /**
@@ -70,6 +72,7 @@ export class Batch {
   slice (from, to) {
     return new Batch({
       ...this,
+      origin: this.#originOf(Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
       time: this.time.subarray(from, to),
       columns: this.columns.map(column => cut(column, from, to)),
       validity: this.validity.map(valid => valid && valid.subarray(from, to))
@@ -83,10 +86,21 @@ export class Batch {
   pick (indices) {
     return new Batch({
       ...this,
+      origin: this.#originOf(Uint32Array.from(indices)),
       time: BigInt64Array.from(indices, i => this.time[i]),
       columns: this.columns.map((column, f) => choose(column, this.fields[f].type, indices)),
       validity: this.validity.map(valid => valid && Uint8Array.from(indices, i => valid[i]))
     })
+  }
+
+  /** Which row of the whole batch a row is: the same whatever else has been taken out. @param {number} row */
+  rowNumber (row) {
+    return this.origin ? this.origin.rows[row] : row
+  }
+
+  /** @param {Uint32Array} rows  of this */
+  #originOf (rows) {
+    return { whole: this.origin?.whole ?? this, rows: this.origin ? rows.map(row => this.rowNumber(row)) : rows }
   }
 
   /** The value of a field at a row, or undefined where it is missing. @param {number} field @param {number} row */

@@ -28,8 +28,8 @@ export async function benchPipeline ({ rows = 2_000_000, messageRows = 1000, bat
     const gateway = await startGateway(join(folder, 'gateway'), [
       { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
       { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
-      postgresqlNode(database, { batchRows, inFlight: 3 })
-    ], { sink: { user: database.user, password: database.password } })
+      ...postgresqlNodes(database, { batchRows, inFlight: 3 })
+    ], { server: { user: database.user, password: database.password } })
     const producer = new WatchedProcess([PRODUCER, mosquitto.url, join(folder, 'spool'), String(rows), String(messageRows), String(rowsPerSecond)])
     try {
       await producer.says(/connected/)
@@ -76,8 +76,8 @@ export async function benchPaperLoad ({ seconds = 30, warmUpSeconds = 60 } = {})
       { id: 'machine', type: 'sluice-simulator', z: 'tab', name: 'machine', preset: 'machine-tool', sampleRateHz: 1000, autostart: true, wires: [['out']] },
       { id: 'out', type: 'sluice-stage-out', z: 'tab', name: 'out', broker: 'broker', wires: [] },
       { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
-      postgresqlNode(database, { batchRows: 5000, inFlight: 2 })
-    ], { sink: { user: database.user, password: database.password } })
+      ...postgresqlNodes(database, { batchRows: 5000, inFlight: 2 })
+    ], { server: { user: database.user, password: database.password } })
     try {
       await sleep(warmUpSeconds * 1000)
       const before = { cpu: gateway.cpuSeconds, ms: performance.now(), bytes: gateway.memoryBytes }
@@ -98,8 +98,8 @@ export async function benchPaperLoad ({ seconds = 30, warmUpSeconds = 60 } = {})
 }
 
 /** @param {PostgresqlAddress} database @param {object} options */
-function postgresqlNode ({ port, database }, options) {
-  return { id: 'sink', type: 'sluice-postgresql', z: 'tab', name: 'sink', host: '127.0.0.1', port, database, table: '{source}', index: 'btree', maxAgeMs: 1000, ...options, wires: [] }
+function postgresqlNodes ({ port, database }, options) {
+  return [{ id: 'server', type: 'sluice-postgresql-server', host: '127.0.0.1', port, database }, { id: 'sink', type: 'sluice-postgresql', z: 'tab', name: 'sink', server: 'server', table: '{source}', index: 'btree', maxAgeMs: 1000, ...options, wires: [] }]
 }
 
 /** @param {string} userDir @param {number} [seconds] */

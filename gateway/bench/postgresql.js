@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { open } from '../sinks/postgresql/index.js'
+import { connect } from '../sinks/postgresql/server.js'
 import { median, narrowBatches } from './narrow-rows.js'
 
 const RUNS = 3
@@ -50,7 +51,8 @@ export async function benchPostgresql ({ rows = 1_000_000, batchRows = 20_000 } 
  * @returns {Promise<number>} seconds, from the first write to the last commit
  */
 async function storeAll (batches, { port, user, password, database }) {
-  const sink = await open({ port, user, password, database, connections: IN_FLIGHT })
+  const server = connect({ port, user, password, database, connections: IN_FLIGHT })
+  const sink = await open({}, { server })
   try {
     await sink.prepare(batches)
     const waiting = batches.values()
@@ -61,6 +63,7 @@ async function storeAll (batches, { port, user, password, database }) {
     return (performance.now() - start) / 1000
   } finally {
     await sink.close()
+    await server.close()
   }
 }
 

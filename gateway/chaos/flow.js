@@ -30,7 +30,8 @@ export function chaosFlow ({ brokerUrl, sqliteFile, postgresql: { port, database
     node('stage-in-a', 'stage-in', { broker: 'broker' }, 'sqlite'),
     node('sqlite', 'sqlite', { name: 'sqlite', file: sqliteFile, ...writer }),
     node('stage-in-b', 'stage-in', { broker: 'broker' }, 'postgresql'),
-    node('postgresql', 'postgresql', { name: 'postgresql', host: '127.0.0.1', port, database, ...writer })
+    { id: 'postgresql-server', type: 'sluice-postgresql-server', host: '127.0.0.1', port, database },
+    node('postgresql', 'postgresql', { name: 'postgresql', server: 'postgresql-server', ...writer })
   ]
 }
 
@@ -44,5 +45,5 @@ function node (id, type, options, ...wires) {
  * @param {{user: string, password: string}} postgresql
  */
 export function chaosCredentials ({ user, password }) {
-  return { postgresql: { user, password } }
+  return { 'postgresql-server': { user, password } }
 }

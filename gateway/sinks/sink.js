@@ -5,10 +5,11 @@
  * @typedef {import('../batch/batch.js').Batch} Batch
  *
  * @typedef {object} SinkModule
- * @property {object} schema  JSON Schema of the options, defaults, units and help included
+ * @property {object} schema  JSON Schema of the options, defaults, units and help included; without those of the server
  * @property {(error: unknown) => boolean} isTransient  true when the same rows may be stored later: connection lost, deadlock, disk full,
  *   wrong password, missing permission. False only when the rows themselves are at fault; those the writer isolates as dead letters
- * @property {(options: any, context: {signal?: AbortSignal, log?: Log}) => Promise<Sink>} open
+ * @property {(options: any, context: {server: any, log?: Log}) => Promise<Sink>} open  `server` is what the same database's `connect` gives
+ *   (see ServerModule), where it has one; it stays its owner's to close
  *
  * @typedef {object} Sink
  * @property {(batches: Batch[]) => Promise<void>} prepare  creates what these batches need and is missing: table, index, added
@@ -17,7 +18,19 @@
  * @property {(batches: Batch[], options?: {signal?: AbortSignal, probe?: boolean}) => Promise<WriteResult>} write
  *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch whose record is there already is
  *   left out and reported as duplicate. A batch of no rows leaves its record only. With `probe` it does all that and rolls back.
+ *   Where a database has no transactions, the rows' own keys make writing them again harmless: the records follow the rows, what was stored
+ *   of a failed write stays and is met again, and a probe writes the rows without a record. Such a sink, or one that is told by the
+ *   database which rows it refuses, may throw RefusedRows.
  * @property {(heads: Head[]) => Promise<void>} compact  merges commit records below what the spool still holds
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {object} ServerModule  `gateway/sinks/<type>/server.js`, of a database that is a server
+ * @property {object} schema  JSON Schema of how to reach it and log in
+ * @property {(options: any, context?: {log?: Log}) => Server} connect  nothing is connected before it is needed
+ *
+ * @typedef {object} Server  one server's connections, which all sinks and queries share
+ * @property {(options?: {signal?: AbortSignal}) => Promise<string>} test  connects and logs in; says in a sentence what is there and what a sink could do
+ *   with it. Rejects with a SluiceError whose `fix` says what to do; ends by itself within 15 s
  * @property {() => Promise<void>} close
  *
  * @typedef {{duplicates: Batch[]}} WriteResult

@@ -11,7 +11,7 @@ import { caseMarked, checkName, quote } from './names.js'
  *
  * @typedef {import('../batch/batch.js').Batch} Batch
  * @typedef {import('../batch/batch.js').FieldType} FieldType
- * @typedef {FieldType|'time'|'time_ns'} ValueType
+ * @typedef {FieldType|'time'|'time_ns'|'json'} ValueType
  *
  * @typedef {object} WideColumn
  * @property {string} name
@@ -47,9 +47,10 @@ export function shapeOf ({ source, fields, tags }) {
  * @param {Batch} batch
  * @param {Dialect & import('./names.js').NameRules} dialect
  * @param {boolean} withSource  the table holds several sources
+ * @param {string} [json]  the field that holds JSON texts
  * @returns {WideColumn[]}
  */
-export function wideColumns ({ fields, tags }, dialect, withSource) {
+export function wideColumns ({ fields, tags }, dialect, withSource, json) {
   const fieldNames = new Set(fields.map(({ name }) => name))
   const own = (/** @type {string} */ name) => dialect.ownNames.includes(dialect.fold(name))
   /** @type {WideColumn[]} */
@@ -59,7 +60,7 @@ export function wideColumns ({ fields, tags }, dialect, withSource) {
     columns.push({ name: own(tag) || fieldNames.has(tag) ? `${tag}~tag` : tag, type: 'string', origin: 'tag', tag })
   }
   fields.forEach(({ name, type }, field) => {
-    columns.push({ name: own(name) ? `${name}~field` : name, type, origin: 'field', field })
+    columns.push({ name: own(name) ? `${name}~field` : name, type: name === json ? 'json' : type, origin: 'field', field })
   })
   for (const { name } of columns) checkName(name, 'column', dialect)
   return columns

@@ -1,4 +1,5 @@
 import { describe } from '../errors.js'
+import { RefusedRows } from '../sinks/refusal.js'
 import { deadLetter } from './dead-letter.js'
 import { isolate } from './isolate.js'
 import { Part } from './part.js'
@@ -41,7 +42,7 @@ export async function storeGroup (batches, tools) {
       if ('duplicates' in attempt) return parts.map(part => ({ part, isDuplicate: attempt.duplicates.has(part) }))
 
       tools.meter.errors++
-      const faults = 'misfit' in attempt ? await group.misfits() : await group.refusedRows(together)
+      const faults = 'misfit' in attempt ? await group.misfits() : group.named(attempt.refused) ?? await group.refusedRows(together)
       if (faults.length > 0) await group.bury(faults)
       // Nothing at fault by itself: next, rows that are refused only beside others. If there are none either, the database has changed its mind.
       else if ('refused' in attempt && !together) together = true
@@ -83,6 +84,16 @@ class Group {
     const parts = this.#parts.filter(({ length }) => length > 0)
     const found = await isolate(parts.length, (from, to) => this.#prepare(parts.slice(from, to).map(part => part.select(0, part.length))))
     return [...found].flatMap(([i, error]) => parts[i].rows.map(row => ({ part: parts[i], row, error })))
+  }
+
+  /** The rows at fault, where the database itself has told them apart. @param {unknown} refused @returns {Fault[]|null} */
+  named (refused) {
+    if (!(refused instanceof RefusedRows)) return null
+    return refused.faults.map(({ batch, row, error }) => {
+      const part = this.#parts.find(({ toWrite }) => toWrite === batch)
+      if (!part) throw refused
+      return { part, row: part.rowAt(row), error }
+    })
   }
 
   /** @param {boolean} together  whether to look for rows that are refused only beside those before them @returns {Promise<Fault[]>} */

@@ -17,7 +17,10 @@ export class LazySink {
   /** Why it cannot be opened or asked now. @type {string|null} */
   problem = null
 
-  /** @param {() => Promise<{module: SinkModule, sink: Sink}>} open */
+  /** @type {() => void} */
+  #release = () => {}
+
+  /** @param {() => Promise<{module: SinkModule, sink: Sink, release?: () => void}>} open  `release`: to be called once the sink is closed */
   constructor (open) {
     this.open = open
     /** @type {SinkModule|null} */
@@ -51,11 +54,13 @@ export class LazySink {
   async close () {
     const sink = await this.#opening?.catch(() => null)
     await sink?.close()
+    this.#release()
   }
 
   sink () {
-    this.#opening ??= this.open().then(({ module, sink }) => {
+    this.#opening ??= this.open().then(({ module, sink, release = () => {} }) => {
       this.module = module
+      this.#release = release
       this.problem = null
       return sink
     }).catch(error => {

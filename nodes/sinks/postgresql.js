@@ -3,8 +3,5 @@ import { schema } from './postgresql.schema.js'
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
-  defineSink(RED, 'sluice-postgresql', schema, {
-    sink: 'postgresql',
-    toSinkOptions: options => ({ ...options, connections: options.inFlight })
-  })
+  defineSink(RED, 'sluice-postgresql', schema, { sink: 'postgresql' })
 }

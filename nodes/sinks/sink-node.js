@@ -11,6 +11,7 @@ import { keepRefused, openStore } from '../dead-letters.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
+import { leaseServer } from './server-node.js'
 import { SINK_TYPES, sinkNameOf } from './wired.js'
 
 const STATUS_INTERVAL_MS = 1000
@@ -29,7 +30,13 @@ export function defineSink (RED, type, schema, { sink: sinkType, toSinkOptions =
     const name = sinkNameOf(node)
     const opening = SinkNode.open(RED, node, name, options, async log => {
       const module = await sinkTypes[sinkType]()
-      return { module, sink: await module.open(toSinkOptions(options), { log }) }
+      const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
+      try {
+        return { module, sink: await module.open(toSinkOptions(options), { server: lease?.server, log }), release: lease?.release }
+      } catch (error) {
+        lease?.release()
+        throw error
+      }
     })
     handlesInput(node, async message => (await opening).store(message))
     node.on('close', (/** @type {() => void} */ done) => {

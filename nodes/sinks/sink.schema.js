@@ -9,3 +9,16 @@ export const sinkName = {
     }
   }
 }
+
+/**
+ * The server that a sink or query uses.
+ * @param {string} type  of its config node
+ */
+export function serverOption (type) {
+  return {
+    required: ['server'],
+    properties: {
+      server: { type: 'string', title: 'Server', description: 'The database server, its login and its connections: shared by all nodes that name it.', default: '', 'x-node': type }
+    }
+  }
+}

@@ -12,6 +12,7 @@ import { PostgresqlStore } from '../../gateway/chaos/postgresql-store.js'
 import { SqliteStore } from '../../gateway/chaos/sqlite-store.js'
 import { encode } from '../../gateway/codecs/arrow.js'
 import * as postgresql from '../../gateway/sinks/postgresql/index.js'
+import { connect } from '../../gateway/sinks/postgresql/server.js'
 import * as sqlite from '../../gateway/sinks/sqlite/index.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 
@@ -182,7 +183,7 @@ describe('Kill test: the check', () => {
         await client.end()
       }
       await execute('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
-      return { sink: await postgresql.open(options), store: await PostgresqlStore.open(server), execute }
+      return { sink: await postgresql.open({}, { server: connect(options) }), store: await PostgresqlStore.open(server), execute }
     })
   })
 })

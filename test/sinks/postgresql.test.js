@@ -2,14 +2,16 @@ import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import pg from 'pg'
 import { open, isTransient } from '../../gateway/sinks/postgresql/index.js'
+import { connect } from '../../gateway/sinks/postgresql/server.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { batchOf, failureOf, rowOf } from './contract/batches.js'
-import { sinkContract } from './contract/contract.js'
+import { batchOf, failureOf, poisoned, rowOf } from './contract/batches.js'
+import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { writerContract } from './contract/writer.js'
 
 describe('PostgreSQL sink', () => {
   /** @type {import('../servers/postgresql.js').PostgresqlServer} */
   let server
-  /** @type {import('../../gateway/sinks/sink.js').Sink[]} */
+  /** @type {{close: () => Promise<void>}[]} */
   let opened
   /** @type {pg.Client} */
   let client
@@ -23,7 +25,7 @@ describe('PostgreSQL sink', () => {
 
   const login = () => ({ host: '127.0.0.1', port: server.port, user: server.user, password: server.password, database: server.database })
 
-  const connect = async () => {
+  const openClient = async () => {
     const connected = new pg.Client({ ...login(), types: { getTypeParser: parserOf } })
     connected.on('error', () => {})
     await connected.connect()
@@ -32,18 +34,19 @@ describe('PostgreSQL sink', () => {
 
   beforeEach(async () => {
     opened = []
-    client = await connect()
+    client = await openClient()
     await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
   })
 
   afterEach(async () => {
-    for (const sink of opened) await sink.close()
+    for (const each of opened) await each.close()
     await client.end()
   })
 
   const openSink = async (options = {}) => {
-    const sink = await open({ ...login(), ...options })
-    opened.push(sink)
+    const connected = connect({ ...login(), ...options })
+    const sink = await open(options, { server: connected })
+    opened.push(sink, connected)
     return sink
   }
 
@@ -60,8 +63,35 @@ describe('PostgreSQL sink', () => {
     execute: async sql => { await client.query(sql) },
     rows,
     tables: async () => (await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'sluice_commits'")).rows.map(({ tablename }) => tablename),
+    drop: async table => { await client.query(`DROP TABLE ${pg.escapeIdentifier(table)}`) },
+    guarantee: 'transaction',
+    hasColumns: true,
+    fixtures: sqlFixtures,
+    layouts: ['narrow', 'document'],
     nan: NaN,
     ignoresCase: false
+  })
+
+  writerContract({
+    open: openSink,
+    isTransient,
+    rows,
+    poison: async (batches, isPoison) => {
+      await client.query('CREATE TABLE press (force double precision CHECK (force >= 0))')
+      return poisoned(batches, isPoison)
+    },
+    server: {
+      stop: () => server.stop(),
+      async start () {
+        await server.start()
+        client = await openClient()
+      }
+    },
+    wrong: [
+      { what: 'a wrong password', options: { password: 'password of nobody' }, tells: /password authentication failed.*Check user and password/ },
+      { what: 'a database that is missing', options: { database: 'nowhere' }, tells: /"nowhere".*Create the database/ },
+      { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ }
+    ]
   })
 
   it('rounds time down to microseconds', async () => {
@@ -164,7 +194,7 @@ describe('PostgreSQL sink', () => {
       expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
       await server.start()
       expect((await sink.write([batch])).duplicates).to.deep.equal([batch])
-      client = await connect()
+      client = await openClient()
     }
     expect(await rows('press')).to.have.length(2)
     expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])

@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/sinks/sqlite/index.js'
-import { batchOf, failureOf } from './contract/batches.js'
-import { sinkContract } from './contract/contract.js'
+import { batchOf, failureOf, poisoned } from './contract/batches.js'
+import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { writerContract } from './contract/writer.js'
 
 describe('SQLite sink', () => {
   /** @type {string} */
@@ -58,8 +59,24 @@ describe('SQLite sink', () => {
     execute: sql => withDatabase(database => database.exec(sql)),
     rows,
     tables: () => withDatabase(database => database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sluice_commits'").all().map(({ name }) => String(name))),
+    drop: async table => withDatabase(database => database.exec(`DROP TABLE "${table}"`)),
+    guarantee: 'transaction',
+    hasColumns: true,
+    fixtures: sqlFixtures,
+    layouts: ['narrow', 'document'],
     nan: null,
     ignoresCase: true
+  })
+
+  writerContract({
+    open: openSink,
+    isTransient,
+    rows,
+    poison: async (batches, isPoison) => {
+      await withDatabase(database => database.exec('CREATE TABLE press (force REAL CHECK (force >= 0))'))
+      return poisoned(batches, isPoison)
+    },
+    wrong: [{ what: 'a file that cannot be made', options: { file: '/dev/null/plant.sqlite' }, tells: /ENOTDIR|EEXIST/ }]
   })
 
   it('commits durably, in the write-ahead log', async () => {

@@ -18,6 +18,9 @@
 
 const NULL = -1
 
+/** What comes before the text of a jsonb. */
+const JSONB_VERSION = Buffer.of(1)
+
 // Typed arrays hold the two halves of an int64 in the machine's own order.
 const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1
 const HIGH = 1 - LOW
@@ -43,6 +46,7 @@ function valueWriter (kind, column) {
     case 'int2': return fixed(2, ({ view }, at, row) => view.setInt16(at, column[row]))
     case 'bool': return fixed(1, ({ view }, at, row) => view.setUint8(at, column[row]))
     case 'bytea': return bytes(column)
+    case 'jsonb': return text(column, JSONB_VERSION)
     default: return text(column)
   }
 }
@@ -131,13 +135,14 @@ function putBytes (buffer, view, at, value) {
   return at + 4 + value.length
 }
 
-/** @param {string[]} column @returns {CellWriter} */
-function text (column) {
+/** @param {string[]} column @param {Uint8Array} [before]  bytes before each text @returns {CellWriter} */
+function text (column, before = new Uint8Array(0)) {
   return {
-    fixedBytes: 4,
+    fixedBytes: 4 + before.length,
     varyingBytes: row => 3 * column[row].length,
     write ({ buffer, view }, at, row) {
-      const length = buffer.write(column[row], at + 4)
+      buffer.set(before, at + 4)
+      const length = before.length + buffer.write(column[row], at + 4 + before.length)
       view.setInt32(at, length)
       return at + 4 + length
     }

@@ -10,7 +10,7 @@ export const dialect = {
   timeColumns: [{ name: 'time', type: 'time', origin: 'time' }, { name: 'time_ns', type: 'time_ns', origin: 'time' }],
   ownNames: ['time', 'time_ns', 'source', 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'],
   columnTypes: {
-    time: 'timestamptz', time_ns: 'int8', float64: 'float8', float32: 'float4', int64: 'int8', int32: 'int4', int16: 'int2', uint16: 'int4', bool: 'bool', string: 'text', bytes: 'bytea'
+    time: 'timestamptz', time_ns: 'int8', float64: 'float8', float32: 'float4', int64: 'int8', int32: 'int4', int16: 'int2', uint16: 'int4', bool: 'bool', string: 'text', json: 'jsonb', bytes: 'bytea'
   },
   accepts: {
     time: ['timestamptz'],
@@ -23,6 +23,7 @@ export const dialect = {
     uint16: ['int4', 'int8', 'float8'],
     bool: ['bool'],
     string: ['text', 'varchar'],
+    json: ['jsonb', 'json', 'text'],
     bytes: ['bytea']
   }
 }

@@ -1,11 +1,11 @@
 import { SluiceError, describe } from '../../errors.js'
 import { committedRanges, recordKey } from '../commits.js'
 import { withDefaults } from '../defaults.js'
+import { arrangement, MEASUREMENTS } from '../layouts.js'
 import { checkName, tableNames } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { shapeOf, wideColumns } from '../wide.js'
 import { Commits } from './commits.js'
-import { Connections } from './connections.js'
 import { CopyIn } from './copy-in.js'
 import { dialect } from './dialect.js'
 import { schema } from './schema.js'
@@ -18,7 +18,8 @@ export { schema }
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../sink.js').Sink} Sink
  * @typedef {import('./tables.js').Plan} Plan
- * @typedef {import('./connections.js').Client} Client
+ * @typedef {import('./server.js').Client} Client
+ * @typedef {import('./server.js').PostgresqlServer} PostgresqlServer
  */
 
 /**
@@ -37,11 +38,11 @@ export function isTransient (error) {
 /**
  * Connects when it is first needed, and again after an error: a sink whose server is not there yet waits for it.
  * @param {Record<string, unknown>} options  see the schema
- * @param {{log?: import('../sink.js').Log}} [context]
+ * @param {{server: PostgresqlServer}} context
  * @returns {Promise<Sink>}
  */
-export async function open (options, { log } = {}) {
-  return new PostgresqlSink(withDefaults(schema, options), log)
+export async function open (options, { server }) {
+  return new PostgresqlSink(withDefaults(schema, options), server)
 }
 
 /** @implements {Sink} */
@@ -49,17 +50,19 @@ class PostgresqlSink {
   #options
   #names
   #commits
-  #connections
+  #server
+  #arrange
   /** @type {Map<string, Plan>} */
   #plans = new Map()
   #hasCommits = false
 
-  /** @param {Record<string, any>} options @param {import('../sink.js').Log} [log] */
-  constructor (options, log) {
+  /** @param {Record<string, any>} options @param {PostgresqlServer} server */
+  constructor (options, server) {
     this.#options = options
     this.#names = tableNames(options.table, dialect)
     this.#commits = new Commits(checkName(options.schema, 'schema', dialect))
-    this.#connections = new Connections(/** @type {import('./connections.js').ConnectionOptions} */ (options), log)
+    this.#server = server
+    this.#arrange = arrangement(/** @type {any} */ (options))
   }
 
   /** @param {Batch[]} batches */
@@ -84,10 +87,11 @@ class PostgresqlSink {
       /** @type {Map<Plan, import('./copy-in.js').Copy>} */
       const copies = new Map()
       for (const batch of fresh) {
-        const plan = plans.get(batch)
-        if (!plan) continue
+        const placed = plans.get(batch)
+        if (!placed) continue
+        const { plan, arranged } = placed
         const copy = copies.get(plan) ?? { sql: plan.copySql, columns: plan.columns, batches: [] }
-        copy.batches.push(batch)
+        copy.batches.push(arranged)
         copies.set(plan, copy)
       }
       const copyIn = new CopyIn([...copies.values()], probe ? 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK' : 'COMMIT', encoder)
@@ -102,9 +106,8 @@ class PostgresqlSink {
     await this.#attempt(client => this.#commits.compact(client, heads, row => this.#owns(row)))
   }
 
-  close () {
-    return this.#connections.close()
-  }
+  /** The connections are the server's. */
+  async close () {}
 
   /**
    * Leaves the commit records, and tells the batches that had none from those that had.
@@ -120,23 +123,23 @@ class PostgresqlSink {
     return { fresh, duplicates }
   }
 
-  /** Where each batch with rows goes. @param {Client} client @param {Batch[]} batches */
+  /** Where each batch with rows goes, arranged for it. @param {Client} client @param {Batch[]} batches */
   async #plansOf (client, batches) {
-    /** @type {Map<Batch, Plan>} */
+    /** @type {Map<Batch, {plan: Plan, arranged: Batch}>} */
     const plans = new Map()
     for (const batch of batches) {
-      if (batch.rows > 0) plans.set(batch, await this.#planOf(client, batch))
+      const arranged = this.#arrange(batch)
+      if (arranged.rows > 0) plans.set(batch, { arranged, plan: await this.#planOf(client, shapeOf(batch), arranged) })
     }
     return plans
   }
 
-  /** @param {Client} client @param {Batch} batch */
-  async #planOf (client, batch) {
-    const shape = shapeOf(batch)
+  /** @param {Client} client @param {string} shape @param {Batch} batch  arranged */
+  async #planOf (client, shape, batch) {
     let plan = this.#plans.get(shape)
     if (!plan) {
-      const { schema: inSchema, index } = this.#options
-      const wanted = wideColumns(batch, dialect, !this.#names.perSource)
+      const { schema: inSchema, index, layout } = this.#options
+      const wanted = wideColumns(batch, dialect, !this.#names.perSource, layout === 'document' ? MEASUREMENTS : undefined)
       plan = await prepareTable(client, { schema: inSchema, name: this.#names.of(batch.source), index }, wanted)
       if (this.#plans.size >= MAX_SHAPES) this.#plans.clear()
       this.#plans.set(shape, plan)
@@ -157,7 +160,7 @@ class PostgresqlSink {
    */
   async #attempt (work, signal) {
     try {
-      return await this.#connections.use(async (client, encoder) => {
+      return await this.#server.use(async (client, encoder) => {
         if (!this.#hasCommits) await this.#commits.prepare(client)
         this.#hasCommits = true
         return work(client, encoder)
@@ -165,7 +168,7 @@ class PostgresqlSink {
     } catch (error) {
       if (signal?.aborted || error instanceof SluiceError) throw error
       if (isTransient(error)) this.#forgetTables()
-      throw new SluiceError('SLUICE_SINK_POSTGRESQL', `PostgreSQL at ${this.#options.host}:${this.#options.port}: ${describe(error)}${whereOf(error)}.`, { cause: error })
+      throw new SluiceError('SLUICE_SINK_POSTGRESQL', `${this.#server.place}: ${describe(error)}${whereOf(error)}.`, { cause: error })
     }
   }
 

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../errors.js'
 import { committedRanges, recordKey } from '../commits.js'
 import { withDefaults } from '../defaults.js'
+import { arrangement, MEASUREMENTS } from '../layouts.js'
 import { tableNames } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { shapeOf, wideColumns } from '../wide.js'
@@ -35,30 +36,33 @@ export function isTransient (error) {
 
 /**
  * The file is opened when it is first needed, and again after an error: a sink whose disk is not there yet waits for it.
- * @param {{file?: string, table?: string}} options
+ * @param {Record<string, unknown>} options  see the schema
  * @returns {Promise<Sink>}
  */
 export async function open (options) {
-  const { file, table } = withDefaults(schema, options)
-  return new SqliteSink(resolve(file), table)
+  return new SqliteSink(withDefaults(schema, options))
 }
 
 /** @implements {Sink} */
 class SqliteSink {
   #file
   #names
+  #arrange
+  #json
   /** @type {Opened|null} */
   #opened = null
 
-  /** @param {string} file @param {string} table  template */
-  constructor (file, table) {
-    this.#file = file
+  /** @param {Record<string, any>} options */
+  constructor ({ file, table, layout, intervalMs }) {
+    this.#file = resolve(file)
     this.#names = tableNames(table, dialect)
+    this.#arrange = arrangement({ layout, intervalMs })
+    this.#json = layout === 'document' ? MEASUREMENTS : undefined
   }
 
   /** @param {Batch[]} batches */
   async prepare (batches) {
-    this.#attempt(() => this.#inserters(batches))
+    this.#attempt(({ inserters }) => this.#inserters(batches.filter(batch => !inserters.has(shapeOf(batch)))))
   }
 
   async committed () {
@@ -84,7 +88,7 @@ class SqliteSink {
       }
       const duplicates = batches.filter((batch, i) => {
         const isNew = !batch.identity || isClaimed(batch.identity)
-        if (isNew) inserters[i]?.insert(batch)
+        if (isNew) inserters[i]?.()
         return !isNew
       })
       database.exec(probe ? 'ROLLBACK' : 'COMMIT')
@@ -105,18 +109,22 @@ class SqliteSink {
     this.#shut()
   }
 
-  /** One per batch; null for those without rows, which need no table. @param {Batch[]} batches */
+  /** What inserts each batch; null for those without rows, which need no table. @param {Batch[]} batches */
   #inserters (batches) {
-    return batches.map(batch => batch.rows > 0 ? this.#inserter(batch) : null)
+    return batches.map(batch => {
+      const arranged = this.#arrange(batch)
+      if (arranged.rows === 0) return null
+      const inserter = this.#inserter(shapeOf(batch), arranged)
+      return () => inserter.insert(arranged)
+    })
   }
 
-  /** @param {Batch} batch */
-  #inserter (batch) {
+  /** @param {string} shape @param {Batch} batch  arranged */
+  #inserter (shape, batch) {
     const { database, inserters } = this.#open()
-    const shape = shapeOf(batch)
     let inserter = inserters.get(shape)
     if (!inserter) {
-      const wanted = wideColumns(batch, dialect, !this.#names.perSource)
+      const wanted = wideColumns(batch, dialect, !this.#names.perSource, this.#json)
       inserter = new RowInserter(database, prepareTable(database, this.#names.of(batch.source), wanted))
       if (inserters.size >= MAX_SHAPES) inserters.clear()
       inserters.set(shape, inserter)

@@ -1,3 +1,5 @@
+import { layoutProperties } from '../layouts.js'
+
 /** Options of the SQLite sink. */
 export const schema = {
   type: 'object',
@@ -20,6 +22,7 @@ export const schema = {
         'What is missing becomes NULL, and so does NaN, which SQLite cannot hold.',
       minLength: 1,
       default: '{source}'
-    }
+    },
+    ...layoutProperties
   }
 }

@@ -20,11 +20,11 @@ export const dialect = {
   ownNames: ['time', 'source'],
   columnTypes: {
     time: 'INTEGER', time_ns: 'INTEGER', float64: 'REAL', float32: 'REAL', int64: 'INTEGER', int32: 'INTEGER', int16: 'INTEGER', uint16: 'INTEGER',
-    bool: 'BOOLEAN', string: 'TEXT', bytes: 'BLOB'
+    bool: 'BOOLEAN', string: 'TEXT', json: 'TEXT', bytes: 'BLOB'
   },
   accepts: {
     time: INTEGERS, time_ns: INTEGERS, float64: ['REAL'], float32: ['REAL'], int64: INTEGERS, int32: [...INTEGERS, 'REAL'], int16: [...INTEGERS, 'REAL'],
-    uint16: [...INTEGERS, 'REAL'], bool: INTEGERS, string: ['TEXT'], bytes: ['BLOB']
+    uint16: [...INTEGERS, 'REAL'], bool: INTEGERS, string: ['TEXT'], json: ['TEXT'], bytes: ['BLOB']
   }
 }
 

@@ -41,6 +41,20 @@ export function rowOf (values, more = {}) {
   })
 }
 
+/**
+ * Batches whose values are negative at some rows, counted over all of them.
+ * @param {Batch[]} batches
+ * @param {(row: number) => boolean} isPoison
+ */
+export function poisoned (batches, isPoison) {
+  let first = 0
+  return batches.map(batch => {
+    const from = first
+    first += batch.rows
+    return new Batch({ ...batch, columns: [Float64Array.from(/** @type {Float64Array} */ (batch.columns[0]), (value, i) => isPoison(from + i) ? -1 - value : value)] })
+  })
+}
+
 /** @param {() => Promise<unknown>} work @returns {Promise<any>} */
 export async function failureOf (work) {
   try {

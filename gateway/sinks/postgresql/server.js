@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { SluiceError, describe } from '../../errors.js'
+import { withDefaults } from '../defaults.js'
 import { CopyEncoder } from './copy-encoder.js'
+import { schema } from './server.schema.js'
+
+export { schema }
 
 /**
  * @typedef {import('pg').PoolClient} Client
@@ -27,8 +31,16 @@ const FIXES = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'Set the CA certificate that signed the server\'s.'
 }
 
+/**
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{log?: import('../sink.js').Log}} [context]
+ */
+export function connect (options, { log } = {}) {
+  return new PostgresqlServer(/** @type {ConnectionOptions} */ (withDefaults(schema, options)), log)
+}
+
 /** Connections to one server, made when needed. One that fails is given up, and the next use makes a new one. */
-export class Connections {
+export class PostgresqlServer {
   #options
   #log
   /** @type {pg.Pool|null} */
@@ -66,6 +78,20 @@ export class Connections {
     } finally {
       signal?.removeEventListener('abort', breakOff)
     }
+  }
+
+  /** For messages. */
+  get place () { return `PostgreSQL at ${this.#options.host}:${this.#options.port}` }
+
+  /** @param {{signal?: AbortSignal}} [options] */
+  async test ({ signal } = {}) {
+    return this.use(async client => {
+      const { rows: [found] } = await client.query(`SELECT version(), current_user AS "user", current_database() AS database, has_database_privilege(current_database(), 'CREATE') AS may_create_schemas,
+        coalesce(has_schema_privilege('public', 'CREATE'), false) AS may_create_tables, (SELECT extversion FROM pg_extension WHERE extname = 'timescaledb') AS timescale`)
+      const { version, user, database, may_create_schemas: schemas, may_create_tables: tables, timescale } = found
+      const rights = tables || schemas ? '' : ' It may not create tables: make them beforehand, or grant CREATE.'
+      return `${/^\S+ \S+/.exec(version)?.[0]}${timescale ? ` with TimescaleDB ${timescale}` : ''}, database "${database}", logged in as "${user}".${rights}`
+    }, signal)
   }
 
   async close () {
