@@ -235,6 +235,7 @@ export class Consumer extends EventEmitter {
     const stream = this.#stream(gateway, source)
     const isFirst = !stream.headKnown
     if (stream.setHead(head)) this.#noteAll(stream)
+    if (isFirst) this.#publishCommits() // at once: until it hears of a sink, a spool does not wait for it
     for (const { name } of isFirst ? this.#ready : []) this.#tellShortfall(stream, name)
   }
 

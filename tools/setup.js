@@ -12,6 +12,11 @@ const SERVERS = [
   { packages: ['mosquitto'], program: 'mosquitto', folders: ['/usr/sbin'], skipped: 'broker contract on Mosquitto, kill tests, end to end' },
   { packages: ['mosquitto-clients'], program: 'mosquitto_sub', skipped: 'checks by an independent MQTT client' },
   { packages: ['postgresql-15', 'postgresql'], program: 'initdb', folders: postgresFolders(), skipped: 'PostgreSQL sink, kill tests, end to end' },
+  { packages: ['mariadb-server'], program: 'mariadbd', folders: ['/usr/sbin'], skipped: 'MySQL/MariaDB sink and kill tests' },
+  { packages: ['influxdb'], program: 'influxd', folders: ['/usr/sbin'], skipped: 'InfluxDB sink and kill tests' },
+  { packages: ['influxdb-client'], program: 'influx', skipped: 'the bench\'s bulk load of InfluxDB' },
+  { packages: ['clickhouse-server'], program: 'clickhouse-server', skipped: 'ClickHouse sink on an old server' },
+  { packages: ['clickhouse-client'], program: 'clickhouse-client', skipped: 'the bench\'s bulk load of an old ClickHouse' },
   { packages: ['sqlite3'], program: 'sqlite3', skipped: 'checks by an independent SQLite' },
   { packages: ['chromium'], program: 'chromium', skipped: 'browser tests' }
 ]

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { open, isTransient } from '../../gateway/sinks/postgresql/index.js'
 import { connect } from '../../gateway/sinks/postgresql/server.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
+import { requireServer } from '../servers/programs.js'
 import { batchOf, failureOf, poisoned, rowOf } from './contract/batches.js'
 import { sinkContract, sqlFixtures } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
@@ -99,6 +100,44 @@ describe('PostgreSQL sink', () => {
     await sink.write([batchOf([1, 2, 3], { time: BigInt64Array.of(-1n, 1_700_000_000_123_456_999n, 0n) })])
     const { rows: stored } = await client.query('SELECT time::text FROM press ORDER BY time_ns')
     expect(stored.map(({ time }) => time)).to.deep.equal(['1969-12-31 23:59:59.999999+00', '1970-01-01 00:00:00+00', '2023-11-14 22:13:20.123456+00'])
+  })
+
+  it('indexes a narrow table by time and sensor', async () => {
+    const sink = await openSink({ layout: 'narrow' })
+    await sink.prepare([batchOf([1])])
+    const { rows: indexes } = await client.query("SELECT indexdef FROM pg_indexes WHERE tablename = 'press'")
+    expect(indexes.map(({ indexdef }) => /USING (.*)/.exec(indexdef)?.[1])).to.deep.equal(['btree ("time", sensor)'])
+  })
+
+  describe('hypertables', () => {
+    it('waits, and says why, where the database has no TimescaleDB', async () => {
+      const sink = await openSink({ hypertable: true })
+      const error = await failureOf(() => sink.prepare([batchOf([1])]))
+      expect(error.message).to.match(/no TimescaleDB.*CREATE EXTENSION/)
+      expect(isTransient(error)).to.equal(true)
+      expect(await client.query("SELECT 1 FROM pg_tables WHERE schemaname = 'public' AND tablename = 'press'")).to.have.property('rowCount', 0)
+    })
+
+    it('asks TimescaleDB for them once, when it creates a table (by a fake of its function)', async () => {
+      await client.query(`CREATE TABLE asked (relation text, time_column text, chunk interval);
+        CREATE FUNCTION create_hypertable(relation regclass, time_column name, chunk_time_interval interval, create_default_indexes boolean) RETURNS void LANGUAGE sql
+        AS $$ INSERT INTO asked VALUES (relation::text, time_column, chunk_time_interval) $$`)
+      const sink = await openSink({ hypertable: true, chunkHours: 36 })
+      await sink.write([batchOf([1])])
+      await sink.write([rowOf({ more: ['float64', 1] })])
+      expect((await client.query('SELECT relation, time_column, chunk::text FROM asked')).rows).to.deep.equal([{ relation: 'press', time_column: 'time', chunk: '36:00:00' }])
+    })
+
+    it('makes and compresses them (with a real TimescaleDB)', async function () {
+      const { rowCount } = await client.query("SELECT 1 FROM pg_available_extensions WHERE name = 'timescaledb'")
+      requireServer(this, 'timescaledb', rowCount ? null : 'the extension is not installed')
+      await client.query('CREATE EXTENSION timescaledb')
+      const sink = await openSink({ hypertable: true, layout: 'narrow', chunkHours: 1, compressAfterHours: 24 })
+      await sink.write([batchOf([1, 2])])
+      const { rows: made } = await client.query("SELECT num_chunks, compression_enabled FROM timescaledb_information.hypertables WHERE hypertable_name = 'press'")
+      expect(made).to.deep.equal([{ num_chunks: 1n, compression_enabled: true }])
+      expect(await rows('press')).to.have.length(2)
+    })
   })
 
   it('indexes time as asked', async () => {

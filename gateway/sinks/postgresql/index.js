@@ -138,9 +138,9 @@ class PostgresqlSink {
   async #planOf (client, shape, batch) {
     let plan = this.#plans.get(shape)
     if (!plan) {
-      const { schema: inSchema, index, layout } = this.#options
-      const wanted = wideColumns(batch, dialect, !this.#names.perSource, layout === 'document' ? MEASUREMENTS : undefined)
-      plan = await prepareTable(client, { schema: inSchema, name: this.#names.of(batch.source), index }, wanted)
+      const json = this.#options.layout === 'document' ? MEASUREMENTS : undefined
+      const wanted = wideColumns(batch, dialect, !this.#names.perSource, json)
+      plan = await prepareTable(client, { .../** @type {any} */ (this.#options), name: this.#names.of(batch.source) }, wanted)
       if (this.#plans.size >= MAX_SHAPES) this.#plans.clear()
       this.#plans.set(shape, plan)
     }

@@ -28,9 +28,38 @@ export const schema = {
     index: {
       type: 'string',
       title: 'Index',
-      description: 'The index on time of a table that the sink creates: btree finds single times fastest, brin is tiny and slows writing least, none leaves it to you.',
+      description: 'The index on time of a table that the sink creates: btree finds single times fastest (a narrow table\'s is on time and sensor), brin is tiny and slows writing least, none leaves it to you.',
       enum: ['btree', 'brin', 'none'],
       default: 'btree',
+      'x-advanced': true
+    },
+    hypertable: {
+      type: 'boolean',
+      title: 'Hypertable',
+      description: 'Makes the tables that the sink creates hypertables by time, which needs TimescaleDB in the database.',
+      default: false,
+      'x-advanced': true
+    },
+    chunkHours: {
+      type: 'integer',
+      title: 'Chunk interval',
+      description: 'How much time one chunk of a hypertable holds. The chunks being written, with their indexes, should fit into a quarter of the server\'s memory.',
+      minimum: 1,
+      maximum: 87_600,
+      default: 24,
+      'x-unit': 'hours',
+      'x-when': { hypertable: true },
+      'x-advanced': true
+    },
+    compressAfterHours: {
+      type: 'integer',
+      title: 'Compress after',
+      description: 'Chunks older than this are compressed by the server, those of a narrow table by sensor. 0 compresses none.',
+      minimum: 0,
+      maximum: 876_000,
+      default: 0,
+      'x-unit': 'hours',
+      'x-when': { hypertable: true },
       'x-advanced': true
     }
   }

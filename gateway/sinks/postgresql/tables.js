@@ -1,6 +1,7 @@
 import { quote } from '../names.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
+import { makeHypertable } from './timescale.js'
 import { inTransaction, LOCKS } from './transaction.js'
 
 /**
@@ -8,7 +9,8 @@ import { inTransaction, LOCKS } from './transaction.js'
  * @typedef {import('../wide.js').WideColumn} WideColumn
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  * @typedef {{copySql: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
- * @typedef {{schema: string, name: string, index: 'btree'|'brin'|'none'}} Table
+ * @typedef {{schema: string, name: string}} TableName
+ * @typedef {TableName & {layout: import('../layouts.js').Layout, index: 'btree'|'brin'|'none'} & import('./timescale.js').HypertableOptions} Table
  */
 
 const READ_TABLE = `
@@ -44,7 +46,8 @@ export async function prepareTable (client, table, wanted) {
 function completeTable (client, table, wanted) {
   return inTransaction(client, LOCKS.makingTables, async () => {
     const { exists, missing } = await readTable(client, table, wanted)
-    if (missing.length > 0) await client.query(exists ? addColumns(table, missing) : createTable(table, missing))
+    if (!exists) await createTable(client, table, missing)
+    else if (missing.length > 0) await client.query(addColumns(table, missing))
     const { columns } = await readTable(client, table, wanted)
     return columns
   })
@@ -64,14 +67,19 @@ function addColumns (table, columns) {
   return `ALTER TABLE ${qualified(table)} ${columns.map(column => `ADD COLUMN ${declaration(column)}`).join(', ')}`
 }
 
-/** @param {Table} table @param {WideColumn[]} columns */
-function createTable (table, columns) {
+/** @param {Client} client @param {Table} table @param {WideColumn[]} columns */
+async function createTable (client, table, columns) {
+  const { index, layout, hypertable } = table
   const declarations = columns.map(column => {
     const always = column.origin === 'time' || column.origin === 'source'
     return declaration(column) + (always ? ' NOT NULL' : '')
   })
-  const create = `CREATE TABLE ${qualified(table)} (${declarations.join(', ')})`
-  return table.index === 'none' ? create : `${create}; CREATE INDEX ON ${qualified(table)} USING ${table.index} ("time")`
+  const name = qualified(table)
+  await client.query(`CREATE TABLE ${name} (${declarations.join(', ')})`)
+  const isNarrow = layout === 'narrow'
+  // A block range index says which pages hold a time; the sensors of all are on all pages.
+  if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} ("time"${isNarrow && index === 'btree' ? ', "sensor"' : ''})`)
+  if (hypertable) await makeHypertable(client, name, isNarrow ? '"sensor"' : null, table)
 }
 
 /** @param {WideColumn} column */
@@ -79,7 +87,7 @@ function declaration ({ name, type }) {
   return `${quote(name)} ${dialect.columnTypes[type]}`
 }
 
-/** @param {{schema: string, name: string}} table */
+/** @param {TableName} table */
 function qualified ({ schema, name }) {
   return `${quote(schema)}.${quote(name)}`
 }
