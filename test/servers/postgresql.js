@@ -40,6 +40,12 @@ export function postgresqlPrograms () {
   return folders.find(folder => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres'))) ?? null
 }
 
+/** Whether TimescaleDB is installed beside Debian's PostgreSQL. */
+export function hasTimescale () {
+  const version = /postgresql\/(\d+)\/bin$/.exec(postgresqlPrograms() ?? '')?.[1]
+  return version !== undefined && existsSync(`/usr/share/postgresql/${version}/extension/timescaledb.control`)
+}
+
 /**
  * Skips the running suite, with the reason printed, where there is no PostgreSQL; fails it where SLUICE_REQUIRE names postgresql.
  * @param {Mocha.Context} context
@@ -53,10 +59,11 @@ export function requirePostgresql (context) {
 }
 
 /**
- * @param {{dir?: string, tls?: boolean}} [options]  `dir` must be empty or the folder of an earlier server; `tls` gives it a certificate of its own for 127.0.0.1
+ * @param {{dir?: string, tls?: boolean, timescale?: boolean}} [options]  `dir` must be empty or the folder of an earlier server; `tls` gives it a certificate of its own
+ *   for 127.0.0.1; `timescale` loads TimescaleDB
  * @returns {Promise<PostgresqlServer>} started
  */
-export async function startPostgresql ({ dir, tls = false } = {}) {
+export async function startPostgresql ({ dir, tls = false, timescale = false } = {}) {
   const programs = postgresqlPrograms()
   if (!programs) throw new Error('PostgreSQL is not installed')
   const account = await serverAccount()
@@ -72,6 +79,7 @@ export async function startPostgresql ({ dir, tls = false } = {}) {
       { ...account, cwd: data })
     await appendFile(join(data, 'postgresql.conf'), '\nssl = on\n')
   }
+  if (timescale) await appendFile(join(data, 'postgresql.conf'), "\nshared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\n")
   await appendFile(join(data, 'postgresql.conf'), `\nlisten_addresses = '127.0.0.1'\nport = ${port}\nunix_socket_directories = ''\n`)
 
   /** @type {import('node:child_process').ChildProcess|null} */

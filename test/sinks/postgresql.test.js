@@ -1,11 +1,13 @@
-import { readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import pg from 'pg'
 import { open, isTransient } from '../../gateway/sinks/postgresql/index.js'
 import { connect } from '../../gateway/sinks/postgresql/server.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { requireServer } from '../servers/programs.js'
-import { batchOf, failureOf, poisoned, rowOf } from './contract/batches.js'
+import { batchOf, failureOf, identity as identityOf, poisoned, rowOf } from './contract/batches.js'
 import { sinkContract, sqlFixtures } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 
@@ -127,17 +129,6 @@ describe('PostgreSQL sink', () => {
       await sink.write([rowOf({ more: ['float64', 1] })])
       expect((await client.query('SELECT relation, time_column, chunk::text FROM asked')).rows).to.deep.equal([{ relation: 'press', time_column: 'time', chunk: '36:00:00' }])
     })
-
-    it('makes and compresses them (with a real TimescaleDB)', async function () {
-      const { rowCount } = await client.query("SELECT 1 FROM pg_available_extensions WHERE name = 'timescaledb'")
-      requireServer(this, 'timescaledb', rowCount ? null : 'the extension is not installed')
-      await client.query('CREATE EXTENSION timescaledb')
-      const sink = await openSink({ hypertable: true, layout: 'narrow', chunkHours: 1, compressAfterHours: 24 })
-      await sink.write([batchOf([1, 2])])
-      const { rows: made } = await client.query("SELECT num_chunks, compression_enabled FROM timescaledb_information.hypertables WHERE hypertable_name = 'press'")
-      expect(made).to.deep.equal([{ num_chunks: 1n, compression_enabled: true }])
-      expect(await rows('press')).to.have.length(2)
-    })
   })
 
   it('indexes time as asked', async () => {
@@ -253,6 +244,38 @@ describe('PostgreSQL sink', () => {
     const { duplicates } = await sink.write([batch])
     expect(await rows('press'), 'stored by one of the two attempts').to.have.length(1)
     expect(duplicates.length).to.be.oneOf([0, 1])
+  })
+
+  it('waits while the disk is full, and goes on when there is room', async function () {
+    const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=2m,uid=${execFileSync('id', ['-u', 'postgres']).toString().trim()}`, 'tmpfs', disk], { stdio: 'pipe' })
+    } catch {
+      await rm(disk, { recursive: true })
+      console.log('      skipped, a small disk: mounting a tmpfs needs root')
+      return this.skip()
+    }
+    try {
+      await client.query(`CREATE TABLESPACE small LOCATION '${disk}'`)
+      await client.query('CREATE TABLE press (force double precision, note text) TABLESPACE small')
+      await client.query('CREATE TABLE filler (bytes bytea) TABLESPACE small')
+      for (let full = false; !full;) await client.query("INSERT INTO filler SELECT decode(repeat('00', 1900), 'hex') FROM generate_series(1, 50)").catch(() => { full = true })
+      const sink = await openSink()
+      const batch = rowOf({ force: ['float64', 1], note: ['string', 'x'.repeat(20_000) + Math.random()] }, { identity: identityOf(0) })
+      const many = Array.from({ length: 100 }, (_, seq) => batchOf(Array(500).fill(seq), { identity: identityOf(seq + 1) }))
+      await sink.prepare([batch, ...many])
+      const error = await failureOf(() => sink.write([batch, ...many]))
+      expect(error.message).to.match(/No space left on device/)
+      expect(isTransient(error)).to.equal(true)
+      await client.query('DROP TABLE filler')
+      await client.query('CHECKPOINT')
+      expect(await sink.write([batch])).to.deep.equal({ duplicates: [] })
+      await client.query('DROP TABLE press')
+      await client.query('DROP TABLESPACE small')
+    } finally {
+      execFileSync('umount', ['-l', disk])
+      await rm(disk, { recursive: true, force: true })
+    }
   })
 
   it('writes on several connections at a time', async () => {
