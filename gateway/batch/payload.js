@@ -1,14 +1,17 @@
 import { types } from 'node:util'
-import { describe } from '../errors.js'
+import { SluiceError, describe } from '../errors.js'
 import { Batch } from './batch.js'
 import { nowNs } from './clock.js'
-import { readRow, rowsOf } from './rows.js'
+import { contentsOf } from './contents.js'
+import { timeIn } from './precision.js'
 import { Series } from './series.js'
 import { parseTime } from './time.js'
 
 /**
  * @typedef {import('./batch.js').FieldType} FieldType
  * @typedef {import('./time.js').TimeUnit} TimeUnit
+ * @typedef {import('./contents.js').Message} Message
+ * @typedef {import('./contents.js').Contents} Contents
  *
  * @typedef {object} Refused  A row or value that was not taken.
  * @property {number} index  of its row in the payload; -1 when it is the message as a whole
@@ -41,7 +44,7 @@ export const LONGEST_TAG = 1024
  * int64, objects and arrays (the row goes on without them); as rows, those with a bad time, of another type than the column's first value, or without any value.
  *
  * Never throws for what is in a message, and never changes it.
- * @param {{payload?: unknown, topic?: unknown, timestamp?: unknown}} message
+ * @param {Message} message
  * @param {{source?: string, timeUnit?: TimeUnit, now?: () => bigint}} [options]  `timeUnit` of times that are numbers; `now` in nanoseconds
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
@@ -51,7 +54,7 @@ export function toBatches (message, { source, timeUnit = 'ms', now = nowNs } = {
   try {
     conversion.takeAll()
   } catch (error) {
-    conversion.refuse(-1, `it cannot be read: ${describe(error)}`, message)
+    conversion.refuse(-1, error instanceof SluiceError ? describe(error) : `it cannot be read: ${describe(error)}`, message)
   }
   return { batches: conversion.batches(), refused: conversion.refused }
 }
@@ -65,7 +68,7 @@ class Conversion {
   #messageTime
 
   /**
-   * @param {{payload?: unknown, topic?: unknown, timestamp?: unknown}} message
+   * @param {Message} message
    * @param {string|undefined} source @param {TimeUnit} timeUnit @param {() => bigint} now
    */
   constructor (message, source, timeUnit, now) {
@@ -77,14 +80,15 @@ class Conversion {
 
   takeAll () {
     const { payload, topic } = this.message ?? {}
-    if (payload == null) return this.refuse(-1, 'the message has no payload', payload)
-    const { rows, source, tags } = rowsOf(payload)
+    const contents = contentsOf(this.message ?? {}, this.now)
+    if (!contents) return this.refuse(-1, 'the message has no payload', payload)
+    const { rows, source, fallback = topic } = contents
     if (rows.length === 0) return this.refuse(-1, 'the payload has no rows', payload)
     if (rows.length > MOST_ROWS) return this.refuse(-1, `the payload has ${rows.length} rows, over ${MOST_ROWS}; split it`, undefined)
-    const ownSource = source ?? (this.source || topic)
+    const ownSource = source ?? (this.source || fallback)
     for (let index = 0; index < rows.length; index++) {
       try {
-        const reason = this.#takeRow(rows[index], index, ownSource, tags)
+        const reason = this.#takeRow(rows[index], index, ownSource, contents)
         if (reason) this.refuse(index, reason, rows[index])
       } catch (error) {
         this.refuse(index, describe(error), rows[index])
@@ -93,10 +97,10 @@ class Conversion {
   }
 
   /**
-   * @param {unknown} row @param {number} index @param {unknown} ownSource @param {Record<string, unknown>} [ownTags]
+   * @param {unknown} row @param {number} index @param {unknown} ownSource @param {Contents} contents
    * @returns {string|null} why it was not taken
    */
-  #takeRow (row, index, ownSource, ownTags) {
+  #takeRow (row, index, ownSource, { read: readRow, tags: ownTags, precision }) {
     const read = readRow(row)
     if (!read) return 'it is not an object of values, a point or a [fields, tags] pair'
     const { values, time, timeKey, tags, measurement } = read
@@ -111,7 +115,7 @@ class Conversion {
       else cells.push({ name, type: /** @type {FieldType} */ (type), value })
     }
     if (cells.length === 0) return this.refused.length > refusedBefore ? null : 'it holds no values'
-    const ns = time == null ? this.#timeOfMessage() : parseTime(time, this.timeUnit)
+    const ns = time == null ? this.#timeOfMessage() : precision ? timeIn(time, precision) : parseTime(time, this.timeUnit)
     const series = this.#seriesOf(measurement ?? ownSource, tags ?? ownTags)
     return typeof series === 'string' ? series : series.add(ns, cells)
   }

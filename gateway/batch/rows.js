@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 /**
  * The payloads that a Node-RED message or an MQTT message of others may carry, taken apart into rows. What a row is, is said at `toBatches`.
  *
@@ -13,11 +15,13 @@ const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
 /**
  * The rows of a payload, each still to be read by `readRow`, and what holds for all of them.
  * @param {unknown} payload
+ * @param {{measured?: boolean}} [options]  `measured`: the message names a measurement, so that two objects are fields and tags
  * @returns {{rows: unknown[], source?: unknown, tags?: PlainObject}}
  */
-export function rowsOf (payload) {
+export function rowsOf (payload, { measured = false } = {}) {
   if (Array.isArray(payload)) {
-    if (isFieldsAndTags(payload)) return { rows: [payload] }
+    if (isFieldsAndTags(payload) || (measured && isDisjointPair(payload))) return { rows: [payload] }
+    if (payload.length === 1 && isListOfObjects(payload[0]) && !isPair(payload[0])) return { rows: payload[0] }
     if (payload.length && payload.every(isBare)) return { rows: [Object.fromEntries(payload.map((value, i) => [`value${i}`, value]))] }
     return { rows: payload }
   }
@@ -51,8 +55,8 @@ function readPoint (row) {
   return timeKey ? { values, time: row[timeKey], tags, measurement } : { ...timed(values), tags, measurement }
 }
 
-/** @param {PlainObject} values @returns {Row} */
-function timed (values) {
+/** Values one of which may be the time. @param {PlainObject} values @returns {Row} */
+export function timed (values) {
   const timeKey = timeKeyOf(values)
   return timeKey ? { values, time: values[timeKey], timeKey } : { values }
 }
@@ -73,12 +77,38 @@ function isFieldsAndTags (array) {
     Object.values(fields).some(value => typeof value !== 'string')
 }
 
+/** Two objects without a common name, which only makes sense of fields and tags. @param {unknown[]} array */
+function isDisjointPair (array) {
+  const [fields, tags] = array
+  return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !readPoint(tags) && !timeKeyOf(tags) && haveNothingInCommon(fields, tags)
+}
+
+/** What `readRow` takes for a point with its tags. @param {unknown[]} array */
+function isPair ([fields, tags, more]) {
+  return more === undefined && (tags === undefined || haveNothingInCommon(/** @type {PlainObject} */ (fields), /** @type {PlainObject} */ (tags)))
+}
+
+/** @param {PlainObject} one @param {PlainObject} other */
+function haveNothingInCommon (one, other) {
+  return Object.keys(other).every(key => !Object.hasOwn(one, key))
+}
+
+/** @param {unknown} value @returns {value is PlainObject[]} */
+function isListOfObjects (value) {
+  return Array.isArray(value) && value.length > 0 && value.every(isPlainObject)
+}
+
+/** A date that is a value like others, not the time of its row. @param {unknown} value */
+export function dateAsText (value) {
+  return types.isDate(value) && !Number.isNaN(value.getTime()) ? value.toISOString() : value
+}
+
 /** @param {unknown} value */
-function isBare (value) {
+export function isBare (value) {
   return value == null || ['number', 'bigint', 'boolean', 'string'].includes(typeof value)
 }
 
 /** Function nodes make their objects in a realm of their own, so prototypes say nothing. @param {unknown} value @returns {value is PlainObject} */
-function isPlainObject (value) {
+export function isPlainObject (value) {
   return Object.prototype.toString.call(value) === '[object Object]'
 }

@@ -8,17 +8,15 @@ const CHANNELS = [
 ]
 
 /**
- * A simulated machine and a looping CAN log, staged through a broker to two sinks, each behind a stage in of its own.
+ * A simulated machine and a looping CAN log, staged through a broker to several sinks, each behind a stage in of its own.
  * @param {object} options
  * @param {string} options.brokerUrl
- * @param {string} options.sqliteFile
- * @param {{port: number, database: string}} options.postgresql  user and password are in `credentials`
+ * @param {Record<string, import('./databases/index.js').Database>} options.databases  by type
  * @param {number} options.rate  rows a second of the machine
  * @param {number} options.seed
  * @param {boolean} options.sources  whether they run
  */
-export function chaosFlow ({ brokerUrl, sqliteFile, postgresql: { port, database }, rate, seed, sources }) {
-  const writer = { maxAgeMs: 200, table: '{source}' }
+export function chaosFlow ({ brokerUrl, databases, rate, seed, sources }) {
   return [
     { id: 'chaos', type: 'tab', label: 'Chaos' },
     { id: 'broker', type: 'sluice-broker', url: brokerUrl },
@@ -27,11 +25,18 @@ export function chaosFlow ({ brokerUrl, sqliteFile, postgresql: { port, database
       name: 'n2k', logFile: 'examples/data/nmea2000.log', dbcFile: 'examples/data/nmea2000.dbc', speed: 1, times: 'now', loop: true, autostart: sources
     }, 'stage-out'),
     node('stage-out', 'stage-out', { broker: 'broker' }),
-    node('stage-in-a', 'stage-in', { broker: 'broker' }, 'sqlite'),
-    node('sqlite', 'sqlite', { name: 'sqlite', file: sqliteFile, ...writer }),
-    node('stage-in-b', 'stage-in', { broker: 'broker' }, 'postgresql'),
-    { id: 'postgresql-server', type: 'sluice-postgresql-server', host: '127.0.0.1', port, database },
-    node('postgresql', 'postgresql', { name: 'postgresql', server: 'postgresql-server', ...writer })
+    ...Object.entries(databases).flatMap(([type, database]) => sinkNodes(type, database))
+  ]
+}
+
+/** @param {string} type @param {import('./databases/index.js').Database} database */
+function sinkNodes (type, { sink, server }) {
+  const serverId = `${type}-server`
+  const options = { name: type, maxAgeMs: 200, table: '{source}', ...sink }
+  return [
+    node(`stage-in-${type}`, 'stage-in', { broker: 'broker' }, type),
+    node(type, type, server ? { ...options, server: serverId } : options),
+    ...(server ? [{ id: serverId, type: `sluice-${serverId}`, ...server }] : [])
   ]
 }
 
@@ -42,8 +47,8 @@ function node (id, type, options, ...wires) {
 
 /**
  * What Node-RED keeps beside a flow file; it takes it unencrypted as well.
- * @param {{user: string, password: string}} postgresql
+ * @param {Record<string, import('./databases/index.js').Database>} databases
  */
-export function chaosCredentials ({ user, password }) {
-  return { 'postgresql-server': { user, password } }
+export function chaosCredentials (databases) {
+  return Object.fromEntries(Object.entries(databases).flatMap(([type, { credentials }]) => credentials ? [[`${type}-server`, credentials]] : []))
 }

@@ -1,38 +1,38 @@
 /**
- * @typedef {'gateway'|'mosquitto'|'postgresql'} VictimName
- *
  * @typedef {object} Kill
- * @property {VictimName} victim
+ * @property {string} victim  `gateway`, `mosquitto` or one of the servers
  * @property {boolean} early  while it is still starting
  * @property {boolean} forgets  what it kept on disk is deleted before it starts again
  * @property {number} afterMs  since the kill before, or since the victim was up again
  * @property {number} downMs  until it is started again
+ *
+ * @typedef {Pick<Kill, 'victim'|'early'|'forgets'>} Kind
  */
 
-/** Of eight kills. @type {Pick<Kill, 'victim'|'early'|'forgets'>[]} */
+/** Of each round. @type {Kind[]} */
 const MIX = [
   { victim: 'gateway', early: false, forgets: false },
   { victim: 'gateway', early: false, forgets: false },
   { victim: 'gateway', early: false, forgets: false },
   { victim: 'gateway', early: true, forgets: false },
   { victim: 'mosquitto', early: false, forgets: false },
-  { victim: 'mosquitto', early: false, forgets: true },
-  { victim: 'postgresql', early: false, forgets: false },
-  { victim: 'postgresql', early: false, forgets: false }
+  { victim: 'mosquitto', early: false, forgets: true }
 ]
 
 /**
- * Who is killed when: the same for the same seed.
- * @param {{kills: number, seed: number}} options
+ * Who is killed when: the same for the same seed and servers. Each round kills the gateway four times, Mosquitto twice and every server
+ * once, one that is alone twice.
+ * @param {{kills: number, seed: number, servers: string[]}} options
  * @returns {Kill[]}
  */
-export function planKills ({ kills, seed }) {
+export function planKills ({ kills, seed, servers }) {
   const random = randomNumbers(seed)
   const between = (/** @type {number} */ low, /** @type {number} */ high) => Math.round(low + random() * (high - low))
+  const round = [...MIX, ...(servers.length === 1 ? [...servers, ...servers] : servers).map(victim => ({ victim, early: false, forgets: false }))]
   /** @type {Kill[]} */
   const plan = []
   while (plan.length < kills) {
-    for (const kind of shuffled(MIX, random)) {
+    for (const kind of shuffled(round, random)) {
       plan.push({ ...kind, afterMs: kind.early ? between(0, 1000) : between(200, 2500), downMs: between(0, 1500) })
     }
   }

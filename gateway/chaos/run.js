@@ -12,14 +12,15 @@ import { Rig } from './rig.js'
  *
  * @typedef {object} ChaosOptions
  * @property {string} folder  an empty one
+ * @property {string[]} sinks  types of databases, each with a sink of its own
  * @property {number} kills
  * @property {number} seed
  * @property {number} rate  rows a second of the simulated machine
  * @property {AbortSignal} signal  ends the run
  * @property {(progress: string) => void} report
  *
- * @typedef {{gateway: number, mosquitto: number, mosquittoForgot: number, postgresql: number}} Killed  `mosquittoForgot` of `mosquitto`
- * @typedef {{kills: number, killed: Killed, produced: number, sinks: Record<'sqlite'|'postgresql', Verdict>}} ChaosResult  `produced` in rows
+ * @typedef {Record<string, number>} Killed  how often: `gateway`, `mosquitto`, `mosquittoForgot` of those, and each server by its type
+ * @typedef {{kills: number, killed: Killed, produced: number, sinks: Record<string, Verdict>}} ChaosResult  `produced` in rows; `sinks` by type
  */
 
 const POLL_MS = 500
@@ -37,7 +38,7 @@ const PATIENCE_MS = 60_000
  * @returns {Promise<ChaosResult>}
  * @throws the signal's reason; SLUICE_CHAOS_GATEWAY when the gateway ended by itself
  */
-export async function runChaos ({ folder, kills, seed, rate, signal, report }) {
+export async function runChaos ({ folder, sinks, kills, seed, rate, signal, report }) {
   const { promise: stopped, reject: stop } = Promise.withResolvers()
   stopped.catch(() => {})
   signal.addEventListener('abort', () => stop(signal.reason))
@@ -45,10 +46,11 @@ export async function runChaos ({ folder, kills, seed, rate, signal, report }) {
   const run = { folder, report, restarting: new AbortController(), unlessStopped: work => Promise.race([work, stopped]) }
 
   report('starting the servers')
-  const rig = await Rig.open({ folder, rate, seed, onCrash: stop })
+  const rig = await Rig.open({ folder, sinks, rate, seed, onCrash: stop })
   try {
     await rig.startGateway()
-    const killed = await killAll(rig, planKills({ kills, seed }), run)
+    const servers = sinks.filter(type => type in rig.victims)
+    const killed = await killAll(rig, planKills({ kills, seed, servers }), run)
     return { kills, killed, ...await settle(rig, run) }
   } finally {
     run.restarting.abort()
@@ -67,7 +69,10 @@ export async function runChaos ({ folder, kills, seed, rate, signal, report }) {
 
 /** @param {Rig} rig @param {import('./plan.js').Kill[]} plan @param {Run} run */
 async function killAll ({ victims }, plan, { folder, report, restarting, unlessStopped }) {
-  const killed = { gateway: 0, mosquitto: 0, mosquittoForgot: 0, postgresql: 0 }
+  /** @type {Killed} */
+  const killed = { gateway: 0, mosquitto: 0, mosquittoForgot: 0 }
+  for (const name of Object.keys(victims)) killed[name] = 0
+  const tally = () => Object.entries(victims).map(([name, { title }]) => `${title} ${killed[name]}`).join(', ')
   for (const [i, kill] of plan.entries()) {
     const victim = victims[kill.victim]
     await unlessStopped(kill.early ? victim.started : victim.running())
@@ -76,7 +81,7 @@ async function killAll ({ victims }, plan, { folder, report, restarting, unlessS
     killed[kill.victim]++
     if (kill.forgets) killed.mosquittoForgot++
     await appendFile(join(folder, 'kills.log'), `${new Date().toISOString()} ${JSON.stringify(kill)}\n`)
-    report(`${i + 1} of ${plan.length} kills: gateway ${killed.gateway}, Mosquitto ${killed.mosquitto}, PostgreSQL ${killed.postgresql}`)
+    report(`${i + 1} of ${plan.length} kills: ${tally()}`)
   }
   for (const victim of Object.values(victims)) await unlessStopped(victim.running())
   await unlessStopped(sleep(LAST_RUN_MS))
@@ -92,23 +97,26 @@ async function settle (rig, { folder, report, unlessStopped }) {
   const { rows } = await readLedger()
   const stores = await rig.openStores()
   try {
-    await unlessStopped(arrival(rows, Object.values(stores), report))
+    await unlessStopped(arrival(rows, stores, report))
     await unlessStopped(rig.gateway.stop())
     report('comparing')
     const ledger = await readLedger()
-    const { sqlite, postgresql } = stores
-    return { produced: ledger.rows, sinks: { sqlite: await check(ledger, sqlite), postgresql: await check(ledger, postgresql) } }
+    /** @type {Record<string, Verdict>} */
+    const verdicts = {}
+    for (const [type, store] of Object.entries(stores)) verdicts[type] = await check(ledger, store)
+    return { produced: ledger.rows, sinks: verdicts }
   } finally {
     for (const store of Object.values(stores)) await store.close()
   }
 }
 
-/** @param {number} produced @param {Store[]} stores @param {(progress: string) => void} report */
+/** @param {number} produced @param {Record<string, Store>} stores @param {(progress: string) => void} report */
 async function arrival (produced, stores, report) {
   for (let most = -1, patienceEndsMs = 0; ; await sleep(POLL_MS)) {
+    /** @type {number[]} */
     const counts = []
-    for (const store of stores) counts.push(await countRows(store))
-    report(`${produced} rows produced, ${counts.join(' and ')} stored`)
+    for (const store of Object.values(stores)) counts.push(await countRows(store))
+    report(`${produced} rows produced; stored: ${Object.keys(stores).map((type, i) => `${counts[i]} in ${type}`).join(', ')}`)
     if (counts.every(count => count >= produced)) return
     const stored = counts.reduce((sum, count) => sum + count, 0)
     if (stored > most) {

@@ -15,8 +15,9 @@ export class Victim {
   /** Resolves when it has been started again. */
   started = Promise.resolve()
 
-  /** @param {Process} process */
-  constructor (process) {
+  /** @param {string} title  as users know it @param {Process} process */
+  constructor (title, process) {
+    this.title = title
     this.#process = process
   }
 

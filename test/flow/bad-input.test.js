@@ -83,8 +83,10 @@ describe('Bad input to a running gateway', function () {
       stageOut('small-disk'),
 
       node('stage-in-b', '-stage-in', { broker: 'broker', source: 'machine' }, ['wrong-password', 'no-database']),
-      node('wrong-password', '-postgresql', { name: 'wrong-password', port, database: 'postgres', maxAgeMs: 50, credentials: { user, password } }),
-      node('no-database', '-postgresql', { name: 'no-database', port, database, schema: 'second', credentials: { user, password: postgresql.password } })
+      node('locked-server', '-postgresql-server', { port, database: 'postgres', credentials: { user, password } }),
+      node('wrong-password', '-postgresql', { name: 'wrong-password', server: 'locked-server', maxAgeMs: 50 }),
+      node('empty-server', '-postgresql-server', { port, database, credentials: { user, password: postgresql.password } }),
+      node('no-database', '-postgresql', { name: 'no-database', server: 'empty-server', schema: 'second' })
     ], { type: 'nodes', feeds: ['stage-out'] })
   }
 

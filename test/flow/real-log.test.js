@@ -46,7 +46,8 @@ describe('A real CAN log, through a real broker into real databases', function (
       node('stage-in-a', '-stage-in', { broker: 'broker' }, 'sqlite'),
       node('sqlite', '-sqlite', { name: 'sqlite', file: sqliteFile }),
       node('stage-in-b', '-stage-in', { broker: 'broker' }, 'postgresql'),
-      node('postgresql', '-postgresql', { name: 'postgresql', port, database, credentials: { user, password } })
+      node('postgresql-server', '-postgresql-server', { port, database, credentials: { user, password } }),
+      node('postgresql', '-postgresql', { name: 'postgresql', server: 'postgresql-server' })
     ])
     const stored = async () => Promise.all(['sqlite', 'postgresql'].map(async sink => (await gateway.meter('sink', sink))?.rows ?? 0))
     await gateway.until(async () => (await stored()).every(rows => rows >= expected.length), async () => `${expected.length} rows in both: ${await stored()}`)

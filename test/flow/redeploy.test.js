@@ -45,13 +45,14 @@ describe('Deploying while data flow', function () {
       'stage-out': { broker: 'broker', spoolMegabytes: 100 },
       'stage-in': { broker: 'broker', receiveMaximum: 50 },
       beside: { name: 'beside', file: file('beside'), maxAgeMs: 100, batchRows: 1000 },
-      postgresql: { name: 'postgresql', port, database, maxAgeMs: 100, batchRows: 1000, credentials: { user, password } },
+      'postgresql-server': { port, database, connections: 4, credentials: { user, password } },
+      postgresql: { name: 'postgresql', server: 'postgresql-server', maxAgeMs: 100, batchRows: 1000 },
       'stage-in-alone': { broker: 'broker' },
       alone: { name: 'alone', file: file('alone'), maxAgeMs: 100 }
     }
     stores = { beside: new SqliteStore(file('beside')), postgresql: await PostgresqlStore.open(postgresql), alone: new SqliteStore(file('alone')) }
     await deploy('full')
-    delete options.postgresql.credentials // Node-RED keeps them, and takes a node that brings any for changed
+    delete options['postgresql-server'].credentials // Node-RED keeps them, and takes a node that brings any for changed
     await flowing()
   })
 
@@ -70,6 +71,7 @@ describe('Deploying while data flow', function () {
     node('stage-out', '-stage-out', options['stage-out']),
     node('stage-in', '-stage-in', options['stage-in'], ['beside', 'postgresql']),
     node('beside', '-sqlite', options.beside),
+    node('postgresql-server', '-postgresql-server', options['postgresql-server']),
     node('postgresql', '-postgresql', options.postgresql),
     node('stage-in-alone', '-stage-in', options['stage-in-alone'], 'alone'),
     node('alone', '-sqlite', options.alone)
@@ -83,7 +85,7 @@ describe('Deploying while data flow', function () {
     await gateway.until(async () => (await counts()).every((count, i) => count >= before[i] + FLOWING_ROWS), async () => `${FLOWING_ROWS} more rows than ${before}: ${await counts()}`)
   }
 
-  for (const [id, option] of [['beside', 'batchRows'], ['postgresql', 'batchRows'], ['stage-in', 'receiveMaximum'], ['stage-out', 'spoolMegabytes']]) {
+  for (const [id, option] of [['beside', 'batchRows'], ['postgresql', 'batchRows'], ['postgresql-server', 'connections'], ['stage-in', 'receiveMaximum'], ['stage-out', 'spoolMegabytes']]) {
     it(`goes on when only ${id} is deployed`, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         options[id][option]++

@@ -43,21 +43,35 @@ describe('Kill test', function () {
 })
 
 describe('Kill plan', () => {
+  const servers = ['postgresql']
+
   it('is the same for the same seed', () => {
-    expect(planKills({ kills: 50, seed: 3 })).to.deep.equal(planKills({ kills: 50, seed: 3 }))
-    expect(planKills({ kills: 50, seed: 3 })).to.not.deep.equal(planKills({ kills: 50, seed: 4 }))
+    expect(planKills({ kills: 50, seed: 3, servers })).to.deep.equal(planKills({ kills: 50, seed: 3, servers }))
+    expect(planKills({ kills: 50, seed: 3, servers })).to.not.deep.equal(planKills({ kills: 50, seed: 4, servers }))
   })
 
+  /** How often each is killed. @param {number} kills @param {string[]} of */
+  const victimsOf = (kills, of) => {
+    const plan = planKills({ kills, seed: 1, servers: of })
+    const victims = Object.groupBy(plan, ({ victim }) => victim)
+    const counts = Object.fromEntries(Object.entries(victims).map(([victim, its]) => [victim, its?.length]))
+    return { ...counts, forgets: plan.filter(({ forgets }) => forgets).length }
+  }
+
   it('kills the gateway half of the times, and has Mosquitto forget half of its times', () => {
-    const plan = planKills({ kills: 80, seed: 1 })
-    expect(plan).to.have.length(80)
-    expect(Object.groupBy(plan, ({ victim }) => victim)).to.satisfy((/** @type {any} */ { gateway, mosquitto, postgresql }) =>
-      gateway.length === 40 && mosquitto.length === 20 && postgresql.length === 20)
-    expect(plan.filter(({ forgets }) => forgets)).to.have.length(10)
+    expect(victimsOf(80, servers)).to.deep.equal({ gateway: 40, mosquitto: 20, forgets: 10, postgresql: 20 })
+  })
+
+  it('kills each of several servers as often', () => {
+    expect(victimsOf(90, ['mysql', 'mongodb', 'influxdb'])).to.deep.equal({ gateway: 40, mosquitto: 20, forgets: 10, mysql: 10, mongodb: 10, influxdb: 10 })
+  })
+
+  it('kills gateway and Mosquitto where there is no other server', () => {
+    expect(victimsOf(60, [])).to.deep.equal({ gateway: 40, mosquitto: 20, forgets: 10 })
   })
 
   it('waits 0.2 to 2.5 s before a kill and up to 1.5 s after it, less before the early ones', () => {
-    for (const { early, afterMs, downMs } of planKills({ kills: 200, seed: 2 })) {
+    for (const { early, afterMs, downMs } of planKills({ kills: 200, seed: 2, servers })) {
       expect(afterMs).to.be.within(early ? 0 : 200, early ? 1000 : 2500)
       expect(downMs).to.be.within(0, 1500)
     }

@@ -48,7 +48,7 @@ class SqliteSink {
   #file
   #names
   #arrange
-  #json
+  #layout
   /** @type {Opened|null} */
   #opened = null
 
@@ -57,7 +57,7 @@ class SqliteSink {
     this.#file = resolve(file)
     this.#names = tableNames(table, dialect)
     this.#arrange = arrangement({ layout, intervalMs })
-    this.#json = layout === 'document' ? MEASUREMENTS : undefined
+    this.#layout = layout
   }
 
   /** @param {Batch[]} batches */
@@ -124,8 +124,8 @@ class SqliteSink {
     const { database, inserters } = this.#open()
     let inserter = inserters.get(shape)
     if (!inserter) {
-      const wanted = wideColumns(batch, dialect, !this.#names.perSource, this.#json)
-      inserter = new RowInserter(database, prepareTable(database, this.#names.of(batch.source), wanted))
+      const wanted = wideColumns(batch, dialect, !this.#names.perSource, this.#layout === 'document' ? MEASUREMENTS : undefined)
+      inserter = new RowInserter(database, prepareTable(database, this.#names.of(batch.source), wanted, this.#layout))
       if (inserters.size >= MAX_SHAPES) inserters.clear()
       inserters.set(shape, inserter)
     }

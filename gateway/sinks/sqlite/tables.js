@@ -5,6 +5,7 @@ import { fitTable, misfit } from '../wide.js'
  * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  * @typedef {import('../wide.js').TableColumn} TableColumn
+ * @typedef {import('../layouts.js').Layout} Layout
  * @typedef {{table: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
  */
 
@@ -33,10 +34,11 @@ export const dialect = {
  * @param {DatabaseSync} database
  * @param {string} name  of the table
  * @param {import('../wide.js').WideColumn[]} wanted
+ * @param {Layout} layout
  * @returns {Plan}
  * @throws {import('../../errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export function prepareTable (database, name, wanted) {
+export function prepareTable (database, name, wanted, layout) {
   const before = readTable(database, name, wanted)
   if (before.missing.length === 0) return { table: before.table, columns: before.columns }
   database.exec('BEGIN IMMEDIATE')
@@ -45,7 +47,7 @@ export function prepareTable (database, name, wanted) {
     if (exists) {
       for (const column of missing) database.exec(`ALTER TABLE ${quote(table)} ADD COLUMN ${declaration(column)}`)
     } else {
-      createTable(database, table, missing)
+      createTable(database, table, missing, layout)
     }
     const { columns } = readTable(database, name, wanted)
     database.exec('COMMIT')
@@ -77,13 +79,14 @@ function physicalName (database, name) {
   return alike.length === 0 || alike.some(found => found.name === name) ? name : caseMarked(name)
 }
 
-/** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns */
-function createTable (database, table, columns) {
+/** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {Layout} layout */
+function createTable (database, table, columns, layout) {
   database.exec(`CREATE TABLE ${quote(table)} (${columns.map(column => {
     const always = column.origin === 'time' || column.origin === 'source'
     return declaration(column) + (always ? ' NOT NULL' : '')
   }).join(', ')})`)
-  database.exec(`CREATE INDEX ${quote(`time of ${table}`)} ON ${quote(table)} ("time")`)
+  const indexed = layout === 'narrow' ? '"time", "sensor"' : '"time"'
+  database.exec(`CREATE INDEX ${quote(`time of ${table}`)} ON ${quote(table)} (${indexed})`)
 }
 
 /** @param {import('../wide.js').WideColumn} column */
