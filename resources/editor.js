@@ -2,6 +2,7 @@
 import { formOf } from './form.js'
 import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions } from './options.js'
 import { fillTable, readTable } from './table.js'
+import { prepareTest } from './test-connection.js'
 
 /**
  * @file Makes a node's form and checks from its schema. Every generated node page loads it and calls `sluice.register`.
@@ -23,11 +24,12 @@ const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
 
 /**
  * @param {string} type
- * @param {{schema: import('./options.js').Schema} & object} definition  the rest is as Node-RED's registerType has it
+ * @param {{schema: import('./options.js').Schema, hasTest?: boolean} & object} definition  `hasTest`: its form can try the connection; the rest is as Node-RED's
+ *   registerType has it
  */
-function register (type, { schema, ...look }) {
+function register (type, { schema, hasTest = false, ...look }) {
   const prefix = look.category === 'config' ? 'node-config-input' : 'node-input'
-  document.querySelector(`script[data-template-name="${type}"]`).textContent = formOf(type, schema, prefix)
+  document.querySelector(`script[data-template-name="${type}"]`).textContent = formOf(type, schema, prefix, hasTest)
 
   RED.nodes.registerType(type, {
     ...look,
@@ -40,7 +42,8 @@ function register (type, { schema, ...look }) {
     oneditprepare () {
       openForms.set(this, prefix)
       fillForm(this, schema)
-      $(inputSelector(this)).closest('form').on('input change', () => refresh(this, schema))
+      const form = $(inputSelector(this)).closest('form').on('input change', () => refresh(this, schema))
+      if (hasTest) prepareTest(type, form, () => ({ id: this.id, options: valuesOf(this, schema) }))
       refresh(this, schema)
     },
     oneditsave () {

@@ -5,13 +5,22 @@ import { credentialsOf, isNumber, isTable, isTextList } from './options.js'
  * @param {string} type
  * @param {import('./options.js').Schema} schema
  * @param {string} prefix  of the inputs' ids
+ * @param {boolean} hasTest  whether it has a button that tries the connection
  */
-export function formOf (type, schema, prefix) {
+export function formOf (type, schema, prefix, hasTest) {
   const rows = advanced => Object.entries(schema.properties)
     .filter(([, property]) => Boolean(property['x-advanced']) === advanced)
     .map(([name]) => row(type, name, schema, `${prefix}-${name}`)).join('')
   const folded = rows(true)
-  return rows(false) + (folded && `<details class="sluice-advanced"><summary data-i18n="${type}.form.advanced"></summary>${folded}</details>`)
+  return rows(false) + (folded && `<details class="sluice-advanced"><summary data-i18n="${type}.form.advanced"></summary>${folded}</details>`) + (hasTest ? testRow(type) : '')
+}
+
+function testRow (type) {
+  return `
+    <div class="form-row sluice-test">
+      <button type="button" class="red-ui-button" data-i18n="${type}.form.test"></button>
+      <p class="sluice-test-result" role="status"></p>
+    </div>`
 }
 
 function row (type, name, schema, id) {

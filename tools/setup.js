@@ -22,7 +22,10 @@ const SERVERS = [
 ]
 
 installDependencies()
-if (process.argv.includes('--tests')) installServers()
+if (process.argv.includes('--tests')) {
+  installServers()
+  for (const script of ['build-ferretdb.js', 'install-clickhouse.js']) run(process.execPath, [join(root, 'tools', script)])
+}
 
 function installDependencies () {
   const lock = join(root, 'package-lock.json')

@@ -37,8 +37,23 @@ export const LONGEST_TAG = 1024
  *
  * An array of two objects is `[fields, tags]` if the second holds text only, under names that the first has not, and the first not only text; else two rows.
  *
- * The source is the point's measurement, else that of `{source, tags, rows}`, else `source`, else msg.topic. Rows of one source with equal tags make one batch.
- * A row's time is its `time`, `timestamp` or `ts`, else msg.timestamp, else now.
+ * So that a sink can take the place of other nodes, a message may also be what those take:
+ *
+ * - node-red-contrib-influxdb: with msg.measurement, two objects without a common name are always `[fields, tags]`, and the text "5i" is the integer 5, as it is in a
+ *   point that names its measurement. msg.precision (ns, us, u, ms, s, m, h) is the unit of the rows' times;
+ * - node-red-contrib-postgresql: an INSERT statement in msg.query, with the values of $1 in msg.params or those of $name in msg.queryParameters. With msg.pgsql, which
+ *   that node puts beside what a query gave, the payload counts;
+ * - node-red-node-mysql: an INSERT statement in msg.topic, with the values of ? or :name in msg.payload, for `VALUES ?` a list of rows;
+ * - the nodes for MongoDB: with msg.collection, a document or an array of them; with msg.operation insertOne or insertMany, the arguments of that. The name of a value
+ *   in an object has dots, that of one in an array its number: `{a: {b: 1}, c: [2, 3]}` has the fields `a.b`, `c0` and `c1`. `_id` is left out. Without both, a list
+ *   of documents in a list, `[[…]]`, is a row each, unless it can be a pair `[fields, tags]`.
+ *
+ * An INSERT names its columns and gives plain values: placeholders, numbers, texts, NULL, TRUE, FALSE, NOW() and CURRENT_TIMESTAMP. Its table, without the schema, is the
+ * source; a time without a zone is UTC. All other SQL, templates included, and other operations are refused. Dates that are not the row's time become ISO 8601 text in
+ * statements and documents.
+ *
+ * The source is the point's measurement, else that of `{source, tags, rows}`, the table or msg.measurement, else `source`, else msg.collection, else msg.topic.
+ * Rows of one source with equal tags make one batch. A row's time is its `time`, `timestamp` or `ts`, else msg.timestamp, else now.
  *
  * Types: number → float64, BigInt → int64, boolean → bool, string → string, Buffer → bytes; null and undefined are missing. Refused are, as values, NaN and ±Infinity, BigInts beyond
  * int64, objects and arrays (the row goes on without them); as rows, those with a bad time, of another type than the column's first value, or without any value.
@@ -54,7 +69,8 @@ export function toBatches (message, { source, timeUnit = 'ms', now = nowNs } = {
   try {
     conversion.takeAll()
   } catch (error) {
-    conversion.refuse(-1, error instanceof SluiceError ? describe(error) : `it cannot be read: ${describe(error)}`, message)
+    if (error instanceof SluiceError) conversion.refuse(-1, describe(error), askedOf(message))
+    else conversion.refuse(-1, `it cannot be read: ${describe(error)}`, message)
   }
   return { batches: conversion.batches(), refused: conversion.refused }
 }
@@ -154,6 +170,11 @@ class Conversion {
   batches () {
     return Array.from(this.#series.values()).filter(({ times }) => times.length > 0).map(series => series.toBatch())
   }
+}
+
+/** What a refused statement or operation says, without what else the message carries. @param {Message} message */
+function askedOf ({ payload, topic, query, params, queryParameters, collection, operation }) {
+  return { payload, topic, query, params, queryParameters, collection, operation }
 }
 
 /** The type a value is stored in; null when it cannot be. @param {unknown} value @returns {FieldType|null} */

@@ -21,7 +21,7 @@ const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
 export function rowsOf (payload, { measured = false } = {}) {
   if (Array.isArray(payload)) {
     if (isFieldsAndTags(payload) || (measured && isDisjointPair(payload))) return { rows: [payload] }
-    if (payload.length === 1 && isListOfObjects(payload[0]) && !isPair(payload[0])) return { rows: payload[0] }
+    if (payload.length === 1 && !measured && isListOfObjects(payload[0]) && !isPoint(payload[0])) return { rows: payload[0] }
     if (payload.length && payload.every(isBare)) return { rows: [Object.fromEntries(payload.map((value, i) => [`value${i}`, value]))] }
     return { rows: payload }
   }
@@ -83,9 +83,10 @@ function isDisjointPair (array) {
   return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !readPoint(tags) && !timeKeyOf(tags) && haveNothingInCommon(fields, tags)
 }
 
-/** What `readRow` takes for a point with its tags. @param {unknown[]} array */
-function isPair ([fields, tags, more]) {
-  return more === undefined && (tags === undefined || haveNothingInCommon(/** @type {PlainObject} */ (fields), /** @type {PlainObject} */ (tags)))
+/** Fields, and perhaps their tags. @param {PlainObject[]} objects */
+function isPoint (objects) {
+  const [fields, tags = {}] = objects
+  return objects.length <= 2 && haveNothingInCommon(fields, tags)
 }
 
 /** @param {PlainObject} one @param {PlainObject} other */

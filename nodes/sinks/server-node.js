@@ -1,18 +1,20 @@
 import { SluiceError } from '../../gateway/errors.js'
 import { serverTypes } from '../../gateway/sinks/index.js'
 import { defineNode, logOf } from '../node.js'
+import { serveTests } from './server-test.js'
 
 /** @typedef {{server: import('../../gateway/sinks/sink.js').Server, release: () => void}} Lease */
 
 /**
  * Defines a config node that holds the connections to one database server, which all nodes that name it share: each takes a lease with
- * `node.lease()`, and the connections end once all have given theirs back.
+ * `node.lease()`, and the connections end once all have given theirs back. Its form can try what it says.
  * @param {import('../node.js').RED} RED
  * @param {string} type  of the node
  * @param {object} schema
  * @param {string} database  a key of `serverTypes`
  */
 export function defineServer (RED, type, schema, database) {
+  serveTests(RED, type, schema, serverTypes[database])
   defineNode(RED, type, schema, (node, options) => {
     /** @type {Promise<import('../../gateway/sinks/sink.js').Server>|null} */
     let opening = null

@@ -123,7 +123,9 @@ describe('the gateway in a browser', function () {
   /** Opens the form of the flow's first node of a type, all options unfolded. @param {string} type */
   async function openForm (type) {
     const isConfig = faces.some(face => face.type === type && face.isConfig)
-    await page.evaluate(isConfig ? `RED.editor.editConfig('', '${type}', 'broker')` : `RED.editor.edit(RED.nodes.filterNodes({type: '${type}'})[0])`)
+    await page.evaluate(isConfig
+      ? `RED.nodes.eachConfig(({ id, type }) => { if (type === '${type}') RED.editor.editConfig('', type, id) })`
+      : `RED.editor.edit(RED.nodes.filterNodes({type: '${type}'})[0])`)
     await page.waitForSelector('.red-ui-editor .sluice-row', { state: 'visible' })
     await page.waitForTimeout(400) // the form slides in
     await page.$$eval('.sluice-advanced', elements => elements.forEach(element => element.setAttribute('open', '')))

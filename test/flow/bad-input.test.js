@@ -184,10 +184,15 @@ describe('Bad input to a running gateway', function () {
   it('nonsense on the topics of the protocol is ignored, and said so', async () => {
     const id = await readFile(join(gateway.userDir, 'sluice', 'gateway-id'), 'utf8')
     const own = `sluice/v1/${id.trim()}/machine`
-    const head = new Promise(resolve => { client.once('message', (_topic, payload) => resolve(JSON.parse(String(payload)))) })
+    /** @type {{epoch: string}[]} none in the head of a spool that has just begun */
+    let epochs = []
+    const listen = (/** @type {string} */ _topic, /** @type {Buffer} */ payload) => { epochs = JSON.parse(String(payload)).epochs }
+    client.on('message', listen)
     await client.subscribeAsync(`${own}/head`)
-    const { epochs: [{ epoch }] } = await head
+    await gateway.until(() => epochs.length > 0, () => 'a head with an epoch')
     await client.unsubscribeAsync(`${own}/head`)
+    client.off('message', listen)
+    const [{ epoch }] = epochs
 
     await client.publishAsync(`${own}/head`, '{"epochs":[{"epoch":5,"first":0,"last":3}]}', { qos: 1 })
     await client.publishAsync(`${own}/head`, 'nonsense', { qos: 1 })

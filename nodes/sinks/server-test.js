@@ -1,0 +1,83 @@
+import { SluiceError, describe } from '../../gateway/errors.js'
+import { readOptions } from '../../gateway/options.js'
+
+/**
+ * @typedef {import('../../gateway/sinks/sink.js').ServerModule} ServerModule
+ * @typedef {import('../../gateway/sinks/sink.js').Server} Server
+ * @typedef {{ok: boolean, text: string}} Outcome  `text` says in a sentence or two what is there, or what is wrong and what to do
+ */
+
+const TIME_LIMIT_MS = 15_000
+
+/** What the editor's form has in the place of a password that Node-RED keeps. */
+const KEPT_PASSWORD = '__PWRD__'
+
+/** As Node-RED's runtime takes them, in nodes that it starts. */
+const ENVIRONMENT_VARIABLE = /^\$\{(\S+)\}$/
+
+/**
+ * Answers POST sluice-servers/TYPE/test, of those who may deploy: tries the server of a form. Its body is `{id, options}`: the id of the config node, deployed or not,
+ * and its options as they stand in the form. The answer is an Outcome; it comes within 15 s, and holds no option's value but those that the database module tells.
+ * @param {import('../node.js').RED} RED
+ * @param {string} type  of the config node
+ * @param {object} schema
+ * @param {() => Promise<ServerModule>} load
+ */
+export function serveTests (RED, type, schema, load) {
+  RED.httpAdmin.post(`/sluice-servers/${type}/test`, RED.auth.needsPermission('flows.write'), async (/** @type {any} */ request, /** @type {any} */ response) => {
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    response.json(await outcomeOf(async () => {
+      const options = readOptions(schema, optionsOf(RED, type, request.body ?? {}))
+      return test(await load(), options, AbortSignal.any([gone.signal, AbortSignal.timeout(TIME_LIMIT_MS)]))
+    }))
+  })
+}
+
+/** @param {() => Promise<string>} work @returns {Promise<Outcome>} */
+async function outcomeOf (work) {
+  try {
+    return { ok: true, text: await work() }
+  } catch (error) {
+    return { ok: false, text: error instanceof SluiceError ? error.message : describe(error) }
+  }
+}
+
+/** @param {ServerModule} module @param {object} options @param {AbortSignal} signal */
+async function test ({ connect }, options, signal) {
+  const server = connect(options)
+  try {
+    return await Promise.race([server.test({ signal }), endOf(signal)])
+  } finally {
+    server.close().catch(() => {}) // what was to be told has been
+  }
+}
+
+/** @param {AbortSignal} signal @returns {Promise<never>} */
+async function endOf (signal) {
+  await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+  throw new SluiceError('SLUICE_SERVER_SILENT', `The server has not answered within ${TIME_LIMIT_MS / 1000} s.`, { fix: 'Check host and port, and the firewalls on the way.' })
+}
+
+/**
+ * The options as the node would get them: passwords that the form does not show, and environment variables, filled in.
+ * @param {import('../node.js').RED} RED
+ * @param {string} type
+ * @param {{id?: unknown, options?: unknown}} body
+ */
+function optionsOf (RED, type, { id, options }) {
+  const kept = keptCredentials(RED, type, id)
+  const node = typeof id === 'string' ? RED.nodes.getNode(id) : null
+  return Object.fromEntries(Object.entries(options ?? {}).map(([name, value]) => {
+    const given = value === KEPT_PASSWORD ? kept[name] : value
+    const variable = typeof given === 'string' ? ENVIRONMENT_VARIABLE.exec(given)?.[1] : undefined
+    return [name, (variable && RED.util.getSetting(node, variable)) ?? given]
+  }))
+}
+
+/** Of a node of this type only: nobody gets another's password sent anywhere. @param {import('../node.js').RED} RED @param {string} type @param {unknown} id */
+function keptCredentials (RED, type, id) {
+  let isDeployed = false
+  RED.nodes.eachNode((/** @type {{id: string, type: string}} */ config) => { isDeployed ||= config.id === id && config.type === type })
+  return isDeployed ? RED.nodes.getCredentials(id) ?? {} : {}
+}

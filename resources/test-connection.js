@@ -1,0 +1,35 @@
+/* global RED, $ */
+
+/**
+ * Has the button of a server's form try what the form says now, deployed or not, and show what came of it.
+ * @param {string} type  of the node
+ * @param {any} form  a jQuery element
+ * @param {() => {id: string, options: object}} read  the node's id, and its options as they stand in the form
+ */
+export function prepareTest (type, form, read) {
+  const row = form.find('.sluice-test')
+  const button = row.find('button')
+  const result = row.find('.sluice-test-result')
+  const text = key => RED.nodes.getType(type)._(`${type}.form.${key}`)
+  let request = null
+
+  const show = (state, sentence) => {
+    request = null
+    button.prop('disabled', state === 'trying')
+    result.attr('data-state', state).text(sentence)
+  }
+
+  button.on('click', () => {
+    show('trying', text('testing'))
+    const asked = request = $.ajax({ url: `sluice-servers/${type}/test`, method: 'POST', contentType: 'application/json', data: JSON.stringify(read()) })
+    asked.then(({ ok, text: sentence }) => {
+      if (asked === request) show(ok ? 'good' : 'bad', sentence)
+    }, ({ status }) => {
+      if (asked === request) show('bad', text([401, 403].includes(status) ? 'testForbidden' : 'testUnanswered'))
+    })
+  })
+  form.on('input change', () => { // what was found no longer holds
+    request?.abort()
+    show('none', '')
+  })
+}

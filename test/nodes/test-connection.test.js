@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { freePort } from '../servers/ports.js'
+import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const NODE_RED = join(dirname(createRequire(import.meta.url).resolve('node-red/package.json')), 'red.js')
+
+/** Two users, whose names are their passwords: one may do all, one may only look. */
+const SETTINGS = `
+const permissions = { owner: '*', guest: 'read' }
+const find = name => name in permissions ? { username: name, permissions: permissions[name] } : null
+module.exports = {
+  uiHost: '127.0.0.1',
+  flowFile: 'flows.json',
+  credentialSecret: false,
+  telemetry: { enabled: false },
+  adminAuth: { type: 'credentials', users: async name => find(name), authenticate: async (name, password) => name === password ? find(name) : null }
+}`
+
+describe('Test connection, asked of Node-RED', function () {
+  this.timeout(40_000)
+
+  /** @type {import('../servers/postgresql.js').PostgresqlServer} */
+  let postgresql
+  /** @type {import('node:child_process').ChildProcessWithoutNullStreams} */
+  let nodeRed
+  /** @type {string} */
+  let userDir
+  /** @type {string} */
+  let url
+  let log = ''
+  /** @type {import('node:net').Server} a server that accepts connections and says nothing */
+  let silent
+
+  before(async function () {
+    requirePostgresql(this)
+    postgresql = await startPostgresql()
+    userDir = await mkdtemp(join(tmpdir(), 'sluice-node-red-'))
+    silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    await startNodeRed()
+  })
+
+  after(async () => {
+    if (nodeRed?.exitCode === null) {
+      nodeRed.kill('SIGTERM')
+      await once(nodeRed, 'exit')
+    }
+    silent?.close()
+    await postgresql?.remove()
+    if (userDir) await rm(userDir, { recursive: true })
+  })
+
+  /** With a server that is deployed, and a broker that has a password too. */
+  async function startNodeRed () {
+    const port = await freePort()
+    url = `http://127.0.0.1:${port}`
+    await mkdir(userDir, { recursive: true })
+    await writeFile(join(userDir, 'settings.js'), SETTINGS.replace('uiHost', `uiPort: ${port}, nodesDir: [${JSON.stringify(ROOT)}], uiHost`))
+    await writeFile(join(userDir, 'flows.json'), JSON.stringify([
+      { id: 'flow', type: 'tab', label: 'flow' },
+      { id: 'globals', type: 'global-config', env: [{ name: 'DATABASE', value: postgresql.database, type: 'str' }] },
+      { id: 'server', type: 'sluice-postgresql-server', host: '127.0.0.1', port: postgresql.port, database: postgresql.database },
+      { id: 'broker', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1' }
+    ]))
+    const { user, password } = postgresql
+    await writeFile(join(userDir, 'flows_cred.json'), JSON.stringify({ server: { user, password: '${THE_PASSWORD}' }, broker: { user, password } }))
+    nodeRed = spawn(process.execPath, [NODE_RED, '--userDir', userDir], { cwd: userDir, env: { ...process.env, THE_PASSWORD: password, THE_PORT: String(postgresql.port) } })
+    process.on('exit', () => nodeRed.kill('SIGKILL'))
+    for (const stream of [nodeRed.stdout, nodeRed.stderr]) stream.setEncoding('utf8').on('data', text => { log += text })
+    while (!log.includes('Started flows')) {
+      if (nodeRed.exitCode !== null) throw new Error(`Node-RED ended:\n${log}`)
+      await sleep(50)
+    }
+  }
+
+  /** @param {string} name */
+  async function login (name) {
+    const body = JSON.stringify({ client_id: 'node-red-editor', grant_type: 'password', scope: '*', username: name, password: name })
+    const response = await fetch(`${url}/auth/token`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
+    return `Bearer ${(await response.json()).access_token}`
+  }
+
+  /** @param {object} body @param {string} [as] */
+  async function ask (body, as = 'owner') {
+    const headers = { 'Content-Type': 'application/json', ...(as ? { Authorization: await login(as) } : {}) }
+    return fetch(`${url}/sluice-servers/sluice-postgresql-server/test`, { method: 'POST', headers, body: JSON.stringify(body) })
+  }
+
+  /** What the form of a new node says. @param {object} [options] @param {string} [id] */
+  async function outcome (options, id = 'new') {
+    const { port, user, password, database } = postgresql
+    const response = await ask({ id, options: { name: '', host: '127.0.0.1', port: String(port), database, user, password, tls: 'off', ...options } })
+    expect(response.status).to.equal(200)
+    const text = await response.text()
+    expect(text).not.to.include(password)
+    return JSON.parse(text)
+  }
+
+  const good = /^PostgreSQL \S+, database "postgres", logged in as "postgres"\.$/
+
+  it('says what is there', async () => {
+    const { ok, text } = await outcome()
+    expect(text).to.match(good)
+    expect(ok).to.equal(true)
+  })
+
+  it('says that the password is wrong, and what to do', async () => {
+    const { ok, text } = await outcome({ password: 'not the password' })
+    expect(ok).to.equal(false)
+    expect(text).to.match(/^No connection to PostgreSQL at 127\.0\.0\.1:\d+, database "postgres": .*password authentication failed.* Check user and password\.$/)
+    expect(text).not.to.include('not the password')
+  })
+
+  it('says that nothing listens, and that there is no such database', async () => {
+    expect(await outcome({ port: await freePort() })).to.satisfy((/** @type {any} */ { ok, text }) => !ok && text.endsWith('Check host and port, and that the server runs.'))
+    expect(await outcome({ database: 'nowhere' })).to.satisfy((/** @type {any} */ { ok, text }) => !ok && text.endsWith('Create the database, or check its name.'))
+  })
+
+  it('says all that is wrong with the options, and connects nowhere', async () => {
+    expect(await outcome({ port: '70000', tls: 'sometimes' })).to.deep.equal({
+      ok: false, text: 'Port must be between 1 and 65,535; 70,000 is too large. TLS must be one of off, require, verify; "sometimes" is none of them.'
+    })
+  })
+
+  it('fills in environment variables, those of the flow too, and defaults', async () => {
+    expect((await outcome({ port: '${THE_PORT}', password: '${THE_PASSWORD}', host: '' })).text).to.match(good)
+    expect((await outcome({ database: '${DATABASE}' }, 'server')).text).to.match(good)
+    expect((await outcome({ port: '${NO_PORT}' })).text).to.equal('Port must be between 1 and 65,535; "${NO_PORT}" is not a number.')
+  })
+
+  it('takes a password that the form does not show from the deployed node', async () => {
+    expect((await outcome({ password: '__PWRD__' }, 'server')).text).to.match(good)
+    expect((await outcome({ password: '__PWRD__', database: 'nowhere' }, 'server')).text).to.include('database "nowhere" does not exist')
+  })
+
+  it('never takes that of another node', async () => {
+    for (const id of ['broker', 'new']) expect((await outcome({ password: '__PWRD__' }, id)).ok).to.equal(false)
+  })
+
+  it('answers nobody who may not deploy', async () => {
+    expect((await ask({}, 'guest')).status).to.equal(401)
+    expect((await ask({}, '')).status).to.equal(401)
+  })
+
+  it('gives up in time on a server that says nothing', async () => {
+    const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address())
+    const began = performance.now()
+    const { ok, text } = await outcome({ port })
+    expect(performance.now() - began).to.be.within(10_000, 17_000)
+    expect(ok).to.equal(false)
+    expect(text).to.match(/Check host and port/)
+  })
+})
