@@ -114,13 +114,8 @@ export class Batch {
   /** One object a row, `time` as BigInt nanoseconds, missing values left out: for function nodes. @returns {Record<string, unknown>[]} */
   toObjects () {
     return Array.from(this.time, (time, row) => {
-      /** @type {Record<string, unknown>} */
-      const object = { time }
-      this.fields.forEach(({ name }, f) => {
-        const value = this.value(f, row)
-        if (value !== undefined) object[name] = value
-      })
-      return object
+      const values = this.fields.map(({ name }, f) => [name, this.value(f, row)]).filter(([, value]) => value !== undefined)
+      return Object.fromEntries([['time', time], ...values])
     })
   }
 

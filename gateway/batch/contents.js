@@ -1,4 +1,4 @@
-import { documentsOf, nameOf } from './documents.js'
+import { documentsOf, nameOf, readDocument } from './documents.js'
 import { readRow, rowsOf } from './rows.js'
 import { statementOf } from './statement.js'
 
@@ -22,19 +22,27 @@ const INTEGER = /^-?\d{1,19}i$/
 /**
  * @param {Message} message
  * @param {() => bigint} now  in nanoseconds
+ * @param {boolean} nested  rows may hold objects and arrays
  * @returns {Contents|null} null where it carries nothing
  * @throws {import('../errors.js').SluiceError} where it asks for more than storing rows
  */
-export function contentsOf (message, now) {
-  return statementOf(message, now) ?? (message.payload == null ? null : documentsOf(message) ?? pointsOf(message))
+export function contentsOf (message, now, nested) {
+  return statementOf(message, now) ?? (message.payload == null ? null : documentsOf(message) ?? pointsOf(message, nested))
 }
 
-/** @param {Message} message @returns {Contents} */
-function pointsOf ({ payload, measurement, collection, precision }) {
+/** @param {Message} message @param {boolean} nested @returns {Contents} */
+function pointsOf ({ payload, measurement, collection, precision }, nested) {
   const name = nameOf(measurement)
   const measured = name !== undefined
   const { rows, source = name, tags } = rowsOf(payload, { measured })
-  return { rows, read: row => withIntegers(readRow(row), measured), source, fallback: nameOf(collection), tags, precision: nameOf(precision) }
+  const read = nested ? readNested : readRow
+  return { rows, read: row => withIntegers(read(row), measured), source, fallback: nameOf(collection), tags, precision: nameOf(precision) }
+}
+
+/** @param {unknown} row */
+function readNested (row) {
+  const read = readRow(row)
+  return read?.values === row ? readDocument(row) : read
 }
 
 /** Of a point with a measurement, the text "5i" is the integer 5, as in InfluxDB's line protocol. @param {Row|null} row @param {boolean} measured */

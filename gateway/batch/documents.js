@@ -46,8 +46,8 @@ export function nameOf (name) {
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
-/** @param {unknown} document */
-function readDocument (document) {
+/** One document as a row, or null where it is none. @param {unknown} document */
+export function readDocument (document) {
   if (!isPlainObject(document)) return null
   const row = timed(document)
   /** @type {Map<string, unknown>} */

@@ -60,12 +60,13 @@ export const LONGEST_TAG = 1024
  *
  * Never throws for what is in a message, and never changes it.
  * @param {Message} message
- * @param {{source?: string, timeUnit?: TimeUnit, now?: () => bigint}} [options]  `timeUnit` of times that are numbers; `now` in nanoseconds
+ * @param {{source?: string, otherwise?: string, nested?: boolean, timeUnit?: TimeUnit, now?: () => bigint}} [options]  `otherwise`: the source of rows that nothing gives one; `nested`: any row may
+ *   hold objects and arrays, as documents may; `timeUnit` of times that are numbers; `now` in nanoseconds
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function toBatches (message, { source, timeUnit = 'ms', now = nowNs } = {}) {
+export function toBatches (message, { source, otherwise, nested = false, timeUnit = 'ms', now = nowNs } = {}) {
   if (message?.payload instanceof Batch) return { batches: [message.payload], refused: [] }
-  const conversion = new Conversion(message, source, timeUnit, now)
+  const conversion = new Conversion(message, { source, otherwise, nested, timeUnit, now })
   try {
     conversion.takeAll()
   } catch (error) {
@@ -85,23 +86,25 @@ class Conversion {
 
   /**
    * @param {Message} message
-   * @param {string|undefined} source @param {TimeUnit} timeUnit @param {() => bigint} now
+   * @param {{source?: string, otherwise?: string, nested: boolean, timeUnit: TimeUnit, now: () => bigint}} options
    */
-  constructor (message, source, timeUnit, now) {
+  constructor (message, { source, otherwise, nested, timeUnit, now }) {
     this.message = message
     this.source = source
+    this.otherwise = otherwise
+    this.nested = nested
     this.timeUnit = timeUnit
     this.now = now
   }
 
   takeAll () {
     const { payload, topic } = this.message ?? {}
-    const contents = contentsOf(this.message ?? {}, this.now)
+    const contents = contentsOf(this.message ?? {}, this.now, this.nested)
     if (!contents) return this.refuse(-1, 'the message has no payload', payload)
     const { rows, source, fallback = topic } = contents
     if (rows.length === 0) return this.refuse(-1, 'the payload has no rows', payload)
     if (rows.length > MOST_ROWS) return this.refuse(-1, `the payload has ${rows.length} rows, over ${MOST_ROWS}; split it`, undefined)
-    const ownSource = source ?? (this.source || fallback)
+    const ownSource = source ?? (this.source || fallback || this.otherwise)
     for (let index = 0; index < rows.length; index++) {
       try {
         const reason = this.#takeRow(rows[index], index, ownSource, contents)

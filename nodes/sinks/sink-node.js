@@ -1,3 +1,4 @@
+import { isSql } from '../../gateway/batch/insert.js'
 import { toBatches } from '../../gateway/batch/payload.js'
 import { SluiceError } from '../../gateway/errors.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
@@ -22,13 +23,13 @@ const ROOM_POLL_MS = 100
  * @param {import('../node.js').RED} RED
  * @param {string} type  of the node
  * @param {object} schema
- * @param {{sink: string, toSinkOptions?: (options: any) => any}} options  `sink`: a key of `sinkTypes`
+ * @param {{sink: string, nested?: boolean, toSinkOptions?: (options: any) => any}} options  `sink`: a key of `sinkTypes`; `nested`: messages may hold objects in objects
  */
-export function defineSink (RED, type, schema, { sink: sinkType, toSinkOptions = options => options }) {
+export function defineSink (RED, type, schema, { sink: sinkType, nested = false, toSinkOptions = options => options }) {
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
     const name = sinkNameOf(node)
-    const opening = SinkNode.open(RED, node, name, options, async log => {
+    const opening = SinkNode.open(RED, node, name, { ...options, nested }, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
       try {
@@ -64,6 +65,7 @@ class SinkNode {
     this.name = name
     this.sink = sink
     this.kept = store
+    this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
     this.meter = stats.meter('sink', name)
     this.writer = createWriter({ sink, isTransient: sink.isTransient, deadLetters: store.letters, options, meter: this.meter, log: logOf(node) })
     this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())
@@ -102,12 +104,12 @@ class SinkNode {
   /** Resolves once all of the message is committed, or dead letters. @param {any} message */
   async store (message) {
     const id = typeof message.delivery === 'string' ? message.delivery : undefined
-    const { batches, refused } = toBatches(message)
+    const { batches, refused } = toBatches(message, this.reading)
     const piece = { identified: batches[0]?.identity != null, part: partOf(message) }
     if (!deliveries.accept(id, this.name, piece)) return
     try {
       await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
-      if (refused.length > 0) await keepRefused(this.kept.letters, String(message.topic ?? this.name), refused)
+      if (refused.length > 0) await keepRefused(this.kept.letters, sourceOf(message) ?? this.name, refused)
     } catch (error) {
       deliveries.release(id, this.name, piece)
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
@@ -158,4 +160,9 @@ class SinkNode {
     if (problem) return { fill: 'red', shape: 'ring', text: `${problem}${notes}` }
     return { fill: deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: `${quantity(rate)} rows/s${notes}` }
   }
+}
+
+/** What a message calls its rows, where it does; an SQL statement is no name. @param {any} message */
+function sourceOf ({ topic }) {
+  return typeof topic === 'string' && topic !== '' && !isSql(topic) ? topic : undefined
 }

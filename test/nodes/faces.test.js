@@ -55,7 +55,7 @@ describe('the nodes in the editor', () => {
   }
 })
 
-const exampleFiles = readdirSync(path.join(root, 'examples')).filter(name => name.endsWith('.json')).map(name => `examples/${name}`)
+const exampleFiles = ['examples', 'examples/replace'].flatMap(folder => readdirSync(path.join(root, folder)).filter(name => name.endsWith('.json')).map(name => `${folder}/${name}`))
 
 for (const file of ['flows/flows.json', ...exampleFiles]) {
   describe(file, () => {
@@ -81,7 +81,7 @@ for (const file of ['flows/flows.json', ...exampleFiles]) {
 
     it('refers to nodes that are there, and has a comment that says what it shows', () => {
       const ids = nodes.map(({ id }) => id)
-      const references = nodes.flatMap(({ wires = [], broker, g, z }) => [...wires.flat(), g, z, ...(/^[\d.]+$/.test(broker) ? [] : [broker])]).filter(id => id !== undefined)
+      const references = nodes.flatMap(({ wires = [], broker, server, g, z }) => [...wires.flat(), g, z, server, ...(/^[\d.]+$/.test(broker) ? [] : [broker])]).filter(id => id !== undefined)
       expect(ids).to.include.members(references)
       expect(nodes.some(({ type }) => type === 'comment')).to.equal(true)
     })
