@@ -16,10 +16,10 @@
  * @property {bigint} to
  * @property {AbortSignal} [signal]  ends the query at the server, too, where it can
  *
- * @typedef {{time: bigint, sensor: string, value: number|bigint|string|boolean}} Sample
+ * @typedef {{time: bigint, sensor: string, value: number|bigint|string|boolean}} Sample  whole numbers that no number holds exactly are BigInt
  * @typedef {'count'|'mean'|'min'|'max'|'stddev'} Statistic  stddev is that of a sample (n − 1)
  * @typedef {{time: bigint, sensor: string, count?: number, mean?: number, min?: number, max?: number, stddev?: number}} Summary
- *   `time` is the start of the bucket, or `from` where there are no buckets; stddev is missing of a single value
+ *   `time` is the start of the bucket, or `from` where there are no buckets; at one time in the order of `sensors`; stddev is missing of a single value
  *
  * @typedef {object} Reader
  * @property {(range: Range & {pageRows?: number}) => AsyncGenerator<Sample[], void, void>} samples  in the order of time and, at one time, of `sensors`;

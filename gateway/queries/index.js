@@ -1,0 +1,17 @@
+import { cycle } from './cycle.js'
+import { deviation, difference, mean, outOfRange, raw } from './scits.js'
+
+/**
+ * The queries there are, by name. Each is made of what a reader of any database can do.
+ *
+ * @typedef {{time: bigint, sensor: string, [name: string]: unknown}} Row
+ *
+ * @typedef {object} Query
+ * @property {string} title
+ * @property {import('../../resources/options.js').Schema} schema  JSON Schema of its parameters
+ * @property {(reader: import('./reader.js').Reader, parameters: any, context: {signal?: AbortSignal, pageRows: number}) => AsyncGenerator<any[], void, void>} read
+ *   pages of rows; `parameters` as `readParameters` gives them
+ */
+
+/** @type {Record<string, Query>} */
+export const queries = { raw, 'out-of-range': outOfRange, deviation, mean, difference, cycle }

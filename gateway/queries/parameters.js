@@ -1,0 +1,112 @@
+import { nowNs } from '../batch/clock.js'
+import { formatTime, parseTime } from '../batch/time.js'
+import { SluiceError, describe } from '../errors.js'
+import { readOptions } from '../options.js'
+
+/**
+ * What several queries have in common to ask for.
+ *
+ * @typedef {import('../../resources/options.js').Property} Property
+ * @typedef {import('../../resources/options.js').Schema} Schema
+ */
+
+const MINUTE_NS = 60_000_000_000
+const HOUR_NS = 60 * MINUTE_NS
+
+/** @type {Property} */
+export const sensors = {
+  type: 'array',
+  title: 'Sensors',
+  description: 'The names of the sensors: columns of a wide table, or what the column of sensors says.',
+  items: { type: 'string', title: 'Sensor' },
+  minItems: 1,
+  maxItems: 1000,
+  default: []
+}
+
+/** @type {Record<'from'|'to'|'windowMinutes', Property>} */
+export const range = {
+  from: {
+    type: 'string',
+    title: 'From',
+    description: 'The start of the range, included: ISO 8601 with a zone, milliseconds since 1970, or in a message also a Date or a BigInt of nanoseconds. Empty: the window before the end.',
+    default: ''
+  },
+  to: {
+    type: 'string',
+    title: 'To',
+    description: 'The end of the range, not included. Empty: now.',
+    default: ''
+  },
+  windowMinutes: {
+    type: 'number',
+    title: 'Window',
+    description: 'How long the range is where its start is left empty.',
+    exclusiveMinimum: 0,
+    maximum: 52_560_000,
+    default: 60,
+    'x-unit': 'minutes'
+  }
+}
+
+/** @type {Property} */
+export const bucketHours = {
+  type: 'number',
+  title: 'Bucket',
+  description: 'How long the intervals are, where a query summarises intervals (out-of-range, mean, difference); they begin at multiples, counted from 1970.',
+  exclusiveMinimum: 0,
+  maximum: 876_000,
+  default: 1,
+  'x-unit': 'hours'
+}
+
+/** Parameters that are times. */
+const TIMES = ['from', 'to', 'at']
+
+/**
+ * The parameters of a query, typed and complete: the range, which is before now or around a time given as `at`, as `from` and `to` in BigInt nanoseconds, other times likewise (undefined where empty),
+ * `bucketNs` for buckets.
+ * @param {Schema} schema
+ * @param {Record<string, any>} given  other keys than the schema's are left alone
+ * @param {bigint} [now]  nanoseconds since 1970
+ * @returns {any}
+ * @throws {SluiceError} SLUICE_QUERY_PARAMETERS, saying what is wrong and where
+ */
+export function readParameters (schema, given, now = nowNs()) {
+  const times = Object.fromEntries(TIMES.filter(name => name in schema.properties).map(name => [name, timeOf(schema.properties[name].title, given[name])]))
+  const rest = { type: schema.type, properties: Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !TIMES.includes(name))) }
+  const { windowMinutes, bucketHours: hours, ...read } = readTyped(rest, given)
+  const window = BigInt(Math.round(windowMinutes * MINUTE_NS))
+  const to = times.to ?? (times.at === undefined ? now : times.at + window)
+  const from = times.from ?? (times.at ?? to) - window
+  if (from >= to) {
+    throw new SluiceError('SLUICE_QUERY_PARAMETERS', `The range starts at ${formatTime(from)}, which is not before its end at ${formatTime(to)}.`, { fix: 'Give an earlier start or a later end.' })
+  }
+  return { ...read, ...times, from, to, ...hours !== undefined && { bucketNs: BigInt(Math.ceil(hours * HOUR_NS)) } }
+}
+
+/**
+ * @param {object} schema
+ * @param {object} given
+ * @returns {any}
+ * @throws {SluiceError} SLUICE_QUERY_PARAMETERS
+ */
+export function readTyped (schema, given) {
+  try {
+    return readOptions(schema, given)
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    throw new SluiceError('SLUICE_QUERY_PARAMETERS', `The query cannot be run as asked: ${message}`, { cause: error, fix: 'Correct it in the form or in msg.query.' })
+  }
+}
+
+/** @param {string} title @param {unknown} value @returns {bigint|undefined} */
+function timeOf (title, value) {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) return value
+  try {
+    return parseTime(value)
+  } catch (error) {
+    throw new SluiceError('SLUICE_QUERY_PARAMETERS', `The query's "${title}" is wrong: ${describe(error)}`, { cause: error })
+  }
+}

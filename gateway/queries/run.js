@@ -1,0 +1,108 @@
+import { formatTime } from '../batch/time.js'
+import { SluiceError } from '../errors.js'
+import { queries } from './index.js'
+import { PAGE_ROWS } from './pages.js'
+import { readParameters, readTyped } from './parameters.js'
+
+/** @typedef {import('./index.js').Row} Row */
+
+/** How the result of any query is handed on. */
+export const resultProperties = {
+  times: {
+    type: 'string',
+    title: 'Times',
+    description: 'iso: texts with nine decimals, which survive JSON. bigint: nanoseconds since 1970 as BigInt. Both are exact.',
+    enum: ['iso', 'bigint'],
+    default: 'iso'
+  },
+  limit: {
+    type: 'integer',
+    title: 'Limit',
+    description: 'A query ends after this many rows, and says so: more would choke the editor and fill the memory of what comes after.',
+    minimum: 1,
+    maximum: 1_000_000_000,
+    default: 100_000,
+    'x-unit': 'rows'
+  },
+  pageRows: {
+    type: 'integer',
+    title: 'Page',
+    description: 'Most rows of one message.',
+    minimum: 10,
+    maximum: PAGE_ROWS,
+    default: 1000,
+    'x-unit': 'rows'
+  }
+}
+
+/**
+ * @typedef {object} Page
+ * @property {object[]} rows  by time; `time` and other times as BigInt or text
+ * @property {number} index  of the page
+ * @property {boolean} last
+ * @property {boolean} cut  at the limit: there are more rows
+ */
+
+/**
+ * Runs a query. The database is read on as pages are taken. The last page comes as such; of nothing there is one empty page.
+ * @param {import('./reader.js').Reader} reader
+ * @param {{name: string, [parameter: string]: unknown}} query
+ * @param {{signal?: AbortSignal, times?: 'iso'|'bigint', limit?: number, pageRows?: number, now?: bigint}} [options]
+ * @returns {AsyncGenerator<Page, void, void>}
+ * @throws {SluiceError} SLUICE_QUERY_NAME, SLUICE_QUERY_PARAMETERS
+ */
+export async function * run (reader, { name, ...given }, { signal, times = 'bigint', limit = resultProperties.limit.default, pageRows = resultProperties.pageRows.default, now } = {}) {
+  const query = queryNamed(name)
+  const parameters = readParameters(query.schema, given, now)
+  const shown = times === 'iso' ? withTexts : (/** @type {Row[]} */ rows) => rows
+  let index = 0
+  let total = 0
+  /** @type {Row[]} */
+  let waiting = []
+  for await (const rows of query.read(reader, parameters, { signal, pageRows })) {
+    for (const piece of pieces(rows, pageRows)) {
+      signal?.throwIfAborted()
+      if (total >= limit) {
+        yield { rows: shown(waiting), index, last: true, cut: true }
+        return
+      }
+      if (waiting.length > 0) yield { rows: shown(waiting), index: index++, last: false, cut: false }
+      waiting = piece.slice(0, limit - total)
+      total += waiting.length
+      if (waiting.length < piece.length) {
+        yield { rows: shown(waiting), index, last: true, cut: true }
+        return
+      }
+    }
+  }
+  yield { rows: shown(waiting), index, last: true, cut: false }
+}
+
+/**
+ * @param {object} given  other keys are left alone
+ * @returns {{times: 'iso'|'bigint', limit: number, pageRows: number}}
+ * @throws {SluiceError} SLUICE_QUERY_PARAMETERS
+ */
+export function readResultOptions (given) {
+  return readTyped({ type: 'object', properties: resultProperties }, given)
+}
+
+/** @param {string} name @throws {SluiceError} SLUICE_QUERY_NAME */
+export function queryNamed (name) {
+  if (!Object.hasOwn(queries, name)) throw new SluiceError('SLUICE_QUERY_NAME', `There is no query "${name}".`, { fix: `Use ${Object.keys(queries).join(', ')}.` })
+  return queries[name]
+}
+
+/** @param {Row[]} rows @param {number} size */
+function * pieces (rows, size) {
+  if (rows.length <= size) {
+    if (rows.length > 0) yield rows
+    return
+  }
+  for (let first = 0; first < rows.length; first += size) yield rows.slice(first, first + size)
+}
+
+/** @param {Row[]} rows */
+function withTexts (rows) {
+  return rows.map(row => ({ ...row, time: formatTime(row.time), ...typeof row.end === 'bigint' && { end: formatTime(row.end) } }))
+}

@@ -1,0 +1,76 @@
+import { SluiceError } from '../errors.js'
+import { bucketHours, range, sensors } from './parameters.js'
+
+/**
+ * The five queries of SciTS (Mostafa, Wehbi, Chilingaryan and Kopmann, "SciTS: A Benchmark for Time-Series Databases in Scientific Experiments and
+ * Industrial Internet of Things"), by what they are for.
+ *
+ * @typedef {import('./index.js').Query} Query
+ */
+
+/** Q1. @type {Query} */
+export const raw = {
+  title: 'Raw values',
+  schema: { type: 'object', properties: { sensors, ...range } },
+  async * read (reader, { sensors: names, from, to }, { signal, pageRows }) {
+    yield * reader.samples({ sensors: unique(names), from, to, signal, pageRows })
+  }
+}
+
+/** Q2. @type {Query} */
+export const outOfRange = {
+  title: 'Intervals out of range',
+  schema: {
+    type: 'object',
+    properties: {
+      sensors: { ...sensors, maxItems: 1 },
+      ...range,
+      bucketHours,
+      lower: { type: 'number', title: 'Lower limit', description: 'An interval is out of range when a value in it is below. Empty: no lower limit.', default: null },
+      upper: { type: 'number', title: 'Upper limit', description: 'An interval is out of range when a value in it is above. Empty: no upper limit.', default: null }
+    }
+  },
+  async * read (reader, { sensors: names, from, to, bucketNs, lower, upper }, { signal }) {
+    if (lower === null && upper === null) throw new SluiceError('SLUICE_QUERY_PARAMETERS', 'A query for intervals out of range has no limits.', { fix: 'Give a lower or an upper limit, or both.' })
+    const summaries = await reader.summaries({ sensors: names, from, to, bucketNs, statistics: ['min', 'max'], signal })
+    yield summaries.filter(({ min, max }) => (lower !== null && Number(min) < lower) || (upper !== null && Number(max) > upper))
+  }
+}
+
+/** Q3. @type {Query} */
+export const deviation = {
+  title: 'Standard deviation',
+  schema: { type: 'object', properties: { sensors, ...range } },
+  async * read (reader, { sensors: names, from, to }, { signal }) {
+    yield await reader.summaries({ sensors: unique(names), from, to, statistics: ['count', 'stddev'], signal })
+  }
+}
+
+/** Q4. @type {Query} */
+export const mean = {
+  title: 'Means of intervals',
+  schema: { type: 'object', properties: { sensors, ...range, bucketHours } },
+  async * read (reader, { sensors: names, from, to, bucketNs }, { signal }) {
+    yield await reader.summaries({ sensors: unique(names), from, to, bucketNs, statistics: ['mean'], signal })
+  }
+}
+
+/** Q5. Intervals in which one of the two has no values are left out. @type {Query} */
+export const difference = {
+  title: 'Difference of two sensors',
+  schema: { type: 'object', properties: { sensors: { ...sensors, minItems: 2, maxItems: 2 }, ...range, bucketHours } },
+  async * read (reader, { sensors: [first, second], from, to, bucketNs }, { signal }) {
+    const means = await reader.summaries({ sensors: unique([first, second]), from, to, bucketNs, statistics: ['mean'], signal })
+    const of = (/** @type {string} */ sensor) => new Map(means.filter(each => each.sensor === sensor).map(({ time, mean: value }) => [time, Number(value)]))
+    const others = of(second)
+    yield [...of(first)].flatMap(([time, value]) => {
+      const other = others.get(time)
+      return other === undefined ? [] : [{ time, sensor: first, other: second, difference: value - other }]
+    })
+  }
+}
+
+/** @param {string[]} names */
+function unique (names) {
+  return [...new Set(names)]
+}

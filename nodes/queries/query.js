@@ -1,0 +1,110 @@
+import { resolve } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { SluiceError } from '../../gateway/errors.js'
+import { queryAsked } from '../../gateway/queries/asked.js'
+import { readResultOptions, run } from '../../gateway/queries/run.js'
+import { readerTypes, serverTypes } from '../../gateway/sinks/index.js'
+import { duration, quantity } from '../../gateway/stats/format.js'
+import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { leaseServer } from '../sinks/server-node.js'
+import { schema, serverProperty } from './query.schema.js'
+
+const MAX_WAITING = 100
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-query', schema, (node, options) => {
+    const queries = new QueryNode(RED, node, options)
+    handlesInput(node, (message, send) => queries.answer(message, send))
+    node.on('close', (/** @type {() => void} */ done) => { queries.close().finally(done) })
+  })
+}
+
+/** Answers messages one at a time, in their order. */
+class QueryNode {
+  #closing = new AbortController()
+  #waiting = 0
+  /** when the queries so far have ended, well or not @type {Promise<unknown>} */
+  #idle = Promise.resolve()
+  #show
+
+  /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
+  constructor (RED, node, options) {
+    this.RED = RED
+    this.node = node
+    this.options = options
+    this.#show = throttledStatus(node)
+  }
+
+  /** @param {any} message @param {(message: any) => void} send */
+  async answer (message, send) {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new SluiceError('SLUICE_QUERY_FULL', `${MAX_WAITING} queries wait in this node already.`, { fix: 'Ask less often, or for less at a time.' })
+    }
+    this.#waiting++
+    const answered = this.#idle.then(() => this.#answer(message, send))
+    this.#idle = answered.catch(() => {}).finally(() => { this.#waiting-- })
+    return answered
+  }
+
+  /** Ends the running query, and those that wait. */
+  async close () {
+    this.#closing.abort(new SluiceError('SLUICE_QUERY_CLOSED', 'The query was ended, as its node was closed or deployed anew.'))
+    await this.#idle
+  }
+
+  /** @param {any} message @param {(message: any) => void} send */
+  async #answer (message, send) {
+    const { signal } = this.#closing
+    signal.throwIfAborted()
+    const startedMs = performance.now()
+    let total = 0
+    try {
+      const query = queryAsked(this.options, message.query)
+      const result = readResultOptions(query)
+      const answer = { ...message }
+      delete answer.complete
+      const id = this.RED.util.generateId()
+      const { reader, release } = await this.#open()
+      try {
+        for await (const { rows, index, last, cut } of run(reader, query, { ...result, signal })) {
+          total += rows.length
+          const parts = { id, type: 'array', len: result.pageRows, index, ...last && { count: index + 1 }, ...message.parts && { parts: message.parts } }
+          send({ ...answer, payload: rows, parts, ...last && { complete: true, cut } })
+          this.#show(last ? ended(total, performance.now() - startedMs, cut) : { fill: 'blue', shape: 'dot', text: `${quantity(total)} rows` })
+          if (cut) this.node.warn(`The query "${query.name}" ended at its limit of ${result.limit.toLocaleString('en-US')} rows, before all were read.`)
+          await nextTurn() // so that the flow can work on one page before the next
+        }
+      } finally {
+        await reader.close()
+        release()
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+      throw error
+    }
+  }
+
+  /** A reader for one query: what it holds of a server is given back after it. */
+  async #open () {
+    const { database } = this.options
+    const reading = await readerTypes[database]()
+    const own = Object.keys(/** @type {any} */ (reading.schema).properties).filter(name => name in this.options)
+    const options = Object.fromEntries(own.map(name => [name, this.options[name]]))
+    if ('file' in options) options.file = resolve(dataDir(this.RED), options.file)
+    const lease = database in serverTypes ? await leaseServer(this.RED, this.options[serverProperty(database)]) : undefined
+    const release = () => lease?.release()
+    try {
+      return { reader: await reading.open(options, { server: lease?.server, log: logOf(this.node) }), release }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+}
+
+/** @param {number} rows @param {number} ms @param {boolean} cut @returns {import('../node.js').Status} */
+function ended (rows, ms, cut) {
+  const text = `${quantity(rows)} rows in ${duration(ms)}`
+  return cut ? { fill: 'yellow', shape: 'dot', text: `${text}, more left out` } : { fill: 'green', shape: 'dot', text }
+}

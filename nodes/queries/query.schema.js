@@ -1,0 +1,79 @@
+import { queries } from '../../gateway/queries/index.js'
+import { resultProperties } from '../../gateway/queries/run.js'
+import { tableProperties } from '../../gateway/queries/table.js'
+import { readerTypes, serverTypes } from '../../gateway/sinks/index.js'
+import { schema as postgresql } from '../../gateway/sinks/postgresql/reader.schema.js'
+import { schema as sqlite } from '../../gateway/sinks/sqlite/reader.schema.js'
+import { nodeSchema } from '../schema.js'
+
+/** @typedef {import('../../resources/options.js').Property} Property */
+
+/** Readers with options of their own beside those of the table. @type {Record<string, {properties: object}>} */
+const readers = { sqlite, postgresql }
+
+const database = {
+  type: 'string',
+  title: 'Database',
+  description: 'The kind of database to read.',
+  enum: Object.keys(readerTypes),
+  'x-labels': { sqlite: 'SQLite', postgresql: 'PostgreSQL, TimescaleDB', mysql: 'MySQL, MariaDB', mongodb: 'MongoDB', influxdb: 'InfluxDB', clickhouse: 'ClickHouse' },
+  default: 'sqlite'
+}
+
+const query = {
+  type: 'string',
+  title: 'Query',
+  description: 'What to ask, unless the message says: raw values; the intervals in which one sensor was out of range; the standard deviation; the means of intervals; ' +
+    'the difference of two sensors\' means; a machine\'s cycle and its sums.',
+  enum: Object.keys(queries),
+  'x-labels': Object.fromEntries(Object.entries(queries).map(([name, { title }]) => [name, title])),
+  default: 'raw'
+}
+
+/** Where a database's server is. @param {string} type of database */
+export const serverProperty = type => `${type}Server`
+
+export const schema = nodeSchema(
+  { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...tableProperties } },
+  { properties: { query, ...queryProperties(), ...resultProperties } }
+)
+
+/** @returns {Record<string, Property>} */
+function serverProperties () {
+  return Object.fromEntries(Object.keys(serverTypes).map(type => [serverProperty(type), {
+    type: 'string',
+    title: 'Server',
+    description: 'The database server, its login and its connections: shared by all nodes that name it.',
+    default: '',
+    'x-node': `sluice-${type}-server`,
+    'x-when': { database: type }
+  }]))
+}
+
+/** What several queries have in common is always shown, the rest with its query. @returns {Record<string, Property>} */
+function queryProperties () {
+  const byName = Map.groupBy(Object.values(queries).flatMap(({ schema: { properties } }) => Object.entries(properties)), ([name]) => name)
+  const common = Object.fromEntries([...byName].filter(([, uses]) => uses.length > 1).map(([name, [[, property]]]) => [name, property]))
+  const schemas = Object.fromEntries(Object.entries(queries).map(([name, { schema: own }]) => [name, own]))
+  return { ...common, ...ownProperties('query', schemas, common) }
+}
+
+/**
+ * The properties that only one of some schemas has, each shown where that one is chosen.
+ * @param {string} choice  the option that chooses
+ * @param {Record<string, {properties: object}>} schemas
+ * @param {object} common
+ * @returns {Record<string, Property>}
+ */
+function ownProperties (choice, schemas, common) {
+  /** @type {Record<string, Property>} */
+  const own = {}
+  for (const [chosen, { properties }] of Object.entries(schemas)) {
+    for (const [name, property] of Object.entries(properties)) {
+      if (name in common) continue
+      if (name in own) throw new Error(`The option "${name}" of ${chosen} is one of ${own[name]['x-when']?.[choice]}, too.`)
+      own[name] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
+    }
+  }
+  return own
+}

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import pg from 'pg'
+import { open as openSink } from '../../gateway/sinks/postgresql/index.js'
+import { open } from '../../gateway/sinks/postgresql/reader.js'
+import { nameOf, READ_COLUMNS, ReadTable } from '../../gateway/sinks/postgresql/reader-sql.js'
+import { schema } from '../../gateway/sinks/postgresql/reader.schema.js'
+import { connect } from '../../gateway/sinks/postgresql/server.js'
+import { withDefaults } from '../../gateway/sinks/defaults.js'
+import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
+import { batchOf, failureOf, T0 } from '../sinks/contract/batches.js'
+import { readerContract } from './contract.js'
+import { queryContract } from './queries.js'
+
+const ALL = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
+
+describe('PostgreSQL reader', () => {
+  /** @type {import('../servers/postgresql.js').PostgresqlServer} */
+  let server
+  /** @type {import('../../gateway/sinks/postgresql/server.js').PostgresqlServer} */
+  let connected
+  /** @type {pg.Client} */
+  let client
+
+  const login = () => ({ host: '127.0.0.1', port: server.port, user: server.user, password: server.password, database: server.database })
+
+  before(async function () {
+    requirePostgresql(this)
+    server = await startPostgresql()
+    connected = connect({ ...login(), connections: 2 })
+    client = new pg.Client(login())
+    await client.connect()
+  })
+
+  after(async () => {
+    await client?.end()
+    await connected?.close()
+    await server?.remove()
+  })
+
+  beforeEach(async () => { await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public') })
+
+  /** @param {Record<string, unknown>} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
+  const store = async (options, ...batches) => {
+    const sink = await openSink(options, { server: connected })
+    await sink.prepare(batches)
+    await sink.write(batches)
+  }
+
+  const openReader = (/** @type {object} */ options = {}) => open({ table: 'press', ...options }, { server: connected })
+
+  const samples = async (/** @type {object} */ options, sensor = 'force') => {
+    const reader = await openReader(options)
+    const found = []
+    for await (const page of reader.samples({ sensors: [sensor], ...ALL })) found.push(...page)
+    return found
+  }
+
+  const values = async (/** @type {object} */ options, sensor = 'force') => (await samples(options, sensor)).map(({ value }) => value)
+
+  /** @type {import('./contract.js').Harness} */
+  const harness = {
+    layouts: ['wide', 'narrow', 'document'],
+    store: (layout, batches) => store({ layout }, ...batches),
+    open: layout => openReader({ layout })
+  }
+  readerContract(harness)
+  queryContract(harness)
+
+  it('reads one of several sources in a table, of any schema', async () => {
+    await store({ table: 'all', schema: 'plant "7"' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
+    expect(await values({ table: 'all', schema: 'plant "7"', source: 'oven' })).to.deep.equal([3])
+    expect(await values({ table: 'all', schema: 'plant "7"' })).to.have.members([1, 2, 3])
+  })
+
+  it('reads tables and views that others have made', async () => {
+    await client.query('CREATE TABLE press (at timestamptz, sensor_id int, reading real); INSERT INTO press VALUES (\'2023-11-14 22:13:20.123456Z\', 17, 0.1), (\'1969-12-31 23:59:59.999999Z\', 17, 2.5), (now(), 18, 1)')
+    await client.query('CREATE VIEW last AS SELECT at AT TIME ZONE \'UTC\' AS at, sensor_id::bigint, reading::numeric FROM press')
+    const columns = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'sensor_id', valueColumn: 'reading' }
+    expect(await samples(columns, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: Math.fround(0.1) }])
+    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: 0.1 }])
+    const reader = await openReader(columns)
+    expect(await reader.minimum({ sensor: '17', from: -1000n, to: -999n })).to.equal(-1000n)
+    expect(await reader.minimum({ sensor: '17', from: -999n, to: 1_700_000_000_123_456_000n })).to.equal(null)
+  })
+
+  it('gives NaN as it is stored, and leaves it out of what it computes', async () => {
+    await store({}, batchOf([NaN, 3, 1]))
+    const reader = await openReader()
+    expect(await values({})).to.deep.equal([NaN, 3, 1])
+    expect(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'mean', 'max'] })).to.deep.equal([{ time: ALL.from, sensor: 'force', count: 2, mean: 2, max: 3 }])
+    expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0 + 2n)
+    expect(await reader.edge({ sensor: 'force', ...ALL, above: 0 })).to.equal(T0 + 1n)
+  })
+
+  for (const layout of ['wide', 'narrow']) {
+    it(`finds a ${layout} range by its index, in whatever it asks`, async () => {
+      await store({ layout }, batchOf(Array.from({ length: 50_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 50_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
+      await client.query('ANALYZE press')
+      const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
+      const table = new ReadTable(options, (await client.query(READ_COLUMNS, [nameOf(options)])).rows)
+      const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
+      const statements = {
+        samples: table.samples(['force'], range),
+        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev']),
+        first: table.edge({ ...range, above: 5 }),
+        last: table.edge({ ...range, below: 5, last: true }),
+        minimum: table.minimum(range)
+      }
+      for (const [what, { text, values: parameters }] of Object.entries(statements)) {
+        const { rows } = await client.query(`EXPLAIN (ANALYZE) ${text}`, parameters)
+        const plan = rows.map(row => row['QUERY PLAN']).join('\n')
+        expect(plan, what).to.match(/Index (Only )?Scan.*press_time_/).and.to.match(/Index Cond: .*"time" >= .*"time" <= /)
+        expect(plan, what).not.to.match(/Seq Scan/)
+      }
+    })
+  }
+
+  it('ends a query at the server, too, when told to', async () => {
+    await store({}, batchOf([1]))
+    const holder = new pg.Client(login())
+    await holder.connect()
+    await holder.query('BEGIN; LOCK TABLE press IN ACCESS EXCLUSIVE MODE')
+    const abort = new AbortController()
+    const reader = await openReader()
+    const waiting = failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
+    const running = async () => Number((await client.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice' AND state = 'active'")).rows[0].count)
+    while (await running() === 0) await sleep(10)
+    abort.abort(new Error('closing'))
+    expect((await waiting).message).to.equal('closing')
+    while (await running() > 0) await sleep(50)
+    await holder.end()
+    expect(await values({})).to.deep.equal([1])
+  })
+
+  it('gives its connection back, read to the end or not', async () => {
+    await store({}, batchOf(Array.from({ length: 100 }, (_, i) => i)))
+    const reader = await openReader()
+    for (let i = 0; i < 5; i++) {
+      for await (const page of reader.samples({ sensors: ['force'], ...ALL, pageRows: 10 })) {
+        if (page[0].value === 10) break
+      }
+    }
+    const { rows } = await client.query("SELECT state FROM pg_stat_activity WHERE application_name = 'sluice'")
+    expect(rows.map(({ state }) => state)).to.deep.equal(rows.map(() => 'idle'))
+  })
+
+  it('sees one state of the table, while it is being written', async () => {
+    await store({}, batchOf(Array.from({ length: 5000 }, (_, i) => i)))
+    let read = 0
+    for await (const page of (await openReader()).samples({ sensors: ['force'], ...ALL, pageRows: 1000 })) {
+      if (read === 0) await store({}, batchOf([-1], { time: BigInt64Array.of(T0 + 100_000n) }))
+      read += page.length
+    }
+    expect(read).to.equal(5000)
+  })
+
+  it('says what is missing: the table, a column, the server', async () => {
+    const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
+    expect(await tells({})).to.match(/There is no table "public"\."press"\. Check table and schema/)
+    await store({}, batchOf([1]))
+    expect(await tells({ timeColumn: 'at' })).to.match(/no column "at"/)
+    expect(await tells({ timeColumn: 'force' })).to.match(/"force".*is of type float8.*Set a time column of type timestamptz/)
+    expect(await tells({ source: 'press' })).to.match(/no column "source"/)
+    expect(await tells({ layout: 'narrow' })).to.match(/no column "sensor"/)
+    expect(await tells({ layout: 'document' })).to.match(/no column "measurements"/)
+    const nowhere = connect({ port: 1 })
+    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(/No connection.*ECONNREFUSED/)
+    await nowhere.close()
+  })
+})

@@ -1,0 +1,120 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'chai'
+import { open as openSink } from '../../gateway/sinks/sqlite/index.js'
+import { open } from '../../gateway/sinks/sqlite/reader.js'
+import { batchOf, failureOf, T0 } from '../sinks/contract/batches.js'
+import { readerContract } from './contract.js'
+import { queryContract } from './queries.js'
+
+const ALL = { from: 0n, to: 2n ** 63n - 1n }
+
+describe('SQLite reader', () => {
+  /** @type {string} */
+  let folder
+  /** @type {string} */
+  let file
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-reader-'))
+    file = join(folder, 'sluice.sqlite')
+  })
+
+  afterEach(() => rm(folder, { recursive: true }))
+
+  /** @param {object} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
+  const store = async (options, ...batches) => {
+    const sink = await openSink({ file, ...options })
+    await sink.prepare(batches)
+    await sink.write(batches)
+    await sink.close()
+  }
+
+  /** @template T @param {object} options @param {(reader: import('../../gateway/queries/reader.js').Reader) => Promise<T>} work */
+  const reading = async (options, work) => {
+    const reader = await open({ file, table: 'press', ...options })
+    try {
+      return await work(reader)
+    } finally {
+      await reader.close()
+    }
+  }
+
+  const values = (/** @type {object} */ options, sensor = 'force') => reading(options, async reader => {
+    const found = []
+    for await (const page of reader.samples({ sensors: [sensor], ...ALL })) found.push(...page.map(({ value }) => value))
+    return found
+  })
+
+  /** @type {import('./contract.js').Harness} */
+  const harness = {
+    layouts: ['wide', 'narrow', 'document'],
+    store: (layout, batches) => store({ layout }, ...batches),
+    open: layout => open({ file, table: 'press', layout })
+  }
+  readerContract(harness)
+  queryContract(harness)
+
+  it('reads one of several sources in a table', async () => {
+    await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
+    expect(await values({ table: 'all', source: 'oven' })).to.deep.equal([3])
+    expect(await values({ table: 'all' })).to.have.members([1, 2, 3])
+  })
+
+  it('reads a table that another program has made', async () => {
+    const database = new DatabaseSync(file)
+    database.exec('CREATE TABLE press (timestamp INTEGER, sensor_id INTEGER, reading REAL); INSERT INTO press VALUES (5, 17, 0.5), (6, 18, 1.5), (7, 17, 2.5)')
+    database.close()
+    expect(await values({ layout: 'narrow', timeColumn: 'timestamp', sensorColumn: 'sensor_id', valueColumn: 'reading' }, '17')).to.deep.equal([0.5, 2.5])
+  })
+
+  it('summarises, and finds edges, over many pieces, other work going on between them', async () => {
+    const rows = 100_000
+    const force = Array.from({ length: rows }, (_, i) => i === 71_234 ? -1 : i % 10)
+    await store({}, batchOf(force))
+    await reading({}, async reader => {
+      let turns = 0
+      const timer = setInterval(() => turns++)
+      const [{ count, mean, stddev }] = await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'mean', 'stddev'] })
+      clearInterval(timer)
+      expect([count, turns > 1]).to.deep.equal([rows, true])
+      const exact = force.reduce((sum, value) => sum + value, 0) / rows
+      expect(mean).to.be.closeTo(exact, 1e-12)
+      expect(stddev).to.be.closeTo(Math.sqrt(force.reduce((sum, value) => sum + (value - exact) ** 2, 0) / (rows - 1)), 1e-12)
+      expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0 + 71_234n)
+      expect(await reader.edge({ sensor: 'force', ...ALL, below: 0 })).to.equal(T0 + 71_234n)
+      expect(await reader.edge({ sensor: 'force', ...ALL, below: 0, last: true })).to.equal(T0 + 71_234n)
+      const abort = new AbortController()
+      setImmediate(() => abort.abort(new Error('enough')))
+      expect((await failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))).message).to.equal('enough')
+    })
+  })
+
+  it('does not hold up the sink, nor sees half of what it writes', async () => {
+    await store({}, batchOf(Array.from({ length: 30_000 }, (_, i) => i)))
+    await reading({}, async reader => {
+      let read = 0
+      for await (const page of reader.samples({ sensors: ['force'], ...ALL, pageRows: 1000 })) {
+        if (read === 0) await store({}, batchOf([-1], { time: BigInt64Array.of(T0 + 100_000n) }))
+        read += page.length
+      }
+      expect(read).to.equal(30_000)
+    })
+    expect(await values({})).to.have.length(30_001)
+  })
+
+  it('says what is missing: the file, the table, a column', async () => {
+    const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
+    expect(await tells({})).to.match(/There is no SQLite file.*sluice\.sqlite/)
+    await writeFile(join(folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
+    expect(await tells({ file: join(folder, 'text') })).to.match(/not a database/)
+    await store({}, batchOf([1]))
+    expect(await tells({ table: 'oven' })).to.match(/no table "oven".*Check its name/)
+    expect(await tells({ timeColumn: 'at' })).to.match(/no column "at".*Set the time column/)
+    expect(await tells({ source: 'press' })).to.match(/no column "source"/)
+    expect(await tells({ layout: 'narrow' })).to.match(/no column "sensor"/)
+    expect(await tells({ layout: 'document' })).to.match(/no column "measurements"/)
+  })
+})
