@@ -1,25 +1,18 @@
 // Builds the server that the tests of the MongoDB sink talk to, where Go is installed: FerretDB, which speaks the MongoDB protocol over PostgreSQL; no package registry
-// has mongod itself. `tools/setup.js` runs it. It runs on the machine's own Node (18 or newer), so it imports nothing but Node's own modules.
+// has mongod itself. `tools/setup.js` runs it. It runs on the machine's own Node (18 or newer), so it imports nothing but Node's own modules and where the program belongs.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ferretdbProgram, ferretdbSources } from '../test/servers/ferretdb/program.js'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const source = join(root, 'test', 'servers', 'ferretdb')
-
-/** The built program, where there is one: a folder for each version of its sources. */
-export const ferretdbProgram = join(root, 'node_modules', '.cache', 'sluice', `ferretdb-${versionOf(['main.go', 'go.mod'])}`, 'ferretdb')
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = build()
+process.exitCode = build()
 
 function build () {
   if (existsSync(ferretdbProgram)) return say(0, 'FerretDB is built.')
   if (spawnSync('go', ['version']).status !== 0) return say(1, 'FerretDB cannot be built, as Go is missing (https://go.dev/dl); skipped without it: MongoDB sink and kill tests.')
   mkdirSync(dirname(ferretdbProgram), { recursive: true })
   const unfinished = `${ferretdbProgram}.${process.pid}`
-  const { status, stderr } = spawnSync('go', ['build', '-trimpath', '-mod=readonly', '-o', unfinished, '.'], { cwd: source, encoding: 'utf8', env: { ...process.env, CGO_ENABLED: '0' } })
+  const { status, stderr } = spawnSync('go', ['build', '-trimpath', '-mod=readonly', '-o', unfinished, '.'], { cwd: ferretdbSources, encoding: 'utf8', env: { ...process.env, CGO_ENABLED: '0' } })
   if (status !== 0) return say(1, `FerretDB cannot be built; skipped without it: MongoDB sink and kill tests. Go says: ${String(stderr).trim().split('\n').pop()}`)
   renameSync(unfinished, ferretdbProgram)
   return say(0, 'FerretDB has been built.')
@@ -29,11 +22,4 @@ function build () {
 function say (status, line) {
   console.log(line)
   return status
-}
-
-/** @param {string[]} files */
-function versionOf (files) {
-  const hash = createHash('sha256')
-  for (const file of files) hash.update(readFileSync(join(source, file)))
-  return hash.digest('hex').slice(0, 12)
 }

@@ -21,6 +21,7 @@ import { findProgram } from './programs.js'
  * @property {string} ca  path of the authority's certificate, where the server has TLS
  * @property {number|undefined} pid  while it runs
  * @property {(statement: string, parameters?: Record<string, string>) => Promise<any>} query  InfluxQL, as that user; gives the first result
+ * @property {() => Promise<string>} version  of the program
  * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`
  * @property {() => Promise<void>} stop  shuts down cleanly
  * @property {() => Promise<void>} kill  SIGKILL
@@ -107,6 +108,10 @@ bind-address = "127.0.0.1:${backupPort}"
       const { results: [result] = [], error } = JSON.parse(text, exactNumber)
       if (error ?? result?.error) throw new Error(`${statement}: ${error ?? result.error}`)
       return result
+    },
+    async version () {
+      const { series: [{ columns, values }] } = await handle.query("SHOW DIAGNOSTICS FOR 'build'")
+      return values[0][columns.indexOf('Version')]
     },
     async start () {
       const child = spawn(String(findProgram('influxd')), ['-config', config], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })

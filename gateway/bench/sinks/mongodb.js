@@ -1,0 +1,100 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Long, MongoClient } from 'mongodb'
+import { open } from '../../sinks/mongodb/index.js'
+import { WRITE_CONCERN } from '../../sinks/mongodb/insert.js'
+import { connect } from '../../sinks/mongodb/server.js'
+
+/**
+ * @typedef {import('./sink-bench.js').Running} Running
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ */
+
+const DATABASE = 'bench'
+
+/** Batches that the rival has on their way at once: more make it no faster. */
+const LOADER_WRITES = 2
+
+const { missingMongodb, startMongodb } = await servers()
+
+/** @type {import('./sink-bench.js').SinkBench} */
+export const bench = {
+  title: 'MongoDB, a document a row, index on time_ns',
+  missing: missingMongodb,
+  note: 'the server is FerretDB over PostgreSQL, not mongod, whose figures would be several times as high: what counts is the ratio to the driver',
+  async start (folder) {
+    const dir = join(folder, 'mongodb')
+    await mkdir(dir, { recursive: true })
+    const server = await startMongodb({ dir })
+    const client = new MongoClient(server.url)
+    const db = client.db(DATABASE)
+    const { version } = await db.command({ buildInfo: 1 })
+
+    /** @param {number} connections */
+    const openSink = async connections => {
+      const connected = connect({ url: server.url, database: DATABASE, connections })
+      const sink = await open({}, { server: connected })
+      return { sink, close: () => sink.close().then(() => connected.close()) }
+    }
+    /** The collection as our sink makes it. @param {Batch[]} batches */
+    const makeCollection = async ([batch]) => {
+      const { sink, close } = await openSink(1)
+      await sink.prepare([batch])
+      await close()
+      return db.collection(batch.source, { writeConcern: WRITE_CONCERN })
+    }
+    const collections = async () => (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
+
+    return {
+      version: `FerretDB, MongoDB protocol ${version}`,
+      open: openSink,
+      async clear () {
+        for (const name of await collections()) await db.dropCollection(name)
+      },
+      async count () {
+        const names = (await collections()).filter(name => name !== 'sluice_commits')
+        const counts = await Promise.all(names.map(name => db.collection(name).countDocuments()))
+        return counts.reduce((sum, each) => sum + each, 0)
+      },
+      loader: {
+        name: 'the driver, insertMany unordered, as many documents at once',
+        async run (batches) {
+          const collection = await makeCollection(batches)
+          const waiting = batches.map(documentsOf).values()
+          const start = performance.now()
+          await Promise.all(Array.from({ length: LOADER_WRITES }, async () => {
+            for (const documents of waiting) await collection.insertMany(documents, { ordered: false })
+          }))
+          return (performance.now() - start) / 1000
+        }
+      },
+      naive: {
+        name: 'an insertOne a message, as node-red-node-mongodb',
+        rows: 2000,
+        async run (batches) {
+          const collection = await makeCollection(batches)
+          const documents = batches.flatMap(documentsOf)
+          const start = performance.now()
+          await Promise.all(documents.map(document => collection.insertOne(document)))
+          return (performance.now() - start) / 1000
+        }
+      },
+      async remove () {
+        await client.close()
+        await server.remove()
+      }
+    }
+  }
+}
+
+/** The published package has these, and nothing else needs them. */
+function servers () {
+  return import('../../../test/servers/mongodb.js')
+}
+
+/** @param {Batch} batch  of time, sensor and value */
+function documentsOf ({ time, columns: [sensor, value] }) {
+  return Array.from(time, (each, row) => ({
+    time: new Date(Number(each / 1_000_000n)), time_ns: Long.fromBigInt(each), sensor: sensor[row], value: value[row]
+  }))
+}
