@@ -86,7 +86,7 @@ export async function startOldClickhouse ({ dir } = {}) {
     <http_port>${port}</http_port><https_port>${tlsPort}</https_port><tcp_port>${nativePort}</tcp_port><listen_host>127.0.0.1</listen_host>
     <openSSL><server><certificateFile>${file('server.crt')}</certificateFile><privateKeyFile>${file('server.key')}</privateKeyFile><verificationMode>none</verificationMode></server></openSSL>
     <path>${file('data')}/</path><tmp_path>${file('tmp')}/</tmp_path><users_config>${file('users.xml')}</users_config>
-    <timezone>UTC</timezone><mark_cache_size>100000000</mark_cache_size><default_profile>default</default_profile><default_database>default</default_database>
+    <timezone>UTC</timezone><mark_cache_size>100000000</mark_cache_size><keep_alive_timeout>1</keep_alive_timeout><default_profile>default</default_profile><default_database>default</default_database>
   </yandex>`)
   const account = await serverAccount()
   if (account.uid !== undefined) execFileSync('chown', ['-R', `${account.uid}:${account.gid}`, folder])

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
@@ -85,7 +86,7 @@ bind-address = "127.0.0.1:${backupPort}"
 
   /** @type {import('node:child_process').ChildProcess|null} */
   let server = null
-  let hasUser = false
+  let hasUser = existsSync(join(folder, 'meta'))
   const base = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`
   const end = async (/** @type {NodeJS.Signals} */ signal) => {
     if (!server) return
@@ -124,7 +125,7 @@ bind-address = "127.0.0.1:${backupPort}"
       })
       server = child
       await waitForPort(port, { gone: () => server === child ? null : `InfluxDB has ended:\n${log}` })
-      if (!hasUser && !dir) await handle.query(`CREATE USER "${USER}" WITH PASSWORD '${PASSWORD.replaceAll("'", "\\'")}' WITH ALL PRIVILEGES`)
+      if (!hasUser) await handle.query(`CREATE USER "${USER}" WITH PASSWORD '${PASSWORD.replaceAll("'", "\\'")}' WITH ALL PRIVILEGES`)
       hasUser = true
     },
     stop: () => end('SIGTERM'),

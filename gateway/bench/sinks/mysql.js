@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import mysql from 'mysql2/promise'
+import { open } from '../../sinks/mysql/index.js'
+import { quote } from '../../sinks/mysql/dialect.js'
+import { connect } from '../../sinks/mysql/server.js'
+
+/**
+ * @typedef {import('./sink-bench.js').Running} Running
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../../../test/servers/mariadb.js').MariadbServer} MariadbServer
+ */
+
+const PROGRAM = 'mariadb'
+
+/** As many as node-red-node-mysql has. */
+const NAIVE_CONNECTIONS = 50
+
+/** What rows of a second or two need, so that no side waits for the disk more than for its commits. */
+const MEMORY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
+
+/** @type {import('./sink-bench.js').SinkBench} */
+export const bench = {
+  title: 'MariaDB, primary key by time',
+  async missing () {
+    const { missingMariadb } = await import('../../../test/servers/mariadb.js')
+    return missingMariadb()
+  },
+  goalRowsPerSecond: 743_000,
+  async start (folder) {
+    const { startMariadb } = await import('../../../test/servers/mariadb.js')
+    const dir = join(folder, 'mariadb')
+    await mkdir(dir)
+    const server = await startMariadb({ dir, options: MEMORY })
+    const { port, user, password, database } = server
+    const login = { host: '127.0.0.1', port, user, password, database }
+    const client = await mysql.createConnection(login)
+    const [[{ version }]] = /** @type {[any[], any]} */ (await client.query('SELECT VERSION() AS version'))
+
+    /** @param {number} connections */
+    const openSink = async connections => {
+      const connected = connect({ ...login, connections })
+      const sink = await open({}, { server: connected })
+      return { sink, close: () => sink.close().then(() => connected.close()) }
+    }
+    /** The table as our sink makes it. @param {Batch[]} batches */
+    const makeTable = async ([batch]) => {
+      const { sink, close } = await openSink(1)
+      await sink.prepare([batch])
+      await close()
+      return quote(batch.source)
+    }
+    const tables = async () => {
+      const [rows] = /** @type {[any[], any]} */ (await client.query('SHOW TABLES'))
+      return rows.map(row => String(Object.values(row)[0]))
+    }
+
+    return {
+      version: `MariaDB ${/^[\d.]+/.exec(version)?.[0]}`,
+      open: openSink,
+      async clear () {
+        for (const table of await tables()) await client.query(`DROP TABLE ${quote(table)}`)
+      },
+      async count () {
+        const names = (await tables()).filter(name => name !== 'sluice_commits')
+        const counts = await Promise.all(names.map(async name => /** @type {any} */ (await client.query(`SELECT COUNT(*) AS count FROM ${quote(name)}`))[0][0].count))
+        return counts.reduce((sum, each) => sum + each, 0)
+      },
+      loader: {
+        name: 'mariadb, LOAD DATA LOCAL INFILE',
+        async run (batches) {
+          const table = await makeTable(batches)
+          const file = join(folder, 'rows.tsv')
+          await writeFile(file, batches.map(text))
+          return loadFile(server, file, table)
+        }
+      },
+      naive: {
+        name: 'an INSERT a message, as node-red-node-mysql',
+        rows: 5000,
+        async run (batches) {
+          const table = await makeTable(batches)
+          const pool = mysql.createPool({ ...login, connectionLimit: NAIVE_CONNECTIONS })
+          await Promise.all(Array.from({ length: NAIVE_CONNECTIONS }, () => pool.query('SELECT 1')))
+          const start = performance.now()
+          await Promise.all(batches.flatMap(({ time, columns: [sensor, value] }) => Array.from(time, (each, row) =>
+            pool.query(`INSERT INTO ${table} (time_ns, sensor, value) VALUES (?, ?, ?)`, [each, sensor[row], value[row]]))))
+          const seconds = (performance.now() - start) / 1000
+          await pool.end()
+          return seconds
+        }
+      },
+      async remove () {
+        await client.end()
+        await server.remove()
+      }
+    }
+  }
+}
+
+/** @param {Batch} batch  of time, sensor and value */
+function text ({ time, columns: [sensor, value] }) {
+  return Array.from(time, (each, row) => `${each}\t${sensor[row]}\t${value[row]}\n`).join('')
+}
+
+/**
+ * @param {MariadbServer} server
+ * @param {string} file
+ * @param {string} table  quoted
+ * @returns {Promise<number>} seconds, without the start of the program
+ */
+async function loadFile ({ port, user, password, database }, file, table) {
+  const clock = 'SELECT UNIX_TIMESTAMP(SYSDATE(6))'
+  const statements = `${clock}; LOAD DATA LOCAL INFILE '${file}' INTO TABLE ${table} CHARACTER SET utf8mb4 (time_ns, sensor, value); ${clock}`
+  const args = ['--no-defaults', '--host=127.0.0.1', `--port=${port}`, `--user=${user}`, '--local-infile', '--skip-column-names', `--execute=${statements}`, database]
+  const child = spawn(PROGRAM, args, { env: { ...process.env, MYSQL_PWD: password }, stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', part => { output += part })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${PROGRAM} ended with ${code}`)
+  const [from, to] = output.trim().split('\n').map(Number)
+  return to - from
+}

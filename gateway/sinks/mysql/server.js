@@ -1,0 +1,167 @@
+import mysql from 'mysql2/promise'
+import { describe } from '../../errors.js'
+import { withDefaults } from '../defaults.js'
+import { connectError, connectionOptions, placeOf } from './login.js'
+import { isTransient } from './refused.js'
+import { schema } from './server.schema.js'
+import { startSession } from './session.js'
+
+export { schema }
+
+/**
+ * @typedef {import('./session.js').Connection} Connection
+ * @typedef {import('./session.js').Facts} Facts
+ * @typedef {import('./login.js').ServerOptions} ServerOptions
+ */
+
+const TEST_TIMEOUT_MS = 15_000
+
+const LOCAL_INFILE_HINT = 'It does not allow LOAD DATA LOCAL: rows go by INSERT, which is slower; local_infile=1 among the server\'s settings allows it.'
+
+/**
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{log?: import('../sink.js').Log}} [context]
+ */
+export function connect (options, { log } = {}) {
+  return new MysqlServer(/** @type {ServerOptions} */ (withDefaults(schema, options)), log)
+}
+
+/** Connections to one server, made when needed. One that fails is given up, and the next use makes a new one. */
+export class MysqlServer {
+  #options
+  #log
+  /** @type {mysql.Pool|null} */
+  #pool = null
+  /** @type {WeakMap<object, Facts>} of connections that are set up */
+  #facts = new WeakMap()
+  /** @type {Set<string>} */
+  #said = new Set()
+  /** Whether the server, or something between, has refused LOAD DATA LOCAL although its settings allow it. */
+  #refusesFiles = false
+
+  /** @param {ServerOptions} options @param {import('../sink.js').Log} [log] */
+  constructor (options, log) {
+    this.#options = options
+    this.#log = log
+  }
+
+  /**
+   * Lends a connection. What the work leaves uncommitted when it fails is rolled back.
+   * @template T
+   * @param {(connection: Connection, facts: Facts) => Promise<T>} work
+   * @param {AbortSignal} [signal]  breaks the connection off, and ends what the server does on it
+   * @returns {Promise<T>}
+   * @throws {import('../../errors.js').SluiceError} SLUICE_SINK_CONNECT
+   */
+  async use (work, signal) {
+    signal?.throwIfAborted()
+    const connection = await this.#lend()
+    const breakOff = () => {
+      /** @type {any} */ (connection.connection).stream.destroy()
+      this.#kill(connection.threadId)
+    }
+    signal?.addEventListener('abort', breakOff)
+    try {
+      signal?.throwIfAborted()
+      const result = await work(connection, await this.#factsOf(connection))
+      connection.release()
+      return result
+    } catch (error) {
+      await giveBack(connection, error)
+      throw signal?.aborted ? signal.reason : error
+    } finally {
+      signal?.removeEventListener('abort', breakOff)
+    }
+  }
+
+  /** For messages. */
+  get place () { return `MySQL at ${placeOf(this.#options.host, this.#options.port)}` }
+
+  /** Says that LOAD DATA LOCAL was refused: from now on `facts.localInfile` is false. */
+  refuseFiles () {
+    this.#refusesFiles = true
+    this.#facts = new WeakMap()
+  }
+
+  /** @param {{signal?: AbortSignal}} [options] */
+  async test ({ signal } = {}) {
+    const timeout = AbortSignal.timeout(TEST_TIMEOUT_MS)
+    return this.use(async (connection, { product, version, localInfile, risks }) => {
+      const [[{ database, user }]] = /** @type {[any[], any]} */ (await connection.query('SELECT DATABASE() AS `database`, CURRENT_USER() AS user'))
+      const notes = [localInfile ? 'LOAD DATA LOCAL is allowed: the fast way.' : LOCAL_INFILE_HINT, ...risks.map(riskText)]
+      return `${product} ${version}, database "${database}", logged in as ${user}. ${notes.join(' ')}`
+    }, signal ? AbortSignal.any([signal, timeout]) : timeout)
+  }
+
+  async close () {
+    const pool = this.#pool
+    this.#pool = null
+    await pool?.end()
+  }
+
+  async #lend () {
+    try {
+      this.#pool ??= this.#open()
+      return await this.#pool.getConnection()
+    } catch (error) {
+      throw connectError(this.#options, error)
+    }
+  }
+
+  /** What holds on a connection, which is set up when it is new. @param {Connection} connection */
+  async #factsOf (connection) {
+    const known = this.#facts.get(connection.connection)
+    if (known) return known
+    try {
+      const found = await startSession(connection)
+      const facts = { ...found, localInfile: found.localInfile && !this.#refusesFiles }
+      this.#facts.set(connection.connection, facts)
+      this.#sayOf(facts)
+      return facts
+    } catch (error) {
+      throw connectError(this.#options, error)
+    }
+  }
+
+  #open () {
+    const pool = mysql.createPool({ ...connectionOptions(this.#options), connectionLimit: this.#options.connections })
+    // A connection in use also reports its end by the statement that it ends.
+    pool.on('connection', connection => connection.on('error', () => {}))
+    return pool
+  }
+
+  /** @param {Facts} facts */
+  #sayOf ({ localInfile, risks }) {
+    for (const text of [...localInfile ? [] : [LOCAL_INFILE_HINT], ...risks.map(riskText)]) {
+      if (this.#said.has(text)) continue
+      this.#said.add(text)
+      this.#log?.warn(`${this.place}: ${text}`)
+    }
+  }
+
+  /** Ends what the server does on a connection that was broken off: it notices by itself only when it next sends. @param {number} thread */
+  async #kill (thread) {
+    try {
+      const connection = await mysql.createConnection(connectionOptions(this.#options))
+      connection.on('error', () => {})
+      await connection.query(`KILL CONNECTION ${Number(thread)}`)
+      await connection.end()
+    } catch (error) {
+      if (/** @type {any} */ (error).errno !== NO_SUCH_THREAD) this.#log?.warn(`${this.place}: a statement that was broken off may still run there: ${describe(error)}`)
+    }
+  }
+}
+
+const NO_SUCH_THREAD = 1094
+
+/** @param {string} risk */
+function riskText (risk) {
+  return `A crash of its machine can lose what has been committed: ${risk}.`
+}
+
+/** After an error, unless that is the rows', a connection is given up: a new one may have more rights, and other settings. @param {Connection} connection @param {unknown} error */
+async function giveBack (connection, error) {
+  const isGood = await connection.query('ROLLBACK').then(() => !isTransient(error), () => false)
+  if (isGood) connection.release()
+  else connection.destroy()
+}

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { withDefaults } from '../../gateway/sinks/defaults.js'
+import { open } from '../../gateway/sinks/mysql/reader.js'
+import { READ_COLUMNS, ReadTable } from '../../gateway/sinks/mysql/reader-sql.js'
+import { schema } from '../../gateway/sinks/mysql/reader.schema.js'
+import { batchOf, failureOf, rowOf, T0 } from '../sinks/contract/batches.js'
+import { MysqlDatabase } from '../sinks/mysql-database.js'
+import { readerContract } from './contract.js'
+import { queryContract } from './queries.js'
+
+const NOTES = 20_000
+
+const ALL = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
+
+describe('MySQL reader', () => {
+  const database = MysqlDatabase.inSuite()
+  const { query } = database
+
+  /** @param {Record<string, unknown>} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
+  const store = async (options, ...batches) => {
+    const sink = await database.openSink(options)
+    await sink.prepare(batches)
+    await sink.write(batches)
+  }
+
+  const openReader = (/** @type {object} */ options = {}) => open({ table: 'press', ...options }, { server: database.connect({ connections: 2 }) })
+
+  const samples = async (/** @type {object} */ options, sensor = 'force') => {
+    const reader = await openReader(options)
+    const found = []
+    for await (const page of reader.samples({ sensors: [sensor], ...ALL })) found.push(...page)
+    return found
+  }
+
+  const values = async (/** @type {object} */ options, sensor = 'force') => (await samples(options, sensor)).map(({ value }) => value)
+
+  /** More than the buffers between server and reader hold. */
+  const storeNotes = () => store({}, batchOf(Array(NOTES).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(NOTES).fill('.'.repeat(600))] }))
+
+  /** What the server does for connections other than the test's own. */
+  const running = async () => (await query("SELECT COMMAND AS command FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = 'sluice' AND COMMAND <> 'Sleep'")).length
+
+  /** @type {import('./contract.js').Harness} */
+  const harness = {
+    layouts: ['wide', 'narrow', 'document'],
+    store: (layout, batches) => store({ layout }, ...batches),
+    open: layout => openReader({ layout })
+  }
+  readerContract(harness)
+  queryContract(harness)
+
+  it('reads one of several sources in a table', async () => {
+    await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
+    expect(await values({ table: 'all', source: 'oven' })).to.deep.equal([3])
+    expect(await values({ table: 'all' })).to.have.members([1, 2, 3])
+  })
+
+  it('reads tables and views that others have made', async () => {
+    await query("CREATE TABLE press (at DATETIME(6), sensor_id INT, reading FLOAT)")
+    await query("INSERT INTO press VALUES ('2023-11-14 22:13:20.123456', 17, 0.1), ('1969-12-31 23:59:59.999999', 17, 2.5), (UTC_TIMESTAMP(), 18, 1)")
+    await query('CREATE VIEW last AS SELECT at, CAST(sensor_id AS CHAR) AS sensor_id, CAST(reading AS DECIMAL(9, 1)) AS reading FROM press')
+    const columns = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'sensor_id', valueColumn: 'reading' }
+    expect(await samples(columns, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: Math.fround(0.1) }])
+    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: 0.1 }])
+    const reader = await openReader(columns)
+    expect(await reader.minimum({ sensor: '17', from: -1000n, to: -999n })).to.equal(-1000n)
+    expect(await reader.minimum({ sensor: '17', from: -999n, to: 1_700_000_000_123_456_000n })).to.equal(null)
+  })
+
+  it('tells sensors apart that MySQL compares as equal', async () => {
+    await store({ layout: 'narrow' }, rowOf({ a: ['float64', 1], A: ['float64', 2], ä: ['float64', 3], 'a ': ['float64', 4] }))
+    for (const [sensor, value] of /** @type {[string, number][]} */ ([['a', 1], ['A', 2], ['ä', 3], ['a ', 4]])) expect(await values({ layout: 'narrow' }, sensor), sensor).to.deep.equal([value])
+    const summaries = await (await openReader({ layout: 'narrow' })).summaries({ sensors: ['a ', 'a'], ...ALL, statistics: ['max'] })
+    expect(summaries.map(({ sensor, max }) => [sensor, max])).to.deep.equal([['a ', 4], ['a', 1]])
+  })
+
+  for (const layout of ['wide', 'narrow']) {
+    it(`finds a ${layout} range by its key, in whatever it asks`, async () => {
+      await store({ layout }, batchOf(Array.from({ length: 20_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 20_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
+      await query('ANALYZE TABLE press')
+      const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
+      const table = new ReadTable(options, await query(READ_COLUMNS, ['press']))
+      const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
+      const statements = {
+        samples: table.samples(['force'], range),
+        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev']),
+        first: table.edge({ ...range, above: 5 }),
+        last: table.edge({ ...range, below: 5, last: true }),
+        minimum: table.minimum(range)
+      }
+      for (const [what, { sql, values: parameters }] of Object.entries(statements)) {
+        const [plan] = await query(`EXPLAIN ${sql}`, parameters)
+        expect([plan.type, plan.key], what).to.deep.equal(['range', 'PRIMARY'])
+        expect(Number(plan.rows), what).to.be.below(500)
+        if (what !== 'minimum' && what !== 'summaries') expect(plan.Extra, what).not.to.include('filesort')
+      }
+    })
+  }
+
+  it('ends a query at the server, too, when told to', async () => {
+    await store({}, batchOf([1]))
+    await query('LOCK TABLES press WRITE')
+    const abort = new AbortController()
+    const reader = await openReader()
+    const waiting = failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
+    while (await running() === 0) await sleep(5)
+    await sleep(50)
+    abort.abort(new Error('closing'))
+    expect((await waiting).message).to.equal('closing')
+    while (await running() > 0) await sleep(10)
+    await query('UNLOCK TABLES')
+    expect(await values({})).to.deep.equal([1])
+  })
+
+  it('leaves nothing running, read to the end or not', async () => {
+    await storeNotes()
+    const reader = await openReader()
+    for (let i = 0; i < 5; i++) {
+      for await (const page of reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })) {
+        if (page[0].time === T0 + 10n) break
+      }
+    }
+    while (await running() > 0) await sleep(10)
+  })
+
+  it('fetches no more than is asked for, and sees one state of the table', async () => {
+    await storeNotes()
+    let read = 0
+    for await (const page of (await openReader()).samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) {
+      if (read === 0) {
+        await store({}, rowOf({ note: ['string', 'new'] }, { time: BigInt64Array.of(T0 + 100_000_000n) }))
+        await sleep(100)
+        expect(await running(), 'the server waits with the rest of its rows').to.equal(1)
+      }
+      read += page.length
+    }
+    expect(read).to.equal(NOTES)
+  })
+
+  it('says so when the server ends in the middle of a reading', async () => {
+    await storeNotes()
+    const reader = await openReader()
+    const error = await failureOf(async () => {
+      let read = 0
+      for await (const { length } of reader.samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) if ((read += length) === 2000) await database.server.kill()
+    })
+    expect(error.code).to.equal('SLUICE_QUERY_MYSQL')
+    await database.server.start()
+    await database.reconnect()
+    expect((await (await openReader()).edge({ sensor: 'note', ...ALL, above: 0 }))).to.equal(null)
+  })
+
+  it('says what is missing: the table, a column, the server', async () => {
+    const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
+    expect(await tells({})).to.match(/There is no table `press`\. Check table and database/)
+    await store({}, batchOf([1]))
+    expect(await tells({ timeColumn: 'at' })).to.match(/no column `at`/)
+    expect(await tells({ timeColumn: 'force' })).to.match(/`force`.*is of type double.*Set a time column of type datetime/)
+    expect(await tells({ source: 'press' })).to.match(/no column `source`/)
+    expect(await tells({ layout: 'narrow' })).to.match(/no column `sensor`/)
+    expect(await tells({ layout: 'document' })).to.match(/no column `measurements`/)
+    const nowhere = database.connect({ port: 1 })
+    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(/No connection.*ECONNREFUSED/)
+  })
+})
