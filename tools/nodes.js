@@ -18,6 +18,7 @@ export const groups = {
   sources: { title: 'Sources', color: '#87b38d' },
   staging: { title: 'Staging', color: '#e0ab5b' },
   sinks: { title: 'Sinks', color: '#7ba6cf' },
+  queries: { title: 'Queries', color: '#d19a9a' },
   operations: { title: 'Operations', color: '#b3a1d1' }
 }
 
@@ -32,7 +33,16 @@ export const faces = [
   { type: 'sluice-settle', file: 'staging/settle', label: 'settle', summary: 'Says that a flow drops a batch on purpose.', inputs: 1 },
   { type: 'sluice-sqlite', file: 'sinks/sqlite', label: 'SQLite', summary: 'Stores batches in an SQLite file, exactly once.', inputs: 1 },
   { type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL', summary: 'Stores batches in PostgreSQL by binary COPY, exactly once.', inputs: 1 },
+  { type: 'sluice-mysql', file: 'sinks/mysql', label: 'MySQL', summary: 'Stores batches in MariaDB or MySQL by LOAD DATA, exactly once.', inputs: 1 },
+  { type: 'sluice-mongodb', file: 'sinks/mongodb', label: 'MongoDB', summary: 'Stores batches in MongoDB: a document per row, value or interval, exactly once; in time-series collections at least once.', inputs: 1 },
+  { type: 'sluice-influxdb', file: 'sinks/influxdb', label: 'InfluxDB', summary: 'Stores batches in InfluxDB 1, 2 or 3 as line protocol, exactly once; over UDP it may lose.', inputs: 1 },
+  { type: 'sluice-file', file: 'sinks/file', label: 'file', summary: 'Appends batches to CSV, line protocol or Arrow files, exactly once, rotated by size and time.', inputs: 1 },
+  { type: 'sluice-null', file: 'sinks/null', label: 'null', summary: 'Stores nothing, and counts: to measure the way to it.', inputs: 1 },
   { type: 'sluice-postgresql-server', file: 'sinks/postgresql-server', label: 'PostgreSQL server', summary: 'Where a PostgreSQL or TimescaleDB server is, and how to log in.', isConfig: true },
+  { type: 'sluice-mysql-server', file: 'sinks/mysql-server', label: 'MySQL server', summary: 'Where a MariaDB or MySQL server is, and how to log in.', isConfig: true },
+  { type: 'sluice-mongodb-server', file: 'sinks/mongodb-server', label: 'MongoDB server', summary: 'Where a MongoDB server is, and how to log in.', isConfig: true },
+  { type: 'sluice-influxdb-server', file: 'sinks/influxdb-server', label: 'InfluxDB server', summary: 'Where an InfluxDB is, which version, and how to log in.', isConfig: true },
+  { type: 'sluice-query', file: 'queries/query', label: 'query', summary: 'Reads samples, statistics and machine cycles from a database, in pages.', inputs: 1, outputs: 1 },
   { type: 'sluice-stats', file: 'operations/stats', label: 'stats', summary: 'Reports rates, latency, queues and losses of the whole gateway.', inputs: 1, outputs: 1 },
   { type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters', summary: 'Lists and replays the rows a database refused.', inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay'] }
 ]

@@ -2,6 +2,7 @@ import { queries } from '../../gateway/queries/index.js'
 import { resultProperties } from '../../gateway/queries/run.js'
 import { tableProperties } from '../../gateway/queries/table.js'
 import { readerTypes, serverTypes } from '../../gateway/sinks/index.js'
+import { schema as influxdb } from '../../gateway/sinks/influxdb/reader.schema.js'
 import { schema as postgresql } from '../../gateway/sinks/postgresql/reader.schema.js'
 import { schema as sqlite } from '../../gateway/sinks/sqlite/reader.schema.js'
 import { nodeSchema } from '../schema.js'
@@ -9,7 +10,7 @@ import { nodeSchema } from '../schema.js'
 /** @typedef {import('../../resources/options.js').Property} Property */
 
 /** Readers with options of their own beside those of the table. @type {Record<string, {properties: object}>} */
-const readers = { sqlite, postgresql }
+const readers = { sqlite, postgresql, influxdb }
 
 const database = {
   type: 'string',

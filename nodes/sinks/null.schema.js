@@ -1,0 +1,6 @@
+import { schema as sink } from '../../gateway/sinks/null/schema.js'
+import { schema as writer } from '../../gateway/writer/schema.js'
+import { nodeSchema } from '../schema.js'
+import { sinkName } from './sink.schema.js'
+
+export const schema = nodeSchema(sinkName, sink, writer)
