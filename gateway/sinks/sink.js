@@ -22,6 +22,7 @@
  *   of a failed write stays and is met again, and a probe writes the rows without a record. Such a sink, or one that is told by the
  *   database which rows it refuses, may throw RefusedRows.
  * @property {(heads: Head[]) => Promise<void>} compact  merges commit records below what the spool still holds
+ * @property {() => string} [notice]  what a user must not overlook while all goes well: that it may lose, and how much it has lost, or may store twice
  * @property {() => Promise<void>} close
  *
  * @typedef {object} ServerModule  `gateway/sinks/<type>/server.js`, of a database that is a server

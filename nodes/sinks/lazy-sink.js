@@ -17,6 +17,8 @@ export class LazySink {
   /** Why it cannot be opened or asked now. @type {string|null} */
   problem = null
 
+  /** @type {Sink|null} */
+  #opened = null
   /** @type {() => void} */
   #release = () => {}
 
@@ -51,6 +53,9 @@ export class LazySink {
   /** @type {Sink['compact']} */
   async compact (heads) { return (await this.sink()).compact(heads) }
 
+  /** What a user must not overlook. */
+  get notice () { return this.#opened?.notice?.() ?? '' }
+
   async close () {
     const sink = await this.#opening?.catch(() => null)
     await sink?.close()
@@ -60,6 +65,7 @@ export class LazySink {
   sink () {
     this.#opening ??= this.open().then(({ module, sink, release = () => {} }) => {
       this.module = module
+      this.#opened = sink
       this.#release = release
       this.problem = null
       return sink

@@ -153,7 +153,8 @@ class SinkNode {
     const rate = (now.rows - this.#last.rows) / (now.atMs - this.#last.atMs) * 1000
     this.#last = now
     const problem = this.sink.problem ?? lastError
-    const notes = Object.entries({ waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates })
+    const { notice } = this.sink
+    const notes = (notice && `, ${notice}`) + Object.entries({ waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates })
       .filter(([, count]) => count > 0)
       .map(([what, count]) => `, ${quantity(count)} ${what}`)
       .join('')

@@ -109,6 +109,8 @@ class InfluxdbSink {
     await this.#attempt(async opened => opened.commits.merge(await this.#ownRecords(opened), heads))
   }
 
+  notice () { return this.#store.notice }
+
   /** The connections are the server's. */
   async close () {
     await this.#store.close()

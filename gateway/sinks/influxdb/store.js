@@ -11,6 +11,7 @@ const REQUESTS_AT_ONCE = 2
 
 /** Stores lines by HTTP. */
 export class HttpStore {
+  notice = ''
   #server
   #requestBytes = REQUEST_BYTES
 

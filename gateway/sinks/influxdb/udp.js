@@ -32,6 +32,9 @@ export class UdpStore {
   /** @type {Map<string, Sent>} by measurement */
   #sent = new Map()
   #timer
+  /** Of values, as far as they were counted. */
+  #total = 0
+  #lost = 0
 
   /** @param {import('./server.js').InfluxdbServer} server @param {number} datagramBytes @param {import('../sink.js').Log} [log] */
   constructor (server, datagramBytes, log) {
@@ -42,6 +45,8 @@ export class UdpStore {
     this.#timer = setInterval(() => this.#count(), COUNT_EVERY_MS)
     this.#timer.unref()
   }
+
+  get notice () { return `may lose: ${this.#lost} of ${this.#total} values counted are not there` }
 
   /** Resolves once all is sent, which does not say that it has arrived. @param {Lines[]} parts @param {Place} place @param {AbortSignal} [signal] */
   async write (parts, place, signal) {
@@ -144,6 +149,8 @@ export class UdpStore {
     const [counted = {}] = rowsOf(series)
     const total = [...values.values()].reduce((sum, count) => sum + count, 0)
     const lost = [...values].reduce((sum, [field, count]) => sum + Math.max(0, count - Number(counted[`count_${field}`] ?? 0)), 0)
+    this.#total += total
+    this.#lost += lost
     const text = `UDP: of ${total} values sent to measurement "${measurement}", ${lost} are not there (${(100 * lost / Math.max(1, total)).toFixed(2)} %).`
     if (lost > 0) this.#log?.warn(text)
     else this.#log?.info(text)

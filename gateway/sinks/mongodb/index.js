@@ -100,6 +100,8 @@ class MongodbSink {
     await this.#attempt((_db, commits) => commits.compact(heads, row => this.#owns(row)))
   }
 
+  notice () { return this.#options.layout === 'timeseries' ? 'at least once' : '' }
+
   /** The connections are the server's. */
   async close () {}
 
