@@ -1,11 +1,13 @@
 import { cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import { quantity } from '../stats/format.js'
+import { benchOutage } from './outage.js'
 import { benchPaperLoad, benchPipeline } from './pipeline.js'
 import { benchPostgresql } from './postgresql.js'
+import { benchSinks, sinksTable } from './sinks/index.js'
 import { benchSqlite } from './sqlite.js'
 
-const USAGE = `Usage: sluice bench [SECTION…] [--json]
+const USAGE = `Usage: sluice bench [SECTION…] [--json] [--only TYPES] [--rows N] [--quick]
 
 Measures on this machine, each thing beside what it is to be compared with, in one run.
 
@@ -13,17 +15,24 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   sqlite       the SQLite sink and the best plain loops
   pipeline     simulator → Mosquitto → PostgreSQL: values a second; processor time and memory of the gateway that consumes
   load         5 channels at 1000 samples a second through one gateway: its share of a core above an idle Node-RED
+  outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
+  sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way; a minute or two each
 
 It starts its own servers on 127.0.0.1, one thing at a time, and needs the repository with its development set-up (npm run bench).
 
   --json    print the results as JSON
+  --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
+  --rows    of sinks: how many rows are compared with the loader (default 1000000)
+  --quick   of sinks: fewer cells, a single turn
 
 Exit code: 0 measured, 1 something failed, 2 wrong arguments.
 `
 
 /** @typedef {[what: string, value: string, goal: string, isMet: boolean|null][]} Table */
 
-/** @type {Record<string, {run: () => Promise<any>, table: (result: any) => Table}>} */
+/** @typedef {{only: string[], rows: number, quick: boolean, progress: (text: string) => void}} SectionOptions */
+
+/** @type {Record<string, {run: (options: SectionOptions) => Promise<any>, table: (result: any) => Table}>} */
 const SECTIONS = {
   postgresql: {
     run: () => benchPostgresql(),
@@ -58,14 +67,33 @@ const SECTIONS = {
       ['5 × 1000 values/s, simulated, staged and stored in one gateway: above idle', `${percentOfCoreAboveIdle.toFixed(2)} % of a core`, '< 1.5', percentOfCoreAboveIdle < 1.5],
       [`its memory: idle, at the start and the end of ${seconds} s`, `${idle.toFixed(0)}, ${start.toFixed(0)}, ${end.toFixed(0)} MB`, 'flat', null]
     ]
-  }
+  },
+  outage: {
+    run: () => benchOutage(),
+    table: ({ seconds, valuesPerSecond, produced, rows, distinct, catchUpSeconds, memoryMegabytes: { start, most, catchingUp } }) => [
+      [`PostgreSQL away for ${seconds} s, ${quantity(valuesPerSecond)} values/s: memory of the gateway at the start, at most`, `${start.toFixed(0)}, ${most.toFixed(0)} MB`, '< 250', most < 250],
+      ['while it catches up, at most', `${catchingUp.toFixed(0)} MB`, '< 250', catchingUp < 250],
+      [`rows made, stored and different ones, ${catchUpSeconds.toFixed(0)} s after it is back`, `${produced}, ${rows}, ${distinct}`, 'equal', produced === rows && rows === distinct]
+    ]
+  },
+  sinks: { run: options => benchSinks(options), table: sinksTable }
 }
 
 /** @type {import('../cli/sluice.js').Command} */
 export async function bench (args, { stdout, stderr }) {
-  let sections, json
+  let sections, json, options
   try {
-    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { json: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } } })
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        json: { type: 'boolean', default: false },
+        only: { type: 'string', default: '' },
+        rows: { type: 'string', default: '1000000' },
+        quick: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false }
+      }
+    })
     if (values.help) {
       stdout.write(USAGE)
       return 0
@@ -74,6 +102,10 @@ export async function bench (args, { stdout, stderr }) {
     sections = positionals.length > 0 ? positionals : Object.keys(SECTIONS)
     const unknown = sections.find(section => !Object.hasOwn(SECTIONS, section))
     if (unknown) throw new Error(`there is no section "${unknown}"`)
+    const rows = Number(values.rows)
+    if (!Number.isInteger(rows) || rows < 1) throw new Error(`"${values.rows}" is no number of rows`)
+    const progress = (/** @type {string} */ text) => { stderr.write(`  ${text}\n`) }
+    options = { only: values.only.split(',').filter(Boolean), rows, quick: values.quick, progress }
   } catch (error) {
     stderr.write(`sluice bench: ${error instanceof Error ? error.message : error}\n\n${USAGE}`)
     return 2
@@ -82,7 +114,7 @@ export async function bench (args, { stdout, stderr }) {
   const results = {}
   for (const section of sections) {
     stderr.write(`Measuring ${section} …\n`)
-    results[section] = await SECTIONS[section].run()
+    results[section] = await SECTIONS[section].run(options)
     if (!json) stdout.write(asText(SECTIONS[section].table(results[section])))
   }
   if (json) stdout.write(`${JSON.stringify({ machine: machine(), ...results }, null, 2)}\n`)

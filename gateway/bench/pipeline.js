@@ -98,7 +98,7 @@ export async function benchPaperLoad ({ seconds = 30, warmUpSeconds = 60 } = {})
 }
 
 /** @param {PostgresqlAddress} database @param {object} options */
-function postgresqlNodes ({ port, database }, options) {
+export function postgresqlNodes ({ port, database }, options) {
   return [{ id: 'server', type: 'sluice-postgresql-server', host: '127.0.0.1', port, database }, { id: 'sink', type: 'sluice-postgresql', z: 'tab', name: 'sink', server: 'server', table: '{source}', index: 'btree', maxAgeMs: 1000, ...options, wires: [] }]
 }
 
@@ -120,7 +120,7 @@ async function idleGateway (userDir, seconds = 3) {
  * @param {object[]} nodes
  * @param {Record<string, object>} [credentials]  by node id
  */
-async function startGateway (userDir, nodes, credentials = {}) {
+export async function startGateway (userDir, nodes, credentials = {}) {
   await mkdir(userDir, { recursive: true })
   const flows = join(userDir, 'flows.json')
   const { freePort } = await import('../../test/servers/ports.js')

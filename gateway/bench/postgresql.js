@@ -73,7 +73,7 @@ async function storeAll (batches, { port, user, password, database }) {
  * @param {string[]} commands  one after the other
  * @returns {Promise<string>} what psql prints
  */
-async function runPsql (program, { port, user, password, database }, commands) {
+export async function runPsql (program, { port, user, password, database }, commands) {
   const args = ['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database, '-X', '-v', 'ON_ERROR_STOP=1', ...commands.flatMap(command => ['-c', command])]
   const child = spawn(program, args, { env: { ...process.env, PGPASSWORD: password, PGOPTIONS: '-c client_min_messages=warning', LC_ALL: 'C' }, stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''

@@ -11,7 +11,7 @@ const CHANNELS = [
  * A simulated machine and a looping CAN log, staged through a broker to several sinks, each behind a stage in of its own.
  * @param {object} options
  * @param {string} options.brokerUrl
- * @param {Record<string, import('./databases/index.js').Database>} options.databases  by type
+ * @param {Record<string, import('./databases/index.js').Database>} options.databases  by name
  * @param {number} options.rate  rows a second of the machine
  * @param {number} options.seed
  * @param {boolean} options.sources  whether they run
@@ -25,18 +25,17 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources }) {
       name: 'n2k', logFile: 'examples/data/nmea2000.log', dbcFile: 'examples/data/nmea2000.dbc', speed: 1, times: 'now', loop: true, autostart: sources
     }, 'stage-out'),
     node('stage-out', 'stage-out', { broker: 'broker' }),
-    ...Object.entries(databases).flatMap(([type, database]) => sinkNodes(type, database))
+    ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database))
   ]
 }
 
-/** @param {string} type @param {import('./databases/index.js').Database} database */
-function sinkNodes (type, { sink, server }) {
-  const serverId = `${type}-server`
-  const options = { name: type, maxAgeMs: 200, table: '{source}', ...sink }
+/** @param {string} name @param {import('./databases/index.js').Database} database */
+function sinkNodes (name, { type, sink, server }) {
+  const options = { name, maxAgeMs: 200, ...sink }
   return [
-    node(`stage-in-${type}`, 'stage-in', { broker: 'broker' }, type),
-    node(type, type, server ? { ...options, server: serverId } : options),
-    ...(server ? [{ id: serverId, type: `sluice-${serverId}`, ...server }] : [])
+    node(`stage-in-${name}`, 'stage-in', { broker: 'broker' }, name),
+    node(name, type, server ? { ...options, server: `${name}-server` } : options),
+    ...(server ? [{ id: `${name}-server`, type: `sluice-${type}-server`, ...server }] : [])
   ]
 }
 
@@ -50,5 +49,5 @@ function node (id, type, options, ...wires) {
  * @param {Record<string, import('./databases/index.js').Database>} databases
  */
 export function chaosCredentials (databases) {
-  return Object.fromEntries(Object.entries(databases).flatMap(([type, { credentials }]) => credentials ? [[`${type}-server`, credentials]] : []))
+  return Object.fromEntries(Object.entries(databases).flatMap(([name, { credentials }]) => credentials ? [[`${name}-server`, credentials]] : []))
 }

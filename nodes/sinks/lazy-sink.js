@@ -54,7 +54,7 @@ export class LazySink {
   async compact (heads) { return (await this.sink()).compact(heads) }
 
   /** What a user must not overlook. */
-  get notice () { return this.#opened?.notice?.() ?? '' }
+  notice () { return this.#opened?.notice?.() ?? '' }
 
   async close () {
     const sink = await this.#opening?.catch(() => null)

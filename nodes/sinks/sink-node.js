@@ -153,7 +153,7 @@ class SinkNode {
     const rate = (now.rows - this.#last.rows) / (now.atMs - this.#last.atMs) * 1000
     this.#last = now
     const problem = this.sink.problem ?? lastError
-    const { notice } = this.sink
+    const notice = this.sink.notice()
     const notes = (notice && `, ${notice}`) + Object.entries({ waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates })
       .filter(([, count]) => count > 0)
       .map(([what, count]) => `, ${quantity(count)} ${what}`)

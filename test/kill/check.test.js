@@ -1,27 +1,16 @@
-import { appendFile, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import pg from 'pg'
 import { Spool } from '../../broker/spool/spool.js'
 import { Batch } from '../../gateway/batch/batch.js'
 import { check } from '../../gateway/chaos/check.js'
+import { databaseTypes } from '../../gateway/chaos/databases/index.js'
 import { Ledger } from '../../gateway/chaos/ledger.js'
-import { PostgresqlStore } from '../../gateway/chaos/postgresql-store.js'
-import { SqliteStore } from '../../gateway/chaos/sqlite-store.js'
 import { encode } from '../../gateway/codecs/arrow.js'
-import * as postgresql from '../../gateway/sinks/postgresql/index.js'
-import { connect } from '../../gateway/sinks/postgresql/server.js'
-import * as sqlite from '../../gateway/sinks/sqlite/index.js'
-import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-
-/**
- * @typedef {object} Database
- * @property {import('../../gateway/sinks/sink.js').Sink} sink
- * @property {import('../../gateway/chaos/check.js').Store} store
- * @property {(sql: string) => Promise<void>} execute
- */
+import { serverTypes, sinkTypes } from '../../gateway/sinks/index.js'
+import { requireServer } from '../servers/programs.js'
+import { editsOf } from './edits.js'
 
 /** Three rows, with a value of every kind that the chaos flow has and one that is missing. @param {number} first */
 function batchFrom (first) {
@@ -54,25 +43,53 @@ function batchFrom (first) {
   })
 }
 
-/** @param {(folder: string) => Promise<Database>} openDatabase */
-function checkTests (openDatabase) {
+/** @param {string} type  of database @param {string} program  that it needs, as SLUICE_REQUIRE names it */
+function checkTests (type, program) {
+  /** @type {import('../../gateway/chaos/databases/index.js').Database} */
+  let database
+  /** @type {string} */
+  let databaseFolder
+  /** @type {import('./edits.js').Edits} */
+  let edits
   /** @type {string} */
   let folder
   /** @type {Spool} */
   let spool
-  /** @type {Database} */
-  let database
+  /** @type {import('../../gateway/sinks/sink.js').Sink} */
+  let sink
+  /** @type {import('../../gateway/sinks/sink.js').Server|undefined} */
+  let server
+  /** @type {import('../../gateway/chaos/check.js').Store} */
+  let store
+
+  before(async function () {
+    const { missing, start } = await databaseTypes[type]()
+    requireServer(this, program, await missing())
+    databaseFolder = await mkdtemp(join(tmpdir(), 'sluice-check-'))
+    await chmod(databaseFolder, 0o711)
+    database = await start(databaseFolder)
+    edits = editsOf[database.type](database)
+  })
+
+  after(async () => {
+    await database?.stop()
+    if (databaseFolder) await rm(databaseFolder, { recursive: true })
+  })
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-check-'))
     await mkdir(join(folder, 'ledger'))
     spool = await Spool.open({ folder: join(folder, 'spool'), gateway: 'gw', source: 'press.left', encode, fsync: 'system', ledger: join(folder, 'ledger') })
-    database = await openDatabase(folder)
+    await edits.clear()
+    server = database.server && (await serverTypes[database.type]()).connect({ ...database.server, ...database.credentials })
+    sink = await (await sinkTypes[database.type]()).open(database.sink, { server })
+    store = await database.openStore()
   })
 
   afterEach(async () => {
-    await database.sink.close()
-    await database.store.close()
+    await sink.close()
+    await server?.close()
+    await store.close()
     await rm(folder, { recursive: true })
   })
 
@@ -82,13 +99,13 @@ function checkTests (openDatabase) {
       const batch = batchFrom(3 * seq)
       const identity = await spool.append(batch)
       if (!seqs.includes(seq)) continue
-      await database.sink.prepare([batch])
-      await database.sink.write([batch.withIdentity(identity)])
+      await sink.prepare([batch])
+      await sink.write([batch.withIdentity(identity)])
     }
     await spool.close()
   }
 
-  const verdict = async () => check(await Ledger.open(join(folder, 'ledger'), join(folder, 'copies')), database.store)
+  const verdict = async () => check(await Ledger.open(join(folder, 'ledger'), join(folder, 'copies')), store)
 
   it('finds that all is there, once', async () => {
     await produceAndStore([0, 1, 2])
@@ -109,7 +126,7 @@ function checkTests (openDatabase) {
 
   it('finds a row that is missing though its batch was committed', async () => {
     await produceAndStore([0, 1, 2])
-    await database.execute('DELETE FROM "press.left" WHERE "count" = -4')
+    await edits.remove(-4)
     const { stored, lost, doubled, findings } = await verdict()
     expect({ stored, lost, doubled }).to.deep.equal({ stored: 8, lost: 1, doubled: 0 })
     expect(findings).to.have.length(1)
@@ -118,7 +135,7 @@ function checkTests (openDatabase) {
 
   it('finds a row that was stored twice', async () => {
     await produceAndStore([0, 1, 2])
-    await database.execute('INSERT INTO "press.left" SELECT * FROM "press.left" WHERE "count" = -4')
+    await edits.repeat(-4)
     const { stored, lost, doubled, findings } = await verdict()
     expect({ stored, lost, doubled }).to.deep.equal({ stored: 10, lost: 0, doubled: 1 })
     expect(findings[0]).to.match(/^press\.left: 1 × too often .*seq 1, row 1;/)
@@ -126,14 +143,14 @@ function checkTests (openDatabase) {
 
   it('finds that a row was lost where another makes up the count', async () => {
     await produceAndStore([0, 1, 2])
-    await database.execute('DELETE FROM "press.left" WHERE "count" = -4')
-    await database.execute('INSERT INTO "press.left" SELECT * FROM "press.left" WHERE "count" = -5')
+    await edits.remove(-4)
+    await edits.repeat(-5)
     expect(await verdict()).to.include({ stored: 9, lost: 1, doubled: 1 })
   })
 
   it('takes a row with another value for one that was never produced', async () => {
     await produceAndStore([0, 1, 2])
-    await database.execute('UPDATE "press.left" SET "strain" = 0.5 WHERE "count" = -3')
+    await edits.change(-3, 0.5)
     const { stored, lost, doubled, findings } = await verdict()
     expect({ stored, lost, doubled }).to.deep.equal({ stored: 9, lost: 1, doubled: 1 })
     expect(findings[1]).to.match(/strain=0\.5 \(never produced\)$/)
@@ -148,42 +165,12 @@ function checkTests (openDatabase) {
 }
 
 describe('Kill test: the check', () => {
-  describe('of SQLite', () => {
-    checkTests(async folder => {
-      const file = join(folder, 'check.sqlite')
-      return {
-        sink: await sqlite.open({ file }),
-        store: new SqliteStore(file),
-        async execute (sql) {
-          const database = new DatabaseSync(file)
-          database.exec(sql)
-          database.close()
-        }
-      }
-    })
-  })
-
-  describe('of PostgreSQL', () => {
-    /** @type {import('../servers/postgresql.js').PostgresqlServer} */
-    let server
-
-    before(async function () {
-      requirePostgresql(this)
-      server = await startPostgresql()
-    })
-    after(() => server?.remove())
-
-    checkTests(async () => {
-      const { port, user, password, database } = server
-      const options = { host: '127.0.0.1', port, user, password, database }
-      const execute = async (/** @type {string} */ sql) => {
-        const client = new pg.Client(options)
-        await client.connect()
-        await client.query(sql)
-        await client.end()
-      }
-      await execute('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
-      return { sink: await postgresql.open({}, { server: connect(options) }), store: await PostgresqlStore.open(server), execute }
-    })
-  })
+  describe('of SQLite', () => checkTests('sqlite', 'sqlite'))
+  describe('of PostgreSQL', () => checkTests('postgresql', 'postgresql'))
+  describe('of MariaDB', () => checkTests('mysql', 'mariadb'))
+  describe('of MongoDB', () => checkTests('mongodb', 'mongodb'))
+  describe('of InfluxDB', () => checkTests('influxdb', 'influxdb'))
+  describe('of ClickHouse', () => checkTests('clickhouse', 'clickhouse'))
+  describe('of the old ClickHouse', () => checkTests('clickhouse-old', 'clickhouse-old'))
+  describe('of files', () => checkTests('file', 'file'))
 })
