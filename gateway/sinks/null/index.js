@@ -1,4 +1,4 @@
-import { RecordSet } from '../file/record-set.js'
+import { RecordSet } from '../record-set.js'
 import { schema } from './schema.js'
 
 export { schema }

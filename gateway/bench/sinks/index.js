@@ -1,0 +1,164 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, SluiceError } from '../../errors.js'
+import { sinkTypes } from '../../sinks/index.js'
+import { quantity } from '../../stats/format.js'
+import { median, narrowBatches } from '../narrow-rows.js'
+import { measure, throughSink } from './measure.js'
+
+/**
+ * Every database in one run: our sink at several batch sizes and numbers of writers, beside the database's own loader and the naive way.
+ *
+ * @typedef {import('./sink-bench.js').SinkBench} SinkBench
+ * @typedef {import('./sink-bench.js').Running} Running
+ * @typedef {import('./measure.js').Rate} Rate
+ *
+ * @typedef {object} Options
+ * @property {string[]} only  types; all where it is empty
+ * @property {number} rows  of the comparison with the loader, and at most of a cell
+ * @property {boolean} quick  a shorter look, with fewer cells and a single turn
+ * @property {(text: string) => void} progress
+ *
+ * @typedef {object} Measured
+ * @property {string} type
+ * @property {string} title
+ * @property {string} [missing]  why there are no figures
+ * @property {string} [version]
+ * @property {string} [note]
+ * @property {Rate[]} [cells]
+ * @property {Rate} [ours]  the median of several turns of the best cell
+ * @property {{name: string, rowsPerSecond: number}} [loader]  as many turns, in between
+ * @property {{name: string, rowsPerSecond: number}} [naive]
+ * @property {number} [goalRowsPerSecond]
+ */
+
+const FULL = { batchRows: [1, 100, 1000, 10_000, 100_000], writers: [1, 2, 4], cellMs: 2000, turns: 3 }
+const QUICK = { batchRows: [100, 10_000, 100_000], writers: [1, 2], cellMs: 700, turns: 1 }
+
+/** How many batches a cell has at hand at most: enough for its time. */
+const MOST_BATCHES = 20_000
+/** What a turn of the comparison takes, about, where so many times the rows are enough for it. */
+const SHORTEST_TURN_SECONDS = 0.3
+const LONGEST_TURN_SECONDS = 5
+const MOST_TIMES_ROWS = 4
+
+/** @param {Options} options @returns {Promise<Measured[]>} */
+export async function benchSinks ({ only, rows, quick, progress }) {
+  const types = only.length > 0 ? only : Object.keys(sinkTypes)
+  const unknown = types.find(type => !Object.hasOwn(sinkTypes, type))
+  if (unknown) throw new SluiceError('SLUICE_BENCH_UNKNOWN', `There is no database "${unknown}".`, { fix: `Choose of ${Object.keys(sinkTypes).join(', ')}.` })
+  const measured = []
+  for (const type of types) {
+    for (const bench of await benchesOf(type)) measured.push(await benchOne(type, bench, { rows, progress, ...quick ? QUICK : FULL }))
+  }
+  return measured
+}
+
+/** @param {string} type @returns {Promise<(SinkBench|{title: string, missing: () => string})[]>} */
+async function benchesOf (type) {
+  try {
+    return [(await import(`./${type}.js`)).bench].flat()
+  } catch (error) {
+    return [{ title: type, missing: () => describe(error) }]
+  }
+}
+
+/**
+ * @param {string} type
+ * @param {SinkBench|{title: string, missing: () => string}} bench
+ * @param {typeof FULL & {rows: number, progress: (text: string) => void}} options
+ * @returns {Promise<Measured>}
+ */
+async function benchOne (type, bench, options) {
+  const { title } = bench
+  const missing = await bench.missing()
+  if (missing !== null || !('start' in bench)) return { type, title, missing: missing ?? '' }
+  options.progress(`${title}: starting`)
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
+  try {
+    await chmod(folder, 0o755) // servers run as users of their own
+    const running = await bench.start(folder)
+    try {
+      const { note, goalRowsPerSecond } = bench
+      return { type, title, version: running.version, ...note && { note }, ...goalRowsPerSecond && { goalRowsPerSecond }, ...await measureAll(title, running, options) }
+    } finally {
+      await running.remove()
+    }
+  } catch (error) {
+    return { type, title, missing: describe(error) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** @param {string} title @param {Running} running @param {typeof FULL & {rows: number, progress: (text: string) => void}} options */
+async function measureAll (title, running, { rows, batchRows, writers, cellMs, turns, progress }) {
+  /** @type {Rate[]} */
+  const cells = []
+  for (const size of batchRows) {
+    const batches = narrowBatches({ rows: Math.min(Math.max(rows, size), size * MOST_BATCHES), batchRows: size, source: 'rows' })
+    for (const count of writers) {
+      const cell = await measure(running, batches, { writers: count, limitMs: cellMs })
+      progress(`${title}: ${quantity(size)} a batch, ${count} at a time: ${quantity(cell.rowsPerSecond)} rows/s`)
+      cells.push(cell)
+    }
+  }
+  const best = cells.reduce((most, cell) => cell.rowsPerSecond > most.rowsPerSecond ? cell : most)
+  const compared = Math.ceil(Math.min(best.rowsPerSecond * LONGEST_TURN_SECONDS, Math.max(rows, Math.min(MOST_TIMES_ROWS * rows, best.rowsPerSecond * SHORTEST_TURN_SECONDS))))
+  const batches = narrowBatches({ rows: compared, batchRows: best.batchRows, source: 'rows' })
+  const ours = []
+  const theirs = []
+  for (let turn = 0; turn < turns; turn++) {
+    ours.push((await throughSink(running, batches, { writers: best.writers })).rowsPerSecond)
+    if (!running.loader) continue
+    await running.clear()
+    theirs.push(compared / await running.loader.run(batches))
+  }
+  progress(`${title}: best ${quantity(median(ours))} rows/s${running.loader ? `, ${running.loader.name} ${quantity(median(theirs))} rows/s` : ''}`)
+  return {
+    cells,
+    ours: { ...best, rows: compared, rowsPerSecond: median(ours) },
+    ...running.loader && { loader: { name: running.loader.name, rowsPerSecond: median(theirs) } },
+    ...running.naive && { naive: await naiveRate(running, running.naive) }
+  }
+}
+
+/** @param {Running} running @param {import('./sink-bench.js').Naive} naive */
+async function naiveRate (running, { name, rows, run }) {
+  await running.clear()
+  return { name, rowsPerSecond: rows / await run(narrowBatches({ rows, batchRows: rows, source: 'rows' })) }
+}
+
+/**
+ * @param {Measured[]} measured
+ * @returns {import('../bench.js').Table}
+ */
+export function sinksTable (measured) {
+  return measured.flatMap(({ title, version, missing, note, cells = [], ours, loader, naive, goalRowsPerSecond }) => {
+    /** @type {import('../bench.js').Table} */
+    const table = [[`${title}${version ? ` (${version})` : ''}`, '', missing ? `not measured: ${missing.split('\n')[0]}` : note ?? '', null]]
+    for (const [batchRows, row] of Map.groupBy(cells, cell => cell.batchRows)) {
+      table.push([`  ${quantity(batchRows)} a batch, ${row.map(({ writers }) => writers).join(', ')} at a time`, `${row.map(({ rowsPerSecond }) => quantity(rowsPerSecond)).join(', ')} rows/s`, '', null])
+    }
+    if (!ours) return table
+    const { rowsPerSecond } = ours
+    table.push([`  our best: ${quantity(ours.batchRows)} a batch, ${ours.writers} at a time`, `${quantity(rowsPerSecond)} rows/s`, ...goalRowsPerSecond ? goal(`> ${quantity(goalRowsPerSecond)}`, rowsPerSecond > goalRowsPerSecond) : none])
+    if (loader) {
+      const ratio = rowsPerSecond / loader.rowsPerSecond
+      table.push([`  ${loader.name}`, `${quantity(loader.rowsPerSecond)} rows/s`, ...none], ['  ratio', ratio.toFixed(2), ...goal('≥ 0.9', ratio >= 0.9)])
+    }
+    if (naive) {
+      const ratio = rowsPerSecond / naive.rowsPerSecond
+      table.push([`  ${naive.name}`, `${quantity(naive.rowsPerSecond)} rows/s`, ...none], ['  ratio', `${ratio.toFixed(0)} ×`, ...goal('≥ 10 ×', ratio >= 10)])
+    }
+    return table
+  })
+}
+
+const none = /** @type {[string, null]} */ (['', null])
+
+/** @param {string} text @param {boolean} isMet @returns {[string, boolean]} */
+function goal (text, isMet) {
+  return [text, isMet]
+}
