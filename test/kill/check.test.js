@@ -87,9 +87,9 @@ function checkTests (type, program) {
   })
 
   afterEach(async () => {
-    await sink.close()
+    await sink?.close()
     await server?.close()
-    await store.close()
+    await store?.close()
     await rm(folder, { recursive: true })
   })
 

@@ -42,6 +42,14 @@ describe('Kill test', function () {
   })
 })
 
+describe('sluice chaos', () => {
+  it('names the databases it knows when it is given another', async () => {
+    const { code, stdout, stderr } = await sluice('chaos', '--sinks', 'sqlite,oracle').exit
+    expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
+    expect(stderr).to.match(/--sinks takes sqlite, postgresql, mysql, .*, separated by commas; not "oracle"\./)
+  })
+})
+
 describe('Kill plan', () => {
   const servers = ['postgresql']
 
