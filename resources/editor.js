@@ -69,10 +69,23 @@ function defaults (schema) {
   return Object.fromEntries(stored.map(([name, property]) => {
     const value = isTextList(property) ? (property.default ?? []).join('\n') : property.default ?? ''
     const required = schema.required?.includes(name) ?? false
-    if (property['x-node']) return [name, { value, type: property['x-node'], required }]
+    if (property['x-node']) return [name, { value, type: property['x-node'], ...reference(schema, name, required) }]
     // Node-RED shows the text a validator of two parameters returns.
     return [name, { value, validate (given, _options) { return problemOf(this, schema, name, given) ?? true } }]
   }))
+}
+
+/** Node-RED sees to it that a config node is chosen, but not that it matters only under other options. */
+function reference (schema, name, required) {
+  const property = schema.properties[name]
+  if (!property['x-when']) return { required }
+  return {
+    validate (given, _options) {
+      if (ENVIRONMENT_VARIABLE.test(given) || !applies(property, readOptions(schema, valuesOf(this, schema)).options)) return true
+      const chosen = RED.nodes.node(given)
+      return chosen ? chosen.valid ?? true : !required || `${property.title} is missing.`
+    }
+  }
 }
 
 function inputSelector (node, name = 'name') {

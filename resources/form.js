@@ -36,13 +36,20 @@ function row (type, name, schema, id) {
 function input (type, name, schema, id) {
   const property = schema.properties[name]
   const key = `${type}.options.${name}`
-  const placeholder = name === 'name' && !property.default ? `data-i18n="[placeholder]${type}.label"` : `placeholder="${escape(property.default ?? '')}"`
+  const placeholder = placeholderOf(type, name, property)
   if (property.enum) return `<select id="${id}">${property.enum.map(value => `<option value="${escape(value)}" data-i18n="${key}.choices.${value.replaceAll('.', '_')}"></option>`).join('')}</select>`
   if (property.type === 'boolean') return `<input type="checkbox" id="${id}">`
   if (isNumber(property)) return `<input type="text" inputmode="decimal" class="sluice-number" id="${id}" ${placeholder}>`
   if (isTable(property)) return `<ol id="${id}-table"></ol>`
   if (isTextList(property) || property['x-pem']) return `<textarea rows="2" id="${id}" data-i18n="[placeholder]${type}.form.${isTextList(property) ? 'lines' : 'pem'}"></textarea>`
   return `<input type="${credentialsOf(schema)?.[name]?.type ?? 'text'}" style="width: 100%" id="${id}" ${placeholder}>`
+}
+
+/** What an empty field means. */
+function placeholderOf (type, name, property) {
+  if (name === 'name' && !property.default) return `data-i18n="[placeholder]${type}.label"`
+  if (property['x-labels']) return `data-i18n="[placeholder]${type}.options.${name}.empty"`
+  return `placeholder="${escape(property.default ?? '')}"`
 }
 
 function escape (text) {

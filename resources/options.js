@@ -20,10 +20,11 @@
  * @property {string} [x-unit]  of a number: "ms", "rows"
  * @property {boolean} [x-secret]  kept among Node-RED's credentials
  * @property {string} [x-node]  the type of the config node it refers to
- * @property {Record<string, unknown>} [x-when]  the options it depends on: elsewhere it is hidden, and its default holds; they come before it in the schema
+ * @property {Record<string, unknown>} [x-when]  the options it depends on, each with the value or list of values under which it matters: elsewhere it is hidden, and its
+ *   default holds; they come before it in the schema
  * @property {boolean} [x-advanced]  folded away in the form
  * @property {boolean} [x-pem]  a certificate or key: its text, or the path of a file
- * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum
+ * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum; of other texts and of numbers, under '', what an empty field means
  *
  * @typedef {object} Schema
  * @property {'object'} type
@@ -69,7 +70,7 @@ export function readOption (property, given, required = false) {
 
 /** Whether a property matters under these options. @param {Property} property @param {Record<string, unknown>} options */
 export function applies (property, options) {
-  return Object.entries(property['x-when'] ?? {}).every(([name, value]) => options[name] === value)
+  return Object.entries(property['x-when'] ?? {}).every(([name, value]) => Array.isArray(value) ? value.includes(options[name]) : options[name] === value)
 }
 
 /**

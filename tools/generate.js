@@ -70,11 +70,12 @@ ${Object.entries(schema.properties).map(([name, property]) => `        ${name}: 
 
 /** A property as the form needs it; its texts are in the catalogue. @param {object} property @returns {object} */
 function withoutTexts (property) {
-  const kept = Object.entries(property).filter(([key]) => !['title', 'description', 'x-labels', 'additionalProperties'].includes(key))
-  return Object.fromEntries(kept.map(([key, value]) => {
-    if (key === 'items') return [key, withoutTexts(value)]
-    if (key === 'properties') return [key, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutTexts(inner)]))]
-    return [key, value]
+  const kept = Object.entries(property).filter(([key]) => !['title', 'description', 'additionalProperties'].includes(key))
+  return Object.fromEntries(kept.flatMap(([key, value]) => {
+    if (key === 'x-labels') return '' in value ? [[key, { '': true }]] : []
+    if (key === 'items') return [[key, withoutTexts(value)]]
+    if (key === 'properties') return [[key, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutTexts(inner)]))]]
+    return [[key, value]]
   }))
 }
 
@@ -98,8 +99,9 @@ function texts ({ properties }) {
   return Object.fromEntries(Object.entries(properties).map(([name, property]) => {
     const { title, description = '', items } = property
     const choices = property.enum ? { choices: Object.fromEntries(property.enum.map(choice => [keyOf(choice), property['x-labels']?.[choice] ?? choice])) } : {}
+    const empty = property['x-labels'] && '' in property['x-labels'] ? { empty: property['x-labels'][''] } : {}
     const inner = items && 'properties' in items ? { items: texts(items) } : {}
-    return [name, { title, description, ...choices, ...inner }]
+    return [name, { title, description, ...choices, ...empty, ...inner }]
   }))
 }
 
@@ -119,9 +121,9 @@ ${text.replace('<!-- options -->', () => optionList(schema)).trim()}
 `
 }
 
-/** @param {Schema} schema @returns {string} */
+/** Options in the same words, which the form shows one at a time, are one. @param {Schema} schema @returns {string} */
 function optionList ({ properties }) {
-  return ['<dl class="message-properties">', ...Object.values(properties).map(option), '</dl>'].join('\n')
+  return ['<dl class="message-properties sluice-options">', ...new Set(Object.values(properties).map(option)), '</dl>'].join('\n')
 }
 
 /** @param {Property} property */

@@ -73,7 +73,7 @@ function filledIn (rows, given, now) {
 
 /** @param {any} given @param {number|string} key @param {string} parameter  as the message says it */
 function valueAt (given, key, parameter) {
-  const isThere = typeof key === 'number' ? Array.isArray(given) && key < given.length : typeof given === 'object' && given !== null && Object.hasOwn(given, key)
+  const isThere = typeof key === 'number' ? Array.isArray(given) && key >= 0 && key < given.length : typeof given === 'object' && given !== null && Object.hasOwn(given, key)
   if (!isThere) throw refusal(`the value for ${parameter} is missing`)
   return given[key]
 }

@@ -1,3 +1,4 @@
+import { SluiceError } from '../errors.js'
 import { floor } from '../sinks/layouts.js'
 
 /**
@@ -9,6 +10,9 @@ import { floor } from '../sinks/layouts.js'
  * @typedef {import('./reader.js').Statistic} Statistic
  * @typedef {import('./reader.js').Summary} Summary
  */
+
+/** Summaries of one query: all of them are held in memory, however many the query's limit lets through. */
+export const MOST_SUMMARIES = 500_000
 
 /** Count, mean, bounds and spread of the numbers given, in one pass and without the errors of large sums (Welford). */
 export class Moments {
@@ -39,6 +43,7 @@ export class Moments {
 export async function summariesOf (reader, { bucketNs, statistics, ...range }) {
   /** @type {Map<bigint, Map<string, Moments>>} */
   const buckets = new Map()
+  let summaries = 0
   for await (const page of reader.samples(range)) {
     for (const { time, sensor, value } of page) {
       const number = numberOf(value)
@@ -47,12 +52,21 @@ export async function summariesOf (reader, { bucketNs, statistics, ...range }) {
       let bucket = buckets.get(start)
       if (!bucket) buckets.set(start, bucket = new Map())
       let moments = bucket.get(sensor)
-      if (!moments) bucket.set(sensor, moments = new Moments())
+      if (!moments) {
+        if (++summaries > MOST_SUMMARIES) throw tooManySummaries()
+        bucket.set(sensor, moments = new Moments())
+      }
       moments.add(number)
     }
   }
-  const summaries = [...buckets].flatMap(([time, bucket]) => [...bucket].map(([sensor, moments]) => summary(time, sensor, moments, statistics)))
-  return inOrder(summaries, range.sensors)
+  return inOrder([...buckets].flatMap(([time, bucket]) => [...bucket].map(([sensor, moments]) => summary(time, sensor, moments, statistics))), range.sensors)
+}
+
+/** Of a query whose summaries would fill the memory. */
+export function tooManySummaries () {
+  return new SluiceError('SLUICE_QUERY_TOO_LARGE', `The query would have more than ${MOST_SUMMARIES.toLocaleString('en-US')} intervals, counted for each sensor.`, {
+    fix: 'Make the intervals longer, the range shorter, or the sensors fewer.'
+  })
 }
 
 /** @param {Pick<Reader, 'samples'>} reader @param {Parameters<Reader['edge']>[0]} range @returns {Promise<bigint|null>} */

@@ -76,8 +76,7 @@ class QueryNode {
           await nextTurn() // so that the flow can work on one page before the next
         }
       } finally {
-        await reader.close()
-        release()
+        await reader.close().finally(release)
       }
     } catch (error) {
       if (!signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })

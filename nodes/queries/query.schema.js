@@ -6,6 +6,7 @@ import { schema as influxdb } from '../../gateway/sinks/influxdb/reader.schema.j
 import { schema as postgresql } from '../../gateway/sinks/postgresql/reader.schema.js'
 import { schema as sqlite } from '../../gateway/sinks/sqlite/reader.schema.js'
 import { nodeSchema } from '../schema.js'
+import { layoutOption } from '../sinks/sink.schema.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
 
@@ -34,10 +35,38 @@ const query = {
 /** Where a database's server is. @param {string} type of database */
 export const serverProperty = type => `${type}Server`
 
-export const schema = nodeSchema(
-  { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...tableProperties } },
-  { properties: { query, ...queryProperties(), ...resultProperties } }
+/** What the form calls choices, and what empty fields mean. @type {Record<string, Record<string, string>>} */
+const labels = {
+  source: { '': 'all' },
+  from: { '': 'the window before To' },
+  to: { '': 'now' },
+  at: { '': 'any time in the range' },
+  lower: { '': 'none' },
+  upper: { '': 'none' },
+  strategy: { individual: 'individual: the database searches', bulk: 'bulk: two seconds of all sensors', 'bulk-1': 'bulk-1: two seconds of the angle' },
+  times: { iso: 'iso: text, nine decimals', bigint: 'bigint: nanoseconds since 1970' }
+}
+
+/** The table's options in words that hold for every database. */
+const table = {
+  ...tableProperties,
+  table: { ...tableProperties.table, description: 'The table to read, of MongoDB the collection, of InfluxDB the measurement: what the sink\'s became, with {source} filled in.' },
+  layout: { ...layoutOption({ properties: tableProperties }).properties.layout, description: `${tableProperties.layout.description} InfluxDB has no documents.` }
+}
+
+const { times, limit, pageRows } = resultProperties
+
+const parts = nodeSchema(
+  { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...table } },
+  { properties: { query, ...queryProperties(), limit, times: { ...times, 'x-advanced': true }, pageRows: { ...pageRows, 'x-advanced': true } } }
 )
+
+/** A server is required where its database is chosen. */
+export const schema = {
+  ...parts,
+  required: Object.keys(serverTypes).map(serverProperty),
+  properties: Object.fromEntries(Object.entries(parts.properties).map(([name, property]) => [name, name in labels ? { ...property, 'x-labels': labels[name] } : property]))
+}
 
 /** @returns {Record<string, Property>} */
 function serverProperties () {
@@ -51,12 +80,13 @@ function serverProperties () {
   }]))
 }
 
-/** What several queries have in common is always shown, the rest with its query. @returns {Record<string, Property>} */
+/** What all queries have in common is always shown, the rest with its queries. @returns {Record<string, Property>} */
 function queryProperties () {
-  const byName = Map.groupBy(Object.values(queries).flatMap(({ schema: { properties } }) => Object.entries(properties)), ([name]) => name)
-  const common = Object.fromEntries([...byName].filter(([, uses]) => uses.length > 1).map(([name, [[, property]]]) => [name, property]))
-  const schemas = Object.fromEntries(Object.entries(queries).map(([name, { schema: own }]) => [name, own]))
-  return { ...common, ...ownProperties('query', schemas, common) }
+  const uses = Map.groupBy(Object.entries(queries).flatMap(([asked, { schema: { properties } }]) => Object.entries(properties).map(([name, property]) => ({ asked, name, property }))), ({ name }) => name)
+  return Object.fromEntries([...uses].map(([name, of]) => {
+    const [{ property }] = of
+    return [name, of.length === Object.keys(queries).length ? property : { ...property, 'x-when': { query: of.map(({ asked }) => asked) } }]
+  }))
 }
 
 /**

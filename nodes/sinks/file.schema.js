@@ -1,6 +1,6 @@
 import { schema as sink } from '../../gateway/sinks/file/schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
-import { sinkName } from './sink.schema.js'
+import { layoutOption, sinkName } from './sink.schema.js'
 
-export const schema = nodeSchema(sinkName, sink, writer)
+export const schema = nodeSchema(sinkName, sink, layoutOption(sink), writer)

@@ -1,4 +1,4 @@
-import { describe } from '../../gateway/errors.js'
+import { SluiceError, describe } from '../../gateway/errors.js'
 
 /**
  * @typedef {import('../../gateway/sinks/sink.js').Sink} Sink
@@ -21,6 +21,7 @@ export class LazySink {
   #opened = null
   /** @type {() => void} */
   #release = () => {}
+  #isClosed = false
 
   /** @param {() => Promise<{module: SinkModule, sink: Sink, release?: () => void}>} open  `release`: to be called once the sink is closed */
   constructor (open) {
@@ -56,13 +57,17 @@ export class LazySink {
   /** What a user must not overlook. */
   notice () { return this.#opened?.notice?.() ?? '' }
 
+  /** It is not opened again: nobody would give back what it holds of a server. */
   async close () {
+    this.#isClosed = true
     const sink = await this.#opening?.catch(() => null)
     await sink?.close()
     this.#release()
   }
 
+  /** @returns {Promise<Sink>} */
   sink () {
+    if (this.#isClosed) return Promise.reject(new SluiceError('SLUICE_SINK_CLOSED', 'The sink has been closed.'))
     this.#opening ??= this.open().then(({ module, sink, release = () => {} }) => {
       this.module = module
       this.#opened = sink

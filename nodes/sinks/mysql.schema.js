@@ -1,6 +1,6 @@
 import { schema as sink } from '../../gateway/sinks/mysql/schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
-import { serverOption, sinkName } from './sink.schema.js'
+import { layoutOption, serverOption, sinkName } from './sink.schema.js'
 
-export const schema = nodeSchema(sinkName, serverOption('sluice-mysql-server'), sink, writer)
+export const schema = nodeSchema(sinkName, serverOption('sluice-mysql-server'), sink, layoutOption(sink), writer)

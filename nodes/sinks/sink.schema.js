@@ -22,3 +22,21 @@ export function serverOption (type) {
     }
   }
 }
+
+/** What the forms call the layouts of rows. */
+const LAYOUTS = {
+  wide: 'wide: a row per time',
+  narrow: 'narrow: a row per value',
+  document: 'document: a row per interval',
+  'paper-individual': 'paper-individual: a row per value',
+  'paper-bulk': 'paper-bulk: a row per second'
+}
+
+/**
+ * A sink's or reader's layout, each choice with what it makes of a sample.
+ * @template {{enum: readonly string[]}} Layout
+ * @param {{properties: {layout: Layout}}} schema
+ */
+export function layoutOption ({ properties: { layout } }) {
+  return { properties: { layout: { 'x-labels': LAYOUTS, ...layout } } }
+}

@@ -148,6 +148,7 @@ describe('A sink in the place of postgresql', () => {
     const query = 'INSERT INTO t (a, b) VALUES ($1, $x)'
     expect(refusals({ query })).to.deep.equal(['-1: SLUICE_PAYLOAD_SQL: The INSERT statement cannot be filled in: the value for "1" is missing.'])
     expect(refusals({ query, params: [1] })[0]).to.include('the value for "x" is missing')
+    expect(refusals({ query: 'INSERT INTO t (a) VALUES ($0)', params: [1] })[0]).to.include('the value for "0" is missing')
   })
 })
 

@@ -109,6 +109,23 @@ describe('the gateway in a browser', function () {
     expect(await page.evaluate('RED.nodes.node("machine").valid')).to.equal(true)
   })
 
+  it('shows what a query needs and no more, and asks for the server of its database', async () => {
+    await openForm('sluice-query')
+    const shown = () => page.$$eval('.sluice-row:not([hidden])', rows => rows.map(row => /** @type {HTMLElement} */ (row).dataset.option))
+    expect(await shown()).to.include.members(['file', 'sensors', 'windowMinutes']).and.not.to.include.members(['bucketHours', 'lower', 'angle', 'mysqlServer'])
+    expect(await page.getAttribute('#node-input-to', 'placeholder')).to.equal('now')
+    await page.selectOption('#node-input-query', 'mean')
+    expect(await shown()).to.include('bucketHours')
+    await closeForm('ok')
+    expect(await page.evaluate('RED.nodes.node("sluice-query").validationErrors')).to.deep.equal([])
+
+    await openForm('sluice-query')
+    await page.selectOption('#node-input-database', 'mysql')
+    expect(await shown()).to.include('mysqlServer').and.not.to.include('file')
+    await closeForm('ok')
+    expect(await page.evaluate('RED.nodes.node("sluice-query").validationErrors')).to.deep.equal(['Server is missing.'])
+  })
+
   it('shows moving numbers on the live page', async () => {
     await page.goto(gateway.liveUrl)
     const stored = await sinksOnceThey(text => /\d{3}/.test(text))

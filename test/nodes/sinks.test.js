@@ -12,6 +12,7 @@ import { Batch } from '../../gateway/batch/batch.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { Delivery } from '../../gateway/flow/delivery.js'
 import { sinks } from '../../gateway/flow/sinks.js'
+import { LazySink } from '../../nodes/sinks/lazy-sink.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
 import settle from '../../nodes/staging/settle.js'
 import stageIn from '../../nodes/staging/stage-in.js'
@@ -177,6 +178,20 @@ describe('sink and stage nodes', () => {
       await helper.unload()
       expect(finished).to.deep.equal(['in:0'])
       expect(values()).to.deep.equal([0])
+    })
+
+    it('takes no connections any more once it is closed', async () => {
+      let opened = 0
+      const lazy = new LazySink(async () => {
+        opened++
+        throw new Error('no server')
+      })
+      await lazy.committed().catch(() => {})
+      await lazy.close()
+      const error = await lazy.committed().catch(failure => failure)
+      expect(error.message).to.match(/has been closed/)
+      expect(lazy.isTransient(error)).to.equal(true)
+      expect(opened).to.equal(1)
     })
 
     it('refuses to be the second of its name', async () => {

@@ -145,6 +145,40 @@ describe('PostgreSQL reader', () => {
     expect(rows.map(({ state }) => state)).to.deep.equal(rows.map(() => 'idle'))
   })
 
+  it('ends before the intervals of a query fill the memory', async () => {
+    await client.query('CREATE TABLE press (time_ns int8 NOT NULL, force float8, speed float8); INSERT INTO press SELECT i, i, i FROM generate_series(1, 260000) AS i')
+    const reader = await openReader({ timeColumn: 'time_ns' })
+    const range = { sensors: ['force', 'speed'], from: 0n, to: 1_000_000n, statistics: /** @type {any[]} */ (['mean']) }
+    expect((await failureOf(() => reader.summaries({ ...range, bucketNs: 1n }))).message).to.match(/more than 500,000 intervals/)
+    expect(await reader.summaries({ ...range, bucketNs: 100n })).to.have.length(2 * 2601)
+  })
+
+  it('leaves a connection to the sinks, however many queries are read slowly', async () => {
+    await store({}, batchOf(Array.from({ length: 100 }, (_, i) => i)))
+    const reader = await openReader()
+    const pages = () => reader.samples({ sensors: ['force'], ...ALL, pageRows: 10 })
+    const [first, second] = [pages(), pages()]
+    await first.next()
+    const waiting = second.next()
+    await store({}, batchOf([-1], { time: BigInt64Array.of(T0 - 1n) }))
+    await first.return()
+    expect((await waiting).value).to.have.length(10)
+    await second.return()
+  })
+
+  it('ends at once when told to, though it still waits for a connection', async () => {
+    await store({}, batchOf(Array.from({ length: 100 }, (_, i) => i)))
+    const reader = await openReader()
+    const holding = reader.samples({ sensors: ['force'], ...ALL, pageRows: 10 })
+    await holding.next()
+    const abort = new AbortController()
+    const waiting = failureOf(() => reader.minimum({ sensor: 'force', ...ALL, signal: abort.signal }))
+    abort.abort(new Error('closing'))
+    expect((await waiting).message).to.equal('closing')
+    await holding.return()
+    expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0)
+  })
+
   it('sees one state of the table, while it is being written', async () => {
     await store({}, batchOf(Array.from({ length: 5000 }, (_, i) => i)))
     let read = 0

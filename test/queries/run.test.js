@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { formatTime } from '../../gateway/batch/time.js'
 import { queryAsked } from '../../gateway/queries/asked.js'
+import { summariesOf } from '../../gateway/queries/compute.js'
 import { queries } from '../../gateway/queries/index.js'
 import { readParameters } from '../../gateway/queries/parameters.js'
 import { run } from '../../gateway/queries/run.js'
@@ -53,6 +54,16 @@ describe('running a query', () => {
 
   it('gives an empty page of nothing', async () => {
     expect(shapes(await pagesOf({}, { to: T0 + 1n, sensors: ['nowhere'] }))).to.deep.equal([[0, 0, true, false]])
+  })
+
+  it('ends before the intervals of a query fill the memory', async () => {
+    let pages = 0
+    async function * samples () {
+      for (; pages < 1000; pages++) yield Array.from({ length: 10_000 }, (_, i) => ({ time: BigInt(pages * 10_000 + i) * 1000n, sensor: 'force', value: i }))
+    }
+    const error = await failureOf(() => summariesOf({ samples }, { sensors: ['force'], from: 0n, to: 2n ** 60n, bucketNs: 1n, statistics: ['mean'] }))
+    expect(error.message).to.match(/more than 500,000 intervals.*Make the intervals longer/)
+    expect(pages).to.equal(50)
   })
 
   it('cuts at the limit, and says so only where there is more', async () => {

@@ -57,6 +57,24 @@ describe('SQLite reader', () => {
   readerContract(harness)
   queryContract(harness)
 
+  for (const layout of ['wide', 'narrow']) {
+    it(`lets the gateway go on with its other work while it reads a ${layout} table in which a sensor hardly comes`, async () => {
+      const rows = 100_000
+      const fields = [{ name: 'force', type: /** @type {const} */ ('float64') }, { name: 'fault', type: /** @type {const} */ ('float64') }]
+      const validity = [null, Uint8Array.from({ length: rows }, (_, i) => i === rows - 1 ? 1 : 0)]
+      await store({ layout }, batchOf(Array.from({ length: rows }, (_, i) => i), { fields, columns: [new Float64Array(rows), new Float64Array(rows)], validity }))
+      let turns = 0
+      const count = () => {
+        turns++
+        counting = setImmediate(count)
+      }
+      let counting = setImmediate(count)
+      expect(await values({ layout }, 'fault')).to.deep.equal([0])
+      clearImmediate(counting)
+      expect(turns).to.be.above(4)
+    })
+  }
+
   it('reads one of several sources in a table', async () => {
     await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
     expect(await values({ table: 'all', source: 'oven' })).to.deep.equal([3])

@@ -34,6 +34,7 @@ const PROGRAMS = ['mariadbd', 'mariadb-install-db']
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set()
+process.once('exit', () => { for (const child of running) child.kill('SIGKILL') })
 /** @type {Promise<string>|undefined} */
 let template
 
@@ -112,10 +113,7 @@ export async function startMariadb ({ dir, tls = false, options = [] } = {}) {
 async function initialise (account) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-mariadb-'))
   await own(folder, account)
-  process.once('exit', () => {
-    for (const child of running) child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  })
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const data = join(folder, 'data')
   await run(String(findProgram('mariadb-install-db')), ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
     { ...account, cwd: folder })

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeCertificates } from './certificates.js'
@@ -43,7 +43,8 @@ export function missingMongodb () {
  */
 export async function startMongodb ({ dir, tls = false } = {}) {
   const postgresql = await startPostgresql({ dir })
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-ferretdb-'))
+  const folder = dir ? join(dir, 'ferretdb') : await mkdtemp(join(tmpdir(), 'sluice-ferretdb-'))
+  await mkdir(folder, { recursive: true })
   const certificates = tls ? makeCertificates(folder) : null
   const port = await freePort()
   const { user, password, database } = postgresql

@@ -57,16 +57,16 @@ export class ClickhouseDatabase {
     return { host: '127.0.0.1', port, user, password, database }
   }
 
-  /** Closed after the test. @param {Record<string, unknown>} [options] */
-  connect = (options = {}) => {
+  /** Closed after the test. @param {object} [options] */
+  connect = options => {
     const connected = connect({ ...this.login, ...options })
     this.#opened.push(connected)
     return connected
   }
 
-  /** Closed after the test. @param {Record<string, unknown>} [options]  of the sink and its server */
-  openSink = async (options = {}) => {
-    const sink = await open(options, { server: this.connect(options), log: { info () {}, warn: text => { this.warnings.push(text) }, error () {} } })
+  /** Closed after the test. @param {object} [options]  of the sink and its server */
+  openSink = async options => {
+    const sink = await open({ ...options }, { server: this.connect(options), log: { info () {}, warn: text => { this.warnings.push(text) }, error () {} } })
     this.#opened.unshift(sink)
     return sink
   }

@@ -7,8 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { tableFromIPC } from 'apache-arrow'
 import { expect } from 'chai'
+import { useFolder } from '../../gateway/sinks/file/folder.js'
 import { open, isTransient } from '../../gateway/sinks/file/index.js'
-import { batchOf, EPOCH, failureOf, identity, T0 } from './contract/batches.js'
+import { LineFile } from '../../gateway/writer/line-file.js'
+import { batchOf, EPOCH, failureOf, identity, rowOf, T0 } from './contract/batches.js'
 import { arrowRows, csvRows, filesOf, lineRows } from './file-readers.js'
 
 const RIVAL = fileURLToPath(new URL('./file-rival.js', import.meta.url))
@@ -162,7 +164,6 @@ describe('File sink: crashes, rotation and disks', () => {
     await sink.close()
     // As if the minute had gone by: the file is due by what its records say.
     const journal = join(folder, '.sluice', 'journal')
-    const { LineFile } = await import('../../gateway/writer/line-file.js')
     /** @type {any[]} */
     const lines = []
     await (await LineFile.open(journal, line => lines.push(line))).close()
@@ -177,6 +178,54 @@ describe('File sink: crashes, rotation and disks', () => {
     await again.write([batchAt(2)])
     await again.close()
     expect(await Promise.all((await filesOf(folder)).map(async ({ path }) => tableFromIPC(await readFile(path)).numRows))).to.deep.equal([40, 20])
+  })
+
+  it('does not finish a file among too many before what was just written to it is committed', async () => {
+    const types = /** @type {const} */ (['float64', 'float32', 'int64', 'int32', 'int16', 'uint16', 'bool', 'string', 'bytes'])
+    const values = { int64: 1n, string: 'x', bytes: Buffer.from('x') }
+    const batchOfType = (/** @type {number} */ type, /** @type {number} */ seq) =>
+      rowOf({ force: [types[type], /** @type {any} */ (values)[types[type]] ?? 1] }, { identity: identity(seq) })
+    const sink = await openSink({ format: 'arrow' })
+    for (let type = 0; type < 8; type++) await sink.write([batchOfType(type, type)])
+    await sink.write([batchOfType(0, 8), batchOfType(8, 9)])
+    /** @type {any[]} */
+    const lines = []
+    await (await LineFile.open(join(folder, '.sluice', 'journal'), line => lines.push(line), { readOnly: true })).close()
+    const { lengths } = lines.pop()
+    const unfinished = new Set(lines.flatMap(({ begun }) => begun?.name ?? []))
+    for (const { finished } of lines) unfinished.delete(finished)
+    expect([...unfinished]).to.include.members(Object.keys(lengths)).and.to.have.length(8)
+  })
+
+  it('stays closed when something waits for its turn while its last user closes it', async () => {
+    const left = await useFolder(folder, log)
+    await left.run(() => {})
+    const released = left.release()
+    const late = failureOf(() => left.run(() => {}))
+    await released
+    expect((await late).code).to.equal('SLUICE_SINK_FILE_CLOSED')
+    await (await openSink()).write([batchAt(0)])
+    expect(await forces('csv')).to.deep.equal(counted(20))
+  })
+
+  it('has undone what failed before another process may write', async () => {
+    await (await openSink()).write([batchAt(0)])
+    const [{ path }] = await filesOf(folder)
+    const { size } = await stat(path)
+    let sizeThen = 0
+    const shared = await useFolder(folder, log)
+    const error = await failureOf(() => shared.run(async held => {
+      const { unlock } = held
+      held.unlock = async () => {
+        sizeThen = (await stat(path)).size
+        await unlock()
+      }
+      await appendFile(path, 'half a row')
+      throw new Error('the disk is full')
+    }))
+    expect(error.message).to.equal('the disk is full')
+    expect(sizeThen).to.equal(size)
+    await shared.release()
   })
 
   it('goes on in the same file when it is opened again, and leaves whole Arrow files behind', async () => {

@@ -82,6 +82,23 @@ describe('InfluxDB server', () => {
     }
   })
 
+  it('is let go of while it does not answer', async () => {
+    const stopped = await startInfluxdb()
+    try {
+      const connected = connect({ port: stopped.port, user: stopped.user, password: stopped.password, database: 'plant' })
+      const sink = await open({}, { server: connected })
+      await sink.write([batchOf([1], { identity: identity(0) })])
+      process.kill(Number(stopped.pid), 'SIGSTOP')
+      const write = failureOf(() => sink.write([batchOf([1], { identity: identity(1) })]))
+      await sleep(50)
+      await connected.close()
+      expect((await write).message).to.match(/No connection/)
+    } finally {
+      process.kill(Number(stopped.pid), 'SIGCONT')
+      await stopped.remove()
+    }
+  })
+
   it('is waited for while its disk is full, and loses nothing when it is started again', async function () {
     const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
     try {

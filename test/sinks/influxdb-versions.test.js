@@ -123,6 +123,17 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       }
     })
 
+    it('does not send less and less at once because of rows that are too large', async () => {
+      answers['GET /api/v2/buckets'] = () => buckets(0)
+      answers['POST /api/v2/write'] = ({ body }) => body.length > 600_000 ? { status: 413, body: { code: 'request too large', message: 'request body too large' } } : { status: 204 }
+      const sink = await openSink(options)
+      const large = rowOf({ note: ['string', 'x'.repeat(700_000)] })
+      for (let attempt = 0; attempt < 3; attempt++) expect(isTransient(await failureOf(() => sink.write([large])))).to.equal(false)
+      fake.asked.length = 0
+      await sink.write([batchOf(Array.from({ length: 10_000 }, (_, i) => i))])
+      expect(written()).to.have.length(1)
+    })
+
     it('looks at the field types again after a conflict', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
       answers['POST /api/v2/write'] = () => ({ status: 422, body: { code: 'unprocessable entity', message: 'failure writing points to database: partial write: field type conflict: input field "force" on measurement "press" is type float, already exists as type string dropped=1' } })

@@ -134,7 +134,7 @@ describe('InfluxDB sink', () => {
 
     it('are refused under names and tags that the line protocol cannot say', async () => {
       const sink = await openSink()
-      for (const batch of [batchOf([1], { source: 'a\nb' }), batchOf([1], { source: '#a' }), batchOf([1], { tags: { folder: 'C:\\data\\' } }), rowOf({ 'a\\': ['bool', 1] })]) {
+      for (const batch of [batchOf([1], { source: 'a\nb' }), batchOf([1], { source: 'a\rb' }), batchOf([1], { source: '#a' }), batchOf([1], { tags: { folder: 'C:\\data\\' } }), rowOf({ 'a\\': ['bool', 1] })]) {
         const error = await failureOf(() => sink.prepare([batch]))
         expect(error.code).to.equal('SLUICE_SINK_IDENTIFIER')
         expect(isTransient(error)).to.equal(false)
@@ -255,6 +255,18 @@ describe('InfluxDB sink', () => {
       expect((await rows('sluice_commits', 'sluice_commits')).map(({ policy, sink_table: table }) => [policy, table])).to.deep.equal([['years', 'press']])
       expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
       expect(await (await openSink({ retentionPolicy: 'sluice_commits' })).committed(), 'of another policy').to.deep.equal([])
+    })
+
+    it('go where nothing is dropped when the retention policy has been changed meanwhile', async () => {
+      const sink = await openSink()
+      await sink.write([batchOf([1], { identity: identity(0), time: BigInt64Array.of(BigInt(Date.now()) * 1_000_000n) })])
+      await server.query(`ALTER RETENTION POLICY autogen ON "${database}" DURATION 30d`)
+      const next = batchOf([2], { identity: identity(1), time: BigInt64Array.of(BigInt(Date.now()) * 1_000_000n) })
+      const error = await failureOf(() => sink.write([next]))
+      expect(error.message).to.match(/^Commit records: .*beyond retention policy/)
+      expect(isTransient(error)).to.equal(true)
+      await sink.write([next])
+      expect((await (await openSink()).committed())[0].ranges).to.deep.include([1, 1])
     })
 
     it('need an administrator once, where there is no such policy', async () => {

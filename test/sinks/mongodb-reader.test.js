@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
 import { open as openSink } from '../../gateway/sinks/mongodb/index.js'
@@ -93,6 +94,22 @@ describe('MongoDB reader', () => {
       expect(await reader.edge({ sensor: 'on', ...ALL, above: 0.5 })).to.equal(T0 + 1n)
       expect(await reader.edge({ sensor: 'on', ...ALL, below: 0.5, last: true })).to.equal(T0 + 2n)
       expect(await reader.edge({ sensor: 'big', ...ALL, above: 2 ** 60 })).to.equal(T0 + 2n)
+    }
+  })
+
+  it('ends at once when told to, though the server hangs', async () => {
+    await store({}, batchOf([1]))
+    const reader = await open({ table: 'press' }, { server: connected })
+    expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0)
+    const abort = new AbortController()
+    process.kill(/** @type {number} */ (server.pid), 'SIGSTOP')
+    try {
+      const hanging = failureOf(() => reader.minimum({ sensor: 'force', ...ALL, signal: abort.signal }))
+      await sleep(100)
+      abort.abort(new Error('closing'))
+      expect((await hanging).message).to.equal('closing')
+    } finally {
+      process.kill(/** @type {number} */ (server.pid), 'SIGCONT')
     }
   })
 

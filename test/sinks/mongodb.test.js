@@ -170,6 +170,19 @@ describe('MongoDB sink', () => {
       })
     }
 
+    it('lose nothing where the interval is changed, or the layout, after a crash before the commit record', async () => {
+      const [before, after] = [0, 1].map(seconds => T0 - T0 % 1_000_000_000n + BigInt(seconds) * 1_000_000_000n)
+      const batch = batchOf([1, 2, 3], { identity: identity(0), time: BigInt64Array.of(before, before + 500_000_000n, after) })
+      for (const options of [{ table: 'shorter', layout: 'document', intervalMs: 500 }, { table: 'wide' }]) {
+        const crashed = await openSink(options)
+        await crashed.write([batch.slice(0, 1)])
+        await client.db(database).collection('sluice_commits').deleteMany({})
+        await (await openSink({ table: options.table, layout: 'document', intervalMs: 1000 })).write([batch])
+        const values = (await documents(options.table)).flatMap(({ measurements = [] }) => measurements.map((/** @type {any} */ { m }) => m[0]))
+        expect(values, options.table).to.include.members([1, 2, 3])
+      }
+    })
+
     it('are told from those that another unique index refuses', async () => {
       await client.db(database).createIndex('press', { force: 1 }, { unique: true })
       const sink = await openSink()

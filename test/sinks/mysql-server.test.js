@@ -67,6 +67,39 @@ describe('MySQL server', () => {
     expect((await test).message).to.equal('closed')
   })
 
+  it('gives a test up that waits for a connection which others do not give back', async () => {
+    const server = database.connect({ connections: 1 })
+    const { promise, resolve } = Promise.withResolvers()
+    await new Promise(lent => { server.use(async () => { lent(undefined); await promise }) })
+    const abort = new AbortController()
+    const test = failureOf(() => server.test({ signal: abort.signal }))
+    abort.abort(new Error('closed'))
+    expect((await test).message).to.equal('closed')
+    resolve(undefined)
+    expect(await server.test()).to.include('logged in')
+  })
+
+  it('does not leave a transaction to a gateway that is no more', async () => {
+    const [[{ seconds }]] = await database.connect().use(async connection => /** @type {any} */ (connection.query('SELECT @@idle_transaction_timeout AS seconds')))
+    expect(seconds).to.equal(60)
+  })
+
+  it('closes while the server does not answer', async function () {
+    this.timeout(8000)
+    const server = database.connect()
+    const sink = await open({}, { server })
+    await sink.write([batchOf([1], { identity: identity(0) })])
+    const pid = Number(database.server.pid)
+    process.kill(pid, 'SIGSTOP')
+    try {
+      const writes = [1, 2].map(seq => failureOf(() => sink.write([batchOf([1], { identity: identity(seq) })])))
+      await server.close()
+      for (const { message } of await Promise.all(writes)) expect(message).to.match(/closed|lost|ended/i)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+  })
+
   it('waits for a missing permission', async () => {
     await query("CREATE OR REPLACE USER logger IDENTIFIED BY 'secret'")
     await query('GRANT SELECT ON plant.* TO logger')

@@ -165,12 +165,12 @@ describe('MySQL sink', () => {
 
   it('refuses what does not fit a column, a constraint or a trigger, and stores nothing of it', async () => {
     await query(`CREATE TABLE press (id INT UNIQUE, name VARCHAR(3), small SMALLINT, doc JSON, latin VARCHAR(9) CHARACTER SET latin1, must INT NOT NULL DEFAULT 1,
-      part INT CHECK (part < 9), parent INT, KEY (parent), CONSTRAINT family FOREIGN KEY (parent) REFERENCES press (id))`)
+      part INT CHECK (part < 9), share DOUBLE AS (1 / part) PERSISTENT, year VARCHAR(9), since DATE AS (STR_TO_DATE(year, '%Y')) PERSISTENT, parent INT, KEY (parent), CONSTRAINT family FOREIGN KEY (parent) REFERENCES press (id))`)
     await database.client.query("CREATE TRIGGER guard BEFORE INSERT ON press FOR EACH ROW BEGIN IF NEW.name = 'bad' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no bad ones'; END IF; END")
     await query('INSERT INTO press (id) VALUES (7)')
     const bad = [
       rowOf({ id: ['int32', 7] }), rowOf({ name: ['string', 'four'] }), rowOf({ latin: ['string', '🚀'] }), rowOf({ must: ['int32', undefined] }), rowOf({ part: ['int32', 9] }),
-      rowOf({ parent: ['int32', 8] }), rowOf({ name: ['string', 'bad'] })
+      rowOf({ parent: ['int32', 8] }), rowOf({ name: ['string', 'bad'] }), rowOf({ part: ['int32', 0] }), rowOf({ year: ['string', 'none'] })
     ]
     for (const allowed of [1, 0]) {
       await query(`SET GLOBAL local_infile = ${allowed}`)
@@ -194,7 +194,7 @@ describe('MySQL sink', () => {
 
   it('refuses names that MySQL cannot have, and rows that no page can hold', async () => {
     const sink = await openSink()
-    for (const name of ['ends ', 'rocket 🚀', 'n'.repeat(65)]) {
+    for (const name of ['ends ', 'ends\t', 'ends\r\n', '\f', 'rocket 🚀', 'n'.repeat(65)]) {
       expect((await failureOf(() => sink.prepare([rowOf({ [name]: ['float64', 1] })]))).code, name).to.equal('SLUICE_SINK_IDENTIFIER')
       expect((await failureOf(() => sink.prepare([batchOf([1], { source: name })]))).code, name).to.equal('SLUICE_SINK_IDENTIFIER')
     }

@@ -104,6 +104,33 @@ describe('PostgreSQL sink', () => {
     expect(stored.map(({ time }) => time)).to.deep.equal(['1969-12-31 23:59:59.999999+00', '1970-01-01 00:00:00+00', '2023-11-14 22:13:20.123456+00'])
   })
 
+  it('lets others write to a table that a long query keeps from being given a column', async () => {
+    const sink = await openSink()
+    await sink.write([batchOf([1])])
+    await client.query('BEGIN; LOCK TABLE press IN ACCESS SHARE MODE')
+    const grown = rowOf({ fresh: ['float64', 2] })
+    const refused = failureOf(() => sink.write([grown]))
+    await sink.write([batchOf([3])])
+    expect(isTransient(await refused)).to.equal(true)
+    await client.query('COMMIT')
+    await sink.write([grown])
+    expect(await rows('press')).to.have.length(3)
+  })
+
+  it('closes its connections, though a statement waits at the server', async () => {
+    const connected = connect(login())
+    const sink = await open({}, { server: connected })
+    await sink.write([batchOf([1])])
+    await client.query('BEGIN; LOCK TABLE press IN ACCESS EXCLUSIVE MODE')
+    const waiting = failureOf(() => sink.write([batchOf([2])]))
+    const waits = "SELECT 1 FROM pg_locks WHERE relation = 'press'::regclass AND NOT granted"
+    while ((await client.query(waits)).rowCount === 0);
+    await connected.close()
+    expect((await waiting).message).to.match(/terminated/)
+    expect((await failureOf(() => sink.write([batchOf([3])]))).message).to.match(/have been closed/)
+    await client.query('COMMIT')
+  })
+
   it('indexes a narrow table by time and sensor', async () => {
     const sink = await openSink({ layout: 'narrow' })
     await sink.prepare([batchOf([1])])
@@ -220,6 +247,8 @@ describe('PostgreSQL sink', () => {
       const batch = batchOf([seq], { identity: { ...identity, seq: seq++ } })
       await sink.write([batch])
       await server[/** @type {'stop'|'kill'} */ (end)]()
+      // A backend goes on until it has noticed that its postmaster is gone.
+      while ((await sink.write([batch]).catch(() => null)) !== null);
       expect(isTransient(await failureOf(() => sink.write([batch])))).to.equal(true)
       expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
       await server.start()

@@ -13,6 +13,7 @@ const UNWRITABLE_START = /^[#\t\0]/
  */
 export function measurementText (name) {
   if (UNWRITABLE_START.test(name)) throw refused(`measurement name "${shown(name)}" begins with a character that starts no name in InfluxDB`, 'Rename the source, or set another measurement.')
+  if (name.includes('\r')) throw refused(`measurement name "${shown(name)}" has a carriage return, which no query can name`, 'Rename the source, or set another measurement.')
   return check(name, 'measurement name', 'Rename the source, or set another measurement.').replace(/[ ,]/g, '\\$&')
 }
 

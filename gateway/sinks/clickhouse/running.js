@@ -5,7 +5,7 @@ import { literal } from './quote.js'
 
 /** @typedef {import('./server.js').ClickhouseServer} ClickhouseServer */
 
-/** What a process has sent before it ended may reach the server a little later. */
+/** What was sent before a process or its connection ended may reach the server a little later. */
 const ARRIVAL_MS = 50
 const PATIENCE_MS = 2000
 const GIVE_UP_MS = 30_000
@@ -44,12 +44,12 @@ export class RunningInserts {
    * @throws {SluiceError} SLUICE_SINK_CLICKHOUSE
    */
   async end () {
+    if (this.areOver) return
     const lost = [...this.#lost]
     const awaited = new Set(lost)
-    if (!this.#areEarlierOver) {
-      for (const id of await this.#list()) awaited.add(id)
-      await sleep(ARRIVAL_MS)
-      for (const id of await this.#list()) awaited.add(id)
+    for (const pauseMs of [0, ARRIVAL_MS]) {
+      await sleep(pauseMs)
+      for (const id of this.#areEarlierOver ? [] : await this.#list()) awaited.add(id)
     }
     if (awaited.size > 0) await this.#endOf(awaited)
     this.#areEarlierOver = true
@@ -68,7 +68,7 @@ export class RunningInserts {
       }
       if (waitedMs > PATIENCE_MS && !isKilled) {
         isKilled = true
-        await this.#server.command(`KILL QUERY WHERE query_id IN (${running.map(literal).join(', ')}) ASYNC`)
+        await this.#server.command(`KILL QUERY WHERE query_id IN (${running.map(literal).join(', ')}) ASYNC`).catch(() => {}) // not everybody may
       }
     }
   }

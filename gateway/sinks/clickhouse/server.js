@@ -35,7 +35,7 @@ export class ClickhouseServer {
   #options
   /** @type {{agent: HttpAgent, client: import('@clickhouse/client').ClickHouseClient}|null} */
   #connections = null
-  /** @type {Promise<ClickhouseDialect>|null} */
+  /** @type {ClickhouseDialect|null} */
   #dialect = null
 
   /** @param {ConnectionOptions} options */
@@ -48,15 +48,10 @@ export class ClickhouseServer {
 
   get database () { return this.#options.database }
 
-  /** What the server is, asked once. @param {AbortSignal} [signal] @returns {Promise<ClickhouseDialect>} */
+  /** What the server is: asked once, and again after its connections have failed. @param {AbortSignal} [signal] @returns {Promise<ClickhouseDialect>} */
   async dialect (signal) {
-    this.#dialect ??= this.#askDialect(signal)
-    try {
-      return await this.#dialect
-    } catch (error) {
-      this.#dialect = null
-      throw error
-    }
+    this.#dialect ??= await this.#askDialect(signal)
+    return this.#dialect
   }
 
   /**
@@ -95,8 +90,11 @@ export class ClickhouseServer {
         yield value.map((/** @type {{text: string}} */ { text }) => cellsOf(text))
       }
       isOver = true
+    } catch (error) {
+      isOver = !signal?.aborted
+      throw error
     } finally {
-      if (!isOver) {
+      if (!isOver && this.#connections) {
         stop.abort()
         rows?.destroy()
         this.command(`KILL QUERY WHERE query_id = ${literal(queryId)} ASYNC`).catch(() => {}) // it ends by itself when it next writes to nobody

@@ -45,9 +45,12 @@ export class Stored {
     this.#tableOf = tableOf
   }
 
-  /** Makes the table of the records. */
+  /** Makes the table of the records, where missing. */
   async prepare () {
     const { durable } = await this.#server.dialect()
+    // Who may not create tables may still use one that is there.
+    const found = await this.#server.query(`SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = ${literal(COMMITS_TABLE)}`)
+    if (found.length > 0) return
     await this.#server.command(`CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (sink_table String, gateway String, source String, epoch String, number Int64, seq Int64, last Int64) ` +
       `ENGINE = ReplacingMergeTree(last) ORDER BY (sink_table, gateway, source, epoch, seq)${durable && ` SETTINGS ${durable}`}`)
   }
@@ -104,7 +107,7 @@ export class Stored {
   async compact (firstHeld) {
     await this.#write([...this.#epochs.values()].flatMap(epoch => epoch.stored.ranges
       .map(([seq, last]) => ({ epoch, seq, last: Math.min(last, firstHeld(epoch.name) - 1) }))
-      .filter(({ seq, last }) => last > seq && epoch.recorded.missing(seq, last).length > 0)))
+      .filter(({ seq, last }) => last >= seq && epoch.recorded.missing(seq, last).length > 0)))
   }
 
   /** The rows' number of an epoch. @param {EpochName} name */

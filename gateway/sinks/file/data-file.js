@@ -1,4 +1,4 @@
-import { open, stat, truncate, unlink } from 'node:fs/promises'
+import { open, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncFolder } from '../../../broker/spool/segment.js'
 import { formats } from './formats.js'
@@ -106,8 +106,19 @@ export async function restore (folder, { name, length }) {
   }
   if (!found) return 'gone'
   if (found.size < length) return 'shorter'
-  if (found.size > length) await truncate(path, length)
+  if (found.size > length) await cutOff(path, length)
   return 'as it was'
+}
+
+/** So that it stays cut off after a power cut, when the journal may count the file as finished. @param {string} path @param {number} length */
+async function cutOff (path, length) {
+  const file = await open(path, 'r+')
+  try {
+    await file.truncate(length)
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
 }
 
 /** @param {FileHandle} file @param {Buffer} data @param {number} position */

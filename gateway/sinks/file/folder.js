@@ -18,6 +18,7 @@ import { lockFolder } from './lock.js'
 
 /** A folder of records in the folder of data. */
 const RECORDS = '.sluice'
+const JOURNAL = 'journal'
 const NUMBER_DIGITS = 6
 const DUE_CHECK_MS = 1000
 
@@ -66,6 +67,8 @@ export class Folder {
    */
   run (work) {
     const result = this.#turn.then(async () => {
+      // To open it again after its last user has gone would leave it locked.
+      if (folders.get(this.path) !== this) throw new SluiceError('SLUICE_SINK_FILE_CLOSED', `Nobody uses the folder "${this.path}" any more.`)
       try {
         return await work(this.#opened ??= await this.#open())
       } catch (error) {
@@ -155,7 +158,7 @@ export class Folder {
     /** @type {Journal|null} */
     let journal = null
     try {
-      journal = await Journal.open(join(records, 'journal'))
+      journal = await Journal.open(join(records, JOURNAL))
       if (journal.damaged > 0) this.log.error(`Folder "${this.path}": ${journal.damaged} lines of its records are damaged; batches that they told of may be stored again. The disk may be failing.`)
       return { journal, files: await this.#restored(journal), unlock }
     } catch (error) {
@@ -188,7 +191,9 @@ export class Folder {
   async #finishDue () {
     const due = () => [...this.#opened?.files.values() ?? []].filter(({ isDue }) => isDue)
     if (due().length === 0) return
-    await this.run(opened => this.finish(opened, due())).catch(error => this.log.warn(`Folder "${this.path}": ${describe(error)}; it is tried again.`))
+    await this.run(opened => this.finish(opened, due())).catch(error => {
+      if (error.code !== 'SLUICE_SINK_FILE_CLOSED') this.log.warn(`Folder "${this.path}": ${describe(error)}; it is tried again.`)
+    })
   }
 
   /** Makes every file complete, and lets go of the folder. */
@@ -201,7 +206,8 @@ export class Folder {
     } catch (error) {
       this.log.warn(`Folder "${this.path}": a file could not be completed: ${describe(error)}. That is done when it is opened again.`)
     } finally {
-      await shut(opened)
+      await release(opened)
+      await opened.unlock()
     }
   }
 
@@ -210,8 +216,16 @@ export class Folder {
     const opened = this.#opened
     if (!opened) return
     this.#opened = null
-    await shut(opened)
-    for (const entry of opened.journal.entries.values()) await restore(this.path, entry).catch(() => {})
+    await release(opened)
+    try {
+      // While the lock is held: afterwards, the files may be another's. And by what is on the disk: whether the last line got there may be unknown.
+      const journal = await Journal.open(join(this.path, RECORDS, JOURNAL))
+      await journal.close()
+      for (const entry of journal.entries.values()) await restore(this.path, entry).catch(() => {})
+    } catch {
+      // It is done when the folder is opened again.
+    }
+    await opened.unlock()
   }
 }
 
@@ -228,11 +242,10 @@ async function completed (file) {
   }
 }
 
-/** @param {Opened} opened */
-async function shut ({ journal, files, unlock }) {
+/** Lets go of the files, not of the folder. @param {Opened} opened */
+async function release ({ journal, files }) {
   for (const file of files.values()) await file.close().catch(() => {})
   await journal.close().catch(() => {})
-  await unlock()
 }
 
 /** @param {string} path */

@@ -93,8 +93,9 @@ class FileSink {
       const { fresh, duplicates } = this.#withoutDuplicates(batches, opened, probe)
       const targets = await this.#encoded(folder, opened, fresh)
       if (!probe) {
+        /** @type {import('./data-file.js').DataFile[]} */
         const written = []
-        for (const target of targets) written.push(await this.#append(folder, opened, target))
+        for (const target of targets) written.push(await this.#append(folder, opened, target, written))
         if (this.#options.syncs) await Promise.all(written.map(file => file.sync()))
         await folder.commit(opened, fresh.flatMap(({ source, identity }) => identity ? [{ table: this.#inRecords(source), identity }] : []), written)
       }
@@ -161,8 +162,9 @@ class FileSink {
    * @param {Folder} folder
    * @param {Opened} opened
    * @param {import('./targets.js').Target & {table: string, prefix: string, buffers: Buffer[]}} target
+   * @param {import('./data-file.js').DataFile[]} written  so far by the same write: these are not finished, as what is in them is not committed yet
    */
-  async #append (folder, opened, { file, columns, table, prefix, buffers }) {
+  async #append (folder, opened, { file, columns, table, prefix, buffers }, written) {
     const { formatName, writing, maxBytes, ageMs } = this.#options
     const bytes = buffers.reduce((sum, { length }) => sum + length, 0)
     if (file && file.bytes + bytes <= maxBytes) {
@@ -170,7 +172,7 @@ class FileSink {
       return file
     }
     const unfinished = [...opened.files.values()].filter(({ entry }) => entry.table === table)
-    const finished = file ? [file] : unfinished.slice(0, Math.max(0, unfinished.length - MAX_FILES + 1))
+    const finished = file ? [file] : unfinished.filter(each => !written.includes(each)).slice(0, Math.max(0, unfinished.length - MAX_FILES + 1))
     await folder.finish(opened, finished)
     const dueMs = ageMs > 0 ? (Math.floor(Date.now() / ageMs) + 1) * ageMs : null
     const begun = await folder.begin(opened, { prefix, table, format: formatName, columns, dueMs })

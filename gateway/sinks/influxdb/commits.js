@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { stringText } from '../../codecs/line-protocol/names.js'
+import { SluiceError, describe } from '../../errors.js'
 import { mergedRecords } from '../commits.js'
 import { COMMITS_TABLE } from '../names.js'
+import { isRefusal } from '../refusal.js'
 import { quoteTable } from './influxql.js'
+import { isRowsFault } from './refused.js'
 import { rowsOf } from './server.js'
 
 /**
@@ -30,9 +33,19 @@ export class Commits {
     return rowsOf(series).map(row => ({ policy: row.policy, table: row.sink_table, gateway: row.gateway, source: row.source, epoch: row.epoch, seq: row.time, last: row.last }))
   }
 
-  /** @param {CommitRecord[]} records @param {AbortSignal} [signal] */
+  /**
+   * @param {CommitRecord[]} records
+   * @param {AbortSignal} [signal]
+   * @throws {SluiceError} never of a kind that says the rows are at fault: they are stored already
+   */
   async write (records, signal) {
-    if (records.length > 0) await this.#server.write(this.#place, records.map(lineOf).join(''), signal)
+    if (records.length === 0) return
+    try {
+      await this.#server.write(this.#place, records.map(lineOf).join(''), signal)
+    } catch (error) {
+      if (!isRefusal(error, isRowsFault)) throw error
+      throw new SluiceError('SLUICE_SINK_INFLUXDB', `Commit records: ${describe(error)}`, { fix: 'Where records are kept, nothing may be dropped or have another type.' })
+    }
   }
 
   /** @param {CommitRecord[]} records  those to merge @param {import('../sink.js').Head[]} heads */

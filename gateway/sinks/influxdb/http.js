@@ -43,6 +43,7 @@ export class HttpClient {
   #module
   #agent
   #compresses
+  #isClosed = false
 
   /** @param {HttpOptions} options */
   constructor (options) {
@@ -83,12 +84,14 @@ export class HttpClient {
       return await this.#send(options, sent)
     } catch (error) {
       // A connection that was kept may have been ended by the server just now. To ask again is harmless: all that is written may be written again.
-      if (!(/** @type {any} */ (error).isStale)) throw error
+      if (this.#isClosed || !(/** @type {any} */ (error).isStale)) throw error
       return this.#send(options, sent)
     }
   }
 
+  /** Ends what is under way. */
   close () {
+    this.#isClosed = true
     this.#agent.destroy()
   }
 

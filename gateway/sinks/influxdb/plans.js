@@ -1,4 +1,5 @@
 import { narrowColumn } from '../../codecs/line-protocol/kinds.js'
+import { measurementText } from '../../codecs/line-protocol/names.js'
 import { fitTable, wideColumns } from '../wide.js'
 import { dialect, narrowDialect } from './dialect.js'
 import { quoteTable } from './influxql.js'
@@ -33,6 +34,7 @@ import { rowsOf } from './server.js'
  * @throws {import('../../errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export async function makePlan (batch, { measurement, withSource, narrow, tagFields, policy }, server) {
+  measurementText(measurement) // refuses names that no statement could hold
   const rules = narrow ? narrowDialect : dialect
   const columns = wideColumns(batch, rules, withSource)
   const isTag = (/** @type {WideColumn} */ { origin, field }) => origin !== 'field' || (!narrow && tagFields.has(batch.fields[/** @type {number} */ (field)].name))

@@ -19,6 +19,7 @@ export const schema = {
       description: 'wide: a point per time, with a field each. narrow: a point per value, with the field\'s name as tag sensor, and the value as field value; what a float does not hold exactly is ' +
         'value_int64, value_string or value_bytes.',
       enum: /** @type {const} */ (['wide', 'narrow']),
+      'x-labels': { wide: 'wide: a point per time', narrow: 'narrow: a point per value' },
       default: 'wide'
     },
     tagFields: {
@@ -26,6 +27,7 @@ export const schema = {
       title: 'Fields stored as tags',
       description: 'Names of fields, with commas between them, that are stored as tags: a bus address, say. Each value of a tag is a series of its own, so there should be few.',
       default: '',
+      'x-labels': { '': 'none' },
       'x-when': { layout: 'wide' }
     },
     protocol: {
@@ -33,6 +35,7 @@ export const schema = {
       title: 'Protocol',
       description: 'http: what is acknowledged is stored. udp (version 1): nothing is acknowledged, and what the network or the server drops is lost; the sink counts it afterwards, and says so.',
       enum: /** @type {const} */ (['http', 'udp']),
+      'x-labels': { http: 'http', udp: 'udp: may lose samples' },
       default: 'http',
       'x-advanced': true
     },
@@ -53,6 +56,7 @@ export const schema = {
       description: 'Of version 1: where in the database to store. Empty is the database\'s own. Samples older than it keeps are refused. Commit records need a policy that keeps for ever: ' +
         'where this one does not, sluice_commits, which is created if the user may do that.',
       default: '',
+      'x-labels': { '': 'the database\'s own' },
       'x-advanced': true
     }
   }

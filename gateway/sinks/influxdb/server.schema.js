@@ -10,6 +10,7 @@ export const schema = {
       title: 'Version',
       description: 'Of the server. 1 is tested against real servers; 2 and 3 only by the requests that their documentation asks for.',
       enum: ['1', '2', '3'],
+      'x-labels': { 1: '1.x', 2: '2.x', 3: '3.x' },
       default: '1'
     },
     host: {
@@ -61,6 +62,7 @@ export const schema = {
       title: 'TLS',
       description: 'off sends everything readable, passwords included; require encrypts without checking who answers; verify also checks the server\'s certificate and name.',
       enum: ['off', 'require', 'verify'],
+      'x-labels': { off: 'off: nothing is encrypted', require: 'require: encrypted, server unchecked', verify: 'verify: encrypted, server checked' },
       default: 'off'
     },
     ca: {
@@ -75,6 +77,7 @@ export const schema = {
       title: 'Compression',
       description: 'Whether what is written is compressed by gzip: to a tenth of the bytes, for much of a processor\'s time. remote: not where the server is on this machine.',
       enum: ['remote', 'always', 'never'],
+      'x-labels': { remote: 'remote: unless on this machine', always: 'always', never: 'never' },
       default: 'remote',
       'x-advanced': true
     },
@@ -85,7 +88,6 @@ export const schema = {
       minimum: 1,
       maximum: 64,
       default: 4,
-      'x-unit': 'connections',
       'x-advanced': true
     },
     udpPort: {

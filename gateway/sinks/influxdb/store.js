@@ -31,17 +31,21 @@ export class HttpStore {
     const requestBytes = this.#requestBytes
     /** @type {Set<Promise<void>>} */
     const underWay = new Set()
+    let tooMany = false
     try {
       for (const lines of encodeLines(parts, { chunkBytes: requestBytes })) {
         const request = this.#server.write(place, lines, signal)
         underWay.add(request)
-        request.then(() => underWay.delete(request), () => {}) // a failed one stays, to be met below
+        request.then(() => underWay.delete(request), error => { // it stays, to be met below
+          // What is longer than a request is one line, of which there cannot be less.
+          if (isTooLarge(error) && lines.length <= requestBytes) tooMany = true
+        })
         if (underWay.size >= REQUESTS_AT_ONCE) await Promise.race(underWay)
       }
       await Promise.all(underWay)
     } catch (error) {
       await Promise.allSettled(underWay)
-      if (isTooLarge(error) && this.#lower(requestBytes)) return this.write(parts, place, signal)
+      if (isTooLarge(error) && tooMany && this.#lower(requestBytes)) return this.write(parts, place, signal)
       throw error
     }
   }
@@ -50,8 +54,9 @@ export class HttpStore {
 
   /** Makes requests smaller than those that were too large. @param {number} refusedBytes @returns {boolean} false when they are the smallest already */
   #lower (refusedBytes) {
+    if (refusedBytes <= LEAST_REQUEST_BYTES) return false
     this.#requestBytes = Math.min(this.#requestBytes, refusedBytes / 4)
-    return refusedBytes > LEAST_REQUEST_BYTES
+    return true
   }
 }
 

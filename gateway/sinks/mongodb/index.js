@@ -145,11 +145,17 @@ class MongodbSink {
     return layout === 'document' ? intervalDocuments(source, BigInt(intervalMs) * 1_000_000n) : wideDocuments(source)
   }
 
-  /** What _id begins with: 10 bytes for the epoch, 6 for seq. @param {Batch} batch */
+  /**
+   * What _id begins with: 10 bytes for the epoch, 6 for seq. Documents of intervals are told from those of rows, and of other intervals: when the layout is changed
+   * while a batch is half stored, one of them must not be taken for another that holds more.
+   * @param {Batch} batch
+   */
   #keyOf (batch) {
     const { identity, origin } = batch
     if (identity) {
-      const key = createHash('sha256').update(JSON.stringify([identity.gateway, identity.source, identity.epoch])).digest().subarray(0, 16)
+      const { layout, intervalMs } = this.#options
+      const epoch = [identity.gateway, identity.source, identity.epoch, ...layout === 'document' ? [intervalMs] : []]
+      const key = createHash('sha256').update(JSON.stringify(epoch)).digest().subarray(0, 16)
       key.writeUIntBE(identity.seq, 10, 6)
       return key
     }

@@ -55,6 +55,8 @@ export async function insert (db, collection, { bytes, documents }, signal) {
 async function withoutStored (db, collection, errors, idOf) {
   const refused = errors.filter(({ code, keyPattern }) => code !== DUPLICATE_KEY || (keyPattern && !('_id' in keyPattern)))
   const unclear = errors.filter(({ code, keyPattern }) => code === DUPLICATE_KEY && !keyPattern)
+  // Looking up thousands of documents takes FerretDB many seconds, and nearly always there is no other unique index.
+  if (unclear.length === 0 || !await hasUniqueIndex(db, collection)) return refused
   for (let from = 0; from < unclear.length; from += LOOKED_UP_AT_ONCE) {
     const some = unclear.slice(from, from + LOOKED_UP_AT_ONCE)
     const found = db.collection(collection).find({ _id: { $in: /** @type {any[]} */ (some.map(({ index }) => idOf(index))) } }, { projection: { _id: 1 }, promoteBuffers: true })
@@ -63,4 +65,10 @@ async function withoutStored (db, collection, errors, idOf) {
     refused.push(...some.filter(({ index }) => !stored.has(idOf(index).toString('hex'))))
   }
   return refused
+}
+
+/** Besides that of _id. @param {import('mongodb').Db} db @param {string} collection */
+async function hasUniqueIndex (db, collection) {
+  const indexes = await db.collection(collection).indexes()
+  return indexes.some(({ name, unique }) => unique && name !== '_id_')
 }

@@ -76,7 +76,7 @@ class MongodbReader {
         ...[false, true].filter(value => isOutside(Number(value))).map(value => ({ [key]: value }))
       ])
       if (outside.length === 0) return null
-      const time = await this.#timeKey(db)
+      const time = await this.#timeKey(db, signal)
       const conditions = [this.#conditions([sensor], time.range(from, to)), { $or: outside }]
       const [found] = await this.#find(db, { $and: conditions }, { [time.key]: 1 }, signal).sort({ [time.key]: last ? -1 : 1 }).limit(1).toArray()
       return found ? time.timeOf(found) : null
@@ -96,7 +96,7 @@ class MongodbReader {
     const keys = this.#valueKeys(sensors)
     if (keys.length === 0) return
     const { layout, sensorColumn } = this.#options
-    const time = await this.#timeKey(db)
+    const time = await this.#timeKey(db, signal)
     const shown = [time.key, ...keys, ...layout === 'narrow' ? [sensorColumn] : []]
     const found = this.#find(db, this.#conditions(sensors, time.range(from, to)), Object.fromEntries(shown.map(key => [key, 1])), signal)
     const pages = new Pages({ sensors, pageRows })
@@ -120,7 +120,7 @@ class MongodbReader {
   /** @param {Db} db @param {import('../../queries/reader.js').Range} range */
   async * #documents (db, range) {
     const { first, to } = documentRange(range, BigInt(this.#options.intervalMs) * 1_000_000n)
-    const time = await this.#timeKey(db)
+    const time = await this.#timeKey(db, range.signal)
     const found = this.#find(db, this.#conditions([], time.range(first, to)), { [time.key]: 1, fields: 1, measurements: 1 }, range.signal)
     for await (const document of found.sort({ [time.key]: 1 })) {
       const { fields, measurements } = document
@@ -149,11 +149,11 @@ class MongodbReader {
     return sensors.filter(isSensor).map(keyOf)
   }
 
-  /** @param {Db} db @returns {Promise<TimeKey>} */
-  async #timeKey (db) {
+  /** @param {Db} db @param {AbortSignal} [signal] @returns {Promise<TimeKey>} */
+  async #timeKey (db, signal) {
     const { table, timeColumn } = this.#options
     const exact = `${timeColumn}_ns`
-    const isExact = await db.collection(table).findOne({ [exact]: { $type: 'long' } }, { projection: { _id: 1 } })
+    const isExact = await db.collection(table).findOne({ [exact]: { $type: 'long' } }, { projection: { _id: 1 }, signal })
     return isExact ? nanoseconds(exact) : dates(timeColumn)
   }
 

@@ -22,8 +22,14 @@ export const schema = {
       ...layoutProperties.layout,
       description: 'wide: a document per time, a key per field. narrow: a document per value, with keys sensor (the field\'s name) and value; what a double does not hold exactly goes to value_int64, ' +
         'value_string or value_bytes. document: a document per interval, with keys size, fields (their names) and measurements, an array of {ns, m}: nanoseconds since the interval\'s start, and a value ' +
-        'per field. timeseries: as wide, in a time-series collection with the metadata meta (source and tags), which MongoDB has since 5.0: at least once, as a kill may store rows twice.',
-      enum: [...LAYOUTS, 'timeseries']
+        'per field. timeseries: as wide, in a time-series collection with the metadata meta (source and tags), which MongoDB has since 5.0: at least once, as a kill may store rows twice. A batch that is half stored when the layout or interval is changed is there in both, in part.',
+      enum: [...LAYOUTS, 'timeseries'],
+      'x-labels': {
+        wide: 'wide: a document per time',
+        narrow: 'narrow: a document per value',
+        document: 'document: a document per interval',
+        timeseries: 'timeseries: at least once'
+      }
     },
     index: {
       type: 'boolean',

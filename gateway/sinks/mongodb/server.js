@@ -56,7 +56,8 @@ export class MongodbServer {
 
   /** @param {ConnectionOptions} options @param {import('../sink.js').Log} [log] */
   constructor (options, log) {
-    if (/^[^/]*\/\/[^/?]*@/.test(options.url)) {
+    // Wherever: a password with a / or ? in it, which should be written otherwise there, is one all the same.
+    if (options.url.includes('@')) {
       throw new SluiceError('SLUICE_OPTIONS', `The URL of the MongoDB server at ${hostsOf(options.url)} contains a user or password.`, {
         fix: 'Enter them in the fields User and Password, which are kept encrypted, and take them out of the URL.'
       })
@@ -167,7 +168,7 @@ function fixFor (error) {
 
 /** The hosts of a URL. @param {string} url */
 function hostsOf (url) {
-  return url.replace(/^[^/]*\/\//, '').replace(/[/?].*$/s, '').replace(/^.*@/s, '')
+  return url.replace(/^[^/]*\/\//, '').replace(/^.*@/s, '').replace(/[/?].*$/s, '')
 }
 
 /** @param {string} ca  PEM text, a path, or empty */

@@ -40,6 +40,7 @@ export const schema = {
       description: 'auto does what the URL says (mongodb+srv encrypts and verifies, mongodb sends everything readable); require encrypts without checking who answers; ' +
         'verify also checks the server\'s certificate and name.',
       enum: ['auto', 'require', 'verify'],
+      'x-labels': { auto: 'auto: as the URL says', require: 'require: encrypted, server unchecked', verify: 'verify: encrypted, server checked' },
       default: 'auto'
     },
     ca: {
@@ -56,7 +57,6 @@ export const schema = {
       minimum: 1,
       maximum: 64,
       default: 4,
-      'x-unit': 'connections',
       'x-advanced': true
     }
   }

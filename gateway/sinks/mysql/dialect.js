@@ -52,7 +52,7 @@ export function textLiteral (value) {
  */
 export function checkIdentifier (name, what) {
   checkName(name, what, dialect)
-  const wrong = name.endsWith(' ') ? 'ends with a space' : /[\u{10000}-\u{10ffff}]/u.test(name) && 'has a character beyond U+FFFF'
+  const wrong = /[\t-\r ]$/.test(name) ? 'ends with white space' : /[\u{10000}-\u{10ffff}]/u.test(name) && 'has a character beyond U+FFFF'
   if (!wrong) return name
   throw new SluiceError('SLUICE_SINK_IDENTIFIER', `The ${what} name "${name}" ${wrong}, which ${dialect.product} does not allow.`, {
     fix: what === 'table' ? 'Rename the source, or set another table.' : 'Rename the field or tag.'

@@ -8,6 +8,9 @@ import { SluiceError, describe } from '../../errors.js'
 
 const CONNECT_TIMEOUT_MS = 10_000
 
+/** After so long without a word, the other host is asked whether it is there, and 10 s later taken for gone. */
+const KEEP_ALIVE_MS = 20_000
+
 /** What to do about the usual reasons why there is no connection, by error number of the server or code of the driver or system. @type {Record<string, string>} */
 const FIXES = {
   1040: 'Raise the server\'s max_connections, or lower the connections of its users.',
@@ -68,10 +71,11 @@ export function placeOf (host, port) {
 }
 
 /** @param {string} host @param {number} port */
-function openSocket (host, port) {
+export function openSocket (host, port) {
   const socket = isPath(host) ? connect(host) : connect(port, host)
   socket.setNoDelay(true)
-  socket.setKeepAlive(true)
+  // A host that has lost its power says nothing: without this, an answer would be waited for two hours.
+  socket.setKeepAlive(true, KEEP_ALIVE_MS)
   // The name that TLS compares with the certificate's. Node sets it of names only, and the driver gives none of addresses: those would be compared as "localhost".
   return Object.assign(socket, { _host: host })
 }

@@ -9,7 +9,7 @@ import { RefusedRows, isRefusal } from '../refusal.js'
  * Error numbers by which the server says that the rows are at fault: constraints, ranges, lengths, encodings, checks, what a user's trigger raises, and sizes of rows.
  */
 const REFUSED = new Set([
-  1022, 1048, 1062, 1117, 1118, 1153, 1169, 1216, 1217, 1263, 1264, 1265, 1292, 1300, 1301, 1364, 1366, 1406, 1451, 1452, 1526, 1557, 1586, 1644, 1690, 1748, 3140, 3141, 3156, 3819, 4025, 4038
+  1022, 1048, 1062, 1117, 1118, 1153, 1169, 1216, 1217, 1263, 1264, 1265, 1292, 1300, 1301, 1364, 1365, 1366, 1406, 1411, 1451, 1452, 1526, 1557, 1586, 1644, 1690, 1748, 3140, 3141, 3156, 3819, 4025, 4038
 ])
 
 /** The storage engine's own number for a row that no page can hold. */

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import { describe } from '../../errors.js'
 import { withDefaults } from '../defaults.js'
-import { connectError, connectionOptions, placeOf } from './login.js'
+import { connectError, connectionOptions, openSocket, placeOf } from './login.js'
 import { isTransient } from './refused.js'
 import { schema } from './server.schema.js'
 import { startSession } from './session.js'
@@ -14,7 +15,10 @@ export { schema }
  * @typedef {import('./login.js').ServerOptions} ServerOptions
  */
 
-const TEST_TIMEOUT_MS = 15_000
+const TEST_TIMEOUT_MS = 14_000
+
+/** A server that does not answer does not say goodbye either. */
+const CLOSE_TIMEOUT_MS = 2000
 
 const LOCAL_INFILE_HINT = 'It does not allow LOAD DATA LOCAL: rows go by INSERT, which is slower; local_infile=1 among the server\'s settings allows it.'
 
@@ -32,6 +36,8 @@ export class MysqlServer {
   #log
   /** @type {mysql.Pool|null} */
   #pool = null
+  /** @type {Set<import('node:net').Socket>} of the pool */
+  #sockets = new Set()
   /** @type {WeakMap<object, Facts>} of connections that are set up */
   #facts = new WeakMap()
   /** @type {Set<string>} */
@@ -55,7 +61,7 @@ export class MysqlServer {
    */
   async use (work, signal) {
     signal?.throwIfAborted()
-    const connection = await this.#lend()
+    const connection = await this.#lend(signal)
     const breakOff = () => {
       /** @type {any} */ (connection.connection).stream.destroy()
       this.#kill(connection.threadId)
@@ -85,26 +91,40 @@ export class MysqlServer {
 
   /** @param {{signal?: AbortSignal}} [options] */
   async test ({ signal } = {}) {
-    const timeout = AbortSignal.timeout(TEST_TIMEOUT_MS)
-    return this.use(async (connection, { product, version, localInfile, risks }) => {
+    const silent = Object.assign(new Error(`no answer within ${TEST_TIMEOUT_MS / 1000} s`), { code: 'ETIMEDOUT' })
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(connectError(this.#options, silent)), TEST_TIMEOUT_MS)
+    const told = this.use(async (connection, { product, version, localInfile, risks }) => {
       const [[{ database, user }]] = /** @type {[any[], any]} */ (await connection.query('SELECT DATABASE() AS `database`, CURRENT_USER() AS user'))
       const notes = [localInfile ? 'LOAD DATA LOCAL is allowed: the fast way.' : LOCAL_INFILE_HINT, ...risks.map(riskText)]
       return `${product} ${version}, database "${database}", logged in as ${user}. ${notes.join(' ')}`
-    }, signal ? AbortSignal.any([signal, timeout]) : timeout)
+    }, signal ? AbortSignal.any([signal, late.signal]) : late.signal)
+    return told.finally(() => clearTimeout(timer))
   }
 
   async close () {
     const pool = this.#pool
     this.#pool = null
-    await pool?.end()
+    if (!pool) return
+    const timer = new AbortController()
+    const [ended, passed] = [Promise.allSettled([pool.end()]), Promise.allSettled([sleep(CLOSE_TIMEOUT_MS, undefined, timer)])]
+    await Promise.race([ended, passed])
+    timer.abort()
+    for (const socket of this.#sockets) socket.destroy()
   }
 
-  async #lend () {
+  /** @param {AbortSignal} [signal] */
+  async #lend (signal) {
+    /** @type {Promise<Connection>|undefined} */
+    let lent
     try {
       this.#pool ??= this.#open()
-      return await this.#pool.getConnection()
+      lent = this.#pool.getConnection()
+      return await (signal ? unlessAborted(lent, signal) : lent)
     } catch (error) {
-      throw connectError(this.#options, error)
+      if (!signal?.aborted) throw connectError(this.#options, error)
+      lent?.then(connection => connection.release(), () => {})
+      throw signal.reason
     }
   }
 
@@ -124,7 +144,13 @@ export class MysqlServer {
   }
 
   #open () {
-    const pool = mysql.createPool({ ...connectionOptions(this.#options), connectionLimit: this.#options.connections })
+    const { host, port, connections } = this.#options
+    const stream = () => {
+      const socket = openSocket(host, port)
+      this.#sockets.add(socket)
+      return socket.once('close', () => this.#sockets.delete(socket))
+    }
+    const pool = mysql.createPool({ ...connectionOptions(this.#options), stream, connectionLimit: connections })
     // A connection in use also reports its end by the statement that it ends.
     pool.on('connection', connection => connection.on('error', () => {}))
     return pool
@@ -153,6 +179,15 @@ export class MysqlServer {
 }
 
 const NO_SUCH_THREAD = 1094
+
+/** @template T @param {Promise<T>} work @param {AbortSignal} signal @returns {Promise<T>} */
+function unlessAborted (work, signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
 
 /** @param {string} risk */
 function riskText (risk) {

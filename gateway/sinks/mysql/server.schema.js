@@ -46,6 +46,7 @@ export const schema = {
       title: 'TLS',
       description: 'off sends everything readable, password exchange excepted; require encrypts without checking who answers; verify also checks the server\'s certificate and name.',
       enum: ['off', 'require', 'verify'],
+      'x-labels': { off: 'off: nothing is encrypted', require: 'require: encrypted, server unchecked', verify: 'verify: encrypted, server checked' },
       default: 'off'
     },
     ca: {
@@ -62,7 +63,6 @@ export const schema = {
       minimum: 1,
       maximum: 64,
       default: 4,
-      'x-unit': 'connections',
       'x-advanced': true
     }
   }

@@ -1,5 +1,5 @@
 import { SluiceError, describe } from '../../errors.js'
-import { edgeOf, inOrder, minimumOf, summariesOf, summary } from '../../queries/compute.js'
+import { edgeOf, inOrder, minimumOf, MOST_SUMMARIES, summariesOf, summary, tooManySummaries } from '../../queries/compute.js'
 import { documentRange, documentSamples } from '../../queries/documents.js'
 import { handedOver } from '../../queries/handover.js'
 import { PAGE_ROWS, Pages } from '../../queries/pages.js'
@@ -84,7 +84,11 @@ class PostgresqlReader {
       const known = sensors.filter(sensor => table.has(sensor))
       for (let first = 0; first < known.length; first += SENSORS_A_STATEMENT) {
         const some = known.slice(first, first + SENSORS_A_STATEMENT)
-        for (const [bucket, ...rest] of await rowsOf(client, table.summaries(some, range, asked))) {
+        const mostRows = Math.floor(MOST_SUMMARIES / (table.isNarrow ? 1 : known.length))
+        const { text, values } = table.summaries(some, range, asked)
+        const rows = await rowsOf(client, { text: `${text} LIMIT ${mostRows + 1}`, values })
+        if (rows.length > mostRows || summaries.length + rows.length > MOST_SUMMARIES) throw tooManySummaries()
+        for (const [bucket, ...rest] of rows) {
           if (table.isNarrow) add(bucket, rest[0], rest.slice(1))
           else some.forEach((sensor, i) => add(bucket, sensor, rest.slice(i * asked.length, (i + 1) * asked.length)))
         }
@@ -143,7 +147,7 @@ class PostgresqlReader {
    */
   async #attempt (signal, work) {
     try {
-      return await this.#server.use(async client => {
+      return await this.#server.read(async client => {
         if (!noticing.has(client)) await client.query(NOTICE_BROKEN_CONNECTIONS)
         noticing.add(client)
         const { rows } = await client.query({ name: 'sluice_read_columns', text: READ_COLUMNS, values: [nameOf(this.#options)] })

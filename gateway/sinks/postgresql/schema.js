@@ -30,6 +30,7 @@ export const schema = {
       title: 'Index',
       description: 'The index on time of a table that the sink creates: btree finds single times fastest (a narrow table\'s is on time and sensor), brin is tiny and slows writing least, none leaves it to you.',
       enum: ['btree', 'brin', 'none'],
+      'x-labels': { btree: 'btree: finds fastest', brin: 'brin: tiny, slows writing least', none: 'none' },
       default: 'btree',
       'x-advanced': true
     },

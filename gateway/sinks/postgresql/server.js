@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { SluiceError, describe } from '../../errors.js'
 import { withDefaults } from '../defaults.js'
+import { Turns } from '../turns.js'
 import { CopyEncoder } from './copy-encoder.js'
 import { schema } from './server.schema.js'
 
@@ -12,7 +13,11 @@ export { schema }
  * @typedef {{host: string, port: number, database: string, user: string, password: string, tls: 'off'|'require'|'verify', ca: string, connections: number}} ConnectionOptions
  */
 
-const CONNECT_TIMEOUT_MS = 15_000
+/** Below the 15 s that Node-RED leaves a node to close, and a test to answer. */
+const CONNECT_TIMEOUT_MS = 10_000
+
+/** A server that is gone without a word is found out after this long, and not after the system's two hours. */
+const KEEP_ALIVE_MS = 20_000
 
 /** With asynchronous commits, a crash of the server would lose what the spool has let go of. */
 const DURABLE_COMMITS = "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
@@ -47,37 +52,38 @@ export class PostgresqlServer {
   #pool = null
   /** @type {WeakMap<Client, CopyEncoder>} */
   #encoders = new WeakMap()
+  /** @type {Set<() => void>} each breaks off a connection that is lent */
+  #lent = new Set()
+  #turns
+  #readers
+  #isClosed = false
 
   /** @param {ConnectionOptions} options @param {import('../sink.js').Log} [log] */
   constructor (options, log) {
     this.#options = options
     this.#log = log
+    this.#turns = new Turns(options.connections)
+    this.#readers = new Turns(Math.max(1, options.connections - 1))
   }
 
   /**
-   * Lends a connection. What the work leaves uncommitted when it fails is rolled back.
+   * Lends a connection, once one is free. What the work leaves uncommitted when it fails is rolled back.
    * @template T
    * @param {(client: Client, encoder: CopyEncoder) => Promise<T>} work
    * @param {AbortSignal} [signal]  breaks the connection off
    * @returns {Promise<T>}
-   * @throws {SluiceError} SLUICE_SINK_CONNECT
+   * @throws {SluiceError} SLUICE_SINK_CONNECT, SLUICE_SINK_CLOSED
    */
-  async use (work, signal) {
-    signal?.throwIfAborted()
-    const client = await this.#connect()
-    const breakOff = () => /** @type {any} */ (client).connection.stream.destroy()
-    signal?.addEventListener('abort', breakOff)
-    try {
-      signal?.throwIfAborted()
-      const result = await work(client, this.#encoderOf(client))
-      client.release()
-      return result
-    } catch (error) {
-      await giveBack(client)
-      throw signal?.aborted ? signal.reason : error
-    } finally {
-      signal?.removeEventListener('abort', breakOff)
-    }
+  use (work, signal) {
+    return this.#turns.run(() => this.#lend(work, signal), signal)
+  }
+
+  /**
+   * Lends a connection to a query, which may be read slowly: queries never have all of them, so that sinks go on.
+   * @type {PostgresqlServer['use']}
+   */
+  read (work, signal) {
+    return this.#readers.run(() => this.use(work, signal), signal)
   }
 
   /** For messages. */
@@ -94,17 +100,48 @@ export class PostgresqlServer {
     }, signal)
   }
 
+  /** Breaks off what is still lent: whoever has it has given up waiting for it. */
   async close () {
+    this.#isClosed = true
     const pool = this.#pool
     this.#pool = null
-    await pool?.end()
+    const ended = pool?.end()
+    for (const breakOff of this.#lent) breakOff()
+    await ended
   }
 
-  async #connect () {
+  /** @type {PostgresqlServer['use']} */
+  async #lend (work, signal) {
+    const client = await this.#connect(signal)
+    const breakOff = () => /** @type {any} */ (client).connection.stream.destroy()
+    this.#lent.add(breakOff)
+    signal?.addEventListener('abort', breakOff)
     try {
-      this.#pool ??= this.#open()
-      return await this.#pool.connect()
+      signal?.throwIfAborted()
+      const result = await work(client, this.#encoderOf(client))
+      client.release()
+      return result
     } catch (error) {
+      await giveBack(client)
+      throw signal?.aborted ? signal.reason : error
+    } finally {
+      signal?.removeEventListener('abort', breakOff)
+      this.#lent.delete(breakOff)
+    }
+  }
+
+  /** @param {AbortSignal} [signal] */
+  async #connect (signal) {
+    if (this.#isClosed) throw new SluiceError('SLUICE_SINK_CLOSED', `The connections to ${this.place} have been closed.`)
+    this.#pool ??= this.#open()
+    const connecting = this.#pool.connect()
+    try {
+      return await orAborted(connecting, signal)
+    } catch (error) {
+      if (signal?.aborted) {
+        connecting.then(client => client.release(), () => {}) // nobody waits for it any more
+        throw signal.reason
+      }
       const { host, port, database } = this.#options
       throw new SluiceError('SLUICE_SINK_CONNECT', `No connection to PostgreSQL at ${host}:${port}, database "${database}": ${describe(error)}.`, { cause: error, fix: fixFor(error) })
     }
@@ -123,6 +160,7 @@ export class PostgresqlServer {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: 0,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       application_name: 'sluice'
     })
     // A connection in use also reports its end by the query that it ends.
@@ -139,6 +177,25 @@ export class PostgresqlServer {
     const encoder = this.#encoders.get(client) ?? new CopyEncoder()
     this.#encoders.set(client, encoder)
     return encoder
+  }
+}
+
+/**
+ * @template T
+ * @param {Promise<T>} work
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<T>} rejects at once when told to end
+ */
+async function orAborted (work, signal) {
+  if (!signal) return work
+  /** @type {PromiseWithResolvers<never>} */
+  const { promise: aborted, reject } = Promise.withResolvers()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 
@@ -160,6 +217,6 @@ function certificate (ca) {
 
 /** @param {unknown} error */
 function fixFor (error) {
-  const { code, errors = [] } = /** @type {{code?: string, errors?: {code?: string}[]}} */ (error)
-  return FIXES[code ?? errors[0]?.code ?? '']
+  const { code, errors = [], message } = /** @type {Error & {code?: string, errors?: {code?: string}[]}} */ (error)
+  return FIXES[code ?? errors[0]?.code ?? ''] ?? (/timeout/.test(message) ? FIXES.ECONNREFUSED : undefined)
 }

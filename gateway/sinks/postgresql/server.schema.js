@@ -46,6 +46,7 @@ export const schema = {
       title: 'TLS',
       description: 'off sends everything readable, password exchange excepted; require encrypts without checking who answers; verify also checks the server\'s certificate and name.',
       enum: ['off', 'require', 'verify'],
+      'x-labels': { off: 'off: nothing is encrypted', require: 'require: encrypted, server unchecked', verify: 'verify: encrypted, server checked' },
       default: 'off'
     },
     ca: {
@@ -58,11 +59,10 @@ export const schema = {
     connections: {
       type: 'integer',
       title: 'Connections',
-      description: 'Most connections to the server at a time, of all sinks and queries together. One batch is written on each.',
-      minimum: 1,
+      description: 'Most connections to the server at a time, of all sinks and queries together. One batch is written on each; queries leave one to the sinks.',
+      minimum: 2,
       maximum: 64,
       default: 4,
-      'x-unit': 'connections',
       'x-advanced': true
     }
   }

@@ -2,7 +2,8 @@
  * Advisory locks, which all gateways that store in one database share. The first number keeps them apart from other applications' ("sluc").
  */
 export const LOCKS = {
-  makingTables: 'pg_advisory_xact_lock(1936487779, 1)',
+  /** Behind whoever waits to change a table, all others wait who only want to write to it: after a while they go first. */
+  makingTables: "set_config('lock_timeout', '2s', true), pg_advisory_xact_lock(1936487779, 1)",
   /** Writers look for a batch's commit record while no compaction moves it. */
   claiming: 'pg_advisory_xact_lock_shared(1936487779, 2)',
   compacting: 'pg_advisory_xact_lock(1936487779, 2)'

@@ -9,6 +9,7 @@ import { tableNames } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { shapeOf, wideColumns } from '../wide.js'
 import { Commits } from './commits.js'
+import { rollBack } from './roll-back.js'
 import { RowInserter } from './rows.js'
 import { schema } from './schema.js'
 import { dialect, prepareTable } from './tables.js'
@@ -146,7 +147,7 @@ class SqliteSink {
     try {
       return work(this.#open())
     } catch (error) {
-      if (this.#opened?.database.isTransaction) this.#opened.database.exec('ROLLBACK')
+      if (this.#opened) rollBack(this.#opened.database)
       // Whatever else failed, the file may have been replaced or its tables changed: start afresh.
       if (isTransient(error)) this.#shut()
       if (error instanceof SluiceError) throw error

@@ -22,11 +22,12 @@ export { schema }
 
 const BUSY_TIMEOUT_MS = 500
 
-/** SQLite works within the gateway's own thread: between pieces of so many rows, the gateway goes on with its other work. */
+/** SQLite works within the gateway's own thread: between pieces of so many rows, or of so many documents, the gateway goes on with its other work. */
 const SLICE_ROWS = 20_000
+const SLICE_DOCUMENTS = 50
 
 /**
- * Opens a file for reading. What is being written stays out of each reading's sight, and is not held up by it.
+ * Opens a file for reading. What is being written stays out of the sight of each reading of samples, and is not held up by it.
  * @param {Record<string, unknown>} options  see the schema
  * @returns {Promise<Reader>}
  * @throws {SluiceError} SLUICE_QUERY_SQLITE
@@ -47,6 +48,9 @@ class SqliteReader {
   #file
   #database
   #options
+  /** how many see the state of the database that the first of them has found */
+  #readings = 0
+  #isOpen = true
 
   /** @param {string} file @param {DatabaseSync} database @param {import('../../queries/table.js').TableOptions} options */
   constructor (file, database, options) {
@@ -109,40 +113,56 @@ class SqliteReader {
   }
 
   async close () {
+    this.#isOpen = false
     this.#database.close()
   }
 
   /** @param {ReadTable} table @param {Parameters<Reader['samples']>[0]} range */
   async * #pages (table, range) {
-    const { sensors, from, to, pageRows = PAGE_ROWS } = range
+    const { sensors, pageRows = PAGE_ROWS } = range
     const known = sensors.filter(sensor => table.has(sensor))
     if (known.length === 0) return
     const pages = new Pages({ sensors, pageRows })
     const { sql, parameters } = samplesSql(table, known)
-    for (const row of this.#rows(sql, { ...table.parameters, ...parameters, from, to })) {
-      table.addRow(row, known, pages)
-      yield * pages.full()
+    if (this.#readings++ === 0) this.#database.exec('BEGIN')
+    try {
+      for await (const slice of this.#slices(table, range)) {
+        for (const row of this.#rows(sql, { ...table.parameters, ...parameters, ...slice })) {
+          table.addRow(row, known, pages)
+          yield * pages.full()
+        }
+      }
+      yield * pages.rest()
+    } finally {
+      if (--this.#readings === 0 && this.#isOpen) this.#database.exec('ROLLBACK')
     }
-    yield * pages.rest()
   }
 
   /** @param {ReadTable} table @param {import('../../queries/reader.js').Range} range */
-  * #documents (table, range) {
+  async * #documents (table, range) {
     const { first, to } = documentRange(range, table.intervalNs)
     const { sql } = samplesSql(table, [MEASUREMENTS])
-    for (const [time, measurements] of this.#rows(sql, { ...table.parameters, from: first, to })) yield { time, measurements: String(valueOf(measurements)) }
+    let documents = 0
+    for (const [time, measurements] of this.#rows(sql, { ...table.parameters, from: first, to })) {
+      yield { time, measurements: String(valueOf(measurements)) }
+      if (++documents % SLICE_DOCUMENTS !== 0) continue
+      await nextTurn()
+      range.signal?.throwIfAborted()
+    }
   }
 
   /**
-   * A range in pieces of some thousands of rows, the gateway's other work between them.
+   * A range in pieces of some thousands of rows, the gateway's other work between them. Without an index on time there is one piece: each would have to sort the whole table.
    * @param {ReadTable} table
    * @param {{from: bigint, to: bigint, signal?: AbortSignal}} range
    * @param {boolean} [backwards]
    */
   async * #slices (table, { from, to, signal }, backwards = false) {
-    const read = this.#prepare(sliceSql(table, SLICE_ROWS, backwards))
+    const sql = sliceSql(table, SLICE_ROWS, backwards)
+    const read = this.#prepare(sql)
+    const isSorted = this.#prepare(`EXPLAIN QUERY PLAN ${sql}`).all({ ...table.parameters, from, to }).every(({ detail }) => !String(detail).includes('TEMP B-TREE'))
     for (;;) {
-      const border = /** @type {bigint|undefined} */ (read.get({ ...table.parameters, from, to })?.time)
+      const border = isSorted ? /** @type {bigint|undefined} */ (read.get({ ...table.parameters, from, to })?.time) : undefined
       if (border === undefined) break
       const cut = backwards || border > from ? border : from + 1n
       yield backwards ? { from: cut, to } : { from, to: cut }
@@ -157,7 +177,7 @@ class SqliteReader {
   /** @param {string} sql @param {Record<string, string|bigint>} parameters @returns {Iterable<any[]>} */
   #rows (sql, parameters) {
     const statement = this.#prepare(sql)
-    if (!('setReturnArrays' in statement)) return cellsOf(/** @type {any} */ (statement).iterate(parameters)) // before Node 24, and four times as slow
+    if (!('setReturnArrays' in statement)) return cellsOf(statement, parameters) // before Node 24, and four times as slow
     statement.setReturnArrays(true)
     return /** @type {any} */ (statement.iterate(parameters))
   }
@@ -190,9 +210,9 @@ class SqliteReader {
   }
 }
 
-/** @param {Iterable<object>} rows */
-function * cellsOf (rows) {
-  for (const row of rows) yield Object.values(row)
+/** Holds the statement while it is read: what such a Node iterates over does not. @param {import('node:sqlite').StatementSync} statement @param {Record<string, string|bigint>} parameters */
+function * cellsOf (statement, parameters) {
+  for (const row of /** @type {any} */ (statement).iterate(parameters)) yield Object.values(row)
 }
 
 /** @param {string} file @param {unknown} error */

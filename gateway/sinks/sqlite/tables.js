@@ -1,5 +1,6 @@
 import { caseMarked, quote } from '../names.js'
 import { fitTable, misfit } from '../wide.js'
+import { rollBack } from './roll-back.js'
 
 /**
  * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
@@ -53,7 +54,7 @@ export function prepareTable (database, name, wanted, layout) {
     database.exec('COMMIT')
     return { table, columns }
   } catch (error) {
-    if (database.isTransaction) database.exec('ROLLBACK')
+    rollBack(database)
     throw error
   }
 }
