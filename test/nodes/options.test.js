@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { readOptions } from '../../gateway/options.js'
-import { readOption } from '../../resources/options.js'
+import { applies, readOption } from '../../resources/options.js'
 
 /** @type {import('../../resources/options.js').Property} */
 const batchRows = { type: 'integer', title: 'Batch size', minimum: 1, maximum: 1_000_000, default: 5000, 'x-unit': 'rows' }
@@ -48,6 +48,12 @@ describe('options', () => {
       password: { type: 'string', title: 'Password', 'x-secret': true }
     }
   }
+
+  it('has an option apply for one value of another, or for several', () => {
+    const options = ['a', 'b', 'c'].map(fsync => ({ fsync }))
+    expect(options.map(each => applies({ type: 'string', title: 'T', 'x-when': { fsync: 'b' } }, each))).to.deep.equal([false, true, false])
+    expect(options.map(each => applies({ type: 'string', title: 'T', 'x-when': { fsync: ['a', 'c'] } }, each))).to.deep.equal([true, false, true])
+  })
 
   it('fills in defaults and leaves out what the schema does not know', () => {
     expect(readOptions(schema, { id: '1', type: 'sluice-stage-out', wires: [], broker: 'b', fsync: '' }))
