@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { withDefaults } from '../../gateway/sinks/defaults.js'
+import { open as openSink } from '../../gateway/sinks/mysql/index.js'
 import { open } from '../../gateway/sinks/mysql/reader.js'
 import { READ_COLUMNS, ReadTable } from '../../gateway/sinks/mysql/reader-sql.js'
 import { schema } from '../../gateway/sinks/mysql/reader.schema.js'
@@ -49,6 +50,20 @@ describe('MySQL reader', () => {
   }
   readerContract(harness)
   queryContract(harness)
+
+  it('leaves a connection to the sinks, however many queries are read slowly', async () => {
+    await storeNotes()
+    const server = database.connect({ connections: 2 })
+    const [reader, sink] = [await open({ table: 'press' }, { server }), await openSink({}, { server })]
+    const pages = () => reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })
+    const [first, second] = [pages(), pages()]
+    await first.next()
+    const waiting = second.next()
+    await sink.write([batchOf([-1], { time: BigInt64Array.of(T0 - 1n) })])
+    await first.return()
+    expect((await waiting).value).to.have.length(10)
+    await second.return()
+  })
 
   it('reads one of several sources in a table', async () => {
     await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))

@@ -141,7 +141,7 @@ class MysqlReader {
    */
   async #attempt (signal, work) {
     try {
-      return await this.#server.use(async connection => {
+      return await this.#server.read(async connection => {
         const [columns] = await connection.execute(READ_COLUMNS, [this.#options.table])
         return await work(connection, new ReadTable(this.#options, /** @type {any} */ (columns)))
       }, signal)

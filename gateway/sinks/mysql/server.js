@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import { describe } from '../../errors.js'
 import { withDefaults } from '../defaults.js'
+import { Turns } from '../turns.js'
 import { connectError, connectionOptions, openSocket, placeOf } from './login.js'
 import { isTransient } from './refused.js'
 import { schema } from './server.schema.js'
@@ -44,11 +45,13 @@ export class MysqlServer {
   #said = new Set()
   /** Whether the server, or something between, has refused LOAD DATA LOCAL although its settings allow it. */
   #refusesFiles = false
+  #readers
 
   /** @param {ServerOptions} options @param {import('../sink.js').Log} [log] */
   constructor (options, log) {
     this.#options = options
     this.#log = log
+    this.#readers = new Turns(Math.max(1, options.connections - 1))
   }
 
   /**
@@ -78,6 +81,14 @@ export class MysqlServer {
     } finally {
       signal?.removeEventListener('abort', breakOff)
     }
+  }
+
+  /**
+   * Lends a connection to a query, which may be read slowly: queries never have all of them, so that sinks go on.
+   * @type {MysqlServer['use']}
+   */
+  read (work, signal) {
+    return this.#readers.run(() => this.use(work, signal), signal)
   }
 
   /** For messages. */

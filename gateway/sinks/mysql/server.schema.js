@@ -59,8 +59,8 @@ export const schema = {
     connections: {
       type: 'integer',
       title: 'Connections',
-      description: 'Most connections to the server at a time, of all sinks and queries together. One batch is written on each.',
-      minimum: 1,
+      description: 'Most connections to the server at a time, of all sinks and queries together. One batch is written on each; queries leave one to the sinks.',
+      minimum: 2,
       maximum: 64,
       default: 4,
       'x-advanced': true

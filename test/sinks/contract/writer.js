@@ -97,13 +97,15 @@ export function writerContract (harness) {
         const { writer } = await writerOn(sink, { batchRows: 100 })
         const batches = batchesOf(60, 20)
         const results = []
+        let started = Promise.resolve()
         for (const [i, batch] of batches.entries()) {
           results.push(writer.write(batch))
           if (i === 20) await server.stop()
-          if (i === 40) setTimeout(() => server.start(), 300)
+          if (i === 40) started = sleep(300).then(() => server.start())
           await sleep(5)
         }
         const outcomes = await Promise.all(results)
+        await started
         expect(outcomes.every(({ outcome }) => outcome === 'stored' || outcome === 'duplicate')).to.equal(true)
         expect(await forces()).to.deep.equal(Array.from({ length: 1200 }, (_, i) => i))
         expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 59]] }])
