@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { withDefaults } from '../../gateway/sinks/defaults.js'
-import { open as openSink } from '../../gateway/sinks/mysql/index.js'
+import { isTransient, open as openSink } from '../../gateway/sinks/mysql/index.js'
 import { open } from '../../gateway/sinks/mysql/reader.js'
 import { READ_COLUMNS, ReadTable } from '../../gateway/sinks/mysql/reader-sql.js'
 import { schema } from '../../gateway/sinks/mysql/reader.schema.js'
@@ -59,10 +59,24 @@ describe('MySQL reader', () => {
     const [first, second] = [pages(), pages()]
     await first.next()
     const waiting = second.next()
-    await sink.write([batchOf([-1], { time: BigInt64Array.of(T0 - 1n) })])
+    await sink.write([rowOf({ note: ['string', '!'] }, { time: BigInt64Array.of(T0 - 1n) })])
     await first.return()
     expect((await waiting).value).to.have.length(10)
     await second.return()
+  })
+
+  it('lets others write to a table that a slow query keeps from being given a column', async () => {
+    await storeNotes()
+    const reader = await openReader()
+    const slow = reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })
+    await slow.next()
+    const [growing, other] = [await database.openSink({}), await database.openSink({})]
+    const grown = failureOf(() => growing.write([batchOf([1])]))
+    await other.write([rowOf({ note: ['string', '!'] })])
+    expect((await grown).message).to.match(/[Ll]ock wait timeout/)
+    expect(isTransient(await grown)).to.equal(true)
+    await slow.return()
+    await growing.write([batchOf([1])])
   })
 
   it('reads one of several sources in a table', async () => {
