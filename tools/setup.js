@@ -18,13 +18,18 @@ const SERVERS = [
   { packages: ['clickhouse-server'], program: 'clickhouse-server', skipped: 'ClickHouse sink on an old server' },
   { packages: ['clickhouse-client'], program: 'clickhouse-client', skipped: 'the bench\'s bulk load of an old ClickHouse' },
   { packages: ['sqlite3'], program: 'sqlite3', skipped: 'checks by an independent SQLite' },
+  { packages: ['can-utils'], program: 'candump', skipped: 'checks by candump and its kin' },
+  { packages: ['socat'], program: 'socat', skipped: 'Modbus over serial lines' },
+  { packages: ['libmodbus5'], program: 'libmodbus.so.5', folders: libraryFolders(), skipped: 'Modbus against libmodbus' },
+  { packages: ['python3-pip'], program: 'pip3', skipped: 'Modbus, DBC and Sparkplug against independent programs' },
+  { packages: ['faketime'], program: 'faketime', skipped: 'a machine whose clock is not set' },
   { packages: ['chromium'], program: 'chromium', skipped: 'browser tests' }
 ]
 
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  for (const script of ['build-ferretdb.js', 'install-clickhouse.js']) run(process.execPath, [join(root, 'tools', script)])
+  for (const script of ['build-ferretdb.js', 'install-clickhouse.js', 'install-python-peers.js']) run(process.execPath, [join(root, 'tools', script)])
 }
 
 function installDependencies () {
@@ -80,4 +85,9 @@ function isRoot () {
 function postgresFolders () {
   const base = '/usr/lib/postgresql'
   return existsSync(base) ? readdirSync(base).map(version => join(base, version, 'bin')) : []
+}
+
+/** Debian keeps the libraries of each architecture in a folder of its own. */
+function libraryFolders () {
+  return ['x86_64-linux-gnu', 'aarch64-linux-gnu', 'arm-linux-gnueabihf'].map(name => join('/usr/lib', name))
 }

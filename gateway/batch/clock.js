@@ -1,4 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isKernelSynchronised } from '../clock/kernel.js'
+import { WallClock } from '../clock/wall-clock.js'
+import { RELEASED } from '../release.js'
 
 /**
  * @typedef {object} Clock  what a source needs of time; tests bring their own
@@ -7,17 +10,35 @@ import { setTimeout as delay } from 'node:timers/promises'
  * @property {(ms: number, signal?: AbortSignal) => Promise<void>} sleep  ends early, without an error, when the signal fires
  */
 
-// The wall clock is read once: setting it later moves no sample back in time.
-const wallMinusMonotonicNs = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6)) - process.hrtime.bigint()
+const NS_PER_MS = 1_000_000n
+const RELEASED_NS = BigInt(Date.parse(RELEASED)) * NS_PER_MS
 
-/** Nanoseconds since 1970 UTC, from the monotonic clock: never goes backwards while the process lives. */
+// The wall clock is read once: setting it later steps no source. One that was never set shows 1970, which no sample may have.
+const startWallNs = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6))
+const startMonotonicNs = process.hrtime.bigint()
+const anchorNs = startWallNs > RELEASED_NS ? startWallNs : RELEASED_NS
+
+/** Nanoseconds since 1970 UTC that sources stamp by: monotonic, and as far from the wall clock as that has been stepped since the start. */
+function sourceNs () {
+  return anchorNs + process.hrtime.bigint() - startMonotonicNs
+}
+
+/** Follows the machine's clock. In an environment with SLUICE_CLOCK=trusted it is never waited for, as on machines that nothing synchronises. */
+export const wallClock = new WallClock({
+  sourceNs,
+  wallNs: () => BigInt(Date.now()) * NS_PER_MS,
+  releasedNs: RELEASED_NS,
+  isSynchronised: process.env.SLUICE_CLOCK === 'trusted' ? async () => true : isKernelSynchronised
+})
+
+/** Nanoseconds since 1970 UTC by the wall clock, without its steps back: never goes backwards once that is set. */
 export function nowNs () {
-  return wallMinusMonotonicNs + process.hrtime.bigint()
+  return wallClock.line.at(sourceNs())
 }
 
 /** @type {Clock} */
 export const systemClock = {
-  nowNs,
+  nowNs: sourceNs,
   every (ms, run) {
     const timer = setInterval(run, ms)
     return () => clearInterval(timer)

@@ -227,7 +227,7 @@ class Replay {
   /** @param {MessageRows} rows */
   async #emit (rows) {
     if (this.#context.held()) await this.#waitForRelease()
-    if (!this.#closed) this.#context.emit(rows.take())
+    if (!this.#closed) this.#context.emit(rows.take(), { recorded: this.#options.times === 'log' })
   }
 
   /** Playback stands still meanwhile: what waits does not come in a burst. */

@@ -5,14 +5,16 @@
  * @typedef {import('../batch/batch.js').Batch} Batch
  *
  * @typedef {object} SourceContext
- * @property {(batch: Batch) => void} emit
+ * @property {(batch: Batch, options?: {recorded?: boolean}) => void} emit  `recorded`: the times are not this clock's, and nobody is to correct them
  * @property {() => boolean} held  true while what is downstream is full
  * @property {import('../sinks/sink.js').Log} log
  * @property {(error?: unknown) => void} onEnd  called once: the source has given all it had, or failed. Not called after close
- * @property {import('../batch/clock.js').Clock} [clock]
+ * @property {import('../batch/clock.js').Clock} [clock]  stamps the samples
  *
  * @typedef {object} Source
  * @property {Record<string, number>} counters  live
+ * @property {() => string|undefined} [trouble]  what is wrong now, in a few words, for the status
+ * @property {() => import('../stats/reader.js').Gauge} [gauge]  for the stats
  * @property {() => Promise<void>} close  when it resolves, nothing more is emitted
  */
 

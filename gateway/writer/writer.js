@@ -1,6 +1,6 @@
 import { identityKey } from '../batch/batch.js'
 import { SluiceError } from '../errors.js'
-import { batchBytes } from './batch-bytes.js'
+import { batchBytes } from '../batch/batch-bytes.js'
 import { QuietLog } from './quiet-log.js'
 import { Retry, released } from './retry.js'
 import { schema } from './schema.js'

@@ -1,3 +1,5 @@
+import { wallClock } from '../../gateway/batch/clock.js'
+import { Restamper } from '../../gateway/clock/restamper.js'
 import { SluiceError } from '../../gateway/errors.js'
 import { gates } from '../../gateway/flow/gates.js'
 import { quantity } from '../../gateway/stats/format.js'
@@ -7,16 +9,12 @@ import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  *
- * @typedef {object} SourceContext
- * @property {(batch: Batch) => void} emit
- * @property {() => boolean} held  what is downstream is full
- * @property {import('../../gateway/sinks/sink.js').Log} log
- * @property {(error?: unknown) => void} onEnd  the source has given all it had, or failed
- *
- * @typedef {{counters: Record<string, number>, close: () => unknown}} RunningSource
+ * @typedef {import('../../gateway/sources/source.js').SourceContext} SourceContext
+ * @typedef {import('../../gateway/sources/source.js').Source} Source
  */
 
 const STATUS_INTERVAL_MS = 1000
+const NOTHING = { missed: 0, late: 0, unreadable: 0, failed: 0 }
 
 /** What each message's payload asks for. */
 const COMMANDS = new Map(/** @type {[unknown, 'start'|'stop'][]} */ ([[true, 'start'], ['start', 'start'], [false, 'stop'], ['stop', 'stop']]))
@@ -26,7 +24,7 @@ const COMMANDS = new Map(/** @type {[unknown, 'start'|'stop'][]} */ ([[true, 'st
  * @param {import('../node.js').RED} RED
  * @param {string} type
  * @param {object} schema
- * @param {(options: any, context: SourceContext) => RunningSource|Promise<RunningSource>} open
+ * @param {(options: any, context: SourceContext) => Source|Promise<Source>} open
  */
 export function defineSource (RED, type, schema, open) {
   defineNode(RED, type, schema, (node, options) => {
@@ -51,15 +49,18 @@ class Runner {
   #node
   #show
   #open
-  /** @type {RunningSource|null} */
+  /** @type {Source|null} */
   #source = null
   /** @type {NodeJS.Timeout|undefined} */
   #timer
   #turn = Promise.resolve()
   /** what of the source's counters is in the meter */
-  #counted = { missed: 0, late: 0, unreadable: 0 }
+  #counted = { ...NOTHING }
+  /** @type {Restamper|null} */
+  #restamper = null
+  #dropGauge = () => {}
 
-  /** @param {import('../node.js').Node} node @param {(status: import('../node.js').Status) => void} show @param {(context: SourceContext) => RunningSource|Promise<RunningSource>} open */
+  /** @param {import('../node.js').Node} node @param {(status: import('../node.js').Status) => void} show @param {(context: SourceContext) => Source|Promise<Source>} open */
   constructor (node, show, open) {
     this.#node = node
     this.#show = show
@@ -70,18 +71,23 @@ class Runner {
   start () {
     return this.#next(async () => {
       if (this.#source) return
-      const { meter } = this
-      const before = meter.rows
-      this.#source = await this.#open({
-        emit: batch => {
-          meter.record(batch)
-          this.#node.send({ topic: batch.source, payload: batch, sluiceSource: this.#node.id })
-        },
-        held: () => gates.isHeld(this.#node.id),
-        log: logOf(this.#node),
-        onEnd: error => this.#next(() => this.#ended(error, meter.rows - before)).catch(problem => fail(this.#node, problem))
-      })
-      this.#showProgress()
+      wallClock.start()
+      const rowsBefore = this.meter.rows
+      const restamper = new Restamper(wallClock, batch => this.#send(batch))
+      try {
+        this.#source = await this.#open({
+          emit: (batch, { recorded = false } = {}) => recorded ? this.#send(batch) : restamper.take(batch),
+          held: () => gates.isHeld(this.#node.id),
+          log: logOf(this.#node),
+          onEnd: error => this.#next(() => this.#ended(error, this.meter.rows - rowsBefore)).catch(problem => fail(this.#node, problem))
+        })
+      } catch (error) {
+        restamper.close()
+        throw error
+      }
+      this.#restamper = restamper
+      if (this.#source.gauge) this.#dropGauge = stats.gauge(`source ${this.#node.name || this.#node.type}`, this.#source.gauge)
+      this.#showProgress(this.#source)
     })
   }
 
@@ -90,6 +96,12 @@ class Runner {
       await this.#close()
       this.#show({ fill: 'grey', shape: 'ring', text: 'stopped' })
     })
+  }
+
+  /** @param {Batch} batch */
+  #send (batch) {
+    this.meter.record(batch)
+    this.#node.send({ topic: batch.source, payload: batch, sluiceSource: this.#node.id })
   }
 
   /** @param {unknown} error @param {number} rows */
@@ -106,31 +118,43 @@ class Runner {
     if (!source) return
     this.#source = null
     await source.close()
+    this.#restamper?.close()
+    this.#dropGauge()
     this.#countLosses(source)
   }
 
-  #showProgress () {
-    const source = /** @type {RunningSource} */ (this.#source)
-    this.#counted = { missed: 0, late: 0, unreadable: 0 }
+  /** @param {Source} source */
+  #showProgress (source) {
+    this.#counted = { ...NOTHING }
     let last = { rows: this.meter.rows, atMs: performance.now() }
     this.#timer = setInterval(() => {
       this.#countLosses(source)
       const now = { rows: this.meter.rows, atMs: performance.now() }
       const rowsPerSecond = (now.rows - last.rows) / (now.atMs - last.atMs) * 1000
       last = now
-      this.#show(gates.isHeld(this.#node.id)
-        ? { fill: 'yellow', shape: 'ring', text: `held: stage out takes no more${this.#losses}` }
-        : { fill: 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${this.#losses}` })
+      this.#show(this.#statusOf(source, rowsPerSecond))
     }, STATUS_INTERVAL_MS)
   }
 
-  /** Brings the meter up to what the source has counted. @param {RunningSource} source */
-  #countLosses ({ counters: { missed = 0, late = 0, badLines = 0, undecodable = 0 } }) {
-    const unreadable = badLines + undecodable
-    this.meter.missed += missed - this.#counted.missed
-    this.meter.late += late - this.#counted.late
-    this.meter.errors += unreadable - this.#counted.unreadable
-    this.#counted = { missed, late, unreadable }
+  /** @param {Source} source @param {number} rowsPerSecond @returns {import('../node.js').Status} */
+  #statusOf (source, rowsPerSecond) {
+    const trouble = source.trouble?.()
+    if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
+    if (gates.isHeld(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `held: stage out takes no more${this.#losses}` }
+    const waiting = this.#restamper?.heldRows ?? 0
+    if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
+    const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''
+    return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${doubt}${this.#losses}` }
+  }
+
+  /** Brings the meter up to what the source has counted. @param {Source} source */
+  #countLosses ({ counters: { missed = 0, late = 0, badLines = 0, undecodable = 0, errors = 0 } }) {
+    const counted = { missed, late, unreadable: badLines + undecodable, failed: errors }
+    const { meter } = this
+    meter.missed += missed - this.#counted.missed
+    meter.late += late - this.#counted.late
+    meter.errors += counted.unreadable + counted.failed - this.#counted.unreadable - this.#counted.failed
+    this.#counted = counted
   }
 
   /** As a status tells them: ", 12 missed, 3 late". */

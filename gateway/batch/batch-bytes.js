@@ -3,7 +3,7 @@ const ITEM_OVERHEAD_BYTES = 16
 
 /**
  * About how much memory a batch takes. Typed columns are exact; of texts and blobs only the lengths are summed.
- * @param {import('../batch/batch.js').Batch} batch
+ * @param {import('./batch.js').Batch} batch
  */
 export function batchBytes ({ time, columns, validity }) {
   let bytes = BATCH_OVERHEAD_BYTES + time.byteLength
