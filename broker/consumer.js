@@ -8,7 +8,7 @@ import { Asks } from './asks.js'
 import { CommitNotes } from './commit-notes.js'
 import { ReadySinks } from './ready-sinks.js'
 import { readHead, Stream } from './stream.js'
-import { isForTopic, level, parseTopic, ROOT, topicsOf } from './topics.js'
+import { level, parseTopic, ROOT, topicsOf } from './topics.js'
 
 /**
  * @typedef {import('../gateway/batch/batch.js').Batch} Batch
@@ -30,11 +30,10 @@ import { isForTopic, level, parseTopic, ROOT, topicsOf } from './topics.js'
  * @property {import('../gateway/flow/deliveries.js').Deliveries} deliveries
  * @property {(delivery: Delivery) => void} emit  into the flow
  * @property {(packet: Packet) => Batch} decode  of a batch with identity; throws on what is broken
- * @property {(packet: Packet) => Promise<void>} onForeign  a message without identity: resolves once it is spooled
+ * @property {(packet: Packet) => Promise<void>} onForeign  a message without identity on one of our topics: resolves once it is spooled
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused  a broken message: resolves once it is kept
  * @property {string} [gateway]  name of the gateway to read, `+` (the default) of all
  * @property {string} [source]  likewise of the source
- * @property {string[]} [foreignTopics]  more topic filters, whose messages have no identity
  * @property {number} [window]  messages held at once
  * @property {number} [windowBytes]
  * @property {number} [overdueMs]  a delivery nobody has in hand for so long is emitted again
@@ -73,7 +72,7 @@ export class Consumer extends EventEmitter {
   /** @param {ConsumerOptions} options */
   constructor (options) {
     super()
-    this.options = { gateway: '+', source: '+', foreignTopics: [], window: 100, windowBytes: 2 ** 26, overdueMs: 30_000, attempts: 3, quietMs: 3000, log: console, ...options }
+    this.options = { gateway: '+', source: '+', window: 100, windowBytes: 2 ** 26, overdueMs: 30_000, attempts: 3, quietMs: 3000, log: console, ...options }
     const { client, registry, sinks, log } = this.options
     this.#ready = new ReadySinks({
       names: sinks,
@@ -112,16 +111,16 @@ export class Consumer extends EventEmitter {
   receive (packet, ack) {
     if (this.#closed) return
     const about = parseTopic(packet.topic)
-    if (!this.#isMeant(packet.topic, about)) {
+    if (!about || !this.#isMeant(about)) {
       ack()
       return
     }
-    if (about?.kind === 'head') {
+    if (about.kind === 'head') {
       this.#onHead(about.gateway, about.source, packet.payload)
       ack()
       return
     }
-    const identity = about && identityOf(packet.payload)
+    const identity = identityOf(packet.payload)
     if (!identity) {
       this.#keep(packet, ack, 'foreign', () => this.options.onForeign(packet))
       return
@@ -181,25 +180,20 @@ export class Consumer extends EventEmitter {
     this.emit('changed')
   }
 
-  /**
-   * A session outlives a deploy and still brings what an earlier one subscribed to; and a filter of others' topics may include our own.
-   * @param {string} topic
-   * @param {ReturnType<typeof parseTopic>} about
-   */
-  #isMeant (topic, about) {
-    const { gateway, source, foreignTopics } = this.options
-    if (!about) return foreignTopics.some(filter => isForTopic(filter, topic))
+  /** A session outlives a deploy and still brings what an earlier one subscribed to. @param {import('./topics.js').TopicParts} about */
+  #isMeant (about) {
+    const { gateway, source } = this.options
     const isData = about.kind === 'data' || about.kind === 'head' || about.kind === 'replayData'
     return isData && [about.gateway, '+'].includes(gateway) && [about.source, '+'].includes(source)
   }
 
   /** At once, so that the spools wait for its sinks; what comes is held until each of those has told what it has, and can be told from a duplicate. */
   #subscribe () {
-    const { client, sinks, gateway, source, foreignTopics, log } = this.options
+    const { client, sinks, gateway, source, log } = this.options
     if (this.#subscribed || this.#closed || !client.connected) return
     this.#connected = this.#subscribed = true
     const base = `${ROOT}/${filterOf(gateway)}/${filterOf(source)}`
-    const topics = [`${base}/head`, `${base}/data`, `${base}/replay/${level(sinks[0])}/data`, ...foreignTopics]
+    const topics = [`${base}/head`, `${base}/data`, `${base}/replay/${level(sinks[0])}/data`]
     client.subscribe(topics, { qos: 1 }, (error, granted) => {
       const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
       if ((error || refused.length > 0) && client.connected) log.error(`The broker refuses the subscription to ${refused.join(', ') || topics.join(', ')}${error ? `: ${describe(error)}` : ''}`)

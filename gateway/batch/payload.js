@@ -3,8 +3,8 @@ import { SluiceError, describe } from '../errors.js'
 import { Batch } from './batch.js'
 import { nowNs } from './clock.js'
 import { contentsOf } from './contents.js'
+import { Gatherer, nameFault, quoted } from './gatherer.js'
 import { timeIn } from './precision.js'
-import { Series } from './series.js'
 import { parseTime } from './time.js'
 
 /**
@@ -20,9 +20,6 @@ import { parseTime } from './time.js'
  */
 
 export const MOST_ROWS = 1_000_000
-export const MOST_SERIES = 10_000
-export const LONGEST_NAME = 255
-export const LONGEST_TAG = 1024
 
 /**
  * Batches, without identity, of what a Node-RED message carries. A payload is
@@ -79,8 +76,7 @@ export function toBatches (message, { source, otherwise, nested = false, timeUni
 class Conversion {
   /** @type {Refused[]} */
   refused = []
-  /** @type {Map<string, Series>} */
-  #series = new Map()
+  #gatherer = new Gatherer()
   /** @type {bigint|undefined} */
   #messageTime
 
@@ -135,8 +131,7 @@ class Conversion {
     }
     if (cells.length === 0) return this.refused.length > refusedBefore ? null : 'it holds no values'
     const ns = time == null ? this.#timeOfMessage() : precision ? timeIn(time, precision) : parseTime(time, this.timeUnit)
-    const series = this.#seriesOf(measurement ?? ownSource, tags ?? ownTags)
-    return typeof series === 'string' ? series : series.add(ns, cells)
+    return this.#gatherer.take(measurement ?? ownSource, tags ?? ownTags, ns, cells)
   }
 
   #timeOfMessage () {
@@ -145,33 +140,13 @@ class Conversion {
     return this.#messageTime
   }
 
-  /** @param {unknown} source @param {Record<string, unknown>} [tags] @returns {Series|string} or why there is none */
-  #seriesOf (source, tags) {
-    if (source == null || source === '') return 'it has no source: set one, or msg.topic'
-    if (typeof source !== 'string') return 'its source or measurement is not text'
-    if (source.length > LONGEST_NAME) return `its source ${quoted(source)} is over ${LONGEST_NAME} characters`
-    const texts = tags ? Object.keys(tags).sort().filter(name => tags[name] != null).map(name => [name, tags[name]]) : []
-    for (const [name, value] of texts) {
-      const fault = nameFault(String(name)) ?? tagFault(value)
-      if (fault) return `its tag ${quoted(String(name))} ${fault}`
-    }
-    const key = texts.length ? JSON.stringify([source, texts.map(([name, value]) => [name, String(value)])]) : `=${source}`
-    let series = this.#series.get(key)
-    if (!series) {
-      if (this.#series.size === MOST_SERIES) return `the message has more than ${MOST_SERIES} combinations of source and tags`
-      series = new Series(source, Object.fromEntries(texts.map(([name, value]) => [name, String(value)])))
-      this.#series.set(key, series)
-    }
-    return series
-  }
-
   /** @param {number} index @param {string} reason @param {unknown} value */
   refuse (index, reason, value) {
     this.refused.push({ index, reason, value })
   }
 
   batches () {
-    return Array.from(this.#series.values()).filter(({ times }) => times.length > 0).map(series => series.toBatch())
+    return this.#gatherer.batches()
   }
 }
 
@@ -181,7 +156,7 @@ function askedOf ({ payload, topic, query, params, queryParameters, collection, 
 }
 
 /** The type a value is stored in; null when it cannot be. @param {unknown} value @returns {FieldType|null} */
-function typeOf (value) {
+export function typeOf (value) {
   switch (typeof value) {
     case 'number': return Number.isFinite(value) ? 'float64' : null
     case 'bigint': return BigInt.asIntN(64, value) === value ? 'int64' : null
@@ -192,29 +167,11 @@ function typeOf (value) {
 }
 
 /** @param {unknown} value  that has no type */
-function whyNot (value) {
+export function whyNot (value) {
   switch (typeof value) {
     case 'number': return `is ${value}: taken as missing`
     case 'bigint': return 'does not fit a 64-bit integer'
     case 'object': return `is an ${Array.isArray(value) ? 'array' : 'object'}: send its values as fields of their own`
     default: return `is a ${typeof value}`
   }
-}
-
-/** @param {string} name */
-function nameFault (name) {
-  if (name === '') return 'has no name'
-  if (name === 'time') return 'cannot be the name of a value: it is that of the time'
-  return name.length > LONGEST_NAME ? `has a name of over ${LONGEST_NAME} characters` : null
-}
-
-/** @param {unknown} value */
-function tagFault (value) {
-  if (!['string', 'number', 'boolean', 'bigint'].includes(typeof value)) return 'is not text'
-  return String(value).length > LONGEST_TAG ? `is over ${LONGEST_TAG} characters` : null
-}
-
-/** @param {string} name */
-function quoted (name) {
-  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)
 }

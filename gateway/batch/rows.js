@@ -8,7 +8,7 @@ import { types } from 'node:util'
  *   `timeKey` names the one of `values` that is the time
  */
 
-const TIME_KEYS = ['time', 'timestamp', 'ts']
+export const TIME_KEYS = ['time', 'timestamp', 'ts']
 const POINT_KEYS = new Set(['measurement', 'tags', 'fields', 'values', ...TIME_KEYS])
 const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
 

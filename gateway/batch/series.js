@@ -3,7 +3,7 @@ import { Batch, COLUMN_TYPES } from './batch.js'
 /**
  * @typedef {import('./batch.js').FieldType} FieldType
  * @typedef {import('./batch.js').Column} Column
- * @typedef {{name: string, type: FieldType, value: unknown}} Cell
+ * @typedef {{name: string, type: FieldType, value: unknown, unit?: string}} Cell  the first value's unit is its column's
  */
 
 /** Columns in one batch: below what the databases take (PostgreSQL 1600, SQLite 2000). */
@@ -17,7 +17,7 @@ export class Series {
     this.tags = tags
     /** @type {bigint[]} */
     this.times = []
-    /** @type {Map<string, {type: FieldType, values: unknown[]}>} */
+    /** @type {Map<string, {type: FieldType, unit?: string, values: unknown[]}>} */
     this.columns = new Map()
   }
 
@@ -37,9 +37,9 @@ export class Series {
     if (columns.size + added > MOST_FIELDS) return `there are more than ${MOST_FIELDS} fields`
 
     const row = this.times.push(time) - 1
-    for (const { name, type, value } of cells) {
+    for (const { name, type, value, unit } of cells) {
       let column = columns.get(name)
-      if (!column) columns.set(name, column = { type, values: [] })
+      if (!column) columns.set(name, column = { type, unit, values: [] })
       while (column.values.length < row) column.values.push(undefined)
       column.values.push(value)
     }
@@ -53,7 +53,7 @@ export class Series {
       source: this.source,
       tags: this.tags,
       time: BigInt64Array.from(this.times),
-      fields: Array.from(this.columns, ([name, { type }]) => ({ name, type })),
+      fields: Array.from(this.columns, ([name, { type, unit }]) => ({ name, type, ...(unit && { unit }) })),
       columns: columns.map(({ type, values }) => columnOf(type, values, rows)),
       validity: columns.map(({ values }) => validityOf(values, rows))
     })

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer'
+import { nowNs } from '../batch/clock.js'
 import { toBatches } from '../batch/payload.js'
 import * as arrow from './arrow.js'
 import * as json from './json.js'
+import { decodeLines, isLineProtocol } from './line-protocol/decode.js'
+import { contentTypes as senmlTypes } from './senml.js'
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
@@ -13,7 +16,8 @@ export const MAX_BYTES = 64 * 1024 * 1024
 
 /**
  * The batches in the payload of any MQTT message: Sluice's own, with their identity, or of others. Bytes that begin as an Arrow stream are one, whatever the content type says; the rest is JSON
- * where its content type says so or it begins like an object, an array or a text; else a bare number, true, false, or plain text: one row, field `value`.
+ * (SenML and Neuron's among it) where its content type says so or it begins like an object, an array or a text; line protocol where its first line is that; else a bare number, true,
+ * false, or plain text: one row, field `value`.
  *
  * Never throws for what is in the bytes.
  * @param {Uint8Array} bytes
@@ -31,9 +35,12 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   if (arrow.recognises(bytes) || type === arrow.contentType) return decodeArrow(bytes, source)
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
-  if (type === json.contentType || JSON_START.test(text)) return json.decodeJson(bytes, { source, timeUnit })
+  if (JSON_TYPES.includes(type ?? '') || JSON_START.test(text)) return json.decodeJson(bytes, { source, timeUnit })
+  if (isLineProtocol(text)) return decodeLines(text, { now: nowNs })
   return toBatches({ payload: text }, { source, timeUnit })
 }
+
+const JSON_TYPES = [json.contentType, ...senmlTypes]
 
 /** An object, array, text, number, true or false that is JSON; plain text does not begin so, or is not a bare number or truth value. */
 const JSON_START = /^\s*(?:[[{"]|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$)/

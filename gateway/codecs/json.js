@@ -1,5 +1,9 @@
+import { nowNs } from '../batch/clock.js'
 import { toBatches } from '../batch/payload.js'
+import { TIME_KEYS } from '../batch/rows.js'
 import { formatTime } from '../batch/time.js'
+import { decodeNeuron, isNeuron } from './neuron.js'
+import { decodeSenml, isSenml } from './senml.js'
 
 /**
  * A batch as JSON, for programs without Arrow: `{"source": …, "tags": {…}, "rows": [{"time": "2015-07-10T06:17:32.249713000Z", "speed": 1.5}, …]}`.
@@ -12,6 +16,8 @@ import { formatTime } from '../batch/time.js'
 
 export const contentType = 'application/json'
 
+const LONG_NUMBER = /\d{16}/
+const WHOLE = /^\d+$/
 const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -38,19 +44,29 @@ export function encodeJson (batch) {
 }
 
 /**
- * Batches, without identity, of any JSON that `toBatches` takes as a payload.
+ * Batches, without identity, of any JSON that `toBatches` takes as a payload, with objects and arrays in it; of SenML, and of what Neuron publishes. A time beyond 2^53 is taken
+ * digit for digit, as nanoseconds; other numbers are JavaScript's.
  * @param {Uint8Array} bytes
- * @param {{source?: string, timeUnit?: TimeUnit}} options
+ * @param {{source?: string, timeUnit?: TimeUnit, now?: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function decodeJson (bytes, { source, timeUnit }) {
+export function decodeJson (bytes, { source, timeUnit, now = nowNs }) {
   let payload
   try {
-    payload = JSON.parse(utf8.decode(bytes))
+    const text = utf8.decode(bytes)
+    payload = JSON.parse(text, LONG_NUMBER.test(text) ? /** @type {any} */ (withExactTimes) : undefined)
   } catch (error) {
     return { batches: [], refused: [{ index: -1, reason: `it is not JSON: ${/** @type {Error} */ (error).message}`, value: bytes }] }
   }
-  return toBatches({ payload }, { source, timeUnit })
+  if (isSenml(payload)) return decodeSenml(payload, { source, now })
+  if (isNeuron(payload)) return decodeNeuron(payload, { source, now })
+  return toBatches({ payload }, { source, timeUnit, nested: true, now })
+}
+
+/** @param {string} key @param {unknown} value @param {any} context  the third parameter of a reviver, which TypeScript does not know yet */
+function withExactTimes (key, value, context) {
+  const isTime = typeof value === 'number' && !Number.isSafeInteger(value) && TIME_KEYS.includes(key)
+  return isTime && WHOLE.test(context.source) ? BigInt(context.source) : value
 }
 
 /** @param {string} type @param {Column} column @returns {(value: any) => string} */

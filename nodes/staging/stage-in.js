@@ -1,16 +1,15 @@
-import { join } from 'node:path'
 import { Consumer } from '../../broker/consumer.js'
 import { deferAcks } from '../../broker/deferred-acks.js'
-import { Stage } from '../../broker/stage.js'
 import { decodeMessage } from '../../gateway/codecs/index.js'
 import { describe, SluiceError } from '../../gateway/errors.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { keepRefused, openStore } from '../dead-letters.js'
-import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
+import { defineNode, logOf, throttledStatus } from '../node.js'
 import { sinksBehind } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
+import { Others } from './others.js'
 import { schema } from './stage-in.schema.js'
 
 /** @param {import('../node.js').RED} RED */
@@ -20,11 +19,11 @@ export default function (RED) {
     const opening = open(RED, node, options)
     node.on('close', async (/** @type {() => void} */ done) => {
       try {
-        const { consumer, connection, foreign, refusedStore, dropGauge } = await opening
+        const { consumer, connection, others, refusedStore, dropGauge } = await opening
         dropGauge()
         consumer.close()
         await connection.close()
-        await foreign.close()
+        await others?.close()
         refusedStore.hide()
         await refusedStore.letters.close()
       } catch (error) {
@@ -48,8 +47,11 @@ async function open (RED, node, options) {
     throw error
   })
   const { connection } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
-  const foreign = new ForeignStage(RED, node, options)
   const meter = stats.meter('stage', `${name} (stage in)`)
+  /** Opened for the first message of theirs where no topics are named. @type {Others|null} */
+  let others = null
+  const openOthers = () => others ??= new Others(RED, node, { options, letters: refusedStore.letters, meter })
+  if (options.foreignTopics.length > 0) openOthers()
   const consumer = new Consumer({
     client: connection.client,
     sinks,
@@ -57,7 +59,6 @@ async function open (RED, node, options) {
     deliveries,
     gateway: options.gateway,
     source: options.source,
-    foreignTopics: options.foreignTopics,
     window: 10 * options.receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
     overdueMs: options.overdueMs,
     log: logOf(node),
@@ -67,27 +68,7 @@ async function open (RED, node, options) {
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
-    onForeign: async packet => {
-      const { batches, refused } = decodeMessage(packet.payload, {
-        source: packet.topic.replaceAll('/', '.'),
-        contentType: packet.properties?.contentType,
-        timeUnit: options.timeUnit
-      })
-      const stage = await foreign.open()
-      for (const batch of batches) {
-        try {
-          await stage.append(batch)
-        } catch (error) {
-          if (!isRefusedForGood(error)) throw error
-          refused.push({ index: -1, reason: describe(error), value: packet.payload })
-        }
-      }
-      if (refused.length > 0) {
-        meter.errors += refused.length
-        await keepRefused(refusedStore.letters, packet.topic, refused)
-        node.warn(`SLUICE_MESSAGE: Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}`)
-      }
-    },
+    onForeign: packet => openOthers().keep(packet),
     onRefused: async (packet, reason) => {
       meter.errors++
       await keepRefused(refusedStore.letters, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
@@ -104,7 +85,7 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { link, connection, consumer, foreign, refusedStore, dropGauge }
+  return { link, connection, consumer, get others () { return others }, refusedStore, dropGauge }
 }
 
 /** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
@@ -112,49 +93,6 @@ async function wiredSinks (RED, node) {
   const sinks = sinksBehind(RED, node.id)
   if (sinks.length > 0) return sinks
   throw new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing could ever be acknowledged.', { fix: 'Wire a sink behind it, or name the sinks in its form.' })
-}
-
-/** Where messages from others get an identity: a stage of this node's own, opened for the first of them. */
-class ForeignStage {
-  /** @type {Promise<{stage: Stage, connection: Awaited<ReturnType<typeof openConnection>>['connection']}>|null} */
-  #opening = null
-
-  /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-  constructor (RED, node, options) {
-    this.RED = RED
-    this.node = node
-    this.options = options
-    if (options.foreignTopics.length > 0) this.open().catch(error => node.error(error)) // what an earlier run left is sent
-  }
-
-  async open () {
-    this.#opening ??= this.#open()
-    return (await this.#opening).stage
-  }
-
-  async close () {
-    const opened = await this.#opening?.catch(() => null)
-    await opened?.stage.close()
-    await opened?.connection.close()
-  }
-
-  async #open () {
-    const { RED, node, options } = this
-    const { gateway, connection } = await openConnection(RED, node, { broker: options.broker, role: 'foreign' })
-    const stage = await Stage.open({
-      folder: join(dataDir(RED), 'spool', node.id),
-      gateway,
-      client: connection.client,
-      fsync: 'batch',
-      log: logOf(node)
-    })
-    return { stage, connection }
-  }
-}
-
-/** Whether a spool will never take a batch, however long one waits. @param {unknown} error */
-function isRefusedForGood (error) {
-  return error instanceof SluiceError && ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG'].includes(error.code)
 }
 
 /** A payload in memory of its own, which it does not keep more alive than itself: MQTT.js gives out parts of what it read. @param {Buffer} payload */

@@ -52,7 +52,7 @@ export const schema = nodeSchema({
       type: 'array',
       items: { type: 'string', title: 'Topic' },
       title: 'Other topics',
-      description: 'MQTT topic filters of messages from others, one a line: JSON or Arrow. They are spooled and given an identity here before they are acknowledged.',
+      description: 'MQTT topic filters of messages from others, one a line: JSON of many shapes, SenML, InfluxDB line protocol (Telegraf), Arrow, and Sparkplug B under spBv1.0/#. They are spooled and given an identity here before they are acknowledged.',
       default: [],
       'x-advanced': true
     },

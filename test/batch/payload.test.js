@@ -2,7 +2,8 @@ import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Batch } from '../../gateway/batch/batch.js'
-import { LONGEST_NAME, MOST_ROWS, MOST_SERIES, toBatches } from '../../gateway/batch/payload.js'
+import { LONGEST_NAME, MOST_SERIES } from '../../gateway/batch/gatherer.js'
+import { MOST_ROWS, toBatches } from '../../gateway/batch/payload.js'
 import { MOST_FIELDS } from '../../gateway/batch/series.js'
 
 const NOW = 1_700_000_000_000_000_000n

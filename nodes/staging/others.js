@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import { deferAcks } from '../../broker/deferred-acks.js'
+import { ForeignConsumer } from '../../broker/foreign.js'
+import { Stage } from '../../broker/stage.js'
+import { decodeMessage } from '../../gateway/codecs/index.js'
+import { SluiceError, describe } from '../../gateway/errors.js'
+import { keepRefused } from '../dead-letters.js'
+import { dataDir, logOf } from '../node.js'
+import { openConnection } from './connection.js'
+
+/**
+ * @typedef {import('../../broker/consumer.js').Packet} Packet
+ * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
+ * @typedef {import('../../gateway/batch/payload.js').Refused} Refused
+ * @typedef {{batches: Batch[], refused: Refused[]}} Taken
+ * @typedef {{connection: import('../../broker/connection.js').Connection, consumer: ForeignConsumer, stage: Stage}} Opened
+ */
+
+/** Errors after which a spool will never take a batch, however long one waits. */
+const FOR_GOOD = ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG']
+
+/**
+ * The messages of others that a stage in takes: they come over a connection of their own, and get an identity in a spool of this node's, from where they are sent like our own.
+ */
+export class Others {
+  #node
+  #options
+  #letters
+  #meter
+  #opening
+  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Taken>} */
+  #rest = new WeakMap()
+
+  /**
+   * @param {import('../node.js').RED} RED
+   * @param {import('../node.js').Node} node
+   * @param {{options: any, letters: import('../dead-letters.js').DeadLetters, meter: import('../../gateway/stats/meter.js').Meter}} more
+   */
+  constructor (RED, node, { options, letters, meter }) {
+    this.#node = node
+    this.#options = options
+    this.#letters = letters
+    this.#meter = meter
+    this.#opening = this.#open(RED)
+    this.#opening.catch(error => node.error(describe(error)))
+  }
+
+  /**
+   * Resolves once all that is in a message is in the spool, or kept among the dead letters. When it fails, call it again with the same packet.
+   * @param {Packet} packet
+   */
+  async keep (packet) {
+    let rest = this.#rest.get(packet)
+    if (!rest) this.#rest.set(packet, rest = this.#read(packet))
+    const { batches, refused } = rest
+    const { stage } = await this.#opening
+    while (batches.length > 0) {
+      try {
+        await stage.append(batches[0])
+      } catch (error) {
+        if (!(error instanceof SluiceError && FOR_GOOD.includes(error.code))) throw error
+        refused.push({ index: -1, reason: describe(error), value: packet.payload })
+      }
+      batches.shift()
+    }
+    if (refused.length === 0) return
+    await keepRefused(this.#letters, packet.topic, refused)
+    this.#meter.errors += refused.length
+    this.#node.warn(`SLUICE_MESSAGE: Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}`)
+    refused.length = 0
+  }
+
+  async close () {
+    const opened = await this.#opening.catch(() => null)
+    opened?.consumer.close()
+    await opened?.stage.close()
+    await opened?.connection.close()
+  }
+
+  /** @param {Packet} packet @returns {Taken} */
+  #read (packet) {
+    return decodeMessage(packet.payload, {
+      source: packet.topic.replaceAll('/', '.'),
+      contentType: packet.properties?.contentType,
+      timeUnit: this.#options.timeUnit
+    })
+  }
+
+  /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
+  async #open (RED) {
+    const { broker, receiveMaximum, foreignTopics } = this.#options
+    const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
+    const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+    const consumer = new ForeignConsumer({ client, topics: foreignTopics, keep: packet => this.keep(packet), log: logOf(this.#node) })
+    deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
+    const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log: logOf(this.#node) })
+    return { connection, consumer, stage }
+  }
+}
