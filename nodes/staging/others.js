@@ -4,6 +4,7 @@ import { ForeignConsumer } from '../../broker/foreign.js'
 import { Stage } from '../../broker/stage.js'
 import { decodeMessage } from '../../gateway/codecs/index.js'
 import { SluiceError, describe } from '../../gateway/errors.js'
+import { stats } from '../../gateway/stats/stats.js'
 import { keepRefused } from '../dead-letters.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
@@ -57,6 +58,7 @@ export class Others {
     while (batches.length > 0) {
       try {
         await stage.append(batches[0])
+        stats.meter('stage', batches[0].source).record(batches[0])
       } catch (error) {
         if (!(error instanceof SluiceError && FOR_GOOD.includes(error.code))) throw error
         refused.push({ index: -1, reason: describe(error), value: packet.payload })

@@ -106,6 +106,11 @@ export class Gateway {
     await this.#post('inject/feed', { __user_inject_props__: [{ p: 'payload', v: `(${makeMessages})()`, vt: 'str' }] })
   }
 
+  /** Presses the button of an inject node. @param {string} id */
+  async press (id) {
+    await this.#post(`inject/${id}`, {})
+  }
+
   /** @returns {Promise<Report>} */
   async report () {
     return (await this.#ask('report')).json()

@@ -1,0 +1,49 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'chai'
+import { freePort } from '../servers/ports.js'
+import { Gateway } from './gateway.js'
+
+describe('The example of messages from others', function () {
+  this.timeout(60_000)
+
+  /** @type {Gateway} */
+  let gateway
+  /** @type {import('./gateway.js').FlowNode[]} */
+  let nodes
+
+  before(async () => {
+    gateway = await Gateway.start()
+    nodes = JSON.parse((await readFile('examples/others.json', 'utf8')).replaceAll('1884', String(await freePort())))
+    await gateway.deploy(nodes)
+  })
+
+  after(() => gateway?.remove())
+
+  /** The rows of a table without their times. @param {string} table @returns {object[]} */
+  const stored = table => {
+    try {
+      const database = new DatabaseSync(join(gateway.userDir, 'sluice', 'others.sqlite'), { readOnly: true })
+      const statement = database.prepare(`SELECT * FROM "${table}"`)
+      statement.setReadBigInts(true)
+      const rows = statement.all().map(({ time: _, ...row }) => row)
+      database.close()
+      return rows
+    } catch {
+      return []
+    }
+  }
+
+  it('stores what each of them sends, and keeps what is broken', async () => {
+    await gateway.until(() => /^green dot/.test(gateway.status('example-others-in')), () => gateway.status('example-others-in'))
+    for (const { id, type } of nodes) if (type === 'inject') await gateway.press(id)
+    const tables = { 'plant.hall.senml': 1, cpu: 1, 'plant.tank': 1, 'plant.plc': 1 }
+    await gateway.until(() => Object.entries(tables).every(([table, rows]) => stored(table).length === rows), () => JSON.stringify(gateway.log))
+    expect(stored('plant.hall.senml')).to.deep.equal([{ device: 'urn:dev:mac:0024befffe804ff1', temperature: 21.5, humidity: 43 }])
+    expect(stored('cpu')).to.deep.equal([{ host: 'gate', usage_idle: 97.25, uptime: 86400n }])
+    expect(stored('plant.tank')).to.deep.equal([{ level: 3.5, open: 1n }])
+    expect(stored('plant.plc')).to.deep.equal([{ node: 'plc', group: 'slow', pressure: 1.2, quality: 'flow: error 3002' }])
+    await gateway.says(/Kept 1 refused value of a message on plant\/tank: it is not JSON/)
+  })
+})
