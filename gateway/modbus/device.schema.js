@@ -1,0 +1,214 @@
+const onNetwork = { connection: ['tcp', 'rtu-over-tcp'] }
+const onSerial = { connection: 'rtu' }
+
+/** How to reach one Modbus device, and how much it can take. */
+export const schema = {
+  type: 'object',
+  title: 'Modbus device',
+  description: 'One device (one unit) on a network or a serial line: shared by the nodes that read and write it.',
+  additionalProperties: false,
+  properties: {
+    connection: {
+      type: 'string',
+      title: 'Connection',
+      description: 'RTU over TCP is for converters that pass the bytes of a serial line on as they are; a gateway that speaks Modbus TCP is TCP.',
+      enum: ['tcp', 'rtu', 'rtu-over-tcp'],
+      'x-labels': { tcp: 'TCP', rtu: 'RTU: serial line', 'rtu-over-tcp': 'RTU over TCP' },
+      default: 'tcp'
+    },
+    host: {
+      type: 'string',
+      title: 'Host',
+      description: 'Name or address of the device, gateway or converter.',
+      minLength: 1,
+      'x-when': onNetwork,
+      default: '127.0.0.1'
+    },
+    port: {
+      type: 'integer',
+      title: 'Port',
+      description: 'TCP port it listens on.',
+      minimum: 1,
+      maximum: 65535,
+      'x-when': onNetwork,
+      default: 502
+    },
+    path: {
+      type: 'string',
+      title: 'Serial port',
+      description: 'For example /dev/serial/by-id/…, which stays the same when adapters are plugged in another order, or COM3.',
+      minLength: 1,
+      'x-when': onSerial,
+      default: '/dev/ttyUSB0'
+    },
+    baudRate: {
+      type: 'integer',
+      title: 'Baud rate',
+      description: 'Of the line: the same for all its devices, like the three settings below.',
+      minimum: 50,
+      maximum: 4000000,
+      'x-unit': 'baud',
+      'x-when': onSerial,
+      default: 19200
+    },
+    parity: {
+      type: 'string',
+      title: 'Parity',
+      description: 'Modbus asks for even parity; many devices leave the factory with none.',
+      enum: ['even', 'none', 'odd'],
+      'x-when': onSerial,
+      default: 'even'
+    },
+    dataBits: {
+      type: 'integer',
+      title: 'Data bits',
+      description: 'RTU needs 8; 7 is for converters that are set up so.',
+      enum: [8, 7],
+      'x-when': onSerial,
+      'x-advanced': true,
+      default: 8
+    },
+    stopBits: {
+      type: 'integer',
+      title: 'Stop bits',
+      description: 'One with a parity bit, two without, says Modbus; most devices without parity use one all the same.',
+      enum: [1, 2],
+      'x-when': onSerial,
+      default: 1
+    },
+    unit: {
+      type: 'integer',
+      title: 'Unit',
+      description: 'Address of the device on its line. A device with a network port of its own mostly answers to 1 or 255. 0 addresses everybody on a serial line and is not answered there.',
+      minimum: 0,
+      maximum: 255,
+      default: 1
+    },
+    order: {
+      type: 'string',
+      title: 'Byte order',
+      description: 'Of values longer than a register, for tags that do not say: ABCD is most significant byte first, as Modbus has it; CDAB swaps the registers, BADC the bytes in each register, DCBA both.',
+      enum: ['ABCD', 'CDAB', 'BADC', 'DCBA'],
+      default: 'ABCD'
+    },
+    timeoutMs: {
+      type: 'integer',
+      title: 'Timeout',
+      description: 'A device that has not answered by then is silent, and is asked less and less often until it answers. On a serial line the time that request and reply take to pass is added.',
+      minimum: 10,
+      maximum: 60000,
+      'x-unit': 'ms',
+      default: 1000
+    },
+    maxRegisters: {
+      type: 'integer',
+      title: 'Registers a request',
+      description: 'Most registers the device gives in one reply.',
+      minimum: 1,
+      maximum: 125,
+      default: 125,
+      'x-advanced': true
+    },
+    maxBits: {
+      type: 'integer',
+      title: 'Bits a request',
+      description: 'Most coils or discrete inputs the device gives in one reply.',
+      minimum: 1,
+      maximum: 2000,
+      default: 2000,
+      'x-advanced': true
+    },
+    maxGapRegisters: {
+      type: 'integer',
+      title: 'Register gap',
+      description: 'Registers that may be read in vain to save a request.',
+      minimum: 0,
+      maximum: 124,
+      default: 16,
+      'x-advanced': true
+    },
+    maxGapBits: {
+      type: 'integer',
+      title: 'Bit gap',
+      description: 'Coils or discrete inputs that may be read in vain to save a request.',
+      minimum: 0,
+      maximum: 1999,
+      default: 256,
+      'x-advanced': true
+    },
+    pauseBetweenMs: {
+      type: 'integer',
+      title: 'Pause between requests',
+      description: 'For devices that need time to themselves.',
+      minimum: 0,
+      maximum: 10000,
+      'x-unit': 'ms',
+      default: 0,
+      'x-advanced': true
+    },
+    pauseAfterConnectMs: {
+      type: 'integer',
+      title: 'Pause after connecting',
+      description: 'For devices and converters that are not ready at once.',
+      minimum: 0,
+      maximum: 60000,
+      'x-unit': 'ms',
+      default: 0,
+      'x-advanced': true
+    },
+    pipeline: {
+      type: 'integer',
+      title: 'Requests under way',
+      description: 'How many requests may be on their way at a time. More than 1 is faster, for devices that can: some lose requests without a word.',
+      minimum: 1,
+      maximum: 16,
+      'x-when': { connection: 'tcp' },
+      default: 1,
+      'x-advanced': true
+    },
+    shareConnection: {
+      type: 'boolean',
+      title: 'Share the connection',
+      description: 'Use one connection for all devices of this host and port that say so, as gateways to a serial line like it. Devices take turns on it.',
+      'x-when': { connection: 'tcp' },
+      default: false,
+      'x-advanced': true
+    },
+    busyRetries: {
+      type: 'integer',
+      title: 'Retries when busy',
+      description: 'How often a request is sent again that the device refuses because it is busy (exceptions 5 and 6): after 0.1 s, then twice as long each time.',
+      minimum: 0,
+      maximum: 10,
+      default: 3,
+      'x-advanced': true
+    },
+    writeMultiple: {
+      type: 'boolean',
+      title: 'Write as several',
+      description: 'Write even a single coil or register with functions 15 and 16, for devices that know no others.',
+      default: false,
+      'x-advanced': true
+    },
+    firstRetryMs: {
+      type: 'integer',
+      title: 'First retry',
+      description: 'How long after a lost connection or a missing answer to try again; each further time twice as long. Devices that share a line wait for two timeouts at least.',
+      minimum: 10,
+      maximum: 60000,
+      'x-unit': 'ms',
+      default: 100,
+      'x-advanced': true
+    },
+    longestRetryMs: {
+      type: 'integer',
+      title: 'Longest retry',
+      description: 'The longest time between two tries. They never end.',
+      minimum: 100,
+      maximum: 3600000,
+      'x-unit': 'ms',
+      default: 30000,
+      'x-advanced': true
+    }
+  }
+}

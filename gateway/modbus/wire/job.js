@@ -1,0 +1,49 @@
+/** @typedef {import('./pdu.js').Values} Values */
+
+/** A request that somebody waits for: settled once, by its answer, an error or its caller's signal. */
+export class Job {
+  /** how often a busy device has sent it back */
+  tries = 0
+  isSettled = false
+  /** @type {Promise<Values>} */
+  promise
+  /** @type {(values: Values) => void} */
+  #resolve = () => {}
+  /** @type {(error: unknown) => void} */
+  #reject = () => {}
+  #signal
+  #abort = () => {}
+
+  /** @param {import('./pdu.js').Request} request @param {AbortSignal} [signal] @param {(job: Job) => void} [aborted] */
+  constructor (request, signal, aborted) {
+    this.request = request
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    this.#signal = signal
+    if (!signal) return
+    this.#abort = () => {
+      this.reject(signal.reason)
+      aborted?.(this)
+    }
+    signal.addEventListener('abort', this.#abort)
+  }
+
+  /** @param {Values} values */
+  resolve (values) {
+    this.#settle()
+    this.#resolve(values)
+  }
+
+  /** @param {unknown} error */
+  reject (error) {
+    this.#settle()
+    this.#reject(error)
+  }
+
+  #settle () {
+    this.isSettled = true
+    this.#signal?.removeEventListener('abort', this.#abort)
+  }
+}
