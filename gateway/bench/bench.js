@@ -5,6 +5,7 @@ import { benchOutage } from './outage.js'
 import { benchPaperLoad, benchPipeline } from './pipeline.js'
 import { benchPostgresql } from './postgresql.js'
 import { benchSinks, sinksTable } from './sinks/index.js'
+import { benchSources, sourcesTable } from './sources/index.js'
 import { benchSqlite } from './sqlite.js'
 
 const USAGE = `Usage: sluice bench [SECTION…] [--json] [--only TYPES] [--rows N] [--quick]
@@ -17,13 +18,14 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   load         5 channels at 1000 samples a second through one gateway: its share of a core above an idle Node-RED
   outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
   sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way; a minute or two each
+  sources      Modbus registers, CAN signals and simulated samples a second, and how late they are
 
 It starts its own servers on 127.0.0.1, one thing at a time, and needs the repository with its development set-up (npm run bench).
 
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)
-  --quick   of sinks: fewer cells, a single turn
+  --quick   of sinks and sources: a shorter look
 
 Exit code: 0 measured, 1 something failed, 2 wrong arguments.
 `
@@ -76,7 +78,8 @@ const SECTIONS = {
       [`rows made, stored and different ones, ${catchUpSeconds.toFixed(0)} s after it is back`, `${produced}, ${rows}, ${distinct}`, 'equal', produced === rows && rows === distinct]
     ]
   },
-  sinks: { run: options => benchSinks(options), table: sinksTable }
+  sinks: { run: options => benchSinks(options), table: sinksTable },
+  sources: { run: options => benchSources(options), table: sourcesTable }
 }
 
 /** @type {import('../cli/sluice.js').Command} */

@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { deferAcks } from '../../broker/deferred-acks.js'
 import { ForeignConsumer } from '../../broker/foreign.js'
 import { Stage } from '../../broker/stage.js'
+import { nowNs } from '../../gateway/batch/clock.js'
 import { decodeMessage } from '../../gateway/codecs/index.js'
 import { SluiceError, describe } from '../../gateway/errors.js'
+import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { keepRefused } from '../dead-letters.js'
 import { dataDir, logOf } from '../node.js'
@@ -11,6 +13,7 @@ import { openConnection } from './connection.js'
 
 /**
  * @typedef {import('../../broker/consumer.js').Packet} Packet
+ * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/payload.js').Refused} Refused
  * @typedef {{batches: Batch[], refused: Refused[]}} Taken
@@ -29,6 +32,9 @@ export class Others {
   #letters
   #meter
   #opening
+  /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
+  #sparkplug = null
+  #dropGauge = () => {}
   /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Taken>} */
   #rest = new WeakMap()
 
@@ -74,6 +80,7 @@ export class Others {
 
   async close () {
     const opened = await this.#opening.catch(() => null)
+    this.#dropGauge()
     opened?.consumer.close()
     await opened?.stage.close()
     await opened?.connection.close()
@@ -81,6 +88,7 @@ export class Others {
 
   /** @param {Packet} packet @returns {Taken} */
   #read (packet) {
+    if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
     return decodeMessage(packet.payload, {
       source: packet.topic.replaceAll('/', '.'),
       contentType: packet.properties?.contentType,
@@ -91,11 +99,36 @@ export class Others {
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
     const { broker, receiveMaximum, foreignTopics } = this.#options
+    const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
     const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
     const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+    if (openHost) this.#listenToSparkplug(openHost(client), client)
     const consumer = new ForeignConsumer({ client, topics: foreignTopics, keep: packet => this.keep(packet), log: logOf(this.#node) })
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log: logOf(this.#node) })
     return { connection, consumer, stage }
   }
+
+  /** @param {import('../../gateway/sparkplug/host.js').SparkplugHost} host @param {MqttClient} client */
+  #listenToSparkplug (host, client) {
+    this.#sparkplug = host
+    client.on('connect', () => host.reconnected())
+    this.#dropGauge = stats.gauge(`sparkplug ${this.#node.name || this.#node.id}`, () => host.gauge())
+  }
+}
+
+/** @param {string} filter */
+function mayBeSparkplug (filter) {
+  return [NAMESPACE, '#', '+'].includes(filter.replace(/^\$share\/[^/]*\//, '').split('/')[0])
+}
+
+/** What it needs is loaded only where it is used. */
+async function hostOpener () {
+  const { SparkplugHost } = await import('../../gateway/sparkplug/host.js')
+  const { encodeRebirthCommand } = await import('../../gateway/sparkplug/codec.js')
+  return (/** @type {MqttClient} */ client) => new SparkplugHost({
+    requestRebirth (groupId, nodeId) {
+      client.publish(topicOf({ type: 'NCMD', groupId, nodeId }), encodeRebirthCommand(nowNs()))
+    }
+  })
 }

@@ -1,0 +1,110 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
+import { SluiceError } from '../errors.js'
+import { PayloadSchema } from './sparkplug_b_pb.js'
+
+/**
+ * Payloads as bytes: Google Protocol Buffers, by the code that tools/generate-sparkplug.js makes of sparkplug_b.proto. What is 64 bits wide is a bigint.
+ *
+ * @typedef {import('./sparkplug_b_pb.js').Payload} Payload
+ * @typedef {import('./sparkplug_b_pb.js').Payload_Metric} Metric
+ * @typedef {import('@bufbuild/protobuf').MessageInitShape<typeof PayloadSchema>} PayloadParts  with `timestamp` in ms since 1970
+ * @typedef {import('@bufbuild/protobuf').MessageInitShape<typeof import('./sparkplug_b_pb.js').Payload_MetricSchema>} MetricParts
+ */
+
+export const REBIRTH = 'Node Control/Rebirth'
+export const BD_SEQ = 'bdSeq'
+
+/** Marks a payload that carries another, compressed (specification 2.2). */
+const COMPRESSED = 'SPBV1.0_COMPRESSED'
+
+const NS_PER_MS = 1_000_000n
+const INT32 = 3
+const BOOLEAN = 11
+const STRING = 12
+
+/** Of the property `Quality` (specification 3.0, chapter 6.4). */
+const QUALITIES = new Map([[0, 'bad'], [500, 'stale']])
+const BAD = 0
+
+/** @param {PayloadParts} parts @returns {Buffer} */
+export function encodePayload (parts) {
+  const bytes = toBinary(PayloadSchema, create(PayloadSchema, parts))
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+/** @param {Uint8Array} bytes @returns {Payload} @throws {SluiceError} SLUICE_SPARKPLUG */
+export function decodePayload (bytes) {
+  let payload
+  try {
+    payload = fromBinary(PayloadSchema, bytes, { readUnknownFields: false })
+  } catch (error) {
+    throw new SluiceError('SLUICE_SPARKPLUG', `The payload is not Sparkplug B: ${/** @type {Error} */ (error).message}.`, { cause: error })
+  }
+  if (payload.uuid === COMPRESSED) throw new SluiceError('SLUICE_SPARKPLUG', 'The payload is compressed.', { fix: 'Have the node send it as it is.' })
+  return payload
+}
+
+/**
+ * A message's field, or undefined where the bytes do not hold it: read from the message itself, it would be 0.
+ * @template {object} Message @template {keyof Message} Key
+ * @param {Message} message @param {Key} key @returns {Message[Key]|undefined}
+ */
+export function given (message, key) {
+  return Object.hasOwn(message, key) ? message[key] : undefined
+}
+
+/** @param {bigint} ns */
+export function msOf (ns) {
+  return ns / NS_PER_MS
+}
+
+/** @param {bigint} ms */
+export function nsOf (ms) {
+  return ms * NS_PER_MS
+}
+
+/** The command that asks a node for its births. @param {bigint} ns  now */
+export function encodeRebirthCommand (ns) {
+  const timestamp = msOf(ns)
+  return encodePayload({ timestamp, metrics: [{ name: REBIRTH, timestamp, datatype: BOOLEAN, value: { case: 'booleanValue', value: true } }] })
+}
+
+/** @param {Payload} command */
+export function asksForRebirth ({ metrics }) {
+  return metrics.some(({ name, value }) => name === REBIRTH && value.case === 'booleanValue' && value.value)
+}
+
+/** @param {string|undefined} unit @returns {MetricParts['properties']} */
+export function unitProperty (unit) {
+  return unit ? { keys: ['engUnit'], values: [{ type: STRING, value: { case: 'stringValue', value: unit } }] } : undefined
+}
+
+/** @returns {MetricParts['properties']} */
+export function badProperty () {
+  return { keys: ['Quality'], values: [{ type: INT32, value: { case: 'intValue', value: BAD } }] }
+}
+
+/** @param {Metric} metric @returns {string|undefined} */
+export function unitOf (metric) {
+  const value = propertyOf(metric, 'engUnit')
+  return value?.case === 'stringValue' && value.value !== '' ? value.value : undefined
+}
+
+/**
+ * Why a value is not good, by its property `Quality`. Beside the three codes of the specification, Ignition's are understood: their highest bit says bad, those of OPC are good from 192.
+ * @param {Metric} metric
+ * @returns {string|undefined}
+ */
+export function qualityOf (metric) {
+  const value = propertyOf(metric, 'Quality')
+  if (value?.case !== 'intValue' && value?.case !== 'longValue') return undefined
+  const code = Number(value.value) | 0
+  if (QUALITIES.has(code)) return QUALITIES.get(code)
+  return code < 192 ? `quality ${code}` : undefined
+}
+
+/** @param {Metric} metric @param {string} key */
+function propertyOf ({ properties }, key) {
+  const at = properties?.keys.indexOf(key) ?? -1
+  return at < 0 ? undefined : properties?.values[at]?.value
+}

@@ -1,0 +1,81 @@
+import { nameFault, quoted } from '../batch/gatherer.js'
+import { QUALITY_FIELD } from '../batch/quality.js'
+import { BD_SEQ, given, unitOf } from './codec.js'
+import { DATATYPES } from './datatypes.js'
+
+/**
+ * @typedef {import('./codec.js').Metric} Metric
+ *
+ * @typedef {object} Definition  of a metric that is stored
+ * @property {string} name
+ * @property {import('./datatypes.js').Datatype} datatype
+ * @property {string} [unit]
+ * @property {string[]} fields  the names of its fields: its own, or of an array those of the elements it had last
+ *
+ * @typedef {Definition|string|null} Meaning  of a metric that is not stored the reason; null where nobody misses it
+ */
+
+export const MOST_METRICS = 10_000
+
+const DATASET = 16
+const TEMPLATE = 19
+
+/** What a birth says of the metrics of a node or device. */
+export class Definitions {
+  /** @type {Map<string, {code: number, meaning: Meaning}>} */
+  #byName = new Map()
+  /** @type {Map<bigint, string>} */
+  #names = new Map()
+
+  get size () { return this.#byName.size }
+
+  /** @param {Metric} metric  of a birth @returns {string|null} why it was not taken */
+  add (metric) {
+    const { name, datatype: code } = metric
+    const alias = given(metric, 'alias')
+    if (!name) return 'a metric of its birth has no name'
+    if (this.#byName.has(name)) return `its birth names the metric ${quoted(name)} twice`
+    if (this.#byName.size === MOST_METRICS) return `its birth names more than ${MOST_METRICS} metrics`
+    this.#byName.set(name, { code, meaning: meaningOf(metric, name, code) })
+    if (alias !== undefined) this.#names.set(alias, name)
+    return null
+  }
+
+  /** @param {Metric} metric  of a birth or of data that agrees with it @returns {Meaning} */
+  find (metric) {
+    return this.#byName.get(this.#nameOf(metric))?.meaning ?? null
+  }
+
+  /** @param {Metric} metric  of data @returns {string|null} how it does not agree with the birth */
+  disagreement (metric) {
+    const { name, datatype } = metric
+    const known = this.#byName.get(this.#nameOf(metric))
+    if (!known) return `its birth knows no ${name ? `metric ${quoted(name)}` : `alias ${given(metric, 'alias')}`}: a rebirth was asked for`
+    return datatype !== 0 && datatype !== known.code ? `its metric ${quoted(this.#nameOf(metric))} has the data type ${datatype}, ${known.code} in its birth: a rebirth was asked for` : null
+  }
+
+  /** Those that are stored. @returns {Definition[]} */
+  values () {
+    return Array.from(this.#byName.values(), ({ meaning }) => meaning).filter(meaning => meaning !== null && typeof meaning === 'object')
+  }
+
+  /** @param {Metric} metric */
+  #nameOf (metric) {
+    const alias = given(metric, 'alias')
+    return metric.name || (alias !== undefined && this.#names.get(alias)) || ''
+  }
+}
+
+/** @param {Metric} metric @param {string} name @param {number} code @returns {Meaning} */
+function meaningOf (metric, name, code) {
+  const { value, isTransient } = metric
+  const isDefinition = value.case === 'templateValue' && value.value.isDefinition
+  if (isTransient || isDefinition || name === BD_SEQ || name.startsWith('Node Control/') || name.startsWith('Device Control/')) return null
+  const fault = nameFault(name)
+  if (fault) return `its metric ${quoted(name)} ${fault}`
+  if (code === DATASET || code === TEMPLATE) return `its metric ${quoted(name)} is a ${code === DATASET ? 'DataSet' : 'Template'}: only single values and arrays are stored`
+  const datatype = DATATYPES.get(code)
+  if (!datatype) return `its metric ${quoted(name)} has the unknown data type ${code}`
+  if (name === QUALITY_FIELD && datatype.field !== 'string') return `its metric "${name}" is a ${datatype.name}: the name is kept for why values are missing`
+  return { name, datatype, unit: datatype.unit ?? unitOf(metric), fields: datatype.isArray ? [] : [name] }
+}

@@ -1,0 +1,130 @@
+import { BD_SEQ, given, nsOf } from './codec.js'
+import { Bad } from './datatypes.js'
+import { Definitions } from './definitions.js'
+import { Rows } from './rows.js'
+
+/**
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ * @typedef {import('../batch/payload.js').Refused} Refused
+ * @typedef {import('./codec.js').Payload} Payload
+ * @typedef {import('./codec.js').Metric} Metric
+ * @typedef {Pick<import('./topic.js').Topic, 'groupId'|'nodeId'|'deviceId'>} Place  a node, or a device of it
+ */
+
+const LATEST_MS = 2n ** 63n / 1_000_000n - 1n
+const OFFLINE = new Bad('offline')
+/** Where more of a payload's metrics are refused, the payload is kept once instead of them. */
+const MOST_REFUSED = 100
+
+/** One payload being read into batches. */
+export class Reading {
+  /** Values that are not to be stored: transient, or of the protocol. */
+  leftOut = 0
+  #payload
+  #bytes
+  #now
+  /** @type {Batch[]} */
+  #batches = []
+  /** @type {Refused[]} */
+  #refused = []
+  #refusedMore = 0
+
+  /** @param {Payload} payload @param {Uint8Array} bytes  the same, to be kept where it is refused @param {() => bigint} now */
+  constructor (payload, bytes, now) {
+    this.#payload = payload
+    this.#bytes = bytes
+    this.#now = now
+  }
+
+  /** @returns {number|undefined} */
+  get seq () {
+    const seq = given(this.#payload, 'seq')
+    return seq === undefined ? undefined : Number(seq)
+  }
+
+  /** The number of the session, in its birth and its death. @returns {bigint|undefined} */
+  get bdSeq () {
+    const value = this.#payload.metrics.find(({ name }) => name === BD_SEQ)?.value
+    return value?.case === 'longValue' || value?.case === 'intValue' ? BigInt(value.value) : undefined
+  }
+
+  /** @param {Place} place @returns {Definitions} */
+  takeBirth (place) {
+    const definitions = new Definitions()
+    const rows = rowsOf(place)
+    this.#payload.metrics.forEach((metric, index) => {
+      const reason = definitions.add(metric) ?? this.#take(definitions, metric, rows)
+      if (reason) this.#refuseMetric(index, reason, metric)
+    })
+    this.#batches.push(...rows.batches())
+    return definitions
+  }
+
+  /** @param {Place} place @param {Definitions} definitions @returns {boolean} whether all of it agrees with the birth */
+  takeData (place, definitions) {
+    const rows = rowsOf(place)
+    let agrees = true
+    this.#payload.metrics.forEach((metric, index) => {
+      const disagreement = definitions.disagreement(metric)
+      const reason = disagreement ?? this.#take(definitions, metric, rows)
+      if (disagreement) agrees = false
+      if (reason) this.#refuseMetric(index, reason, metric)
+    })
+    this.#batches.push(...rows.batches())
+    return agrees
+  }
+
+  /** @param {Place} place @param {Definitions} definitions @param {bigint} [ns]  else the payload's time */
+  takeDeath (place, definitions, ns = this.#timeOf(this.#payload) ?? this.#now()) {
+    const rows = rowsOf(place)
+    rows.takeMissing(definitions.values(), ns, OFFLINE)
+    this.#batches.push(...rows.batches())
+  }
+
+  /** All of it. @param {string} reason */
+  refuse (reason) {
+    this.#refused.push({ index: -1, reason, value: this.#bytes })
+  }
+
+  result () {
+    if (this.#refusedMore > 0) this.refuse(`${this.#refusedMore} more of its metrics were refused`)
+    return { batches: this.#batches, refused: this.#refused }
+  }
+
+  /** @param {Definitions} definitions @param {Metric} metric @param {Rows} rows @returns {string|null} why it was not taken */
+  #take (definitions, metric, rows) {
+    const found = definitions.find(metric)
+    if (typeof found === 'string') return found
+    if (!found || metric.isTransient) {
+      this.leftOut++
+      return null
+    }
+    const ns = this.#timeOf(metric)
+    return ns === null ? `the time of "${found.name}" is not between 1970 and 2262` : rows.take(found, metric, ns)
+  }
+
+  /** @param {Metric|Payload} of @returns {bigint|null} */
+  #timeOf (of) {
+    const timestamp = given(/** @type {Metric} */ (of), 'timestamp') ?? given(this.#payload, 'timestamp')
+    if (timestamp === undefined) return this.#now()
+    return timestamp > 0n && timestamp <= LATEST_MS ? nsOf(timestamp) : null
+  }
+
+  /** @param {number} index @param {string} reason @param {Metric} metric */
+  #refuseMetric (index, reason, metric) {
+    const [name, alias, timestamp, datatype] = /** @type {const} */ (['name', 'alias', 'timestamp', 'datatype']).map(key => given(metric, key))
+    if (this.#refused.length === MOST_REFUSED) this.#refusedMore++
+    else this.#refused.push({ index, reason, value: { name, alias, timestamp, datatype, value: metric.value.value } })
+  }
+}
+
+/** @param {Place} place */
+export function sourceOf ({ groupId, nodeId, deviceId }) {
+  return [groupId, nodeId, ...(deviceId === undefined ? [] : [deviceId])].join('.')
+}
+
+/** @param {Place} place */
+function rowsOf (place) {
+  const { groupId: group, nodeId: node, deviceId: device } = place
+  return new Rows(sourceOf(place), { group, node, ...(device !== undefined && { device }) })
+}

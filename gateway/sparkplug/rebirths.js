@@ -1,0 +1,27 @@
+/**
+ * When a node may be asked for its births: at once, then again after 10 s and ever longer, up to ten minutes, until it is born.
+ */
+
+const FIRST_PAUSE_MS = 10_000
+const LONGEST_PAUSE_MS = 600_000
+const MOST_NODES = 10_000
+
+export class Rebirths {
+  /** @type {Map<string, {nextMs: number, pauseMs: number}>} */
+  #asked = new Map()
+
+  /** @param {string} node @param {number} nowMs @returns {boolean} whether to ask now */
+  isDue (node, nowMs) {
+    const { nextMs, pauseMs } = this.#asked.get(node) ?? { nextMs: nowMs, pauseMs: FIRST_PAUSE_MS }
+    if (nowMs < nextMs) return false
+    this.#asked.delete(node)
+    if (this.#asked.size === MOST_NODES) this.#asked.delete(this.#asked.keys().next().value ?? '')
+    this.#asked.set(node, { nextMs: nowMs + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
+    return true
+  }
+
+  /** @param {string} node */
+  born (node) {
+    this.#asked.delete(node)
+  }
+}

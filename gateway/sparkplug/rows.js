@@ -1,0 +1,127 @@
+import { Batch } from '../batch/batch.js'
+import { QUALITY_FIELD, qualityColumn, qualityText } from '../batch/quality.js'
+import { MOST_FIELDS, Series } from '../batch/series.js'
+import { qualityOf } from './codec.js'
+import { Bad } from './datatypes.js'
+
+/**
+ * @typedef {import('../batch/series.js').Cell} Cell
+ * @typedef {import('./codec.js').Metric} Metric
+ * @typedef {import('./definitions.js').Definition} Definition
+ *
+ * @typedef {object} Row
+ * @property {bigint} ns
+ * @property {Map<string, Cell>} cells  by name
+ * @property {Map<string, string>} reasons  why values are missing, by the name of their cell
+ * @property {string} [quality]  what the source itself says of the row
+ *
+ * @typedef {{rows: Row[], latest: Map<bigint, Row>, tags: Record<string, string>}} Table  `latest`: the last row begun for a time
+ */
+
+/** Fields of a batch beside that of the quality. */
+const MOST_VALUES = MOST_FIELDS - 1
+
+/** The metrics of one payload as batches: those of equal times make a row, and those marked historical have batches of their own. */
+export class Rows {
+  #source
+  /** @type {Table} */
+  #live
+  /** @type {Table} */
+  #historical
+
+  /** @param {string} source @param {Record<string, string>} tags */
+  constructor (source, tags) {
+    this.#source = source
+    this.#live = { rows: [], latest: new Map(), tags }
+    this.#historical = { rows: [], latest: new Map(), tags: { ...tags, historical: 'true' } }
+  }
+
+  /** @param {Definition} definition @param {Metric} metric @param {bigint} ns @returns {string|null} why its value was not taken */
+  take (definition, metric, ns) {
+    const { name, datatype } = definition
+    const table = metric.isHistorical ? this.#historical : this.#live
+    const isNull = metric.isNull || metric.value.case === undefined
+    const value = isNull ? new Bad(qualityOf(metric) ?? 'null') : datatype.read(metric.value)
+    if (name === QUALITY_FIELD) {
+      if (typeof value === 'string' && value !== '') rowFor(table, ns, ({ quality }) => quality === undefined).quality = value
+      return null
+    }
+    if (datatype.isArray && Array.isArray(value)) {
+      if (value.length > MOST_VALUES) return `its array "${name}" has over ${MOST_VALUES} elements`
+      definition.fields = value.map((_, i) => `${name}[${i}]`)
+    }
+    const bad = isNull || value instanceof Bad ? value : badOf(qualityOf(metric))
+    const { fields } = definition
+    if (fields.length === 0) return null
+    const row = rowFor(table, ns, ({ cells }) => !cells.has(fields[0]))
+    for (let i = 0; i < fields.length; i++) put(row, definition, fields[i], bad ?? (datatype.isArray ? /** @type {unknown[]} */ (value)[i] : value))
+    return null
+  }
+
+  /** A row in which all values are missing, for one reason. @param {Iterable<Definition>} definitions @param {bigint} ns @param {Bad} reason */
+  takeMissing (definitions, ns, reason) {
+    for (const definition of definitions) {
+      if (definition.name === QUALITY_FIELD) continue
+      for (const field of definition.fields) put(rowFor(this.#live, ns, () => true), definition, field, reason)
+    }
+  }
+
+  /** @returns {Batch[]} */
+  batches () {
+    return [this.#historical, this.#live].flatMap(({ rows, tags }) => split(rows).map(part => batchOf(this.#source, tags, part)))
+  }
+}
+
+/** @param {string|undefined} reason */
+function badOf (reason) {
+  return reason === undefined ? undefined : new Bad(reason)
+}
+
+/**
+ * The last row begun for a time, if it has room; what comes twice with one time begins another.
+ * @param {Table} table @param {bigint} ns @param {(row: Row) => boolean} hasRoom
+ */
+function rowFor ({ rows, latest }, ns, hasRoom) {
+  const begun = latest.get(ns)
+  if (begun && hasRoom(begun)) return begun
+  /** @type {Row} */
+  const row = { ns, cells: new Map(), reasons: new Map() }
+  rows.push(row)
+  latest.set(ns, row)
+  return row
+}
+
+/** @param {Row} row @param {Definition} definition @param {string} name @param {unknown} value  Bad where it is missing */
+function put (row, { datatype: { field: type }, unit }, name, value) {
+  const isBad = value instanceof Bad
+  row.cells.set(name, { name, type, unit, value: isBad ? undefined : value })
+  if (isBad) row.reasons.set(name, value.reason)
+}
+
+/** Rows that have more fields than a batch may have, cut into those of several. @param {Row[]} rows @returns {Row[][]} */
+function split (rows) {
+  /** Where a field goes. @type {Map<string, number>} */
+  const places = new Map()
+  for (const { cells } of rows) for (const name of cells.keys()) if (!places.has(name)) places.set(name, Math.floor(places.size / MOST_VALUES))
+  if (places.size <= MOST_VALUES) return rows.length > 0 ? [rows] : []
+  return Array.from({ length: Math.ceil(places.size / MOST_VALUES) }, (_, part) => rows.map(row => ({
+    ...row,
+    cells: new Map(Array.from(row.cells).filter(([name]) => places.get(name) === part)),
+    reasons: new Map(Array.from(row.reasons).filter(([name]) => places.get(name) === part))
+  })).filter(({ cells }) => cells.size > 0))
+}
+
+/** @param {string} source @param {Record<string, string>} tags @param {Row[]} rows */
+function batchOf (source, tags, rows) {
+  const series = new Series(source, tags)
+  for (const { ns, cells } of rows) series.add(ns, [...cells.values()])
+  const batch = series.toBatch()
+  const quality = qualityColumn(rows.map(row => row.quality ?? qualityText(row.reasons, series.columns.size)))
+  if (!quality) return batch
+  return new Batch({
+    ...batch,
+    fields: [...batch.fields, quality.field],
+    columns: [...batch.columns, quality.column],
+    validity: [...batch.validity, quality.validity]
+  })
+}
