@@ -11,11 +11,13 @@
  * @property {number} [outputs]
  * @property {string[]} [outputLabels]
  * @property {boolean} [isConfig]
+ * @property {boolean} [hasTry]  its form can try the registers of its table `tags`
  */
 
 /** @type {Record<string, {title: string, color: string}>} */
 export const groups = {
   sources: { title: 'Sources', color: '#87b38d' },
+  modbus: { title: 'Modbus', color: '#7fb9b5' },
   staging: { title: 'Staging', color: '#e0ab5b' },
   sinks: { title: 'Sinks', color: '#7ba6cf' },
   queries: { title: 'Queries', color: '#d19a9a' },
@@ -24,12 +26,18 @@ export const groups = {
 
 /** @type {NodeFace[]} */
 export const faces = [
-  { type: 'sluice-simulator', file: 'sources/simulator', label: 'simulator', summary: 'Makes samples: a machine tool, or channels of your own, up to 10 kHz.', inputs: 1, outputs: 1 },
+  { type: 'sluice-simulator', file: 'sources/simulator', label: 'simulator', summary: 'Makes samples: those of the papers, or channels of your own with spikes, dropouts and drift, up to 100 kHz.', inputs: 1, outputs: 1 },
   { type: 'sluice-candump', file: 'sources/candump', label: 'candump replay', summary: 'Replays a candump log through a DBC file, at any speed.', inputs: 1, outputs: 1 },
+  { type: 'sluice-csv', file: 'sources/csv', label: 'CSV replay', summary: 'Replays a CSV file with a table of columns, its times exact, at any speed.', inputs: 1, outputs: 1 },
+  { type: 'sluice-modbus-device', file: 'modbus/device', label: 'Modbus device', summary: 'How a Modbus device is reached, over TCP or a serial line (shared by the nodes that read and write it).', isConfig: true },
+  { type: 'sluice-modbus-read', file: 'modbus/read', label: 'modbus read', summary: 'Polls a table of tags in the fewest requests, in groups from 10 ms up.', inputs: 1, outputs: 1, hasTry: true },
+  { type: 'sluice-modbus-write', file: 'modbus/write', label: 'modbus write', summary: 'Writes values to a device, within limits, and reads each back.', inputs: 1, outputs: 1 },
+  { type: 'sluice-modbus-simulator', file: 'modbus/simulator', label: 'modbus simulator', summary: 'Modbus devices whose values move, and which fail when they are told to.', inputs: 1, outputs: 1 },
   { type: 'sluice-broker', file: 'staging/broker', label: 'MQTT broker', summary: 'Where the broker is, and how to log in (shared by stage out and stage in).', isConfig: true },
   { type: 'sluice-embedded-broker', file: 'staging/embedded-broker', label: 'embedded broker', summary: 'Runs an MQTT broker inside the gateway.' },
   { type: 'sluice-stage-out', file: 'staging/stage-out', label: 'stage out', summary: 'Puts batches into a spool on disk and sends them to the broker.', inputs: 1 },
   { type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in', summary: 'Takes batches from the broker; acknowledges each once all its sinks have stored it.', outputs: 1 },
+  { type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out', summary: 'Publishes batches as a Sparkplug B edge node: births, data, death, rebirth on command.', inputs: 1 },
   { type: 'sluice-settle', file: 'staging/settle', label: 'settle', summary: 'Says that a flow drops a batch on purpose.', inputs: 1 },
   { type: 'sluice-sqlite', file: 'sinks/sqlite', label: 'SQLite', summary: 'Stores batches in an SQLite file, exactly once.', inputs: 1 },
   { type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL', summary: 'Stores batches in PostgreSQL by binary COPY, exactly once.', inputs: 1 },

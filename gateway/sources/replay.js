@@ -1,11 +1,11 @@
-import { accessSync, constants, createReadStream, statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../batch/clock.js'
+import { emptyLog, readLog, refuseNoFile } from '../can/bus/log-file.js'
 import { parseCandumpLine } from '../can/candump.js'
 import { readDbcFile } from '../can/dbc-file.js'
 import { Decoder } from '../can/decoder.js'
 import { lineBlocks } from '../can/line-blocks.js'
-import { describe, SluiceError } from '../errors.js'
+import { SluiceError } from '../errors.js'
 import { readOptions } from '../options.js'
 import { LogTime } from './log-time.js'
 import { MessageRows } from './message-rows.js'
@@ -157,9 +157,7 @@ class Replay {
       if (this.#closed) return
     }
     const frames = this.counters.frames - framesBefore
-    if (frames === 0) {
-      throw new SluiceError('SLUICE_REPLAY_EMPTY', `${logFile} holds no CAN frame.`, { fix: 'Record one with candump -l.' })
-    }
+    if (frames === 0) throw emptyLog(logFile)
     await this.#flush()
     this.counters.rounds++
     this.#playback.endRound(frames)
@@ -244,30 +242,4 @@ class Replay {
     this.#warned.add(kind)
     this.#context.log.warn(text)
   }
-}
-
-/** @param {string} path @returns {AsyncGenerator<Uint8Array, void>} */
-async function * readLog (path) {
-  try {
-    yield * createReadStream(path)
-  } catch (cause) {
-    throw unreadable(path, describe(cause), cause)
-  }
-}
-
-/** @param {string} path */
-function refuseNoFile (path) {
-  let isDirectory
-  try {
-    accessSync(path, constants.R_OK)
-    isDirectory = statSync(path).isDirectory()
-  } catch (cause) {
-    throw unreadable(path, describe(cause), cause)
-  }
-  if (isDirectory) throw unreadable(path, 'it is a folder')
-}
-
-/** @param {string} path @param {string} reason @param {unknown} [cause] */
-function unreadable (path, reason, cause) {
-  return new SluiceError('SLUICE_REPLAY_FILE', `The CAN log ${path} cannot be read: ${reason}.`, { cause, fix: 'Check the path and its permissions.' })
 }

@@ -1,60 +1,31 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../batch/clock.js'
-import { SluiceError } from '../errors.js'
+import { parseTime } from '../batch/time.js'
 import { readOptions } from '../options.js'
-import { Samples } from './samples.js'
+import { presetProperties, presets } from './presets/index.js'
 import { nameProperty } from './source.js'
-import { MACHINE_TOOL } from './waveforms.js'
 
 const HELD_POLL_MS = 5
 const NS_PER_MS = 1_000_000n
 
+/** A backlog of fewer ticks is none: it would be skipped on a busy machine. */
+const MIN_BACKLOG_TICKS = 4
+
 export const schema = {
   type: 'object',
   title: 'Simulator',
-  description: 'Makes samples of a simulated machine, at exact times and the same for the same seed.',
+  description: 'Makes samples of simulated machines, at exact times and the same for the same seed.',
   properties: {
     name: nameProperty('machine'),
     preset: {
       type: 'string',
       title: 'Preset',
-      description: 'The machine tool has an angle and four sensors of 12 bits at 3 cycles a second, as in the study by Arnst, Plenk and Wöltche. Or describe channels of your own.',
-      enum: ['machine-tool', 'channels'],
-      'x-labels': { 'machine-tool': 'Machine tool', channels: 'My own channels' },
+      description: Object.values(presets).map(({ text }) => text).join(' '),
+      enum: Object.keys(presets),
+      'x-labels': Object.fromEntries(Object.entries(presets).map(([name, { label }]) => [name, label])),
       default: 'machine-tool'
     },
-    channels: {
-      type: 'array',
-      title: 'Channels',
-      description: 'One column each, all sampled at the same times.',
-      'x-when': { preset: 'channels' },
-      minItems: 1,
-      maxItems: 1000,
-      default: [{ name: 'value', shape: 'sine', offset: 0, amplitude: 1, frequencyHz: 1, noise: 0, unit: '', type: 'float64' }],
-      items: {
-        type: 'object',
-        required: ['name'],
-        properties: {
-          name: { type: 'string', title: 'Channel', description: 'Names the column.', default: 'value', minLength: 1 },
-          shape: { type: 'string', title: 'Shape', description: 'How the value moves.', enum: ['sine', 'sawtooth', 'square', 'noise', 'random-walk'], default: 'sine' },
-          offset: { type: 'number', title: 'Offset', description: 'The middle of the values.', default: 0 },
-          amplitude: { type: 'number', title: 'Amplitude', description: 'How far the value goes from the middle, either way.', default: 1 },
-          frequencyHz: { type: 'number', title: 'Frequency', description: 'Cycles a second of a sine, sawtooth or square.', minimum: 0, maximum: 10000, default: 1, 'x-unit': 'Hz' },
-          noise: { type: 'number', title: 'Noise', description: 'Largest random deviation on top.', minimum: 0, default: 0 },
-          unit: { type: 'string', title: 'Unit', description: 'Kept with the column, for example °C.', default: '' },
-          type: { type: 'string', title: 'Type', description: 'What a value is stored as; whole numbers are rounded and kept within their range.', enum: ['float64', 'float32', 'int32', 'int16', 'uint16'], default: 'float64' }
-        }
-      }
-    },
-    sampleRateHz: {
-      type: 'number',
-      title: 'Sample rate',
-      description: 'Samples a second of every channel.',
-      minimum: 0.001,
-      maximum: 10000,
-      default: 1000,
-      'x-unit': 'Hz'
-    },
+    ...presetProperties(),
     paced: {
       type: 'boolean',
       title: 'In real time',
@@ -67,7 +38,7 @@ export const schema = {
       title: 'Tick',
       description: 'Each tick sends all samples due as one batch.',
       minimum: 10,
-      maximum: 50,
+      maximum: 1000,
       default: 50,
       'x-unit': 'ms',
       'x-when': { paced: true },
@@ -76,7 +47,7 @@ export const schema = {
     maxBacklogMs: {
       type: 'integer',
       title: 'Longest backlog',
-      description: 'After a longer pause of the whole process, older samples are skipped and counted as missed.',
+      description: 'After a longer pause of the whole process, older samples are skipped and counted as missed. It is four ticks at least.',
       minimum: 50,
       maximum: 60000,
       default: 1000,
@@ -87,7 +58,7 @@ export const schema = {
     batchRows: {
       type: 'integer',
       title: 'Batch size',
-      description: 'Rows of each batch when not in real time.',
+      description: 'Rows of each batch when not in real time: BatchSize of SciTS. Wide rows and large BLOBs make it smaller: a batch of channels has at most 4 MB.',
       minimum: 1,
       maximum: 100000,
       default: 1000,
@@ -95,10 +66,19 @@ export const schema = {
       'x-when': { paced: false },
       'x-advanced': true
     },
+    startTime: {
+      type: 'string',
+      title: 'First time',
+      description: 'Of the first sample when not in real time, as 2022-01-01T00:00:00Z: StartTime of SciTS. Empty: now.',
+      default: '',
+      'x-labels': { '': 'now' },
+      'x-when': { paced: false },
+      'x-advanced': true
+    },
     seed: {
       type: 'integer',
       title: 'Seed',
-      description: 'Another seed gives other noise.',
+      description: 'Another seed gives other noise, values and trouble.',
       minimum: 0,
       maximum: 2 ** 31 - 1,
       default: 1,
@@ -107,7 +87,7 @@ export const schema = {
     maxSamples: {
       type: 'integer',
       title: 'Stop after',
-      description: 'Samples of each channel to make; 0 goes on for ever.',
+      description: 'Samples of each channel or vehicle, or records, to make; 0 goes on for ever.',
       minimum: 0,
       default: 0,
       'x-unit': 'samples',
@@ -117,14 +97,14 @@ export const schema = {
 }
 
 /**
- * Starts a simulated machine. Sample i is stamped t0 + i·dt, dt being the sample period in whole nanoseconds.
+ * Starts a simulated machine. Sample i is stamped t0 + i·dt, dt being the sample period in whole nanoseconds; the records of a preset that has many sensors share the time of their step.
  *
- * Counters: `samples` made; `late`, those of them sent more than one tick after the tick they were due in; `missed`, those never made because
+ * Counters, in rows: `samples` made; `late`, those of them sent more than one tick after the tick they were due in; `missed`, those never made because
  * the process paused for too long or the spool was full.
  * @param {object} options  as in the schema
  * @param {import('./source.js').SourceContext} context
  * @returns {import('./source.js').Source}
- * @throws {SluiceError} SLUICE_OPTIONS
+ * @throws {import('../errors.js').SluiceError} SLUICE_OPTIONS, or that the first time is none
  */
 export function openSimulator (options, context) {
   const simulator = new Simulator(readOptions(schema, options), context)
@@ -136,20 +116,21 @@ class Simulator {
   #options
   #context
   #clock
-  #samples
+  #generator
+  #recorded
+  #made = 0
   #closing = new AbortController()
   #stopTicking = () => {}
   #running = Promise.resolve()
 
   /** @param {any} options @param {import('./source.js').SourceContext} context */
   constructor (options, context) {
-    const { name, preset, sampleRateHz, seed, paced, tickMs } = options
-    const channels = preset === 'machine-tool' ? MACHINE_TOOL : options.channels
-    refuseDuplicates(channels)
+    const { preset, paced, tickMs, startTime } = options
     this.#options = options
     this.#context = context
     this.#clock = context.clock ?? systemClock
-    this.#samples = new Samples({ source: name, channels, sampleRateHz, seed, startNs: this.#clock.nowNs() })
+    this.#recorded = startTime !== ''
+    this.#generator = presets[preset].open(options, this.#recorded ? parseTime(startTime) : this.#clock.nowNs())
     if (paced) this.#stopTicking = this.#clock.every(tickMs, () => this.#tick())
     else this.#running = this.#runFreely()
   }
@@ -163,10 +144,11 @@ class Simulator {
     try {
       const now = this.#clock.nowNs()
       const { tickMs, maxBacklogMs } = this.#options
-      if (this.#context.held()) return this.#miss(this.#samples.dueAt(now))
-      this.#miss(this.#samples.dueAt(now - BigInt(maxBacklogMs) * NS_PER_MS))
-      this.counters.late += Math.min(this.#samples.dueAt(now - BigInt(2 * tickMs) * NS_PER_MS), this.#remaining)
-      this.#emit(this.#samples.dueAt(now))
+      const dueBefore = (/** @type {number} */ ms) => this.#generator.dueAt(now - BigInt(ms) * NS_PER_MS)
+      if (this.#context.held()) return this.#miss(dueBefore(0))
+      this.#miss(dueBefore(Math.max(maxBacklogMs, MIN_BACKLOG_TICKS * tickMs)))
+      const late = dueBefore(2 * tickMs)
+      this.counters.late += Math.min(late, this.#emit(dueBefore(0))) * this.#generator.rows
     } catch (error) {
       this.#end(error)
     }
@@ -176,7 +158,7 @@ class Simulator {
     try {
       for (await nextTurn(); !this.#closing.signal.aborted; await nextTurn()) {
         if (this.#context.held()) await this.#clock.sleep(HELD_POLL_MS, this.#closing.signal)
-        else this.#emit(this.#options.batchRows)
+        else this.#emit(Math.min(this.#options.batchRows, this.#generator.mostAtOnce))
       }
     } catch (error) {
       this.#end(error)
@@ -185,22 +167,28 @@ class Simulator {
 
   get #remaining () {
     const { maxSamples } = this.#options
-    return maxSamples === 0 ? Infinity : maxSamples - this.counters.samples
+    return maxSamples === 0 ? Infinity : maxSamples - this.#made
   }
 
-  /** @param {number} due */
+  /** Sends what is due, unless what is downstream becomes full meanwhile. @param {number} due @returns {number} how many samples it sent */
   #emit (due) {
-    const rows = Math.min(due, this.#remaining)
-    if (rows === 0) return
-    this.counters.samples += rows
-    this.#context.emit(this.#samples.take(rows))
+    const wanted = Math.min(due, this.#remaining)
+    let sent = 0
+    while (sent < wanted && !this.#closing.signal.aborted && !(sent > 0 && this.#context.held())) {
+      const count = Math.min(wanted - sent, this.#generator.mostAtOnce)
+      sent += count
+      this.#made += count
+      this.counters.samples += count * this.#generator.rows
+      for (const batch of this.#generator.take(count)) this.#context.emit(batch, { recorded: this.#recorded })
+    }
     if (this.#remaining === 0) this.#end()
+    return sent
   }
 
-  /** @param {number} rows */
-  #miss (rows) {
-    this.#samples.skip(rows)
-    this.counters.missed += rows
+  /** @param {number} samples */
+  #miss (samples) {
+    this.#generator.skip(samples)
+    this.counters.missed += samples * this.#generator.rows
   }
 
   /** @param {unknown} [error] */
@@ -213,14 +201,5 @@ class Simulator {
   #stop () {
     this.#closing.abort()
     this.#stopTicking()
-  }
-}
-
-/** @param {{name: string}[]} channels */
-function refuseDuplicates (channels) {
-  const names = new Set()
-  for (const { name } of channels) {
-    if (names.has(name)) throw new SluiceError('SLUICE_OPTIONS', `Two channels are named "${name}".`, { fix: 'Give each a name of its own.' })
-    names.add(name)
   }
 }

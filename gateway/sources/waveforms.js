@@ -1,5 +1,7 @@
+import { bitsAt, derive, stateAt } from './random.js'
+
 /**
- * @typedef {'sine'|'sawtooth'|'square'|'noise'|'random-walk'} Shape
+ * @typedef {'sine'|'sawtooth'|'square'|'noise'|'random-walk'|'counter'} Shape
  * @typedef {'float64'|'float32'|'int32'|'int16'|'uint16'} ChannelType
  *
  * @typedef {object} Channel
@@ -14,38 +16,27 @@
  * @property {[number, number]} [limits]  narrower than the type's
  *
  * @typedef {Float64Array|Float32Array|Int32Array|Int16Array|Uint16Array} NumberColumn
+ *
+ * @typedef {(values: Float64Array, first: number) => void} Draw  fills an array with the samples from index `first` on
  */
 
+/** Samples that are made at a time: few enough to stay in the processor's cache. A power of two. */
+export const BLOCK = 1024
+const block = new Float64Array(BLOCK)
+
 const TWO_PI = 2 * Math.PI
+const TWO_TO_31 = 2 ** 31
 
 /** A random walk's longest step, as part of its amplitude. */
 const STEP = 0.02
 
-/** @type {Record<ChannelType, [number, number]>} */
-const TYPE_LIMITS = {
-  float64: [-Infinity, Infinity],
-  float32: [-Infinity, Infinity],
-  int32: [-(2 ** 31), 2 ** 31 - 1],
-  int16: [-(2 ** 15), 2 ** 15 - 1],
-  uint16: [0, 2 ** 16 - 1]
-}
-
-/**
- * Five analog channels of a machine tool at 3 working cycles a second, 12 bits each: the machine's angle and four sensors with noise on
- * all, after Arnst, Plenk and Wöltche, "Comparative Evaluation of Database Read and Write Performance in an Internet of Things Context".
- * @type {Channel[]}
- */
-export const MACHINE_TOOL = [
-  twelveBits('angle', 'sawtooth', 3, 2048),
-  twelveBits('sensor1', 'sine', 3, 1600),
-  twelveBits('sensor2', 'sine', 6, 1200),
-  twelveBits('sensor3', 'sine', 1.5, 800),
-  twelveBits('sensor4', 'sine', 0.75, 400)
-]
-
-/** @param {string} name @param {Shape} shape @param {number} frequencyHz @param {number} amplitude @returns {Channel} */
-function twelveBits (name, shape, frequencyHz, amplitude) {
-  return { name, shape, offset: 2048, amplitude, frequencyHz, noise: 20, unit: '', type: 'uint16', limits: [0, 4095] }
+/** @type {Record<ChannelType, {lowest: number, highest: number, whole: boolean, counts: number}>} `counts`: how many numbers from 0 on it tells apart */
+const TYPES = {
+  float64: { lowest: -Infinity, highest: Infinity, whole: false, counts: 2 ** 53 },
+  float32: { lowest: -Infinity, highest: Infinity, whole: false, counts: 2 ** 24 },
+  int32: { lowest: -(2 ** 31), highest: 2 ** 31 - 1, whole: true, counts: 2 ** 31 },
+  int16: { lowest: -(2 ** 15), highest: 2 ** 15 - 1, whole: true, counts: 2 ** 15 },
+  uint16: { lowest: 0, highest: 2 ** 16 - 1, whole: true, counts: 2 ** 16 }
 }
 
 /**
@@ -54,39 +45,84 @@ function twelveBits (name, shape, frequencyHz, amplitude) {
  * @param {Channel} channel
  * @param {number} seconds  between two samples
  * @param {number} seed
+ * @param {Draw} [spoil]  what goes wrong with the samples; never with those of a counter
  * @returns {(column: NumberColumn, first: number) => void}
  */
-export function waveform (channel, seconds, seed) {
-  const { type, noise, limits: [lowest, highest] = TYPE_LIMITS[type] } = channel
-  const random = randomDeviations(seed)
-  const value = shapes[channel.shape](channel, channel.frequencyHz * seconds, random)
-  const whole = !type.startsWith('float')
+export function waveform (channel, seconds, seed, spoil) {
+  const { type, noise, shape } = channel
+  const { lowest, highest, whole } = TYPES[type]
+  const limits = channel.limits ?? [lowest, highest]
+  const draw = shapes[shape](channel, channel.frequencyHz * seconds, derive(seed, 0))
+  const passes = shape === 'counter' ? [] : [noise > 0 && addNoise(noise, derive(seed, 1)), spoil, whole && round, limits[0] > -Infinity && clamp(limits)]
+  const steps = [draw, ...passes.filter(pass => typeof pass === 'function')]
   return (column, first) => {
-    for (let row = 0; row < column.length; row++) {
-      let sample = value(first + row)
-      if (noise > 0) sample += noise * random()
-      if (whole) sample = Math.round(sample)
-      column[row] = sample < lowest ? lowest : sample > highest ? highest : sample
+    for (let row = 0; row < column.length;) {
+      const index = first + row
+      const values = block.subarray(0, Math.min(column.length - row, BLOCK - index % BLOCK))
+      for (const step of steps) step(values, index)
+      column.set(values, row)
+      row += values.length
     }
   }
 }
 
-/** @type {Record<Shape, (channel: Channel, cyclesPerSample: number, random: () => number) => (index: number) => number>} */
+/** @type {Record<Shape, (channel: Channel, cyclesPerSample: number, seed: number) => Draw>} */
 const shapes = {
-  sine: ({ offset, amplitude }, cyclesPerSample) => index => offset + amplitude * Math.sin(TWO_PI * phase(index * cyclesPerSample)),
+  sine: ({ offset, amplitude }, cyclesPerSample) => (values, first) => {
+    for (let i = 0; i < values.length; i++) values[i] = offset + amplitude * Math.sin(TWO_PI * phase((first + i) * cyclesPerSample))
+  },
 
-  sawtooth: ({ offset, amplitude }, cyclesPerSample) => index => offset + amplitude * (2 * phase(index * cyclesPerSample) - 1),
+  sawtooth: ({ offset, amplitude }, cyclesPerSample) => (values, first) => {
+    for (let i = 0; i < values.length; i++) values[i] = offset + amplitude * (2 * phase((first + i) * cyclesPerSample) - 1)
+  },
 
-  square: ({ offset, amplitude }, cyclesPerSample) => index => phase(index * cyclesPerSample) < 0.5 ? offset + amplitude : offset - amplitude,
+  square: ({ offset, amplitude }, cyclesPerSample) => (values, first) => {
+    for (let i = 0; i < values.length; i++) values[i] = phase((first + i) * cyclesPerSample) < 0.5 ? offset + amplitude : offset - amplitude
+  },
 
-  noise: ({ offset, amplitude }, _, random) => () => offset + amplitude * random(),
+  noise: ({ offset, amplitude }, _, seed) => {
+    const add = addNoise(amplitude, seed)
+    return (values, first) => add(values.fill(offset), first)
+  },
 
-  'random-walk': ({ offset, amplitude }, _, random) => {
+  // Where samples are left out, it goes on from where it was.
+  'random-walk': ({ offset, amplitude }, _, seed) => {
     let at = 0
-    return () => {
-      at += STEP * random()
-      if (Math.abs(at) > 1) at = Math.sign(at) * 2 - at
-      return offset + amplitude * at
+    return (values, first) => {
+      const state = stateAt(seed, first)
+      for (let i = 0; i < values.length; i++) {
+        at += STEP * deviation(bitsAt(state, i))
+        if (Math.abs(at) > 1) at = Math.sign(at) * 2 - at
+        values[i] = offset + amplitude * at
+      }
+    }
+  },
+
+  counter: ({ type }) => (values, first) => {
+    const { counts } = TYPES[type]
+    for (let i = 0; i < values.length; i++) values[i] = (first + i) % counts
+  }
+}
+
+/** @param {number} largest @param {number} seed @returns {Draw} */
+function addNoise (largest, seed) {
+  return (values, first) => {
+    const state = stateAt(seed, first)
+    for (let i = 0; i < values.length; i++) values[i] += largest * deviation(bitsAt(state, i))
+  }
+}
+
+/** @type {Draw} */
+function round (values) {
+  for (let i = 0; i < values.length; i++) values[i] = Math.round(values[i])
+}
+
+/** @param {[number, number]} limits @returns {Draw} */
+function clamp ([lowest, highest]) {
+  return values => {
+    for (let i = 0; i < values.length; i++) {
+      const value = values[i]
+      values[i] = value < lowest ? lowest : value > highest ? highest : value
     }
   }
 }
@@ -96,14 +132,7 @@ function phase (cycles) {
   return cycles - Math.floor(cycles)
 }
 
-/** Evenly spread numbers between -1 and 1 (Marsaglia's xorshift, 32 bits). @param {number} seed */
-function randomDeviations (seed) {
-  // Neighbouring seeds are spread apart; the state must not be 0.
-  let state = Math.imul(seed + 1, 0x9E3779B1) ^ 0x5BF03635 || 1
-  return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return state / 0x80000000
-  }
+/** Evenly spread between -1 and 1. @param {number} bits */
+function deviation (bits) {
+  return bits / TWO_TO_31
 }

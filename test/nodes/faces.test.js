@@ -15,7 +15,7 @@ for (const { type, file } of faces) schemas.set(type, (await import(`../../nodes
 
 const KEYWORDS = new Set([
   'type', 'title', 'description', 'default', 'enum', 'minimum', 'exclusiveMinimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'items',
-  'x-unit', 'x-secret', 'x-node', 'x-when', 'x-advanced', 'x-pem', 'x-labels'
+  'x-unit', 'x-secret', 'x-node', 'x-when', 'x-advanced', 'x-pem', 'x-labels', 'x-csv', 'x-unique', 'x-dbc'
 ])
 
 /** What Node-RED itself keeps with a node. */
@@ -30,7 +30,7 @@ describe('the nodes in the editor', () => {
 
   it('are all named in package.json', () => {
     const { nodes } = JSON.parse(read('package.json'))['node-red']
-    expect(nodes).to.deep.equal(Object.fromEntries(faces.map(({ file }) => [path.basename(file), `nodes/${file}.js`])))
+    expect(nodes).to.deep.equal(Object.fromEntries(faces.map(({ type, file }) => [type.replace('sluice-', ''), `nodes/${file}.js`])))
   })
 
   for (const { type, file, isConfig } of faces) {

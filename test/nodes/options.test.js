@@ -1,9 +1,27 @@
 import { expect } from 'chai'
 import { readOptions } from '../../gateway/options.js'
-import { applies, readOption } from '../../resources/options.js'
+import { applies, readOption, readRow, tableProblems } from '../../resources/options.js'
 
 /** @type {import('../../resources/options.js').Property} */
 const batchRows = { type: 'integer', title: 'Batch size', minimum: 1, maximum: 1_000_000, default: 5000, 'x-unit': 'rows' }
+
+/** @type {import('../../resources/options.js').Property} */
+const tags = {
+  type: 'array',
+  title: 'Tags',
+  maxItems: 10,
+  'x-unique': ['name'],
+  items: {
+    type: 'object',
+    required: ['name', 'address'],
+    properties: {
+      name: { type: 'string', title: 'Name' },
+      address: { type: 'integer', title: 'Address', minimum: 0, maximum: 65535 },
+      type: { type: 'string', title: 'Type', enum: ['int16', 'string'], default: 'int16' },
+      length: { type: 'integer', title: 'Length', minimum: 1, default: 16, 'x-when': { type: 'string' } }
+    }
+  }
+}
 
 describe('options', () => {
   const problems = [
@@ -24,7 +42,11 @@ describe('options', () => {
     [{ type: 'string', title: 'Name', maxLength: 3 }, 'four', 'Name must have at most 3 characters; it has 4.'],
     [{ type: 'string', title: 'Name' }, { a: 1 }, 'Name must be a text.'],
     [{ type: 'array', title: 'Sizes', items: batchRows }, [1, 0], 'Sizes, entry 2: Batch size must be between 1 and 1,000,000 rows; 0 is too small.'],
-    [{ type: 'array', title: 'Channels', items: { type: 'object', properties: { rows: batchRows } } }, [{ rows: 1 }, 7], 'Channels, entry 2: "7" is not an object.']
+    [{ type: 'array', title: 'Channels', items: { type: 'object', properties: { rows: batchRows } } }, [{ rows: 1 }, 7], 'Channels, row 2: "7" is not an object.'],
+    [tags, [{ name: 'a', address: 1 }, { address: 70000 }], 'Tags, row 2: Name is missing. Row 2: Address must be between 0 and 65,535; 70,000 is too large.'],
+    [tags, [{ name: 'a', address: 1 }, { name: 'b', address: 1 }, { name: 'a', address: 2 }], 'Tags, row 3: Name must be unique; "a" is in row 1 too.'],
+    [tags, Array(6).fill({ name: 'a' }), 'Tags, row 1: Address is missing. Row 2: Address is missing. Row 2: Name must be unique; "a" is in row 1 too. And 8 more.'],
+    [tags, Array(11).fill({}), 'Tags must have at most 10 entries; it has 11.']
   ]
   for (const [property, given, words] of /** @type {[any, unknown, string][]} */ (problems)) {
     it(`says: ${words}`, () => {
@@ -36,6 +58,18 @@ describe('options', () => {
     expect(readOption(batchRows, '200')).to.deep.equal({ value: 200 })
     expect(readOption({ type: 'boolean', title: 'Loop' }, 'false')).to.deep.equal({ value: false })
     expect(readOption({ type: 'array', title: 'Sinks', items: { type: 'string', title: 'Sink' } }, ' a \n\nb')).to.deep.equal({ value: ['a', 'b'] })
+  })
+
+  it('reads a table with its defaults, and ignores cells that do not matter in their row', () => {
+    expect(readOption(tags, [{ name: 'a', address: '7', length: 0 }, { name: 'b', address: 8, type: 'string', length: '4' }]).value).to.deep.equal([
+      { name: 'a', address: 7, type: 'int16', length: 16 },
+      { name: 'b', address: 8, type: 'string', length: 4 }
+    ])
+  })
+
+  it('says which cells of a table are wrong, row by row', () => {
+    const rows = [{ name: 'a', address: 1 }, { name: 'a', address: -1 }, { name: 'b' }].map(row => readRow(/** @type {any} */ (tags.items), row))
+    expect(tableProblems(tags, rows).map(({ row, column }) => [row, column])).to.deep.equal([[1, 'address'], [1, 'name'], [2, 'address']])
   })
 
   const schema = {

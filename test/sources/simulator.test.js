@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { systemClock } from '../../gateway/batch/clock.js'
 import { openSimulator, schema } from '../../gateway/sources/simulator.js'
 import { ManualClock, recorder } from './manual-clock.js'
 
@@ -135,9 +136,56 @@ describe('simulator', () => {
 
   it('refuses options that make no sense', () => {
     const open = (/** @type {object} */ options) => () => openSimulator(options, recorder())
-    expect(open({ sampleRateHz: 20000 })).to.throw('Sample rate must be between 0.001 and 10,000 Hz')
+    expect(open({ sampleRateHz: 200_000 })).to.throw('Sample rate must be between 0.001 and 100,000 Hz')
     expect(open({ preset: 'channels', channels: [] })).to.throw('Channels')
     expect(open({ preset: 'channels', channels: [{ name: 'a' }, { name: 'a' }] })).to.throw('Two channels are named "a"').with.property('code', 'SLUICE_OPTIONS')
+  })
+
+  it('gives the times of the past as recorded ones, from the time it is told to start at', async () => {
+    const recording = recorder()
+    /** @type {unknown[]} */
+    const ways = []
+    const record = recording.emit
+    recording.emit = (batch, /** @type {object} */ way = {}) => {
+      ways.push(way)
+      record(batch)
+    }
+    openSimulator({ paced: false, startTime: '2022-01-01T00:00:00Z', sampleRateHz: 1000, maxSamples: 2 }, recording)
+    await recording.ended
+    expect(recording.rows().map(({ time }) => time)).to.deep.equal([1_640_995_200_000_000_000n, 1_640_995_200_001_000_000n])
+    expect(ways).to.deep.equal([{ recorded: true }])
+    expect(() => openSimulator({ paced: false, startTime: 'noon' }, recorder())).to.throw('"noon" is not a time')
+  })
+
+  it('cuts what is due after a pause into batches of bounded size, and leaves the rest where it becomes held', async () => {
+    const recording = recorder()
+    const source = openSimulator({ preset: 'weissbach', recordsPerSecond: 1000, blobBytes: 99_000, maxBacklogMs: 1000 }, recording)
+    recording.clock.stall(100)
+    expect(recording.batches.map(({ rows }) => rows)).to.deep.equal([...Array(10).fill(10), 1])
+    recording.held = () => recording.batches.length === 13
+    recording.clock.stall(100)
+    expect(recording.batches.map(({ rows }) => rows)).to.deep.equal([...Array(10).fill(10), 1, 10, 10])
+    expect(source.counters).to.deep.equal({ samples: 121, late: 1, missed: 0 })
+    await source.close()
+  })
+
+  it('misses nothing at 100 kHz while the process is busy for 20 ms of every 100, and its times are exact', async () => {
+    const recording = recorder()
+    const source = openSimulator({ preset: 'channels', channels: [{ name: 'sequence', shape: 'counter' }], sampleRateHz: 100_000, maxSamples: 60_000 }, { ...recording, clock: systemClock })
+    const busy = setInterval(() => {
+      for (const end = performance.now() + 20; performance.now() < end;);
+    }, 100)
+    await recording.ended
+    clearInterval(busy)
+    expect(source.counters).to.include({ samples: 60_000, missed: 0 })
+    const start = recording.batches[0].time[0]
+    let next = 0
+    for (const { time, columns: [sequence] } of recording.batches) {
+      for (let row = 0; row < time.length; row++, next++) {
+        if (sequence[row] !== next || time[row] !== start + BigInt(next) * 10_000n) expect.fail(`sample ${next} is ${sequence[row]} at ${time[row]}`)
+      }
+    }
+    expect(next).to.equal(60_000)
   })
 
   it('describes every option', () => {

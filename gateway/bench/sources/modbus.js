@@ -12,7 +12,7 @@ const TURNS = 3
 const ModbusRTU = /** @type {any} */ (modbusSerial) // its types are those of a CommonJS module
 
 /** More is due in every period than can be read, so that it reads without a pause. */
-const SOURCES = 3
+const SOURCES = 8
 const GROUPS = 4
 const TAGS_PER_GROUP = 992
 const PERIOD_MS = 10

@@ -1,0 +1,188 @@
+import { once } from 'node:events'
+import { qualityText } from '../batch/quality.js'
+import { describe } from '../errors.js'
+import { Latency } from '../stats/latency.js'
+import { QuietLog } from '../writer/quiet-log.js'
+import { Deadband } from './deadband.js'
+import { Requests } from './requests.js'
+import { Rows } from './rows.js'
+import { keepTime } from './schedule.js'
+
+/**
+ * @typedef {import('./tags.js').Tag} Tag
+ * @typedef {import('./values.js').Cell} Cell
+ * @typedef {import('../sources/source.js').SourceContext} SourceContext
+ *
+ * @typedef {object} Counters
+ * @property {number} polls  done
+ * @property {number} missed  left out because the one before still ran, or because what is downstream was full
+ * @property {number} late  begun more than half a period after they were due
+ * @property {number} skipped  without a row, because the device is silent or disconnected and was not asked
+ * @property {number} unchanged  without a row, because nothing moved beyond its deadband
+ * @property {number} errors  requests that failed
+ * @property {number} badValues  that came, but say nothing: NaN, a bad BCD digit
+ * @property {number} splits  of requests that the device refused as a whole
+ *
+ * @typedef {Pick<Tag, 'name'|'area'|'address'|'count'|'read'|'fault'> & {column: number}} PolledTag  what a poll needs of a tag
+ *
+ * @typedef {object} PollerOptions
+ * @property {string} source
+ * @property {number} periodMs
+ * @property {number} batchMs
+ * @property {import('./device.js').Device} device
+ * @property {string} deviceName
+ * @property {number} atATime  requests to have under way
+ * @property {Counters} counters
+ */
+
+const NS_PER_MS = 1_000_000n
+const MOST_ROWS = 1000
+
+/** The device was not asked at all. */
+const NOT_ASKED = ['SLUICE_MODBUS_SILENT', 'SLUICE_MODBUS_DISCONNECTED', 'SLUICE_MODBUS_SERIALPORT']
+
+/** What the device itself tells the log. */
+const TOLD = [...NOT_ASKED, 'SLUICE_MODBUS_TIMEOUT']
+
+/** One poll group: reads its tags each period, a row each time. A row bears the time at which its poll began. */
+export class Poller {
+  /** How late polls begin. */
+  lateness = new Latency()
+  /** Of the last poll. @type {{missing: number, reason: string}|null} */
+  trouble = null
+  /** When a silent device may be asked again. @type {bigint|null} */
+  askAgainNs = null
+  #tags
+  #options
+  #context
+  #clock
+  #requests
+  #deadband
+  #rows
+  /** Nothing came in the last poll. */
+  #isDown = true
+  #log
+
+  /** @param {Tag[]} tags @param {PollerOptions} options @param {SourceContext & {clock: import('../batch/clock.js').Clock}} context */
+  constructor (tags, options, context) {
+    const { source, periodMs, batchMs, device, deviceName, atATime } = options
+    this.#tags = tags.map(({ name, area, address, count, read, fault }, column) => ({ name, area, address, count, read, fault, column }))
+    this.#options = options
+    this.#context = context
+    this.#clock = context.clock
+    this.#log = new QuietLog(context.log, () => Number(context.clock.nowNs() / NS_PER_MS))
+    this.#requests = new Requests(this.#tags, { device, atATime, onSplit: (block, parts) => this.#split(block, parts) })
+    this.#deadband = new Deadband(tags)
+    this.#rows = new Rows(tags, { source, device: deviceName, capacity: Math.min(MOST_ROWS, Math.ceil(batchMs / periodMs) + 1) })
+  }
+
+  get tagCount () { return this.#tags.length }
+
+  get requestsPerPoll () { return this.#requests.count }
+
+  /** Polls until the signal fires, and waits for no answer then; rejects only if nobody takes the rows. @param {AbortSignal} signal */
+  async run (signal) {
+    const { periodMs, counters } = this.#options
+    const polling = keepTime({
+      periodMs,
+      clock: this.#clock,
+      signal,
+      run: turn => this.#poll(turn, signal),
+      onMissed: turns => { counters.missed += turns }
+    })
+    await Promise.race([polling, once(signal, 'abort')])
+    this.#flush()
+  }
+
+  /** @param {{lateNs: bigint, nextNs: bigint}} turn @param {AbortSignal} signal */
+  async #poll ({ lateNs, nextNs }, signal) {
+    const { counters, periodMs, batchMs } = this.#options
+    if (this.#context.held()) {
+      counters.missed++
+      return
+    }
+    this.lateness.record(Number(lateNs) / 1000, 1)
+    if (2n * lateNs > BigInt(periodMs) * NS_PER_MS) counters.late++
+    const ns = this.#clock.nowNs()
+    const outcomes = await this.#requests.read(signal)
+    if (signal.aborted) return
+    counters.polls++
+    this.#take(ns, outcomes)
+    if (this.#rows.isFull || (this.#rows.count > 0 && nextNs - this.#rows.firstNs >= BigInt(batchMs) * NS_PER_MS)) this.#flush()
+  }
+
+  /** @param {bigint} ns @param {Awaited<ReturnType<Requests['read']>>} outcomes */
+  #take (ns, outcomes) {
+    const { counters } = this.#options
+    /** @type {(Cell|undefined)[]} */
+    const cells = new Array(this.#tags.length)
+    /** @type {Map<string, string>} */
+    const reasons = new Map()
+    const outage = reasonOfOutage(outcomes)
+    for (const outcome of outcomes) {
+      const { address, tags } = outcome.block
+      if ('error' in outcome) {
+        this.#fail(outcome)
+        for (const { name } of tags) reasons.set(name, isNotAsked(outcome) ? outage ?? reasonOf(outcome) : reasonOf(outcome))
+        continue
+      }
+      for (const tag of tags) {
+        const value = tag.read(outcome.values, tag.address - address)
+        if (value === undefined) {
+          counters.badValues++
+          reasons.set(tag.name, tag.fault)
+        }
+        cells[tag.column] = value
+      }
+    }
+
+    const wasDown = this.#isDown
+    this.#isDown = outcomes.every(outcome => 'error' in outcome)
+    const [reason] = reasons.values()
+    this.trouble = reasons.size > 0 ? { missing: reasons.size, reason } : null
+    const quality = qualityText(reasons, this.#tags.length)
+    if (wasDown && outcomes.every(isNotAsked)) counters.skipped++
+    else if (this.#deadband.admits(ns, cells, quality)) this.#rows.add(ns, cells, quality)
+    else counters.unchanged++
+  }
+
+  #flush () {
+    if (this.#rows.count > 0) this.#context.emit(this.#rows.take())
+  }
+
+  /** @param {import('./requests.js').Failure} failure */
+  #fail (failure) {
+    const { block, error } = failure
+    if (!isNotAsked(failure)) this.#options.counters.errors++
+    if (error.code === 'SLUICE_MODBUS_SILENT') this.askAgainNs = this.#clock.nowNs() + BigInt(Math.round(error.details.retryInMs)) * NS_PER_MS
+    if (TOLD.includes(error.code)) return
+    this.#log.say('warn', `${block.area} ${block.address} ${reasonOf(failure)}`, `${this.#options.source}, ${spanOf(block)}: ${describe(error)}`)
+  }
+
+  /** @param {import('./requests.js').Block} block @param {import('./requests.js').Block[]} parts */
+  #split (block, parts) {
+    this.#options.counters.splits++
+    this.#context.log.info(`${this.#options.source}: the device refuses ${spanOf(block)} in one request; from now on they are read in ${parts.length}.`)
+  }
+}
+
+/** What is behind requests that were not sent: that of an earlier one in the same poll. @param {Awaited<ReturnType<Requests['read']>>} outcomes */
+function reasonOfOutage (outcomes) {
+  const asked = outcomes.find(outcome => 'error' in outcome && !isNotAsked(outcome) && outcome.error.details?.exception === undefined)
+  return asked && reasonOf(/** @type {import('./requests.js').Failure} */ (asked))
+}
+
+/** @param {import('./requests.js').Reply|import('./requests.js').Failure} outcome */
+function isNotAsked (outcome) {
+  return 'error' in outcome && NOT_ASKED.includes(outcome.error.code)
+}
+
+/** @param {import('./requests.js').Failure} failure @returns {string} */
+function reasonOf ({ error }) {
+  return error.details?.quality ?? 'failed'
+}
+
+/** @param {import('./plan.js').Span} span */
+function spanOf ({ area, address, count }) {
+  return `${area.replace('-', ' ')} ${address}${count > 1 ? ` to ${address + count - 1}` : ''}`
+}

@@ -1,0 +1,26 @@
+const NS_PER_MS = 1_000_000n
+
+/**
+ * Calls `run` at t0 + k · period, t0 being now, until the signal fires: without drift, and never while it still runs. Turns that come due meanwhile are left out and counted.
+ * @param {object} options
+ * @param {number} options.periodMs
+ * @param {import('../batch/clock.js').Clock} options.clock
+ * @param {AbortSignal} options.signal
+ * @param {(turn: {lateNs: bigint, nextNs: bigint}) => Promise<void>} options.run  `lateNs`: how long after it was due it is called; `nextNs`: when the next turn is due
+ * @param {(turns: number) => void} options.onMissed
+ */
+export async function keepTime ({ periodMs, clock, signal, run, onMissed }) {
+  const periodNs = BigInt(periodMs) * NS_PER_MS
+  for (let dueNs = clock.nowNs(); !signal.aborted;) {
+    await run({ lateNs: clock.nowNs() - dueNs, nextNs: dueNs + periodNs })
+    const missed = (clock.nowNs() - dueNs) / periodNs
+    if (missed > 0n && !signal.aborted) onMissed(Number(missed))
+    dueNs += (missed + 1n) * periodNs
+    await sleepUntil(dueNs, clock, signal)
+  }
+}
+
+/** A timer may end early by less than a millisecond. @param {bigint} ns @param {import('../batch/clock.js').Clock} clock @param {AbortSignal} signal */
+async function sleepUntil (ns, clock, signal) {
+  for (let left = ns - clock.nowNs(); left > 0n && !signal.aborted; left = ns - clock.nowNs()) await clock.sleep(Math.ceil(Number(left) / 1e6), signal)
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { SluiceError } from '../../errors.js'
+import { serial } from '../wire/transport.js'
+
+/**
+ * Where masters come from: open until it is closed, and then it can be opened again.
+ *
+ * @typedef {object} Port
+ * @property {() => Promise<string>} open  its address in words. Throws SLUICE_MODBUS_LISTEN, SLUICE_MODBUS_SERIALPORT
+ * @property {() => Promise<void>} close  and all its connections
+ * @property {number} [number]  of a TCP port, once it has been open
+ *
+ * @typedef {(stream: import('node:stream').Duplex) => void} Accept
+ */
+
+const MOST_CONNECTIONS = 256
+
+/** @param {{host: string, port: number}} options @param {Accept} accept @returns {Port} */
+export function networkPort ({ host, port }, accept) {
+  /** @type {Set<import('node:net').Socket>} */
+  const sockets = new Set()
+  /** @type {import('node:net').Server|null} */
+  let server = null
+  const opened = {
+    number: port,
+    async open () {
+      const opening = createServer({ noDelay: true }, socket => {
+        sockets.add(socket)
+        socket.once('close', () => sockets.delete(socket))
+        accept(socket)
+      })
+      opening.maxConnections = MOST_CONNECTIONS
+      try {
+        opening.listen(opened.number, host)
+        await once(opening, 'listening')
+      } catch (error) {
+        throw cannotListen(error, host, opened.number)
+      }
+      server = opening
+      opened.number = /** @type {import('node:net').AddressInfo} */ (opening.address()).port
+      return `${host.includes(':') ? `[${host}]` : host}:${opened.number}`
+    },
+    async close () {
+      if (!server) return
+      const closed = once(server, 'close')
+      server.close()
+      server = null
+      for (const socket of sockets) socket.destroy()
+      await closed
+    }
+  }
+  return opened
+}
+
+/** @param {import('../wire/transport.js').SerialSettings} settings @param {Accept} accept @returns {Port} */
+export function serialPort (settings, accept) {
+  /** @type {import('../wire/transport.js').Connection|null} */
+  let connection = null
+  return {
+    async open () {
+      try {
+        connection = await serial(settings).open(new AbortController().signal)
+      } catch (error) {
+        throw error instanceof SluiceError ? error : cannotOpen(error, settings.path)
+      }
+      accept(connection.stream)
+      return settings.path
+    },
+    async close () {
+      const closing = connection
+      connection = null
+      await closing?.end()
+    }
+  }
+}
+
+/** @param {any} error @param {string} host @param {number} port */
+function cannotListen (error, host, port) {
+  return new SluiceError('SLUICE_MODBUS_LISTEN', `The simulator cannot listen on ${host}:${port} (${error.code}).`, {
+    cause: error,
+    fix: error.code === 'EADDRINUSE' ? 'Another program has that port: stop it, or choose another port.' : 'Choose a port above 1023 and an address of this machine.'
+  })
+}
+
+/** @param {unknown} error @param {string} path */
+function cannotOpen (error, path) {
+  return new SluiceError('SLUICE_MODBUS_LISTEN', `The simulator cannot open ${path}: ${error instanceof Error ? error.message : error}.`, {
+    cause: error,
+    fix: 'Choose a serial port of this machine that no other program uses.'
+  })
+}

@@ -1,0 +1,143 @@
+import { describe, SluiceError } from '../errors.js'
+import { readOptions } from '../options.js'
+import { addressingProperty } from './addresses.js'
+import { compileTags } from './tags.js'
+import { writableTagsProperty } from './tags.schema.js'
+import { isBits } from './wire/pdu.js'
+
+/**
+ * @typedef {import('./tags.js').Tag} Tag
+ * @typedef {import('./values.js').Cell} Cell
+ * @typedef {{written: Cell|boolean|null, readBack: Cell|boolean|null, ok: boolean}} Confirmation  `written`: the value as the device can hold it
+ */
+
+const MOST_WAITING = 100
+const MOST_WRITTEN = { maxRegisters: 123, maxBits: 1968 }
+
+export const schema = {
+  type: 'object',
+  title: 'Modbus write',
+  description: 'Writes values to the tags of a Modbus device, and reads each back.',
+  properties: {
+    allowed: {
+      type: 'boolean',
+      title: 'Allow writing',
+      description: 'Nothing is written before this is on: a wrong value can do harm to machines and people.',
+      default: false
+    },
+    addressing: addressingProperty,
+    tags: writableTagsProperty
+  }
+}
+
+/**
+ * Writes to one device, one message after the other. What a message asks is checked as a whole before anything is sent; then each value is written and read back, and the
+ * first that fails ends it.
+ */
+export class ModbusWriter {
+  #isAllowed
+  #device
+  /** @type {Map<string, Tag>} */
+  #tags
+  #waiting = 0
+  /** @type {Promise<unknown>} */
+  #turn = Promise.resolve()
+
+  /**
+   * @param {object} options  as in the schema
+   * @param {{device: import('./device.js').Device, order?: import('./bytes.js').Order}} context
+   * @throws {SluiceError} SLUICE_OPTIONS
+   */
+  constructor (options, { device, order }) {
+    const { allowed, addressing, tags } = readOptions(schema, options)
+    this.#isAllowed = allowed
+    this.#device = device
+    this.#tags = new Map(compileTags(tags, { addressing, order, limits: leastOf(device.limits), isWritten: true }).map(tag => [tag.name, tag]))
+  }
+
+  /**
+   * @param {unknown} values  by tag
+   * @param {{signal?: AbortSignal}} [options]
+   * @returns {Promise<Record<string, Confirmation>>} by tag; one that is not `ok` reads back as something else
+   * @throws {SluiceError} SLUICE_MODBUS_WRITE_OFF, SLUICE_MODBUS_WRITE (nothing was sent), SLUICE_MODBUS_WRITE_FAILED (`details.confirmed` has what was written before)
+   */
+  async write (values, { signal } = {}) {
+    if (!this.#isAllowed) throw new SluiceError('SLUICE_MODBUS_WRITE_OFF', 'This node may not write.', { fix: 'Tick "Allow writing" in its form, and deploy.' })
+    const writes = this.#encode(values)
+    if (this.#waiting >= MOST_WAITING) throw new SluiceError('SLUICE_MODBUS_WRITE', `${MOST_WAITING} messages wait to be written already.`, { fix: 'Send fewer.' })
+    this.#waiting++
+    const turn = this.#turn.then(() => this.#writeAll(writes, signal)).finally(() => { this.#waiting-- })
+    this.#turn = turn.catch(() => {})
+    return turn
+  }
+
+  /** @param {unknown} values @returns {{tag: Tag, data: Uint16Array}[]} */
+  #encode (values) {
+    if (typeof values !== 'object' || values === null || Array.isArray(values) || Object.keys(values).length === 0) throw refusal('The payload must be an object of values by tag, as {"setpoint": 20.5} is.')
+    /** @type {string[]} */
+    const problems = []
+    const writes = Object.entries(values).flatMap(([name, value]) => {
+      try {
+        return [this.#encodeOne(name, value)]
+      } catch (error) {
+        if (!(error instanceof SluiceError)) throw error
+        problems.push(`"${name}" ${error.message}`)
+        return []
+      }
+    })
+    if (problems.length > 0) throw refusal(`${problems.join('; ')}.`)
+    return writes
+  }
+
+  /** @param {string} name @param {unknown} value */
+  #encodeOne (name, value) {
+    const tag = this.#tags.get(name)
+    if (!tag) throw refusal('is not a tag of this node')
+    const { min, max } = tag
+    const data = tag.encode(value)
+    const number = Number(value)
+    if (min !== null && number < min) throw refusal(`must be at least ${min}; ${value} is less`)
+    if (max !== null && number > max) throw refusal(`must be at most ${max}; ${value} is more`)
+    return { tag, data }
+  }
+
+  /** @param {{tag: Tag, data: Uint16Array}[]} writes @param {AbortSignal} [signal] */
+  async #writeAll (writes, signal) {
+    /** @type {Record<string, Confirmation>} */
+    const confirmed = {}
+    for (const { tag, data } of writes) {
+      try {
+        confirmed[tag.name] = await this.#writeOne(tag, data, signal)
+      } catch (cause) {
+        const before = Object.keys(confirmed)
+        const rest = before.length > 0 ? ` Written before: ${before.join(', ')}.` : ''
+        throw new SluiceError('SLUICE_MODBUS_WRITE_FAILED', `"${tag.name}" could not be written and confirmed: ${describe(cause)}${rest}`, { cause, details: { confirmed } })
+      }
+    }
+    return confirmed
+  }
+
+  /** @param {Tag} tag @param {Uint16Array} data @param {AbortSignal} [signal] @returns {Promise<Confirmation>} */
+  async #writeOne (tag, data, signal) {
+    const area = /** @type {'coils'|'holding-registers'} */ (tag.area)
+    await this.#device.write(area, tag.address, data, { signal })
+    const back = await this.#device.read(area, tag.address, data.length, { signal })
+    return { written: shown(tag, data), readBack: shown(tag, back), ok: data.every((word, i) => word === back[i]) }
+  }
+}
+
+/** @param {Tag} tag @param {ArrayLike<number>} data @returns {Cell|boolean|null} */
+function shown ({ read, area }, data) {
+  const value = read(data, 0) ?? null
+  return isBits(area) && value !== null ? value === 1 : value
+}
+
+/** What can be written and read in one request. @param {{maxRegisters: number, maxBits: number}} limits */
+function leastOf ({ maxRegisters, maxBits }) {
+  return { maxRegisters: Math.min(maxRegisters, MOST_WRITTEN.maxRegisters), maxBits: Math.min(maxBits, MOST_WRITTEN.maxBits) }
+}
+
+/** @param {string} text */
+function refusal (text) {
+  return new SluiceError('SLUICE_MODBUS_WRITE', text)
+}

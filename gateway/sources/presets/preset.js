@@ -1,0 +1,20 @@
+/**
+ * What the simulator can simulate. A preset says which options it has and makes a generator of them.
+ *
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ *
+ * @typedef {object} Preset
+ * @property {string} label
+ * @property {string} text  a sentence or two about it, with its source
+ * @property {Record<string, object>} properties  its own options
+ * @property {(options: any, startNs: bigint) => Generator} open
+ *
+ * @typedef {object} Generator  endless samples, each at a time of its own; they come in order
+ * @property {number} rows  of one sample: how many machines there are
+ * @property {number} mostAtOnce  samples that make a batch as large as a batch should be
+ * @property {(ns: bigint) => number} dueAt  how many of the samples to come have their time at or before this one
+ * @property {(count: number) => Batch[]} take  the next samples, at most `mostAtOnce`: a batch per machine
+ * @property {(count: number) => void} skip  leaves out the next samples; their times pass
+ */
+
+export {}

@@ -1,0 +1,15 @@
+import { defineNode, logOf } from '../node.js'
+import { schema } from './device.schema.js'
+import { SharedDevice } from './lease.js'
+import { serveTries } from './try.js'
+
+/** A config node that holds one device, which all nodes that name it share. @param {import('../node.js').RED} RED */
+export default function (RED) {
+  serveTries(RED)
+  defineNode(RED, 'sluice-modbus-device', schema, (node, options) => {
+    node.shared = new SharedDevice(options, { name: node.name, log: logOf(node) })
+    node.on('close', (/** @type {(error?: unknown) => void} */ done) => {
+      node.shared.close().then(() => done(), done)
+    })
+  })
+}

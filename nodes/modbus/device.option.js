@@ -1,0 +1,7 @@
+/** The device that a node reads or writes. */
+export const deviceOption = {
+  required: ['device'],
+  properties: {
+    device: { type: 'string', title: 'Device', description: 'The Modbus device, its connection and its limits: shared by all nodes that name it.', default: '', 'x-node': 'sluice-modbus-device' }
+  }
+}

@@ -1,0 +1,74 @@
+import { describe, SluiceError } from '../../gateway/errors.js'
+import { ADDRESSES, AREAS, parseAddress } from '../../gateway/modbus/addresses.js'
+import { preview } from '../../gateway/modbus/values.js'
+import { isBits } from '../../gateway/modbus/wire/pdu.js'
+import { leaseDevice } from './lease.js'
+
+/**
+ * @typedef {{ok: true, registers: string[], values: ReturnType<typeof preview>}|{ok: true, bits: number[]}|{ok: false, text: string}} Outcome  `registers` in hexadecimal;
+ *   `values`: what they may mean, by type and order; `text` says what is wrong, and what to do
+ * @typedef {import('../../gateway/modbus/device.js').Device} Device
+ * @typedef {import('../../gateway/modbus/device.js').Area} Area
+ */
+
+const TIME_LIMIT_MS = 15_000
+const ENOUGH_REGISTERS = 4
+const MOST = 125
+
+/**
+ * Answers POST sluice-modbus/try, of those who may deploy, for it asks a device. Its body is `{device, area, address, addressing?, count?}`: the id of a deployed config node, a tag's
+ * place as its table has it, and how many registers or bits to read (else four, or as many as there are). The answer is an Outcome.
+ * @param {import('../node.js').RED} RED
+ */
+export function serveTries (RED) {
+  RED.httpAdmin.post('/sluice-modbus/try', RED.auth.needsPermission('flows.write'), async (/** @type {any} */ request, /** @type {any} */ response) => {
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    response.json(await outcomeOf(() => read(RED, request.body ?? {}, AbortSignal.any([gone.signal, AbortSignal.timeout(TIME_LIMIT_MS)]))))
+  })
+}
+
+/** @param {() => Promise<Outcome>} work @returns {Promise<Outcome>} */
+async function outcomeOf (work) {
+  try {
+    return await work()
+  } catch (error) {
+    return { ok: false, text: error instanceof SluiceError ? error.message : describe(error) }
+  }
+}
+
+/** @param {import('../node.js').RED} RED @param {any} body @param {AbortSignal} signal @returns {Promise<Outcome>} */
+async function read (RED, { device: id, area, address: text, addressing = 'protocol', count }, signal) {
+  if (!AREAS.includes(area)) throw misuse(`There is no area "${area}".`)
+  if (count !== undefined && !(Number.isInteger(count) && count >= 1 && count <= MOST)) throw misuse(`The count must be 1 to ${MOST}.`)
+  const place = parseAddress(String(text).replace(/\.\d+$/, ''), { area, addressing })
+  if (place.problem !== undefined) throw misuse(`The address ${place.problem}.`)
+  const { device, release } = await leaseDevice(RED, id)
+  try {
+    const values = await readSome(device, area, place.address, count, signal)
+    if (isBits(area)) return { ok: true, bits: [...values] }
+    return { ok: true, registers: Array.from(values, value => `0x${value.toString(16).toUpperCase().padStart(4, '0')}`), values: preview(values) }
+  } finally {
+    release()
+  }
+}
+
+/** As many as were asked for, else enough for each type, or fewer where the device has no more. @param {Device} device @param {Area} area @param {number} address @param {number|undefined} count @param {AbortSignal} signal */
+async function readSome (device, area, address, count, signal) {
+  const { maxRegisters, maxBits } = device.limits
+  const most = Math.min(isBits(area) ? maxBits : maxRegisters, ADDRESSES - address)
+  if (count !== undefined) return device.read(area, address, Math.min(count, most), { signal })
+  for (let wanted = Math.min(ENOUGH_REGISTERS, most); ; wanted >>>= 1) {
+    try {
+      return await device.read(area, address, wanted, { signal })
+    } catch (error) {
+      const { exception } = /** @type {any} */ (error).details ?? {}
+      if (wanted === 1 || (exception !== 2 && exception !== 3)) throw error
+    }
+  }
+}
+
+/** @param {string} text */
+function misuse (text) {
+  return new SluiceError('SLUICE_MODBUS_TRY', text)
+}

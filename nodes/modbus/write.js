@@ -1,0 +1,42 @@
+import { SluiceError } from '../../gateway/errors.js'
+import { ModbusWriter } from '../../gateway/modbus/writer.js'
+import { defineNode, handlesInput, throttledStatus } from '../node.js'
+import { leaseDevice } from './lease.js'
+import { schema } from './write.schema.js'
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-modbus-write', schema, async (node, options) => {
+    const show = throttledStatus(node)
+    const closing = new AbortController()
+    const leasing = leaseDevice(RED, options.device)
+    const opening = leasing.then(lease => new ModbusWriter(options, lease))
+    node.on('close', (/** @type {() => void} */ done) => {
+      closing.abort(new SluiceError('SLUICE_MODBUS_CLOSED', 'The node was closed.'))
+      leasing.then(({ release }) => release(), () => {}).finally(done)
+    })
+
+    handlesInput(node, async (message, send) => {
+      const writer = await opening
+      try {
+        const confirmed = await writer.write(message.payload, { signal: closing.signal })
+        send({ ...message, payload: confirmed })
+        refuseOthers(confirmed)
+        show({ fill: 'green', shape: 'dot', text: `${Object.keys(confirmed).join(', ')} written and confirmed` })
+      } catch (error) {
+        show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+        throw error
+      }
+    })
+    await opening
+    if (!options.allowed) show({ fill: 'grey', shape: 'ring', text: 'writing is not allowed' })
+  })
+}
+
+/** @param {Record<string, import('../../gateway/modbus/writer.js').Confirmation>} confirmed */
+function refuseOthers (confirmed) {
+  const others = Object.entries(confirmed).filter(([, { ok }]) => !ok)
+  if (others.length === 0) return
+  const texts = others.map(([name, { written, readBack }]) => `"${name}" was written as ${written} and reads back as ${readBack}`)
+  throw new SluiceError('SLUICE_MODBUS_WRITE_UNCONFIRMED', `${texts.join('; ')}.`)
+}

@@ -1,0 +1,131 @@
+import { expect } from 'chai'
+import { openDevice } from '../../gateway/modbus/device.js'
+import { ModbusWriter } from '../../gateway/modbus/writer.js'
+import { startPymodbus } from '../servers/pymodbus.js'
+import { requirePython } from '../servers/python.js'
+import { exception, FakeDevice, silent } from './fake-device.js'
+
+const TAGS = [
+  { name: 'setpoint', address: '10', type: 'float32', order: 'CDAB', min: 0, max: 80 },
+  { name: 'speed', address: '20', type: 'int16', scale: 0.1 },
+  { name: 'serial', address: '30', type: 'string', length: 4 },
+  { name: 'run', area: 'coils', address: '3', type: 'bool' }
+]
+
+/** @param {import('../../gateway/modbus/device.js').Device} device @param {object} [options] */
+const writerTo = (device, options) => new ModbusWriter({ allowed: true, tags: TAGS, ...options }, { device })
+
+/** @param {() => Promise<unknown>} work @returns {Promise<any>} */
+const failureOf = work => work().then(() => { throw new Error('It did not fail.') }, error => error)
+
+describe('Modbus write', () => {
+  it('writes each value, reads it back, and says what is there', async () => {
+    const device = new FakeDevice()
+    expect(await writerTo(device).write({ setpoint: 20.5, speed: 12.34, run: true })).to.deep.equal({
+      setpoint: { written: 20.5, readBack: 20.5, ok: true },
+      speed: { written: 12.3, readBack: 12.3, ok: true },
+      run: { written: true, readBack: true, ok: true }
+    })
+    expect(device.written).to.deep.equal([
+      { area: 'holding-registers', address: 10, values: [0, 0x41A4] },
+      { area: 'holding-registers', address: 20, values: [123] },
+      { area: 'coils', address: 3, values: [1] }
+    ])
+  })
+
+  it('is off unless it is allowed', async () => {
+    const device = new FakeDevice()
+    const error = await failureOf(() => writerTo(device, { allowed: undefined }).write({ speed: 1 }))
+    expect(error).to.have.property('code', 'SLUICE_MODBUS_WRITE_OFF')
+    expect(device.written).to.deep.equal([])
+  })
+
+  it('sends nothing if anything is wrong, and says all that is', async () => {
+    const device = new FakeDevice()
+    const writer = writerTo(device)
+    const cases = /** @type {[unknown, RegExp][]} */ ([
+      [{ speed: 1, setpoint: 81 }, /^"setpoint" must be at most 80; 81 is more\.$/],
+      [{ setpoint: -1 }, /must be at least 0; -1 is less/],
+      [{ setpoint: 'warm', speed: 1e6, pump: 1 }, /^"setpoint" must be a number; "speed" must be between -3276.8\d* and 3276.7\d*; "pump" is not a tag of this node\.$/],
+      [{ run: 2 }, /true or false/],
+      [{ serial: 'ABCDE' }, /at most 4 characters/],
+      [{}, /must be an object of values by tag/],
+      [[1], /must be an object/],
+      [7, /must be an object/]
+    ])
+    for (const [payload, text] of cases) {
+      const error = await failureOf(() => writer.write(payload))
+      expect(error, JSON.stringify(payload)).to.have.property('code', 'SLUICE_MODBUS_WRITE')
+      expect(error.message).to.match(text)
+    }
+    expect(device.written).to.deep.equal([])
+  })
+
+  it('tells a value that the device does not keep', async () => {
+    const device = new FakeDevice()
+    const writer = writerTo(device)
+    device.before = () => { device.memory['holding-registers'][20] = 500 }
+    expect(await writer.write({ speed: 60 })).to.deep.equal({ speed: { written: 60, readBack: 50, ok: false } })
+  })
+
+  it('stops at the first failure, and says what was written before', async () => {
+    const device = new FakeDevice()
+    device.fails = ({ address }) => address === 20 ? exception(4) : undefined
+    const error = await failureOf(() => writerTo(device).write({ run: true, speed: 1, setpoint: 2 }))
+    expect(error.code).to.equal('SLUICE_MODBUS_WRITE_FAILED')
+    expect(error.message).to.match(/^"speed" could not be written and confirmed: .*exception 4.* Written before: run\.$/)
+    expect(error.details.confirmed).to.have.all.keys('run')
+    expect(device.written.map(({ area }) => area)).to.deep.equal(['coils'])
+  })
+
+  it('does not wait for a silent device', async () => {
+    const device = new FakeDevice()
+    device.fails = silent
+    const error = await failureOf(() => writerTo(device).write({ run: true }))
+    expect(error.message).to.match(/"run" could not be written and confirmed: .*silent/)
+  })
+
+  it('writes one message after the other, and few of them wait', async () => {
+    const device = new FakeDevice()
+    const writer = writerTo(device)
+    const { promise, resolve } = Promise.withResolvers()
+    device.before = () => promise
+    const all = Array.from({ length: 101 }, (_, i) => writer.write({ speed: i }))
+    const refused = await failureOf(() => all[100])
+    expect(refused.message).to.match(/100 messages wait/)
+    expect(device.written).to.have.length(1)
+    resolve(undefined)
+    await Promise.all(all.slice(0, 100))
+    expect(device.written.map(({ values }) => values[0])).to.deep.equal(Array.from({ length: 100 }, (_, i) => 10 * i))
+  })
+
+  it('refuses tags that cannot be written', () => {
+    const opening = (/** @type {object} */ tag) => () => writerTo(new FakeDevice(), { tags: [{ name: 'x', address: '0', ...tag }] })
+    expect(opening({ area: 'input-registers' })).to.throw('Tags, row 1: Area can only be read.')
+    expect(opening({ type: 'bit', address: '0.1' })).to.throw('Tags, row 1: Type must not be bit')
+  })
+
+  describe('to pymodbus', () => {
+    before(function () { requirePython(this) })
+
+    it('arrives in every type and order', async () => {
+      const server = await startPymodbus({ transport: 'tcp' })
+      const device = openDevice({ port: server.port })
+      try {
+        const values = { int16: -2, uint16: 65535, int32: -70000, uint32: 4000000000, int64: '-9007199254740993', uint64: 2n ** 63n - 1n, float32: 1.5, float64: 0.1, bcd16: 1234, bcd32: 12345678, string: 'Pump' }
+        for (const order of ['ABCD', 'CDAB', 'BADC', 'DCBA']) {
+          const tags = Object.keys(values).map((type, i) => ({ name: type, type, order, address: String(4 * i), length: 4 }))
+          const confirmed = await writerTo(device, { tags }).write(values)
+          for (const [type, value] of Object.entries(values)) {
+            expect(confirmed[type], `${type} ${order}`).to.have.property('ok', true)
+            expect(String(confirmed[type].readBack)).to.equal(String(value))
+          }
+        }
+        expect(await writerTo(device).write({ run: true })).to.deep.equal({ run: { written: true, readBack: true, ok: true } })
+      } finally {
+        await device.close()
+        await server.kill()
+      }
+    })
+  })
+})

@@ -1,0 +1,299 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { openCsv, schema } from '../../gateway/sources/csv.js'
+import { recorder } from './manual-clock.js'
+
+const NOW = 1_700_000_000_000_000_000n
+const SECOND = 1_000_000_000n
+
+describe('CSV replay', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-csv-'))
+  const file = path.join(folder, 'log.csv')
+  after(() => rmSync(folder, { recursive: true }))
+
+  /**
+   * Plays a text to its end, as fast as possible and with the times it has.
+   * @param {string|Uint8Array} text @param {object} [options] @param {ReturnType<typeof recorder>} [recording]
+   */
+  async function play (text, options, recording = recorder()) {
+    writeFileSync(file, text)
+    const source = openCsv({ name: 'log', file, speed: 0, times: 'recorded', ...options }, recording)
+    const error = await recording.ended
+    return { ...recording, counters: source.counters, error, rows: /** @type {any[]} */ (recording.rows()) }
+  }
+
+  /** The fields of the first batch. @param {import('../../gateway/batch/batch.js').Batch[]} batches */
+  const fieldsOf = ([{ fields }]) => fields.map(({ name, type, unit }) => `${name} ${type} ${unit ?? ''}`.trim())
+
+  describe('reads', () => {
+    it('a file as it is: the time by its name, the types by what is there', async () => {
+      const { batches, rows, counters, error } = await play([
+        'serial,time,pressure,count,open,note',
+        '007,2024-05-01T12:00:00.123456789Z,1.5,9223372036854775807,true,"good, so far"',
+        '008,2024-05-01T14:00:01+02:00,-2e3,-1,false,'
+      ].join('\n'))
+      expect(error).to.equal(undefined)
+      expect(fieldsOf(batches)).to.deep.equal(['serial string', 'pressure float64', 'count int64', 'open bool', 'note string'])
+      expect(rows).to.deep.equal([
+        { time: 1_714_564_800_123_456_789n, serial: '007', pressure: 1.5, count: 2n ** 63n - 1n, open: true, note: 'good, so far' },
+        { time: 1_714_564_801_000_000_000n, serial: '008', pressure: -2000, count: -1n, open: false }
+      ])
+      expect(counters).to.deep.equal({ rows: 2, badLines: 0, undecodable: 0, rounds: 1 })
+    })
+
+    it('only the columns it is told to, under the names, types and units it is told', async () => {
+      const { batches, rows } = await play('when,a,b,c\n2024-05-01T12:00:00Z,1,2,3\n', {
+        columns: [{ column: 'when', role: 'time' }, { column: '3', field: 'level', type: 'float64', unit: 'm' }, { column: 'A', type: 'string' }]
+      })
+      expect(fieldsOf(batches)).to.deep.equal(['level float64 m', 'a string'])
+      expect(rows).to.deep.equal([{ time: 1_714_564_800_000_000_000n, level: 2, a: '1' }])
+    })
+
+    it('what a spreadsheet writes where a comma is the decimal sign', async () => {
+      const text = Buffer.from('Zeit;Temperatur °C;Ventil\r\n2024-05-01 12:00:00,5;-3,25;offen\r\n', 'latin1')
+      const { rows } = await play(text, { encoding: 'latin1', decimal: ',', timeZone: 'Europe/Berlin', columns: [{ column: 'zeit', role: 'time' }, { column: 'Temperatur °C', field: 't' }, { column: 'Ventil' }] })
+      expect(rows).to.deep.equal([{ time: 1_714_557_600_500_000_000n, t: -3.25, Ventil: 'offen' }])
+    })
+
+    it('tabs, a byte order mark, empty lines, and no line of names', async () => {
+      const { rows } = await play('\uFEFF1714564800\t5\n\n1714564801\t6\n', { header: false, columns: [{ column: '1', role: 'time' }, { column: 'column2' }] })
+      expect(rows).to.deep.equal([{ time: 1_714_564_800n * SECOND, column2: 5n }, { time: 1_714_564_801n * SECOND, column2: 6n }])
+    })
+
+    it('quoted cells with line breaks and quotes in them', async () => {
+      const { rows, counters } = await play('ts,text\n1714564800,"a ""b""\r\nc"\n1714564801,5" pipe\n')
+      expect(rows.map(({ text }) => text)).to.deep.equal(['a "b"\nc', '5" pipe'])
+      expect(counters.badLines).to.equal(0)
+    })
+
+    it('whole numbers that no number type holds as texts, digit for digit', async () => {
+      const { batches, rows } = await play('ts,id\n1714564800,18446744073709551615\n1714564801,1\n')
+      expect(fieldsOf(batches)).to.deep.equal(['id string'])
+      expect(rows.map(({ id }) => id)).to.deep.equal(['18446744073709551615', '1'])
+    })
+
+    it('columns of one name, and some called like the time, under names of their own', async () => {
+      const { batches } = await play('ts,x,x,time,quality,\n1714564800,1,2,3,4,5\n', { columns: [{ column: 'ts', role: 'time' }, ...['2', '3', '4', '5', '6'].map(column => ({ column }))] })
+      expect(fieldsOf(batches).map(field => field.split(' ')[0])).to.deep.equal(['x', 'x_2', 'time_2', 'quality_2', 'column6'])
+    })
+
+    it('a batch for each source and set of tags', async () => {
+      const { batches } = await play('ts,line,machine,x\n1714564800,A,press,1\n1714564801,B,press,2\n1714564802,A,saw,3\n1714564803,A,press,4\n1714564804,A,,5\n', {
+        columns: [{ column: 'ts', role: 'time' }, { column: 'line', role: 'tag', field: 'hall' }, { column: 'machine', role: 'source' }, { column: 'x' }]
+      })
+      expect(batches.map(({ source, tags, columns: [x] }) => [source, tags, Array.from(/** @type {BigInt64Array} */ (x))])).to.deep.equal([
+        ['log.press', { hall: 'A' }, [1n, 4n]], ['log.press', { hall: 'B' }, [2n]], ['log.saw', { hall: 'A' }, [3n]], ['log', { hall: 'A' }, [5n]]
+      ])
+    })
+
+    it('more sources than it keeps batches for', async () => {
+      const { batches, counters } = await play(`ts,id,x\n${Array.from({ length: 2500 }, (_, i) => `1714564800,${i},${i}\n`).join('')}`, {
+        columns: [{ column: 'ts', role: 'time' }, { column: 'id', role: 'tag' }, { column: 'x' }]
+      })
+      expect(batches).to.have.length(2500)
+      expect(counters.rows).to.equal(2500)
+    })
+
+    it('at most 1000 rows into a batch, across blocks of the file', async () => {
+      const { batches, rows } = await play(`ts,x\n${Array.from({ length: 12_500 }, (_, i) => `${1714564800 + i},${i}\n`).join('')}`)
+      expect(Math.max(...batches.map(batch => batch.rows))).to.equal(1000)
+      expect(rows.map(({ x }) => x)).to.deep.equal(Array.from({ length: 12_500 }, (_, i) => BigInt(i)))
+    })
+  })
+
+  describe('of times', () => {
+    /** @param {string} text @param {object} [options] @returns {Promise<bigint>} */
+    const timeOf = async (text, options) => {
+      const { rows } = await play(`time;x\n${text};1\n`, { delimiter: 'semicolon', ...options })
+      return rows[0]?.time
+    }
+
+    for (const [what, text, ns] of /** @type {const} */ ([
+      ['seconds', '1714564800.123456789', 1_714_564_800_123_456_789n],
+      ['milliseconds', '1714564800123.456789', 1_714_564_800_123_456_789n],
+      ['microseconds', '1714564800123456.789', 1_714_564_800_123_456_789n],
+      ['nanoseconds', '1714564800123456789', 1_714_564_800_123_456_789n],
+      ['a day', '2024-05-01', 1_714_521_600_000_000_000n],
+      ['a date without seconds', '2024-05-01 12:00', 1_714_564_800_000_000_000n],
+      ['a date with a zone', '2024-05-01T12:00:00.000000001-0130', 1_714_570_200_000_000_001n]
+    ])) {
+      it(`knows ${what} by their looks, exactly`, async () => expect(await timeOf(text)).to.equal(ns))
+    }
+
+    for (const [what, text, utc] of [
+      ['winter', '2024-01-15 12:00:00', '2024-01-15T11:00:00Z'],
+      ['summer', '2024-07-15 12:00:00', '2024-07-15T10:00:00Z'],
+      ['the last moment of winter', '2024-03-31 01:59:59', '2024-03-31T00:59:59Z'],
+      ['the first moment of summer', '2024-03-31 03:00:00', '2024-03-31T01:00:00Z'],
+      ['an hour that is left out', '2024-03-31 02:30:00', '2024-03-31T01:30:00Z'],
+      ['an hour that comes twice', '2024-10-27 02:30:00', '2024-10-27T00:30:00Z'],
+      ['the hour after it', '2024-10-27 03:00:00', '2024-10-27T02:00:00Z']
+    ]) {
+      it(`reads the clocks of a zone in ${what}`, async () => {
+        expect(await timeOf(text, { timeZone: 'Europe/Berlin' })).to.equal(BigInt(Date.parse(utc)) * 1_000_000n)
+      })
+    }
+
+    it('joins a date and a time of day', async () => {
+      const { rows } = await play('Date,Time,x\n2024-05-01,12:00:00.5,1\n', { columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }] })
+      expect(rows[0].time).to.equal(1_714_564_800_500_000_000n)
+    })
+
+    it('counts seconds from a start, and goes by a rate where there are none', async () => {
+      const started = await play('time,x\n5.25,1\n6.000000001,2\n', { times: 'now' })
+      expect(started.rows.map(({ time }) => time)).to.deep.equal([NOW, NOW + 750_000_001n])
+      const rated = await play('x\n1\n2\n3\n', { timeFormat: 'none', rowsPerSecond: 3, times: 'now' })
+      expect(rated.rows.map(({ time }) => time)).to.deep.equal([NOW, NOW + 333_333_333n, NOW + 666_666_667n])
+    })
+
+    it('cannot keep times that are no dates', async () => {
+      for (const options of [{ timeFormat: 'none' }, { timeFormat: 'relative' }, {}]) {
+        expect((await play('time,x\n1,1\n', options)).error).to.have.property('code', 'SLUICE_CSV_TIMES')
+      }
+    })
+  })
+
+  describe('of bad input', () => {
+    it('leaves out lines that cannot be read, counts them, and warns once of each kind, saying where', async () => {
+      const { rows, counters, warnings } = await play([
+        'time,x', '1714564800,1', '1714564801', '1714564802,2,3', 'noon,4', '1714564803,"5', '1714564804,6', '"17145648"05,7', '1714564806,8', 'midnight,9'
+      ].join('\n'))
+      expect(rows.map(({ x }) => x)).to.deep.equal([1n, 6n, 8n])
+      expect(counters).to.deep.equal({ rows: 3, badLines: 6, undecodable: 0, rounds: 1 })
+      expect(warnings.map(text => text.replace(folder, ''))).to.deep.equal([
+        '/log.csv, line 3: it has 1 cells where the first line has 2. Such lines are counted and left out: 1714564801',
+        '/log.csv, line 5: "noon" is not a time. Such lines are counted and left out: noon 4',
+        '/log.csv, line 6: its quotes make no sense. Such lines are counted and left out: 1714564803,"5'
+      ])
+    })
+
+    it('makes a value that does not fit its column a missing one, counts it, and says so in the row', async () => {
+      const lines = Array.from({ length: 1000 }, (_, i) => `${1714564800 + i},${i},${i}.5`)
+      const { rows, counters, warnings } = await play(['time,count,level', ...lines, '1714565900,1.5,broken', '1714565901,n/a,', '1714565902,7,1e999'].join('\n'))
+      expect(rows.slice(-3)).to.deep.equal([
+        { time: 1_714_565_900n * SECOND, quality: 'count: not a whole number of 64 bits; level: not a number' },
+        { time: 1_714_565_901n * SECOND },
+        { time: 1_714_565_902n * SECOND, count: 7n, quality: 'level: not a number' }
+      ])
+      expect(counters).to.deep.equal({ rows: 1003, badLines: 0, undecodable: 3, rounds: 1 })
+      expect(warnings.map(text => text.replace(folder, ''))).to.deep.equal([
+        '/log.csv, line 1002: "1.5" in the column count is not a whole number of 64 bits. Such cells are missing values, and counted.',
+        '/log.csv, line 1002: "broken" in the column level is not a number. Such cells are missing values, and counted.'
+      ])
+    })
+
+    it('ends with an error where there is nothing to play, even when looping', async () => {
+      for (const text of ['', 'time,x\n', 'time,x\nnever,1\n', '\n\n']) {
+        expect((await play(text, { loop: true })).error).to.have.property('code', 'SLUICE_CSV_EMPTY')
+      }
+    })
+
+    it('says which columns there are where one is missing', async () => {
+      const missing = await play('a,b\n1,2\n', { columns: [{ column: 'c', role: 'time' }] })
+      expect(missing.error).to.have.property('message', 'There is no column "c". There are 2: a, b.')
+      expect((await play('a,b\n1,2\n')).error).to.have.property('message').that.includes('No column is the time')
+      expect((await play('ts\n1714564800\n')).error).to.have.property('message').that.includes('No column is a field')
+    })
+
+    it('refuses files and zones that are none', () => {
+      const open = (/** @type {object} */ options) => () => openCsv({ file, ...options }, recorder())
+      expect(open({ file: path.join(folder, 'none.csv') })).to.throw('none.csv cannot be read').with.property('code', 'SLUICE_CSV_FILE')
+      expect(open({ file: folder })).to.throw('it is a folder').with.property('code', 'SLUICE_CSV_FILE')
+      expect(open({ timeZone: 'Mars/Olympus' })).to.throw('"Mars/Olympus" is not a time zone').with.property('code', 'SLUICE_OPTIONS')
+    })
+
+    it('never fails for what is in a file, whatever it is', async () => {
+      const cell = fc.oneof(fc.constantFrom('1', '-2.5', '"', '""', '"a', 'b"', '1714564800', '2024-05-01T12:00:00Z', '', ' ', 'true', '\r', '\0', 'é', '9'.repeat(30)), fc.string({ maxLength: 6 }))
+      const text = fc.array(fc.array(cell, { maxLength: 5 }).map(cells => cells.join(',')), { maxLength: 12 }).map(lines => ['time,x,y', ...lines].join('\n'))
+      await fc.assert(fc.asyncProperty(text, async content => {
+        const { error, counters, rows } = await play(content)
+        if (error) expect(error).to.have.property('code').that.matches(/^SLUICE_CSV_/)
+        expect(rows).to.have.length(counters.rows)
+      }), { seed: 4, numRuns: 1000 })
+    })
+  })
+
+  describe('plays', () => {
+    /** A row each 10 ms. @param {number} count */
+    const steady = count => ['time,x', ...Array.from({ length: count }, (_, i) => `${1714564800 + Math.floor(i / 100)}.${String(i % 100 * 10).padStart(3, '0')},${i}`), ''].join('\n')
+
+    for (const speed of [1, 10, 0.5]) {
+      it(`at ${speed}×, each tick's rows together, never before they are due`, async () => {
+        const recording = recorder()
+        const arrivals = /** @type {bigint[]} */ ([])
+        const record = recording.emit
+        recording.emit = batch => {
+          arrivals.push(recording.clock.ns)
+          record(batch)
+        }
+        const { rows } = await play(steady(200), { speed, times: 'now' }, recording)
+        expect(rows.map(({ time }) => time)).to.deep.equal(Array.from({ length: 200 }, (_, i) => NOW + BigInt(i * 10 / speed) * 1_000_000n))
+        recording.batches.forEach(({ time }, b) => {
+          expect(time[time.length - 1] <= arrivals[b]).to.equal(true)
+          expect(arrivals[b] - time[0] <= 50_000_000n).to.equal(true)
+        })
+      })
+    }
+
+    it('again and again, and says whose the times are', async () => {
+      for (const [times, isRecorded] of /** @type {const} */ ([['now', false], ['recorded', true]])) {
+        const recording = recorder()
+        /** @type {unknown[]} */
+        const ways = []
+        const record = recording.emit
+        recording.emit = (batch, /** @type {any} */ way = {}) => {
+          ways.push(way.recorded)
+          record(batch)
+        }
+        writeFileSync(file, steady(100))
+        const source = openCsv({ file, speed: 1, times, loop: true }, recording)
+        while (source.counters.rounds < 3) await new Promise(resolve => setImmediate(resolve))
+        await source.close()
+        const rows = recording.rows()
+        rows.forEach(({ time, x }, i) => {
+          expect(x).to.equal(BigInt(i % 100))
+          expect(time).to.equal((isRecorded ? 1_714_564_800n * SECOND : NOW) + BigInt(isRecorded ? i % 100 : i) * 10_000_000n)
+        })
+        expect(new Set(ways)).to.deep.equal(new Set([isRecorded]))
+      }
+    })
+
+    for (const speed of [0, 1]) {
+      it(`and pauses while it is held, losing nothing, at speed ${speed}`, async () => {
+        const recording = recorder()
+        let asked = 0
+        recording.held = () => asked++ % 10 !== 9
+        const { rows } = await play(steady(3000), { speed, times: 'now' }, recording)
+        expect(rows.map(({ x }) => x)).to.deep.equal(Array.from({ length: 3000 }, (_, i) => BigInt(i)))
+        expect(rows.every(({ time }, i) => i === 0 || time > rows[i - 1].time)).to.equal(true)
+      })
+    }
+
+    it('no further when it is closed', async () => {
+      const recording = recorder()
+      recording.held = () => true
+      writeFileSync(file, steady(5000))
+      const source = openCsv({ file, speed: 0 }, recording)
+      await source.close()
+      expect(recording.batches).to.deep.equal([])
+    })
+  })
+
+  it('plays the file of the example without a complaint', async () => {
+    const [, , options] = JSON.parse(readFileSync('examples/csv-replay.json', 'utf8'))
+    const recording = recorder()
+    openCsv({ ...options, speed: 0, loop: false, times: 'recorded' }, recording)
+    expect(await recording.ended).to.equal(undefined)
+    expect(recording.warnings).to.deep.equal([])
+    expect(recording.batches.map(({ source, tags, rows }) => [source, tags.furnace, rows])).to.deep.equal([['furnace', 'Ofen 1', 240], ['furnace', 'Ofen 2', 240]])
+    expect(recording.rows()[0]).to.deep.include({ time: 1_715_572_800n * SECOND, door_open: true, charge: '02400000' })
+    expect(recording.rows().filter(({ bottom }) => bottom === undefined)).to.have.length(6)
+  })
+
+  it('describes every option', () => {
+    for (const [name, property] of Object.entries(schema.properties)) expect(property, name).to.include.all.keys('title', 'description', 'default')
+  })
+})
