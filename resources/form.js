@@ -26,10 +26,10 @@ function testRow (type) {
 function row (type, name, schema, id) {
   const key = `${type}.options.${name}`
   return `
-    <div class="form-row sluice-row" data-option="${name}">
+    <div class="form-row sluice-row${isTable(schema.properties[name]) ? ' sluice-row-wide' : ''}" data-option="${name}">
       <label for="${id}" data-i18n="${key}.title;[title]${key}.description"></label>
       <div class="sluice-field">${input(type, name, schema, id)}<span class="sluice-unit">${schema.properties[name]['x-unit'] ?? ''}</span></div>
-      <p class="sluice-problem" role="alert"></p>
+      <p class="sluice-problem" role="alert"></p>${schema.properties[name]['x-dbc'] ? '<div class="sluice-check" role="status"></div>' : ''}
     </div>`
 }
 
@@ -37,12 +37,18 @@ function input (type, name, schema, id) {
   const property = schema.properties[name]
   const key = `${type}.options.${name}`
   const placeholder = placeholderOf(type, name, property)
-  if (property.enum) return `<select id="${id}">${property.enum.map(value => `<option value="${escape(value)}" data-i18n="${key}.choices.${value.replaceAll('.', '_')}"></option>`).join('')}</select>`
+  if (property.enum) return `<select id="${id}">${property.enum.map(value => `<option value="${escape(value)}" data-i18n="${key}.${choiceKey(value)}"></option>`).join('')}</select>`
   if (property.type === 'boolean') return `<input type="checkbox" id="${id}">`
   if (isNumber(property)) return `<input type="text" inputmode="decimal" class="sluice-number" id="${id}" ${placeholder}>`
-  if (isTable(property)) return `<ol id="${id}-table"></ol>`
+  if (isTable(property)) return `<div class="sluice-table" id="${id}-table"></div>`
   if (isTextList(property) || property['x-pem']) return `<textarea rows="2" id="${id}" data-i18n="[placeholder]${type}.form.${isTextList(property) ? 'lines' : 'pem'}"></textarea>`
-  return `<input type="${credentialsOf(schema)?.[name]?.type ?? 'text'}" style="width: 100%" id="${id}" ${placeholder}>`
+  const check = property['x-dbc'] ? `<button type="button" class="red-ui-button" data-i18n="${type}.form.checkDbc"></button>` : ''
+  return `<input type="${credentialsOf(schema)?.[name]?.type ?? 'text'}" style="width: 100%" id="${id}" ${placeholder}>${check}`
+}
+
+/** Where the catalogue has a choice's text, below its option: keys are parted by dots, and none is empty. @param {string|number} choice */
+export function choiceKey (choice) {
+  return choice === '' ? 'empty' : `choices.${String(choice).replaceAll('.', '_')}`
 }
 
 /** What an empty field means. */

@@ -7,7 +7,7 @@
  * @property {string} title
  * @property {string} [description]
  * @property {unknown} [default]  an empty field means this
- * @property {string[]} [enum]
+ * @property {(string|number)[]} [enum]
  * @property {number} [minimum]
  * @property {number} [exclusiveMinimum]
  * @property {number} [maximum]
@@ -16,13 +16,16 @@
  * @property {string} [pattern]  of a text, whose default then shows what it looks like
  * @property {number} [minItems]
  * @property {number} [maxItems]
- * @property {Property|Schema} [items]  of an array: strings, or objects
+ * @property {Property|Schema} [items]  of an array: strings, or objects, which the form shows as a table
+ * @property {string[]} [x-unique]  of a table: the columns in which no two rows may have the same value
+ * @property {boolean} [x-csv]  of a table: usually kept in a CSV file, as every table can be
  * @property {string} [x-unit]  of a number: "ms", "rows"
  * @property {boolean} [x-secret]  kept among Node-RED's credentials
  * @property {string} [x-node]  the type of the config node it refers to
  * @property {Record<string, unknown>} [x-when]  the options it depends on, each with the value or list of values under which it matters: elsewhere it is hidden, and its
  *   default holds; they come before it in the schema
  * @property {boolean} [x-advanced]  folded away in the form
+ * @property {boolean} [x-dbc]  the path of a DBC file, which the form can check
  * @property {boolean} [x-pem]  a certificate or key: its text, or the path of a file
  * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum; of other texts and of numbers, under '', what an empty field means
  *
@@ -32,23 +35,31 @@
  * @property {string} [description]
  * @property {string[]} [required]
  * @property {Record<string, Property>} properties
+ *
+ * @typedef {{value?: Record<string, any>, problems: {column?: string, problem: string}[]}} ReadRow  what of a table's row can be read, and what is wrong in it; without
+ *   column, the row as a whole
+ * @typedef {{row: number, column?: string, problem: string}} CellProblem  in the row of this index
  */
+
+/** So many of a table's problems are told, in one text, and of the others how many they are. */
+const TOLD_PROBLEMS = 3
 
 /**
  * @param {Schema} schema
  * @param {Record<string, unknown>} given  other keys than the schema's are left alone
- * @returns {{options: Record<string, any>, problems: string[]}} typed values, defaults filled in; each problem is a sentence
+ * @returns {{options: Record<string, any>, problems: string[], problemOf: Record<string, string>}} typed values, defaults filled in; each problem is a sentence
  */
 export function readOptions (schema, given) {
   /** @type {Record<string, any>} */
   const options = {}
-  const problems = []
+  /** @type {Record<string, string>} */
+  const problemOf = {}
   for (const [name, property] of Object.entries(schema.properties)) {
     const { value, problem } = readOption(property, applies(property, options) ? given[name] : undefined, schema.required?.includes(name))
-    if (problem) problems.push(problem)
+    if (problem) problemOf[name] = problem
     if (value !== undefined) options[name] = value
   }
-  return { options, problems }
+  return { options, problems: Object.values(problemOf), problemOf }
 }
 
 /**
@@ -106,27 +117,88 @@ const readers = {
     return { value }
   },
 
-  array ({ title, items, minItems = 0, maxItems = Infinity }, given) {
+  array (property, given) {
     const list = typeof given === 'string' ? given.split('\n').map(line => line.trim()).filter(line => line !== '') : given
-    if (!Array.isArray(list)) return { problem: `${title} must be a list.` }
-    if (list.length < minItems) return { problem: `${title} must have at least ${plain(minItems)} ${minItems === 1 ? 'entry' : 'entries'}.` }
-    if (list.length > maxItems) return { problem: `${title} must have at most ${plain(maxItems)} entries; it has ${plain(list.length)}.` }
-    const value = []
-    for (const [index, item] of list.entries()) {
-      const read = readItem(/** @type {Property|Schema} */ (items), item)
-      if (read.problem) return { problem: `${title}, entry ${index + 1}: ${read.problem}` }
-      value.push(read.value)
-    }
-    return { value }
+    if (!Array.isArray(list)) return { problem: `${property.title} must be a list.` }
+    const problem = lengthProblem(property, list.length)
+    if (problem) return { problem }
+    return isTable(property) ? readTable(property, list) : readList(property, list)
   }
 }
 
-/** @param {Property|Schema} items @param {any} item @returns {{value?: any, problem?: string}} */
-function readItem (items, item) {
-  if (!('properties' in items)) return readOption(items, item)
-  if (typeof item !== 'object' || item === null) return { problem: `${quote(item)} is not an object.` }
-  const { options, problems } = readOptions(items, item)
-  return problems.length > 0 ? { problem: problems.join(' ') } : { value: options }
+/** @param {Property} property @param {number} length  of the list @returns {string|undefined} */
+export function lengthProblem ({ title, minItems = 0, maxItems = Infinity }, length) {
+  if (length < minItems) return `${title} must have at least ${plain(minItems)} ${minItems === 1 ? 'entry' : 'entries'}.`
+  if (length > maxItems) return `${title} must have at most ${plain(maxItems)} entries; it has ${plain(length)}.`
+}
+
+/** @param {Property} property @param {any[]} list @returns {{value?: any[], problem?: string}} */
+function readList ({ title, items }, list) {
+  const value = []
+  for (const [index, item] of list.entries()) {
+    const read = readOption(/** @type {Property} */ (items), item)
+    if (read.problem) return { problem: `${title}, entry ${index + 1}: ${read.problem}` }
+    value.push(read.value)
+  }
+  return { value }
+}
+
+/** @param {Property} property @param {any[]} list @returns {{value?: any[], problem?: string}} */
+function readTable (property, list) {
+  const rows = list.map(item => readRow(/** @type {Schema} */ (property.items), item))
+  const problems = tableProblems(property, rows)
+  if (problems.length === 0) return { value: rows.map(({ value }) => value) }
+  const told = problems.slice(0, TOLD_PROBLEMS).map(sentenceOf).join(' ').replace('Row', 'row')
+  const more = problems.length - TOLD_PROBLEMS
+  return { problem: `${property.title}, ${told}${more > 0 ? ` And ${plain(more)} more.` : ''}` }
+}
+
+/**
+ * One row of a table.
+ * @param {Schema} items
+ * @param {any} item
+ * @returns {ReadRow}
+ */
+export function readRow (items, item) {
+  if (typeof item !== 'object' || item === null) return { problems: [{ problem: `${quote(item)} is not an object.` }] }
+  const { options, problemOf } = readOptions(items, item)
+  return { value: options, problems: Object.entries(problemOf).map(([column, problem]) => ({ column, problem })) }
+}
+
+/**
+ * All that is wrong in a table, row by row.
+ * @param {Property} property
+ * @param {ReadRow[]} rows
+ * @returns {CellProblem[]}
+ */
+export function tableProblems (property, rows) {
+  const own = rows.flatMap(({ problems }, row) => problems.map(problem => ({ row, ...problem })))
+  return [...own, ...duplicates(property, rows)].sort((a, b) => a.row - b.row)
+}
+
+/**
+ * Where rows have the value of an earlier row, and must not.
+ * @param {Property} property
+ * @param {ReadRow[]} rows
+ * @returns {CellProblem[]}
+ */
+function duplicates ({ items, 'x-unique': unique = [] }, rows) {
+  return unique.flatMap(column => {
+    const { title } = /** @type {Schema} */ (items).properties[column]
+    const firstRow = new Map()
+    return rows.flatMap(({ value }, row) => {
+      const cell = value?.[column]
+      if (cell === undefined) return []
+      if (firstRow.has(cell)) return [{ row, column, problem: `${title} must be unique; ${quote(cell)} is in row ${firstRow.get(cell) + 1} too.` }]
+      firstRow.set(cell, row)
+      return []
+    })
+  })
+}
+
+/** "Row 17: Address must be …" @param {CellProblem} problem */
+export function sentenceOf ({ row, problem }) {
+  return `Row ${row + 1}: ${problem}`
 }
 
 /** @param {Property} property @param {unknown} given @returns {{value?: any, problem?: string}} */

@@ -1,36 +1,265 @@
-/* global $ */
+import { lengthProblem, sentenceOf, tableProblems } from './options.js'
+import { titleOf, widthOf } from './table-cells.js'
+import { TableRow } from './table-row.js'
+import { addTransfer } from './table-transfer.js'
+
+/** So many problems are listed below a table; the others are marked in it. */
+const LISTED_PROBLEMS = 5
+
+/** So many rows a table takes whose schema sets no limit. */
+const MOST_ROWS = 10_000
 
 /**
- * Lists of objects: an entry is a row of labelled fields.
- * @param {any} list  a jQuery element
- * @param {import('./options.js').Property} property
- * @param {object[]} entries
- * @param {() => void} changed  called when an entry comes or goes
+ * A list of objects as a table that stays quick with thousands of rows: only one row at a time has fields, all others are text.
+ *
+ * @typedef {object} Action  something to do with the row that is edited
+ * @property {string} text
+ * @property {(row: ActionRow) => void} run
+ *
+ * @typedef {object} ActionRow
+ * @property {() => import('./options.js').ReadRow} read
+ * @property {(values: object) => void} write
+ * @property {() => boolean} isThere  still
  */
-export function fillTable (list, { items }, entries, changed) {
-  list.editableList({
-    sortable: true,
-    removable: true,
-    addItem (container, _index, entry) {
-      container.addClass('sluice-entry').append(Object.entries(items.properties).map(([name, property]) => cell(name, property, entry[name])))
-      changed()
-    },
-    removeItem: changed
-  })
-  list.editableList('addItems', entries)
+export class Table {
+  #element
+  #property
+  #text
+  #changed
+  #action
+  #body
+  /** @type {TableRow[]} */
+  #rows = []
+  /** @type {TableRow|undefined} the one with fields */
+  #edited
+
+  /**
+   * @param {HTMLElement} element  becomes the table
+   * @param {import('./options.js').Property} property
+   * @param {object} options
+   * @param {object[]} options.entries
+   * @param {string} options.fileName  of an export, without ending
+   * @param {(key: string, values?: object) => string} options.text  of the form's catalogue
+   * @param {() => void} options.changed  called when rows come, go or change otherwise than by typing
+   * @param {Action} [options.action]
+   */
+  constructor (element, property, { entries, fileName, text, changed, action }) {
+    this.#element = element
+    this.#property = property
+    this.#text = text
+    this.#changed = changed
+    this.#action = action
+    element.innerHTML = `
+      <div class="sluice-table-scroll"><table><colgroup></colgroup><thead><tr></tr></thead><tbody></tbody></table><p class="sluice-table-hint"></p></div>
+      <div class="sluice-table-bar">
+        <button type="button" class="red-ui-button" data-do="add"></button>
+        <span class="sluice-table-count" role="status"></span>
+      </div>
+      <ul class="sluice-table-problems" role="alert"></ul>`
+    element.querySelector('[data-do=add]').textContent = text('addRow')
+    element.querySelector('.sluice-table-hint').textContent = text('noRows')
+    this.#body = element.querySelector('tbody')
+    this.#fillHead()
+    addTransfer(this, element, { properties: property.items.properties, maxRows: property.maxItems ?? MOST_ROWS, text, fileName })
+
+    element.addEventListener('click', event => this.#click(event.target))
+    this.#body.addEventListener('mousedown', event => this.#press(event))
+    this.#body.addEventListener('keydown', event => this.#key(event))
+    this.#body.addEventListener('input', event => this.#typed(event.target))
+    this.fill(entries)
+  }
+
+  /** The rows as they stand. */
+  get entries () {
+    return this.#rows.map(({ entry }) => entry)
+  }
+
+  /** What is wrong with the table as a whole. @returns {string|undefined} */
+  get problem () {
+    return lengthProblem(this.#property, this.#rows.length)
+  }
+
+  /** Where the caret is: the indexes of the row and the column. */
+  get place () {
+    const cell = this.#element.contains(document.activeElement) ? document.activeElement.closest('td') : null
+    return cell && this.#edited ? { row: this.#rows.indexOf(this.#edited), column: cell.cellIndex - 1 } : { row: this.#rows.length, column: 0 }
+  }
+
+  /** Replaces all rows. @param {object[]} entries */
+  fill (entries) {
+    this.#edited = undefined
+    this.#rows = []
+    this.#body.replaceChildren()
+    this.write(0, entries)
+  }
+
+  /** Writes into the cells from a row on, adding rows. @param {number} start  its index @param {object[]} entries */
+  write (start, entries) {
+    const known = this.#rows.slice(start, start + entries.length)
+    for (const [i, row] of known.entries()) row.write(entries[i])
+    const added = entries.slice(known.length).map(entry => new TableRow(this.#property.items, entry, this.#text))
+    this.#rows.push(...added)
+    this.#body.append(...added.map(({ element }) => element))
+    this.#settle()
+  }
+
+  /** @param {number} row  its index @param {number} column */
+  goTo (row, column) {
+    this.#goTo(this.#rows[row], column)
+  }
+
+  #fillHead () {
+    const columns = Object.values(this.#property.items.properties)
+    const widths = columns.map(widthOf)
+    const heads = columns.map(column => Object.assign(document.createElement('th'), { textContent: titleOf(column), title: column.description, className: column.type }))
+    this.#element.querySelector('thead > tr').append(document.createElement('th'), ...heads, document.createElement('th'))
+    this.#element.querySelector('colgroup').innerHTML = `<col class="sluice-col-number">${widths.map(width => `<col style="width: ${width}ch">`).join('')}<col class="${this.#action ? 'sluice-col-action' : 'sluice-col-tools'}">`
+    this.#element.style.setProperty('--sluice-columns', `${widths.reduce((sum, width) => sum + width, 0)}ch`)
+  }
+
+  /** After rows have come, gone or changed: one is to be edited, and all that is wrong is marked. */
+  #settle () {
+    if (!this.#edited) this.#open(this.#rows[0])
+    this.#element.classList.toggle('sluice-empty', this.#rows.length === 0)
+    this.#mark()
+    this.#changed()
+  }
+
+  /** Gives a row its fields, and takes them from the other. @param {TableRow|undefined} row */
+  #open (row) {
+    if (row === this.#edited) return
+    this.#edited?.edit(false)
+    this.#edited?.element.querySelector('[data-do=act]')?.remove()
+    this.#edited = row
+    row?.edit(true)
+    if (!row || !this.#action) return
+    const button = Object.assign(document.createElement('button'), { type: 'button', tabIndex: -1, className: 'red-ui-button red-ui-button-small', textContent: this.#action.text })
+    button.dataset.do = 'act'
+    row.element.lastElementChild.prepend(button)
+  }
+
+  /** Goes to a row's first field that can be edited, from a column on. @param {TableRow|undefined} row @param {number} [column] */
+  #goTo (row, column = 0) {
+    if (!row) return
+    this.#open(row)
+    const field = row.fields.find(each => each.closest('td').cellIndex > column) ?? row.fields[0]
+    field.focus()
+    field.select?.()
+  }
+
+  #add () {
+    this.write(this.#rows.length, [{}])
+    this.#goTo(this.#rows.at(-1))
+  }
+
+  /** @param {TableRow} row */
+  #delete (row) {
+    const index = this.#rows.indexOf(row)
+    this.#rows.splice(index, 1)
+    row.element.remove()
+    if (row === this.#edited) this.#edited = undefined
+    this.#goTo(this.#rows[Math.min(index, this.#rows.length - 1)])
+    this.#settle()
+  }
+
+  /** @param {TableRow} row @param {number} by  one row: -1 is up */
+  #move (row, by) {
+    const index = this.#rows.indexOf(row)
+    const other = this.#rows[index + by]
+    if (!other) return
+    const field = document.activeElement
+    this.#rows[index] = other
+    this.#rows[index + by] = row
+    row.element[by < 0 ? 'after' : 'before'](other.element)
+    field.focus()
+    this.#settle()
+  }
+
+  #typed (field) {
+    if (!field.dataset.name) return
+    this.#edited.type(field)
+    this.#mark()
+  }
+
+  #press (event) {
+    const cell = event.target.closest('td, th')
+    const row = this.#rowOf(cell)
+    if (!row || row === this.#edited || event.button !== 0 || event.target.closest('button')) return
+    event.preventDefault()
+    this.#goTo(row, Math.max(0, cell.cellIndex - 1))
+    const field = cell.firstElementChild
+    if (field?.type === 'checkbox' && !field.disabled) field.click()
+  }
+
+  #click (target) {
+    const { do: deed, row, column } = target.dataset
+    if (deed === 'add') this.#add()
+    else if (deed === 'delete') this.#delete(this.#rowOf(target))
+    else if (deed === 'act') this.#action.run(this.#actionRow(this.#rowOf(target)))
+    else if (row) this.#goTo(this.#rows[row], Math.max(0, Object.keys(this.#property.items.properties).indexOf(column)))
+  }
+
+  /** @param {TableRow} row @returns {ActionRow} */
+  #actionRow (row) {
+    return {
+      read: () => row.read,
+      write: values => this.write(this.#rows.indexOf(row), [values]),
+      isThere: () => this.#element.isConnected && this.#rows.includes(row)
+    }
+  }
+
+  #rowOf (inside) {
+    return this.#rows.find(({ element }) => element.contains(inside))
+  }
+
+  #key (event) {
+    const { key, target, shiftKey, altKey, ctrlKey, metaKey } = event
+    const row = this.#edited
+    if (!target.dataset.name || ctrlKey || metaKey) return
+    const index = this.#rows.indexOf(row)
+    const column = target.closest('td').cellIndex - 1
+    const isText = target.type === 'text'
+    const by = { ArrowUp: -1, ArrowDown: 1, Enter: shiftKey ? -1 : 1 }[key]
+    const next = this.#rows[index + by]
+
+    if (altKey) {
+      if (key === 'Delete') this.#delete(row)
+      else if (by && key !== 'Enter') this.#move(row, by)
+      else return
+    } else if (key === 'Enter' && by === 1 && !next) this.#add()
+    else if (key === 'Enter' || (by && isText)) this.#goTo(next, column)
+    else if (key === 'Tab' && !shiftKey && target === row.fields.at(-1) && this.#rows[index + 1]) this.#goTo(this.#rows[index + 1])
+    else if (key === 'Tab' && shiftKey && target === row.fields[0] && this.#rows[index - 1]) this.#goToEnd(this.#rows[index - 1])
+    else return
+    event.preventDefault()
+    event.stopPropagation() // Node-RED would look where the field was
+  }
+
+  /** @param {TableRow} row */
+  #goToEnd (row) {
+    this.#open(row)
+    row.fields.at(-1).focus()
+  }
+
+  #mark () {
+    const problems = tableProblems(this.#property, this.#rows.map(({ read }) => read))
+    const byRow = Map.groupBy(problems, ({ row }) => row)
+    for (const [i, row] of this.#rows.entries()) row.mark(Object.fromEntries(byRow.get(i)?.map(({ column, problem }) => [column, problem]) ?? []))
+
+    const count = (key, n) => this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })
+    const counts = [count('row', this.#rows.length), ...(problems.length > 0 ? [count('problem', problems.length)] : [])]
+    const told = this.#element.querySelector('.sluice-table-count')
+    told.textContent = counts.join(', ')
+    told.parentElement.dataset.state = problems.length > 0 ? 'bad' : 'good'
+    this.#element.querySelector('.sluice-table-problems').replaceChildren(...problems.slice(0, LISTED_PROBLEMS).map(problemItem))
+  }
 }
 
-function cell (name, property, value = property.default ?? '') {
-  const field = property.enum
-    ? $('<select>').append(property.enum.map(choice => $('<option>').val(choice).text(choice)))
-    : $('<input type="text">').attr('placeholder', property.default)
-  const unit = property['x-unit'] ? ` (${property['x-unit']})` : ''
-  return $('<label>').attr('title', property.description).text(property.title + unit).append(field.attr('data-name', name).val(value))
-}
-
-/** The entries as they stand in the list, empty fields left out. */
-export function readTable (list) {
-  return list.editableList('items').get().map(element => Object.fromEntries(
-    $(element).find('[data-name]').get().map(field => [field.dataset.name, field.value]).filter(([, value]) => value !== '')
-  ))
+/** @param {import('./options.js').CellProblem} problem */
+function problemItem (problem) {
+  const item = document.createElement('li')
+  const link = Object.assign(document.createElement('button'), { type: 'button', textContent: sentenceOf(problem) })
+  Object.assign(link.dataset, { row: problem.row, column: problem.column })
+  item.append(link)
+  return item
 }

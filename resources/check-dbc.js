@@ -1,0 +1,48 @@
+/* global $ */
+
+/** So many bad lines are listed; of the others, how many they are. */
+const LISTED_WARNINGS = 50
+
+/**
+ * Has the button beside the path of a DBC file say what is in the file, and list its bad lines.
+ * @param {any} row  of the form, a jQuery element
+ * @param {() => string} dbcFile  its path, as the form has it
+ * @param {(key: string, values?: object) => string} text  of the form's catalogue
+ */
+export function prepareCheck (row, dbcFile, text) {
+  const button = row.find('button')
+  const result = row.find('.sluice-check')
+  let request = null
+
+  const show = (state, ...parts) => {
+    request = null
+    button.prop('disabled', state === 'trying')
+    result.attr('data-state', state).empty().append(parts)
+  }
+
+  button.on('click', () => {
+    show('trying', text('dbcChecking'))
+    const asked = request = $.ajax({ url: 'sluice-can/dbc', method: 'POST', contentType: 'application/json', data: JSON.stringify({ dbcFile: dbcFile() }) })
+    asked.then(answer => {
+      if (asked !== request) return
+      if (answer.ok) show(answer.warnings.length > 0 ? 'doubtful' : 'good', ...report(answer, text))
+      else show('bad', document.createTextNode(answer.text))
+    }, ({ status }) => {
+      if (asked === request) show('bad', text([401, 403].includes(status) ? 'dbcForbidden' : 'dbcUnanswered'))
+    })
+  })
+  row.find('input').on('input change', () => { // what was found no longer holds
+    request?.abort()
+    show('none')
+  })
+}
+
+/** @param {{messages: number, signals: number, warnings: {line: number, text: string, reason: string}[]}} answer */
+function report ({ messages, signals, warnings }, text) {
+  const found = $('<p>').text(text('dbcFound', { messages, signals }))
+  if (warnings.length === 0) return [found]
+  const list = $('<ol>').append(warnings.slice(0, LISTED_WARNINGS).map(({ line, text: content, reason }) =>
+    $('<li>').attr('value', line).append(document.createTextNode(reason), $('<code>').text(content))))
+  const more = warnings.length - LISTED_WARNINGS
+  return [found, $('<p>').text(text(warnings.length === 1 ? 'dbcWarning' : 'dbcWarnings', { n: warnings.length })), list, ...(more > 0 ? [$('<p>').text(text('dbcMore', { n: more }))] : [])]
+}

@@ -1,0 +1,97 @@
+import { applies, readRow } from './options.js'
+import { fieldOf, textOf, valueOf } from './table-cells.js'
+
+/**
+ * A row of a table: text, or fields while it is edited.
+ */
+export class TableRow {
+  #columns
+  #items
+  /** @type {Record<string, any>} by column, as stored or typed */
+  #given = {}
+  #problems = {}
+  #isEdited = false
+
+  /**
+   * @param {import('./options.js').Schema} items
+   * @param {Record<string, any>} entry
+   * @param {(text: string) => string} text  of the form's catalogue
+   */
+  constructor (items, entry, text) {
+    this.#items = items
+    this.#columns = Object.entries(items.properties)
+    this.element = document.createElement('tr')
+    this.element.innerHTML = `<th scope="row"></th>${'<td></td>'.repeat(this.#columns.length)}<td class="sluice-row-tools"><button type="button" tabindex="-1" data-do="delete" title="${text('deleteRow')}">✕</button></td>`
+    this.write(typeof entry === 'object' && entry !== null ? entry : {})
+  }
+
+  /** As it stands, without empty cells and those that do not matter. */
+  get entry () {
+    const isKept = ([name, property]) => this.#given[name] !== undefined && this.#given[name] !== null && this.#given[name] !== '' && applies(property, this.read.value)
+    return Object.fromEntries(this.#columns.filter(isKept).map(([name]) => [name, this.#given[name]]))
+  }
+
+  /** The fields that can be edited, while it is. */
+  get fields () {
+    return [...this.element.querySelectorAll('[data-name]:enabled')]
+  }
+
+  /** @param {Record<string, any>} values  of some or all columns */
+  write (values) {
+    this.#given = { ...this.#given, ...values }
+    this.#show()
+  }
+
+  /** Takes what has been typed. */
+  type (field) {
+    this.#given[field.dataset.name] = valueOf(field)
+    this.#enable()
+  }
+
+  /** @param {boolean} isEdited */
+  edit (isEdited) {
+    this.#isEdited = isEdited
+    this.element.classList.toggle('sluice-edited', isEdited)
+    this.#show()
+  }
+
+  /** @param {Record<string, string>} problems  by column */
+  mark (problems) {
+    const names = Object.keys(problems)
+    if (names.length === 0 && Object.keys(this.#problems).length === 0) return
+    this.#problems = problems
+    for (const [i, [name]] of this.#columns.entries()) {
+      const cell = this.element.cells[i + 1]
+      cell.classList.toggle('sluice-bad', name in problems)
+      cell.title = problems[name] ?? ''
+      cell.querySelector('[data-name]')?.setAttribute('aria-invalid', String(name in problems))
+    }
+  }
+
+  #show () {
+    this.read = readRow(this.#items, this.#given)
+    for (const [i, [name, property]] of this.#columns.entries()) {
+      const cell = this.element.cells[i + 1]
+      const { text, isDefault } = textOf(property, this.#given[name])
+      const isOff = !applies(property, this.read.value)
+      cell.className = [property.type, property.enum ? 'enum' : '', isOff ? 'sluice-off' : isDefault ? 'sluice-default' : '', name in this.#problems ? 'sluice-bad' : ''].join(' ').trim()
+      if (this.#isEdited) {
+        const field = fieldOf(property, this.#given[name])
+        field.dataset.name = name
+        field.disabled = isOff
+        cell.replaceChildren(field)
+      } else cell.textContent = isOff ? '' : text
+    }
+  }
+
+  /** Cells that do not matter under the others cannot be edited. */
+  #enable () {
+    this.read = readRow(this.#items, this.#given)
+    for (const [i, [, property]] of this.#columns.entries()) {
+      const cell = this.element.cells[i + 1]
+      const isOff = !applies(property, this.read.value)
+      cell.classList.toggle('sluice-off', isOff)
+      cell.firstElementChild.disabled = isOff
+    }
+  }
+}
