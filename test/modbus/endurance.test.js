@@ -4,10 +4,7 @@ import { openDevice } from '../../gateway/modbus/device.js'
 import { openModbusSimulator } from '../../gateway/modbus/simulator/simulator.js'
 import { openModbusRead } from '../../gateway/sources/modbus.js'
 
-/**
- * @typedef {import('../../gateway/modbus/simulator/simulator.js').ModbusSimulator} ModbusSimulator
- * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
- */
+/** @typedef {import('../../gateway/modbus/simulator/simulator.js').ModbusSimulator} ModbusSimulator */
 
 const log = { info () {}, warn () {}, error () {} }
 const TAGS = [{ name: 'parts', area: 'holding-registers', address: '0', type: 'uint16' }]
@@ -73,7 +70,7 @@ describe('Modbus in the long run', function () {
   it('loses one timeout a probe, and no more than one at a time, where 10 of 30 units on a line are dead', async () => {
     const timeoutMs = 40
     const longestRetryMs = 320
-    const rounds = 12
+    const rounds = 50
     const simulator = await simulate({ connection: 'rtu-over-tcp', units: `1-${DEVICES}`, faults: [{ fault: 'silence', unit: `${ALIVE + 1}-${DEVICES}` }] })
     const devices = Array.from({ length: DEVICES }, (_, i) => connect(simulator, { connection: 'rtu-over-tcp', unit: i + 1, timeoutMs, firstRetryMs: 10, longestRetryMs }))
     const [alive, dead] = [devices.slice(0, ALIVE), devices.slice(ALIVE)]
@@ -87,20 +84,19 @@ describe('Modbus in the long run', function () {
     }))
     let worst = 0
     await Promise.all(alive.map(async (device, i) => {
-      await pause(5 * i)
       for (let round = 0; round < rounds; round++) {
-        await pause(100)
+        await pause(10 + i)
         const before = timeouts()
         await device.read('holding-registers', 0, 2)
         worst = Math.max(worst, timeouts() - before)
       }
     }))
+    for (const { health } of alive) expect(health).to.include({ timeouts: 0, badReplies: 0, disconnects: 0, state: 'good' })
     isOver = true
     const elapsedMs = performance.now() - startMs
     await probing
 
     expect(worst).to.be.at.most(1)
-    for (const { health } of alive) expect(health).to.include({ timeouts: 0, badReplies: 0, state: 'good' })
     for (const { health } of dead) expect(health.timeouts).to.be.within(2, mostProbes(elapsedMs, { timeoutMs, longestRetryMs }))
     expect(timeouts()).to.equal(simulator.counters.faults.silence)
   })

@@ -104,4 +104,29 @@ describe('the Modbus simulator asked by others', function () {
       })
     })
   }
+
+  it('finds its serial port again when it was pulled out', async function () {
+    requirePython(this)
+    requirePty(this)
+    const ports = await ptyPair()
+    const { promise: noticed, resolve } = Promise.withResolvers()
+    const log = { info () {}, warn: resolve, error () {} }
+    const simulator = await openModbusSimulator({ connection: 'rtu', path: ports.paths[0], parity: 'none' }, { log })
+    try {
+      await ports.unplug()
+      expect(await noticed).to.match(/is gone/)
+      expect(simulator.faults).to.deep.equal(['offline'])
+      await ports.plug()
+      await simulator.setFault({ fault: 'none' })
+      const master = await ModbusMaster.start('pymodbus', { transport: 'serial', path: ports.paths[1] })
+      try {
+        expect((await master.ask({ area: 'coils', address: 0, count: 1 })).values).to.deep.equal([1])
+      } finally {
+        await master.stop()
+      }
+    } finally {
+      await simulator.close()
+      await ports.close()
+    }
+  })
 })

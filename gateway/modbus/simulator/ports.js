@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { SluiceError } from '../../errors.js'
 import { serial } from '../wire/transport.js'
@@ -15,6 +16,7 @@ import { serial } from '../wire/transport.js'
  */
 
 const MOST_CONNECTIONS = 256
+const LOOK_MS = 1000
 
 /** @param {{host: string, port: number}} options @param {Accept} accept @returns {Port} */
 export function networkPort ({ host, port }, accept) {
@@ -65,6 +67,7 @@ export function serialPort (settings, accept) {
         throw error instanceof SluiceError ? error : cannotOpen(error, settings.path)
       }
       accept(connection.stream)
+      endWhenGone(connection, settings.path)
       return settings.path
     },
     async close () {
@@ -73,6 +76,17 @@ export function serialPort (settings, accept) {
       await closing?.end()
     }
   }
+}
+
+/**
+ * An adapter that is pulled out says so only to who writes, and a device writes only when it is asked: so its place is looked at.
+ * @param {import('../wire/transport.js').Connection} connection @param {string} path
+ */
+function endWhenGone ({ stream, end }, path) {
+  const placeNow = () => stat(path).then(({ dev, ino }) => `${dev} ${ino}`, () => '')
+  const place = placeNow()
+  const timer = setInterval(async () => { if (await placeNow() !== await place) end().catch(() => {}) }, LOOK_MS)
+  stream.once('close', () => clearInterval(timer))
 }
 
 /** @param {any} error @param {string} host @param {number} port */

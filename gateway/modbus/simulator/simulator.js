@@ -60,7 +60,7 @@ export class ModbusSimulator {
   #faults
   #port
   #frame
-  /** while it is offline @type {{timer?: NodeJS.Timeout}|null} */
+  /** while it is offline; `isTold`: that it cannot come back @type {{timer?: NodeJS.Timeout, isTold?: boolean}|null} */
   #offline = null
   #turn = Promise.resolve()
   #isClosed = false
@@ -176,13 +176,14 @@ export class ModbusSimulator {
 
   async #comeBack () {
     if (!this.#offline || this.#isClosed) return
-    clearTimeout(this.#offline.timer)
+    const { timer, isTold } = this.#offline
+    clearTimeout(timer)
     try {
       await this.open()
       this.#offline = null
     } catch (error) {
-      this.#context.log.error(`${describe(error)} It tries again.`)
-      this.#offline = { timer: this.#comeBackIn(REOPEN_MS) }
+      if (!isTold) this.#context.log.error(`${describe(error)} It tries again.`)
+      this.#offline = { isTold: true, timer: this.#comeBackIn(REOPEN_MS) }
     }
   }
 
