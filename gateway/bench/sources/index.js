@@ -1,5 +1,6 @@
 import { quantity } from '../../stats/format.js'
 import { benchModbus } from './modbus.js'
+import { runWeek } from './modbus-week.js'
 import { benchSimulator } from './simulator.js'
 
 /**
@@ -9,18 +10,20 @@ import { benchSimulator } from './simulator.js'
  */
 
 const GOAL_MODBUS_RATIO = 0.8
+const POLLS_OF_A_WEEK = 1_000_000
 
 /** @param {{quick: boolean, progress: (text: string) => void}} options */
 export async function benchSources ({ quick, progress }) {
   const modbus = await benchModbus({ seconds: quick ? 1 : 3, progress })
   progress('simulator')
   const simulator = await benchSimulator({ seconds: quick ? 3 : 20 })
-  return { modbus, simulator }
+  const week = await runWeek({ polls: quick ? POLLS_OF_A_WEEK / 10 : POLLS_OF_A_WEEK, progress })
+  return { modbus, simulator, week }
 }
 
 /** @param {Awaited<ReturnType<typeof benchSources>>} measured @returns {Table} */
-export function sourcesTable ({ modbus, simulator }) {
-  return [...modbus.flatMap(modbusRows), ...simulator.flatMap(simulatorRows)]
+export function sourcesTable ({ modbus, simulator, week }) {
+  return [...modbus.flatMap(modbusRows), ...simulator.flatMap(simulatorRows), ...weekRows(week)]
 }
 
 /** @param {Awaited<ReturnType<typeof benchModbus>>[number]} measured @returns {Table} */
@@ -41,4 +44,12 @@ function simulatorRows ({ what, blocked, samples, wanted, missed, lateness, cpuS
     [`simulator, ${what}${how}: rows made of those due`, `${samples} of ${wanted}`, 'all', samples === wanted && missed === 0],
     [`   late by (half, 99 %, all are within), of which up to ${tickMs} ms are the tick; share of a core`, `${late}; ${(100 * cpuShare).toFixed(1)} %`, '', null]
   ]
+}
+
+/** @param {import('./modbus-week.js').Week} week @returns {Table} */
+function weekRows ({ polls, days, seconds, faults, disconnects, heapMegabytes }) {
+  const faultCount = Object.values(faults).reduce((sum, count) => sum + count, 0)
+  const settled = heapMegabytes.slice(2)
+  const heap = `${Math.min(...settled).toFixed(1)} … ${Math.max(...settled).toFixed(1)} MB`
+  return [[`modbus read, ${quantity(polls)} polls of a device with ${faultCount} faults and ${disconnects} disconnects (${days.toFixed(1)} days in ${seconds.toFixed(0)} s): heap after collection`, heap, 'flat', null]]
 }
