@@ -3,13 +3,25 @@ import { execFile } from 'node:child_process'
 const TIME_LIMIT_MS = 5000
 
 /**
- * Whether the kernel's clock is synchronised, as systemd reads it from adjtimex(2): true whichever of timesyncd, chrony or ntpd keeps it.
+ * Whether the kernel's clock is synchronised, as systemd reads it from adjtimex(2): true whichever of timesyncd, chrony or ntpd keeps it. False, too, where the answer does not come
+ * in time or cannot be asked for now, as on a machine that is busy starting.
+ * @param {string} [program]
  * @returns {Promise<boolean|undefined>} undefined where nobody can tell, as in most containers
  */
-export function isKernelSynchronised () {
+export function isKernelSynchronised (program = 'timedatectl') {
   return new Promise(resolve => {
-    execFile('timedatectl', ['show', '--property=NTPSynchronized', '--value'], { timeout: TIME_LIMIT_MS }, (error, stdout) => {
-      resolve(error ? undefined : { yes: true, no: false }[stdout.trim()])
-    })
+    try {
+      execFile(program, ['show', '--property=NTPSynchronized', '--value'], { timeout: TIME_LIMIT_MS }, (error, stdout) => {
+        if (error) resolve(isNobodyThere(error) ? undefined : false)
+        else resolve({ yes: true, no: false }[stdout.trim()])
+      })
+    } catch { // no memory for another process
+      resolve(false)
+    }
   })
+}
+
+/** It cannot be run at all, or has answered that there is no systemd. @param {import('node:child_process').ExecFileException} error */
+function isNobodyThere ({ code }) {
+  return code === 'ENOENT' || code === 'EACCES' || typeof code === 'number'
 }

@@ -5,6 +5,11 @@ import { batchBytes } from '../batch/batch-bytes.js'
 export const CLOCK_TAG = 'clock'
 export const UNSYNCHRONISED = 'unsynchronised'
 
+/** Samples that were stamped while the clock was not set. @param {Batch} batch */
+export function unsynchronised (batch) {
+  return new Batch({ ...batch, tags: { ...batch.tags, [CLOCK_TAG]: UNSYNCHRONISED } })
+}
+
 /** Corrected time that is so far from the wall clock's is not said to be right. */
 const TOLERANCE_NS = 1_000_000_000n
 
@@ -30,7 +35,7 @@ export class Restamper {
     this.#clock = clock
     this.#emit = emit
     this.#maxBytes = maxBytes
-    this.#stopWaiting = clock.whenSettled(() => this.#release())
+    this.#stopWaiting = clock.whenSettled(() => this.release())
   }
 
   /** How many samples wait. */
@@ -43,16 +48,17 @@ export class Restamper {
     if (this.#clock.state !== 'waiting') return this.#emit(this.#stamped(batch))
     this.#held.push(batch)
     this.#heldBytes += batchBytes(batch)
-    if (this.#heldBytes > this.#maxBytes) this.#release()
+    if (this.#heldBytes > this.#maxBytes) this.release()
+  }
+
+  /** What waits goes on, and nothing waits any longer. */
+  close () {
+    this.#stopWaiting()
+    this.release()
   }
 
   /** What waits goes on. */
-  close () {
-    this.#stopWaiting()
-    this.#release()
-  }
-
-  #release () {
+  release () {
     const held = this.#held
     this.#held = []
     this.#heldBytes = 0
@@ -68,10 +74,7 @@ export class Restamper {
     const isTrue = state === 'set' && line.aheadAt(last) < TOLERANCE_NS
     const isRight = line.correctionAt(time[0]) === 0n && line.correctionAt(last) === 0n
     if (isTrue && isRight) return batch
-    return new Batch({
-      ...batch,
-      time: isRight ? time : time.map(ns => line.at(ns)),
-      tags: isTrue ? batch.tags : { ...batch.tags, [CLOCK_TAG]: UNSYNCHRONISED }
-    })
+    const stamped = isRight ? batch : new Batch({ ...batch, time: time.map(ns => line.at(ns)) })
+    return isTrue ? stamped : unsynchronised(stamped)
   }
 }

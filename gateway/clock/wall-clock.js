@@ -3,6 +3,8 @@ import { TimeLine } from './time-line.js'
 const CHECK_MS = 1000
 /** A smaller difference is not worth a jump, and may be one of reading two clocks. */
 const STEP_NS = 50_000_000n
+/** To ask the kernel takes a process: where the clock may never be set, it is not asked every second. */
+const ASK_AGAIN_NS = 10_000_000_000n
 const NS_PER_MS = 1_000_000n
 
 /**
@@ -28,6 +30,8 @@ export class WallClock {
   #options
   #offsetNs = 0n
   #startedNs
+  #askedNs = 0n
+  #isAsking = false
   /** @type {Set<() => void>} */
   #waiting = new Set()
   /** @type {NodeJS.Timeout|undefined} */
@@ -70,11 +74,23 @@ export class WallClock {
   }
 
   async #await () {
-    const { sourceNs, wallNs, releasedNs, isSynchronised, patienceMs } = this.#options
-    const isSet = wallNs() >= releasedNs && await isSynchronised() !== false
+    const { sourceNs, wallNs, releasedNs, patienceMs } = this.#options
+    const isSet = wallNs() >= releasedNs && await this.#isSynchronised()
     if (this.state === 'set') return // by another check meanwhile
     if (isSet) this.#settle()
     else if (this.state === 'waiting' && sourceNs() - this.#startedNs >= BigInt(patienceMs) * NS_PER_MS) this.#enter('unsynchronised')
+  }
+
+  async #isSynchronised () {
+    const { sourceNs, isSynchronised } = this.#options
+    if (this.#isAsking || (this.state === 'unsynchronised' && sourceNs() - this.#askedNs < ASK_AGAIN_NS)) return false
+    this.#askedNs = sourceNs()
+    this.#isAsking = true
+    try {
+      return await isSynchronised() !== false
+    } finally {
+      this.#isAsking = false
+    }
   }
 
   #settle () {

@@ -26,21 +26,21 @@ export const MAX_BYTES = 64 * 1024 * 1024
  * @param {string} [options.contentType]  of MQTT 5
  * @param {TimeUnit} [options.timeUnit]  of times that are numbers; default ms
  * @param {number} [options.maxBytes]  a longer message is refused
+ * @param {() => bigint} [options.now]  asked only for what has no time of its own
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes = MAX_BYTES } = {}) {
+export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes = MAX_BYTES, now = nowNs } = {}) {
   if (bytes.length > maxBytes) return refusedWhole(`the message of ${bytes.length} bytes is over the limit of ${maxBytes}`)
   if (bytes.length === 0) return refusedWhole('the message is empty')
   const type = contentType?.split(';')[0].trim().toLowerCase()
   if (arrow.recognises(bytes) || type === arrow.contentType) return decodeArrow(bytes, source)
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
-  if (JSON_TYPES.includes(type ?? '') || JSON_START.test(text)) return json.decodeJson(bytes, { source, timeUnit })
-  if (isLineProtocol(text)) return decodeLines(text, { now: nowNs })
-  return toBatches({ payload: text }, { source, timeUnit })
+  const senml = senmlTypes.includes(type ?? '')
+  if (senml || type === json.contentType || JSON_START.test(text)) return json.decodeJson(bytes, { source, timeUnit, senml, now })
+  if (isLineProtocol(text)) return decodeLines(text, { now })
+  return toBatches({ payload: text }, { source, timeUnit, now })
 }
-
-const JSON_TYPES = [json.contentType, ...senmlTypes]
 
 /** An object, array, text, number, true or false that is JSON; plain text does not begin so, or is not a bare number or truth value. */
 const JSON_START = /^\s*(?:[[{"]|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$)/

@@ -44,13 +44,13 @@ export function encodeJson (batch) {
 }
 
 /**
- * Batches, without identity, of any JSON that `toBatches` takes as a payload, with objects and arrays in it; of SenML, and of what Neuron publishes. A time beyond 2^53 is taken
+ * Batches, without identity, of any JSON that `toBatches` takes as a payload, with objects and arrays in it; of SenML (`senml`: the sender says so), and of what Neuron publishes. A time beyond 2^53 is taken
  * digit for digit, as nanoseconds; other numbers are JavaScript's.
  * @param {Uint8Array} bytes
- * @param {{source?: string, timeUnit?: TimeUnit, now?: () => bigint}} options
+ * @param {{source?: string, timeUnit?: TimeUnit, senml?: boolean, now?: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function decodeJson (bytes, { source, timeUnit, now = nowNs }) {
+export function decodeJson (bytes, { source, timeUnit, senml = false, now = nowNs }) {
   let payload
   try {
     const text = utf8.decode(bytes)
@@ -58,7 +58,7 @@ export function decodeJson (bytes, { source, timeUnit, now = nowNs }) {
   } catch (error) {
     return { batches: [], refused: [{ index: -1, reason: `it is not JSON: ${/** @type {Error} */ (error).message}`, value: bytes }] }
   }
-  if (isSenml(payload)) return decodeSenml(payload, { source, now })
+  if ((senml && Array.isArray(payload)) || isSenml(payload)) return decodeSenml(payload, { source, now })
   if (isNeuron(payload)) return decodeNeuron(payload, { source, now })
   return toBatches({ payload }, { source, timeUnit, nested: true, now })
 }

@@ -20,7 +20,7 @@ export function isNeuron (payload) {
 }
 
 /**
- * One row; a tag with an error is missing, and the row's quality says which error. Node and group are tags of the batch.
+ * One row; a tag with an error is missing, and the row's quality says which error (a tag that is itself called so is `quality_2`). Node and group are tags of the batch.
  * @param {any} payload
  * @param {{source?: string, now: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
@@ -33,10 +33,13 @@ export function decodeNeuron (payload, { source, now }) {
   const cells = []
   const tags = payload.tags ?? Object.entries(payload.values).map(([name, value]) => ({ name, value }))
   const errors = [...Object.entries(payload.errors ?? {}), ...tags.filter((/** @type {any} */ { error }) => error).map((/** @type {any} */ { name, error }) => [name, error])]
-  for (const { name, value } of tags) {
+  const names = new Set()
+  for (const { name: ownName, value } of tags) {
     if (value == null) continue
+    const name = ownName === QUALITY_FIELD ? `${QUALITY_FIELD}_2` : ownName
     const type = typeOf(value)
-    const reason = type ? nameFault(name) : whyNot(value)
+    const reason = !type ? whyNot(value) : names.has(name) ? 'is there twice' : nameFault(name)
+    names.add(name)
     if (reason) refused.push({ index: 0, reason: `${quoted(name)} ${reason}`, value })
     else cells.push({ name, type: /** @type {import('../batch/batch.js').FieldType} */ (type), value })
   }

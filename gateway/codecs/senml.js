@@ -10,13 +10,14 @@ import { describe } from '../errors.js'
  * @typedef {import('../batch/series.js').Cell} Cell
  * @typedef {import('../batch/payload.js').Refused} Refused
  * @typedef {Record<string, any>} SenmlRecord
- * @typedef {{device: string, ns: bigint, cells: Cell[]}} Row
+ * @typedef {{device: string, ns: bigint, cells: Map<string, Cell>}} Row
  */
 
 export const contentTypes = ['application/senml+json', 'application/sensml+json']
 
 const LABELS = new Set(['bn', 'bt', 'bu', 'bv', 'bs', 'bver', 'n', 'u', 'v', 'vs', 'vb', 'vd', 's', 't', 'ut'])
 const VALUES = ['v', 'vs', 'vb', 'vd', 's']
+const OWN = ['n', 'u', 't', 'ut', ...VALUES]
 /** Smaller times are relative to now (section 4.5.3). */
 const FIRST_ABSOLUTE_SECOND = 2 ** 28
 const NAME = /^[A-Za-z0-9][-A-Za-z0-9:./_]*$/
@@ -40,19 +41,24 @@ export function decodeSenml (records, { source, now }) {
   const refused = []
   /** @type {Map<string, Row>} */
   const rows = new Map()
-  const nowNs = now()
+  /** @type {bigint|undefined} */
+  let nowNs
+  const sameNow = () => nowNs ??= now()
+  /** @type {Map<string, number>} */
+  const turns = new Map()
   const base = { bn: '', bt: 0, bu: '', bv: 0, bs: 0 }
   records.forEach((record, index) => {
     try {
+      if (!isPlainObject(record)) throw 'it is not an object'
       takeBase(base, record)
-      addTo(rows, record, base, nowNs)
+      addTo({ rows, turns }, record, base, sameNow)
     } catch (error) {
       refused.push({ index, reason: typeof error === 'string' ? error : describe(error), value: record })
     }
   })
   for (const { device, ns, cells } of rows.values()) {
-    const reason = gatherer.take(source, device ? { device } : {}, ns, cells)
-    if (reason) refused.push({ index: -1, reason, value: Object.fromEntries(cells.map(({ name, value }) => [name, value])) })
+    const reason = gatherer.take(source, device ? { device } : {}, ns, [...cells.values()])
+    if (reason) refused.push({ index: -1, reason, value: Object.fromEntries(Array.from(cells.values(), ({ name, value }) => [name, value])) })
   }
   return { batches: gatherer.batches(), refused }
 }
@@ -60,16 +66,25 @@ export function decodeSenml (records, { source, now }) {
 /** @param {SenmlRecord} base @param {SenmlRecord} record */
 function takeBase (base, record) {
   for (const [label, value] of Object.entries(record)) {
-    if (!(label in base)) continue
+    if (!Object.hasOwn(base, label)) continue
     if (typeof value !== typeof base[label]) throw `"${label}" is not a ${typeof base[label]}`
     base[label] = value
   }
 }
 
-/** @param {Map<string, Row>} rows @param {SenmlRecord} record @param {SenmlRecord} base @param {bigint} nowNs */
-function addTo (rows, { n = '', u, t = 0, bver = 10, ...record }, base, nowNs) {
-  if (!VALUES.some(label => label in record)) return // base values alone
-  if (bver > 10) throw `version ${bver} of SenML is not known`
+/**
+ * @param {{rows: Map<string, Row>, turns: Map<string, number>}} taken  `turns`: how often a device has had a name at a time
+ * @param {SenmlRecord} record @param {SenmlRecord} base @param {() => bigint} now
+ */
+function addTo (taken, record, base, now) {
+  const { n = '', u, t = 0, bver = 10 } = record
+  if (!OWN.some(label => Object.hasOwn(record, label))) return // base values alone
+  if (!(bver <= 10)) throw `version ${bver} of SenML is not known`
+  const unknown = Object.keys(record).find(label => label.endsWith('_'))
+  if (unknown) throw `the label ${quoted(unknown)} must be understood, and is not`
+  const values = VALUES.slice(0, 4).filter(label => Object.hasOwn(record, label))
+  if (values.length > 1) throw `it has more than one value: ${values.join(', ')}`
+  if (values.length === 0 && !Object.hasOwn(record, 's')) throw 'it has no value'
   if (typeof n !== 'string' || !NAME.test(base.bn + n)) throw `the name ${quoted(String(base.bn + n))} is none`
   if (typeof t !== 'number') throw '"t" is not a number'
   const name = n.replace(/^[:./_-]+/, '') || 'value'
@@ -77,18 +92,19 @@ function addTo (rows, { n = '', u, t = 0, bver = 10, ...record }, base, nowNs) {
   if (fault) throw `${quoted(name)} ${fault}`
   const unit = u ?? base.bu
   const device = base.bn.replace(/[:./_-]+$/, '')
-  const ns = timeOf(base.bt + t, nowNs)
-  for (const cell of cellsOf(record, base, name, unit)) addCell(rows, device, ns, cell)
+  const ns = timeOf(base.bt + t, now)
+  for (const cell of cellsOf(record, base, name, unit)) addCell(taken, device, ns, cell)
 }
 
-/** @param {Map<string, Row>} rows @param {string} device @param {bigint} ns @param {Cell} cell */
-function addCell (rows, device, ns, cell) {
-  for (let turn = 0; ; turn++) { // a name twice at one time is two rows
-    const key = `${ns} ${turn} ${device}`
-    const row = rows.get(key)
-    if (!row) return rows.set(key, { device, ns, cells: [cell] })
-    if (!row.cells.some(({ name }) => name === cell.name)) return row.cells.push(cell)
-  }
+/** A name twice at one time is two rows. @param {{rows: Map<string, Row>, turns: Map<string, number>}} taken @param {string} device @param {bigint} ns @param {Cell} cell */
+function addCell ({ rows, turns }, device, ns, cell) {
+  const place = `${ns} ${device} ${cell.name}`
+  const turn = turns.get(place) ?? 0
+  turns.set(place, turn + 1)
+  const key = `${ns} ${turn} ${device}`
+  const row = rows.get(key)
+  if (row) row.cells.set(cell.name, cell)
+  else rows.set(key, { device, ns, cells: new Map([[cell.name, cell]]) })
 }
 
 /** @param {SenmlRecord} record @param {SenmlRecord} base @param {string} name @param {unknown} unit @returns {Cell[]} */
@@ -111,8 +127,8 @@ function number (value, label) {
   return value
 }
 
-/** @param {number} seconds  in whole microseconds, which the sum of two decimal fractions may miss by a hair @param {bigint} nowNs */
-function timeOf (seconds, nowNs) {
-  if (Math.abs(seconds) < FIRST_ABSOLUTE_SECOND) return nowNs + BigInt(Math.round(seconds * 1e9))
+/** @param {number} seconds  in whole microseconds, which the sum of two decimal fractions may miss by a hair @param {() => bigint} now */
+function timeOf (seconds, now) {
+  if (seconds < FIRST_ABSOLUTE_SECOND) return parseTime(now() + BigInt(Math.round(seconds * 1e9)))
   return parseTime(Math.round(seconds * 1e6), 'us')
 }

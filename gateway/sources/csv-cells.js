@@ -49,8 +49,9 @@ export function typeOf (cells, decimal) {
 
 /** @type {Record<CellType, (decimal: string) => ReadCell>} */
 const readers = {
+  // Where a comma is the decimal sign, a point sets thousands apart: it is not taken for the other.
   float64: decimal => text => {
-    const plain = decimal === ',' ? text.replace(',', '.') : text
+    const plain = decimal === ',' ? text.replace(/[.,]/g, sign => sign === ',' ? '.' : ',') : text
     const value = NUMBER.test(plain) ? Number(plain) : NaN
     return Number.isFinite(value) ? value : undefined
   },

@@ -35,17 +35,19 @@ export function columnsOf (names, rows, { columns, decimal, needsTime }) {
   if (needsTime && time.length === 0) time.push(timeColumn(named))
   const fields = listed ? withRole('field') : named.map((_, index) => ({ index, field: '', type: /** @type {const} */ ('auto'), unit: '' })).filter(({ index }) => !time.includes(index))
   if (fields.length === 0) throw columnsError('No column is a field.', 'Give at least one column the role of a field.')
+  const sources = withRole('source')
+  if (sources.length > 1) throw columnsError(`${sources.length} columns are the source.`, 'Give one of them the role of a tag.')
 
   const take = uniqueNames(['time', QUALITY_FIELD])
   return {
     count: names.length,
     time,
-    tags: withRole('tag').map(({ index, field }) => ({ index, name: field || named[index] })),
-    source: withRole('source')[0]?.index ?? -1,
+    source: sources[0]?.index ?? -1,
     fields: fields.map(({ index, field, type: wanted, unit }) => {
       const type = wanted === 'auto' ? typeOf(rows.map(cells => cells[index]?.trim() ?? ''), decimal) : wanted
       return { index, name: take(field || named[index]), unit, type, read: cellReader(type, decimal) }
-    })
+    }),
+    tags: withRole('tag').map(({ index, field }) => ({ index, name: take(field || named[index]) }))
   }
 }
 

@@ -41,7 +41,8 @@ function dateNs (text, offset) {
   if (!parts) return undefined
   const [, day, clock = '00:00', seconds = ':00', zone] = parts
   const ns = ifTime(() => parseTime(`${day}T${clock}${seconds}${zone ?? 'Z'}`))
-  return zone || ns === undefined ? ns : ns - BigInt(offset(Number(ns / NANOSECONDS_PER.ms))) * NANOSECONDS_PER.ms
+  if (zone || ns === undefined) return ns
+  return ifTime(() => parseTime(ns - BigInt(offset(Number(ns / NANOSECONDS_PER.ms))) * NANOSECONDS_PER.ms))
 }
 
 /** @param {string} text */

@@ -12,7 +12,7 @@ import { Player } from './player.js'
 
 /**
  * @typedef {import('./csv-file.js').CsvRecord} CsvRecord
- * @typedef {{columns: import('./csv-columns.js').Columns, readTime: (text: string) => bigint|undefined}} Plan  how the rows of the file are read
+ * @typedef {{names: string[]|null, columns: import('./csv-columns.js').Columns, readTime: (text: string) => bigint|undefined}} Plan  how the rows of the file are read; `names`: its first line
  */
 
 export { schema }
@@ -38,7 +38,7 @@ const DELIMITERS = { auto: 'auto', comma: ',', semicolon: ';', tab: '\t' }
  */
 export function openCsv (options, context) {
   const replay = new CsvReplay(readOptions(schema, options), context)
-  return { counters: replay.counters, close: () => replay.close() }
+  return { counters: replay.counters, trouble: () => replay.trouble, close: () => replay.close() }
 }
 
 class CsvReplay {
@@ -72,6 +72,8 @@ class CsvReplay {
     await this.#running
   }
 
+  get trouble () { return this.#player.trouble }
+
   get #closed () { return this.#closing.signal.aborted }
 
   async #run () {
@@ -88,17 +90,20 @@ class CsvReplay {
 
   /** @returns {Promise<Plan>} */
   async #makePlan () {
-    const { file, header, columns: listed, decimal, timeFormat, times } = this.#options
+    const { file, encoding, header, columns: listed, decimal, timeFormat, times } = this.#options
     const [first, ...rows] = await head(file, this.#delimited)
     if (!first) throw this.#emptyError()
     if (!header) rows.unshift(first)
+    if ([first, ...rows].some(cells => cells.some(text => text.includes('\uFFFD')))) {
+      this.#warnOnce('encoding', `${file} has characters that are not ${encoding}: choose another encoding.`)
+    }
     const columns = columnsOf(header ? first : first.map(() => ''), rows, { columns: listed, decimal, needsTime: timeFormat !== 'none' })
     const isTimed = timeFormat !== 'none'
     const format = timeFormat === 'auto' ? this.#formatOf(rows.map(cells => timeText(cells, columns.time))) : timeFormat
     if (times === 'recorded' && (format === 'none' || format === 'relative')) {
       throw new SluiceError('SLUICE_CSV_TIMES', `${file} has no dates.`, { fix: 'Choose times shifted to now.' })
     }
-    return { columns, readTime: isTimed ? timeReader(format, this.#zone) : () => undefined }
+    return { names: header ? first : null, columns, readTime: isTimed ? timeReader(format, this.#zone) : () => undefined }
   }
 
   /** The format of the first of these that is a time. @param {string[]} texts */
@@ -110,11 +115,12 @@ class CsvReplay {
   /** @param {Plan} plan */
   async #playRound (plan) {
     const before = this.counters.rows
-    let hasNames = this.#options.header
+    let { names } = plan
     for await (const records of csvRecords(this.#options.file, this.#delimited)) {
       for (const record of records) {
-        if (hasNames && 'cells' in record) {
-          hasNames = false
+        if (names && 'cells' in record) {
+          this.#refuseOtherNames(names, record.cells)
+          names = null
           continue
         }
         const ns = this.#timeOf(record, plan, this.counters.rows - before)
@@ -137,6 +143,12 @@ class CsvReplay {
     this.#player.endRound(rows)
   }
 
+  /** A file may be replaced between two rounds. @param {string[]} names @param {string[]} cells */
+  #refuseOtherNames (names, cells) {
+    if (names.length === cells.length && names.every((name, index) => name === cells[index])) return
+    throw new SluiceError('SLUICE_CSV_COLUMNS', `${this.#options.file} has other columns than when it was opened.`, { fix: 'Start again, to read it as it is now.' })
+  }
+
   /**
    * The time of a row in the file; undefined, and counted, for one that cannot be read.
    * @param {CsvRecord|import('./csv-file.js').BadLine} record @param {Plan} plan @param {number} row  how many were before it
@@ -147,7 +159,7 @@ class CsvReplay {
     if (cells.length !== columns.count) return this.#drop('cells', line, `it has ${cells.length} cells where the first line has ${columns.count}`, cells.join(' '))
     if (this.#options.timeFormat === 'none') return BigInt(Math.round(row * NS_PER_SECOND / this.#options.rowsPerSecond))
     const text = timeText(cells, columns.time)
-    return readTime(text) ?? this.#drop('time', line, `"${text}" is not a time`, cells.join(' '))
+    return readTime(text) ?? this.#drop('time', line, text ? `"${text}" is not a time` : 'it has no time', cells.join(' '))
   }
 
   /** @param {CsvRows} rows @param {bigint} ns @param {string[]} cells @param {number} line @param {Plan} plan */
@@ -219,9 +231,10 @@ async function head (file, options) {
   return rows.slice(0, PROBED_ROWS + 1)
 }
 
-/** @param {string[]} cells @param {number[]} columns */
+/** Empty where a part is missing: a date alone would be midnight. @param {string[]} cells @param {number[]} columns */
 function timeText (cells, columns) {
-  return columns.map(index => cells[index].trim()).join(' ')
+  const parts = columns.map(index => cells[index].trim())
+  return parts.includes('') ? '' : parts.join(' ')
 }
 
 /** @param {string} text */

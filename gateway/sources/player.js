@@ -10,6 +10,7 @@ import { Playback } from './playback.js'
 const TICK_MS = 50
 const MAX_AGE_NS = 50_000_000n
 const MAX_SLEEP_MS = 1000
+const NS_PER_DAY = 86_400_000_000_000n
 
 /**
  * Plays the rows of a log at its pace, or as fast as they are taken: a batch per tick of what was gathered. While it is held it stands still and loses nothing.
@@ -23,6 +24,7 @@ export class Player {
   #playback
   #gathered
   #lastFlushNs
+  #dueNs = 0n
 
   /**
    * @param {{speed: number, times: string}} options  speed 0: as fast as possible; times 'now': shifted so that the first row is now; others: those of the log
@@ -54,11 +56,18 @@ export class Player {
   /** Sends what is gathered, tick by tick, until a row is due. @param {bigint} logNs */
   async waitFor (logNs) {
     while (!this.#closing.aborted) {
-      const waitNs = this.#playback.at(logNs) - this.#clock.nowNs()
+      this.#dueNs = this.#playback.at(logNs)
+      const waitNs = this.#dueNs - this.#clock.nowNs()
       if (waitNs <= 0n) return
       await this.flush()
       await this.#clock.sleep(Math.min(Math.max(Number(waitNs) / 1e6, TICK_MS), MAX_SLEEP_MS), this.#closing)
     }
+  }
+
+  /** Where the times of a log jump, as when the clock of its machine was set, nothing may come for years. */
+  get trouble () {
+    const days = (this.#dueNs - this.#clock.nowNs()) / NS_PER_DAY
+    return days > 0n ? `the times jump: the next row plays in ${days} ${days === 1n ? 'day' : 'days'}` : undefined
   }
 
   /** Sends what is gathered, if the last time is a tick ago. */

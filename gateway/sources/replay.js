@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { systemClock } from '../batch/clock.js'
 import { emptyLog, readLog, refuseNoFile } from '../can/bus/log-file.js'
 import { parseCandumpLine } from '../can/candump.js'
 import { readDbcFile } from '../can/dbc-file.js'
@@ -9,15 +8,14 @@ import { SluiceError } from '../errors.js'
 import { readOptions } from '../options.js'
 import { LogTime } from './log-time.js'
 import { MessageRows } from './message-rows.js'
-import { Playback } from './playback.js'
+import { Player } from './player.js'
 import { nameProperty } from './source.js'
 
 /** @typedef {import('../can/candump.js').Frame} Frame */
 
-const TICK_MS = 50
 const MAX_ROWS = 1000
-const MAX_AGE_NS = 50_000_000n
-const MAX_SLEEP_MS = 1000
+/** A machine has a few; a log can name any number. */
+const MAX_BUSES = 100
 
 export const schema = {
   type: 'object',
@@ -80,19 +78,17 @@ export const schema = {
  */
 export function openReplay (options, context) {
   const replay = new Replay(readOptions(schema, options), context)
-  return { counters: replay.counters, close: () => replay.close() }
+  return { counters: replay.counters, trouble: () => replay.trouble, close: () => replay.close() }
 }
 
 class Replay {
   counters = { frames: 0, rows: 0, unknownIds: 0, undecodable: 0, otherFrames: 0, badLines: 0, rounds: 0 }
   #options
   #context
-  #clock
   #decoder
-  #playback
+  #player
   /** @type {Map<string, Map<import('../can/message.js').Message, MessageRows>>} by bus */
   #gathered = new Map()
-  #lastFlushNs
   /** @type {Set<string>} kinds of trouble already warned of */
   #warned = new Set()
   #closing = new AbortController()
@@ -102,15 +98,13 @@ class Replay {
   constructor (options, context) {
     this.#options = options
     this.#context = context
-    this.#clock = context.clock ?? systemClock
     refuseNoFile(options.logFile)
     const { messages, warnings } = readDbcFile(options.dbcFile)
     for (const { line, reason } of warnings) {
       this.#warnOnce('dbc', `${options.dbcFile}, line ${line}: ${reason}. ${warnings.length} such in all; the rest of the file is used.`)
     }
     this.#decoder = new Decoder(messages)
-    this.#lastFlushNs = this.#clock.nowNs()
-    this.#playback = new Playback(options.speed, this.#lastFlushNs)
+    this.#player = new Player(options, context, this.#closing.signal, () => allRows(this.#gathered))
     this.#running = this.#run()
   }
 
@@ -118,6 +112,8 @@ class Replay {
     this.#closing.abort()
     await this.#running
   }
+
+  get trouble () { return this.#player.trouble }
 
   get #closed () { return this.#closing.signal.aborted }
 
@@ -152,44 +148,38 @@ class Replay {
         await this.#play(frame, logTime.next(frame.stamp))
         if (this.#closed) return
       }
-      if (this.#clock.nowNs() - this.#lastFlushNs >= MAX_AGE_NS) await this.#flush()
+      await this.#player.flushOld()
       await nextTurn()
       if (this.#closed) return
     }
     const frames = this.counters.frames - framesBefore
     if (frames === 0) throw emptyLog(logFile)
-    await this.#flush()
+    await this.#player.flush()
     this.counters.rounds++
-    this.#playback.endRound(frames)
+    this.#player.endRound(frames)
   }
 
   /** @param {Frame} frame @param {bigint} logNs */
   async #play (frame, logNs) {
-    const { times, speed, logFile } = this.#options
+    const { times, logFile } = this.#options
     this.counters.frames++
     if (times === 'log' && !frame.stamp?.absolute) {
       throw new SluiceError('SLUICE_REPLAY_TIMES', `${logFile} has frames without a date.`, {
         fix: 'Choose times shifted to now, or record the log with candump -l.'
       })
     }
-    if (speed > 0) await this.#waitFor(logNs)
+    if (!this.#player.isDue(logNs)) await this.#player.waitFor(logNs)
     if (this.#closed) return
 
+    if (this.#gathered.size === MAX_BUSES && !this.#gathered.has(frame.bus)) {
+      await this.#player.flush()
+      this.#gathered.clear()
+    }
     const rows = this.#rowsOf(frame)
     if (!rows) return
-    rows.add(times === 'log' ? logNs : this.#playback.at(logNs), frame)
+    rows.add(this.#player.stamp(logNs), frame)
     this.counters.rows++
-    if (rows.isFull) await this.#emit(rows)
-  }
-
-  /** Sends what is gathered, tick by tick, until a frame is due. @param {bigint} logNs */
-  async #waitFor (logNs) {
-    for (;;) {
-      const waitNs = this.#playback.at(logNs) - this.#clock.nowNs()
-      if (waitNs <= 0n || this.#closed) return
-      await this.#flush()
-      await this.#clock.sleep(Math.min(Math.max(Number(waitNs) / 1e6, TICK_MS), MAX_SLEEP_MS), this.#closing.signal)
-    }
+    if (rows.isFull) await this.#player.send(rows)
   }
 
   /** Where a frame's row goes; undefined, and counted, for one that gives none. @param {Frame} frame */
@@ -215,31 +205,15 @@ class Replay {
     return rows
   }
 
-  async #flush () {
-    this.#lastFlushNs = this.#clock.nowNs()
-    for (const ofBus of this.#gathered.values()) {
-      for (const rows of ofBus.values()) if (rows.rows > 0) await this.#emit(rows)
-    }
-  }
-
-  /** @param {MessageRows} rows */
-  async #emit (rows) {
-    if (this.#context.held()) await this.#waitForRelease()
-    if (!this.#closed) this.#context.emit(rows.take(), { recorded: this.#options.times === 'log' })
-  }
-
-  /** Playback stands still meanwhile: what waits does not come in a burst. */
-  async #waitForRelease () {
-    const heldNs = this.#clock.nowNs()
-    do await this.#clock.sleep(TICK_MS, this.#closing.signal)
-    while (this.#context.held() && !this.#closed)
-    if (this.#options.speed > 0) this.#playback.pause(this.#clock.nowNs() - heldNs)
-  }
-
   /** @param {string} kind @param {string} text */
   #warnOnce (kind, text) {
     if (this.#warned.has(kind)) return
     this.#warned.add(kind)
     this.#context.log.warn(text)
   }
+}
+
+/** @param {Map<string, Map<unknown, MessageRows>>} gathered */
+function * allRows (gathered) {
+  for (const ofBus of gathered.values()) yield * ofBus.values()
 }

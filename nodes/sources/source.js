@@ -11,6 +11,8 @@ import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.
  *
  * @typedef {import('../../gateway/sources/source.js').SourceContext} SourceContext
  * @typedef {import('../../gateway/sources/source.js').Source} Source
+ *
+ * @typedef {{type: 'full'|'flows'|'nodes', diff: Record<string, unknown>}} Stopping  what Node-RED is about to stop: `diff` has lists of ids
  */
 
 const STATUS_INTERVAL_MS = 1000
@@ -37,7 +39,14 @@ export function defineSource (RED, type, schema, open) {
       if (!command) throw new SluiceError('SLUICE_SOURCE_COMMAND', `Cannot do ${JSON.stringify(payload) ?? 'nothing'}.`, { fix: 'Send true or "start", false or "stop" as payload.' })
       return commands[command]()
     })
-    node.on('close', (/** @type {() => void} */ done) => runner.stop().catch(error => node.error(error)).finally(done))
+    const onStopping = (/** @type {Stopping} */ { type: deploy, diff }) => {
+      if (deploy === 'full' || Object.values(diff).some(list => Array.isArray(list) && (list.includes(node.id) || list.includes(node.z)))) runner.letGo()
+    }
+    RED.events.on('flows:stopping', onStopping)
+    node.on('close', (/** @type {() => void} */ done) => {
+      RED.events.off('flows:stopping', onStopping)
+      runner.close().catch(error => node.error(error)).finally(done)
+    })
 
     if (options.autostart) return runner.start()
     show({ fill: 'grey', shape: 'ring', text: 'stopped' })
@@ -56,8 +65,8 @@ class Runner {
   #turn = Promise.resolve()
   /** what of the source's counters is in the meter */
   #counted = { ...NOTHING }
-  /** @type {Restamper|null} */
-  #restamper = null
+  /** Outlives the source: what waits for the clock goes on waiting when the source has ended. */
+  #restamper
   #dropGauge = () => {}
 
   /** @param {import('../node.js').Node} node @param {(status: import('../node.js').Status) => void} show @param {(context: SourceContext) => Source|Promise<Source>} open */
@@ -66,26 +75,29 @@ class Runner {
     this.#show = show
     this.#open = open
     this.meter = stats.meter('source', node.name || node.type)
+    this.#restamper = new Restamper(wallClock, batch => this.#send(batch))
   }
 
   start () {
     return this.#next(async () => {
       if (this.#source) return
       wallClock.start()
-      const rowsBefore = this.meter.rows
-      const restamper = new Restamper(wallClock, batch => this.#send(batch))
+      let rows = 0
       try {
         this.#source = await this.#open({
-          emit: (batch, { recorded = false } = {}) => recorded ? this.#send(batch) : restamper.take(batch),
+          emit: (batch, { recorded = false } = {}) => {
+            rows += batch.rows
+            if (recorded) this.#send(batch)
+            else this.#restamper.take(batch)
+          },
           held: () => gates.isHeld(this.#node.id),
           log: logOf(this.#node),
-          onEnd: error => this.#next(() => this.#ended(error, this.meter.rows - rowsBefore)).catch(problem => fail(this.#node, problem))
+          onEnd: error => this.#next(() => this.#ended(error, rows)).catch(problem => this.#fail(problem))
         })
       } catch (error) {
-        restamper.close()
+        this.#showFailure(error)
         throw error
       }
-      this.#restamper = restamper
       if (this.#source.gauge) this.#dropGauge = stats.gauge(`source ${this.#node.name || this.#node.type}`, this.#source.gauge)
       this.#showProgress(this.#source)
     })
@@ -98,6 +110,17 @@ class Runner {
     })
   }
 
+  /** What waits for the clock goes on as it is. Once nodes have begun to stop it would be too late: Node-RED drops what a stopped node is sent. */
+  letGo () {
+    this.#restamper.release()
+  }
+
+  /** For good. */
+  async close () {
+    await this.#next(() => this.#close())
+    this.#restamper.close()
+  }
+
   /** @param {Batch} batch */
   #send (batch) {
     this.meter.record(batch)
@@ -108,7 +131,7 @@ class Runner {
   async #ended (error, rows) {
     if (!this.#source) return
     await this.#close()
-    if (error) fail(this.#node, error)
+    if (error) this.#fail(error)
     else this.#show({ fill: 'grey', shape: 'dot', text: `finished, ${rows.toLocaleString('en-US')} rows${this.#losses}` })
   }
 
@@ -118,7 +141,6 @@ class Runner {
     if (!source) return
     this.#source = null
     await source.close()
-    this.#restamper?.close()
     this.#dropGauge()
     this.#countLosses(source)
   }
@@ -141,7 +163,7 @@ class Runner {
     const trouble = source.trouble?.()
     if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
     if (gates.isHeld(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `held: stage out takes no more${this.#losses}` }
-    const waiting = this.#restamper?.heldRows ?? 0
+    const waiting = this.#restamper.heldRows
     if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
     const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''
     return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${doubt}${this.#losses}` }
@@ -160,6 +182,17 @@ class Runner {
   /** As a status tells them: ", 12 missed, 3 late". */
   get #losses () {
     return Object.entries(this.#counted).filter(([, rows]) => rows > 0).map(([what, rows]) => `, ${count(rows)} ${what}`).join('')
+  }
+
+  /** @param {unknown} error */
+  #fail (error) {
+    fail(this.#node, error)
+    this.#showFailure(error)
+  }
+
+  /** Takes the place of a status that is still to be shown. @param {unknown} error */
+  #showFailure (error) {
+    this.#show({ fill: 'red', shape: 'ring', text: error instanceof Error ? error.message : String(error) })
   }
 
   /** @param {() => Promise<void>} step */

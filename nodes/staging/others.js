@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { deferAcks } from '../../broker/deferred-acks.js'
 import { ForeignConsumer } from '../../broker/foreign.js'
 import { Stage } from '../../broker/stage.js'
-import { nowNs } from '../../gateway/batch/clock.js'
+import { nowNs, wallClock } from '../../gateway/batch/clock.js'
+import { unsynchronised } from '../../gateway/clock/restamper.js'
 import { decodeMessage } from '../../gateway/codecs/index.js'
 import { SluiceError, describe } from '../../gateway/errors.js'
 import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
@@ -48,6 +49,7 @@ export class Others {
     this.#options = options
     this.#letters = letters
     this.#meter = meter
+    wallClock.start()
     this.#opening = this.#open(RED)
     this.#opening.catch(error => node.error(describe(error)))
   }
@@ -89,11 +91,22 @@ export class Others {
   /** @param {Packet} packet @returns {Taken} */
   #read (packet) {
     if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
-    return decodeMessage(packet.payload, {
+    let isStamped = false
+    const { batches, refused } = decodeMessage(packet.payload, {
       source: packet.topic.replaceAll('/', '.'),
       contentType: packet.properties?.contentType,
-      timeUnit: this.#options.timeUnit
+      timeUnit: this.#options.timeUnit,
+      now: () => {
+        isStamped = true
+        return nowNs()
+      }
     })
+    return { batches: isStamped && wallClock.state !== 'set' ? batches.map(unsynchronised) : batches, refused }
+  }
+
+  /** What it cannot hold back, having been sent with QoS 0. */
+  #dropped () {
+    if (this.#meter.dropped++ === 0) this.#node.warn('SLUICE_MESSAGE: Messages of others come faster than they can be kept; those with QoS 0 are dropped, and counted. Have them sent with QoS 1.')
   }
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
@@ -103,10 +116,16 @@ export class Others {
     const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
     const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
     if (openHost) this.#listenToSparkplug(openHost(client), client)
-    const consumer = new ForeignConsumer({ client, topics: foreignTopics, keep: packet => this.keep(packet), log: logOf(this.#node) })
+    const consumer = new ForeignConsumer({ client, topics: foreignTopics, keep: packet => this.keep(packet), onDropped: () => this.#dropped(), log: logOf(this.#node) })
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
-    const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log: logOf(this.#node) })
-    return { connection, consumer, stage }
+    try {
+      const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log: logOf(this.#node) })
+      return { connection, consumer, stage }
+    } catch (error) { // left open, it would take the broker's session from whoever comes next
+      consumer.close()
+      await connection.close()
+      throw error
+    }
   }
 
   /** @param {import('../../gateway/sparkplug/host.js').SparkplugHost} host @param {MqttClient} client */

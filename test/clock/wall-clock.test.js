@@ -69,6 +69,17 @@ describe('the wall clock', () => {
     expect(stored.map(({ tags }) => CLOCK_TAG in tags)).to.deep.equal([true, false])
   })
 
+  it('that is not set in time asks the kernel every ten seconds, and hears when it is', async () => {
+    const { time, clock, asked } = await begin({ wall: RELEASED + 5n * SECOND, synchronised: false })
+    await time.pass(120n)
+    const before = asked()
+    await time.pass(100n)
+    expect(asked() - before).to.be.within(9, 11)
+    time.synchronised = true
+    await time.pass(10n)
+    expect(clock.state).to.equal('set')
+  })
+
   it('put forward moves the samples after that, and no others', async () => {
     const { time, source, stored } = await begin({ wall: RELEASED })
     await time.pass(10n)
@@ -158,7 +169,16 @@ async function begin ({ wall, synchronised = undefined, maxBytes }) {
       }
     }
   }
-  const clock = new WallClock({ sourceNs: () => time.source, wallNs: () => time.wall, releasedNs: RELEASED, isSynchronised: async () => time.synchronised })
+  let asked = 0
+  const clock = new WallClock({
+    sourceNs: () => time.source,
+    wallNs: () => time.wall,
+    releasedNs: RELEASED,
+    isSynchronised: async () => {
+      asked++
+      return time.synchronised
+    }
+  })
   /** @type {{seconds: number[], tags: Record<string, string>}[]} */
   const stored = []
   const restamper = new Restamper(clock, batch => {
@@ -175,7 +195,7 @@ async function begin ({ wall, synchronised = undefined, maxBytes }) {
     }))
   }
   await clock.check()
-  return { time, clock, source, stored }
+  return { time, clock, source, stored, asked: () => asked }
 }
 
 /** @param {Record<string, string>} tags  which keep those of the source */

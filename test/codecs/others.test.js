@@ -36,6 +36,12 @@ describe('line protocol of Telegraf', () => {
     ])
   })
 
+  it('may have tags and fields with any name', () => {
+    const { batches: [batch] } = decode(`m,__proto__=a,constructor=b __proto__=1,toString=2 ${T1}`)
+    expect(Object.entries(batch.tags)).to.deep.equal([['__proto__', 'a'], ['constructor', 'b']])
+    expect(batch.fields.map(({ name }) => name)).to.deep.equal(['__proto__', 'toString'])
+  })
+
   it('has points without a time, which are of now', () => {
     const { batches: [batch] } = decode('m v=1')
     expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now())).to.be.below(5000)
@@ -50,7 +56,8 @@ describe('line protocol of Telegraf', () => {
     ['m v=1 12', 'line 2: SLUICE_TIME_RANGE: The time "12" ns would be 1970-01-01T00:00:00.000000012Z. Set the unit that the time is given in, or check the clock it comes from.'],
     ['m v="open', 'line 2: a text is not closed'],
     ['m v="text"', 'line 2: "v" is string here and float64 in the rows before'],
-    ['m v=1,v=2', 'line 2: it has a field twice']
+    ['m v=1,v=2', 'line 2: it has a field twice'],
+    ['m,a=1,a=2 v=1', 'line 2: the tag "a" is there twice']
   ]) {
     it(`loses only the line ${JSON.stringify(line)}`, () => {
       const { batches, refused } = decode(`m v=7 ${T1}\n${line}\nm v=8 ${T1 + 1n}`)
@@ -125,6 +132,30 @@ describe('SenML', () => {
     expect(batch.fields.map(({ name }) => name)).to.deep.equal(['value'])
   })
 
+  it('loses nothing of a record that is no whole one in silence', () => {
+    const { batches, refused } = decode([{ bn: 'dev:', bt: 1.276e9 }, { n: 'a', v: 1 }, { n: 'b' }, { n: 'c', v: 1, vs: 'one' }, { n: 'd', u: 'A' }])
+    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['2: it has no value', '3: it has more than one value: v, vs', '4: it has no value'])
+    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
+  })
+
+  it('may have labels that nobody knows where its content type says what it is, but none that must be understood', () => {
+    const records = [{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 1, colour: 'red' }, { n: 'b', v: 2, colour_: 'blue' }, 7]
+    const { batches, refused } = decode(records, { contentType: 'application/senml+json' })
+    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal(['the label "colour_" must be understood, and is not', 'it is not an object'])
+  })
+
+  it('has times before now as far back as time goes', () => {
+    const { batches: [batch], refused } = decode([{ n: 'a', v: 1, t: -3e8 }, { n: 'b', v: 1, t: -1e11 }])
+    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 3e11)).to.be.below(5000)
+    expect(refused).to.have.length(1)
+  })
+
+  it('takes as long for a name many times at one time as for many names', () => {
+    const { batches: [batch] } = decode([{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 0 }, ...Array.from({ length: 20_000 }, (_, i) => ({ n: 'a', v: i + 1 }))])
+    expect(Array.from(/** @type {Float64Array} */ (batch.columns[0]))).to.deep.equal(Array.from({ length: 20_001 }, (_, i) => i))
+  })
+
   it('loses only the record that is wrong', () => {
     const { batches, refused } = decode([{ bn: 'dev:', n: 'a', v: 1 }, { n: 'b', v: 'high' }, { n: '§', v: 1 }, { n: 'c', v: 3 }, { bver: 12, n: 'd', v: 4 }])
     expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['1: "v" is not a number', '2: the name "dev:§" is none', '4: version 12 of SenML is not known'])
@@ -161,6 +192,14 @@ describe('JSON of others', () => {
       expect(batches[0].toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, level: 3.5, quality: 'flow: error 3002' }])
     })
   }
+})
+
+describe('a message of Neuron', () => {
+  it('keeps the errors of its tags where one of them is called quality, and tells of tags that are there twice', () => {
+    const { batches: [batch], refused } = decode({ node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, tags: [{ name: 'quality', value: 5 }, { name: 'a', value: 1 }, { name: 'a', value: 2 }, { name: 'b', error: 3002 }] })
+    expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, quality_2: 5, a: 1, quality: 'b: error 3002' }])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal(['"a" is there twice'])
+  })
 })
 
 describe('any bytes of others', () => {

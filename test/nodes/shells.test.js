@@ -87,7 +87,7 @@ describe('node shells', () => {
     it('says which option is wrong, and does nothing else', async () => {
       await helper.load(simulator, [{ ...machine, sampleRateHz: 'fast' }, out])
       const node = helper.getNode('machine')
-      const words = 'Sample rate must be between 0.001 and 10,000 Hz; "fast" is not a number.'
+      const words = 'Sample rate must be between 0.001 and 100,000 Hz; "fast" is not a number.'
       expect(statuses(node)).to.deep.include({ fill: 'red', shape: 'ring', text: words })
       expect(node.error.firstCall.args[0]).to.equal(`SLUICE_OPTIONS: ${words}`)
     })

@@ -80,6 +80,13 @@ describe('CSV replay', () => {
       expect(fieldsOf(batches).map(field => field.split(' ')[0])).to.deep.equal(['x', 'x_2', 'time_2', 'quality_2', 'column6'])
     })
 
+    it('tags of one name, or called like a field, under names of their own', async () => {
+      const { batches } = await play('ts,x,a,b\n1714564800,1,A,B\n', {
+        columns: [{ column: 'ts', role: 'time' }, { column: 'x' }, { column: 'a', role: 'tag', field: 't' }, { column: 'b', role: 'tag', field: 't' }, { column: 'a', role: 'tag', field: 'x' }]
+      })
+      expect(batches[0].tags).to.deep.equal({ t: 'A', t_2: 'B', x_2: 'A' })
+    })
+
     it('a batch for each source and set of tags', async () => {
       const { batches } = await play('ts,line,machine,x\n1714564800,A,press,1\n1714564801,B,press,2\n1714564802,A,saw,3\n1714564803,A,press,4\n1714564804,A,,5\n', {
         columns: [{ column: 'ts', role: 'time' }, { column: 'line', role: 'tag', field: 'hall' }, { column: 'machine', role: 'source' }, { column: 'x' }]
@@ -142,6 +149,19 @@ describe('CSV replay', () => {
       expect(rows[0].time).to.equal(1_714_564_800_500_000_000n)
     })
 
+    it('takes no date for midnight because its time of day is missing', async () => {
+      const { rows, counters, warnings } = await play('Date,Time,x\n2024-05-01,,1\n2024-05-01,12:00,2\n', { columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }] })
+      expect(rows).to.deep.equal([{ time: 1_714_564_800n * SECOND, x: 2n }])
+      expect(counters.badLines).to.equal(1)
+      expect(warnings[0]).to.include('line 2: it has no time.')
+    })
+
+    it('has none before 1970, where a zone was ahead of it', async () => {
+      const { rows, counters } = await play('time,x\n1970-01-01 00:30:00,1\n1970-01-01 01:30:00,2\n', { timeZone: 'Europe/Berlin' })
+      expect(rows).to.deep.equal([{ time: 1800n * SECOND, x: 2n }])
+      expect(counters.badLines).to.equal(1)
+    })
+
     it('counts seconds from a start, and goes by a rate where there are none', async () => {
       const started = await play('time,x\n5.25,1\n6.000000001,2\n', { times: 'now' })
       expect(started.rows.map(({ time }) => time)).to.deep.equal([NOW, NOW + 750_000_001n])
@@ -166,7 +186,7 @@ describe('CSV replay', () => {
       expect(warnings.map(text => text.replace(folder, ''))).to.deep.equal([
         '/log.csv, line 3: it has 1 cells where the first line has 2. Such lines are counted and left out: 1714564801',
         '/log.csv, line 5: "noon" is not a time. Such lines are counted and left out: noon 4',
-        '/log.csv, line 6: its quotes make no sense. Such lines are counted and left out: 1714564803,"5'
+        '/log.csv, line 6: a quote is not closed. Such lines are counted and left out: 1714564803,"5'
       ])
     })
 
@@ -185,6 +205,30 @@ describe('CSV replay', () => {
       ])
     })
 
+    it('takes no point that sets thousands apart for a decimal comma', async () => {
+      const { rows, counters } = await play('time;x\n2024-05-01T12:00:00Z;1.234\n2024-05-01T12:00:01Z;1,5\n', { decimal: ',', columns: [{ column: 'time', role: 'time' }, { column: 'x', type: 'float64' }] })
+      expect(rows.map(({ x, quality }) => x ?? quality)).to.deep.equal(['not a number', 1.5])
+      expect(counters.undecodable).to.equal(1)
+    })
+
+    it('says that the file has another encoding', async () => {
+      const { warnings } = await play(Buffer.from('time,Größe\n2024-05-01,1\n', 'latin1'))
+      expect(warnings.map(text => text.replace(folder, ''))).to.deep.equal(['/log.csv has characters that are not utf-8: choose another encoding.'])
+    })
+
+    it('ends when the file has got other columns in a later round', async () => {
+      const recording = recorder()
+      writeFileSync(file, 'time,a,b\n1714564800,1,2\n')
+      const { emit } = recording
+      recording.emit = batch => {
+        emit(batch)
+        writeFileSync(file, 'time,b,a\n1714564800,2,1\n')
+      }
+      openCsv({ name: 'log', file, speed: 0, loop: true }, recording)
+      expect(await recording.ended).to.have.property('message').that.includes('has other columns than when it was opened')
+      expect(recording.rows()).to.deep.equal([{ time: NOW, a: 1n, b: 2n }])
+    })
+
     it('ends with an error where there is nothing to play, even when looping', async () => {
       for (const text of ['', 'time,x\n', 'time,x\nnever,1\n', '\n\n']) {
         expect((await play(text, { loop: true })).error).to.have.property('code', 'SLUICE_CSV_EMPTY')
@@ -196,6 +240,8 @@ describe('CSV replay', () => {
       expect(missing.error).to.have.property('message', 'There is no column "c". There are 2: a, b.')
       expect((await play('a,b\n1,2\n')).error).to.have.property('message').that.includes('No column is the time')
       expect((await play('ts\n1714564800\n')).error).to.have.property('message').that.includes('No column is a field')
+      const sources = await play('ts,a,b\n1714564800,1,2\n', { columns: [{ column: 'ts', role: 'time' }, { column: 'a', role: 'source' }, { column: 'b', role: 'source' }, { column: 'a' }] })
+      expect(sources.error).to.have.property('message').that.includes('2 columns are the source')
     })
 
     it('refuses files and zones that are none', () => {

@@ -102,6 +102,21 @@ describe('candump replay', () => {
     expect(batches.map(({ rows }) => rows)).to.deep.equal([1000, 1000, 500])
   })
 
+  it('says that the times of the log jump, when the next frame is far away', async () => {
+    writeFileSync(logFile, '(0000000020.000000) can0 064#000001\n(1700000000.000000) can0 064#000002\n')
+    const recording = recorder()
+    const source = openReplay({ logFile, dbcFile, speed: 1, times: 'now' }, recording)
+    while (recording.batches.length === 0) await new Promise(resolve => setImmediate(resolve))
+    expect(source.trouble?.()).to.match(/^the times jump: the next row plays in 1967[45] days$/)
+    await source.close()
+  })
+
+  it('keeps no rows for more buses than a log can really have', async () => {
+    const { batches, counters } = await play(Array.from({ length: 250 }, (_, i) => `(1700000000.${String(i).padStart(6, '0')}) bus${i} 064#0000${(i % 256).toString(16).padStart(2, '0')}`))
+    expect(counters.rows).to.equal(250)
+    expect(new Set(batches.map(({ tags }) => tags.bus)).size).to.equal(250)
+  })
+
   it('continues in every round when shifted to now', async () => {
     const recording = recorder()
     writeFileSync(logFile, `${steady(100).join('\n')}\n`)

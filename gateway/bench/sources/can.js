@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { formatCandumpLine, parseCandumpLine, stampOf } from '../../can/candump.js'
 import { readDbcFile } from '../../can/dbc-file.js'
 import { parseDbc } from '../../can/dbc.js'
@@ -17,6 +18,8 @@ import { MessageRows } from '../../sources/message-rows.js'
  * @property {number} decodeOnlySignalsPerSecond  from frames in memory to columns of batches
  */
 
+const LOG = exampleFile('nmea2000.log')
+const DBC = exampleFile('nmea2000.dbc')
 const MAX_ROWS = 1000
 const CHUNK_CHARACTERS = 65536
 const DENSE_MESSAGES = 40
@@ -29,8 +32,8 @@ const FRAME_NS = 250_000n
  * @returns {Promise<CanRow[]>}
  */
 export async function benchCan ({ seconds }) {
-  const real = { what: 'NMEA 2000, a real log', log: readFileSync('examples/data/nmea2000.log', 'utf8'), messages: readDbcFile('examples/data/nmea2000.dbc').messages }
-  const rows = []
+  const real = { what: 'NMEA 2000, a real log', log: readFileSync(LOG, 'utf8'), messages: readDbcFile(DBC).messages }
+  const results = []
   for (const { what, log, messages } of [real, dense()]) {
     const fromText = await measure(seconds, async rows => {
       let frames = 0
@@ -50,9 +53,9 @@ export async function benchCan ({ seconds }) {
       await nextTurn()
       return frames.length
     }, messages)
-    rows.push({ what, framesPerSecond: fromText.framesPerSecond, signalsPerSecond: fromText.signalsPerSecond, decodeOnlySignalsPerSecond: decodeOnly.signalsPerSecond })
+    results.push({ what, framesPerSecond: fromText.framesPerSecond, signalsPerSecond: fromText.signalsPerSecond, decodeOnlySignalsPerSecond: decodeOnly.signalsPerSecond })
   }
-  return rows
+  return results
 }
 
 /**
@@ -71,7 +74,7 @@ async function measure (seconds, round, messages) {
 
 /** Frames into rows, rows into batches, as the sources do it. */
 class AllRows {
-  /** Signals that were there, in batches. */
+  /** Of signals, in batches. */
   values = 0
   #decoder
   /** @type {Map<import('../../can/message.js').Message, MessageRows>} */
@@ -92,6 +95,11 @@ class AllRows {
     // A source address is no signal.
     if (rows.isFull) this.values += rows.take().values - (message.isParameterGroup ? MAX_ROWS : 0)
   }
+}
+
+/** @param {string} name */
+function exampleFile (name) {
+  return fileURLToPath(new URL(`../../../examples/data/${name}`, import.meta.url))
 }
 
 /** @param {string} log @returns {AsyncGenerator<string, void>} */

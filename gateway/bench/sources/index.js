@@ -1,4 +1,5 @@
 import { quantity } from '../../stats/format.js'
+import { benchCan } from './can.js'
 import { benchModbus } from './modbus.js'
 import { runWeek } from './modbus-week.js'
 import { benchSimulator } from './simulator.js'
@@ -10,20 +11,23 @@ import { benchSimulator } from './simulator.js'
  */
 
 const GOAL_MODBUS_RATIO = 0.8
+const GOAL_SIGNALS = 1_000_000
 const POLLS_OF_A_WEEK = 1_000_000
 
 /** @param {{quick: boolean, progress: (text: string) => void}} options */
 export async function benchSources ({ quick, progress }) {
   const modbus = await benchModbus({ seconds: quick ? 1 : 3, progress })
+  progress('CAN')
+  const can = await benchCan({ seconds: quick ? 1 : 5 })
   progress('simulator')
   const simulator = await benchSimulator({ seconds: quick ? 3 : 20 })
   const week = await runWeek({ polls: quick ? POLLS_OF_A_WEEK / 10 : POLLS_OF_A_WEEK, progress })
-  return { modbus, simulator, week }
+  return { modbus, can, simulator, week }
 }
 
 /** @param {Awaited<ReturnType<typeof benchSources>>} measured @returns {Table} */
-export function sourcesTable ({ modbus, simulator, week }) {
-  return [...modbus.flatMap(modbusRows), ...simulator.flatMap(simulatorRows), ...weekRows(week)]
+export function sourcesTable ({ modbus, can, simulator, week }) {
+  return [...modbus.flatMap(modbusRows), ...can.flatMap(canRows), ...simulator.flatMap(simulatorRows), ...weekRows(week)]
 }
 
 /** @param {Awaited<ReturnType<typeof benchModbus>>[number]} measured @returns {Table} */
@@ -33,6 +37,14 @@ function modbusRows ({ pipeline, ours, library, ratio }) {
     [`modbus read over loopback, float32 values, ${atATime}`, `${quantity(ours)} registers/s`, '', null],
     [`modbus-serial in its tightest loop, ${atATime}`, `${quantity(library)} registers/s`, '', null],
     ['ratio', ratio.toFixed(2), `≥ ${GOAL_MODBUS_RATIO}`, ratio >= GOAL_MODBUS_RATIO]
+  ]
+}
+
+/** @param {import('./can.js').CanRow} measured @returns {Table} */
+function canRows ({ what, framesPerSecond, signalsPerSecond, decodeOnlySignalsPerSecond }) {
+  return [
+    [`CAN, ${what}: lines of candump → frames → DBC → batches`, `${quantity(signalsPerSecond)} signals/s`, `≥ ${quantity(GOAL_SIGNALS).trim()}`, signalsPerSecond >= GOAL_SIGNALS],
+    ['   frames read in that; and signals from frames in memory', `${quantity(framesPerSecond)} frames/s; ${quantity(decodeOnlySignalsPerSecond)} signals/s`, '', null]
   ]
 }
 

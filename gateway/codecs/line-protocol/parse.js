@@ -66,7 +66,8 @@ class LineReader {
     while (this.#take(',')) {
       const key = this.#name('=, ')
       this.#expect('=', 'a tag without a value')
-      tags[key] = this.#name(', ')
+      if (Object.hasOwn(tags, key)) throw `the tag ${quoted(key)} is there twice`
+      Object.defineProperty(tags, key, { value: this.#name(', '), enumerable: true }) // it may be called __proto__
     }
     this.#expect(' ', 'no space before the fields')
     this.#skip(' ')

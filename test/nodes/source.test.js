@@ -1,0 +1,67 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+// @ts-expect-error it has no types
+import helper from 'node-red-node-test-helper'
+import { gates } from '../../gateway/flow/gates.js'
+import { stats } from '../../gateway/stats/stats.js'
+import csv from '../../nodes/sources/csv.js'
+
+helper.init(createRequire(import.meta.url).resolve('node-red'))
+
+describe('a source node', () => {
+  /** @type {string} */
+  let folder
+  before(async () => {
+    folder = await mkdtemp(path.join(os.tmpdir(), 'sluice-source-'))
+    helper.settings({ userDir: folder })
+    await new Promise(resolve => helper.startServer(() => resolve(undefined)))
+  })
+  after(async () => {
+    await new Promise(resolve => helper.stopServer(() => resolve(undefined)))
+    await rm(folder, { recursive: true })
+  })
+  afterEach(() => helper.unload())
+
+  /** @param {any} node @param {RegExp} text @returns {Promise<any>} the first status from now on that is like it */
+  async function statusLike (node, text) {
+    for (;;) {
+      const [{ args: [status] }] = await once(node, 'call:status')
+      if (text.test(status?.text)) return status
+    }
+  }
+
+  it('that cannot start when it is told to says why, whatever it was about to show', async () => {
+    await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', file: path.join(folder, 'none.csv'), autostart: false }])
+    const node = helper.getNode('replay')
+    await statusLike(node, /^stopped$/)
+    node.receive({ payload: 'stop' }) // shown a second after the last one
+    node.receive({ payload: 'start' })
+    await once(node, 'call:error')
+    expect(await statusLike(node, /^.*$/)).to.include({ fill: 'red' }).with.property('text').that.includes('none.csv cannot be read')
+  })
+
+  it('that fails while it runs shows it, and brings what it could not read to the stats', async () => {
+    const file = path.join(folder, 'never.csv')
+    await writeFile(file, 'time,x\nnever,1\nnever,2\n')
+    await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'unreadable', file }])
+    expect(await statusLike(helper.getNode('replay'), /no row that can be read/)).to.include({ fill: 'red' })
+    expect(stats.meter('source', 'unreadable').errors).to.equal(2)
+  })
+
+  it('tells how many rows it gave when it has ended, whatever another of its name gives', async () => {
+    const file = path.join(folder, 'two.csv')
+    await writeFile(file, 'time,x\n2024-05-01,1\n2024-05-02,2\n')
+    await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'shared', file, speed: 0, autostart: false }])
+    const node = helper.getNode('replay')
+    gates.hold('replay', 'a full spool')
+    node.receive({ payload: 'start' })
+    await statusLike(node, /^held/)
+    stats.meter('source', 'shared').rows += 50
+    gates.release('replay', 'a full spool')
+    await statusLike(node, /^finished, 2 rows$/)
+  })
+})
