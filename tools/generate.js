@@ -59,7 +59,7 @@ const DBC_TEXTS = {
   dbcWarning: '1 line could not be read:',
   dbcWarnings: '__n__ lines could not be read:',
   dbcMore: 'And __n__ more.',
-  dbcForbidden: 'You may not check this: it needs the right to read flows.',
+  dbcForbidden: 'You may not check files: it needs the right to deploy.',
   dbcUnanswered: 'Node-RED does not answer.'
 }
 

@@ -23,8 +23,12 @@ const SCREEN_LINE = /^(?:\(([^)]*)\)\s+)?(\S+)\s+(?:[TR]X\s+\S+\s+\S+\s+)?([0-9A
 const SECONDS = /^(\d{1,12})\.(\d{1,9})$/
 const DATE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.(\d{1,9})$/
 const BYTES = /^((?:[0-9A-Fa-f]{2}(?:\s+|$))*)(.*)$/
+/** Thrice what the longest line of candump has. */
+const MAX_LINE_CHARACTERS = 1000
 const DATA_LENGTHS = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64])
 const ERROR_FLAG = 0x20000000
+/** Of the flags of a CAN FD frame, linux/can.h. */
+const BIT_RATE_SWITCH = 1
 // March 1973: smaller is time since the log began, or a clock that was never set.
 const FIRST_ABSOLUTE_SECOND = 1e8
 const EXTENDED_MASK = 0x1FFFFFFF
@@ -37,11 +41,30 @@ const EXTENDED_MASK = 0x1FFFFFFF
 export function parseCandumpLine (line) {
   line = line.trim()
   if (line === '' || line[0] === '#') return null
+  if (line.length > MAX_LINE_CHARACTERS) return { reason: `a line of ${line.length} characters` }
   const log = LOG_LINE.exec(line)
   if (log) return fromLog(log)
   const screen = SCREEN_LINE.exec(line)
   if (screen) return fromScreen(screen)
   return { reason: 'not a line of candump' }
+}
+
+/**
+ * A frame as `candump -l` writes it, without a line end. One without a stamp gets the time 0. Of CAN FD frames, which do not say here whether they switched the bit rate, it says
+ * that they did, as nearly all do.
+ * @param {Frame} frame
+ */
+export function formatCandumpLine ({ stamp, bus, id, extended, kind, fd, data }) {
+  const digits = (kind === 'error' ? id + ERROR_FLAG : id).toString(16).toUpperCase().padStart(extended || kind === 'error' ? 8 : 3, '0')
+  const content = kind === 'remote' ? 'R' : (fd ? `#${BIT_RATE_SWITCH}` : '') + Buffer.from(data.buffer, data.byteOffset, data.length).toString('hex').toUpperCase()
+  return `(${stamp?.text ?? '0000000000.000000'}) ${bus} ${digits}#${content}`
+}
+
+/** The stamp of a time since 1970. @param {bigint} ns  not negative @returns {Stamp} */
+export function stampOf (ns) {
+  const digits = String(ns / 1000n).padStart(16, '0')
+  const text = `${digits.slice(0, -6)}.${digits.slice(-6)}${ns % 1000n === 0n ? '' : String(ns % 1000n).padStart(3, '0')}`
+  return { ns, text, absolute: ns >= BigInt(FIRST_ABSOLUTE_SECOND) * 1_000_000_000n }
 }
 
 /** @param {string[]} match @returns {Frame|BadLine} */
@@ -53,9 +76,14 @@ function fromLog ([, seconds, fraction, bus, idText, content]) {
   if (content[0] === 'R') {
     return /^R[0-9A-Fa-f]?$/.test(content) ? frame(stamp, bus, address, 'remote', false, new Uint8Array(0)) : { reason: 'bad remote frame' }
   }
-  if (content[0] !== '#') return frame(stamp, bus, address, 'data', false, dataOf(content.replace(/_[0-9A-Fa-f]$/, ''), 8))
+  if (content[0] !== '#') return frame(stamp, bus, address, 'data', false, dataOf(withoutDlc(content), 8))
   if (!/^#[0-9A-Fa-f]/.test(content)) return { reason: 'CAN FD frame without flags' }
   return frame(stamp, bus, address, 'data', true, dataOf(content.slice(2), 64))
+}
+
+/** The data without the length code that may follow eight bytes. @param {string} content */
+function withoutDlc (content) {
+  return content.includes('_') ? content.replace(/_[0-9A-Fa-f]$/, '') : content
 }
 
 /** @param {string[]} match @returns {Frame|BadLine} */
@@ -141,8 +169,14 @@ function parseStamp (text) {
 /** @param {string} seconds @param {string} fraction @returns {Stamp} */
 function secondsStamp (seconds, fraction) {
   return {
-    ns: BigInt(seconds + fraction.padEnd(9, '0')),
+    ns: nanoseconds(seconds, fraction),
     text: `${seconds}.${fraction}`,
     absolute: Number(seconds) >= FIRST_ABSOLUTE_SECOND
   }
+}
+
+/** A number is read faster than a bigint, and nearly all logs have microseconds. @param {string} seconds @param {string} fraction */
+function nanoseconds (seconds, fraction) {
+  const micros = fraction.length === 6 ? Number(seconds + fraction) : NaN
+  return Number.isSafeInteger(micros) ? BigInt(micros) * 1000n : BigInt(seconds + fraction.padEnd(9, '0'))
 }

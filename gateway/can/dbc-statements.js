@@ -13,6 +13,9 @@ const KEYWORD = new RegExp(`^(${[
   'SIG_VALTYPE_', 'SIG_TYPE_REF_', 'SIGTYPE_VALTYPE_', 'SG_MUL_VAL_', 'CM_', 'VAL_TABLE_', 'VAL_', 'FILTER', 'CAT_DEF_', 'CAT_',
   'BA_DEF_DEF_REL_', 'BA_DEF_DEF_', 'BA_DEF_SGTYPE_', 'BA_SGTYPE_', 'BA_DEF_REL_', 'BA_DEF_', 'BA_REL_', 'BA_'
 ].join('|')})(?=[\\s:"]|$)`)
+/** Longer ones would be no work for regular expressions. */
+const MAX_STATEMENT_CHARACTERS = 2 ** 20
+const MAX_SHOWN_CHARACTERS = 1000
 const ENDS_WITH_ITS_LINE = new Set(['VERSION', 'NS_', 'BS_', 'BU_', 'BO_', 'SG_'])
 
 /**
@@ -31,15 +34,15 @@ export function * dbcStatements (text) {
     listing = keyword === 'NS_' || keyword === 'BU_'
 
     const line = at + 1
-    if (keyword === '') yield { line, keyword, text: first, reason: 'not a statement of the DBC format' }
-    else if (ENDS_WITH_ITS_LINE.has(keyword)) yield { line, keyword, text: first }
+    if (keyword === '') yield { line, keyword, text: first.slice(0, MAX_SHOWN_CHARACTERS), reason: 'not a statement of the DBC format' }
+    else if (ENDS_WITH_ITS_LINE.has(keyword)) yield unlessTooLong({ line, keyword, text: first })
     else {
       const statement = terminated(lines, at)
       if (statement.reason) {
-        yield { line, keyword, text: first, reason: statement.reason }
+        yield { line, keyword, text: first.slice(0, MAX_SHOWN_CHARACTERS), reason: statement.reason }
         continue
       }
-      yield { line, keyword, text: statement.text }
+      yield unlessTooLong({ line, keyword, text: statement.text })
       at = statement.last
       if (statement.rest.trim() !== '') lines[at--] = statement.rest
     }
@@ -73,6 +76,12 @@ function terminated (lines, from) {
     parts.push(line)
   }
   return quoted ? broken() : { text: parts.join('\n').trim(), last: lines.length - 1, rest: '' }
+}
+
+/** @param {Statement} statement @returns {Statement} */
+function unlessTooLong (statement) {
+  if (statement.text.length <= MAX_STATEMENT_CHARACTERS) return statement
+  return { ...statement, text: statement.text.slice(0, MAX_SHOWN_CHARACTERS), reason: `a statement of ${statement.text.length} characters` }
 }
 
 function broken () {

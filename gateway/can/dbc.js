@@ -1,4 +1,6 @@
+import { parseChoices } from './choices.js'
 import { dbcStatements } from './dbc-statements.js'
+import { MAX_GROUP_BYTES } from './j1939.js'
 import { compileMessage } from './message.js'
 
 /**
@@ -13,19 +15,19 @@ const EXTENDED_FLAG = 0x80000000
 const MAX_STANDARD_ID = 0x7FF
 const MAX_EXTENDED_ID = 0x1FFFFFFF
 const MAX_SIGNAL_BITS = 64
-const MAX_FRAME_BITS = 64 * 8
 /** Holds the signals that belong to no message. */
 const NO_MESSAGE_ID = 0xC0000000
 
 const NUMBER = String.raw`([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)`
-const STRING = String.raw`"((?:[^"\\]|\\"|\\(?!"))*)"`
+const STRING = String.raw`"([^"\\]*(?:(?:\\"|\\(?!"))[^"\\]*)*)"`
 const MESSAGE = /^BO_\s+(\d+)\s+([^\s:]+)\s*:\s*(\d+)(?=\s|$)/
 const SIGNAL = new RegExp(String.raw`^SG_\s+([^\s:]+)(?:\s+(M|m\d+M?))?\s*:\s*(\d+)\s*\|\s*(\d+)\s*@\s*([01])\s*([-+])\s*` +
   String.raw`\(\s*${NUMBER}\s*,\s*${NUMBER}\s*\)\s*(?:\[\s*${NUMBER}?\s*\|\s*${NUMBER}?\s*\])?\s*(?:${STRING})?`)
-const VALUE_TYPE = /^SIG_VALTYPE_\s+(\d+)\s+(\S+)\s*:?\s*([0-3])$/
+const VALUE_TYPE = /^SIG_VALTYPE_\s+(\d+)\s+(\S+)(?:\s*:\s*|\s+)([0-3])$/
 const MULTIPLEX_VALUES = /^SG_MUL_VAL_\s+(\d+)\s+(\S+)\s+(\S+)\s+(\d+\s*-\s*\d+(?:\s*,\s*\d+\s*-\s*\d+)*)$/
-const SIGNAL_CHOICES = new RegExp(String.raw`^VAL_\s+(\d+)\s+(\S+)(?:\s+${NUMBER}\s*${STRING})*$`)
-const VARIABLE_CHOICES = new RegExp(String.raw`^VAL_\s+[A-Za-z_]\w*(?:\s+${NUMBER}\s*${STRING})*$`)
+const TABLE = /^VAL_TABLE_\s+(\w+)\s*([^]*)$/
+const SIGNAL_CHOICES = /^VAL_\s+(\d+)\s+([^\s"]+)\s*([^]*)$/
+const VARIABLE_CHOICES = /^VAL_\s+[A-Za-z_]\w*\s*([^]*)$/
 const ATTRIBUTE_ENUM = new RegExp(String.raw`^BA_DEF_\s+BO_\s+${STRING}\s+ENUM\s+(.*)$`, 's')
 const ATTRIBUTE_DEFAULT = new RegExp(String.raw`^BA_DEF_DEF_\s+${STRING}\s+(?:${STRING}|(\S+))$`)
 const ATTRIBUTE = new RegExp(String.raw`^BA_\s+${STRING}\s+` +
@@ -54,6 +56,8 @@ class DbcParser {
   #frameFormats = []
   #defaultFrameFormat = ''
   #protocol = ''
+  /** @type {Map<string, Map<bigint, string>>} */
+  #tables = new Map()
 
   /** @param {string} text @returns {Dbc} */
   parse (text) {
@@ -92,10 +96,11 @@ class DbcParser {
       if (id > MAX_EXTENDED_ID) return `identifier ${number} exceeds 29 bits`
       const replaces = this.#messages.get(number)
       this.#current = {
-        id, extended: flagged || id > MAX_STANDARD_ID, name: match[2], length: Number(match[3]), frameFormat: '', signals: new Map(), line, text
+        id, extended: flagged || id > MAX_STANDARD_ID, name: match[2], length: Math.min(Number(match[3]), MAX_GROUP_BYTES), frameFormat: '', signals: new Map(), line, text
       }
       this.#messages.set(number, this.#current)
       if (replaces) return `replaces ${replaces.name} of line ${replaces.line}, which has the same identifier`
+      if (Number(match[3]) > MAX_GROUP_BYTES) return `${match[3]} bytes: no message has more than ${MAX_GROUP_BYTES}`
       if (!flagged && id > MAX_STANDARD_ID) return `identifier ${number} exceeds 11 bits without the flag for 29: read as 29 bits`
     },
 
@@ -104,7 +109,7 @@ class DbcParser {
       if (this.#current === null) return
       const match = SIGNAL.exec(text)
       if (!match) return 'not a signal'
-      const [, name, multiplexing = '', start, length, order, sign, factor, offset, , , unit = ''] = match
+      const [, name, multiplexing = '', start, length, order, sign, factor, offset, minimum, maximum, unit = ''] = match
       /** @type {ParsedSignal} */
       const signal = {
         name,
@@ -116,6 +121,8 @@ class DbcParser {
         floatBits: 0,
         factor: Number(factor),
         offset: Number(offset),
+        ...rangeOf(Number(minimum), Number(maximum)),
+        choices: new Map(),
         isSwitch: multiplexing.endsWith('M'),
         parent: null,
         selectors: [],
@@ -124,11 +131,18 @@ class DbcParser {
       }
       if (multiplexing.startsWith('m')) signal.selectors = [[parseInt(multiplexing.slice(1)), parseInt(multiplexing.slice(1))]]
       if (signal.length < 1 || signal.length > MAX_SIGNAL_BITS) return `${length} bits, not 1 to ${MAX_SIGNAL_BITS}`
-      if (signal.start + signal.length > MAX_FRAME_BITS) return 'outside of any frame'
+      if (signal.start + signal.length > MAX_GROUP_BYTES * 8) return 'outside of any frame'
       if (!Number.isFinite(signal.factor) || !Number.isFinite(signal.offset)) return 'factor or offset is too large'
       const replaces = this.#current.signals.get(name)
       this.#current.signals.set(name, signal)
       if (replaces) return `replaces ${name} of line ${replaces.line} in the same message`
+    },
+
+    VAL_TABLE_: (/** @type {string} */ text) => {
+      const [, name, pairs] = TABLE.exec(text) ?? []
+      const choices = pairs === undefined ? undefined : parseChoices(pairs)
+      if (!choices) return 'not a table of values'
+      this.#tables.set(name, choices)
     }
   }
 
@@ -152,8 +166,13 @@ class DbcParser {
 
     VAL_: (/** @type {string} */ text) => {
       const match = SIGNAL_CHOICES.exec(text)
-      if (match) return this.#withSignal(match[1], match[2], () => {})
-      if (!VARIABLE_CHOICES.test(text)) return 'not the names of values'
+      if (!match) {
+        const pairs = VARIABLE_CHOICES.exec(text)?.[1]
+        return pairs !== undefined && parseChoices(pairs) ? undefined : 'not the names of values'
+      }
+      const [, message, name, pairs] = match
+      const choices = this.#tables.get(pairs) ?? parseChoices(pairs)
+      return choices ? this.#withSignal(message, name, signal => { signal.choices = choices }) : 'not the names of values'
     },
 
     BA_DEF_: (/** @type {string} */ text) => {
@@ -204,4 +223,9 @@ class DbcParser {
   #warn (line, text, reason) {
     this.#warnings.push({ line, text, reason })
   }
+}
+
+/** The limits of a DBC; `[0|0]` says there are none. @param {number} minimum @param {number} maximum */
+function rangeOf (minimum, maximum) {
+  return minimum < maximum ? { minimum, maximum } : { minimum: -Infinity, maximum: Infinity }
 }

@@ -1,3 +1,7 @@
+import { bytesNeeded, rawLimits, rawOf, rawReader } from './bits.js'
+import { floatRange, rawRange } from './signal-range.js'
+import { bitsOfFloat, compileWriter } from './signal-writer.js'
+
 /**
  * @typedef {object} SignalDefinition
  * @property {string} name
@@ -9,6 +13,9 @@
  * @property {0|32|64} floatBits  0 for a whole number
  * @property {number} factor
  * @property {number} offset
+ * @property {number} minimum  physical; without a range neither this nor the maximum is finite
+ * @property {number} maximum
+ * @property {Map<bigint, string>} choices  names of raw values, if any
  *
  * @typedef {number|bigint} Value  physical value
  * @typedef {object} Signal
@@ -17,23 +24,31 @@
  * @property {'float64'|'int64'|'string'} type  int64 for whole numbers beyond ±2^53, string (decimal digits) for those beyond int64;
  *   values of both are read as bigint
  * @property {number} bytes  how many data bytes a frame must have to hold it
- * @property {(data: Uint8Array) => Value|undefined} read  undefined where the frame does not hold it or says "not available"
+ * @property {Value} minimum  of the values it may have
+ * @property {Value} maximum
+ * @property {number} step  from one value to the next; 0 for a float
+ * @property {Map<bigint, string>} choices  names of raw values, if any
+ * @property {(data: Uint8Array) => Value|string|undefined} read  undefined where the frame does not hold it or says "not available"; text only where texts are asked for
+ * @property {(data: Uint8Array) => string|undefined} readText  the name of its raw value, else the value's digits
+ * @property {import('./signal-writer.js').Write} write
  */
 
 /**
  * @param {SignalDefinition} definition
  * @param {object} options
- * @param {boolean} options.marksMissing  the highest raw value means "not available"
+ * @param {boolean} options.marksMissing  one raw value means "not available"
  * @param {(data: Uint8Array) => boolean} [options.isSelected]  of a multiplexed signal: whether this frame carries it
  * @returns {Signal}
  */
 export function compileSignal (definition, { marksMissing, isSelected }) {
-  const { name, unit } = definition
+  const { name, unit, choices } = definition
   const bytes = bytesNeeded(definition)
   const type = typeOf(definition)
   const readRaw = rawReader(definition)
   const toPhysical = converter(definition, type)
-  const missing = marksMissing ? highestRaw(definition) : undefined
+  const notAvailable = marksMissing ? notAvailableRaw(definition) : undefined
+  const missing = notAvailable === undefined ? undefined : rawOf(definition, notAvailable)
+  const texts = textsByRaw(definition)
 
   /** @param {Uint8Array} data */
   const read = data => {
@@ -41,71 +56,43 @@ export function compileSignal (definition, { marksMissing, isSelected }) {
     const raw = readRaw(data)
     return raw === missing ? undefined : toPhysical(raw)
   }
-  if (!isSelected) return { name, unit, type, bytes, read }
-  return { name, unit, type, bytes, read: data => isSelected(data) ? read(data) : undefined }
-}
-
-/**
- * Reads the bits as an unsigned number: a bigint where they span more than six bytes. The data must be long enough.
- * @param {SignalDefinition} definition
- * @returns {(data: Uint8Array) => Value}
- */
-export function rawReader (definition) {
-  const { length } = definition
-  const { top, step, count, shift } = layout(definition)
-  if (count <= 4) {
-    const mask = length === 32 ? -1 : (1 << length) - 1
-    return data => {
-      let raw = 0
-      for (let n = 0, at = top; n < count; n++, at += step) raw = raw << 8 | data[at]
-      return (raw >>> shift & mask) >>> 0
-    }
+  /** A name that the table gives to "not available" says more than a missing value. @param {Uint8Array} data */
+  const readText = data => {
+    if (data.length < bytes) return undefined
+    const raw = readRaw(data)
+    return texts.get(raw) ?? (raw === missing ? undefined : String(toPhysical(raw)))
   }
-  if (count <= 6) {
-    const below = 2 ** shift
-    const size = 2 ** length
-    return data => {
-      let raw = 0
-      for (let n = 0, at = top; n < count; n++, at += step) raw = raw * 256 + data[at]
-      return Math.floor(raw / below) % size
-    }
-  }
-  return data => {
-    let raw = 0n
-    for (let n = 0, at = top; n < count; n++, at += step) raw = raw << 8n | BigInt(data[at])
-    return BigInt.asUintN(length, raw >> BigInt(shift))
+  const range = definition.floatBits ? null : rawRange(definition, notAvailable)
+  const [minimum, maximum] = limitsOf(definition, range, toPhysical)
+  const absent = marksMissing && definition.floatBits ? bitsOfFloat(NaN, definition.floatBits) : notAvailable ?? 0n
+  return {
+    name,
+    unit,
+    type,
+    bytes,
+    minimum,
+    maximum,
+    step: definition.floatBits ? 0 : Math.abs(definition.factor),
+    choices,
+    read: isSelected ? data => isSelected(data) ? read(data) : undefined : read,
+    readText: isSelected ? data => isSelected(data) ? readText(data) : undefined : readText,
+    write: compileWriter(definition, { isExact: type !== 'float64', minimum, maximum, range, absent })
   }
 }
 
-/** @param {SignalDefinition} definition */
-export function bytesNeeded (definition) {
-  const { top, step, count } = layout(definition)
-  return Math.max(top, top + step * (count - 1)) + 1
-}
-
-/**
- * Where the bits are: bytes from the most significant (`top`, then by `step`), and how many bits below the signal to drop.
- * @param {SignalDefinition} definition
- */
-function layout ({ start, length, littleEndian }) {
-  if (littleEndian) {
-    const bottom = start >> 3
-    const top = (start + length - 1) >> 3
-    return { top, step: -1, count: top - bottom + 1, shift: start & 7 }
-  }
-  // Motorola: counted from the most significant bit of byte 0, the bits of a signal are in sequence.
-  const first = (start & ~7) + 7 - (start & 7)
-  const last = first + length - 1
-  const top = first >> 3
-  return { top, step: 1, count: (last >> 3) - top + 1, shift: 7 - (last & 7) }
+/** @param {SignalDefinition} definition @param {import('./signal-range.js').RawRange|null} range @param {(raw: Value) => Value} toPhysical */
+function limitsOf (definition, range, toPhysical) {
+  const { low, high } = range ?? floatRange(definition)
+  if (!range) return [low, high]
+  const limits = [low, high].map(raw => toPhysical(rawOf(definition, /** @type {bigint} */ (raw))))
+  return definition.factor < 0 ? limits.reverse() : limits
 }
 
 /** @param {SignalDefinition} definition @returns {Signal['type']} */
-function typeOf ({ length, signed, floatBits, factor, offset }) {
+function typeOf (definition) {
+  const { floatBits, factor, offset } = definition
   if (floatBits || !Number.isSafeInteger(factor) || !Number.isSafeInteger(offset)) return 'float64'
-  const lowest = signed ? -(1n << BigInt(length - 1)) : 0n
-  const highest = (1n << BigInt(signed ? length - 1 : length)) - 1n
-  const limits = [lowest, highest].map(raw => raw * BigInt(factor) + BigInt(offset))
+  const limits = rawLimits(definition).map(raw => raw * BigInt(factor) + BigInt(offset))
   if (limits.every(limit => BigInt.asIntN(54, limit) === limit)) return 'float64'
   return limits.every(limit => BigInt.asIntN(64, limit) === limit) ? 'int64' : 'string'
 }
@@ -132,16 +119,28 @@ function converter ({ length, signed, floatBits, factor, offset }, type) {
   }
 }
 
+/** From here on a signed value is taken to have one to spare even where the DBC does not say so. */
+const SPARING_BITS = 16
+
 /**
- * The bits of the highest value: all ones, or the largest positive if signed. A single bit has no value to spare, a float has NaN.
+ * The raw value that means "not available": all ones (SAE J1939-71), the largest positive if signed (NMEA 2000). A single bit has none to
+ * spare, nor has a short signed value, whose largest is an everyday one, unless the DBC's range leaves it out; a float has NaN.
  * @param {SignalDefinition} definition
- * @returns {Value|undefined}
+ * @returns {bigint|undefined}
  */
-function highestRaw (definition) {
-  const { length, signed, floatBits } = definition
+function notAvailableRaw (definition) {
+  const { length, signed, floatBits, factor, offset, minimum, maximum } = definition
   if (length < 2 || floatBits) return undefined
-  const raw = (1n << BigInt(signed ? length - 1 : length)) - 1n
-  return layout(definition).count <= 6 ? Number(raw) : raw
+  const [, highest] = rawLimits(definition)
+  const value = Number(highest) * factor + offset
+  return !signed || length >= SPARING_BITS || value < minimum || value > maximum ? highest : undefined
+}
+
+/** Names by raw value as it is read; those of values that the bits cannot hold are left out. @param {SignalDefinition} definition @returns {Map<Value, string>} */
+function textsByRaw (definition) {
+  const [lowest, highest] = rawLimits(definition)
+  const fitting = [...definition.choices].filter(([value]) => value >= lowest && value <= highest)
+  return new Map(fitting.map(([value, text]) => [rawOf(definition, value), text]))
 }
 
 const scratch = new DataView(new ArrayBuffer(8))

@@ -1,5 +1,6 @@
 import { Batch } from '../batch/batch.js'
 import { Decoder } from '../can/decoder.js'
+import { J1939Transport } from '../can/j1939-transport.js'
 import { MessageRows } from './message-rows.js'
 
 /**
@@ -17,23 +18,26 @@ import { MessageRows } from './message-rows.js'
  * @typedef {object} Sorter
  * @property {(ns: bigint, frame: Frame) => Rows|undefined} put  into the rows that it gives back
  * @property {() => Iterable<Rows>} all
+ * @property {Record<string, number>} transported  counters of messages that come in several frames
  *
  * @typedef {{rows: number, unknownIds: number, undecodable: number, otherFrames: number, errorFrames: number}} RowCounters
  */
 
 const MAX_ROWS = 1000
+const CLASSIC_BYTES = 8
 /** A log, or someone's messages, can name any number of buses: those that come later share one place. */
 const MOST_BUSES = 32
 const OTHER_BUSES = 'others'
 
 /**
- * Rows of signals: a source per message, `<name>.<message>`, in which each frame is a row. It counts what the DBC file does not know (`unknownIds`), what is too short for any signal
- * (`undecodable`), and frames without data (`otherFrames`, `errorFrames`).
+ * Rows of signals: a source per message, `<name>.<message>`, in which each frame is a row, or where J1939 and NMEA 2000 send one in several, each message. It counts what the DBC file does
+ * not know (`unknownIds`), what is too short for any signal (`undecodable`), and frames without data (`otherFrames`, `errorFrames`).
  * @implements {Sorter}
  */
 export class SignalRows {
   #name
   #decoder
+  #transport
   #counters
   #warnOnce
   /** @type {Map<string, Map<Message, MessageRows>>} by bus */
@@ -42,16 +46,21 @@ export class SignalRows {
   /** @param {{name: string, messages: Message[], choices: 'numbers'|'texts', counters: RowCounters, warnOnce: (kind: string, text: string) => void}} options */
   constructor ({ name, messages, choices, counters, warnOnce }) {
     this.#name = name
-    this.#decoder = new Decoder(messages, { choices })
+    const decoder = this.#decoder = new Decoder(messages, { choices })
+    this.#transport = messages.some(({ isParameterGroup }) => isParameterGroup) ? new J1939Transport(id => (decoder.find(id, true)?.length ?? 0) > CLASSIC_BYTES) : null
     this.#counters = counters
     this.#warnOnce = warnOnce
   }
 
+  /** Of the messages of several frames. @returns {Record<string, number>} */
+  get transported () { return this.#transport?.counters ?? {} }
+
   /** @param {bigint} ns @param {Frame} frame */
   put (ns, frame) {
-    const rows = this.#rowsOf(frame)
+    const whole = this.#transport ? this.#transport.add(frame, ns) : frame
+    const rows = whole && this.#rowsOf(whole)
     if (!rows) return undefined
-    rows.add(ns, frame)
+    rows.add(ns, whole)
     this.#counters.rows++
     return rows
   }
@@ -99,6 +108,8 @@ export class RawRows {
     this.#name = name
     this.#counters = counters
   }
+
+  get transported () { return {} }
 
   /** @param {bigint} ns @param {Frame} frame */
   put (ns, frame) {

@@ -7,6 +7,7 @@ import { nameProperty } from './source.js'
 
 /**
  * @typedef {import('../can/bus/bus.js').Bus} Bus
+ * @typedef {import('../can/bus/bus.js').Listener} Listener
  * @typedef {import('../can/candump.js').Frame} Frame
  * @typedef {import('./source.js').SourceContext & {bus: Bus}} CanContext
  */
@@ -76,8 +77,8 @@ export const schema = {
 /**
  * Starts to listen to a bus. While it is held, a replay waits; frames of a live bus are dropped and counted.
  *
- * Counters: `frames` heard, `rows` made of them; `unknownIds`, `undecodable`, `otherFrames` and `errorFrames` as in SignalRows; `missed`: frames dropped while it was held, and those that the
- * interface has lost; `badLines` of a log.
+ * Counters: `frames` heard, `rows` made of them; `unknownIds`, `undecodable`, `otherFrames` and `errorFrames` as in SignalRows; `dropped` while it was held; `missed`: those,
+ * and what the interface has lost; `badLines` of a log.
  * @param {object} options  as in the schema
  * @param {CanContext} context
  * @returns {import('./source.js').Source}
@@ -86,10 +87,10 @@ export const schema = {
 export function openCanRead (options, context) {
   const { bus } = context
   const read = new CanRead(readOptions(schema, options), context)
-  return { counters: read.counters, close: () => read.close(), trouble: () => bus.trouble(), gauge: () => ({ ...bus.gauge(), ...read.counters }) }
+  return { counters: read.counters, close: () => read.close(), trouble: () => bus.trouble(), gauge: () => ({ ...bus.gauge(), ...read.gauge() }) }
 }
 
-/** @implements {import('../can/bus/bus.js').Listener} */
+/** @implements {Listener} */
 class CanRead {
   counters
   #context
@@ -106,17 +107,21 @@ class CanRead {
     const counters = this.counters = countersOf(context.bus)
     this.filter = parseIdFilter(filter)
     this.#sorter = mode === 'frames' ? new RawRows({ name, counters }) : new SignalRows({ name, messages: readMessages(dbcFile, context.log), choices, counters, warnOnce: warnerOnce(context.log) })
-    this.#stopFlushing = this.#clock.every(batchMs, () => { if (!context.held()) this.#flush() })
+    this.#stopFlushing = this.#clock.every(batchMs, () => this.#flushIfTaken())
     this.#stopListening = context.bus.listen(this)
   }
 
-  held = () => this.#context.held()
+  held () {
+    return this.#context.held()
+  }
 
   /** @param {number} frames */
-  miss = frames => { this.counters.missed += frames }
+  miss (frames) {
+    this.counters.dropped += frames
+  }
 
   /** @param {Frame[]} frames @param {BigInt64Array} times */
-  take = (frames, times) => {
+  take (frames, times) {
     this.counters.frames += frames.length
     for (let i = 0; i < frames.length; i++) {
       const rows = this.#sorter.put(times[i], frames[i])
@@ -125,19 +130,37 @@ class CanRead {
   }
 
   /** @param {unknown} [error] */
-  end = async error => {
+  async end (error) {
     this.#stopFlushing()
+    this.#stopListening()
     const { signal } = this.#closing
     while (this.#context.held() && !signal.aborted) await this.#clock.sleep(HELD_POLL_MS, signal)
     if (signal.aborted) return
-    this.#flush()
+    try {
+      this.#flush()
+    } catch (problem) {
+      error ??= problem
+    }
     this.#context.onEnd(error)
+  }
+
+  /** @returns {Record<string, number>} */
+  gauge () {
+    return { ...this.counters, ...this.#sorter.transported }
   }
 
   async close () {
     this.#closing.abort()
     this.#stopFlushing()
     this.#stopListening()
+  }
+
+  #flushIfTaken () {
+    try {
+      if (!this.#context.held()) this.#flush()
+    } catch (error) {
+      this.end(error)
+    }
   }
 
   #flush () {
@@ -166,16 +189,15 @@ export function warnerOnce (log) {
 /** The bus counts for all who read it, from when it was opened; these begin now. @param {Bus} bus */
 function countersOf ({ counters: ofBus }) {
   const { drops: dropsBefore = 0, badLines: badLinesBefore = 0 } = ofBus
-  let held = 0
   return {
     frames: 0,
     rows: 0,
+    dropped: 0,
     unknownIds: 0,
     undecodable: 0,
     otherFrames: 0,
     errorFrames: 0,
-    get missed () { return held + (ofBus.drops ?? 0) - dropsBefore },
-    set missed (frames) { held += frames - this.missed },
+    get missed () { return this.dropped + (ofBus.drops ?? 0) - dropsBefore },
     get badLines () { return (ofBus.badLines ?? 0) - badLinesBefore }
   }
 }

@@ -115,7 +115,8 @@ class ModbusRead {
   /** @returns {string|undefined} */
   trouble () {
     const { state, lastGoodMs } = this.#device.health
-    if (state !== 'good') {
+    const isUnasked = state === 'connecting' && this.#pollers.every(({ isUp }) => isUp) // since it was connected anew
+    if (state !== 'good' && !isUnasked) {
       const last = lastGoodMs === null ? 'no answer so far' : `last answer ${this.#secondsSince(lastGoodMs)} s ago`
       return `${state}, ${last}${state === 'silent' ? this.#nextTry() : ''}`
     }

@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseCandumpLine } from '../../gateway/can/candump.js'
+import { formatCandumpLine, parseCandumpLine, stampOf } from '../../gateway/can/candump.js'
 import { lineBlocks } from '../../gateway/can/line-blocks.js'
+import { findProgram, requireServer } from '../servers/programs.js'
 
 /** @param {string} line @returns {any} a frame, its data as hexadecimal text */
 function frame (line) {
@@ -94,6 +96,43 @@ describe('candump lines', () => {
         bus: 'can1', id, extended, kind: 'data', fd: false, data: hex
       })
     }), { numRuns: 5000 })
+  })
+
+  it('is written as candump does', () => {
+    const lines = [
+      '(1436509052.249713) vcan0 044#2A366C2BBA', '(1436509052.249713) can0 00000044#', '(1436509052.123456789) can0 7FF#R', '(0000000012.000001) can0 20000004#0004000000000000',
+      '(1436509052.249713) can0 123##1AABBCC00'
+    ]
+    const recorded = readFileSync('examples/data/nmea2000.log', 'utf8').split('\n').filter(line => line.startsWith('('))
+    for (const line of [...lines, ...recorded]) expect(formatCandumpLine(/** @type {any} */ (parseCandumpLine(line)))).to.equal(line)
+  })
+
+  it('gives back any frame it is written of', () => {
+    const kind = fc.constantFrom(/** @type {const} */ ('data'), /** @type {const} */ ('remote'), /** @type {const} */ ('error'))
+    const parts = fc.record({ ns: fc.bigInt(0n, 4n * 10n ** 18n), id: fc.nat(0x1FFFFFFF), extended: fc.boolean(), kind, fd: fc.boolean(), data: fc.uint8Array({ maxLength: 8 }) })
+    fc.assert(fc.property(parts, ({ ns, fd, data, ...more }) => {
+      const extended = more.extended || more.kind === 'error'
+      const whole = {
+        ...more,
+        stamp: stampOf(ns),
+        bus: 'can0',
+        extended,
+        id: extended ? more.id : more.id % 0x800,
+        fd: fd && more.kind === 'data',
+        data: more.kind === 'remote' ? new Uint8Array(0) : data
+      }
+      expect(parseCandumpLine(formatCandumpLine(whole))).to.deep.equal(whole)
+    }), { numRuns: 5000, seed: 1 })
+  })
+
+  it('is read by can-utils', function () {
+    const program = findProgram('log2asc')
+    requireServer(/** @type {Mocha.Context} */ (this), 'can-utils', program ? null : 'log2asc is not on this machine (Debian: can-utils)')
+    const written = ['(1436509052.249713) can0 044#2A366C2BBA', '(1436509052.250000) can0 0CF00421#', '(1436509052.250001) can0 123#R']
+      .map(line => formatCandumpLine(/** @type {any} */ (parseCandumpLine(line))))
+    const { stdout } = spawnSync(/** @type {string} */ (program), ['-n', 'can0'], { input: `${written.join('\n')}\n`, encoding: 'utf8' })
+    const events = stdout.split('\r\n').flatMap(line => / (\S+) +Rx +(\S.*)$/.exec(line)?.slice(1).map(part => part.trim()).join(' ') ?? [])
+    expect(events).to.deep.equal(['44 d 5 2A 36 6C 2B BA', 'CF00421x d 0', '123 r 0'])
   })
 
   it('never throws, whatever the line', () => {

@@ -131,13 +131,64 @@ describe('DBC parameter groups', () => {
   })
 
   it('give "not available" as missing, a single bit excepted', () => {
-    expect(decode(j1939, 0x0CF00400, 'ffff7fffff', true)).to.deep.equal({ flag: 1 })
+    expect(decode(j1939, 0x0CF00400, 'ffff7dffff', true)).to.deep.equal({ flag: 1, torque: 125 })
     expect(decode(j1939, 0x0CF00400, 'fffffffeff', true)).to.deep.equal({ flag: 1, torque: -1, speed: 65534 * 0.125 })
+  })
+
+  it('take the largest of a signed value for "not available" where the range leaves it out, and from 16 bits on', () => {
+    const text = (/** @type {string} */ signal) => `BO_ ${0x80000000 + 0x19F80100} Position: 8 X\n SG_ s : ${signal} "" X\nBA_ "ProtocolType" "NMEA2000";`
+    expect(decode(text('0|8@1- (1,0) [-125|125]'), 0x19F80100, '7f', true)).to.deep.equal({})
+    expect(decode(text('0|8@1- (1,0) [0|0]'), 0x19F80100, '7f', true)).to.deep.equal({ s: 127 })
+    expect(decode(text('0|16@1- (1,0) [0|0]'), 0x19F80100, 'ff7f', true)).to.deep.equal({})
+    expect(decode(text('0|16@1- (1,0) [0|0]'), 0x19F80100, 'ffff', true)).to.deep.equal({ s: -1 })
+  })
+
+  it('may be as long as the transport protocol carries', () => {
+    const text = `BO_ ${0x80000000 + 0x18FECA00} Faults: 1785 X\n SG_ last : 14272|8@1+ (1,0) [0|0] "" X\nBA_ "ProtocolType" "J1939";`
+    expect(decode(text, 0x18FECA00, '00'.repeat(1784) + '05', true)).to.deep.equal({ last: 5 })
+    expect(decode(text, 0x18FECA00, '00'.repeat(1784), true)).to.equal(undefined)
   })
 
   it('are plain messages where the DBC says no such protocol', () => {
     expect(decode(group(''), 0x0CF004FE, 'ffff7fffff', true)).to.deep.equal({ flag: 1, torque: 127, speed: 65535 * 0.125 })
     expect(decode(group(''), 0x0CF00400, 'ffff7fffff', true)).to.equal(undefined)
+  })
+})
+
+describe('DBC value tables', () => {
+  /** The texts of a frame. @param {string} text @param {string} hex */
+  const texts = (text, hex) => new Decoder(parseDbc(text).messages, { choices: 'texts' }).decode(100, false, Buffer.from(hex, 'hex'))?.values
+
+  it('give names in place of numbers where texts are asked for, digits where they have none', () => {
+    const gear = `${message('gear : 0|4@1- (1,0)', 'speed : 8|8@1+ (0.5,0)')}\nVAL_ 100 gear -1 "reverse" 0 "neutral \\"N\\"" ;`
+    expect(texts(gear, '0f03')).to.deep.equal(['reverse', 1.5])
+    expect(texts(gear, '0003')).to.deep.equal(['neutral "N"', 1.5])
+    expect(texts(gear, '0503')).to.deep.equal(['5', 1.5])
+    expect(texts(gear, '05')).to.deep.equal(['5', undefined])
+    expect(decode(gear, 100, '0f03')).to.deep.equal({ gear: -1, speed: 1.5 })
+  })
+
+  it('make a column of texts', () => {
+    const { messages } = parseDbc(`${message('gear : 0|4@1+ (1,0)')}\nVAL_ 100 gear 1 "first" ;`)
+    const found = new Decoder(messages, { choices: 'texts' }).find(100, false)
+    expect(found?.signals[0]).to.include({ name: 'gear', type: 'string' })
+  })
+
+  it('name the raw value, not the one with factor and offset', () => {
+    expect(texts(`${message('t : 0|8@1+ (0.5,-40)')}\nVAL_ 100 t 255 "broken" ;`, 'ff')).to.deep.equal(['broken'])
+    expect(texts(`${message('wide : 0|64@1+ (1,0)')}\nVAL_ 100 wide 18446744073709551615 "none" ;`, 'ffffffffffffffff')).to.deep.equal(['none'])
+  })
+
+  it('may stand by their name', () => {
+    expect(texts(`VAL_TABLE_ Switch 1 "on" 0 "off" ;\n${message('a : 0|1@1+ (1,0)', 'b : 1|1@1+ (1,0)')}\nVAL_ 100 a Switch ;\nVAL_ 100 b Switch ;`, '01')).to.deep.equal(['on', 'off'])
+  })
+
+  it('are listed where they are broken, and the rest is used', () => {
+    const { messages, warnings } = parseDbc(`VAL_TABLE_ T 0 zero ;\n${message('a : 0|8@1+ (1,0)')}\nVAL_ 100 a 0 "zero" 1 ;\nVAL_ 100 b 0 "zero" ;\nVAL_ 100 a Missing ;\nVAL_ variable 0 "zero" ;\nVAL_ 100 a 1.5 "no raw value" 300 "too large" ;`)
+    expect(messages[0].signals.map(({ name }) => name)).to.deep.equal(['a'])
+    expect(warnings.map(({ line, reason }) => [line, reason])).to.deep.equal([
+      [1, 'not a table of values'], [4, 'not the names of values'], [5, 'message M has no signal b'], [6, 'not the names of values']
+    ])
   })
 })
 

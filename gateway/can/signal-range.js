@@ -1,0 +1,47 @@
+import { rawLimits } from './bits.js'
+
+/**
+ * @typedef {import('./signal.js').SignalDefinition} SignalDefinition
+ * @typedef {{low: bigint, high: bigint}} RawRange  signed as the signal is; both are in it
+ */
+
+const MAX_FLOAT32 = 2 ** 128 - 2 ** 104
+
+/** What a limit may be beside a value that the signal can have, of the distance of two: both were decimal numbers once. */
+const TOLERANCE = 1e-6
+
+/**
+ * The raw values of whole numbers that a signal may have: what its bits hold, without "not available", in the range of the DBC. A range that leaves none is not believed.
+ * @param {SignalDefinition} definition
+ * @param {bigint|undefined} notAvailable
+ * @returns {RawRange}
+ */
+export function rawRange (definition, notAvailable) {
+  const { factor, offset, minimum, maximum } = definition
+  const [low, highest] = rawLimits(definition)
+  const high = highest === notAvailable ? highest - 1n : highest
+  const [first, last] = [minimum, maximum].map(limit => (limit - offset) / factor).sort((a, b) => a - b)
+  const narrowed = { low: larger(low, Math.ceil(first - TOLERANCE)), high: smaller(high, Math.floor(last + TOLERANCE)) }
+  return narrowed.low <= narrowed.high ? narrowed : { low, high }
+}
+
+/**
+ * The values that a float may have.
+ * @param {SignalDefinition} definition
+ * @returns {{low: number, high: number}}
+ */
+export function floatRange ({ floatBits, factor, offset, minimum, maximum }) {
+  const largest = floatBits === 32 ? MAX_FLOAT32 : Number.MAX_VALUE
+  const limits = [-largest, largest].map(float => Math.max(-Number.MAX_VALUE, Math.min(float * factor + offset, Number.MAX_VALUE))).sort((a, b) => a - b)
+  return { low: Math.max(limits[0], minimum), high: Math.min(limits[1], maximum) }
+}
+
+/** @param {bigint} low @param {number} limit  perhaps infinite, or not a number where the factor is 0 */
+function larger (low, limit) {
+  return limit > low && limit !== Infinity ? BigInt(limit) : low
+}
+
+/** @param {bigint} high @param {number} limit */
+function smaller (high, limit) {
+  return limit < high && limit !== -Infinity ? BigInt(limit) : high
+}

@@ -1,0 +1,33 @@
+import { nowNs } from '../../gateway/batch/clock.js'
+import { SluiceError } from '../../gateway/errors.js'
+import { CanDecoder } from '../../gateway/sources/can-decode.js'
+import { quantity } from '../../gateway/stats/format.js'
+import { stats } from '../../gateway/stats/stats.js'
+import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { located } from '../sources/located.js'
+import { schema } from './decode.schema.js'
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-can-decode', schema, (node, options) => {
+    const decoder = new CanDecoder({ ...options, dbcFile: located(options.dbcFile) }, { log: logOf(node), nowNs })
+    const show = throttledStatus(node)
+    node.on('close', stats.gauge(`can decode ${node.name || node.id}`, () => decoder.gauge()))
+
+    handlesInput(node, (message, send) => {
+      const { batches, refused } = decoder.decode(message.payload)
+      for (const batch of batches) send({ ...message, topic: batch.source, payload: batch })
+      show(statusOf(decoder.counters))
+      if (refused.length === 0) return
+      const others = refused.length > 1 ? ` So are ${refused.length - 1} others of this message.` : ''
+      throw new SluiceError('SLUICE_CAN_FRAME', `A value is refused: ${refused[0].reason}.${others}`)
+    })
+    show(statusOf(decoder.counters))
+  })
+}
+
+/** @param {CanDecoder['counters']} counters @returns {import('../node.js').Status} */
+function statusOf ({ rows, refused, unknownIds, undecodable }) {
+  const losses = Object.entries({ refused, unknown: unknownIds, undecodable }).filter(([, count]) => count > 0).map(([what, count]) => `, ${quantity(count).trim()} ${what}`)
+  return { fill: refused + undecodable > 0 ? 'yellow' : 'green', shape: 'dot', text: `${quantity(rows).trim()} rows${losses.join('')}` }
+}

@@ -1,0 +1,6 @@
+import { schema as read } from '../../gateway/sources/can.js'
+import { nodeSchema } from '../schema.js'
+import { sourceSchema } from '../sources/source.schema.js'
+import { busOption } from './bus.option.js'
+
+export const schema = sourceSchema(nodeSchema(busOption, read))

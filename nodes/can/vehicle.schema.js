@@ -1,0 +1,5 @@
+import { schema as vehicle } from '../../gateway/sources/vehicle.js'
+import { nodeSchema } from '../schema.js'
+import { busOption } from './bus.option.js'
+
+export const schema = nodeSchema(busOption, vehicle)

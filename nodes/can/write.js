@@ -1,0 +1,61 @@
+import { CanWriter } from '../../gateway/can/bus/writer.js'
+import { quantity } from '../../gateway/stats/format.js'
+import { stats } from '../../gateway/stats/stats.js'
+import { defineNode, handlesInput, throttledStatus } from '../node.js'
+import { located } from '../sources/located.js'
+import { leaseBus } from './lease.js'
+import { schema } from './write.schema.js'
+
+const STATUS_INTERVAL_MS = 1000
+
+/** @param {import('../node.js').RED} RED */
+export default function (RED) {
+  defineNode(RED, 'sluice-can-write', schema, async (node, options) => {
+    const show = throttledStatus(node)
+    const opening = open(RED, options)
+    /** @type {(() => void)[]} */
+    const ends = []
+    node.on('close', (/** @type {() => void} */ done) => {
+      for (const end of ends) end()
+      opening.then(({ writer, release }) => {
+        writer.close()
+        release()
+      }, () => {}).finally(done)
+    })
+    let problem = ''
+    handlesInput(node, async message => {
+      const { writer } = await opening
+      try {
+        await writer.write(message)
+        problem = ''
+      } catch (error) {
+        problem = /** @type {Error} */ (error).message
+        throw error
+      } finally {
+        show(statusOf(writer, problem))
+      }
+    })
+
+    const { writer } = await opening
+    const timer = setInterval(() => show(statusOf(writer, problem)), STATUS_INTERVAL_MS)
+    ends.push(() => clearInterval(timer), stats.gauge(`can write ${node.name || node.id}`, () => writer.gauge()))
+    show(statusOf(writer, problem))
+  })
+}
+
+/** @param {import('../node.js').RED} RED @param {any} options */
+async function open (RED, options) {
+  const { bus, release } = await leaseBus(RED, options.bus)
+  try {
+    return { writer: new CanWriter({ ...options, dbcFile: options.dbcFile && located(options.dbcFile) }, { bus }), release }
+  } catch (error) {
+    release()
+    throw error
+  }
+}
+
+/** @param {CanWriter} writer @param {string} problem  of the last message @returns {import('../node.js').Status} */
+function statusOf (writer, problem) {
+  const text = problem || writer.trouble()
+  return text ? { fill: 'red', shape: 'ring', text } : { fill: 'green', shape: 'dot', text: `${quantity(writer.counters.sent).trim()} frames sent` }
+}

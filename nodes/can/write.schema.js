@@ -1,0 +1,5 @@
+import { schema as write } from '../../gateway/can/bus/writer.js'
+import { nodeSchema } from '../schema.js'
+import { busOption } from './bus.option.js'
+
+export const schema = nodeSchema(busOption, write)
