@@ -7,7 +7,7 @@ const NS_PER_MS = 1_000_000n
 
 /**
  * Says which rows of a poll group are worth sending: those in which a value has moved by more than its deadband since the last row sent, a text or a bool has changed, a value
- * has come or gone, or a heartbeat is due. A group with a tag that has no deadband sends all its rows.
+ * has come or gone, or a heartbeat is due, to the nearest poll. A group with a tag that has no deadband sends all its rows.
  */
 export class Deadband {
   #deadbands
@@ -15,11 +15,11 @@ export class Deadband {
   /** @type {{ns: bigint, cells: (Cell|undefined)[], quality: string|undefined}|null} */
   #sent = null
 
-  /** @param {Tag[]} tags */
-  constructor (tags) {
+  /** @param {Tag[]} tags @param {number} periodMs  from poll to poll */
+  constructor (tags, periodMs) {
     const heartbeats = tags.map(({ heartbeatMs }) => heartbeatMs).filter(ms => ms > 0)
     this.#deadbands = tags.map(({ deadband, field }) => deadband !== null && field === 'bool' ? 0 : deadband)
-    this.#heartbeatNs = heartbeats.length > 0 ? BigInt(Math.min(...heartbeats)) * NS_PER_MS : null
+    this.#heartbeatNs = heartbeats.length > 0 ? BigInt(Math.min(...heartbeats)) * NS_PER_MS - BigInt(periodMs) * NS_PER_MS / 2n : null
     this.sendsAll = this.#deadbands.includes(null)
   }
 

@@ -44,7 +44,7 @@ export const schema = {
     baudRate: {
       type: 'integer',
       title: 'Baud rate',
-      description: 'Of the line: the same for all its devices, like the three settings below.',
+      description: 'Of the line: the same for all its devices, like the two settings below.',
       minimum: 50,
       maximum: 4000000,
       'x-unit': 'baud',
@@ -59,22 +59,13 @@ export const schema = {
       'x-when': onSerial,
       default: 'even'
     },
-    dataBits: {
-      type: 'integer',
-      title: 'Data bits',
-      description: 'RTU needs 8; 7 is for converters that are set up so.',
-      enum: [8, 7],
-      'x-when': onSerial,
-      'x-advanced': true,
-      default: 8
-    },
     stopBits: {
-      type: 'integer',
+      type: 'string',
       title: 'Stop bits',
       description: 'One with a parity bit, two without, says Modbus; most devices without parity use one all the same.',
-      enum: [1, 2],
+      enum: ['1', '2'],
       'x-when': onSerial,
-      default: 1
+      default: '1'
     },
     unit: {
       type: 'integer',
@@ -87,7 +78,7 @@ export const schema = {
     order: {
       type: 'string',
       title: 'Byte order',
-      description: 'Of values longer than a register, for tags that do not say: ABCD is most significant byte first, as Modbus has it; CDAB swaps the registers, BADC the bytes in each register, DCBA both.',
+      description: 'Of tags that do not say: ABCD is most significant byte first, as Modbus has it; CDAB has the registers of a value in reverse, BADC the two bytes of each register, of single ones too, and DCBA both.',
       enum: ['ABCD', 'CDAB', 'BADC', 'DCBA'],
       default: 'ABCD'
     },

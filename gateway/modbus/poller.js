@@ -72,11 +72,14 @@ export class Poller {
     this.#clock = context.clock
     this.#log = new QuietLog(context.log, () => Number(context.clock.nowNs() / NS_PER_MS))
     this.#requests = new Requests(this.#tags, { device, atATime, onSplit: (block, parts) => this.#split(block, parts) })
-    this.#deadband = new Deadband(tags)
+    this.#deadband = new Deadband(tags, periodMs)
     this.#rows = new Rows(tags, { source, device: deviceName, capacity: Math.min(MOST_ROWS, Math.ceil(batchMs / periodMs) + 1) })
   }
 
   get tagCount () { return this.#tags.length }
+
+  /** Whether anything came in the last poll. */
+  get isUp () { return !this.#isDown }
 
   get requestsPerPoll () { return this.#requests.count }
 

@@ -88,6 +88,7 @@ function placeFaultOf (entry, { addressing, limits, groups, isWritten = false })
   if (bits !== (type === 'bool')) return { type: bits ? `${type} is for registers; here it must be bool` : 'bool is for coils and discrete inputs; of a register, choose bit' }
   if (place.problem !== undefined) return { address: place.problem }
   if (entry.scale === 0) return { scale: 'must not be 0' }
+  if (isWritten && entry.min !== null && entry.max !== null && entry.min > entry.max) return { min: 'must not be above max' }
   if (groups && group !== '' && !groups.includes(group)) return { group: `must be one of ${groups.join(', ')}; "${group}" is none of them` }
   const { count } = compileValue(entry)
   const most = limits && (bits ? limits.maxBits : limits.maxRegisters)

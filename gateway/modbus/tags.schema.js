@@ -48,7 +48,7 @@ const reading = {
   heartbeatMs: {
     type: 'integer',
     title: 'Heartbeat',
-    description: 'With deadbands: the longest time without a row; 0 is for ever.',
+    description: 'With deadbands: the longest time without a row, to the nearest poll; 0 is for ever.',
     minimum: 0,
     maximum: 86_400_000,
     'x-unit': 'ms',

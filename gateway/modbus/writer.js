@@ -8,10 +8,15 @@ import { isBits } from './wire/pdu.js'
 /**
  * @typedef {import('./tags.js').Tag} Tag
  * @typedef {import('./values.js').Cell} Cell
- * @typedef {{written: Cell|boolean|null, readBack: Cell|boolean|null, ok: boolean}} Confirmation  `written`: the value as the device can hold it
+ * @typedef {{written: Cell|boolean, readBack: Cell|boolean|null, ok: boolean}} Confirmation  `written`: the value as the device can hold it
+ * @typedef {{tag: Tag, data: Uint16Array, written: Cell|boolean}} Write
  */
 
 const MOST_WAITING = 100
+
+/** What a float32, or a scale, makes of a number is as near as this; more is another number. */
+const ROUNDING = 1e-6
+
 const MOST_WRITTEN = { maxRegisters: 123, maxBits: 1968 }
 
 export const schema = {
@@ -71,7 +76,7 @@ export class ModbusWriter {
     return turn
   }
 
-  /** @param {unknown} values @returns {{tag: Tag, data: Uint16Array}[]} */
+  /** @param {unknown} values @returns {Write[]} */
   #encode (values) {
     if (typeof values !== 'object' || values === null || Array.isArray(values) || Object.keys(values).length === 0) throw refusal('The payload must be an object of values by tag, as {"setpoint": 20.5} is.')
     /** @type {string[]} */
@@ -89,41 +94,60 @@ export class ModbusWriter {
     return writes
   }
 
-  /** @param {string} name @param {unknown} value */
+  /** @param {string} name @param {unknown} value @returns {Write} */
   #encodeOne (name, value) {
     const tag = this.#tags.get(name)
     if (!tag) throw refusal('is not a tag of this node')
-    const { min, max } = tag
     const data = tag.encode(value)
-    const number = Number(value)
-    if (min !== null && number < min) throw refusal(`must be at least ${min}; ${value} is less`)
-    if (max !== null && number > max) throw refusal(`must be at most ${max}; ${value} is more`)
-    return { tag, data }
+    const held = shown(tag, data)
+    if (typeof held === 'string' || typeof held === 'boolean') return { tag, data, written: held }
+    const asked = typeof value === 'string' ? BigInt(value) : /** @type {number|bigint} */ (value)
+    refuseBeyond(tag, asked, { low: `${asked} is less`, high: `${asked} is more` })
+    if (held === null || isAlike(held, asked)) return { tag, data, written: held ?? asked }
+    const becomes = `${asked} would be written as ${held}`
+    refuseBeyond(tag, held, { low: becomes, high: becomes })
+    return { tag, data, written: held }
   }
 
-  /** @param {{tag: Tag, data: Uint16Array}[]} writes @param {AbortSignal} [signal] */
+  /** @param {Write[]} writes @param {AbortSignal} [signal] */
   async #writeAll (writes, signal) {
     /** @type {Record<string, Confirmation>} */
     const confirmed = {}
-    for (const { tag, data } of writes) {
+    for (const [index, { tag, data, written }] of writes.entries()) {
+      const area = /** @type {'coils'|'holding-registers'} */ (tag.area)
+      let failed = 'could not be written and confirmed'
       try {
-        confirmed[tag.name] = await this.#writeOne(tag, data, signal)
+        await this.#device.write(area, tag.address, data, { signal })
+        failed = 'was written, but could not be read back'
+        const back = await this.#device.read(area, tag.address, data.length, { signal })
+        const ok = data.every((word, i) => word === back[i])
+        confirmed[tag.name] = { written, readBack: ok ? written : shown(tag, back), ok }
       } catch (cause) {
-        const before = Object.keys(confirmed)
-        const rest = before.length > 0 ? ` Written before: ${before.join(', ')}.` : ''
-        throw new SluiceError('SLUICE_MODBUS_WRITE_FAILED', `"${tag.name}" could not be written and confirmed: ${describe(cause)}${rest}`, { cause, details: { confirmed } })
+        const others = [
+          ...listed('Written before', Object.entries(confirmed).map(([name, { ok, readBack }]) => ok ? name : `${name} (reads back as ${readBack})`)),
+          ...listed('Not tried', writes.slice(index + 1).map(({ tag: { name } }) => name))
+        ]
+        throw new SluiceError('SLUICE_MODBUS_WRITE_FAILED', [`"${tag.name}" ${failed}: ${describe(cause)}`, ...others].join(' '), { cause, details: { confirmed } })
       }
     }
     return confirmed
   }
+}
 
-  /** @param {Tag} tag @param {Uint16Array} data @param {AbortSignal} [signal] @returns {Promise<Confirmation>} */
-  async #writeOne (tag, data, signal) {
-    const area = /** @type {'coils'|'holding-registers'} */ (tag.area)
-    await this.#device.write(area, tag.address, data, { signal })
-    const back = await this.#device.read(area, tag.address, data.length, { signal })
-    return { written: shown(tag, data), readBack: shown(tag, back), ok: data.every((word, i) => word === back[i]) }
-  }
+/** @param {Tag} tag @param {number|bigint} number @param {{low: string, high: string}} why */
+function refuseBeyond ({ min, max }, number, why) {
+  if (min !== null && number < min) throw refusal(`must be at least ${min}; ${why.low}`)
+  if (max !== null && number > max) throw refusal(`must be at most ${max}; ${why.high}`)
+}
+
+/** But for errors of arithmetic. @param {number|bigint} one @param {number|bigint} other */
+function isAlike (one, other) {
+  return Math.abs(Number(one) - Number(other)) <= Math.abs(Number(other)) * ROUNDING + Number.EPSILON
+}
+
+/** @param {string} title @param {string[]} names */
+function listed (title, names) {
+  return names.length > 0 ? [`${title}: ${names.join(', ')}.`] : []
 }
 
 /** @param {Tag} tag @param {ArrayLike<number>} data @returns {Cell|boolean|null} */

@@ -1,11 +1,6 @@
 import { schema as device } from '../../gateway/modbus/device.schema.js'
 import { nodeSchema } from '../schema.js'
 
-const { dataBits, stopBits } = device.properties
-
-/** The choices of a form are texts; the device reads them as numbers again. @param {{enum: number[], default: number}} property */
-const asTexts = property => ({ ...property, enum: property.enum.map(String), default: String(property.default) })
-
 export const schema = nodeSchema({
   properties: {
     name: {
@@ -15,4 +10,4 @@ export const schema = nodeSchema({
       default: ''
     }
   }
-}, device, { properties: { dataBits: asTexts(dataBits), stopBits: asTexts(stopBits) } })
+}, device)

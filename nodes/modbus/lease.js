@@ -1,7 +1,7 @@
 import { openDevice } from '../../gateway/modbus/device.js'
 import { SluiceError } from '../../gateway/errors.js'
 
-/** @typedef {import('../../gateway/sources/modbus.js').DeviceLease & {release: () => void}} Lease */
+/** @typedef {import('../../gateway/sources/modbus.js').DeviceLease & {closing: AbortSignal, release: () => void}} Lease  `closing`: the device node waits for its leases */
 
 /**
  * One device for all who lease it: opened for the first, closed after the last. A device that is leased again while it closes is opened once that is done, for a serial port
@@ -16,6 +16,7 @@ export class SharedDevice {
   /** @type {Set<Promise<void>>} */
   #leases = new Set()
   #closed = Promise.resolve()
+  #closing = new AbortController()
 
   /** @param {any} options  of the device @param {{name: string, log: import('../../gateway/sinks/sink.js').Log}} context */
   constructor (options, { name, log }) {
@@ -36,7 +37,7 @@ export class SharedDevice {
       await this.#closed
       const { order, pipeline } = this.#options
       this.#device ??= openDevice(this.#options, { log: this.#log })
-      return { device: this.#device, deviceName: this.#name, order, pipeline, release }
+      return { device: this.#device, deviceName: this.#name, order, pipeline, closing: this.#closing.signal, release }
     } catch (error) {
       release()
       throw error
@@ -45,6 +46,7 @@ export class SharedDevice {
 
   /** Once nobody uses it any more. */
   async close () {
+    this.#closing.abort(new SluiceError('SLUICE_MODBUS_CLOSED', 'The device was deployed anew.'))
     while (this.#leases.size > 0) await Promise.all(this.#leases)
     await this.#closed
   }

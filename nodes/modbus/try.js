@@ -11,7 +11,6 @@ import { leaseDevice } from './lease.js'
  * @typedef {import('../../gateway/modbus/device.js').Area} Area
  */
 
-const TIME_LIMIT_MS = 15_000
 const ENOUGH_REGISTERS = 4
 const MOST = 125
 
@@ -19,12 +18,16 @@ const MOST = 125
  * Answers POST sluice-modbus/try, of those who may deploy, for it asks a device. Its body is `{device, area, address, addressing?, count?}`: the id of a deployed config node, a tag's
  * place as its table has it, and how many registers or bits to read (else four, or as many as there are). The answer is an Outcome.
  * @param {import('../node.js').RED} RED
+ * @param {{timeLimitMs?: number}} [options]
  */
-export function serveTries (RED) {
+export function serveTries (RED, { timeLimitMs = 15_000 } = {}) {
   RED.httpAdmin.post('/sluice-modbus/try', RED.auth.needsPermission('flows.write'), async (/** @type {any} */ request, /** @type {any} */ response) => {
-    const gone = new AbortController()
-    response.on('close', () => gone.abort())
-    response.json(await outcomeOf(() => read(RED, request.body ?? {}, AbortSignal.any([gone.signal, AbortSignal.timeout(TIME_LIMIT_MS)]))))
+    const giveUp = new AbortController()
+    const timer = setTimeout(() => giveUp.abort(misuse(`There was no answer within ${timeLimitMs / 1000} s.`)), timeLimitMs)
+    response.on('close', () => giveUp.abort())
+    const outcome = await outcomeOf(() => read(RED, request.body ?? {}, giveUp.signal))
+    clearTimeout(timer)
+    response.json(outcome)
   })
 }
 
@@ -43,9 +46,9 @@ async function read (RED, { device: id, area, address: text, addressing = 'proto
   if (count !== undefined && !(Number.isInteger(count) && count >= 1 && count <= MOST)) throw misuse(`The count must be 1 to ${MOST}.`)
   const place = parseAddress(String(text).replace(/\.\d+$/, ''), { area, addressing })
   if (place.problem !== undefined) throw misuse(`The address ${place.problem}.`)
-  const { device, release } = await leaseDevice(RED, id)
+  const { device, closing, release } = await leaseDevice(RED, id)
   try {
-    const values = await readSome(device, area, place.address, count, signal)
+    const values = await readSome(device, area, place.address, count, AbortSignal.any([signal, closing]))
     if (isBits(area)) return { ok: true, bits: [...values] }
     return { ok: true, registers: Array.from(values, value => `0x${value.toString(16).toUpperCase().padStart(4, '0')}`), values: preview(values) }
   } finally {

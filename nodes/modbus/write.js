@@ -29,7 +29,7 @@ export default function (RED) {
       }
     })
     await opening
-    if (!options.allowed) show({ fill: 'grey', shape: 'ring', text: 'writing is not allowed' })
+    node.status(options.allowed ? { fill: 'grey', shape: 'dot', text: 'nothing written yet' } : { fill: 'grey', shape: 'ring', text: 'writing is not allowed' })
   })
 }
 

@@ -8,12 +8,15 @@ import { expect } from 'chai'
 import helper from 'node-red-node-test-helper'
 import { compileValue } from '../../gateway/modbus/values.js'
 import deviceNode from '../../nodes/modbus/device.js'
+import { SharedDevice } from '../../nodes/modbus/lease.js'
 import readNode from '../../nodes/modbus/read.js'
 import simulatorNode from '../../nodes/modbus/simulator.js'
+import { serveTries } from '../../nodes/modbus/try.js'
 import writeNode from '../../nodes/modbus/write.js'
 import { freePort } from '../servers/ports.js'
 import { startPymodbus } from '../servers/pymodbus.js'
 import { requirePython } from '../servers/python.js'
+import { startFakeSlaves } from './wire-fake-slaves.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -97,6 +100,11 @@ describe('Modbus nodes, with a pymodbus server', () => {
       await statusLike(helper.getNode('write'), /^setpoint written and confirmed$/)
     })
 
+    it('says that it is ready, in the place of what was wrong before it was deployed', async () => {
+      await helper.load(NODES, [device(), writer, out])
+      await statusLike(helper.getNode('write'), /^nothing written yet$/)
+    })
+
     it('gives what it refuses to the catch nodes', async () => {
       await helper.load(NODES, [device(), writer, out])
       const node = helper.getNode('write')
@@ -137,6 +145,31 @@ describe('Modbus nodes, with a pymodbus server', () => {
 
     it('shows bits, and finds the addresses of data sheets', async () => {
       expect(await ask({ device: 'device', area: 'coils', address: '00001', addressing: 'data-sheet' })).to.deep.equal({ ok: true, bits: [1, 0, 0, 0] })
+    })
+
+    it('does not wait for ever, whatever the timeout of the device', async () => {
+      const mute = await startFakeSlaves({}, () => {})
+      const shared = new SharedDevice({ port: mute.port, timeoutMs: 60_000 }, { name: 'mute', log: /** @type {any} */ (undefined) })
+      const answer = await tryOnce(shared, { device: 'mute', area: 'coils', address: '0' }, { timeLimitMs: 100 })
+      expect(answer).to.deep.equal({ ok: false, text: 'There was no answer within 0.1 s.' })
+      await mute.close()
+    })
+
+    it('keeps no deploy waiting', async () => {
+      const asked = Promise.withResolvers()
+      const mute = await startFakeSlaves({}, asked.resolve)
+      const shared = new SharedDevice({ port: mute.port, timeoutMs: 60_000 }, { name: 'mute', log: /** @type {any} */ (undefined) })
+      const answer = tryOnce(shared, { device: 'mute', area: 'coils', address: '0' }, { timeLimitMs: 60_000 })
+      await asked.promise
+      await shared.close()
+      expect(await answer).to.deep.equal({ ok: false, text: 'The device was deployed anew.' })
+      await mute.close()
+    })
+
+    it('is for those who may deploy', async () => {
+      const asked = /** @type {string[]} */ ([])
+      serveTries({ httpAdmin: { post () {} }, auth: { needsPermission: (/** @type {string} */ permission) => asked.push(permission) } })
+      expect(asked).to.deep.equal(['flows.write'])
     })
 
     it('says what is wrong', async () => {
@@ -188,6 +221,14 @@ async function example (name) {
   return nodes
     .filter(({ type }) => type === 'debug' || type.startsWith('sluice-'))
     .map(node => ({ ...node, type: node.type === 'debug' ? 'helper' : node.type, ...('port' in node && { port }) }))
+}
+
+/** What the endpoint answers, without HTTP. @param {SharedDevice} shared @param {object} body @param {{timeLimitMs: number}} options */
+function tryOnce (shared, body, options) {
+  return new Promise(resolve => {
+    const post = (/** @type {string} */ _path, /** @type {unknown} */ _permission, /** @type {Function} */ answer) => answer({ body }, { on () {}, json: resolve })
+    serveTries({ httpAdmin: { post }, auth: { needsPermission () {} }, nodes: { getNode: () => ({ type: 'sluice-modbus-device', shared }) } }, options)
+  })
 }
 
 /** @param {any} node @returns {Promise<any>} the next message it gets */

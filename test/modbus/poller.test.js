@@ -225,6 +225,14 @@ describe('Modbus read', () => {
       expect(flows).to.have.length.within(4, 5)
     })
 
+    it('sends it with the nearest poll, however unevenly they begin', async () => {
+      const { clock, run, timesMs } = open({ tags: [{ ...FLOW, deadband: 0, heartbeatMs: 300 }], groups: FAST })
+      await clock.advance(299)
+      clock.stall(5)
+      await run(700)
+      expect(timesMs()).to.deep.equal([0, 304, 600, 900])
+    })
+
     it('sends all rows of a group in which a tag has none', async () => {
       const { flows } = await rowsOf([1, 1, 1, 1], [tags[0], LEVEL])
       expect(flows).to.have.length.within(4, 5)
@@ -247,6 +255,17 @@ describe('Modbus read', () => {
     await run(1500)
     expect(source.trouble?.()).to.equal(undefined)
     expect(source.gauge?.()).to.include({ state: 'good', latencyMs: 1, timeouts: 0, polls: 2, requestsPerPoll: 2, latenessP99Ms: 0, lastGoodSecondsAgo: null })
+  })
+
+  it('is not in trouble while a device that answered has been connected anew, and has not been asked since', async () => {
+    const { clock, device, source } = open({ tags: [FLOW], groups: [{ name: 'default', periodMs: 3_600_000 }] })
+    device.health.state = 'connecting'
+    expect(source.trouble?.()).to.equal('connecting, no answer so far')
+    await clock.advance(1)
+    expect(source.trouble?.()).to.equal(undefined)
+    device.health.state = 'disconnected'
+    expect(source.trouble?.()).to.match(/^disconnected/)
+    await source.close()
   })
 
   it('ends with the error of whoever takes its batches', async () => {

@@ -21,9 +21,9 @@ const RTU_READ_LENGTH = 8
 /**
  * Devices that behave as badly as a test wants: it is given every request and does with the socket what it likes. In RTU they understand no
  * requests but reads, which must come whole.
- * @param {{rtu?: boolean, port?: number}} options @param {(request: FakeRequest) => void} behave
+ * @param {{rtu?: boolean, host?: string, port?: number}} options @param {(request: FakeRequest) => void} behave
  */
-export async function startFakeSlaves ({ rtu = false, port = 0 }, behave) {
+export async function startFakeSlaves ({ rtu = false, host = '127.0.0.1', port = 0 }, behave) {
   /** @type {FakeRequest[]} */
   const requests = []
   /** @type {Set<import('node:net').Socket>} */
@@ -57,7 +57,7 @@ export async function startFakeSlaves ({ rtu = false, port = 0 }, behave) {
       if (!rtu) parser.push(chunk, take)
       else for (let at = 0; at < chunk.length; at += RTU_READ_LENGTH) take(0, chunk[at], chunk.subarray(at + 1, at + RTU_READ_LENGTH - 2))
     })
-  }).listen(port, '127.0.0.1')
+  }).listen(port, host)
   await once(server, 'listening')
 
   return {

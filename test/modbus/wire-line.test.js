@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { systemClock, wallClock } from '../../gateway/batch/clock.js'
+import { TimeLine } from '../../gateway/clock/time-line.js'
 import { registersPdu } from './wire-fake-slaves.js'
 import { TIMEOUT_MS, answerAddress, failure, lineRig, read, readAtLast, rtu } from './wire-rig.js'
 
@@ -130,6 +132,23 @@ describe('a Modbus line', () => {
       expect(await readAtLast(first, 3)).to.deep.equal([3])
     })
 
+    it('of RTU not the first after a silence, which may be late: what was asked is asked again', async () => {
+      for (const isSecondLost of [false, true]) {
+        const fake = await slaves(request => {
+          const nth = fake.requests.length
+          if (nth === 1) return
+          if (nth === 2) fake.requests[0].reply(666)
+          if (nth > 2 || !isSecondLost) answerAddress(request)
+          request.socket.write(Uint8Array.of(0xFF)) // as a line may give when it is let go
+        }, { rtu: true })
+        const device = open(fake, { ...rtu, timeoutMs: TIMEOUT_MS })
+        expect(await failure(read(device, 1))).to.include({ code: 'SLUICE_MODBUS_TIMEOUT' })
+        expect(await readAtLast(device, 2)).to.deep.equal([2])
+        expect(fake.requests.map(({ address }) => address)).to.deep.equal([1, 2, 2])
+        expect(device.health).to.include({ state: 'good', badReplies: 0 })
+      }
+    })
+
     it('of RTU not when it is late and the line was quiet: the device is left alone for longer, and the user told', async () => {
       const fake = await slaves(request => {
         if (fake.requests.length > 1) answerAddress(request)
@@ -242,6 +261,23 @@ describe('a Modbus line', () => {
     await Promise.all([read(device), read(device)])
     expect(fake.requests[0].atMs - startedMs).to.be.at.least(29)
     expect(fake.requests[1].atMs - fake.requests[0].atMs).to.be.at.least(19)
+  })
+
+  it('tells when it last gave something by a clock that is never set', async () => {
+    const device = open(await slaves(answerAddress))
+    const { line } = wallClock
+    wallClock.line = new TimeLine(-86_400_000_000_000n)
+    try {
+      await read(device)
+    } finally {
+      wallClock.line = line
+    }
+    expect(device.health.lastGoodMs).to.be.closeTo(Number(systemClock.nowNs() / 1_000_000n), 60_000)
+  })
+
+  it('is found at an address of IPv6, however that is written', async () => {
+    const fake = await slaves(answerAddress, { host: '::1' })
+    for (const host of ['::1', '[::1]', ' ::1 ']) expect(await read(open(fake, { host }), 8)).to.deep.equal([8])
   })
 
   it('holds no more requests than it can promise', async () => {

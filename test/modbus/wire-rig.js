@@ -22,7 +22,7 @@ export function lineRig () {
   })
 
   return {
-    /** @param {(request: FakeRequest) => void} behave @param {{rtu?: boolean, port?: number}} [options] */
+    /** @param {(request: FakeRequest) => void} behave @param {{rtu?: boolean, host?: string, port?: number}} [options] */
     async slaves (behave, options = {}) {
       const fake = await startFakeSlaves(options, behave)
       endings.push(fake.close)

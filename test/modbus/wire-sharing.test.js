@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { answerAddress, failure, lineRig, read, rtu } from './wire-rig.js'
+import { answerAddress, failure, lineRig, read, rtu, TIMEOUT_MS } from './wire-rig.js'
 
 describe('a shared Modbus line', () => {
   const { open, slaves } = lineRig()
@@ -54,6 +54,23 @@ describe('a shared Modbus line', () => {
     const codes = await Promise.all(Array.from({ length: 5 }, () => failure(read(device)).then(({ code }) => code)))
     expect(codes).to.deep.equal(['SLUICE_MODBUS_TIMEOUT', ...Array(4).fill('SLUICE_MODBUS_SILENT')])
     expect(fake.requests).to.have.length(1)
+  })
+
+  it('does not take the late reply to one for that to another of the same unit', async () => {
+    /** @type {import('./wire-fake-slaves.js').FakeRequest|undefined} */
+    let late
+    const fake = await slaves(request => {
+      if (!late) {
+        late = request
+        return
+      }
+      late.reply(666)
+      answerAddress(request)
+    }, { rtu: true })
+    const twins = [1, 1].map(unit => open(fake, { ...rtu, unit, timeoutMs: TIMEOUT_MS, firstRetryMs: 5000 }))
+    const outcomes = await Promise.all(twins.map((device, i) => failure(read(device, i))))
+    expect(outcomes.map(({ code }) => code)).to.deep.equal(['SLUICE_MODBUS_TIMEOUT', 'SLUICE_MODBUS_SILENT'])
+    expect(twins[1].health).to.include({ state: 'silent', timeouts: 0 })
   })
 
   it('is for the devices of a TCP gateway that say so', async () => {

@@ -61,6 +61,33 @@ describe('Modbus write', () => {
     expect(device.written).to.deep.equal([])
   })
 
+  it('holds its limits for what is asked, to the last digit, and for what it is rounded to', async () => {
+    const device = new FakeDevice()
+    const writer = writerTo(device, {
+      tags: [
+        { name: 'power', address: '0', type: 'uint16', scale: 10, max: 25 },
+        { name: 'share', address: '1', type: 'uint16', scale: 0.1, max: 0.3 },
+        { name: 'total', address: '2', type: 'int64', max: 2 ** 53 },
+        { name: 'label', address: '6', type: 'string', length: 2, max: 3 }
+      ]
+    })
+    const cases = /** @type {[object, RegExp][]} */ ([
+      [{ power: 25 }, /^"power" must be at most 25; 25 would be written as 30\.$/],
+      [{ share: 0.31 }, /^"share" must be at most 0\.3; 0\.31 is more\.$/],
+      [{ total: 2n ** 53n + 1n }, /^"total" must be at most 9007199254740992; 9007199254740993 is more\.$/],
+      [{ total: '9007199254740993' }, /is more/]
+    ])
+    for (const [payload, text] of cases) expect((await failureOf(() => writer.write(payload))).message).to.match(text)
+    expect(device.written).to.deep.equal([])
+    expect(Object.values(await writer.write({ power: 20, share: 0.3, total: 2n ** 53n, label: '42' })).map(({ ok }) => ok)).to.deep.equal([true, true, true, true])
+  })
+
+  it('confirms what no column could hold', async () => {
+    const most = 2n ** 64n - 1n
+    const writer = writerTo(new FakeDevice(), { tags: [{ name: 'total', address: '0', type: 'uint64' }] })
+    expect(await writer.write({ total: String(most) })).to.deep.equal({ total: { written: most, readBack: most, ok: true } })
+  })
+
   it('tells a value that the device does not keep', async () => {
     const device = new FakeDevice()
     const writer = writerTo(device)
@@ -73,9 +100,21 @@ describe('Modbus write', () => {
     device.fails = ({ address }) => address === 20 ? exception(4) : undefined
     const error = await failureOf(() => writerTo(device).write({ run: true, speed: 1, setpoint: 2 }))
     expect(error.code).to.equal('SLUICE_MODBUS_WRITE_FAILED')
-    expect(error.message).to.match(/^"speed" could not be written and confirmed: .*exception 4.* Written before: run\.$/)
+    expect(error.message).to.match(/^"speed" could not be written and confirmed: .*exception 4.* Written before: run\. Not tried: setpoint\.$/)
     expect(error.details.confirmed).to.have.all.keys('run')
     expect(device.written.map(({ area }) => area)).to.deep.equal(['coils'])
+  })
+
+  it('says so where a value was written and cannot be read back, what was not kept before it, and what was not tried', async () => {
+    const device = new FakeDevice()
+    device.before = () => { device.memory['holding-registers'][20] = 500 }
+    const read = device.read.bind(device)
+    device.read = async (area, ...place) => {
+      if (area === 'coils') throw exception(4)
+      return read(area, ...place)
+    }
+    const error = await failureOf(() => writerTo(device).write({ speed: 60, run: true, setpoint: 2, serial: 'A' }))
+    expect(error.message).to.match(/^"run" was written, but could not be read back: .*exception 4.* Written before: speed \(reads back as 50\)\. Not tried: setpoint, serial\.$/)
   })
 
   it('does not wait for a silent device', async () => {
@@ -102,6 +141,7 @@ describe('Modbus write', () => {
   it('refuses tags that cannot be written', () => {
     const opening = (/** @type {object} */ tag) => () => writerTo(new FakeDevice(), { tags: [{ name: 'x', address: '0', ...tag }] })
     expect(opening({ area: 'input-registers' })).to.throw('Tags, row 1: Area can only be read.')
+    expect(opening({ min: 5, max: 1 })).to.throw('Tags, row 1: Min must not be above max.')
     expect(opening({ type: 'bit', address: '0.1' })).to.throw('Tags, row 1: Type must not be bit')
   })
 

@@ -4,7 +4,7 @@ import { rowSchema as fault } from './fault.schema.js'
 import { SHAPES } from './shapes.js'
 import { UNITS_PATTERN } from './units.js'
 
-const { path, baudRate, parity, dataBits, stopBits } = device.properties
+const { path, baudRate, parity, stopBits } = device.properties
 const onNetwork = { connection: ['tcp', 'rtu-over-tcp'] }
 
 const row = {
@@ -85,7 +85,6 @@ export const schema = {
     path,
     baudRate,
     parity,
-    dataBits,
     stopBits,
     units: {
       type: 'string',

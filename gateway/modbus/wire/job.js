@@ -4,6 +4,8 @@
 export class Job {
   /** how often a busy device has sent it back */
   tries = 0
+  /** it is asked for the second time, since the first answer may have been another's */
+  isRepeated = false
   isSettled = false
   /** @type {Promise<Values>} */
   promise

@@ -2,7 +2,7 @@ import { Link } from './link.js'
 import { Station } from './station.js'
 
 /**
- * @typedef {import('./framing.js').Exchange & {station: Station, job: import('./job.js').Job, sentMs: number, waitMs: number, timer: NodeJS.Timeout|undefined}} Sent
+ * @typedef {import('./framing.js').Exchange & {station: Station, job: import('./job.js').Job, sentMs: number, waitMs: number, isDoubtful: boolean, isAnswered: boolean, timer: NodeJS.Timeout|undefined}} Sent
  * @typedef {import('./station.js').StationOptions} StationOptions
  *
  * @typedef {object} LineOptions
@@ -162,8 +162,9 @@ export class Line {
     const { options: { unit, timeoutMs } } = station
     const { pdu, replyLength } = job.request
     const waitMs = timeoutMs + (pdu.length + replyLength + FRAME_EXTRA) * this.#transport.charMs
+    const isDoubtful = this.#framing.capacity === 1 && station.health.state === 'silent'
     /** @type {Sent} */
-    const exchange = { unit, request: job.request, station, job, waitMs, sentMs: performance.now(), timer: undefined }
+    const exchange = { unit, request: job.request, station, job, waitMs, sentMs: performance.now(), isDoubtful, isAnswered: false, timer: undefined }
     exchange.timer = setTimeout(() => setImmediate(() => this.#timedOut(exchange)), waitMs) // what came while the process was busy is read before
     this.#sent.add(exchange)
     this.#served.add(station)
@@ -190,10 +191,32 @@ export class Line {
     for (const arrival of this.#framing.receive(chunk)) {
       if ('lost' in arrival) return this.#notModbus(arrival.lost)
       const exchange = /** @type {Sent} */ (arrival.exchange)
-      this.#end(exchange)
-      this.#settle(exchange, arrival.answer)
+      if (exchange.isDoubtful) {
+        this.#doubt(exchange, arrival.answer)
+      } else if (this.#sent.has(exchange)) {
+        this.#end(exchange)
+        this.#settle(exchange, arrival.answer)
+      }
     }
     if (this.#framing.complaint()?.isWhole) this.#drainTimer = setTimeout(() => this.#misanswered(), this.#transport.drainMs)
+  }
+
+  /**
+   * Where nothing tells replies apart, the first after a silence may be the late one to what was asked before. Once no other follows for as long as the device usually takes, the
+   * same is asked again, and the last answer to that counts. A write need not be: its reply repeats it.
+   * @param {Sent} exchange @param {import('./pdu.js').Answer} answer
+   */
+  #doubt (exchange, answer) {
+    const { station: { health: { latencyMs }, options: { timeoutMs } } } = exchange
+    const quietMs = Math.min(timeoutMs, Math.max(this.#transport.drainMs, 2 * (latencyMs ?? 0)))
+    exchange.isAnswered = true
+    clearTimeout(exchange.timer)
+    exchange.timer = setTimeout(() => {
+      exchange.sentMs += quietMs // which is none of the device's latency
+      this.#end(exchange)
+      if (exchange.job.isRepeated || exchange.request.byteCount === null) this.#settle(exchange, answer)
+      else exchange.station.repeat(exchange.job)
+    }, quietMs)
   }
 
   /** @param {Sent} exchange @param {import('./pdu.js').Answer} answer */
@@ -207,7 +230,7 @@ export class Line {
   #misanswered () {
     const [exchange] = this.#sent
     const problem = this.#framing.complaint()?.text
-    if (!exchange || !problem) return
+    if (!exchange || exchange.isAnswered || !problem) return
     this.#dirtySinceMs ??= performance.now()
     this.#end(exchange)
     this.#settle(exchange, { problem })
@@ -215,12 +238,12 @@ export class Line {
 
   #unawaited () {
     this.#dirtySinceMs ??= performance.now()
-    this.#givenUp?.cameLate()
+    if (this.#givenUp) for (const station of this.#likes(this.#givenUp)) station.cameLate()
   }
 
   /** @param {Sent} exchange */
   #timedOut (exchange) {
-    if (!this.#sent.has(exchange)) return
+    if (!this.#sent.has(exchange) || exchange.isAnswered) return
     const { station, job, sentMs, waitMs } = exchange
     const problem = this.#framing.complaint()?.text
     this.#dirtySinceMs ??= performance.now()
@@ -228,12 +251,18 @@ export class Line {
     this.#served.clear()
     this.#end(exchange)
     station.unanswered(job, { sentMs, waitMs, problem })
+    for (const other of this.#likes(station)) if (other !== station) other.unansweredElsewhere(sentMs)
     this.#countFruitless(sentMs, waitMs)
   }
 
-  /** @param {number} sentMs @param {number} waitMs */
+  /** Those that ask the same device. @param {Station} station */
+  #likes (station) {
+    return this.#stations.filter(({ options }) => options.unit === station.options.unit)
+  }
+
+  /** It tells nothing of the connection as long as one device is good: that others are dead is not its fault. @param {number} sentMs @param {number} waitMs */
   #countFruitless (sentMs, waitMs) {
-    if (!this.#transport.canHang || sentMs < this.#fruitlessSinceMs || this.#lastByteMs > sentMs) return
+    if (!this.#transport.canHang || this.#stations.some(({ isGood }) => isGood) || sentMs < this.#fruitlessSinceMs || this.#lastByteMs > sentMs) return
     this.#fruitlessSinceMs = performance.now()
     if (++this.#fruitless < FRUITLESS_TIMEOUTS) return
     this.#link.drop(new Error(`nothing came through it during ${FRUITLESS_TIMEOUTS} timeouts of ${Math.round(waitMs)} ms`))

@@ -28,7 +28,7 @@ const ways = {
   }),
   rtu: options => ({
     key: `rtu ${options.path}`,
-    settings: `${options.baudRate} baud, ${options.dataBits}${options.parity[0].toUpperCase()}${options.stopBits}`,
+    settings: `${options.baudRate} baud, 8${options.parity[0].toUpperCase()}${options.stopBits}`,
     transport: () => serial(options),
     framing: () => new Rtu()
   })
@@ -55,7 +55,7 @@ export function leaseLine (options, random) {
   const entry = shared.get(key) ?? { line: open(), settings, leases: 0 }
   if (entry.settings !== settings) {
     throw new SluiceError('SLUICE_OPTIONS', `${options.path} is in use with ${entry.settings}, and cannot have ${settings} at the same time.`, {
-      fix: 'Give all devices of a serial line the same settings.'
+      fix: 'Give all devices of a serial line the same settings, and deploy them together.'
     })
   }
   entry.leases++

@@ -55,10 +55,10 @@ export class Rtu {
     const exchange = this.#awaited
     if (!exchange) return []
     this.#bytes = this.#bytes.length > 0 ? Buffer.concat([this.#bytes, chunk]) : chunk
-    const answer = this.#find(exchange)
-    if (!answer) return []
-    this.#awaited = null
-    return [{ exchange, answer }]
+    /** @type {import('./framing.js').Arrival[]} */
+    const arrivals = []
+    for (let answer = this.#find(exchange); answer; answer = this.#find(exchange)) arrivals.push({ exchange, answer })
+    return arrivals
   }
 
   complaint () {
@@ -94,7 +94,10 @@ export class Rtu {
         continue
       }
       const answer = request.read(bytes.subarray(at + 1, end))
-      if (!('problem' in answer)) return answer
+      if (!('problem' in answer)) {
+        this.#bytes = bytes.slice(end + 2)
+        return answer
+      }
       this.#complain(answer.problem, false)
       at = end + 1
     }

@@ -1,4 +1,4 @@
-import { nowNs } from '../../batch/clock.js'
+import { systemClock } from '../../batch/clock.js'
 import { QuietLog } from '../../writer/quiet-log.js'
 import { badReply, busy, closed, disconnected, refused, silent, timedOut } from './errors.js'
 import { Job } from './job.js'
@@ -13,7 +13,7 @@ import { Job } from './job.js'
  * @property {number} exceptions
  * @property {number} badReplies
  * @property {number} disconnects
- * @property {number|null} lastGoodMs  when it last gave what it was asked for, in milliseconds since 1970
+ * @property {number|null} lastGoodMs  when it last gave what it was asked for, in milliseconds of the clock of sources
  * @property {number} queued  requests that wait
  *
  * @typedef {object} StationOptions
@@ -135,8 +135,16 @@ export class Station {
     if ('exception' in answer && BEHIND_GATEWAY.includes(answer.exception)) return this.#unreachable(job, answer.exception, sentMs)
     this.#alive(performance.now() - sentMs)
     if ('exception' in answer) return this.#excepted(job, answer.exception)
-    this.health.lastGoodMs = Number(nowNs() / 1_000_000n)
+    this.health.lastGoodMs = Number(systemClock.nowNs() / 1_000_000n)
     job.resolve(answer.values)
+  }
+
+  /** Something came, and says no more than that the device is there: the same is asked again. @param {Job} job */
+  repeat (job) {
+    this.#asked.delete(job)
+    if (this.#isClosed || job.isSettled) return
+    job.isRepeated = true
+    this.#waiting.unshift(job)
   }
 
   /**
@@ -151,6 +159,11 @@ export class Station {
     const error = problem ? badReply(this.where, problem) : timedOut(this.where, waitMs)
     job.reject(error)
     this.#fallSilent(sentMs, error.message)
+  }
+
+  /** Another who asks the same device has waited in vain: an answer that still comes could not be told from one to this. @param {number} sentMs */
+  unansweredElsewhere (sentMs) {
+    this.#fallSilent(sentMs, `${this.where} did not answer another node's request.`)
   }
 
   /** Bytes came after it was given up: it is to be left alone until the last of them are over. */

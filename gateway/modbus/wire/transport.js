@@ -22,18 +22,20 @@ const KEEP_ALIVE_MS = 10_000
 const LEAST_GAP_MS = 1.75
 const GAP_CHARACTERS = 3.5
 const SERIAL_DRAIN_MS = 20
+const DATA_BITS = 8
 const NETWORK_DRAIN_MS = 50
 
 /** @param {string} host @param {number} port @param {{rtu?: boolean}} [options]  `rtu`: it carries what a serial line would @returns {Transport} */
 export function tcp (host, port, { rtu = false } = {}) {
+  const address = host.trim().replace(/^\[(.*)\]$/, '$1')
   return {
-    place: `${host.includes(':') ? `[${host}]` : host}:${port}`,
+    place: `${address.includes(':') ? `[${address}]` : address}:${port}`,
     canHang: true,
     charMs: 0,
     gapMs: 0,
     drainMs: rtu ? NETWORK_DRAIN_MS : 0,
     open: signal => new Promise((resolve, reject) => {
-      const socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS })
+      const socket = connect({ host: address, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS })
       const timer = setTimeout(() => socket.destroy(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS)
       const abort = () => socket.destroy(signal.reason)
       const settle = () => {
@@ -52,12 +54,13 @@ export function tcp (host, port, { rtu = false } = {}) {
 }
 
 /**
- * @typedef {{path: string, baudRate: number, parity: 'none'|'even'|'odd', dataBits: 7|8, stopBits: 1|2}} SerialSettings
+ * @typedef {{path: string, baudRate: number, parity: 'none'|'even'|'odd', stopBits: '1'|'2'}} SerialSettings
  * @param {SerialSettings} settings
  * @returns {Transport}
  */
-export function serial ({ path, baudRate, parity, dataBits, stopBits }) {
-  const charMs = (1 + dataBits + (parity === 'none' ? 0 : 1) + stopBits) / baudRate * 1000
+export function serial ({ path, baudRate, parity, stopBits: stopBitsText }) {
+  const stopBits = /** @type {1|2} */ (Number(stopBitsText))
+  const charMs = (1 + DATA_BITS + (parity === 'none' ? 0 : 1) + stopBits) / baudRate * 1000
   const gapMs = Math.max(GAP_CHARACTERS * charMs, LEAST_GAP_MS)
   return {
     place: path,
@@ -67,7 +70,7 @@ export function serial ({ path, baudRate, parity, dataBits, stopBits }) {
     drainMs: Math.max(gapMs, SERIAL_DRAIN_MS),
     async open () {
       const { SerialPort } = await import('serialport').catch(cause => { throw noSerialport(cause) })
-      const port = new SerialPort({ path, baudRate, parity, dataBits, stopBits, autoOpen: false })
+      const port = new SerialPort({ path, baudRate, parity, dataBits: DATA_BITS, stopBits, autoOpen: false })
       port.on('error', () => {}) // a close follows where it matters
       await new Promise((resolve, reject) => { port.open(error => error ? reject(error) : resolve(undefined)) })
       return { stream: port, end: () => new Promise(resolve => { port.isOpen ? port.close(() => resolve()) : resolve() }) }

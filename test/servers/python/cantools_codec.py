@@ -2,7 +2,7 @@
 
 {"dbc": path}                                     -> {"messages": [...]} or {"refused": reason}
 {"encode": [[path, message, {signal: value}]...]} -> {"data": [hex...]}, null for what cantools refuses
-{"decode": [[path, message, hex]...]}             -> {"signals": [{signal: value}...]}: texts where the DBC names the value
+{"decode": [[path, message, hex]...]}             -> {"signals": [{signal: value}...]}: texts where the DBC names the value; null where no multiplexor's value is known
 """
 import json
 import sys
@@ -47,7 +47,10 @@ def number(value):
 
 
 def decode(path, name, data):
-    signals = message_of(path, name).decode(bytes.fromhex(data), decode_choices=True, allow_truncated=True)
+    try:
+        signals = message_of(path, name).decode(bytes.fromhex(data), decode_choices=True)
+    except cantools.database.DecodeError:
+        return None
     return {signal: exact(value) for signal, value in signals.items()}
 
 
