@@ -3,6 +3,7 @@ import { runWeek } from '../../gateway/bench/sources/modbus-week.js'
 import { openDevice } from '../../gateway/modbus/device.js'
 import { openModbusSimulator } from '../../gateway/modbus/simulator/simulator.js'
 import { openModbusRead } from '../../gateway/sources/modbus.js'
+import { ptyPair, requirePty } from '../servers/pty.js'
 
 /** @typedef {import('../../gateway/modbus/simulator/simulator.js').ModbusSimulator} ModbusSimulator */
 
@@ -42,6 +43,15 @@ describe('Modbus in the long run', function () {
     return source
   }
 
+  /** Two serial ports, wired to each other. @param {Mocha.Context} context */
+  async function serialLine (context) {
+    requirePty(context)
+    const pair = await ptyPair()
+    ends.push(() => pair.close())
+    const serial = (/** @type {number} */ end) => ({ connection: 'rtu', path: pair.paths[end], baudRate: 115_200 })
+    return { slave: serial(0), master: serial(1) }
+  }
+
   it('keeps the period of 20 devices on TCP beside 10 that are dead', async () => {
     const periodMs = 100
     const polls = 50
@@ -67,12 +77,16 @@ describe('Modbus in the long run', function () {
     expect(rows.slice(ALIVE).every(count => count === 0)).to.equal(true)
   })
 
-  it('loses one timeout a probe, and no more than one at a time, where 10 of 30 units on a line are dead', async () => {
+  for (const { line, lay } of [
+    { line: 'line of RTU over TCP', lay: async () => ({ slave: { connection: 'rtu-over-tcp' }, master: { connection: 'rtu-over-tcp' } }) },
+    { line: 'serial line', lay: serialLine }
+  ]) {it(`loses one timeout a probe, and no more than one at a time, where 10 of 30 units on a ${line} are dead`, async function () {
+    const { slave, master } = await lay(this)
     const timeoutMs = 40
     const longestRetryMs = 320
     const rounds = 50
-    const simulator = await simulate({ connection: 'rtu-over-tcp', units: `1-${DEVICES}`, faults: [{ fault: 'silence', unit: `${ALIVE + 1}-${DEVICES}` }] })
-    const devices = Array.from({ length: DEVICES }, (_, i) => connect(simulator, { connection: 'rtu-over-tcp', unit: i + 1, timeoutMs, firstRetryMs: 10, longestRetryMs }))
+    const simulator = await simulate({ ...slave, units: `1-${DEVICES}`, faults: [{ fault: 'silence', unit: `${ALIVE + 1}-${DEVICES}` }] })
+    const devices = Array.from({ length: DEVICES }, (_, i) => connect(simulator, { ...master, unit: i + 1, timeoutMs: i < ALIVE ? 10_000 : timeoutMs, firstRetryMs: 10, longestRetryMs }))
     const [alive, dead] = [devices.slice(0, ALIVE), devices.slice(ALIVE)]
     const timeouts = () => dead.reduce((sum, { health }) => sum + health.timeouts, 0)
     await Promise.all(alive.map(device => device.read('holding-registers', 0, 2)))
@@ -99,7 +113,7 @@ describe('Modbus in the long run', function () {
     expect(worst).to.be.at.most(1)
     for (const { health } of dead) expect(health.timeouts).to.be.within(2, mostProbes(elapsedMs, { timeoutMs, longestRetryMs }))
     expect(timeouts()).to.equal(simulator.counters.faults.silence)
-  })
+  })}
 
   it('goes on each time a device that vanishes 50 times is back', async () => {
     const simulator = await simulate({})
