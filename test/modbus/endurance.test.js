@@ -80,40 +80,42 @@ describe('Modbus in the long run', function () {
   for (const { line, lay } of [
     { line: 'line of RTU over TCP', lay: async () => ({ slave: { connection: 'rtu-over-tcp' }, master: { connection: 'rtu-over-tcp' } }) },
     { line: 'serial line', lay: serialLine }
-  ]) {it(`loses one timeout a probe, and no more than one at a time, where 10 of 30 units on a ${line} are dead`, async function () {
-    const { slave, master } = await lay(this)
-    const timeoutMs = 40
-    const longestRetryMs = 320
-    const rounds = 50
-    const simulator = await simulate({ ...slave, units: `1-${DEVICES}`, faults: [{ fault: 'silence', unit: `${ALIVE + 1}-${DEVICES}` }] })
-    const devices = Array.from({ length: DEVICES }, (_, i) => connect(simulator, { ...master, unit: i + 1, timeoutMs: i < ALIVE ? 10_000 : timeoutMs, firstRetryMs: 10, longestRetryMs }))
-    const [alive, dead] = [devices.slice(0, ALIVE), devices.slice(ALIVE)]
-    const timeouts = () => dead.reduce((sum, { health }) => sum + health.timeouts, 0)
-    await Promise.all(alive.map(device => device.read('holding-registers', 0, 2)))
+  ]) {
+    it(`loses one timeout a probe, and no more than one at a time, where 10 of 30 units on a ${line} are dead`, async function () {
+      const { slave, master } = await lay(this)
+      const timeoutMs = 40
+      const longestRetryMs = 320
+      const rounds = 50
+      const simulator = await simulate({ ...slave, units: `1-${DEVICES}`, faults: [{ fault: 'silence', unit: `${ALIVE + 1}-${DEVICES}` }] })
+      const devices = Array.from({ length: DEVICES }, (_, i) => connect(simulator, { ...master, unit: i + 1, timeoutMs: i < ALIVE ? 10_000 : timeoutMs, firstRetryMs: 10, longestRetryMs }))
+      const [alive, dead] = [devices.slice(0, ALIVE), devices.slice(ALIVE)]
+      const timeouts = () => dead.reduce((sum, { health }) => sum + health.timeouts, 0)
+      await Promise.all(alive.map(device => device.read('holding-registers', 0, 2)))
 
-    let isOver = false
-    const startMs = performance.now()
-    const probing = Promise.all(dead.map(async device => {
-      while (!isOver) await device.read('holding-registers', 0, 2).catch(error => pause(error.details.retryInMs ?? 0))
-    }))
-    let worst = 0
-    await Promise.all(alive.map(async (device, i) => {
-      for (let round = 0; round < rounds; round++) {
-        await pause(10 + i)
-        const before = timeouts()
-        await device.read('holding-registers', 0, 2)
-        worst = Math.max(worst, timeouts() - before)
-      }
-    }))
-    for (const { health } of alive) expect(health).to.include({ timeouts: 0, badReplies: 0, disconnects: 0, state: 'good' })
-    isOver = true
-    const elapsedMs = performance.now() - startMs
-    await probing
+      let isOver = false
+      const startMs = performance.now()
+      const probing = Promise.all(dead.map(async device => {
+        while (!isOver) await device.read('holding-registers', 0, 2).catch(error => pause(error.details.retryInMs ?? 0))
+      }))
+      let worst = 0
+      await Promise.all(alive.map(async (device, i) => {
+        for (let round = 0; round < rounds; round++) {
+          await pause(10 + i)
+          const before = timeouts()
+          await device.read('holding-registers', 0, 2)
+          worst = Math.max(worst, timeouts() - before)
+        }
+      }))
+      for (const { health } of alive) expect(health).to.include({ timeouts: 0, badReplies: 0, disconnects: 0, state: 'good' })
+      isOver = true
+      const elapsedMs = performance.now() - startMs
+      await probing
 
-    expect(worst).to.be.at.most(1)
-    for (const { health } of dead) expect(health.timeouts).to.be.within(2, mostProbes(elapsedMs, { timeoutMs, longestRetryMs }))
-    expect(timeouts()).to.equal(simulator.counters.faults.silence)
-  })}
+      expect(worst).to.be.at.most(1)
+      for (const { health } of dead) expect(health.timeouts).to.be.within(2, mostProbes(elapsedMs, { timeoutMs, longestRetryMs }))
+      expect(timeouts()).to.equal(simulator.counters.faults.silence)
+    })
+  }
 
   it('goes on each time a device that vanishes 50 times is back', async () => {
     const simulator = await simulate({})
