@@ -3,7 +3,7 @@ import { deferAcks } from '../../broker/deferred-acks.js'
 import { ForeignConsumer } from '../../broker/foreign.js'
 import { Stage } from '../../broker/stage.js'
 import { nowNs, wallClock } from '../../gateway/batch/clock.js'
-import { unsynchronised } from '../../gateway/clock/restamper.js'
+import { marked } from '../../gateway/clock/marked.js'
 import { decodeMessage } from '../../gateway/codecs/index.js'
 import { SluiceError, describe } from '../../gateway/errors.js'
 import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
@@ -91,17 +91,12 @@ export class Others {
   /** @param {Packet} packet @returns {Taken} */
   #read (packet) {
     if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
-    let isStamped = false
-    const { batches, refused } = decodeMessage(packet.payload, {
+    return marked(now => decodeMessage(packet.payload, {
       source: packet.topic.replaceAll('/', '.'),
       contentType: packet.properties?.contentType,
       timeUnit: this.#options.timeUnit,
-      now: () => {
-        isStamped = true
-        return nowNs()
-      }
-    })
-    return { batches: isStamped && wallClock.state !== 'set' ? batches.map(unsynchronised) : batches, refused }
+      now
+    }))
   }
 
   /** What it cannot hold back, having been sent with QoS 0. */

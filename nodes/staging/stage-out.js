@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Stage } from '../../broker/stage.js'
+import { wallClock } from '../../gateway/batch/clock.js'
 import { toBatches } from '../../gateway/batch/payload.js'
+import { marked } from '../../gateway/clock/marked.js'
 import { SluiceError } from '../../gateway/errors.js'
 import { gates } from '../../gateway/flow/gates.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
@@ -17,6 +19,7 @@ const STATUS_INTERVAL_MS = 1000
 export default function (RED) {
   defineNode(RED, 'sluice-stage-out', schema, async (node, options) => {
     const show = throttledStatus(node)
+    wallClock.start()
     const opening = open(RED, node, options)
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
@@ -26,7 +29,7 @@ export default function (RED) {
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
-      const { batches, refused } = toBatches(message, { source: options.source || undefined })
+      const { batches, refused } = marked(now => toBatches(message, { source: options.source || undefined, now }))
       await Promise.all(batches.map(accept))
       if (refused.length === 0) return
       refusedValues += refused.length

@@ -48,7 +48,7 @@ describe('A gateway on a machine whose clock shows 1970', function () {
       node('stage-in', '-stage-in', { broker: 'broker', foreignTopics: ['plant/#'] }, 'store'),
       node('store', '-sqlite', { name: 'store', file: join(folder, 'store.sqlite'), maxAgeMs: 100 })
     ]
-    await gateway.deploy(nodes)
+    await gateway.deploy(nodes, { feeds: ['stage-out'] })
   })
 
   after(async () => {
@@ -81,7 +81,8 @@ describe('A gateway on a machine whose clock shows 1970', function () {
     expect(stored()).to.deep.equal([])
   })
 
-  it('marks what others have sent without a time', async () => {
+  it('marks what comes without a time, from the flow and from others', async () => {
+    await gateway.feed(() => [{ topic: 'press', payload: 7 }])
     const publisher = await connectAsync(`mqtt://127.0.0.1:${port}`)
     await publisher.publishAsync('plant/level', '3.5', { qos: 1 })
     await publisher.publishAsync('plant/stamped', '{"time":"2026-12-01T00:00:00Z","level":3.5}', { qos: 1 })
@@ -89,6 +90,8 @@ describe('A gateway on a machine whose clock shows 1970', function () {
     await gateway.until(() => rows('plant.level').length > 0 && rows('plant.stamped').length > 0)
     expect(rows('plant.level')[0]).to.include({ value: 3.5, clock: 'unsynchronised' })
     expect(rows('plant.stamped')[0]).not.to.have.property('clock')
+    await gateway.until(() => rows('press').length > 0)
+    expect(rows('press')[0]).to.include({ value: 7, clock: 'unsynchronised' })
   })
 
   it('lets go of what waits, marked, when all is deployed again, and loses none of it', async () => {
