@@ -31,6 +31,8 @@ const ERROR_FLAG = 0x20000000
 const BIT_RATE_SWITCH = 1
 // March 1973: smaller is time since the log began, or a clock that was never set.
 const FIRST_ABSOLUTE_SECOND = 1e8
+/** In 2262 end the nanoseconds since 1970 that 64 bits hold. */
+const LAST_SECOND = 9_223_372_035
 const EXTENDED_MASK = 0x1FFFFFFF
 
 /**
@@ -72,6 +74,7 @@ function fromLog ([, seconds, fraction, bus, idText, content]) {
   const address = parseId(idText)
   if ('reason' in address) return address
   const stamp = secondsStamp(seconds, fraction)
+  if ('reason' in stamp) return stamp
   if (address.error) return frame(stamp, bus, address, 'error', false, dataOf(content, 8))
   if (content[0] === 'R') {
     return /^R[0-9A-Fa-f]?$/.test(content) ? frame(stamp, bus, address, 'remote', false, new Uint8Array(0)) : { reason: 'bad remote frame' }
@@ -166,8 +169,9 @@ function parseStamp (text) {
   return whole > 0 ? secondsStamp(String(whole), fraction) : { reason: `time stamp (${text})` }
 }
 
-/** @param {string} seconds @param {string} fraction @returns {Stamp} */
+/** @param {string} seconds @param {string} fraction @returns {Stamp|BadLine} */
 function secondsStamp (seconds, fraction) {
+  if (Number(seconds) > LAST_SECOND) return { reason: `the time ${seconds}.${fraction} is beyond 2262` }
   return {
     ns: nanoseconds(seconds, fraction),
     text: `${seconds}.${fraction}`,

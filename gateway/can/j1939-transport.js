@@ -1,223 +1,295 @@
-// NOTE TO C3, remove: C1 overwrote your version of this file by mistake at 13:31:57 (it did not know of c3.md). Put yours back over it; C1 does not touch this file again.
-// What stands below is C1's, kept in /tmp/c1/j1939-transport.c1.js too: take from it what is of use, or nothing.
-import { addressedTo, destinationOf, idOfGroup, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './j1939.js'
+import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './j1939.js'
 
 /**
+ * Messages longer than a frame, put together again: the transport protocol of SAE J1939-21 (9 to 1785 bytes, to all or between two nodes) and the fast packets of NMEA 2000
+ * (up to 223 bytes).
+ *
  * @typedef {import('./candump.js').Frame} Frame
  *
- * @typedef {object} Session  a message of which packets come
- * @property {Frame} first  the frame that announced it
- * @property {number} id  of the message that will come of it
+ * @typedef {object} Transfer  a message on its way
+ * @property {number} id  of the whole message: priority, parameter group, destination, source address
+ * @property {number} pgn  as its control frames name it
  * @property {Uint8Array} data
- * @property {number} packets
- * @property {number} next  the packet that is due, from 1
- * @property {boolean} isAcknowledged  its receiver asks for packets, and again for those it has missed
+ * @property {number} offset  where the data of a packet numbered 0 would begin
+ * @property {number} next  number of the packet that is due
+ * @property {number} received  the greatest number of those in sequence
+ * @property {number} packets  number of the last packet
+ * @property {boolean} isManaged  by its receiver, which may ask for packets again
+ * @property {boolean} isBroken  a packet is missing until the receiver asks for it
  * @property {bigint} lastNs
+ * @property {bigint} timeoutNs
  */
 
-const GROUP_CONTROL = 0xEC00
-const GROUP_DATA = 0xEB00
-const GROUP_EXTENDED_CONTROL = 0xC800
-const GROUP_EXTENDED_DATA = 0xC700
-const PACKET_BYTES = 7
+// Data pages and PDU format.
+const FORMAT_MASK = 0x3FF
+const CONNECTION_FORMAT = 0xEC
+const DATA_FORMAT = 0xEB
+const EXTENDED_CONNECTION_FORMAT = 0xC8
+const EXTENDED_DATA_FORMAT = 0xC7
 
 const REQUEST_TO_SEND = 16
 const CLEAR_TO_SEND = 17
 const END_OF_MESSAGE = 19
+const EXTENDED_REQUEST_TO_SEND = 20
 const BROADCAST = 32
 const ABORT = 255
 
-/** The longest pauses of SAE J1939-21, 5.10.3.5: T1 between the packets of a broadcast (and of a fast packet); T2 and T3 around a receiver's answer. */
+const BYTES_PER_PACKET = 7
+const FIRST_FAST_BYTES = 6
+/** Below are the groups of J1939, which never come as fast packets, however long. */
+const FIRST_FAST_GROUP = 0x1ED00
+const MOST_FAST_BYTES = 223
+const LEAST_BYTES = 9
+const EVERYONE = 0xFF
+
+// J1939-21: T1 between the packets of one sender, T2 and T3 where it is the other's turn. NMEA 2000 has the first too.
 const PACKET_TIMEOUT_NS = 750_000_000n
-const ANSWER_TIMEOUT_NS = 1_250_000_000n
+const TURN_TIMEOUT_NS = 1_250_000_000n
+const SWEEP_NS = 250_000_000n
+const MOST_TRANSFERS = 256
 
-/** Fast packets are of NMEA 2000's groups, which start here; J1939's are never. */
-const FIRST_FAST_PACKET_GROUP = 0x1ED00
-const MAX_FAST_PACKET_BYTES = 223
-const FAST_PACKET_FIRST_BYTES = 6
+const PGN_MASK = 0x3FFFF
+const PRIORITY_MASK = 0x1C000000
+// Without the priority.
+const ADDRESS_MASK = 0x3FFFFFF
 
-const MAX_SESSIONS = 500
+/** Listens to the transfers between all nodes, on any number of buses, and takes part in none. For frames of J1939, NMEA 2000 or ISO 11783: elsewhere the same identifiers mean other things. */
+export class TransportAssembler {
+  /**
+   * Live. `transfers`: messages complete. `timeouts`: given up as nothing more came. `sequenceErrors`: a packet or the beginning was missing, or came out of place. `aborted`: given up by a node, which
+   * said so or began another in its place. `tooMany`: not begun as 256 others were open. `unsupported`: of the extended protocol (beyond 1785 bytes), or announced as no transfer can be.
+   */
+  counters = { transfers: 0, timeouts: 0, sequenceErrors: 0, aborted: 0, tooMany: 0, unsupported: 0 }
+  #isFastPacket
+  /** @type {Map<string, Transfer>} */
+  #open = new Map()
+  #sweptNs = 0n
 
-/**
- * Puts together what J1939 and NMEA 2000 nodes send in several frames, by only listening: messages of the transport protocol (SAE J1939-21), to all and between two nodes, of up to 1785 bytes,
- * and NMEA 2000's fast packets, of up to 223. Of the extended transport protocol (ISO 11783-3, up to 117 MB) frames are counted, and no more.
- *
- * Counters: `reassembled` messages; `incomplete` ones, given up for a missing packet, a pause too long, an abort, a wrong announcement, or because the sender began anew; `strayPackets` of
- * no known message, such as those that were on their way when listening began; `extendedFrames`.
- */
-export class J1939Transport {
-  counters = { reassembled: 0, incomplete: 0, strayPackets: 0, extendedFrames: 0 }
-  #isLong
-  /** Unfinished, the oldest first. @type {Map<string, Session>} */
-  #sessions = new Map()
-
-  /** @param {(id: number) => boolean} isLong  whether the message of an identifier has more than 8 bytes: the DBC knows, see `Decoder.isLong` */
-  constructor (isLong) {
-    this.#isLong = isLong
+  /** @param {{isFastPacket?: (pgn: number) => boolean}} [options]  which parameter groups of NMEA 2000 come as fast packets: nothing in a frame tells. Not asked of J1939's */
+  constructor ({ isFastPacket = () => false } = {}) {
+    this.#isFastPacket = isFastPacket
   }
+
+  /** How many transfers are on their way: at most 256. */
+  get open () { return this.#open.size }
 
   /**
-   * Takes each frame of a bus (or of several, by their names) in turn, and gives it back where it is a message by itself; a message in its place, with the identifier it would have in one
-   * frame, where it completes one; undefined where it is a part only.
+   * The frame itself where it is a message of its own; null where it controls a transfer or holds a part; with the last part the whole message, as a frame of up to 1785 bytes that has the
+   * time, `stamp` included, of this last frame, the identifier of the message (priority and source address are the sender's), and its destination, 255 for all.
    * @param {Frame} frame
-   * @param {bigint} ns  when it came
-   * @returns {Frame|undefined}
+   * @param {bigint} ns  when it was on the bus; of any clock, as only the time between frames matters
+   * @returns {Frame|null}
    */
-  add (frame, ns) {
-    const { id, extended, kind, fd, data } = frame
-    if (!extended || kind !== 'data' || fd) return frame
-    const group = pgnOf(id)
-    if (group === GROUP_CONTROL) return this.#control(frame, ns)
-    if (group === GROUP_DATA) return this.#data(frame, ns)
-    if (group === GROUP_EXTENDED_CONTROL || group === GROUP_EXTENDED_DATA) {
-      this.counters.extendedFrames++
-      return undefined
+  take (frame, ns) {
+    if (this.#open.size > 0 && isApart(ns, this.#sweptNs, SWEEP_NS)) this.#sweep(ns)
+    if (!frame.extended || frame.kind !== 'data' || frame.fd) return frame
+    switch (frame.id >>> 16 & FORMAT_MASK) {
+      case DATA_FORMAT: return this.#takeData(frame, ns)
+      case CONNECTION_FORMAT: return this.#takeControl(frame, ns)
+      case EXTENDED_DATA_FORMAT: return null
+      case EXTENDED_CONNECTION_FORMAT: return frame.data[0] === EXTENDED_REQUEST_TO_SEND ? this.#refuse() : null
     }
-    return group >= FIRST_FAST_PACKET_GROUP && data.length > 1 && this.#isLong(id) ? this.#fastPacket(frame, ns) : frame
+    const pgn = pgnOf(frame.id)
+    return pgn >= FIRST_FAST_GROUP && this.#isFastPacket(pgn) ? this.#takeFastPacket(frame, ns) : frame
   }
 
-  /** @param {Frame} frame @param {bigint} ns @returns {undefined} */
-  #control (frame, ns) {
-    const { id, data } = frame
-    if (data.length < 8) {
-      this.counters.incomplete++
-      return
-    }
-    // What a receiver says is of the message that comes to it.
-    const sent = keyOf(frame, sourceAddressOf(id), destinationOf(id))
-    const received = keyOf(frame, destinationOf(id), sourceAddressOf(id))
-    const kind = data[0]
-    if (kind === REQUEST_TO_SEND || kind === BROADCAST) this.#announce(sent, frame, ns)
-    else if (kind === CLEAR_TO_SEND) this.#ask(received, data, ns)
-    else if (kind === END_OF_MESSAGE) this.#giveUp(received)
-    else if (kind === ABORT) {
-      this.#giveUp(sent)
-      this.#giveUp(received)
+  /** @param {Frame} frame @param {bigint} ns @returns {null} */
+  #takeControl (frame, ns) {
+    const { bus, id, data } = frame
+    if (data.length < 8) return this.#refuse()
+    const sender = sourceAddressOf(id)
+    const receiver = destinationOf(id)
+    const pgn = (data[5] | data[6] << 8 | data[7] << 16) & PGN_MASK
+    switch (data[0]) {
+      case REQUEST_TO_SEND: return receiver === EVERYONE ? this.#refuse() : this.#announce(frame, pgn, ns)
+      case BROADCAST: return receiver === EVERYONE ? this.#announce(frame, pgn, ns) : this.#refuse()
+      case CLEAR_TO_SEND: return this.#clearToSend(connectionKey(bus, receiver, sender), pgn, data, ns)
+      case END_OF_MESSAGE: return this.#acknowledge(connectionKey(bus, receiver, sender), pgn, ns)
+      case ABORT: return this.#abort([connectionKey(bus, sender, receiver), connectionKey(bus, receiver, sender)], pgn, ns)
+      default: return this.#refuse()
     }
   }
 
-  /** @param {string} key @param {Frame} frame @param {bigint} ns */
-  #announce (key, frame, ns) {
-    const { id, data } = frame
-    const length = data[1] | data[2] << 8
+  /** @param {Frame} frame @param {number} pgn @param {bigint} ns @returns {null} */
+  #announce ({ bus, id, data }, pgn, ns) {
+    const bytes = data[1] | data[2] << 8
     const packets = data[3]
-    const group = (data[5] | data[6] << 8 | data[7] << 16) & 0x3FFFF
-    this.#giveUp(key)
-    if (length > MAX_GROUP_BYTES || packets !== Math.ceil(length / PACKET_BYTES) || packets === 0) {
-      this.counters.incomplete++
-      return
-    }
-    const whole = idOfGroup(group, { priorityOf: id, sourceAddress: sourceAddressOf(id) })
-    this.#begin(key, {
-      first: frame,
-      id: isAddressed(whole) ? addressedTo(whole, { destination: destinationOf(id) }) : whole,
-      data: new Uint8Array(length),
-      packets,
+    if (bytes < LEAST_BYTES || bytes > MAX_GROUP_BYTES || packets !== Math.ceil(bytes / BYTES_PER_PACKET)) return this.#refuse()
+    const sender = sourceAddressOf(id)
+    const receiver = destinationOf(id)
+    const isManaged = receiver !== EVERYONE
+    const whole = (id & PRIORITY_MASK | pgn << 8 | sender) >>> 0
+    return this.#begin(connectionKey(bus, sender, receiver), {
+      id: isAddressed(whole) ? addressedTo(whole, { destination: receiver }) : whole,
+      pgn,
+      data: new Uint8Array(bytes),
+      offset: -BYTES_PER_PACKET,
       next: 1,
-      isAcknowledged: data[0] === REQUEST_TO_SEND,
-      lastNs: ns
+      received: 0,
+      packets,
+      isManaged,
+      isBroken: false,
+      lastNs: ns,
+      timeoutNs: isManaged ? TURN_TIMEOUT_NS : PACKET_TIMEOUT_NS
     })
   }
 
-  /** The receiver asks for packets, perhaps for some that have come before. @param {string} key @param {Uint8Array} data @param {bigint} ns */
-  #ask (key, [, count, next], ns) {
-    const session = this.#current(key, ns)
-    if (!session) return
-    session.lastNs = ns
-    if (count === 0) return
-    if (next > session.next || next === 0) this.#giveUp(key)
-    else session.next = next
+  /** The receiver says which packet is to come next: an earlier one where it has lost it. @param {string} key @param {number} pgn @param {Uint8Array} control @param {bigint} ns @returns {null} */
+  #clearToSend (key, pgn, [, packets, next], ns) {
+    const transfer = this.#find(key, ns)
+    if (transfer?.pgn !== pgn) return null
+    transfer.lastNs = ns
+    if (packets === 0) return null // the sender is to wait
+    if (next === 0 || next > transfer.packets) return this.#refuse()
+    if (next > transfer.received + 1) return this.#lose(key, transfer)
+    transfer.next = next
+    transfer.isBroken = false
+    return null
   }
 
-  /** @param {Frame} frame @param {bigint} ns @returns {Frame|undefined} */
-  #data (frame, ns) {
-    const { id, data } = frame
-    const key = keyOf(frame, sourceAddressOf(id), destinationOf(id))
-    const session = this.#current(key, ns)
-    if (!session) {
-      this.counters.strayPackets++
-      return undefined
+  /** @param {string} key @param {number} pgn @param {bigint} ns @returns {null} */
+  #acknowledge (key, pgn, ns) {
+    const transfer = this.#find(key, ns)
+    if (transfer?.pgn !== pgn) return null
+    if (!isComplete(transfer)) return this.#lose(key, transfer)
+    this.#open.delete(key)
+    return null
+  }
+
+  /** @param {string[]} keys  either node may give up @param {number} pgn @param {bigint} ns @returns {null} */
+  #abort (keys, pgn, ns) {
+    for (const key of keys) if (this.#find(key, ns)?.pgn === pgn) this.#giveUp(key, 'aborted')
+    return null
+  }
+
+  /** @param {Frame} frame @param {bigint} ns */
+  #takeData (frame, ns) {
+    return this.#takePacket(connectionKey(frame.bus, sourceAddressOf(frame.id), destinationOf(frame.id)), frame, frame.data[0], ns)
+  }
+
+  /** Its first byte holds a sequence number, which tells messages apart, and the packet's number; the first packet's second byte is the length. @param {Frame} frame @param {bigint} ns */
+  #takeFastPacket (frame, ns) {
+    const { bus, id, data } = frame
+    if (data.length === 0) return this.#refuse()
+    const key = `${id & ADDRESS_MASK}#${data[0] >>> 5} ${bus}`
+    const number = data[0] & 0x1F
+    if (number > 0) return this.#takePacket(key, frame, number, ns)
+
+    const bytes = data[1]
+    const firstBytes = Math.min(bytes, FIRST_FAST_BYTES)
+    if (!(bytes <= MOST_FAST_BYTES && data.length >= 2 + firstBytes)) return this.#refuse()
+    const whole = new Uint8Array(bytes)
+    whole.set(data.subarray(2, 2 + firstBytes))
+    if (bytes === firstBytes) return this.#complete(frame, id, whole)
+    return this.#begin(key, {
+      id,
+      pgn: pgnOf(id),
+      data: whole,
+      offset: FIRST_FAST_BYTES - BYTES_PER_PACKET,
+      next: 1,
+      received: 0,
+      packets: Math.ceil((bytes - FIRST_FAST_BYTES) / BYTES_PER_PACKET),
+      isManaged: false,
+      isBroken: false,
+      lastNs: ns,
+      timeoutNs: PACKET_TIMEOUT_NS
+    })
+  }
+
+  /** @param {string} key @param {Frame} frame @param {number} number @param {bigint} ns */
+  #takePacket (key, frame, number, ns) {
+    const transfer = this.#find(key, ns)
+    if (!transfer) {
+      // Counts a transfer whose beginning was lost once, and no packets that follow one given up.
+      if (number === 1) this.counters.sequenceErrors++
+      return null
     }
-    session.lastNs = ns
-    const sequence = data[0]
-    const at = (sequence - 1) * PACKET_BYTES
-    if (sequence !== session.next || data.length - 1 < Math.min(PACKET_BYTES, session.data.length - at)) {
-      // The receiver will ask again for what it has missed.
-      if (session.isAcknowledged) this.counters.strayPackets++
-      else this.#giveUp(key)
-      return undefined
-    }
-    return this.#put(key, session, data.subarray(1), at)
+    transfer.lastNs = ns
+    if (isComplete(transfer) || transfer.isBroken) return null
+    const { data, offset, next } = transfer
+    const start = offset + number * BYTES_PER_PACKET
+    const bytes = Math.min(BYTES_PER_PACKET, data.length - start)
+    const part = frame.data.subarray(1, 1 + bytes)
+    if (number === next - 1 && part.every((byte, i) => byte === data[start + i])) return null // the same frame again
+    if (number !== next || part.length < bytes) return this.#miss(key, transfer)
+
+    data.set(part, start)
+    transfer.next++
+    transfer.received = Math.max(transfer.received, number)
+    if (!isComplete(transfer)) return null
+    if (!transfer.isManaged) this.#open.delete(key) // else its receiver may still ask for packets again
+    return this.#complete(frame, transfer.id, data)
   }
 
-  /** @param {Frame} frame @param {bigint} ns @returns {Frame|undefined} */
-  #fastPacket (frame, ns) {
-    const { id, data, bus } = frame
-    const sequence = data[0] >> 5
-    const packet = data[0] & 0x1F
-    const key = `${bus} ${id} ${sequence}`
-    if (packet === 0) {
-      this.#giveUp(key)
-      const length = data[1]
-      if (length === 0 || length > MAX_FAST_PACKET_BYTES) {
-        this.counters.incomplete++
-        return undefined
-      }
-      const session = this.#begin(key, {
-        first: frame, id, data: new Uint8Array(length), packets: 1 + Math.ceil(Math.max(0, length - FAST_PACKET_FIRST_BYTES) / PACKET_BYTES), next: 1, isAcknowledged: false, lastNs: ns
-      })
-      return this.#put(key, session, data.subarray(2), 0)
-    }
-    const session = this.#current(key, ns)
-    if (!session) {
-      this.counters.strayPackets++
-      return undefined
-    }
-    session.lastNs = ns
-    const at = FAST_PACKET_FIRST_BYTES + (packet - 1) * PACKET_BYTES
-    if (packet + 1 !== session.next || data.length - 1 < Math.min(PACKET_BYTES, session.data.length - at)) {
-      this.#giveUp(key)
-      return undefined
-    }
-    return this.#put(key, session, data.subarray(1), at)
+  /** @param {Frame} frame  the last @param {number} id @param {Uint8Array} data @returns {Frame} */
+  #complete ({ stamp, bus }, id, data) {
+    this.counters.transfers++
+    return { stamp, bus, id, extended: true, kind: 'data', fd: false, data }
   }
 
-  /**
-   * A packet's bytes; the message if they complete it.
-   * @param {string} key @param {Session} session @param {Uint8Array} bytes @param {number} at
-   * @returns {Frame|undefined}
-   */
-  #put (key, session, bytes, at) {
-    const { first, id, data } = session
-    data.set(bytes.subarray(0, data.length - at), at)
-    if (session.next++ < session.packets) return undefined
-    this.#sessions.delete(key)
-    this.counters.reassembled++
-    return { stamp: first.stamp, bus: first.bus, id, extended: true, kind: 'data', fd: false, data }
+  /** @param {string} key @param {Transfer} transfer @returns {null} */
+  #begin (key, transfer) {
+    if (this.#find(key, transfer.lastNs)) this.#giveUp(key, 'aborted')
+    if (this.#open.size === 0) this.#sweptNs = transfer.lastNs
+    else if (this.#open.size === MOST_TRANSFERS) this.#sweep(transfer.lastNs)
+    if (this.#open.size < MOST_TRANSFERS) this.#open.set(key, transfer)
+    else this.counters.tooMany++
+    return null
   }
 
-  /** @param {string} key @param {Session} session */
-  #begin (key, session) {
-    if (this.#sessions.size >= MAX_SESSIONS) this.#giveUp(/** @type {string} */ (this.#sessions.keys().next().value))
-    this.#sessions.set(key, session)
-    return session
+  /** A packet is not the one that is due: a receiver may ask for that again, a broadcast is lost. @param {string} key @param {Transfer} transfer @returns {null} */
+  #miss (key, transfer) {
+    if (!transfer.isManaged) return this.#lose(key, transfer)
+    transfer.isBroken = true
+    this.counters.sequenceErrors++
+    return null
   }
 
-  /** The message that a packet is of, unless the pause was too long. @param {string} key @param {bigint} ns */
-  #current (key, ns) {
-    const session = this.#sessions.get(key)
-    if (!session || ns - session.lastNs <= (session.isAcknowledged ? ANSWER_TIMEOUT_NS : PACKET_TIMEOUT_NS)) return session
-    this.#giveUp(key)
-    return undefined
+  /** @param {string} key @param {Transfer} transfer @returns {null} */
+  #lose (key, transfer) {
+    this.#open.delete(key)
+    if (!transfer.isBroken) this.counters.sequenceErrors++
+    return null
   }
 
-  /** @param {string} key */
-  #giveUp (key) {
-    if (this.#sessions.delete(key)) this.counters.incomplete++
+  /** @param {string} key @param {'aborted'|'timeouts'} reason */
+  #giveUp (key, reason) {
+    const transfer = this.#open.get(key)
+    this.#open.delete(key)
+    if (transfer && !isComplete(transfer)) this.counters[reason]++
+  }
+
+  /** @returns {null} */
+  #refuse () {
+    this.counters.unsupported++
+    return null
+  }
+
+  /** @param {string} key @param {bigint} ns */
+  #find (key, ns) {
+    const transfer = this.#open.get(key)
+    if (!transfer || !isApart(ns, transfer.lastNs, transfer.timeoutNs)) return transfer
+    this.#giveUp(key, 'timeouts')
+  }
+
+  /** @param {bigint} ns */
+  #sweep (ns) {
+    this.#sweptNs = ns
+    for (const key of this.#open.keys()) this.#find(key, ns)
   }
 }
 
-/** @param {Frame} frame @param {number} source @param {number} destination */
-function keyOf ({ bus }, source, destination) {
-  return `${bus} ${source}>${destination}`
+/** @param {Transfer} transfer */
+function isComplete ({ received, packets }) {
+  return received === packets
+}
+
+/** In either direction: a log that begins anew, or a clock that is set back, leaves nothing open. @param {bigint} ns @param {bigint} thenNs @param {bigint} limitNs */
+function isApart (ns, thenNs, limitNs) {
+  return ns - thenNs > limitNs || thenNs - ns > limitNs
+}
+
+/** Of a transfer between two nodes or to all; there is one at a time. @param {string} bus @param {number} sender @param {number} receiver */
+function connectionKey (bus, sender, receiver) {
+  return `${sender}>${receiver} ${bus}`
 }

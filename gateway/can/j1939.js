@@ -29,14 +29,6 @@ export function isAddressed (id) {
 }
 
 /**
- * The identifier of a parameter group; of a PDU1 message without its destination.
- * @param {number} pgn @param {{priorityOf: number, sourceAddress: number}} more  an identifier of the same priority; 0 to 255
- */
-export function idOfGroup (pgn, { priorityOf, sourceAddress }) {
-  return (priorityOf & 0x1C000000 | pgn << 8 | sourceAddress) >>> 0
-}
-
-/**
  * The identifier with other addresses.
  * @param {number} id @param {{sourceAddress?: number, destination?: number}} addresses  0 to 255; a destination only of a PDU1 message
  */

@@ -1,6 +1,6 @@
 import { Batch } from '../batch/batch.js'
 import { Decoder } from '../can/decoder.js'
-import { J1939Transport } from '../can/j1939-transport.js'
+import { TransportAssembler } from '../can/j1939-transport.js'
 import { MessageRows } from './message-rows.js'
 
 /**
@@ -24,14 +24,14 @@ import { MessageRows } from './message-rows.js'
  */
 
 const MAX_ROWS = 1000
-const CLASSIC_BYTES = 8
 /** A log, or someone's messages, can name any number of buses: those that come later share one place. */
 const MOST_BUSES = 32
 const OTHER_BUSES = 'others'
 
 /**
  * Rows of signals: a source per message, `<name>.<message>`, in which each frame is a row, or where J1939 and NMEA 2000 send one in several, each message. It counts what the DBC file does
- * not know (`unknownIds`), what is too short for any signal (`undecodable`), and frames without data (`otherFrames`, `errorFrames`).
+ * not know (`unknownIds`), what is too short for any signal (`undecodable`), and what holds no signal: `errorFrames`,
+ * and as `otherFrames` remote frames and messages that have none.
  * @implements {Sorter}
  */
 export class SignalRows {
@@ -47,7 +47,7 @@ export class SignalRows {
   constructor ({ name, messages, choices, counters, warnOnce }) {
     this.#name = name
     const decoder = this.#decoder = new Decoder(messages, { choices })
-    this.#transport = messages.some(({ isParameterGroup }) => isParameterGroup) ? new J1939Transport(id => (decoder.find(id, true)?.length ?? 0) > CLASSIC_BYTES) : null
+    this.#transport = transportOf(messages, decoder)
     this.#counters = counters
     this.#warnOnce = warnOnce
   }
@@ -57,7 +57,7 @@ export class SignalRows {
 
   /** @param {bigint} ns @param {Frame} frame */
   put (ns, frame) {
-    const whole = this.#transport ? this.#transport.add(frame, ns) : frame
+    const whole = this.#transport ? this.#transport.take(frame, ns) : frame
     const rows = whole && this.#rowsOf(whole)
     if (!rows) return undefined
     rows.add(ns, whole)
@@ -79,6 +79,10 @@ export class SignalRows {
     const message = this.#decoder.find(id, extended)
     if (!message) {
       counters.unknownIds++
+      return undefined
+    }
+    if (message.signals.length === 0) {
+      counters.otherFrames++
       return undefined
     }
     if (data.length < message.bytes) {
@@ -171,6 +175,15 @@ class FrameRows {
     this.#frames = []
     return batch
   }
+}
+
+/**
+ * What puts together the messages of several frames, on a bus that has such.
+ * @param {Message[]} messages @param {Decoder<any>} decoder  of these
+ * @returns {TransportAssembler|null}
+ */
+export function transportOf (messages, decoder) {
+  return messages.some(({ isParameterGroup }) => isParameterGroup) ? new TransportAssembler({ isFastPacket: pgn => decoder.isLongGroup(pgn) }) : null
 }
 
 /**

@@ -99,6 +99,7 @@ class CanRead {
   #closing = new AbortController()
   #stopFlushing
   #stopListening
+  #isOver = false
 
   /** @param {any} options @param {CanContext} context */
   constructor ({ name, mode, dbcFile, choices, filter, batchMs }, context) {
@@ -135,7 +136,8 @@ class CanRead {
     this.#stopListening()
     const { signal } = this.#closing
     while (this.#context.held() && !signal.aborted) await this.#clock.sleep(HELD_POLL_MS, signal)
-    if (signal.aborted) return
+    if (this.#isOver) return
+    this.#isOver = true
     try {
       this.#flush()
     } catch (problem) {
@@ -149,10 +151,15 @@ class CanRead {
     return { ...this.counters, ...this.#sorter.transported }
   }
 
+  /** Gives what it has; where it is held, that is dropped. */
   async close () {
     this.#closing.abort()
     this.#stopFlushing()
     this.#stopListening()
+    if (this.#isOver) return
+    this.#isOver = true
+    if (!this.#context.held()) this.#flush()
+    else for (const { rows } of this.#sorter.all()) this.counters.dropped += rows
   }
 
   #flushIfTaken () {

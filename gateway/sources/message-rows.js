@@ -8,6 +8,8 @@ import { sourceAddressOf } from '../can/j1939.js'
 
 /** What stands in a cell that is marked as missing. */
 const BLANK = { float64: NaN, int64: 0n, string: '' }
+/** A bus has many messages, and a batch few rows of each: there is room for more once more have come. */
+const FIRST_ROOM = 16
 
 /**
  * Gathers the frames of one message from one bus into batches: a row per frame, a column per signal; for J1939 and NMEA 2000 first
@@ -19,6 +21,7 @@ export class MessageRows {
   #tags
   #fields
   #capacity
+  #room
   #rows = 0
   #time
   #addresses
@@ -37,10 +40,11 @@ export class MessageRows {
     this.#tags = { bus }
     this.#capacity = capacity
     this.#fields = signals.map(({ name, type, unit }) => ({ name, type, ...(unit && { unit }) }))
-    this.#time = new BigInt64Array(capacity)
-    this.#addresses = message.isParameterGroup ? new Uint16Array(capacity) : null
-    this.#columns = signals.map(({ type }) => new (/** @type {any} */ (COLUMN_TYPES[type]))(capacity))
-    this.#validity = signals.map(() => new Uint8Array(capacity))
+    const room = this.#room = Math.min(FIRST_ROOM, capacity)
+    this.#time = new BigInt64Array(room)
+    this.#addresses = message.isParameterGroup ? new Uint16Array(room) : null
+    this.#columns = signals.map(({ type }) => emptyColumn(type, room))
+    this.#validity = signals.map(() => new Uint8Array(room))
     this.#gaps = signals.map(() => false)
   }
 
@@ -51,6 +55,7 @@ export class MessageRows {
   /** Must not be called when full. @param {bigint} ns @param {Frame} frame */
   add (ns, { id, data }) {
     const row = this.#rows++
+    if (row === this.#room) this.#grow()
     const { signals } = this.#message
     this.#time[row] = ns
     if (this.#addresses) this.#addresses[row] = sourceAddressOf(id)
@@ -79,9 +84,29 @@ export class MessageRows {
     return batch
   }
 
+  #grow () {
+    const room = this.#room = Math.min(2 * this.#room, this.#capacity)
+    this.#time = grown(this.#time, new BigInt64Array(room))
+    if (this.#addresses) this.#addresses = grown(this.#addresses, new Uint16Array(room))
+    this.#columns = this.#columns.map((column, s) => grown(column, emptyColumn(this.#message.signals[s].type, room)))
+    this.#validity = this.#validity.map(valid => grown(valid, new Uint8Array(room)))
+  }
+
   /** @returns {import('../batch/batch.js').Field} */
   #addressField () {
     const taken = this.#fields.some(({ name }) => name.toLowerCase() === 'address')
     return { name: taken ? 'source_address' : 'address', type: 'uint16' }
   }
+}
+
+/** @param {'float64'|'int64'|'string'} type @param {number} room @returns {any} */
+function emptyColumn (type, room) {
+  return new (/** @type {any} */ (COLUMN_TYPES[type]))(room)
+}
+
+/** @template {any} T @param {T} column @param {T} wider  empty @returns {T} with what was in the other */
+function grown (column, wider) {
+  const [from, to] = /** @type {any[][]} */ ([column, wider])
+  for (let row = 0; row < from.length; row++) to[row] = from[row]
+  return wider
 }

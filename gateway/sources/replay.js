@@ -6,6 +6,7 @@ import { Decoder } from '../can/decoder.js'
 import { lineBlocks } from '../can/line-blocks.js'
 import { SluiceError } from '../errors.js'
 import { readOptions } from '../options.js'
+import { transportOf } from './can-rows.js'
 import { LogTime } from './log-time.js'
 import { MessageRows } from './message-rows.js'
 import { Player } from './player.js'
@@ -69,7 +70,7 @@ export const schema = {
  * While it is held it pauses and loses nothing.
  *
  * Counters: `frames` read, `rows` decoded, `unknownIds` (frames the DBC does not know), `undecodable` (too short for any signal),
- * `otherFrames` (remote and error frames), `badLines`, `rounds` played to the end.
+ * `otherFrames` (remote and error frames, messages without signals), `badLines`, `rounds` played to the end.
  * @param {object} options  as in the schema
  * @param {import('./source.js').SourceContext} context
  * @returns {import('./source.js').Source}
@@ -78,7 +79,7 @@ export const schema = {
  */
 export function openReplay (options, context) {
   const replay = new Replay(readOptions(schema, options), context)
-  return { counters: replay.counters, trouble: () => replay.trouble, close: () => replay.close() }
+  return { counters: replay.counters, trouble: () => replay.trouble, gauge: () => replay.gauge, close: () => replay.close() }
 }
 
 class Replay {
@@ -86,6 +87,7 @@ class Replay {
   #options
   #context
   #decoder
+  #transport
   #player
   /** @type {Map<string, Map<import('../can/message.js').Message, MessageRows>>} by bus */
   #gathered = new Map()
@@ -104,6 +106,7 @@ class Replay {
       this.#warnOnce('dbc', `${options.dbcFile}, line ${line}: ${reason}. ${warnings.length} such in all; the rest of the file is used.`)
     }
     this.#decoder = new Decoder(messages)
+    this.#transport = transportOf(messages, this.#decoder)
     this.#player = new Player(options, context, this.#closing.signal, () => allRows(this.#gathered))
     this.#running = this.#run()
   }
@@ -114,6 +117,8 @@ class Replay {
   }
 
   get trouble () { return this.#player.trouble }
+
+  get gauge () { return { ...this.counters, ...this.#transport?.counters } }
 
   get #closed () { return this.#closing.signal.aborted }
 
@@ -175,9 +180,10 @@ class Replay {
       await this.#player.flush()
       this.#gathered.clear()
     }
-    const rows = this.#rowsOf(frame)
+    const whole = this.#transport ? this.#transport.take(frame, logNs) : frame
+    const rows = whole && this.#rowsOf(whole)
     if (!rows) return
-    rows.add(this.#player.stamp(logNs), frame)
+    rows.add(this.#player.stamp(logNs), whole)
     this.counters.rows++
     if (rows.isFull) await this.#player.send(rows)
   }
@@ -192,6 +198,10 @@ class Replay {
     const message = this.#decoder.find(id, extended)
     if (!message) {
       counters.unknownIds++
+      return undefined
+    }
+    if (message.signals.length === 0) {
+      counters.otherFrames++
       return undefined
     }
     if (data.length < message.bytes) {

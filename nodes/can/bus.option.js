@@ -2,6 +2,6 @@
 export const busOption = {
   required: ['bus'],
   properties: {
-    bus: { type: 'string', title: 'Bus', description: 'The CAN bus: shared by all nodes that name it.', default: '', 'x-node': 'sluice-can-bus' }
+    bus: { type: 'string', title: 'Bus', description: 'The CAN bus: shared by all nodes that name it.', 'x-node': 'sluice-can-bus' }
   }
 }

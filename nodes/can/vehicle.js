@@ -16,8 +16,10 @@ export default function (RED) {
     /** @type {(() => void)[]} */
     const ends = []
     node.on('close', (/** @type {() => void} */ done) => {
-      for (const end of ends) end()
-      opening.then(({ vehicle, release }) => vehicle.close().finally(release), () => {}).finally(done)
+      opening.then(({ vehicle, release }) => {
+        for (const end of ends) end()
+        return vehicle.close().finally(release)
+      }, () => {}).finally(done)
     })
     const { vehicle } = await opening
     const statusNow = statusOf(vehicle)

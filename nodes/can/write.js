@@ -16,8 +16,8 @@ export default function (RED) {
     /** @type {(() => void)[]} */
     const ends = []
     node.on('close', (/** @type {() => void} */ done) => {
-      for (const end of ends) end()
       opening.then(({ writer, release }) => {
+        for (const end of ends) end()
         writer.close()
         release()
       }, () => {}).finally(done)

@@ -155,6 +155,25 @@ describe('CAN buses', () => {
       expect(ear.times.slice(0, 250).map(ns => Number(ns - ear.times[0]) / 1e6)).to.deep.equal(Array.from({ length: 250 }, (_, i) => i * 10))
     })
 
+    it('begins anew for one who listens after its end', async () => {
+      const { ear, bus } = await play(log)
+      await ear.ended
+      const later = new Ear()
+      bus.listen(later)
+      expect(await later.ended).to.equal(undefined)
+      expect(later.lines).to.deep.equal(ear.lines)
+      expect(later.times[0] > ear.times[ear.times.length - 1]).to.equal(true)
+      await bus.close()
+    })
+
+    it('says that the times of the log jump, when the next frame is far away', async () => {
+      const { ear, bus } = await play(['(0.1) can0 123#01', '(1700000000.0) can0 123#02'], { speed: 1 })
+      await ear.heard(1)
+      while (!bus.trouble()) await new Promise(resolve => setImmediate(resolve))
+      expect(bus.trouble()).to.match(/^the times jump: the next frame plays in 1967[45] days$/)
+      await bus.close()
+    })
+
     it('passes error frames on to all', async () => {
       const recording = recorder()
       const { ear, bus } = await play(['(1700000000.0) can0 20000004#0010000000000000'], {}, recording)

@@ -9,7 +9,8 @@ import { Ear, frame, open } from './rig.js'
 const GROUP = 0x80000000 + 0x18FF00FE
 const LONG = 0x80000000 + 0x18FECAFE
 
-const DBC = `BO_ 100 Motor: 8 X
+const DBC = `BO_ 99 Alive: 0 X
+BO_ 100 Motor: 8 X
  SG_ speed : 0|16@1+ (0.5,0) [0|0] "rpm" X
  SG_ mode : 16|8@1+ (1,0) [0|0] "" X
 BO_ ${GROUP} Group: 8 X
@@ -64,6 +65,14 @@ describe('can read', () => {
     expect(recording.batches).to.have.length(2)
   })
 
+  it('makes no row of a message without signals, which no database could hold', async () => {
+    const { recording, send, source } = await reading()
+    await send(frame(99), frame(100, [], { kind: 'remote' }))
+    recording.clock.advance(50)
+    expect(recording.batches).to.deep.equal([])
+    expect(source.counters).to.include({ frames: 2, rows: 0, otherFrames: 2, unknownIds: 0 })
+  })
+
   it('gives the names of values as texts, if asked to', async () => {
     const { recording, send } = await reading({ choices: 'texts' })
     await send(frame(100, [0, 0, 1]), frame(100, [0, 0, 7]))
@@ -80,7 +89,7 @@ describe('can read', () => {
     recording.clock.advance(50)
     expect(recording.batches.map(batch => batch.source)).to.deep.equal(['car.Faults'])
     expect(recording.rows()).to.have.nested.property('[0].last', 42)
-    expect(source.gauge?.()).to.include({ frames: 3, reassembled: 1, incomplete: 0, unknownIds: 0 })
+    expect(source.gauge?.()).to.include({ frames: 3, transfers: 1, timeouts: 0, unknownIds: 0 })
   })
 
   it('gives frames as they are', async () => {
@@ -125,6 +134,22 @@ describe('can read', () => {
     expect(source.counters).to.include({ missed: 2, frames: 2 })
   })
 
+  it('gives what it has when it is closed, or counts it where it is held', async () => {
+    const { recording, source, send } = await reading()
+    await send(frame(100, [0, 0, 1]), frame(100, [0, 0, 2]))
+    await source.close()
+    expect(recording.rows().map(({ mode }) => mode)).to.deep.equal([1, 2])
+    await source.close()
+    expect(recording.batches).to.have.length(1)
+
+    const other = await reading()
+    await other.send(frame(100, [0, 0, 1]), frame(100, [0, 0, 2]))
+    other.recording.held = () => true
+    await other.source.close()
+    expect(other.recording.batches).to.deep.equal([])
+    expect(other.source.counters).to.include({ rows: 2, missed: 2 })
+  })
+
   it('waits for a replay to be read, loses nothing, and ends with it', async () => {
     const recording = recorder()
     const logFile = path.join(folder, 'bus.log')
@@ -158,7 +183,7 @@ describe('can read', () => {
 
   it('says which lines of the DBC file are bad', async () => {
     const { recording } = await reading()
-    expect(recording.warnings).to.deep.equal([`${dbcFile}, line 8: not a signal.`])
+    expect(recording.warnings).to.deep.equal([`${dbcFile}, line 9: not a signal.`])
   })
 
   it('takes any number of buses of a log, many of them as one', async () => {

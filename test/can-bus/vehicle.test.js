@@ -201,6 +201,7 @@ describe('vehicle', () => {
   it('reads cycle times', () => {
     const timeOf = cycleTimesOf('BA_DEF_DEF_ "GenMsgCycleTime" 7;\nBA_ "GenMsgCycleTime" BO_ 5 20;\nBA_ "GenMsgCycleTime" BO_ 2147483653 30;\nBA_ "Other" BO_ 6 40;')
     expect([timeOf({ id: 5, extended: false }), timeOf({ id: 5, extended: true }), timeOf({ id: 6, extended: false })]).to.deep.equal([20, 30, 7])
+    expect(cycleTimesOf('BA_ "GenMsgCycleTime" BO_ 5 0.0001;')({ id: 5, extended: false })).to.equal(1)
     for (const silent of ['BO_ 5 X: 8 Y', 'BA_DEF_DEF_ "GenMsgCycleTime" 0;\nBA_ "GenMsgCycleTime" BO_ 5 0;']) expect(cycleTimesOf(silent)({ id: 5, extended: false })).to.equal(undefined)
   })
 })

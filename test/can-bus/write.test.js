@@ -71,6 +71,7 @@ describe('can write', () => {
     ['a period that is none', { payload: { message: 'Motor', signals: {}, cycleMs: -1 } }, 'SLUICE_CAN_FRAME', /cycleMs/],
     ['signals of no message', { topic: 'car', payload: { speed: 1 } }, 'SLUICE_CAN_FRAME', /it has no id\. Nor is its topic a message/],
     ['nothing', { payload: '' }, 'SLUICE_CAN_FRAME', /nothing to send/],
+    ['a remote frame of CAN FD', { payload: { id: 1, rtr: true, fd: true } }, 'SLUICE_CAN_SEND', /no remote frames/],
     ['a frame that no bus could carry', { payload: { id: 1, data: new Array(9).fill(0), fd: false } }, 'SLUICE_CAN_SEND', /at most 8/]
   ]
   for (const [what, message, code, text] of faults) {
@@ -91,6 +92,17 @@ describe('can write', () => {
   })
 
   describe('cyclic', () => {
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+
+    /** Time passes, and what is sent meanwhile is taken. @param {import('../sources/manual-clock.js').ManualClock} clock @param {number} ms */
+    async function pass (clock, ms) {
+      for (let passed = 0; passed < ms; passed++) {
+        await turn()
+        clock.advance(1)
+      }
+      await turn()
+    }
+
     it('repeats the last values of the messages in its table, on the grid of the first', async () => {
       const { writer, ear, clock } = await writing({ cyclic: [{ message: 'Motor', periodMs: 20 }] })
       const start = clock.ns
@@ -98,7 +110,7 @@ describe('can write', () => {
       expect(ear.frames).to.deep.equal([])
       await writer.write({ topic: 'Motor', payload: { speed: 1 } })
       await writer.write({ topic: 'Door', payload: { open: 1 } })
-      clock.advance(60)
+      await pass(clock, 60)
       expect(ear.lines).to.deep.equal(['64#0200', '65#01', '64#0200', '64#0200', '64#0200'])
       expect(ear.times.map(ns => Number(ns - start) / 1e6)).to.deep.equal([100, 100, 120, 140, 160])
     })
@@ -106,7 +118,7 @@ describe('can write', () => {
     it('is begun and ended by messages', async () => {
       const { writer, ear, clock } = await writing()
       await writer.write({ payload: { message: 'Door', signals: { open: 1 }, cycleMs: 10 } })
-      clock.advance(30)
+      await pass(clock, 30)
       await writer.write({ payload: { message: 'Door', signals: { open: 0 }, cycleMs: 0 } })
       clock.advance(100)
       expect(ear.lines).to.deep.equal(['65#01', '65#01', '65#01', '65#01', '65#00'])
@@ -117,9 +129,37 @@ describe('can write', () => {
       const { writer, ear, clock } = await writing()
       await writer.write({ payload: { message: 'Door', cycleMs: 10 } })
       clock.stall(100)
-      clock.advance(10)
+      await pass(clock, 10)
       expect(ear.frames).to.have.length(3)
       expect(writer.counters.skipped).to.equal(9)
+    })
+
+    it('sends no second one while the bus has not taken the first', async () => {
+      const { writer, ear, clock, bus } = await writing()
+      await writer.write({ payload: { message: 'Door', cycleMs: 10 } })
+      const { send } = bus
+      const { promise: room, resolve: makeRoom } = Promise.withResolvers()
+      bus.send = async sent => {
+        await room
+        await Reflect.apply(send, bus, [sent])
+      }
+      clock.advance(1000)
+      bus.send = send
+      makeRoom(undefined)
+      await turn()
+      expect(ear.frames).to.have.length(2)
+      expect(writer.counters.skipped).to.equal(99)
+      await pass(clock, 20)
+      expect(ear.frames).to.have.length(4)
+    })
+
+    it('is not begun by what is still being sent when it is closed', async () => {
+      const { writer, ear, clock } = await writing()
+      const sending = writer.write({ payload: [{ message: 'Motor' }, { message: 'Door', cycleMs: 10 }] })
+      writer.close()
+      expect(await sending.catch(error => error)).to.have.property('code', 'SLUICE_CAN_SEND')
+      clock.advance(100)
+      expect(ear.lines).to.deep.equal(['64#0000'])
     })
 
     it('says what is wrong while it fails, and goes on', async () => {
@@ -128,11 +168,11 @@ describe('can write', () => {
       const { send } = bus
       bus.send = () => Promise.reject(new Error('no bus'))
       clock.advance(10)
-      await new Promise(resolve => setImmediate(resolve))
+      await turn()
       expect(writer.trouble()).to.equal('no bus')
       bus.send = send
       clock.advance(10)
-      await new Promise(resolve => setImmediate(resolve))
+      await turn()
       expect(writer.trouble()).to.equal(undefined)
       expect(writer.counters).to.include({ sent: 2, failed: 1 })
     })

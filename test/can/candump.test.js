@@ -66,7 +66,8 @@ describe('candump lines', () => {
       ['(1436509052.249713) can0 FFFFFFFF#11', 'identifier FFFFFFFF exceeds 29 bits'],
       ['(1436509052.249713) can0 123##', 'CAN FD frame without flags'],
       ['  can0  123   [8]  11 22', '2 data bytes where [8] are announced'],
-      [' (yesterday)  can0  123   [1]  11', 'time stamp (yesterday)']
+      [' (yesterday)  can0  123   [1]  11', 'time stamp (yesterday)'],
+      ['(9223372036.9) can0 123#11', 'the time 9223372036.9 is beyond 2262']
     ]
     for (const [line, reason] of bad) expect(parseCandumpLine(line), line).to.deep.equal({ reason })
   })

@@ -48,7 +48,7 @@ describe('CAN nodes', () => {
       expect(message.sluiceSource).to.equal('read')
       expect(message.payload.tags).to.deep.equal({ bus: 'desk' })
       expect(message.payload.toObjects()[0]).to.include({ enginerpm: 800, torque: 0 })
-      expect(await statusLike(helper.getNode('vehicle'), /frames\/s$/)).to.include({ fill: 'green' })
+      expect(await statusLike(helper.getNode('vehicle'), /frames\/s/)).to.include({ fill: 'green' })
       expect(await statusLike(helper.getNode('read'), /rows\/s/)).to.include({ fill: 'green' })
       expect(stats.readGauges()).to.have.property('source car').that.includes({ state: 'error-active', unknownIds: 0 })
     })
@@ -71,7 +71,7 @@ describe('CAN nodes', () => {
 
     it('says that it has no bus, or one that cannot be', async () => {
       await helper.load(NODES, [{ ...reader, bus: '' }])
-      expect(await statusLike(helper.getNode('read'), /The CAN bus is missing/)).to.include({ fill: 'red' })
+      expect(await statusLike(helper.getNode('read'), /Bus is missing/)).to.include({ fill: 'red' })
       await helper.unload()
       await helper.load(NODES, [{ ...log, logFile: 'nowhere.log' }, reader])
       expect(await statusLike(helper.getNode('read'), /nowhere\.log cannot be read/)).to.include({ fill: 'red' })
@@ -93,6 +93,15 @@ describe('CAN nodes', () => {
       expect(await answered(node, { topic: 'Engine', payload: { enginerpm: 9000 } })).to.match(/^SLUICE_CAN_ENCODE: Signal enginerpm cannot be 9000/)
       expect(await statusLike(node, /enginerpm cannot be 9000/)).to.include({ fill: 'red' })
     })
+
+    for (const type of ['write', 'vehicle']) {
+      it(`leaves nothing behind where ${type} is stopped while its bus is being opened`, async () => {
+        const gaugesBefore = Object.keys(stats.readGauges())
+        await helper.load(NODES, [desk, { ...writer, id: 'node', type: `sluice-can-${type}`.replace('can-vehicle', 'vehicle') }])
+        await helper.unload()
+        expect(Object.keys(stats.readGauges())).to.deep.equal(gaugesBefore)
+      })
+    }
 
     it('sends nothing to a log', async () => {
       await helper.load(NODES, [log, { ...writer, dbcFile: '' }])

@@ -5,7 +5,8 @@ import { expect } from 'chai'
 import { openReplay, schema } from '../../gateway/sources/replay.js'
 import { recorder } from './manual-clock.js'
 
-const DBC = `BO_ 100 Motor: 8 X
+const DBC = `BO_ 99 Alive: 0 X
+BO_ 100 Motor: 8 X
  SG_ speed : 0|16@1+ (0.5,0) [0|0] "rpm" X
  SG_ load : 16|8@1+ (1,0) [0|0] "%" X
 BO_ 101 Clock: 8 X
@@ -60,12 +61,24 @@ describe('candump replay', () => {
     expect(counters).to.deep.equal({ frames: 6, rows: 6, unknownIds: 0, undecodable: 0, otherFrames: 0, badLines: 0, rounds: 1 })
   })
 
+  it('puts messages of several frames together', async () => {
+    const faults = 0x80000000 + 0x18FECAFE
+    writeFileSync(dbcFile, `${DBC}\nBO_ ${faults} Faults: 12 X\n SG_ last : 88|8@1+ (1,0) [0|0] "" X\nBA_ "VFrameFormat" BO_ ${faults} 3;`)
+    const { batches, counters, error } = await play([
+      '(1700000000.1) can0 18ECFFFE#200C0002FFCAFE00', '(1700000000.2) can0 18EBFFFE#0100010203040506', '(1700000000.3) can0 18EBFFFE#02070809002AFFFF'
+    ])
+    writeFileSync(dbcFile, DBC)
+    expect(error).to.equal(undefined)
+    expect(batches.flatMap(batch => batch.toObjects())).to.deep.equal([{ time: 1700000000300000000n, address: 0xFE, last: 42 }])
+    expect(counters).to.include({ frames: 3, rows: 1, unknownIds: 0 })
+  })
+
   it('counts what it cannot use, and warns once of each kind', async () => {
     const { counters, warnings, batches } = await play([
       '# a comment', '', '(1700000000.0) can0 064#01', '(1700000000.0) can0 064#0100', 'garbage', 'more garbage', '(1700000000.0) can0 7FF#0100',
-      '(1700000000.0) can0 064#R', '(1700000000.0) can0 20000004#0000000000000000', '(1700000000.0) can0 064#'
+      '(1700000000.0) can0 064#R', '(1700000000.0) can0 063#', '(1700000000.0) can0 20000004#0000000000000000', '(1700000000.0) can0 064#'
     ])
-    expect(counters).to.deep.equal({ frames: 6, rows: 1, unknownIds: 1, undecodable: 2, otherFrames: 2, badLines: 2, rounds: 1 })
+    expect(counters).to.deep.equal({ frames: 7, rows: 1, unknownIds: 1, undecodable: 2, otherFrames: 3, badLines: 2, rounds: 1 })
     expect(batches).to.have.length(1)
     expect(warnings.map(text => text.replace(folder, ''))).to.deep.equal([
       'Motor of 1 data bytes is too short for any of its signals. Such frames are counted and left out.',

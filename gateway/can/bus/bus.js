@@ -67,13 +67,6 @@ export const schema = {
       default: false,
       'x-when': ofSocketcan
     },
-    fd: {
-      type: 'boolean',
-      title: 'CAN FD',
-      description: 'Nodes may send CAN FD frames, of up to 64 bytes. They are received in any case.',
-      default: false,
-      'x-when': { kind: ['socketcan', 'virtual'] }
-    },
     channel: {
       type: 'string',
       title: 'Bus',
@@ -82,6 +75,13 @@ export const schema = {
       maxLength: 100,
       default: 'virtual',
       'x-when': { kind: 'virtual' }
+    },
+    fd: {
+      type: 'boolean',
+      title: 'CAN FD',
+      description: 'Nodes may send CAN FD frames, of up to 64 bytes. They are received in any case.',
+      default: false,
+      'x-when': { kind: ['socketcan', 'virtual'] }
     },
     logFile: {
       type: 'string',

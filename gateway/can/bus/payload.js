@@ -17,7 +17,6 @@ const CANSEND = /^[0-9A-Fa-f]{3,8}#\S*$/
 const HEX_BYTES = /^(?:[0-9A-Fa-f]{2}[\s.]*)*$/
 const DECIMAL_BYTES = /^\d{1,3}(?:\s*,\s*\d{1,3})*$/
 const BYTES_IN_TEXT = 6 * MOST_BYTES
-const LATEST_NS = 2n ** 63n - 1n
 const FRAME_FIELDS = ['id', 'extended', 'data']
 
 /**
@@ -52,7 +51,6 @@ function readLines (text, frames, refused) {
     const frame = parseCandumpLine(CANSEND.test(line.trim()) ? `(0.0) can ${line.trim()}` : line)
     if (frame === null) continue
     if ('reason' in frame) refused.push({ value: line, reason: frame.reason })
-    else if (frame.stamp && frame.stamp.ns > LATEST_NS) refused.push({ value: line, reason: `the time ${frame.stamp.text} is beyond 2262` })
     else frames.push({ frame, ns: frame.stamp?.absolute ? frame.stamp.ns : null })
   }
 }

@@ -16,9 +16,10 @@ import { emptyLog, readLog, refuseNoFile } from './log-file.js'
 const TICK_MS = 10
 const MAX_SLEEP_MS = 1000
 const MAX_FRAMES = 1000
+const NS_PER_DAY = 86_400_000_000_000n
 
 /**
- * A candump log that plays as if it were live, from when the first listener comes. While a listener is held it stands still.
+ * A candump log that plays as if it were live, from when the first listener comes, and once it has ended, from when the next does. While a listener is held it stands still.
  * @param {{logFile: string, speed: number, loop: boolean, bitrate: number, dataBitrate: number}} options
  * @param {import('./bus.js').BusContext} context
  * @throws {SluiceError} SLUICE_REPLAY_FILE; its listeners end with that or SLUICE_REPLAY_EMPTY
@@ -40,6 +41,10 @@ class ReplayBus {
   #running
   /** @type {Playback|undefined} */
   #playback
+  /** When the frame that is waited for plays. */
+  #dueNs = 0n
+  /** Of the last frame that was heard. */
+  #lastNs = 0n
   /** Due, and not heard yet. @type {Frame[]} */
   #frames = []
   /** @type {bigint[]} */
@@ -56,17 +61,19 @@ class ReplayBus {
 
   /** @param {import('./bus.js').Listener} listener */
   listen (listener) {
+    const stop = this.#listeners.add(listener)
     this.#running ??= this.#run()
-    return this.#listeners.add(listener)
+    return stop
   }
 
   async send () {
     throw new SluiceError('SLUICE_CAN_READ_ONLY', 'A replayed log takes no frames.', { fix: 'Send to a SocketCAN or virtual bus.' })
   }
 
-  /** @returns {string|undefined} */
+  /** Where the times of a log jump, as when the clock of its machine was set, nothing may come for years. @returns {string|undefined} */
   trouble () {
-    return undefined
+    const days = (this.#dueNs - this.#clock.nowNs()) / NS_PER_DAY
+    return days > 0n ? `the times jump: the next frame plays in ${days} ${days === 1n ? 'day' : 'days'}` : undefined
   }
 
   gauge () {
@@ -78,19 +85,27 @@ class ReplayBus {
     await this.#running
   }
 
+  /** Now, or where times have run ahead of the clock before, after those. */
+  get #startNs () {
+    const nowNs = this.#clock.nowNs()
+    return nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n
+  }
+
   get #closed () { return this.#closing.signal.aborted }
 
   async #run () {
+    let failure
     try {
       await nextTurn() // all who start together hear its beginning
-      this.#playback = new Playback(this.#options.speed, this.#clock.nowNs())
+      this.#playback = new Playback(this.#options.speed, this.#startNs)
       do await this.#playRound(this.#playback)
       while (this.#options.loop && !this.#closed)
     } catch (error) {
-      if (!this.#closed) this.#listeners.end(error)
-      return
+      failure = error
     }
-    if (!this.#closed) this.#listeners.end()
+    if (this.#closed) return
+    this.#running = undefined
+    this.#listeners.end(failure)
   }
 
   /** @param {Playback} playback */
@@ -130,7 +145,8 @@ class ReplayBus {
   async #waitFor (logNs, playback) {
     while (!this.#closed) {
       await this.#pass()
-      const waitNs = playback.at(logNs) - this.#clock.nowNs()
+      this.#dueNs = playback.at(logNs)
+      const waitNs = this.#dueNs - this.#clock.nowNs()
       if (waitNs <= 0n) return
       await this.#clock.sleep(Math.min(Math.max(Number(waitNs) / 1e6, TICK_MS), MAX_SLEEP_MS), this.#closing.signal)
     }
@@ -144,6 +160,7 @@ class ReplayBus {
     const times = BigInt64Array.from(this.#times)
     this.#frames = []
     this.#times = []
+    this.#lastNs = times[times.length - 1]
     this.#listeners.hear(frames, times)
   }
 

@@ -49,7 +49,7 @@ export const schema = {
 
 /**
  * Counters: `sent` frames, `repeated` ones among them; `refused` messages; `failed`, frames that the bus did not take; `skipped` repetitions, whose time passed while this process did something
- * else.
+ * else, or while the bus had not taken the last one.
  */
 export class CanWriter {
   counters = { sent: 0, repeated: 0, refused: 0, failed: 0, skipped: 0 }
@@ -59,11 +59,12 @@ export class CanWriter {
   #messages
   /** @type {Map<string, number>} */
   #periods
-  /** @type {Map<string, {frame: Frame, periodNs: bigint, nextNs: bigint}>} by message */
+  /** @type {Map<string, {frame: Frame, periodNs: bigint, nextNs: bigint, isOnItsWay: boolean}>} by message */
   #cycles = new Map()
   /** @type {(() => void)|null} */
   #stopTicking = null
   #problem = ''
+  #closed = false
 
   /**
    * @param {object} options  as in the schema
@@ -85,11 +86,12 @@ export class CanWriter {
    * without one before it as in `can.EngineData`; or frames as for `framesOf`; or an array of these. `cycleMs` repeats the message from now on, or with 0 no more.
    * @param {{payload?: unknown, topic?: unknown}} message
    * @returns {Promise<Frame[]>} what was sent
-   * @throws {SluiceError} SLUICE_CAN_MESSAGE, SLUICE_CAN_ENCODE and SLUICE_CAN_FRAME before anything is sent; SLUICE_CAN_SEND, SLUICE_CAN_READ_ONLY
+   * @throws {SluiceError} SLUICE_CAN_MESSAGE, SLUICE_CAN_ENCODE and SLUICE_CAN_FRAME before anything is sent; SLUICE_CAN_SEND, SLUICE_CAN_READ_ONLY; once it is closed SLUICE_CAN_SEND
    */
   async write ({ payload, topic }) {
     const orders = this.#check(payload, topic)
     for (const { frame, cycle } of orders) {
+      if (this.#closed) throw new SluiceError('SLUICE_CAN_SEND', 'The frame is not sent: its sender is being closed.')
       if (cycle) this.#repeat(frame, cycle)
       await this.#send(frame)
     }
@@ -107,6 +109,7 @@ export class CanWriter {
   }
 
   close () {
+    this.#closed = true
     this.#stopTicking?.()
     this.#cycles.clear()
   }
@@ -172,7 +175,7 @@ export class CanWriter {
     if (periodMs === 0) this.#cycles.delete(message)
     else {
       const periodNs = BigInt(periodMs) * NS_PER_MS
-      this.#cycles.set(message, { frame, periodNs, nextNs: this.#clock.nowNs() + periodNs })
+      this.#cycles.set(message, { frame, periodNs, nextNs: this.#clock.nowNs() + periodNs, isOnItsWay: false })
     }
     if (this.#cycles.size > 0) this.#stopTicking ??= this.#clock.every(TICK_MS, () => this.#tick())
     else {
@@ -182,7 +185,7 @@ export class CanWriter {
     }
   }
 
-  /** Repeats what is due, once: old values are not worth a burst. */
+  /** Repeats what is due, once, and not while the last one still waits for its turn: old values are not worth a burst. */
   #tick () {
     const now = this.#clock.nowNs()
     for (const cycle of this.#cycles.values()) {
@@ -190,10 +193,14 @@ export class CanWriter {
       const passed = (now - cycle.nextNs) / cycle.periodNs
       this.counters.skipped += Number(passed)
       cycle.nextNs += (passed + 1n) * cycle.periodNs
-      this.#send(cycle.frame).then(() => {
-        this.counters.repeated++
-        this.#problem = ''
-      }, error => { this.#problem = describe(error) })
+      if (cycle.isOnItsWay) this.counters.skipped++
+      else {
+        cycle.isOnItsWay = true
+        this.#send(cycle.frame).then(() => {
+          this.counters.repeated++
+          this.#problem = ''
+        }, error => { this.#problem = describe(error) }).finally(() => { cycle.isOnItsWay = false })
+      }
     }
   }
 }
