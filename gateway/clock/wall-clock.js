@@ -62,11 +62,6 @@ export class WallClock {
     return () => this.#waiting.delete(settled)
   }
 
-  /** The sources' time of what the kernel stamped with the wall clock. @param {bigint} wallNs */
-  sourceTimeOf (wallNs) {
-    return wallNs - this.#offsetNs
-  }
-
   /** Looks at the clock now; the same happens every second. */
   async check () {
     if (this.state !== 'set') await this.#await()

@@ -150,8 +150,15 @@ class Replay {
           this.#warnOnce('line', `${logFile}, line ${lineNumber}: ${frame.reason}. Bad lines are counted and left out.`)
           continue
         }
-        await this.#play(frame, logTime.next(frame.stamp))
+        const logNs = logTime.next(frame.stamp)
+        this.counters.frames++
+        this.#refuseNoDate(frame)
+        // An await for each frame would cost as much as all the rest.
+        if (!this.#player.isDue(logNs)) await this.#player.waitFor(logNs)
+        if (this.#gathered.size === MAX_BUSES) await this.#makeRoom(frame.bus)
         if (this.#closed) return
+        const full = this.#take(frame, logNs)
+        if (full) await this.#player.send(full)
       }
       await this.#player.flushOld()
       await nextTurn()
@@ -164,28 +171,30 @@ class Replay {
     this.#player.endRound(frames)
   }
 
-  /** @param {Frame} frame @param {bigint} logNs */
-  async #play (frame, logNs) {
-    const { times, logFile } = this.#options
-    this.counters.frames++
-    if (times === 'log' && !frame.stamp?.absolute) {
-      throw new SluiceError('SLUICE_REPLAY_TIMES', `${logFile} has frames without a date.`, {
-        fix: 'Choose times shifted to now, or record the log with candump -l.'
-      })
-    }
-    if (!this.#player.isDue(logNs)) await this.#player.waitFor(logNs)
-    if (this.#closed) return
-
-    if (this.#gathered.size === MAX_BUSES && !this.#gathered.has(frame.bus)) {
-      await this.#player.flush()
-      this.#gathered.clear()
-    }
+  /** Of a frame whose time has come. @param {Frame} frame @param {bigint} logNs @returns {MessageRows|undefined} rows that are full */
+  #take (frame, logNs) {
     const whole = this.#transport ? this.#transport.take(frame, logNs) : frame
     const rows = whole && this.#rowsOf(whole)
-    if (!rows) return
+    if (!rows) return undefined
     rows.add(this.#player.stamp(logNs), whole)
     this.counters.rows++
-    if (rows.isFull) await this.#player.send(rows)
+    return rows.isFull ? rows : undefined
+  }
+
+  /** @param {Frame} frame */
+  #refuseNoDate ({ stamp }) {
+    const { times, logFile } = this.#options
+    if (times !== 'log' || stamp?.absolute) return
+    throw new SluiceError('SLUICE_REPLAY_TIMES', `${logFile} has frames without a date.`, {
+      fix: 'Choose times shifted to now, or record the log with candump -l.'
+    })
+  }
+
+  /** A log may name any number of buses. @param {string} bus */
+  async #makeRoom (bus) {
+    if (this.#gathered.has(bus)) return
+    await this.#player.flush()
+    this.#gathered.clear()
   }
 
   /** Where a frame's row goes; undefined, and counted, for one that gives none. @param {Frame} frame */

@@ -111,13 +111,6 @@ describe('the wall clock', () => {
     source.give(1)
     expect(stored[0].seconds).to.deep.equal([1])
   })
-
-  it('tells the sources\' time of what the kernel has stamped', async () => {
-    const { time, clock } = await begin({ wall: RELEASED })
-    time.wall += 60n * SECOND
-    await time.pass(1n)
-    expect(clock.sourceTimeOf(RELEASED + 61n * SECOND)).to.equal(RELEASED + SECOND)
-  })
 })
 
 describe('samples that wait for the clock', () => {

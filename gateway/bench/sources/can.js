@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { formatCandumpLine, parseCandumpLine, stampOf } from '../../can/candump.js'
 import { readDbcFile } from '../../can/dbc-file.js'
@@ -7,6 +7,7 @@ import { parseDbc } from '../../can/dbc.js'
 import { Decoder } from '../../can/decoder.js'
 import { lineBlocks } from '../../can/line-blocks.js'
 import { MessageRows } from '../../sources/message-rows.js'
+import { openReplay } from '../../sources/replay.js'
 
 /**
  * @typedef {import('../../can/candump.js').Frame} Frame
@@ -20,6 +21,8 @@ import { MessageRows } from '../../sources/message-rows.js'
 
 const LOG = exampleFile('nmea2000.log')
 const DBC = exampleFile('nmea2000.dbc')
+const LOG_FILE = 'examples/data/nmea2000.log'
+const DBC_FILE = 'examples/data/nmea2000.dbc'
 const MAX_ROWS = 1000
 const CHUNK_CHARACTERS = 65536
 const DENSE_MESSAGES = 40
@@ -56,6 +59,27 @@ export async function benchCan ({ seconds }) {
     results.push({ what, framesPerSecond: fromText.framesPerSecond, signalsPerSecond: fromText.signalsPerSecond, decodeOnlySignalsPerSecond: decodeOnly.signalsPerSecond })
   }
   return results
+}
+
+/**
+ * The same log by the source of the *candump replay* node, as fast as it can.
+ * @param {{seconds: number}} options
+ */
+export async function benchReplay ({ seconds }) {
+  let signals = 0
+  const log = { info () {}, warn () {}, error () {} }
+  const startMs = performance.now()
+  const { counters, close } = openReplay({ name: 'n2k', logFile: LOG_FILE, dbcFile: DBC_FILE, speed: 0, loop: true }, {
+    emit: ({ rows, fields }) => { signals += rows * fields.filter(({ name }) => name !== 'address').length },
+    held: () => false,
+    log,
+    onEnd: error => { if (error) throw error }
+  })
+  await sleep(1000 * seconds)
+  const tookSeconds = (performance.now() - startMs) / 1000
+  const measured = { framesPerSecond: counters.frames / tookSeconds, signalsPerSecond: signals / tookSeconds }
+  await close()
+  return measured
 }
 
 /**
