@@ -132,6 +132,8 @@ export class Connection {
   #state = 'connecting'
   /** @type {NodeJS.Timeout|undefined} */
   #steady
+  /** The message of the problem that the log has. @type {string|null} */
+  #logged = null
   #auto
   #options
 
@@ -198,6 +200,7 @@ export class Connection {
       if (client.stream instanceof Socket) client.stream.setNoDelay(true)
       this.#state = 'connected'
       this.problem = null
+      this.#logged = null
       this.#steady = setTimeout(() => {
         this.#attempts = 0
         client.options.reconnectPeriod = SHORTEST_DELAY_MS
@@ -226,13 +229,17 @@ export class Connection {
     return true
   }
 
-  /** @param {SluiceError} found */
+  /** A broker embedded in the same flow listens a moment later: that nothing does is logged from the second attempt on. @param {SluiceError} found */
   #report (found) {
     this.#state = 'explained'
-    if (this.problem?.message === found.message) return
-    this.problem = found
+    if (this.problem?.message !== found.message) {
+      this.problem = found
+      this.#options.onProblem?.(found)
+    }
+    const mayBeStarting = this.#attempts === 0 && found.code === 'SLUICE_BROKER_REFUSED'
+    if (mayBeStarting || this.#logged === found.message) return
+    this.#logged = found.message
     this.#options.log?.warn(describe(found))
-    this.#options.onProblem?.(found)
   }
 }
 

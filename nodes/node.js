@@ -13,6 +13,8 @@ import { credentialsOf } from '../resources/options.js'
  */
 
 const STATUS_INTERVAL_MS = 1000
+/** Of the text of an error, in characters: the editor wraps none, and the log has it all. */
+const LONGEST_STATUS = 200
 
 /**
  * Registers a node type. With bad options, or when `start` fails, the node stays and says what is wrong; it does nothing else.
@@ -36,7 +38,8 @@ export function defineNode (RED, type, schema, start) {
  * @param {object} [message]  the message it came up with
  */
 export function fail (node, error, message) {
-  node.status({ fill: 'red', shape: 'ring', text: error instanceof Error ? error.message : String(error) })
+  const text = error instanceof Error ? error.message : String(error)
+  node.status({ fill: 'red', shape: 'ring', text: text.length > LONGEST_STATUS ? `${text.slice(0, LONGEST_STATUS - 1)}…` : text })
   node.error(describe(error), message)
 }
 

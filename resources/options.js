@@ -13,7 +13,8 @@
  * @property {number} [maximum]
  * @property {number} [minLength]
  * @property {number} [maxLength]
- * @property {string} [pattern]  of a text, whose default then shows what it looks like
+ * @property {string} [pattern]  of a text, whose example then shows what it looks like
+ * @property {string[]} [examples]  where its default is none
  * @property {number} [minItems]
  * @property {number} [maxItems]
  * @property {Property|Schema} [items]  of an array: strings, or objects, which the form shows as a table
@@ -108,7 +109,7 @@ const readers = {
     return value === undefined ? { problem: `${title} must be true or false; ${quote(given)} is neither.` } : { value }
   },
 
-  string ({ title, default: example, minLength = 0, maxLength = Infinity, pattern = '' }, given) {
+  string ({ title, default: usual, examples: [example] = [usual], minLength = 0, maxLength = Infinity, pattern = '' }, given) {
     const value = String(given)
     if (typeof given === 'object') return { problem: `${title} must be a text.` }
     if (value.length < minLength) return { problem: `${title} must have at least ${plain(minLength)} characters.` }

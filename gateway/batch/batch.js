@@ -38,6 +38,9 @@ export const COLUMN_TYPES = Object.freeze({
  * Its string tag makes Node-RED pass it by reference where it would clone a plain object for each wire.
  */
 export class Batch {
+  /** Of an object that calls itself anything else, Node-RED's debug sidebar shows no more than the name: of this, what `toJSON` gives. */
+  static name = 'Object'
+
   /** @param {BatchParts} parts */
   constructor ({ source, time, fields = [], columns = [], validity, tags = {}, identity = null, origin = null }) {
     this.source = source

@@ -14,8 +14,9 @@ export const schema = nodeSchema({
     groupId: {
       type: 'string',
       title: 'Group',
-      description: 'The Sparkplug group the edge node belongs to, such as a plant.',
+      description: 'The Sparkplug group the edge node belongs to, such as a plant. A name without /, + and #, like those below.',
       pattern: '^[^/+#]+$',
+      examples: ['plant-1'],
       maxLength: 100,
       default: 'sluice'
     },
@@ -24,6 +25,7 @@ export const schema = nodeSchema({
       title: 'Edge node',
       description: 'The edge node\'s id, its own within the group; empty for the id of this gateway.',
       pattern: ID,
+      examples: ['press-line'],
       maxLength: 100,
       default: '',
       'x-labels': { '': 'the id of this gateway' }
@@ -33,6 +35,7 @@ export const schema = nodeSchema({
       title: 'Device',
       description: 'The device all values are of; empty for one device per source, named after it.',
       pattern: ID,
+      examples: ['press'],
       maxLength: 100,
       default: '',
       'x-labels': { '': 'named after the source' }
@@ -41,15 +44,18 @@ export const schema = nodeSchema({
       type: 'string',
       title: 'Source',
       description: 'The name of the source, for messages that bring none. A batch keeps its own; any other message is named by its topic where this is empty.',
-      default: ''
+      default: '',
+      'x-labels': { '': 'the topic' }
     },
     primaryHostId: {
       type: 'string',
       title: 'Primary host',
       description: 'Publish only while the host application of this id says that it is online, and hold the values meanwhile; empty to publish always.',
       pattern: ID,
+      examples: ['scada'],
       maxLength: 100,
       default: '',
+      'x-labels': { '': 'none' },
       'x-advanced': true
     },
     heldValues: {

@@ -13,7 +13,8 @@ export const schema = nodeSchema({
       type: 'string',
       title: 'Source',
       description: 'The name of the source, for messages that bring none. A batch keeps its own; any other message is named by its topic where this is empty.',
-      default: ''
+      default: '',
+      'x-labels': { '': 'the topic' }
     },
     whenFull: {
       type: 'string',

@@ -65,6 +65,22 @@ describe('connection to a broker', () => {
     await broker.close()
   })
 
+  it('warns of a broker that does not listen, not of one that starts a moment later', async () => {
+    const url = `mqtt://127.0.0.1:${await freePort()}`
+    /** @type {string[]} */
+    const warnings = []
+    /** @type {string[]} */
+    const problems = []
+    const log = { info () {}, warn: (/** @type {string} */ text) => { warnings.push(text) }, error () {} }
+    const connection = connect({ url }, { clientId: 'test', log, onProblem: ({ code }) => problems.push(code) })
+    await until(() => problems.length === 1)
+    expect(warnings).to.deep.equal([])
+    await until(() => warnings.length === 1)
+    expect(warnings[0]).to.contain(`Nothing listens at ${url}.`)
+    expect(problems).to.deep.equal(['SLUICE_BROKER_REFUSED'])
+    await connection.close()
+  })
+
   it('tells two gateways of one id that they push each other out', () => {
     expect(problemOf({ code: 142 }, 'mqtt://127.0.0.1').message).to.contain('give each its own')
   })

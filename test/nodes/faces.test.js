@@ -14,7 +14,7 @@ const schemas = new Map()
 for (const { type, file } of faces) schemas.set(type, (await import(`../../nodes/${file}.schema.js`)).schema)
 
 const KEYWORDS = new Set([
-  'type', 'title', 'description', 'default', 'enum', 'minimum', 'exclusiveMinimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'items',
+  'type', 'title', 'description', 'default', 'enum', 'minimum', 'exclusiveMinimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'examples', 'minItems', 'maxItems', 'items',
   'x-unit', 'x-secret', 'x-node', 'x-when', 'x-advanced', 'x-pem', 'x-labels', 'x-csv', 'x-unique', 'x-dbc'
 ])
 

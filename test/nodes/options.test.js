@@ -39,6 +39,7 @@ describe('options', () => {
     [{ type: 'string', title: 'TLS', enum: ['off', 'verify'] }, 'on', 'TLS must be one of off, verify; "on" is none of them.'],
     [{ type: 'boolean', title: 'Loop' }, 'yes', 'Loop must be true or false; "yes" is neither.'],
     [{ type: 'string', title: 'Address', pattern: '^mqtts?://', default: 'mqtt://127.0.0.1:1883' }, 'localhost', 'Address must look like mqtt://127.0.0.1:1883; "localhost" does not.'],
+    [{ type: 'string', title: 'Units', pattern: '^[0-9, -]*$', default: '', examples: ['1, 5-12'] }, 'x', 'Units must look like 1, 5-12; "x" does not.'],
     [{ type: 'string', title: 'Name', maxLength: 3 }, 'four', 'Name must have at most 3 characters; it has 4.'],
     [{ type: 'string', title: 'Name' }, { a: 1 }, 'Name must be a text.'],
     [{ type: 'array', title: 'Sizes', items: batchRows }, [1, 0], 'Sizes, entry 2: Batch size must be between 1 and 1,000,000 rows; 0 is too small.'],

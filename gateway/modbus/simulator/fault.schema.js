@@ -22,6 +22,7 @@ const properties = {
     title: 'Units',
     description: 'The units it happens to, for example 3 or 1, 5-12; empty for all.',
     pattern: UNITS_PATTERN,
+    examples: ['1, 5-12'],
     'x-labels': { '': 'all' },
     default: ''
   },

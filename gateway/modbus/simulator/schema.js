@@ -19,7 +19,7 @@ const row = {
       default: 'holding-registers'
     },
     address: { type: 'integer', title: 'Address', description: 'Of its first register, from 0.', minimum: 0, maximum: 65535, default: 0 },
-    unit: { type: 'string', title: 'Units', description: 'The units that have it; empty for all.', pattern: UNITS_PATTERN, 'x-labels': { '': 'all' }, default: '' },
+    unit: { type: 'string', title: 'Units', description: 'The units that have it; empty for all.', pattern: UNITS_PATTERN, examples: ['1, 5-12'], 'x-labels': { '': 'all' }, default: '' },
     type: {
       type: 'string',
       title: 'Type',
@@ -92,6 +92,7 @@ export const schema = {
       description: 'The devices there are, for example 1, 3, 5-12. Others do not answer. Unit 0, unless it is one of them, addresses all; that is not answered.',
       minLength: 1,
       pattern: UNITS_PATTERN,
+      examples: ['1, 3, 5-12'],
       default: '1'
     },
     registers: {
