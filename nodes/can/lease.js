@@ -1,51 +1,27 @@
 import { openBus } from '../../gateway/can/bus/bus.js'
 import { SluiceError } from '../../gateway/errors.js'
+import { Shared } from '../shared.js'
 
 /** @typedef {{bus: import('../../gateway/can/bus/bus.js').Bus, release: () => void}} Lease */
 
-/** One bus for all who lease it: opened for the first, closed after the last. */
+/** The bus of one config node, for all who lease it. */
 export class SharedBus {
-  #options
-  #log
-  /** @type {Promise<import('../../gateway/can/bus/bus.js').Bus>|null} */
-  #opening = null
-  /** @type {Set<Promise<void>>} */
-  #leases = new Set()
-  #closed = Promise.resolve()
+  #shared
 
   /** @param {any} options  of the bus @param {import('../../gateway/sinks/sink.js').Log} log */
   constructor (options, log) {
-    this.#options = options
-    this.#log = log
+    this.#shared = new Shared(() => openBus(options, { log }))
   }
 
   /** @returns {Promise<Lease>} */
   async lease () {
-    const { promise, resolve } = Promise.withResolvers()
-    this.#leases.add(promise)
-    const release = () => {
-      if (this.#leases.delete(promise) && this.#leases.size === 0) this.#end()
-      resolve(undefined)
-    }
-    try {
-      this.#opening ??= this.#closed.then(() => openBus(this.#options, { log: this.#log }))
-      return { bus: await this.#opening, release }
-    } catch (error) {
-      release()
-      throw error
-    }
+    const { thing, release } = await this.#shared.lease()
+    return { bus: thing, release }
   }
 
   /** Once nobody uses it any more. */
-  async close () {
-    while (this.#leases.size > 0) await Promise.all(this.#leases)
-    await this.#closed
-  }
-
-  #end () {
-    const opening = this.#opening
-    this.#opening = null
-    if (opening) this.#closed = opening.then(bus => bus.close(), () => {})
+  close () {
+    return this.#shared.close()
   }
 }
 

@@ -1,60 +1,34 @@
 import { openDevice } from '../../gateway/modbus/device.js'
 import { SluiceError } from '../../gateway/errors.js'
+import { Shared } from '../shared.js'
 
 /** @typedef {import('../../gateway/sources/modbus.js').DeviceLease & {closing: AbortSignal, release: () => void}} Lease  `closing`: the device node waits for its leases */
 
-/**
- * One device for all who lease it: opened for the first, closed after the last. A device that is leased again while it closes is opened once that is done, for a serial port
- * has one owner.
- */
+/** The device of one config node, for all who lease it. */
 export class SharedDevice {
   #options
   #name
-  #log
-  /** @type {import('../../gateway/modbus/device.js').Device|null} */
-  #device = null
-  /** @type {Set<Promise<void>>} */
-  #leases = new Set()
-  #closed = Promise.resolve()
+  #shared
   #closing = new AbortController()
 
   /** @param {any} options  of the device @param {{name: string, log: import('../../gateway/sinks/sink.js').Log}} context */
   constructor (options, { name, log }) {
     this.#options = options
     this.#name = name || placeOf(options)
-    this.#log = log
+    this.#shared = new Shared(() => openDevice(options, { log }))
   }
 
   /** @returns {Promise<Lease>} */
   async lease () {
-    const { promise, resolve } = Promise.withResolvers()
-    this.#leases.add(promise)
-    const release = () => {
-      if (this.#leases.delete(promise) && this.#leases.size === 0) this.#end()
-      resolve(undefined)
-    }
-    try {
-      await this.#closed
-      const { order, pipeline } = this.#options
-      this.#device ??= openDevice(this.#options, { log: this.#log })
-      return { device: this.#device, deviceName: this.#name, order, pipeline, closing: this.#closing.signal, release }
-    } catch (error) {
-      release()
-      throw error
-    }
+    const { order, pipeline } = this.#options
+    const { thing, release } = await this.#shared.lease()
+    return { device: thing, deviceName: this.#name, order, pipeline, closing: this.#closing.signal, release }
   }
 
   /** Once nobody uses it any more. */
-  async close () {
+  close () {
     this.#closing.abort(new SluiceError('SLUICE_MODBUS_CLOSED', 'The device was deployed anew.'))
-    while (this.#leases.size > 0) await Promise.all(this.#leases)
-    await this.#closed
-  }
-
-  #end () {
-    const device = this.#device
-    this.#device = null
-    if (device) this.#closed = device.close()
+    return this.#shared.close()
   }
 }
 
