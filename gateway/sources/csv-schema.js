@@ -1,3 +1,4 @@
+import { playProperties } from './play-options.js'
 import { nameProperty } from './source.js'
 
 export const schema = {
@@ -64,29 +65,7 @@ export const schema = {
       'x-unit': 'rows/s',
       'x-when': { timeFormat: 'none' }
     },
-    speed: {
-      type: 'number',
-      title: 'Speed',
-      description: '1 plays as recorded, 10 ten times as fast, 0 as fast as possible.',
-      minimum: 0,
-      maximum: 100000,
-      default: 1,
-      'x-unit': '×'
-    },
-    times: {
-      type: 'string',
-      title: 'Times',
-      description: 'Those of the file, which every round of a loop repeats; or shifted to now, where every round continues the last. Shifted and as fast as possible, they keep the distances of the file and run ahead of the clock.',
-      enum: ['now', 'recorded'],
-      'x-labels': { now: 'Shifted to now', recorded: 'Those of the file' },
-      default: 'now'
-    },
-    loop: {
-      type: 'boolean',
-      title: 'Loop',
-      description: 'Start again at the end of the file.',
-      default: false
-    },
+    ...playProperties('file', 'recorded'),
     header: {
       type: 'boolean',
       title: 'First line has names',

@@ -9,6 +9,7 @@ import { readOptions } from '../options.js'
 import { transportOf } from './can-rows.js'
 import { LogTime } from './log-time.js'
 import { MessageRows } from './message-rows.js'
+import { playProperties } from './play-options.js'
 import { Player } from './player.js'
 import { nameProperty } from './source.js'
 
@@ -37,31 +38,10 @@ export const schema = {
       title: 'DBC file',
       description: 'Describes the messages and signals of the bus. Messages of J1939 and NMEA 2000 are found by parameter group number, and their "not available" is a missing value.',
       default: 'examples/data/nmea2000.dbc',
-      minLength: 1
+      minLength: 1,
+      'x-dbc': true
     },
-    speed: {
-      type: 'number',
-      title: 'Speed',
-      description: '1 plays as recorded, 10 ten times as fast, 0 as fast as possible.',
-      minimum: 0,
-      maximum: 100000,
-      default: 1,
-      'x-unit': '×'
-    },
-    times: {
-      type: 'string',
-      title: 'Times',
-      description: 'Those of the log, which every round of a loop repeats; or shifted to now, where every round continues the last. Shifted and as fast as possible, they keep the distances of the log and run ahead of the clock.',
-      enum: ['now', 'log'],
-      'x-labels': { now: 'Shifted to now', log: 'Those of the log' },
-      default: 'now'
-    },
-    loop: {
-      type: 'boolean',
-      title: 'Loop',
-      description: 'Start again at the end of the log.',
-      default: false
-    }
+    ...playProperties('log', 'log')
   }
 }
 
