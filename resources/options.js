@@ -19,7 +19,6 @@
  * @property {number} [maxItems]
  * @property {Property|Schema} [items]  of an array: strings, or objects, which the form shows as a table
  * @property {string[]} [x-unique]  of a table: the columns in which no two rows may have the same value
- * @property {boolean} [x-csv]  of a table: usually kept in a CSV file, as every table can be
  * @property {string} [x-unit]  of a number: "ms", "rows"
  * @property {boolean} [x-secret]  kept among Node-RED's credentials
  * @property {string} [x-node]  the type of the config node it refers to

@@ -7,7 +7,7 @@ import { Series } from './series.js'
 
 export const MOST_SERIES = 10_000
 export const LONGEST_NAME = 255
-export const LONGEST_TAG = 1024
+const LONGEST_TAG = 1024
 
 /** Sorts rows into batches: those of one source with equal tags make one. */
 export class Gatherer {

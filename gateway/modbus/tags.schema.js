@@ -76,7 +76,6 @@ function tableOf (description, properties) {
     description,
     maxItems: MOST_TAGS,
     default: [],
-    'x-csv': true,
     'x-unique': ['name'],
     items: { type: 'object', required: ['name', 'address'], properties }
   })

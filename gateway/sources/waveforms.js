@@ -21,7 +21,7 @@ import { bitsAt, derive, stateAt } from './random.js'
  */
 
 /** Samples that are made at a time: few enough to stay in the processor's cache. A power of two. */
-export const BLOCK = 1024
+const BLOCK = 1024
 const block = new Float64Array(BLOCK)
 
 const TWO_PI = 2 * Math.PI
