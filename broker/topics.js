@@ -24,7 +24,7 @@ export function topicsOf (gateway, source) {
     data: `${base}/data`,
     head: `${base}/head`,
     commits: `${base}/commit/+`,
-    replays: `${base}/replay/+`,
+    resends: `${base}/replay/+`,
     commit: (/** @type {string} */ sink) => `${base}/commit/${level(sink)}`,
     replay: (/** @type {string} */ sink) => `${base}/replay/${level(sink)}`,
     replayData: (/** @type {string} */ sink) => `${base}/replay/${level(sink)}/data`
@@ -63,7 +63,11 @@ function unlevel (text) {
   }
 }
 
-/** Whether an MQTT subscription includes a topic; a wildcard at its beginning includes none of the broker's own. @param {string} filter @param {string} topic */
+/**
+ * Whether an MQTT subscription includes a topic; a wildcard at its beginning includes none of the broker's own.
+ * @param {string} filter
+ * @param {string} topic
+ */
 export function isForTopic (filter, topic) {
   const levels = topic.split('/')
   const wanted = filter.replace(/^\$share\/[^/]*\//, '').split('/')

@@ -1,29 +1,29 @@
 import { Batch } from '../gateway/batch/batch.js'
-import { nowNs } from '../gateway/batch/clock.js'
-import { stores } from '../gateway/flow/dead-letter-stores.js'
-import { deadLetter } from '../gateway/writer/dead-letter.js'
-import { deadLettersFolder, openDeadLetters } from '../gateway/writer/dead-letters.js'
+import { nowNs } from '../gateway/clock/system-clock.js'
+import { openQueues } from '../gateway/dead-letters/open-queues.js'
+import { deadLetter } from '../gateway/dead-letters/dead-letter.js'
+import { deadLettersFolder, openDeadLetterQueue } from '../gateway/dead-letters/queue.js'
 
 /**
- * @typedef {import('../gateway/writer/dead-letters.js').DeadLetters} DeadLetters
- * @typedef {import('../gateway/batch/payload.js').Refused} Refused
+ * @typedef {import('../gateway/dead-letters/queue.js').DeadLetterQueue} DeadLetterQueue
+ * @typedef {import('../gateway/messages/payload.js').Refused} Refused
  */
 
 /**
  * The dead letters kept under a name, visible to the dead letters node while they are open.
  * @param {import('./node.js').RED} RED
  * @param {string} name
- * @param {import('../gateway/sinks/sink.js').Log} log
- * @returns {Promise<{letters: DeadLetters, hide: () => void}>}
+ * @param {import('../gateway/base/log.js').Log} log
+ * @returns {Promise<{letters: DeadLetterQueue, hide: () => void}>}
  */
 export async function openStore (RED, name, log) {
-  const letters = await openDeadLetters(deadLettersFolder(RED.settings.userDir, name), { log })
-  return { letters, hide: stores.add(name, letters) }
+  const letters = await openDeadLetterQueue(deadLettersFolder(RED.settings.userDir, name), { log })
+  return { letters, hide: openQueues.add(name, letters) }
 }
 
 /**
  * Keeps values that could not even be made into a batch: as text, under the source they came from.
- * @param {DeadLetters} letters
+ * @param {DeadLetterQueue} letters
  * @param {string} source
  * @param {Refused[]} refused
  */

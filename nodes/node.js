@@ -1,6 +1,6 @@
 import path from 'node:path'
-import { describe } from '../gateway/errors.js'
-import { readOptions } from '../gateway/options.js'
+import { describe } from '../gateway/base/errors.js'
+import { readOptions } from '../gateway/base/options.js'
 import { credentialsOf } from '../resources/options.js'
 
 /**
@@ -14,7 +14,7 @@ import { credentialsOf } from '../resources/options.js'
 
 const STATUS_INTERVAL_MS = 1000
 /** Of the text of an error, in characters: the editor wraps none, and the log has it all. */
-const LONGEST_STATUS = 200
+const MAX_STATUS = 200
 
 /**
  * Registers a node type. With bad options, or when `start` fails, the node stays and says what is wrong; it does nothing else.
@@ -39,7 +39,7 @@ export function defineNode (RED, type, schema, start) {
  */
 export function fail (node, error, message) {
   const text = error instanceof Error ? error.message : String(error)
-  node.status({ fill: 'red', shape: 'ring', text: text.length > LONGEST_STATUS ? `${text.slice(0, LONGEST_STATUS - 1)}…` : text })
+  node.status({ fill: 'red', shape: 'ring', text: text.length > MAX_STATUS ? `${text.slice(0, MAX_STATUS - 1)}…` : text })
   node.error(describe(error), message)
 }
 
@@ -81,7 +81,7 @@ export function handlesInput (node, handler) {
   })
 }
 
-/** @param {Node} node @returns {import('../gateway/sinks/sink.js').Log} */
+/** @param {Node} node @returns {import('../gateway/base/log.js').Log} */
 export function logOf (node) {
   return { info: text => node.log(text), warn: text => node.warn(text), error: text => node.error(text) }
 }

@@ -1,5 +1,6 @@
 /**
- * One thing for all who lease it: opened for the first, closed after the last. What is leased again while it closes is opened once that is done: a serial port, say, has one owner.
+ * One thing for all who lease it: opened for the first, closed after the last. What is leased again while it closes is opened once that is
+ * done: a serial port, say, has one owner.
  * @template {{close: () => Promise<unknown>}} Thing
  */
 export class Shared {

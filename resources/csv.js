@@ -17,7 +17,8 @@ export function decodeText (bytes) {
 
 /**
  * @param {string} text
- * @returns {{cells: string[][], separator: '\t'|';'|','}} line by line, empty lines left out. The separator is the first of tab, semicolon and comma that is in the first line
+ * @returns {{cells: string[][], separator: '\t'|';'|','}} line by line, empty lines left out. The separator is the first of tab, semicolon
+ *   and comma that is in the first line
  * @throws {Error} where a quote is not closed
  */
 export function parseCsv (text) {

@@ -26,7 +26,8 @@ const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
 
 /**
  * @param {string} type
- * @param {{schema: import('./options.js').Schema, hasTest?: boolean, hasTry?: boolean} & object} definition  `hasTest`: its form can try the connection;
+ * @param {{schema: import('./options.js').Schema, hasTest?: boolean, hasTry?: boolean} & object} definition  `hasTest`: its form can try
+ *   the connection;
  *   `hasTry`: and the registers of its table `tags`; the rest is as Node-RED's registerType has it
  */
 function register (type, { schema, hasTest = false, hasTry = false, ...look }) {

@@ -22,12 +22,14 @@
  * @property {string} [x-unit]  of a number: "ms", "rows"
  * @property {boolean} [x-secret]  kept among Node-RED's credentials
  * @property {string} [x-node]  the type of the config node it refers to
- * @property {Record<string, unknown>} [x-when]  the options it depends on, each with the value or list of values under which it matters: elsewhere it is hidden, and its
+ * @property {Record<string, unknown>} [x-when]  the options it depends on, each with the value or list of values under which it matters:
+ *   elsewhere it is hidden, and its
  *   default holds; they come before it in the schema
  * @property {boolean} [x-advanced]  folded away in the form
  * @property {boolean} [x-dbc]  the path of a DBC file, which the form can check
  * @property {boolean} [x-pem]  a certificate or key: its text, or the path of a file
- * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum; of other texts and of numbers, under '', what an empty field means
+ * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum; of other texts and of numbers, under '', what
+ *   an empty field means
  *
  * @typedef {object} Schema
  * @property {'object'} type
@@ -36,7 +38,8 @@
  * @property {string[]} [required]
  * @property {Record<string, Property>} properties
  *
- * @typedef {{value?: Record<string, any>, problems: {column?: string, problem: string}[]}} ReadRow  what of a table's row can be read, and what is wrong in it; without
+ * @typedef {{value?: Record<string, any>, problems: {column?: string, problem: string}[]}} ReadRow  what of a table's row can be read, and
+ *   what is wrong in it; without
  *   column, the row as a whole
  * @typedef {{row: number, column?: string, problem: string}} CellProblem  in the row of this index
  */
@@ -47,7 +50,8 @@ const TOLD_PROBLEMS = 3
 /**
  * @param {Schema} schema
  * @param {Record<string, unknown>} given  other keys than the schema's are left alone
- * @returns {{options: Record<string, any>, problems: string[], problemOf: Record<string, string>}} typed values, defaults filled in; each problem is a sentence
+ * @returns {{options: Record<string, any>, problems: string[], problemOf: Record<string, string>}} typed values, defaults filled in; each
+ *   problem is a sentence
  */
 export function readOptions (schema, given) {
   /** @type {Record<string, any>} */

@@ -10,8 +10,10 @@ const TRUE = ['true', 'yes', 'on', '1', 'x']
 const FALSE = ['false', 'no', 'off', '0', '-']
 
 /**
- * The cells of a CSV file or of a spreadsheet's clipboard as rows of a table. Where the first line names columns, by name or title, the cells go where it says, else to the
- * right of the first column. A choice may have another case or be the form's label; in numbers a comma is the decimal sign where it can be nothing else.
+ * The cells of a CSV file or of a spreadsheet's clipboard as rows of a table. Where the first line names columns, by name or title, the
+ * cells go where it says, else to the
+ * right of the first column. A choice may have another case or be the form's label; in numbers a comma is the decimal sign where it can be
+ * nothing else.
  * @param {{cells: string[][], separator: string}} csv
  * @param {Record<string, Property>} properties  the table's columns
  * @param {number} [firstColumn]  of cells without header
@@ -46,7 +48,8 @@ function plain (header) {
 }
 
 /**
- * A comma between digits may part thousands too. Where semicolons part the cells it does not, as it is the decimal sign of who writes that; elsewhere one such cell must show it.
+ * A comma between digits may part thousands too. Where semicolons part the cells it does not, as it is the decimal sign of who writes that;
+ * elsewhere one such cell must show it.
  * @param {string[][]} lines @param {string} separator @param {boolean[]} isNumeric  by column
  */
 function hasDecimalCommas (lines, separator, isNumeric) {

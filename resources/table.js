@@ -7,7 +7,7 @@ import { addTransfer } from './table-transfer.js'
 const LISTED_PROBLEMS = 5
 
 /** So many rows a table takes whose schema sets no limit. */
-const MOST_ROWS = 10_000
+const MAX_ROWS = 10_000
 
 /**
  * A list of objects as a table that stays quick with thousands of rows: only one row at a time has fields, all others are text.
@@ -60,7 +60,7 @@ export class Table {
     element.querySelector('.sluice-table-hint').textContent = text('noRows')
     this.#body = element.querySelector('tbody')
     this.#fillHead()
-    addTransfer(this, element, { properties: property.items.properties, maxRows: property.maxItems ?? MOST_ROWS, text, fileName })
+    addTransfer(this, element, { properties: property.items.properties, maxRows: property.maxItems ?? MAX_ROWS, text, fileName })
 
     element.addEventListener('click', event => this.#click(event.target))
     this.#body.addEventListener('mousedown', event => this.#press(event))

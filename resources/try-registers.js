@@ -7,7 +7,8 @@ const PERIOD_MS = 1000
 const USUAL_REGISTERS = 4
 
 /**
- * Shows what a row's register holds now, as every type in every order, until it is closed; a click on a value puts its type and order into the row.
+ * Shows what a row's register holds now, as every type in every order, until it is closed; a click on a value puts its type and order into
+ * the row.
  * @param {HTMLElement} element  where it is shown
  * @param {import('./table.js').ActionRow} row
  * @param {() => {device: string, addressing?: string}} place  what else the form says of where it is

@@ -1,5 +1,7 @@
-// Builds the server that the tests of the MongoDB sink talk to, where Go is installed: FerretDB, which speaks the MongoDB protocol over PostgreSQL; no package registry
-// has mongod itself. `tools/setup.js` runs it. It runs on the machine's own Node (18 or newer), so it imports nothing but Node's own modules and where the program belongs.
+// Builds the server that the tests of the MongoDB sink talk to, where Go is installed: FerretDB, which speaks the MongoDB protocol over
+// PostgreSQL; no package registry
+// has mongod itself. `tools/setup.js` runs it. It runs on the machine's own Node (18 or newer), so it imports nothing but Node's own
+// modules and where the program belongs.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'

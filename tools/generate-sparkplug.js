@@ -1,4 +1,5 @@
-// Writes gateway/sparkplug/sparkplug_b_pb.js and its types from sparkplug_b.proto beside them (github.com/eclipse-tahu/tahu, sparkplug_b/sparkplug_b.proto).
+// Writes gateway/sparkplug/sparkplug_b_pb.js and its types from sparkplug_b.proto beside them (github.com/eclipse-tahu/tahu,
+// sparkplug_b/sparkplug_b.proto).
 // Only whoever changes one of these needs it, and protoc: apt-get install protobuf-compiler.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'

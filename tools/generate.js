@@ -126,7 +126,7 @@ function withoutTexts (property) {
 
 /** @param {unknown} value @returns {string} as JavaScript */
 function literal (value) {
-  if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'").replaceAll('\n', '\\n').replaceAll('</', '<\\/')}'`
+  if (typeof value === 'string') return `'${value.replaceAll('\\', '\\\\').replaceAll('\'', '\\\'').replaceAll('\n', '\\n').replaceAll('</', '<\\/')}'`
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
   if (typeof value !== 'object' || value === null) return String(value)
   const entries = Object.entries(value).map(([key, inner]) => `${/^[a-z]\w*$/i.test(key) ? key : literal(key)}: ${literal(inner)}`)

@@ -1,4 +1,5 @@
-// Installs the modern ClickHouse that the tests start: a library from npm, pinned in test/servers/clickhouse/, in a folder that git ignores.
+// Installs the modern ClickHouse that the tests start: a library from npm, pinned in test/servers/clickhouse/, in a folder that git
+// ignores.
 // Runs on any Node from 18, before anything is installed. Prints one line; ends with 1 when it cannot.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'

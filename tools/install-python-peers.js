@@ -1,4 +1,5 @@
-// Installs, from PyPI, the independent programs that tests compare with: pymodbus, cantools, pysparkplug. No test needs them to be anywhere else.
+// Installs, from PyPI, the independent programs that tests compare with: pymodbus, cantools, pysparkplug. No test needs them to be anywhere
+// else.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { writevSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { open, rm, unlink } from 'node:fs/promises'
 
 /**
@@ -12,7 +12,7 @@ import { open, rm, unlink } from 'node:fs/promises'
  * Seqs count up by one, so a record's place in the file tells its seq and the file's name tells the first.
  */
 const HEADER_BYTES = 20
-const LONGEST_RECORD = 1 << 30
+const MAX_RECORD = 1 << 30
 const SCAN_BYTES = 1 << 20
 const AT_ONCE_BYTES = 1 << 16
 
@@ -177,7 +177,8 @@ export class Segment {
 }
 
 /**
- * A little goes into the system's cache at once, which takes microseconds where a thread's wake-up takes ten times as long. While the file is
+ * A little goes into the system's cache at once, which takes microseconds where a thread's wake-up takes ten times as long. While the file
+ * is
  * being forced to disk that could wait for the disk, and the whole process with it: then, and with much to write, a thread does it.
  * @param {import('node:fs/promises').FileHandle} file
  * @param {Uint8Array[]} buffers
@@ -199,16 +200,6 @@ export function segmentNames (names) {
 /** The persisted counter an epoch's name begins with. @param {string} epochOrFile */
 export function epochCounter (epochOrFile) {
   return parseInt(basename(epochOrFile), 10)
-}
-
-/** A rename or a new file is durable only once its folder is. @param {string} path  of the file */
-export async function syncFolder (path) {
-  const folder = await open(dirname(path), 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
 }
 
 /** @param {Record} record */
@@ -263,7 +254,7 @@ class Scanner {
     const header = await this.#bytes(position, HEADER_BYTES)
     if (header.length < HEADER_BYTES) return null
     const length = header.readUInt32LE(0)
-    if (length > LONGEST_RECORD || position + HEADER_BYTES + length > this.size) return null
+    if (length > MAX_RECORD || position + HEADER_BYTES + length > this.size) return null
     return { ...parse(await this.#bytes(position, HEADER_BYTES + length)), length }
   }
 

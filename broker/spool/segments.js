@@ -1,8 +1,9 @@
 import { link, mkdir, readdir, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { RangeSet } from '../../gateway/batch/ranges.js'
-import { SluiceError } from '../../gateway/errors.js'
-import { epochCounter, Segment, segmentNames, syncFolder } from './segment.js'
+import { SluiceError } from '../../gateway/base/errors.js'
+import { syncFolder } from '../../gateway/base/files.js'
+import { epochCounter, Segment, segmentNames } from './segment.js'
 
 /**
  * @typedef {{epoch: string, seq: number}} Place
@@ -12,13 +13,13 @@ import { epochCounter, Segment, segmentNames, syncFolder } from './segment.js'
  * @property {string} folder
  * @property {string} gateway
  * @property {string} source
- * @property {import('./commits.js').Commits} commits
+ * @property {import('./required-sinks.js').RequiredSinks} requiredSinks
  * @property {import('./budget.js').Budget} budget
  * @property {import('./spool.js').FsyncPolicy} fsync
  * @property {number} segmentBytes
  * @property {string} [ledger]
  * @property {import('./segment.js').WriteAt} [write]
- * @property {import('../../gateway/sinks/sink.js').Log} log
+ * @property {import('../../gateway/base/log.js').Log} log
  */
 
 /**
@@ -109,7 +110,7 @@ export class Segments {
     for (const { epoch, first, last } of this.epochs) {
       if (epochCounter(epoch) < epochCounter(from.epoch)) continue
       const start = epoch === from.epoch ? Math.max(first, from.seq) : first
-      const [gap] = this.options.commits.open(epoch, start, last, this.#lostOf(epoch)).ranges
+      const [gap] = this.options.requiredSinks.open(epoch, start, last, this.#lostOf(epoch)).ranges
       if (gap) return { epoch, seq: gap[0] }
     }
     return null
@@ -136,7 +137,7 @@ export class Segments {
   /** Removes the oldest segments that every required sink has stored. @returns {Promise<boolean>} whether there were any */
   async release () {
     let released = false
-    while (this.#segments.length > (this.#active ? 1 : 0) && this.options.commits.sinks.size > 0 && !this.#hasOpen(this.#segments[0])) {
+    while (this.#segments.length > (this.#active ? 1 : 0) && this.options.requiredSinks.sinks.size > 0 && !this.#hasOpen(this.#segments[0])) {
       await this.#removeFirst()
       released = true
     }
@@ -197,7 +198,7 @@ export class Segments {
 
   /** What of it some required sink has not stored. @param {Segment} segment */
   #openIn ({ origin: { epoch }, first, last }) {
-    return this.options.commits.open(epoch, first, last, this.#lostOf(epoch))
+    return this.options.requiredSinks.open(epoch, first, last, this.#lostOf(epoch))
   }
 
   /** @param {Segment} segment */

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, SluiceError } from '../../gateway/errors.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { replaceFile } from '../../gateway/base/files.js'
 import { batchBytes } from '../../gateway/batch/batch-bytes.js'
 import { Budget } from './budget.js'
-import { Commits, replaceFile } from './commits.js'
+import { RequiredSinks } from './required-sinks.js'
 import { Recent } from './recent.js'
 import { Segments } from './segments.js'
 
@@ -28,7 +29,7 @@ import { Segments } from './segments.js'
  * @property {number} [segmentBytes]
  * @property {number} [waitingBytes]  batches waiting for room in memory; beyond, they are refused
  * @property {string} [ledger]  a folder that keeps every segment ever written, to check against; nothing removes them
- * @property {import('../../gateway/sinks/sink.js').Log} [log]
+ * @property {import('../../gateway/base/log.js').Log} [log]
  * @property {import('./segment.js').WriteAt} [write]  for tests that need a disk to fail
  */
 
@@ -40,7 +41,7 @@ import { Segments } from './segments.js'
 
 const WRITE_BYTES = 2 ** 22
 /** Brokers refuse what is much longer, and would be sent it again and again. */
-const LONGEST_PAYLOAD_BYTES = 2 ** 24
+const MAX_PAYLOAD_BYTES = 2 ** 24
 /** What is full or broken is looked at again after so long. */
 const RETRY_MS = 1000
 
@@ -77,15 +78,15 @@ export class Spool extends EventEmitter {
     this.gateway = gateway
     this.source = source
     this.budget = budget
-    this.commits = new Commits(folder)
+    this.requiredSinks = new RequiredSinks(folder)
     this.options = { encode, whenFull, fsync, fsyncIntervalMs, waitingBytes, log }
-    this.#segments = new Segments({ folder, gateway, source, commits: this.commits, budget, fsync, segmentBytes, ledger, write, log })
+    this.#segments = new Segments({ folder, gateway, source, requiredSinks: this.requiredSinks, budget, fsync, segmentBytes, ledger, write, log })
   }
 
   /** @param {SpoolOptions} options */
   static async open (options) {
     const spool = new Spool(options)
-    await spool.commits.load()
+    await spool.requiredSinks.load()
     await spool.#segments.recover()
     spool.budget.holders.add(spool)
     const { fsync, fsyncIntervalMs, log } = spool.options
@@ -161,20 +162,20 @@ export class Spool extends EventEmitter {
    * @param {Record<string, [number, number][]>} epochs
    */
   async commit (sink, epochs) {
-    const isNews = this.commits.set(sink, epochs)
+    const isNews = this.requiredSinks.set(sink, epochs)
     const released = await this.#segments.release()
-    if (isNews || released) await this.commits.save()
+    if (isNews || released) await this.requiredSinks.save()
   }
 
   /** The sink is waited for from now on, whatever it has stored. @param {string} sink */
   async require (sink) {
-    if (!this.commits.sinks.has(sink)) await this.commit(sink, {})
+    if (!this.requiredSinks.sinks.has(sink)) await this.commit(sink, {})
   }
 
   /** The sink is waited for no more. @param {string} sink */
   async forget (sink) {
-    if (!this.commits.forget(sink)) return
-    await this.commits.save()
+    if (!this.requiredSinks.forget(sink)) return
+    await this.requiredSinks.save()
     await this.#segments.release()
   }
 
@@ -202,7 +203,7 @@ export class Spool extends EventEmitter {
     clearInterval(this.#syncTimer)
     this.budget.holders.delete(this)
     await this.#segments.close()
-    await this.commits.save()
+    await this.requiredSinks.save()
   }
 
   async #pump () {
@@ -227,7 +228,7 @@ export class Spool extends EventEmitter {
       const identity = { gateway: this.gateway, source: this.source, epoch: this.#epoch, seq: this.#nextSeq }
       try {
         const payload = this.options.encode(batch.withIdentity(identity))
-        if (payload.length > Math.min(LONGEST_PAYLOAD_BYTES, this.budget.maxBytes / 4)) {
+        if (payload.length > Math.min(MAX_PAYLOAD_BYTES, this.budget.maxBytes / 4)) {
           throw new SluiceError('SLUICE_SPOOL_BATCH_TOO_BIG', `A batch of "${this.source}" takes ${payload.length} bytes; a batch may take 16 MiB, and no more than a quarter of the spool.`, { fix: 'Make the batch smaller.' })
         }
         pending.push({ seq: this.#nextSeq++, rows: batch.rows, payload, resolve: () => resolve(identity), reject })

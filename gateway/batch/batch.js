@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 
 /**
  * @typedef {'float64'|'float32'|'int64'|'int32'|'int16'|'uint16'|'bool'|'string'|'bytes'} FieldType

@@ -1,5 +1,5 @@
 import { types } from 'node:util'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 
 /**
  * Sample times: nanoseconds since 1970 UTC as BigInt, read and written without passing through a JS number or a Date,
@@ -21,14 +21,18 @@ const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|([+-])([
 /**
  * The time of a sample, exactly.
  *
- * Taken are a BigInt (always nanoseconds), a Date, an ISO 8601 string with a zone and up to nine decimals, and a number or a string of digits
- * in `unit`, with decimals ("1436509052.249713" in s). A number is taken at its shortest decimal form; what is finer than a nanosecond in it is dropped.
+ * Taken are a BigInt (always nanoseconds), a Date, an ISO 8601 string with a zone and up to nine decimals, and a number or a string of
+ * digits
+ * in `unit`, with decimals ("1436509052.249713" in s). A number is taken at its shortest decimal form; what is finer than a nanosecond in
+ * it is dropped.
  *
- * A time must be after 1970-01-01T00:00:00Z and before 2262-04-11. A bare number of the year 1970 is refused too: it is a time in another unit.
+ * A time must be after 1970-01-01T00:00:00Z and before 2262-04-11. A bare number of the year 1970 is refused too: it is a time in another
+ * unit.
  * @param {unknown} value
  * @param {TimeUnit} [unit]  of numbers and strings of digits; default ms, as in Node-RED's msg.timestamp
  * @returns {bigint} nanoseconds since 1970 UTC
- * @throws {SluiceError} SLUICE_TIME_UNIT, SLUICE_TIME_FORMAT (not a time), SLUICE_TIME_PRECISION (a number too large to be exact), SLUICE_TIME_RANGE
+ * @throws {SluiceError} SLUICE_TIME_UNIT, SLUICE_TIME_FORMAT (not a time), SLUICE_TIME_PRECISION (a number too large to be exact),
+ *   SLUICE_TIME_RANGE
  */
 export function parseTime (value, unit = 'ms') {
   if (!Object.hasOwn(NANOSECONDS_PER, unit)) throw new SluiceError('SLUICE_TIME_UNIT', `"${unit}" is not a time unit.`, { fix: 'Use s, ms, us or ns.' })
@@ -131,7 +135,8 @@ function outOfRange (value) {
 /** @param {unknown} value */
 function notATime (value) {
   return new SluiceError('SLUICE_TIME_FORMAT', `${show(value)} is not a time.`, {
-    fix: 'Use a number, a BigInt of nanoseconds, a Date, or an ISO 8601 string with a zone and at most nine decimals such as "2015-07-10T06:17:32.249713Z".'
+    fix: 'Use a number, a BigInt of nanoseconds, a Date, or an ISO 8601 string with a zone and at most nine decimals such as ' +
+      '"2015-07-10T06:17:32.249713Z".'
   })
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { postgresqlNodes, startGateway } from './pipeline.js'
 
 /** Two machine tools of five channels: 100,000 values a second. */
@@ -17,11 +17,14 @@ const STALLED_MS = 90_000
 const BACKLOG_MS = 60_000
 
 /**
- * A gateway that makes 100,000 values a second, stages them over Mosquitto and stores them in PostgreSQL, which goes away for as long as they are made and then comes back:
+ * A gateway that makes 100,000 values a second, stages them over Mosquitto and stores them in PostgreSQL, which goes away for as long as
+ * they are made and then comes back:
  * the most memory that the gateway had, and what is stored in the end.
  * @param {{seconds?: number}} [options]  of the outage
- * @returns {Promise<{seconds: number, valuesPerSecond: number, produced: number, rows: number, distinct: number, before: number, catchUpSeconds: number,
- *   memoryMegabytes: {start: number, most: number, catchingUp: number}}>} rows that were made, that are stored, that differ, and that were stored before the outage
+ * @returns
+ *   {Promise<{seconds: number, valuesPerSecond: number, produced: number, rows: number, distinct: number, before: number, catchUpSeconds: number,
+ *   memoryMegabytes: {start: number, most: number, catchingUp: number}}>} rows that were made, that are stored, that differ, and that were
+ *   stored before the outage
  */
 export async function benchOutage ({ seconds = 60 } = {}) {
   const [{ startMosquitto }, { startPostgresql }] = await Promise.all([import('../../test/servers/mosquitto.js'), import('../../test/servers/postgresql.js')])
@@ -71,7 +74,12 @@ export async function benchOutage ({ seconds = 60 } = {}) {
   }
 }
 
-/** Waits for enough rows to be stored. @param {import('./pipeline.js').PostgresqlAddress} database @param {(count: number) => boolean} isEnough @returns {Promise<number>} how many there are */
+/**
+ * Waits for enough rows to be stored.
+ * @param {import('./pipeline.js').PostgresqlAddress} database
+ * @param {(count: number) => boolean} isEnough
+ * @returns {Promise<number>} how many there are
+ */
 async function untilStored (database, isEnough) {
   let last = { rows: -1, atMs: performance.now() }
   for (;;) {
@@ -83,12 +91,16 @@ async function untilStored (database, isEnough) {
   }
 }
 
-/** Over all the machines' tables there are. @param {import('./pipeline.js').PostgresqlAddress} database @param {'count(*)'|'count(DISTINCT time_ns)'} expression */
+/**
+ * Over all the machines' tables there are.
+ * @param {import('./pipeline.js').PostgresqlAddress} database
+ * @param {'count(*)'|'count(DISTINCT time_ns)'} expression
+ */
 async function sumOf ({ port, user, password, database }, expression) {
   const client = new pg.Client({ host: '127.0.0.1', port, user, password, database })
   await client.connect()
   try {
-    const { rows: tables } = await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename = ANY ($1)", [MACHINES])
+    const { rows: tables } = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = \'public\' AND tablename = ANY ($1)', [MACHINES])
     let sum = 0
     for (const { tablename } of tables) sum += Number((await client.query(`SELECT ${expression} AS value FROM "${tablename}"`)).rows[0].value)
     return sum

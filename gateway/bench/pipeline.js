@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { WatchedProcess } from './process.js'
 
 const SLUICE = fileURLToPath(new URL('../cli/sluice.js', import.meta.url))
@@ -18,9 +18,11 @@ const STALLED_MS = 30_000
 /** @typedef {{port: number, user: string, password: string, database: string}} PostgresqlAddress */
 
 /**
- * Simulator → Mosquitto → PostgreSQL: a producing process, a real broker, a real database with its index, and a gateway, Node-RED and all, that
+ * Simulator → Mosquitto → PostgreSQL: a producing process, a real broker, a real database with its index, and a gateway, Node-RED and all,
+ * that
  * consumes. The gateway's memory is given above the same Node-RED with an empty flow, its processor time per value stored.
- * @param {{rows?: number, messageRows?: number, batchRows?: number, rowsPerSecond?: number}} [options]  `rowsPerSecond`: 0 is as fast as it goes
+ * @param {{rows?: number, messageRows?: number, batchRows?: number, rowsPerSecond?: number}} [options]  `rowsPerSecond`: 0 is as fast as it
+ *   goes
  */
 export async function benchPipeline ({ rows = 2_000_000, messageRows = 1000, batchRows = 20_000, rowsPerSecond = 0 } = {}) {
   return withServers(async ({ mosquitto, database, folder, client }) => {
@@ -64,7 +66,8 @@ export async function benchPipeline ({ rows = 2_000_000, messageRows = 1000, bat
 }
 
 /**
- * The load of Arnst et al. (5 channels of 1000 samples a second), simulated, staged and stored in one gateway, for some seconds: its share of a core above
+ * The load of Arnst et al. (5 channels of 1000 samples a second), simulated, staged and stored in one gateway, for some seconds: its share
+ * of a core above
  * the same Node-RED idle, and whether its memory grows.
  * @param {{seconds?: number, warmUpSeconds?: number}} [options]  the paper warms up for 5 minutes and measures for 15
  */
@@ -142,9 +145,9 @@ export async function startGateway (userDir, nodes, credentials = {}) {
 
 /** @param {pg.Client} client */
 async function countOf (client) {
-  const { rows: [{ exists }] } = await client.query("SELECT to_regclass('public.machine') IS NOT NULL AS exists")
+  const { rows: [{ exists }] } = await client.query('SELECT to_regclass(\'public.machine\') IS NOT NULL AS exists')
   if (!exists) return 0
-  const { rows: [{ n_tup_ins: inserted }] } = await client.query("SELECT sum(n_tup_ins) AS n_tup_ins FROM pg_stat_user_tables WHERE relname = 'machine'")
+  const { rows: [{ n_tup_ins: inserted }] } = await client.query('SELECT sum(n_tup_ins) AS n_tup_ins FROM pg_stat_user_tables WHERE relname = \'machine\'')
   const { rows: [{ count }] } = Number(inserted) > 0 ? await client.query('SELECT count(*) AS count FROM machine') : { rows: [{ count: 0 }] }
   return Number(count)
 }

@@ -3,15 +3,16 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { open } from '../sinks/postgresql/index.js'
-import { connect } from '../sinks/postgresql/server.js'
+import { open } from '../databases/postgresql/sink.js'
+import { connect } from '../databases/postgresql/connection.js'
 import { median, narrowBatches } from './narrow-rows.js'
 
 const RUNS = 3
 const IN_FLIGHT = 2
 
 /**
- * The PostgreSQL sink against psql's `\copy … (FORMAT binary)`: the same rows into the same columns with the same index on the same server, in turns.
+ * The PostgreSQL sink against psql's `\copy … (FORMAT binary)`: the same rows into the same columns with the same index on the same server,
+ * in turns.
  * The sink also leaves its commit records, a transaction a batch; psql stores all in one.
  * @param {{rows?: number, batchRows?: number}} [options]
  * @returns {Promise<{rows: number, batchRows: number, ours: number, psql: number, ratio: number}>} medians in rows per second

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 
 /**
  * A child process that is watched as the papers do: processor time and memory. Linux only.
@@ -19,7 +19,10 @@ export class WatchedProcess {
 
   get output () { return this.#output }
 
-  /** Seconds of processor time so far, of all its threads, from the scheduler's own count in nanoseconds: `/proc/<pid>/stat` counts in ticks of 10 ms. */
+  /**
+   * Seconds of processor time so far, of all its threads, from the scheduler's own count in nanoseconds: `/proc/<pid>/stat` counts in ticks
+   * of 10 ms.
+   */
   get cpuSeconds () {
     const tasks = `/proc/${this.child.pid}/task`
     return readdirSync(tasks).reduce((sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e9, 0)

@@ -1,9 +1,10 @@
 // Run by the pipeline bench as a process of its own: the machine-tool simulator, as fast as it can, into a spool and on to the broker.
-// Arguments: broker url, folder, rows, rows a batch, rows a second (0: no limit). Prints "connected" when ready, starts on SIGUSR2, prints "produced" at the end and stays until SIGTERM.
+// Arguments: broker url, folder, rows, rows a batch, rows a second (0: no limit). Prints "connected" when ready, starts on SIGUSR2, prints
+// "produced" at the end and stays until SIGTERM.
 import { once } from 'node:events'
-import { connect } from '../../broker/connection.js'
-import { Stage } from '../../broker/stage.js'
-import { openSimulator } from '../sources/simulator.js'
+import { connect } from '../../broker/connection/connection.js'
+import { Stage } from '../../broker/out/stage.js'
+import { openSimulator } from '../simulators/simulator.js'
 
 const [url, folder, rows, batchRows, rowsPerSecond] = process.argv.slice(2)
 /** More than this waiting for the spool holds the simulator. */

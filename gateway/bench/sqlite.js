@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { open } from '../sinks/sqlite/index.js'
+import { open } from '../databases/sqlite/sink.js'
 import { median, narrowBatches } from './narrow-rows.js'
 
 /** @typedef {import('../batch/batch.js').Batch} Batch */
@@ -11,10 +11,13 @@ const RUNS = 3
 const ROWS_PER_STATEMENT = 100
 
 /**
- * The SQLite sink against plain loops over the same rows into the same columns with the same index, in turns: a prepared insert per row in one transaction for
- * all (`perRow`), and a hundred rows per statement in a transaction per batch, as durable as the sink (`multiRow`). The sink also leaves its commit records.
+ * The SQLite sink against plain loops over the same rows into the same columns with the same index, in turns: a prepared insert per row in
+ * one transaction for
+ * all (`perRow`), and a hundred rows per statement in a transaction per batch, as durable as the sink (`multiRow`). The sink also leaves
+ * its commit records.
  * @param {{rows?: number, batchRows?: number}} [options]
- * @returns {Promise<{rows: number, batchRows: number, ours: number, perRow: number, multiRow: number, ratio: number}>} medians in rows per second; `ratio` is to the better loop
+ * @returns {Promise<{rows: number, batchRows: number, ours: number, perRow: number, multiRow: number, ratio: number}>} medians in rows per
+ *   second; `ratio` is to the better loop
  */
 export async function benchSqlite ({ rows = 500_000, batchRows = 20_000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))

@@ -9,8 +9,8 @@
  * @typedef {number|bigint} Raw  the bits as an unsigned number: a bigint where they span more than six bytes
  */
 
-const MOST_BYTES_OF_INT = 4
-const MOST_BYTES_OF_NUMBER = 6
+const MAX_BYTES_OF_INT = 4
+const MAX_BYTES_OF_NUMBER = 6
 
 /**
  * The data must be long enough.
@@ -20,7 +20,7 @@ const MOST_BYTES_OF_NUMBER = 6
 export function rawReader (bits) {
   const { length } = bits
   const { top, step, count, shift } = layout(bits)
-  if (count <= MOST_BYTES_OF_INT) {
+  if (count <= MAX_BYTES_OF_INT) {
     const mask = length === 32 ? -1 : (1 << length) - 1
     return data => {
       let raw = 0
@@ -28,7 +28,7 @@ export function rawReader (bits) {
       return (raw >>> shift & mask) >>> 0
     }
   }
-  if (count <= MOST_BYTES_OF_NUMBER) {
+  if (count <= MAX_BYTES_OF_NUMBER) {
     const below = 2 ** shift
     const size = 2 ** length
     return data => {
@@ -65,7 +65,7 @@ export function rawWriter (bits) {
 /** A whole number as `rawReader` gives it. @param {Bits} bits @param {bigint} value @returns {Raw} */
 export function rawOf (bits, value) {
   const raw = BigInt.asUintN(bits.length, value)
-  return layout(bits).count <= MOST_BYTES_OF_NUMBER ? Number(raw) : raw
+  return layout(bits).count <= MAX_BYTES_OF_NUMBER ? Number(raw) : raw
 }
 
 /** @param {Bits} bits */

@@ -52,7 +52,8 @@ export function parseCandumpLine (line) {
 }
 
 /**
- * A frame as `candump -l` writes it, without a line end. One without a stamp gets the time 0. Of CAN FD frames, which do not say here whether they switched the bit rate, it says
+ * A frame as `candump -l` writes it, without a line end. One without a stamp gets the time 0. Of CAN FD frames, which do not say here
+ * whether they switched the bit rate, it says
  * that they did, as nearly all do.
  * @param {Frame} frame
  */
@@ -99,7 +100,7 @@ function fromScreen ([, stampText, bus, idText, lengthText, content]) {
 
   const [, bytes, rest] = /** @type {RegExpExecArray} */ (BYTES.exec(content))
   // What may follow the bytes is the view in ASCII (-a) or the word that marks an error frame.
-  if (rest !== '' && rest[0] !== "'" && !rest.startsWith('ERRORFRAME')) return { reason: 'bad data bytes' }
+  if (rest !== '' && rest[0] !== '\'' && !rest.startsWith('ERRORFRAME')) return { reason: 'bad data bytes' }
   const fd = lengthText.length === 2
   const data = dataOf(bytes.replace(/\s+/g, ''), fd ? 64 : 8)
   if (!('reason' in data) && data.length !== Number(lengthText)) {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, SluiceError } from '../errors.js'
+import { describe, SluiceError } from '../base/errors.js'
 import { parseDbc } from './dbc.js'
 
 /**

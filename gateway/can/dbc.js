@@ -50,7 +50,10 @@ class DbcParser {
   #messages = new Map()
   /** @type {Warning[]} */
   #warnings = []
-  /** The message whose SG_ lines follow; null where they are lost with it, undefined where there was none. @type {ParsedMessage|null|undefined} */
+  /**
+   * The message whose SG_ lines follow; null where they are lost with it, undefined where there was none.
+   * @type {ParsedMessage|null|undefined}
+   */
   #current
   /** @type {string[]} */
   #frameFormats = []

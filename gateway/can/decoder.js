@@ -23,7 +23,8 @@ export class Decoder {
 
   /**
    * @param {Message[]} messages
-   * @param {{choices?: C}} [options]  `texts`: a signal that has a table of values is read as the name of its value (its digits where the table has none)
+   * @param {{choices?: C}} [options]  `texts`: a signal that has a table of values is read as the name of its value (its digits where the
+   *   table has none)
    */
   constructor (messages, { choices } = {}) {
     for (const message of choices === 'texts' ? withTexts(messages) : messages) {

@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { addressedTo, isAddressed } from './j1939.js'
 
 /**
@@ -12,7 +12,8 @@ const FD_LENGTHS = [12, 16, 20, 24, 32, 48, 64]
 const MAX_ADDRESS = 255
 
 /**
- * The data of a message. Of a multiplexed message the switches' values select the signals that are in it. What is not given is 0 or, in J1939 and NMEA 2000, "not available",
+ * The data of a message. Of a multiplexed message the switches' values select the signals that are in it. What is not given is 0 or, in
+ * J1939 and NMEA 2000, "not available",
  * as null says too; there, bits that belong to no signal are ones.
  * @param {Message} message
  * @param {Record<string, unknown>} values  physical values by signal: numbers, bigints, booleans, names of values, digits

@@ -1,7 +1,8 @@
 import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './j1939.js'
 
 /**
- * Messages longer than a frame, put together again: the transport protocol of SAE J1939-21 (9 to 1785 bytes, to all or between two nodes) and the fast packets of NMEA 2000
+ * Messages longer than a frame, put together again: the transport protocol of SAE J1939-21 (9 to 1785 bytes, to all or between two nodes)
+ * and the fast packets of NMEA 2000
  * (up to 223 bytes).
  *
  * @typedef {import('./candump.js').Frame} Frame
@@ -38,7 +39,7 @@ const BYTES_PER_PACKET = 7
 const FIRST_FAST_BYTES = 6
 /** Below are the groups of J1939, which never come as fast packets, however long. */
 const FIRST_FAST_GROUP = 0x1ED00
-const MOST_FAST_BYTES = 223
+const MAX_FAST_BYTES = 223
 const LEAST_BYTES = 9
 const EVERYONE = 0xFF
 
@@ -46,18 +47,23 @@ const EVERYONE = 0xFF
 const PACKET_TIMEOUT_NS = 750_000_000n
 const TURN_TIMEOUT_NS = 1_250_000_000n
 const SWEEP_NS = 250_000_000n
-const MOST_TRANSFERS = 256
+const MAX_TRANSFERS = 256
 
 const PGN_MASK = 0x3FFFF
 const PRIORITY_MASK = 0x1C000000
 // Without the priority.
 const ADDRESS_MASK = 0x3FFFFFF
 
-/** Listens to the transfers between all nodes, on any number of buses, and takes part in none. For frames of J1939, NMEA 2000 or ISO 11783: elsewhere the same identifiers mean other things. */
+/**
+ * Listens to the transfers between all nodes, on any number of buses, and takes part in none. For frames of J1939, NMEA 2000 or ISO 11783:
+ * elsewhere the same identifiers mean other things.
+ */
 export class TransportAssembler {
   /**
-   * Live. `transfers`: messages complete. `timeouts`: given up as nothing more came. `sequenceErrors`: a packet or the beginning was missing, or came out of place. `aborted`: given up by a node, which
-   * said so or began another in its place. `tooMany`: not begun as 256 others were open. `unsupported`: of the extended protocol (beyond 1785 bytes), or announced as no transfer can be.
+   * Live. `transfers`: messages complete. `timeouts`: given up as nothing more came. `sequenceErrors`: a packet or the beginning was
+   * missing, or came out of place. `aborted`: given up by a node, which
+   * said so or began another in its place. `tooMany`: not begun as 256 others were open. `unsupported`: of the extended protocol (beyond
+   * 1785 bytes), or announced as no transfer can be.
    */
   counters = { transfers: 0, timeouts: 0, sequenceErrors: 0, aborted: 0, tooMany: 0, unsupported: 0 }
   #isFastPacket
@@ -65,7 +71,10 @@ export class TransportAssembler {
   #open = new Map()
   #sweptNs = 0n
 
-  /** @param {{isFastPacket?: (pgn: number) => boolean}} [options]  which parameter groups of NMEA 2000 come as fast packets: nothing in a frame tells. Not asked of J1939's */
+  /**
+   * @param {{isFastPacket?: (pgn: number) => boolean}} [options]  which parameter groups of NMEA 2000 come as fast packets: nothing in a
+   *   frame tells. Not asked of J1939's
+   */
   constructor ({ isFastPacket = () => false } = {}) {
     this.#isFastPacket = isFastPacket
   }
@@ -74,8 +83,10 @@ export class TransportAssembler {
   get open () { return this.#open.size }
 
   /**
-   * The frame itself where it is a message of its own; null where it controls a transfer or holds a part; with the last part the whole message, as a frame of up to 1785 bytes that has the
-   * time, `stamp` included, of this last frame, the identifier of the message (priority and source address are the sender's), and its destination, 255 for all.
+   * The frame itself where it is a message of its own; null where it controls a transfer or holds a part; with the last part the whole
+   * message, as a frame of up to 1785 bytes that has the
+   * time, `stamp` included, of this last frame, the identifier of the message (priority and source address are the sender's), and its
+   * destination, 255 for all.
    * @param {Frame} frame
    * @param {bigint} ns  when it was on the bus; of any clock, as only the time between frames matters
    * @returns {Frame|null}
@@ -134,7 +145,14 @@ export class TransportAssembler {
     })
   }
 
-  /** The receiver says which packet is to come next: an earlier one where it has lost it. @param {string} key @param {number} pgn @param {Uint8Array} control @param {bigint} ns @returns {null} */
+  /**
+   * The receiver says which packet is to come next: an earlier one where it has lost it.
+   * @param {string} key
+   * @param {number} pgn
+   * @param {Uint8Array} control
+   * @param {bigint} ns
+   * @returns {null}
+   */
   #clearToSend (key, pgn, [, packets, next], ns) {
     const transfer = this.#find(key, ns)
     if (transfer?.pgn !== pgn) return null
@@ -167,7 +185,12 @@ export class TransportAssembler {
     return this.#takePacket(connectionKey(frame.bus, sourceAddressOf(frame.id), destinationOf(frame.id)), frame, frame.data[0], ns)
   }
 
-  /** Its first byte holds a sequence number, which tells messages apart, and the packet's number; the first packet's second byte is the length. @param {Frame} frame @param {bigint} ns */
+  /**
+   * Its first byte holds a sequence number, which tells messages apart, and the packet's number; the first packet's second byte is the
+   * length.
+   * @param {Frame} frame
+   * @param {bigint} ns
+   */
   #takeFastPacket (frame, ns) {
     const { bus, id, data } = frame
     if (data.length === 0) return this.#refuse()
@@ -177,7 +200,7 @@ export class TransportAssembler {
 
     const bytes = data[1]
     const firstBytes = Math.min(bytes, FIRST_FAST_BYTES)
-    if (!(bytes <= MOST_FAST_BYTES && data.length >= 2 + firstBytes)) return this.#refuse()
+    if (!(bytes <= MAX_FAST_BYTES && data.length >= 2 + firstBytes)) return this.#refuse()
     const whole = new Uint8Array(bytes)
     whole.set(data.subarray(2, 2 + firstBytes))
     if (bytes === firstBytes) return this.#complete(frame, id, whole)
@@ -231,13 +254,18 @@ export class TransportAssembler {
   #begin (key, transfer) {
     if (this.#find(key, transfer.lastNs)) this.#giveUp(key, 'aborted')
     if (this.#open.size === 0) this.#sweptNs = transfer.lastNs
-    else if (this.#open.size === MOST_TRANSFERS) this.#sweep(transfer.lastNs)
-    if (this.#open.size < MOST_TRANSFERS) this.#open.set(key, transfer)
+    else if (this.#open.size === MAX_TRANSFERS) this.#sweep(transfer.lastNs)
+    if (this.#open.size < MAX_TRANSFERS) this.#open.set(key, transfer)
     else this.counters.tooMany++
     return null
   }
 
-  /** A packet is not the one that is due: a receiver may ask for that again, a broadcast is lost. @param {string} key @param {Transfer} transfer @returns {null} */
+  /**
+   * A packet is not the one that is due: a receiver may ask for that again, a broadcast is lost.
+   * @param {string} key
+   * @param {Transfer} transfer
+   * @returns {null}
+   */
   #miss (key, transfer) {
     if (!transfer.isManaged) return this.#lose(key, transfer)
     transfer.isBroken = true
@@ -284,12 +312,22 @@ function isComplete ({ received, packets }) {
   return received === packets
 }
 
-/** In either direction: a log that begins anew, or a clock that is set back, leaves nothing open. @param {bigint} ns @param {bigint} thenNs @param {bigint} limitNs */
+/**
+ * In either direction: a log that begins anew, or a clock that is set back, leaves nothing open.
+ * @param {bigint} ns
+ * @param {bigint} thenNs
+ * @param {bigint} limitNs
+ */
 function isApart (ns, thenNs, limitNs) {
   return ns - thenNs > limitNs || thenNs - ns > limitNs
 }
 
-/** Of a transfer between two nodes or to all; there is one at a time. @param {string} bus @param {number} sender @param {number} receiver */
+/**
+ * Of a transfer between two nodes or to all; there is one at a time.
+ * @param {string} bus
+ * @param {number} sender
+ * @param {number} receiver
+ */
 function connectionKey (bus, sender, receiver) {
   return `${sender}>${receiver} ${bus}`
 }

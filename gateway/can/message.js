@@ -17,7 +17,8 @@ import { compileSignal } from './signal.js'
  * @property {[number, number][]} selectors  inclusive ranges of the switch's value; none: always there
  *
  * @typedef {SignalDefinition & Selectors & Place} ParsedSignal
- * @typedef {{id: number, extended: boolean, name: string, length: number, frameFormat: string, signals: Map<string, ParsedSignal>} & Place} ParsedMessage
+ * @typedef {{id: number, extended: boolean, name: string, length: number, frameFormat: string, signals: Map<string, ParsedSignal>} & Place}
+ *   ParsedMessage
  *
  * @typedef {object} Message
  * @property {number} id  11 or 29 bits, without flags

@@ -13,7 +13,7 @@ import { bytesNeeded, rawReader } from './bits.js'
  */
 
 /** A frame is read through all of them. */
-const MOST_LEVELS = 16
+const MAX_LEVELS = 16
 
 /** Which signals of a message its switches select. */
 export class Multiplexing {
@@ -40,7 +40,7 @@ export class Multiplexing {
       const parent = this.#parentOf(at)
       if (!parent) return `no multiplexor ${at.parent === null ? '' : `${at.parent} `}in ${this.#name} selects it`
       if (seen.has(parent)) return 'multiplexors that select each other'
-      if (seen.size > MOST_LEVELS) return `more than ${MOST_LEVELS} multiplexors above one another`
+      if (seen.size > MAX_LEVELS) return `more than ${MAX_LEVELS} multiplexors above one another`
       seen.add(parent)
       at = parent
     }

@@ -11,7 +11,8 @@ const MAX_FLOAT32 = 2 ** 128 - 2 ** 104
 const TOLERANCE = 1e-6
 
 /**
- * The raw values of whole numbers that a signal may have: what its bits hold, without "not available", in the range of the DBC. A range that leaves none is not believed.
+ * The raw values of whole numbers that a signal may have: what its bits hold, without "not available", in the range of the DBC. A range
+ * that leaves none is not believed.
  * @param {SignalDefinition} definition
  * @param {bigint|undefined} notAvailable
  * @returns {RawRange}

@@ -1,11 +1,13 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { rawLimits, rawWriter } from './bits.js'
 
 /**
  * @typedef {import('./signal.js').SignalDefinition} SignalDefinition
  * @typedef {import('./signal.js').Value} Value
- * @typedef {(data: Uint8Array, value: unknown) => void} Write  writes a physical value (a number, bigint, boolean, the name of one of its values, or digits), to the nearest that the
- *   signal can have; undefined and null are "not available", 0 where there is no such thing. All other bits are left. Throws a SluiceError SLUICE_CAN_ENCODE.
+ * @typedef {(data: Uint8Array, value: unknown) => void} Write  writes a physical value (a number, bigint, boolean, the name of one of its
+ *   values, or digits), to the nearest that the
+ *   signal can have; undefined and null are "not available", 0 where there is no such thing. All other bits are left. Throws a SluiceError
+ *   SLUICE_CAN_ENCODE.
  *
  * @typedef {object} Abilities  what else is known of the signal
  * @property {boolean} isExact  its values are whole numbers beyond those that a double holds

@@ -28,7 +28,8 @@ import { bitsOfFloat, compileWriter } from './signal-writer.js'
  * @property {Value} maximum
  * @property {number} step  from one value to the next; 0 for a float
  * @property {Map<bigint, string>} choices  names of raw values, if any
- * @property {(data: Uint8Array) => Value|string|undefined} read  undefined where the frame does not hold it or says "not available"; text only where texts are asked for
+ * @property {(data: Uint8Array) => Value|string|undefined} read  undefined where the frame does not hold it or says "not available"; text
+ *   only where texts are asked for
  * @property {(data: Uint8Array) => string|undefined} readText  the name of its raw value, else the value's digits
  * @property {import('./signal-writer.js').Write} write
  */
@@ -80,7 +81,11 @@ export function compileSignal (definition, { marksMissing, isSelected }) {
   }
 }
 
-/** @param {SignalDefinition} definition @param {import('./signal-range.js').RawRange|null} range @param {(raw: Value) => Value} toPhysical */
+/**
+ * @param {SignalDefinition} definition
+ * @param {import('./signal-range.js').RawRange|null} range
+ * @param {(raw: Value) => Value} toPhysical
+ */
 function limitsOf (definition, range, toPhysical) {
   const { low, high } = range ?? floatRange(definition)
   if (!range) return [low, high]
@@ -136,7 +141,11 @@ function notAvailableRaw (definition) {
   return !signed || length >= SPARING_BITS || value < minimum || value > maximum ? highest : undefined
 }
 
-/** Names by raw value as it is read; those of values that the bits cannot hold are left out. @param {SignalDefinition} definition @returns {Map<Value, string>} */
+/**
+ * Names by raw value as it is read; those of values that the bits cannot hold are left out.
+ * @param {SignalDefinition} definition
+ * @returns {Map<Value, string>}
+ */
 function textsByRaw (definition) {
   const [lowest, highest] = rawLimits(definition)
   const fitting = [...definition.choices].filter(([value]) => value >= lowest && value <= highest)

@@ -54,7 +54,11 @@ const SLOTS_PER_SECOND = 100
 // The slot that is being filled stands beside the second that is told.
 const SLOTS = SLOTS_PER_SECOND + 1
 
-/** @typedef {'transmitTimeouts'|'lostArbitrations'|'controllerProblems'|'protocolViolations'|'transceiverFaults'|'missingAcknowledgements'|'busOffs'|'busErrors'|'restarts'} ErrorClass */
+/**
+ * @typedef
+ *   {'transmitTimeouts'|'lostArbitrations'|'controllerProblems'|'protocolViolations'|'transceiverFaults'|'missingAcknowledgements'|'busOffs'|'busErrors'|'restarts'}
+ *   ErrorClass
+ */
 
 export class BusStatistics {
   /** Bits a second; 0: not known (yet). */
@@ -197,10 +201,11 @@ const CRC15_BITS = 15
 // CAN FD's: stuff count, CRC, and a fixed stuff bit before each four of these bits.
 const CRC17_FIELD_BITS = 4 + 17 + 6
 const CRC21_FIELD_BITS = 4 + 21 + 7
-const MOST_BYTES_OF_CRC17 = 16
+const MAX_BYTES_OF_CRC17 = 16
 
 /**
- * How many bits a frame takes on the bus, those stuffed and the pause of 3 bits after it included: exactly, from its bits and its CRC (ISO 11898-1:2015). A CAN FD frame is taken
+ * How many bits a frame takes on the bus, those stuffed and the pause of 3 bits after it included: exactly, from its bits and its CRC (ISO
+ * 11898-1:2015). A CAN FD frame is taken
  * as one that switches its bit rate: `dataBits` are those at the data bit rate, from the error state indicator to the end of the CRC.
  * @param {Frame} frame
  * @returns {{bits: number, dataBits: number}}
@@ -245,7 +250,7 @@ function bitsOfFd ({ id, extended, data }) {
   stuff = stuffed(stuff, DATA_LENGTH_CODES[length], 5) // the error state indicator before it is 0: error active
   for (let i = 0; i < length; i++) stuff = stuffed(stuff, data[i], 8)
   // A stuff bit that is due after the data is the CRC field's first fixed one.
-  const crcField = length > MOST_BYTES_OF_CRC17 ? CRC21_FIELD_BITS : CRC17_FIELD_BITS
+  const crcField = length > MAX_BYTES_OF_CRC17 ? CRC21_FIELD_BITS : CRC17_FIELD_BITS
   return { bits: header + TRAILER_BITS, dataBits: 5 + 8 * length + stuffBits(stuff) - before + crcField }
 }
 

@@ -2,11 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatTime } from '../batch/time.js'
-import { SluiceError, describe } from '../errors.js'
-import { FILE_NAME, deadLettersFolder, openDeadLetters } from '../writer/dead-letters.js'
-import { requestReplay } from '../writer/replay-requests.js'
+import { SluiceError, describe } from '../base/errors.js'
+import { FILE_NAME, deadLettersFolder, openDeadLetterQueue } from '../dead-letters/queue.js'
+import { requestReplay } from '../dead-letters/replay-requests.js'
 
-/** @typedef {import('../writer/dead-letter.js').DeadLetter} DeadLetter */
+/** @typedef {import('../dead-letters/dead-letter.js').DeadLetter} DeadLetter */
 
 const USAGE = `Usage: sluice dead-letters list [--sink NAME] [--json]
        sluice dead-letters show KEY [--sink NAME] [--json]
@@ -53,7 +53,8 @@ export async function deadLetters (args, { stdout, stderr }) {
 }
 
 /**
- * @typedef {{command: keyof typeof COMMANDS, keys: string[], all: boolean, sink?: string, userDir: string, json: boolean, help?: boolean}} Options
+ * @typedef {{command: keyof typeof COMMANDS, keys: string[], all: boolean, sink?: string, userDir: string, json: boolean, help?: boolean}}
+ *   Options
  * @param {string[]} args
  * @returns {Options}
  */
@@ -90,7 +91,7 @@ function isCommand (text) {
 async function list ({ userDir, sink, json }, stdout) {
   let count = 0
   for (const { name, folder } of await sinkFolders(userDir, sink)) {
-    const letters = await openDeadLetters(folder, { readOnly: true })
+    const letters = await openDeadLetterQueue(folder, { readOnly: true })
     try {
       if (letters.count > 0 && count === 0 && !json) stdout.write(line('WHEN', 'SINK', 'SOURCE', 'KEY', 'REASON'))
       count += letters.count
@@ -147,7 +148,7 @@ async function replay ({ userDir, sink, keys, all, json }, stdout) {
 /** @param {string} userDir @param {string|undefined} sink @param {string} key */
 async function find (userDir, sink, key) {
   for (const { name, folder } of await sinkFolders(userDir, sink)) {
-    const letters = await openDeadLetters(folder, { readOnly: true })
+    const letters = await openDeadLetterQueue(folder, { readOnly: true })
     try {
       const letter = await letters.get(key)
       if (letter) return { name, folder, letter }
@@ -160,7 +161,7 @@ async function find (userDir, sink, key) {
 
 /** @param {string} folder */
 async function countOf (folder) {
-  const letters = await openDeadLetters(folder, { readOnly: true })
+  const letters = await openDeadLetterQueue(folder, { readOnly: true })
   await letters.close()
   return letters.count
 }

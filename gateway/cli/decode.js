@@ -4,7 +4,7 @@ import { parseCandumpLine } from '../can/candump.js'
 import { readDbcFile } from '../can/dbc-file.js'
 import { Decoder } from '../can/decoder.js'
 import { lineBlocks } from '../can/line-blocks.js'
-import { describe } from '../errors.js'
+import { describe } from '../base/errors.js'
 
 /**
  * @typedef {import('../can/candump.js').Frame} Frame
@@ -156,7 +156,11 @@ class Output {
 
 const GONE = new Set(['EPIPE', 'ERR_STREAM_DESTROYED'])
 
-/** Shows the frames read so far while the output goes to a file and a person watches. @param {NodeJS.WritableStream} stdout @param {NodeJS.WritableStream} stderr */
+/**
+ * Shows the frames read so far while the output goes to a file and a person watches.
+ * @param {NodeJS.WritableStream} stdout
+ * @param {NodeJS.WritableStream} stderr
+ */
 function progress (stdout, stderr) {
   const isTerminal = (/** @type {any} */ stream) => stream.isTTY === true
   if (!isTerminal(stderr) || isTerminal(stdout)) return () => {}

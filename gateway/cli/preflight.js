@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { preflight as check } from '../../broker/preflight.js'
-import { SluiceError, describe } from '../errors.js'
+import { preflight as check } from '../../broker/preflight/preflight.js'
+import { SluiceError, describe } from '../base/errors.js'
 
 const USAGE = `Usage: sluice preflight BROKER_URL [options]
 
@@ -60,7 +60,7 @@ function usageError (what) {
   return new SluiceError('SLUICE_USAGE', what, { fix: 'See sluice preflight --help.' })
 }
 
-/** @param {import('../../broker/preflight.js').Report} report */
+/** @param {import('../../broker/preflight/preflight.js').Report} report */
 function asText ({ ok, broker, findings }) {
   const lines = findings.flatMap(({ level, text, fix }) => [`${LABELS[level]}  ${text}`, ...(fix ? [`         ${fix}`] : [])])
   if (broker === null) return `${lines.join('\n')}\n`

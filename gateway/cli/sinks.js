@@ -2,14 +2,14 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { connect } from '../../broker/connection.js'
-import { Commits } from '../../broker/spool/commits.js'
+import { connect } from '../../broker/connection/connection.js'
+import { RequiredSinks } from '../../broker/spool/required-sinks.js'
 import { segmentNames } from '../../broker/spool/segment.js'
 import { level, parseTopic, ROOT, topicsOf } from '../../broker/topics.js'
-import { SluiceError, describe } from '../errors.js'
-import { gatewayId } from '../gateway-id.js'
+import { SluiceError, describe } from '../base/errors.js'
+import { gatewayId } from '../../broker/gateway-id.js'
 import { measure } from '../stats/format.js'
-import { lockUserDir } from '../user-dir-lock.js'
+import { lockUserDir } from '../base/lock.js'
 
 const USAGE = `Usage: sluice sinks list [--user-dir DIR] [--json]
        sluice sinks forget NAME [--user-dir DIR] [--broker URL]
@@ -30,8 +30,10 @@ Exit status: 0; 1 when something failed or the sink is not known; 2 for wrong ar
 const RETAINED_MS = 500
 
 /**
- * @typedef {{source: string, bytes: number, folder: string, commits: Commits}} Kept
- * @typedef {{command: string, name?: string, userDir: string, json: boolean, help: boolean, broker: import('../../broker/connection.js').BrokerOptions}} Options
+ * @typedef {{source: string, bytes: number, folder: string, requiredSinks: RequiredSinks}} Kept
+ * @typedef
+ *   {{command: string, name?: string, userDir: string, json: boolean, help: boolean, broker: import('../../broker/connection/connection.js').BrokerOptions}}
+ *   Options
  */
 
 /** @type {import('./sluice.js').Command} */
@@ -83,19 +85,19 @@ function readArguments (args) {
 async function list ({ userDir, json }, stdout) {
   const sources = await spools(userDir)
   if (json) {
-    for (const { source, bytes, commits } of sources) stdout.write(`${JSON.stringify({ source, bytes, sinks: [...commits.sinks.keys()] })}\n`)
+    for (const { source, bytes, requiredSinks } of sources) stdout.write(`${JSON.stringify({ source, bytes, sinks: [...requiredSinks.sinks.keys()] })}\n`)
   } else if (sources.length === 0) {
     stdout.write(`No spools in ${userDir}.\n`)
   } else {
-    for (const { source, bytes, commits } of sources) {
-      stdout.write(`${source}  ${measure(bytes, 'B')}  ${[...commits.sinks.keys()].join(', ') || 'no sink yet: kept up to the spool\'s size'}\n`)
+    for (const { source, bytes, requiredSinks } of sources) {
+      stdout.write(`${source}  ${measure(bytes, 'B')}  ${[...requiredSinks.sinks.keys()].join(', ') || 'no sink yet: kept up to the spool\'s size'}\n`)
     }
   }
 }
 
 /** @param {string} name @param {Options} options @param {NodeJS.WritableStream} stdout */
 async function forget (name, { userDir, broker }, stdout) {
-  const known = (await spools(userDir)).filter(({ commits }) => commits.sinks.has(name))
+  const known = (await spools(userDir)).filter(({ requiredSinks }) => requiredSinks.sinks.has(name))
   if (known.length === 0) throw new SluiceError('SLUICE_SINK_UNKNOWN', `No spool in ${userDir} waits for a sink "${name}".`, { fix: 'sluice sinks list shows those there are.' })
   const isRunning = await forgetInFiles(known, name, userDir)
   const gateway = await gatewayId(join(userDir, 'sluice'))
@@ -113,7 +115,13 @@ async function forget (name, { userDir, broker }, stdout) {
   }
 }
 
-/** The files belong to a gateway that runs: it is told through the broker. @param {Kept[]} known @param {string} name @param {string} userDir @returns {Promise<boolean>} whether one runs */
+/**
+ * The files belong to a gateway that runs: it is told through the broker.
+ * @param {Kept[]} known
+ * @param {string} name
+ * @param {string} userDir
+ * @returns {Promise<boolean>} whether one runs
+ */
 async function forgetInFiles (known, name, userDir) {
   let unlock
   try {
@@ -122,15 +130,21 @@ async function forgetInFiles (known, name, userDir) {
     if (error instanceof SluiceError && error.code === 'SLUICE_USER_DIR_IN_USE') return true
     throw error
   }
-  for (const { commits } of known) {
-    commits.forget(name)
-    await commits.save()
+  for (const { requiredSinks } of known) {
+    requiredSinks.forget(name)
+    await requiredSinks.save()
   }
   unlock()
   return false
 }
 
-/** Clears what the sink has said of itself. @param {import('mqtt').MqttClient} client @param {string} gateway @param {string} name @returns {Promise<string[]>} sessions no other sink uses */
+/**
+ * Clears what the sink has said of itself.
+ * @param {import('mqtt').MqttClient} client
+ * @param {string} gateway
+ * @param {string} name
+ * @returns {Promise<string[]>} sessions no other sink uses
+ */
 async function clearCommits (client, gateway, name) {
   /** @type {Map<string, Set<string>>} client id → sinks */
   const sessions = new Map()
@@ -149,14 +163,18 @@ async function clearCommits (client, gateway, name) {
   return [...sessions].filter(([, users]) => users.size === 1 && users.has(name)).map(([clientId]) => clientId)
 }
 
-/** A clean start with the same id ends the session of that id. @param {import('../../broker/connection.js').BrokerOptions} broker @param {string} clientId */
+/**
+ * A clean start with the same id ends the session of that id.
+ * @param {import('../../broker/connection/connection.js').BrokerOptions} broker
+ * @param {string} clientId
+ */
 async function endSession (broker, clientId) {
   const connection = connect(broker, { clientId })
   await connected(connection)
   await connection.close()
 }
 
-/** @param {import('../../broker/connection.js').Connection} connection */
+/** @param {import('../../broker/connection/connection.js').Connection} connection */
 async function connected (connection) {
   for (let waitedMs = 0; !connection.client.connected; waitedMs += 50) {
     if (connection.problem || waitedMs > 10_000) throw connection.problem ?? new SluiceError('SLUICE_BROKER_SILENT', `The broker at ${connection.place} does not answer.`)
@@ -171,11 +189,11 @@ async function spools (userDir) {
   for (const stage of await foldersIn(root)) {
     for (const name of await foldersIn(join(root, stage))) {
       const folder = join(root, stage, name)
-      const commits = new Commits(folder)
-      await commits.load()
+      const requiredSinks = new RequiredSinks(folder)
+      await requiredSinks.load()
       let bytes = 0
       for (const segment of segmentNames(await readdir(folder))) bytes += (await stat(join(folder, segment))).size
-      found.push({ source: decodeURIComponent(name), bytes, folder, commits })
+      found.push({ source: decodeURIComponent(name), bytes, folder, requiredSinks })
     }
   }
   return found.sort((a, b) => a.source.localeCompare(b.source))

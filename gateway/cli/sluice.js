@@ -1,7 +1,8 @@
 #!/usr/bin/env -S node --max-semi-space-size=4
-// A small young generation is collected often, and with it the messages that have passed: the gateway takes some 80 MB less at a million values a second.
+// A small young generation is collected often, and with it the messages that have passed: the gateway takes some 80 MB less at a million
+// values a second.
 import { readFileSync } from 'node:fs'
-import { describe } from '../errors.js'
+import { describe } from '../base/errors.js'
 
 /**
  * @typedef {{stdin: NodeJS.ReadableStream, stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream}} Streams
@@ -15,7 +16,7 @@ const COMMANDS = {
   preflight: { help: 'tell what about an MQTT broker would lose data', load: async () => (await import('./preflight.js')).preflight },
   'dead-letters': { help: 'list, show or replay rows a database refused', load: async () => (await import('./dead-letters.js')).deadLetters },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
-  chaos: { help: 'kill processes at random and count what was lost or doubled', load: async () => (await import('../chaos/chaos.js')).chaos },
+  chaos: { help: 'kill processes at random and count what was lost or doubled', load: async () => (await import('../../test/chaos/chaos.js')).chaos },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }
 

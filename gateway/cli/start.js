@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { describe } from '../errors.js'
-import { startGateway } from '../start.js'
+import { describe } from '../base/errors.js'
+import { startGateway } from '../run/start.js'
 
 const USAGE = `Usage: sluice start [--flows FILE] [--user-dir DIR] [--port N]
 
@@ -37,7 +37,10 @@ export async function start (args, { stdout, stderr }) {
   return 0
 }
 
-/** @param {string[]} args @returns {{help?: boolean, userDir: string, port: number, flowFile?: string}|string} a string says what is wrong */
+/**
+ * @param {string[]} args
+ * @returns {{help?: boolean, userDir: string, port: number, flowFile?: string}|string} a string says what is wrong
+ */
 function readArgs (args) {
   try {
     const { values } = parseArgs({

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 const TIME_LIMIT_MS = 5000
 
 /**
- * Whether the kernel's clock is synchronised, as systemd reads it from adjtimex(2): true whichever of timesyncd, chrony or ntpd keeps it. False, too, where the answer does not come
+ * Whether the kernel's clock is synchronised, as systemd reads it from adjtimex(2): true whichever of timesyncd, chrony or ntpd keeps it.
+ * False, too, where the answer does not come
  * in time or cannot be asked for now, as on a machine that is busy starting.
  * @param {string} [program]
  * @returns {Promise<boolean|undefined>} undefined where nobody can tell, as in most containers

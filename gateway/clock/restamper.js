@@ -14,7 +14,8 @@ export function unsynchronised (batch) {
 const TOLERANCE_NS = 1_000_000_000n
 
 /**
- * Stands behind a source: holds its samples while the machine's clock is not set, and gives each the time it had by the wall clock. Those that can wait no longer go on with the
+ * Stands behind a source: holds its samples while the machine's clock is not set, and gives each the time it had by the wall clock. Those
+ * that can wait no longer go on with the
  * tag `clock` = `unsynchronised`. The order stays.
  */
 export class Restamper {

@@ -1,9 +1,10 @@
 /** How much slower than real time corrected time runs while it waits for a wall clock that was put back: a tenth. */
 const SLEW = 10n
-const MOST_SEGMENTS = 16
+const MAX_SEGMENTS = 16
 
 /**
- * From the time that sources stamp by, which nothing ever steps, to the time of the wall clock. The way there always increases, whatever the wall clock does: where that is put
+ * From the time that sources stamp by, which nothing ever steps, to the time of the wall clock. The way there always increases, whatever
+ * the wall clock does: where that is put
  * forward, corrected time jumps; where it is put back, corrected time runs a tenth slower until both agree.
  */
 export class TimeLine {
@@ -19,7 +20,7 @@ export class TimeLine {
   change (fromNs, targetNs) {
     const correctionNs = this.correctionAt(fromNs)
     this.#segments.push({ fromNs, correctionNs: targetNs > correctionNs ? targetNs : correctionNs, targetNs })
-    if (this.#segments.length <= MOST_SEGMENTS) return
+    if (this.#segments.length <= MAX_SEGMENTS) return
     this.#segments.shift()
     this.#segments[0].fromNs = -(2n ** 63n)
   }

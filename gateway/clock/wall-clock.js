@@ -17,7 +17,8 @@ const NS_PER_MS = 1_000_000n
  */
 
 /**
- * Follows the machine's clock, which on a small computer without a battery is set only minutes after the start, and may be stepped at any time.
+ * Follows the machine's clock, which on a small computer without a battery is set only minutes after the start, and may be stepped at any
+ * time.
  *
  * - `waiting`: it is not set (earlier than this software, or unsynchronised as the kernel says); samples are to be held;
  * - `set`: `line` leads from the sources' time to the wall clock's;

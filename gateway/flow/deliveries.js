@@ -1,17 +1,20 @@
+import { Delivery } from './delivery.js'
+
 /**
  * The deliveries under way in this process, by the id that messages carry. Stage in opens and closes them; sinks and settle nodes only
  * know the id. An id that is not here belongs to a stage in that is gone: what was stored is stored, and nothing waits for the answer.
  *
- * @typedef {import('./delivery.js').Delivery} Delivery
  * @typedef {import('./delivery.js').Piece} Piece
  */
 export class Deliveries {
   /** @type {Map<string, Delivery>} */
   #open = new Map()
 
-  /** @param {Delivery} delivery */
-  open (delivery) {
+  /** @param {ConstructorParameters<typeof Delivery>[0]} options */
+  open (options) {
+    const delivery = new Delivery(options)
     this.#open.set(delivery.id, delivery)
+    return delivery
   }
 
   /** @param {string} id */

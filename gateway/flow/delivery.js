@@ -27,13 +27,7 @@ export class Delivery {
   activeAtMs = 0
 
   /**
-   * @param {object} options
-   * @param {string} options.id
-   * @param {Batch} options.batch  with its identity
-   * @param {string[]} options.sinks
-   * @param {(sink: string, record: Batch) => Promise<unknown>} options.mark  stores a commit record of no rows, however long it takes; never rejects
-   * @param {(sink: string) => void} options.onFinished  the sink is done with it
-   * @param {() => number} [options.nowMs]  monotonic
+   * @param {import('../../broker/in/contract.js').DeliveryOptions & {nowMs?: () => number}} options  `nowMs`: monotonic
    */
   constructor ({ id, batch, sinks, mark, onFinished, nowMs = () => performance.now() }) {
     this.id = id

@@ -1,14 +1,7 @@
 import { EventEmitter } from 'node:events'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 
-/**
- * A running sink as the staging side sees it.
- * @typedef {object} SinkHandle
- * @property {string} name
- * @property {() => Promise<import('../sinks/sink.js').Committed[]>} committed
- * @property {(batch: import('../batch/batch.js').Batch) => Promise<unknown>} write  resolves once the database has committed it
- * @property {(heads: import('../sinks/sink.js').Head[]) => Promise<void>} compact
- */
+/** @typedef {import('../../broker/in/contract.js').SinkHandle} SinkHandle */
 
 /**
  * The sinks that run in this process, by name. Events: `added` (handle), `removed` (name).

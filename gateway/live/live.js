@@ -1,6 +1,6 @@
 import { WebSocketServer } from 'ws'
-import { describe } from '../errors.js'
-import { gatewayId } from '../gateway-id.js'
+import { describe } from '../base/errors.js'
+import { gatewayId } from '../../broker/gateway-id.js'
 import { asset, HEADERS } from './assets.js'
 import { Tickets } from './tickets.js'
 
@@ -10,7 +10,8 @@ import { Tickets } from './tickets.js'
  * @typedef {import('node:http').Server} Server
  * @typedef {object} Place  what of Node-RED the page needs
  * @property {Server} server
- * @property {{use: (path: string, handler: (request: IncomingMessage, response: ServerResponse, next: () => void) => void) => void}} httpNode
+ * @property {{use: (path: string, handler: (request: IncomingMessage, response: ServerResponse, next: () => void) => void) => void}}
+ *   httpNode
  * @property {string} root  of the pages, as in `/`
  * @property {() => string} dataDir  where the gateway's id is kept
  */

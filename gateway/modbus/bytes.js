@@ -1,5 +1,6 @@
 /**
- * How the bytes of a value lie in its registers, A being the most significant: `CDAB` has the registers in reverse, `BADC` the two bytes of each register, `DCBA` both.
+ * How the bytes of a value lie in its registers, A being the most significant: `CDAB` has the registers in reverse, `BADC` the two bytes of
+ * each register, `DCBA` both.
  * It is so for one register (`BADC` and `DCBA` give BA) and for four (`CDAB` gives GHEFCDAB, `BADC` BADCFEHG, `DCBA` HGFEDCBA).
  *
  * @typedef {'ABCD'|'CDAB'|'BADC'|'DCBA'} Order

@@ -6,7 +6,8 @@
 const NS_PER_MS = 1_000_000n
 
 /**
- * Says which rows of a poll group are worth sending: those in which a value has moved by more than its deadband since the last row sent, a text or a bool has changed, a value
+ * Says which rows of a poll group are worth sending: those in which a value has moved by more than its deadband since the last row sent, a
+ * text or a bool has changed, a value
  * has come or gone, or a heartbeat is due, to the nearest poll. A group with a tag that has no deadband sends all its rows.
  */
 export class Deadband {
@@ -23,7 +24,12 @@ export class Deadband {
     this.sendsAll = this.#deadbands.includes(null)
   }
 
-  /** Whether to send the row; if so, it is the one that the following are compared with. @param {bigint} ns @param {(Cell|undefined)[]} cells @param {string|undefined} quality */
+  /**
+   * Whether to send the row; if so, it is the one that the following are compared with.
+   * @param {bigint} ns
+   * @param {(Cell|undefined)[]} cells
+   * @param {string|undefined} quality
+   */
   admits (ns, cells, quality) {
     if (this.sendsAll) return true
     const isNews = this.#isNews(ns, cells, quality)

@@ -1,8 +1,8 @@
-import { SluiceError } from '../errors.js'
-import { readOptions } from '../options.js'
+import { SluiceError } from '../base/errors.js'
+import { readOptions } from '../base/options.js'
 import { schema } from './device.schema.js'
 import { leaseLine } from './wire/lines.js'
-import { isBits, MOST_WRITTEN, readRequest, writeRequest } from './wire/pdu.js'
+import { isBits, MAX_WRITTEN, readRequest, writeRequest } from './wire/pdu.js'
 
 /**
  * @typedef {import('./wire/pdu.js').Area} Area
@@ -12,7 +12,9 @@ import { isBits, MOST_WRITTEN, readRequest, writeRequest } from './wire/pdu.js'
  * @property {{maxRegisters: number, maxBits: number, maxGapRegisters: number, maxGapBits: number}} limits
  * @property {(area: Area, address: number, count: number, options?: {signal?: AbortSignal}) => Promise<Uint16Array|Uint8Array>} read
  *   registers; of the two bit areas 0 and 1. One request, and its retries while the device is busy
- * @property {(area: 'coils'|'holding-registers', address: number, values: ArrayLike<number>, options?: {signal?: AbortSignal}) => Promise<void>} write
+ * @property
+ *   {(area: 'coils'|'holding-registers', address: number, values: ArrayLike<number>, options?: {signal?: AbortSignal}) => Promise<void>}
+ *   write
  *   in one request
  * @property {Health} health
  * @property {() => Promise<void>} close  whoever waits is told; the line is closed with its last device
@@ -24,11 +26,13 @@ const TIMEOUTS_BETWEEN_PROBES = 2
  * A Modbus device. It connects by itself and never gives up. Devices that share a line take turns on it.
  *
  * Reading and writing reject with a SluiceError that has the reason in a few words as `details.quality`: SLUICE_MODBUS_TIMEOUT,
- * SLUICE_MODBUS_DISCONNECTED, SLUICE_MODBUS_SERIALPORT, SLUICE_MODBUS_EXCEPTION (`details.exception`), SLUICE_MODBUS_REPLY (what came is no answer to
- * the request), SLUICE_MODBUS_SILENT (not asked, because it did not answer before; `details.retryInMs`), SLUICE_MODBUS_BUSY (too many wait) and
+ * SLUICE_MODBUS_DISCONNECTED, SLUICE_MODBUS_SERIALPORT, SLUICE_MODBUS_EXCEPTION (`details.exception`), SLUICE_MODBUS_REPLY (what came is no
+ * answer to
+ * the request), SLUICE_MODBUS_SILENT (not asked, because it did not answer before; `details.retryInMs`), SLUICE_MODBUS_BUSY (too many wait)
+ * and
  * SLUICE_MODBUS_CLOSED; with SLUICE_MODBUS_REQUEST where the request itself makes no sense; and with their signal's reason.
  * @param {object} options  as in the schema
- * @param {{log?: import('../sinks/sink.js').Log, random?: () => number}} [context]  `random` spreads the retries
+ * @param {{log?: import('../base/log.js').Log, random?: () => number}} [context]  `random` spreads the retries
  * @returns {Device}
  * @throws {SluiceError} SLUICE_OPTIONS
  */
@@ -48,7 +52,7 @@ export function openDevice (options, { log, random = Math.random } = {}) {
       return station.ask(readRequest(area, address, count), signal)
     },
     async write (area, address, values, { signal } = {}) {
-      refuseMore(values.length, isBits(area) ? Math.min(maxBits, MOST_WRITTEN.bits) : Math.min(maxRegisters, MOST_WRITTEN.registers))
+      refuseMore(values.length, isBits(area) ? Math.min(maxBits, MAX_WRITTEN.bits) : Math.min(maxRegisters, MAX_WRITTEN.registers))
       await station.ask(writeRequest(area, address, values, { multiple: writeMultiple }), signal)
     },
     close () {
@@ -58,7 +62,11 @@ export function openDevice (options, { log, random = Math.random } = {}) {
   }
 }
 
-/** On a line of its own a device that does not answer costs nobody anything; on a shared one, each try costs the others a timeout. @param {any} settings @param {boolean} isShared */
+/**
+ * On a line of its own a device that does not answer costs nobody anything; on a shared one, each try costs the others a timeout.
+ * @param {any} settings
+ * @param {boolean} isShared
+ */
 function leastBackoffMs ({ firstRetryMs, timeoutMs }, isShared) {
   return isShared ? Math.max(firstRetryMs, TIMEOUTS_BETWEEN_PROBES * timeoutMs) : firstRetryMs
 }

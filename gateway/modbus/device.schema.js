@@ -11,7 +11,8 @@ export const schema = {
     connection: {
       type: 'string',
       title: 'Connection',
-      description: 'RTU over TCP is for converters that pass the bytes of a serial line on as they are; a gateway that speaks Modbus TCP is TCP.',
+      description: 'RTU over TCP is for converters that pass the bytes of a serial line on as they are; a gateway that speaks Modbus ' +
+        'TCP is TCP.',
       enum: ['tcp', 'rtu', 'rtu-over-tcp'],
       'x-labels': { tcp: 'TCP', rtu: 'RTU: serial line', 'rtu-over-tcp': 'RTU over TCP' },
       default: 'tcp'
@@ -70,7 +71,8 @@ export const schema = {
     unit: {
       type: 'integer',
       title: 'Unit',
-      description: 'Address of the device on its line. A device with a network port of its own mostly answers to 1 or 255. 0 addresses everybody on a serial line and is not answered there.',
+      description: 'Address of the device on its line. A device with a network port of its own mostly answers to 1 or 255. 0 ' +
+        'addresses everybody on a serial line and is not answered there.',
       minimum: 0,
       maximum: 255,
       default: 1
@@ -78,14 +80,16 @@ export const schema = {
     order: {
       type: 'string',
       title: 'Byte order',
-      description: 'Of tags that do not say: ABCD is most significant byte first, as Modbus has it; CDAB has the registers of a value in reverse, BADC the two bytes of each register, of single ones too, and DCBA both.',
+      description: 'Of tags that do not say: ABCD is most significant byte first, as Modbus has it; CDAB has the registers of a value ' +
+        'in reverse, BADC the two bytes of each register, of single ones too, and DCBA both.',
       enum: ['ABCD', 'CDAB', 'BADC', 'DCBA'],
       default: 'ABCD'
     },
     timeoutMs: {
       type: 'integer',
       title: 'Timeout',
-      description: 'A device that has not answered by then is silent, and is asked less and less often until it answers. On a serial line the time that request and reply take to pass is added.',
+      description: 'A device that has not answered by then is silent, and is asked less and less often until it answers. On a serial ' +
+        'line the time that request and reply take to pass is added.',
       minimum: 10,
       maximum: 60000,
       'x-unit': 'ms',
@@ -150,7 +154,8 @@ export const schema = {
     pipeline: {
       type: 'integer',
       title: 'Requests under way',
-      description: 'How many requests may be on their way at a time. More than 1 is faster, for devices that can: some lose requests without a word.',
+      description: 'How many requests may be on their way at a time. More than 1 is faster, for devices that can: some lose requests ' +
+        'without a word.',
       minimum: 1,
       maximum: 16,
       'x-when': { connection: 'tcp' },
@@ -160,7 +165,8 @@ export const schema = {
     shareConnection: {
       type: 'boolean',
       title: 'Share the connection',
-      description: 'Use one connection for all devices of this host and port that say so, as gateways to a serial line like it. Devices take turns on it.',
+      description: 'Use one connection for all devices of this host and port that say so, as gateways to a serial line like it. ' +
+        'Devices take turns on it.',
       'x-when': { connection: 'tcp' },
       default: false,
       'x-advanced': true
@@ -168,7 +174,8 @@ export const schema = {
     busyRetries: {
       type: 'integer',
       title: 'Retries when busy',
-      description: 'How often a request is sent again that the device refuses because it is busy (exceptions 5 and 6): after 0.1 s, then twice as long each time.',
+      description: 'How often a request is sent again that the device refuses because it is busy (exceptions 5 and 6): after 0.1 s, ' +
+        'then twice as long each time.',
       minimum: 0,
       maximum: 10,
       default: 3,
@@ -184,7 +191,8 @@ export const schema = {
     firstRetryMs: {
       type: 'integer',
       title: 'First retry',
-      description: 'How long after a lost connection or a missing answer to try again; each further time twice as long. Devices that share a line wait for two timeouts at least.',
+      description: 'How long after a lost connection or a missing answer to try again; each further time twice as long. Devices that ' +
+        'share a line wait for two timeouts at least.',
       minimum: 10,
       maximum: 60000,
       'x-unit': 'ms',

@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { bytes, mover } from './bytes.js'
 
 /**
@@ -87,7 +87,11 @@ function unscaled (type, scale, offset) {
   }
 }
 
-/** Whole numbers may be a bigint, and those of 64 bits digits, too. @param {NumberType} type @returns {(value: unknown) => number|bigint} */
+/**
+ * Whole numbers may be a bigint, and those of 64 bits digits, too.
+ * @param {NumberType} type
+ * @returns {(value: unknown) => number|bigint}
+ */
 function raws (type) {
   if (isFloat(type)) return finiteNumber
   return value => {

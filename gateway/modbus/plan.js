@@ -17,9 +17,11 @@ import { isBits } from './wire/pdu.js'
  */
 
 /**
- * The fewest requests that read all tags: none longer than the limits, with no longer gap than they allow, no tag in two parts. Tags may overlap.
+ * The fewest requests that read all tags: none longer than the limits, with no longer gap than they allow, no tag in two parts. Tags may
+ * overlap.
  *
- * Taking tags in the order of their addresses, and each into the last request if it fits there, gives the fewest: one that does not fit needs another request, and whatever
+ * Taking tags in the order of their addresses, and each into the last request if it fits there, gives the fewest: one that does not fit
+ * needs another request, and whatever
  * of the following fits into the last one fits into that as well.
  * @template {Span} T
  * @param {T[]} tags  none longer than the limits
@@ -43,7 +45,8 @@ export function planReads (tags, limits) {
 }
 
 /**
- * A block that a device refuses, in two: at its widest gap, for that is what most likely holds the address which is not there; without a gap, as near to the middle as its tags
+ * A block that a device refuses, in two: at its widest gap, for that is what most likely holds the address which is not there; without a
+ * gap, as near to the middle as its tags
  * allow. Null where it cannot be split.
  * @template {Span} T
  * @param {Block<T>} block

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { qualityText } from '../batch/quality.js'
-import { describe } from '../errors.js'
+import { describe } from '../base/errors.js'
 import { Latency } from '../stats/latency.js'
-import { QuietLog } from '../writer/quiet-log.js'
+import { QuietLog } from '../base/log.js'
 import { Deadband } from './deadband.js'
 import { Requests } from './requests.js'
 import { Rows } from './rows.js'
@@ -36,7 +36,7 @@ import { keepTime } from './schedule.js'
  */
 
 const NS_PER_MS = 1_000_000n
-const MOST_ROWS = 1000
+const MAX_ROWS = 1000
 
 /** The device was not asked at all. */
 const NOT_ASKED = ['SLUICE_MODBUS_SILENT', 'SLUICE_MODBUS_DISCONNECTED', 'SLUICE_MODBUS_SERIALPORT']
@@ -63,7 +63,11 @@ export class Poller {
   #isDown = true
   #log
 
-  /** @param {Tag[]} tags @param {PollerOptions} options @param {SourceContext & {clock: import('../batch/clock.js').Clock}} context */
+  /**
+   * @param {Tag[]} tags
+   * @param {PollerOptions} options
+   * @param {SourceContext & {clock: import('../clock/system-clock.js').Clock}} context
+   */
   constructor (tags, options, context) {
     const { source, periodMs, batchMs, device, deviceName, atATime } = options
     this.#tags = tags.map(({ name, area, address, count, read, fault }, column) => ({ name, area, address, count, read, fault, column }))
@@ -73,7 +77,7 @@ export class Poller {
     this.#log = new QuietLog(context.log, () => Number(context.clock.nowNs() / NS_PER_MS))
     this.#requests = new Requests(this.#tags, { device, atATime, onSplit: (block, parts) => this.#split(block, parts) })
     this.#deadband = new Deadband(tags, periodMs)
-    this.#rows = new Rows(tags, { source, device: deviceName, capacity: Math.min(MOST_ROWS, Math.ceil(batchMs / periodMs) + 1) })
+    this.#rows = new Rows(tags, { source, device: deviceName, capacity: Math.min(MAX_ROWS, Math.ceil(batchMs / periodMs) + 1) })
   }
 
   get tagCount () { return this.#tags.length }
@@ -169,7 +173,10 @@ export class Poller {
   }
 }
 
-/** What is behind requests that were not sent: that of an earlier one in the same poll. @param {Awaited<ReturnType<Requests['read']>>} outcomes */
+/**
+ * What is behind requests that were not sent: that of an earlier one in the same poll.
+ * @param {Awaited<ReturnType<Requests['read']>>} outcomes
+ */
 function reasonOfOutage (outcomes) {
   const asked = outcomes.find(outcome => 'error' in outcome && !isNotAsked(outcome) && outcome.error.details?.exception === undefined)
   return asked && reasonOf(/** @type {import('./requests.js').Failure} */ (asked))

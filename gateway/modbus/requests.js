@@ -2,7 +2,8 @@ import { planReads, splitBlock } from './plan.js'
 
 /**
  * @typedef {import('./poller.js').PolledTag} PolledTag
- * @typedef {import('./plan.js').Block<PolledTag> & {refusals?: number}} Block  `refusals`: polls in which the device refused it and each of its parts
+ * @typedef {import('./plan.js').Block<PolledTag> & {refusals?: number}} Block  `refusals`: polls in which the device refused it and each of
+ *   its parts
  * @typedef {import('./device.js').Device} Device
  * @typedef {{block: Block, values: ArrayLike<number>}} Reply
  * @typedef {{block: Block, error: any}} Failure  of a request
@@ -12,7 +13,8 @@ import { planReads, splitBlock } from './plan.js'
 const RANGE_EXCEPTIONS = [2, 3]
 
 /**
- * Reads tags in the fewest requests. A request that the device refuses for its range is split until all that can be read is read; what proved itself is kept for the next time.
+ * Reads tags in the fewest requests. A request that the device refuses for its range is split until all that can be read is read; what
+ * proved itself is kept for the next time.
  */
 export class Requests {
   /** sent so far @type {number} */
@@ -85,7 +87,10 @@ export class Requests {
   }
 }
 
-/** A device that refuses everything, as some do while they start, is tried in parts again and again, less and less often. @param {number} number */
+/**
+ * A device that refuses everything, as some do while they start, is tried in parts again and again, less and less often.
+ * @param {number} number
+ */
 function isPowerOfTwo (number) {
   return (number & number - 1) === 0
 }

@@ -1,6 +1,6 @@
-import { nameFault } from '../batch/gatherer.js'
+import { nameFault } from '../messages/gatherer.js'
 import { QUALITY_FIELD } from '../batch/quality.js'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { ADDRESSES, parseAddress } from './addresses.js'
 import { compileValue } from './values.js'
 import { isBits } from './wire/pdu.js'

@@ -4,7 +4,7 @@ import { NUMBER_TYPES, TYPES } from './values.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
 
-const MOST_TAGS = 5000
+const MAX_TAGS = 5000
 
 /** What a tag is, wherever it is used. @type {Record<string, Property>} */
 const place = {
@@ -40,7 +40,8 @@ const reading = {
   deadband: {
     type: 'number',
     title: 'Deadband',
-    description: 'A row in which no value of the group has moved by more than its deadband since the last row sent is left out; 0 leaves out what is equal. Empty: every row of the group is sent.',
+    description: 'A row in which no value of the group has moved by more than its deadband since the last row sent is left out; 0 ' +
+      'leaves out what is equal. Empty: every row of the group is sent.',
     minimum: 0,
     default: null,
     'x-labels': { '': 'none' }
@@ -74,7 +75,7 @@ function tableOf (description, properties) {
     type: 'array',
     title: 'Tags',
     description,
-    maxItems: MOST_TAGS,
+    maxItems: MAX_TAGS,
     default: [],
     'x-unique': ['name'],
     items: { type: 'object', required: ['name', 'address'], properties }

@@ -1,8 +1,9 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { swapsBytes } from './bytes.js'
 
 /**
- * Text of one byte a character (ISO 8859-1), two characters a register, the first one in the high byte unless the order swaps bytes. It ends at the first NUL; spaces at its end
+ * Text of one byte a character (ISO 8859-1), two characters a register, the first one in the high byte unless the order swaps bytes. It
+ * ends at the first NUL; spaces at its end
  * are left out.
  * @param {number} length  characters
  * @param {import('./bytes.js').Order} order

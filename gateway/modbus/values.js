@@ -1,4 +1,4 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { ORDERS } from './bytes.js'
 import { NUMBERS, numberCodec } from './numbers.js'
 import { textCodec } from './text.js'
@@ -42,7 +42,8 @@ export function compileValue ({ type, order = 'ABCD', length = 1, bit = 0, scale
 }
 
 /**
- * What some registers may mean: of each type, from the first register on, its value in each order as text. Types that take more registers are left out.
+ * What some registers may mean: of each type, from the first register on, its value in each order as text. Types that take more registers
+ * are left out.
  * @param {ArrayLike<number>} registers
  * @returns {({type: string} & Record<Order, string>)[]}
  */
@@ -66,7 +67,12 @@ const boolCodec = {
   encode: value => Uint16Array.of(truth(value))
 }
 
-/** A bit of the 16-bit value in its order; it is not to be written, since the other bits would be too. @param {Order} order @param {number} bit @returns {Codec} */
+/**
+ * A bit of the 16-bit value in its order; it is not to be written, since the other bits would be too.
+ * @param {Order} order
+ * @param {number} bit
+ * @returns {Codec}
+ */
 function bitCodec (order, bit) {
   const { read } = numberCodec('uint16', { order, scale: 1, offset: 0 })
   return {

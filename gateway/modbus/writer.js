@@ -1,5 +1,5 @@
-import { describe, SluiceError } from '../errors.js'
-import { readOptions } from '../options.js'
+import { describe, SluiceError } from '../base/errors.js'
+import { readOptions } from '../base/options.js'
 import { addressingProperty } from './addresses.js'
 import { compileTags } from './tags.js'
 import { writableTagsProperty } from './tags.schema.js'
@@ -12,12 +12,12 @@ import { isBits } from './wire/pdu.js'
  * @typedef {{tag: Tag, data: Uint16Array, written: Cell|boolean}} Write
  */
 
-const MOST_WAITING = 100
+const MAX_WAITING = 100
 
 /** What a float32, or a scale, makes of a number is as near as this; more is another number. */
 const ROUNDING = 1e-6
 
-const MOST_WRITTEN = { maxRegisters: 123, maxBits: 1968 }
+const MAX_WRITTEN = { maxRegisters: 123, maxBits: 1968 }
 
 export const schema = {
   type: 'object',
@@ -36,7 +36,8 @@ export const schema = {
 }
 
 /**
- * Writes to one device, one message after the other. What a message asks is checked as a whole before anything is sent; then each value is written and read back, and the
+ * Writes to one device, one message after the other. What a message asks is checked as a whole before anything is sent; then each value is
+ * written and read back, and the
  * first that fails ends it.
  */
 export class ModbusWriter {
@@ -64,12 +65,13 @@ export class ModbusWriter {
    * @param {unknown} values  by tag
    * @param {{signal?: AbortSignal}} [options]
    * @returns {Promise<Record<string, Confirmation>>} by tag; one that is not `ok` reads back as something else
-   * @throws {SluiceError} SLUICE_MODBUS_WRITE_OFF, SLUICE_MODBUS_WRITE (nothing was sent), SLUICE_MODBUS_WRITE_FAILED (`details.confirmed` has what was written before)
+   * @throws {SluiceError} SLUICE_MODBUS_WRITE_OFF, SLUICE_MODBUS_WRITE (nothing was sent), SLUICE_MODBUS_WRITE_FAILED (`details.confirmed`
+   *   has what was written before)
    */
   async write (values, { signal } = {}) {
     if (!this.#isAllowed) throw new SluiceError('SLUICE_MODBUS_WRITE_OFF', 'This node may not write.', { fix: 'Tick "Allow writing" in its form, and deploy.' })
     const writes = this.#encode(values)
-    if (this.#waiting >= MOST_WAITING) throw new SluiceError('SLUICE_MODBUS_WRITE', `${MOST_WAITING} messages wait to be written already.`, { fix: 'Send fewer.' })
+    if (this.#waiting >= MAX_WAITING) throw new SluiceError('SLUICE_MODBUS_WRITE', `${MAX_WAITING} messages wait to be written already.`, { fix: 'Send fewer.' })
     this.#waiting++
     const turn = this.#turn.then(() => this.#writeAll(writes, signal)).finally(() => { this.#waiting-- })
     this.#turn = turn.catch(() => {})
@@ -158,7 +160,7 @@ function shown ({ read, area }, data) {
 
 /** What can be written and read in one request. @param {{maxRegisters: number, maxBits: number}} limits */
 function leastOf ({ maxRegisters, maxBits }) {
-  return { maxRegisters: Math.min(maxRegisters, MOST_WRITTEN.maxRegisters), maxBits: Math.min(maxBits, MOST_WRITTEN.maxBits) }
+  return { maxRegisters: Math.min(maxRegisters, MAX_WRITTEN.maxRegisters), maxBits: Math.min(maxBits, MAX_WRITTEN.maxBits) }
 }
 
 /** @param {string} text */

@@ -1,11 +1,12 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { queryNamed, resultProperties } from './run.js'
 
 /** Parameters that say together which time a query is about. */
 const RANGE = ['from', 'to', 'at', 'windowMinutes']
 
 /**
- * What a message asks for, in terms of what a form has already: the message wins. One that says anything about the time leaves nothing of the form's,
+ * What a message asks for, in terms of what a form has already: the message wins. One that says anything about the time leaves nothing of
+ * the form's,
  * but for the length of the window.
  * @param {{query: string, [option: string]: unknown}} form
  * @param {unknown} asked  `{name, sensors, from, to, …}`: each may be left out, and all of it

@@ -1,13 +1,15 @@
-import { edgeOf, minimumOf } from './compute.js'
+import { edgeOf, minimumOf } from '../databases/reading/compute.js'
 import { range, sensors } from './parameters.js'
-import { floor } from '../sinks/layouts.js'
+import { floor } from '../batch/layouts.js'
 
 /**
- * One cycle of a machine around a time, and the sums of its sensors: the reader of Arnst, Plenk and Wöltche, "Comparative Evaluation of Database
- * Read and Write Performance in an Internet of Things Context". The machine's angle rises from 0 to its amplitude and falls back, with noise on it.
+ * One cycle of a machine around a time, and the sums of its sensors: the reader of Arnst, Plenk and Wöltche, "Comparative Evaluation of
+ * Database
+ * Read and Write Performance in an Internet of Things Context". The machine's angle rises from 0 to its amplitude and falls back, with
+ * noise on it.
  *
- * @typedef {import('./reader.js').Reader} Reader
- * @typedef {import('./reader.js').Sample} Sample
+ * @typedef {import('../databases/reader.js').Reader} Reader
+ * @typedef {import('../databases/reader.js').Sample} Sample
  * @typedef {Pick<Reader, 'edge'|'minimum'>} Searchable
  * @typedef {{from: bigint, to: bigint, signal?: AbortSignal}} Span
  * @typedef {{start: bigint, end: bigint}} CycleTimes  both belong to the cycle
@@ -38,13 +40,15 @@ export const cycle = {
       at: {
         type: 'string',
         title: 'Around',
-        description: 'A time in or shortly before the cycle; with it, an empty range is the window around it. Empty: any time in the range, by chance.',
+        description: 'A time in or shortly before the cycle; with it, an empty range is the window around it. Empty: any time in the ' +
+          'range, by chance.',
         default: ''
       },
       strategy: {
         type: 'string',
         title: 'Strategy',
-        description: 'individual: the database looks for each border of the cycle. bulk: two seconds of all sensors are read and searched here. bulk-1: two seconds of the angle, then the cycle of the others.',
+        description: 'individual: the database looks for each border of the cycle. bulk: two seconds of all sensors are read and ' +
+          'searched here. bulk-1: two seconds of the angle, then the cycle of the others.',
         enum: ['individual', 'bulk', 'bulk-1'],
         default: 'individual'
       },
@@ -88,7 +92,8 @@ const strategies = {
 }
 
 /**
- * From `at` on to the first angle over half the amplitude (t1); from there back to one under an eighth (t2), and on to one over a half (t3): between
+ * From `at` on to the first angle over half the amplitude (t1); from there back to one under an eighth (t2), and on to one over a half
+ * (t3): between
  * these two, the cycle starts at the least angle (t4). It ends at the first angle after t1 that is under an eighth (t5).
  * @param {Searchable} searchable
  * @param {CycleParameters} parameters

@@ -1,7 +1,7 @@
-import { nowNs } from '../batch/clock.js'
+import { nowNs } from '../clock/system-clock.js'
 import { formatTime, parseTime } from '../batch/time.js'
-import { SluiceError, describe } from '../errors.js'
-import { readOptions } from '../options.js'
+import { SluiceError, describe } from '../base/errors.js'
+import { readOptions } from '../base/options.js'
 
 /**
  * What several queries have in common to ask for.
@@ -29,7 +29,8 @@ export const range = {
   from: {
     type: 'string',
     title: 'From',
-    description: 'The start of the range, included: ISO 8601 with a zone, milliseconds since 1970, or in a message also a Date or a BigInt of nanoseconds. Empty: the window before the end.',
+    description: 'The start of the range, included: ISO 8601 with a zone, milliseconds since 1970, or in a message also a Date or a ' +
+      'BigInt of nanoseconds. Empty: the window before the end.',
     default: ''
   },
   to: {
@@ -53,7 +54,8 @@ export const range = {
 export const bucketHours = {
   type: 'number',
   title: 'Bucket',
-  description: 'How long the intervals are, where a query summarises intervals (out-of-range, mean, difference); they begin at multiples, counted from 1970.',
+  description: 'How long the intervals are, where a query summarises intervals (out-of-range, mean, difference); they begin at ' +
+    'multiples, counted from 1970.',
   exclusiveMinimum: 0,
   maximum: 876_000,
   default: 1,
@@ -64,7 +66,8 @@ export const bucketHours = {
 const TIMES = ['from', 'to', 'at']
 
 /**
- * The parameters of a query, typed and complete: the range, which is before now or around a time given as `at`, as `from` and `to` in BigInt nanoseconds, other times likewise (undefined where empty),
+ * The parameters of a query, typed and complete: the range, which is before now or around a time given as `at`, as `from` and `to` in
+ * BigInt nanoseconds, other times likewise (undefined where empty),
  * `bucketNs` for buckets.
  * @param {Schema} schema
  * @param {Record<string, any>} given  other keys than the schema's are left alone

@@ -1,7 +1,7 @@
 import { formatTime } from '../batch/time.js'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { queries } from './index.js'
-import { PAGE_ROWS } from './pages.js'
+import { PAGE_ROWS } from '../databases/reading/pages.js'
 import { readParameters, readTyped } from './parameters.js'
 
 /** @typedef {import('./index.js').Row} Row */
@@ -45,7 +45,7 @@ export const resultProperties = {
 
 /**
  * Runs a query. The database is read on as pages are taken. The last page comes as such; of nothing there is one empty page.
- * @param {import('./reader.js').Reader} reader
+ * @param {import('../databases/reader.js').Reader} reader
  * @param {{name: string, [parameter: string]: unknown}} query
  * @param {{signal?: AbortSignal, times?: 'iso'|'bigint', limit?: number, pageRows?: number, now?: bigint}} [options]
  * @returns {AsyncGenerator<Page, void, void>}

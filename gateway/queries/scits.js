@@ -1,8 +1,9 @@
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { bucketHours, range, sensors } from './parameters.js'
 
 /**
- * The five queries of SciTS (Mostafa, Wehbi, Chilingaryan and Kopmann, "SciTS: A Benchmark for Time-Series Databases in Scientific Experiments and
+ * The five queries of SciTS (Mostafa, Wehbi, Chilingaryan and Kopmann, "SciTS: A Benchmark for Time-Series Databases in Scientific
+ * Experiments and
  * Industrial Internet of Things"), by what they are for.
  *
  * @typedef {import('./index.js').Query} Query

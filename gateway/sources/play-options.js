@@ -17,7 +17,9 @@ export function playProperties (recording, recorded) {
     times: {
       type: 'string',
       title: 'Times',
-      description: `Those of the ${recording}, which every round of a loop repeats; or shifted to now, where every round continues the last. Shifted and as fast as possible, they keep the distances of the ${recording} and run ahead of the clock.`,
+      description: `Those of the ${recording}, which every round of a loop repeats; or shifted to now, where every round continues ` +
+        `the last. Shifted and as fast as possible, they keep the distances of the ${recording} and run ahead of the ` +
+        'clock.',
       enum: ['now', recorded],
       'x-labels': { now: 'Shifted to now', [recorded]: `Those of the ${recording}` },
       default: 'now'

@@ -1,6 +1,6 @@
 const DEFAULT_GAP_NS = 1_000_000n
 /** Nobody waits for more: 146 years. */
-const LONGEST_NS = 2 ** 62
+const MAX_NS = 2 ** 62
 
 /** When the frames of a log play: as far from the first as in the log, or as speed has it. Each round continues the last. */
 export class Playback {
@@ -24,7 +24,7 @@ export class Playback {
   at (logNs) {
     this.#firstLogNs ??= logNs
     const sinceFirstNs = logNs - this.#firstLogNs
-    const ns = this.#roundStartNs + (this.#speed === 1 ? sinceFirstNs : BigInt(Math.min(Math.round(Number(sinceFirstNs) / this.#speed), LONGEST_NS)))
+    const ns = this.#roundStartNs + (this.#speed === 1 ? sinceFirstNs : BigInt(Math.min(Math.round(Number(sinceFirstNs) / this.#speed), MAX_NS)))
     if (ns > this.#latestNs) this.#latestNs = ns
     return ns
   }

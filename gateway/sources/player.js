@@ -1,4 +1,4 @@
-import { systemClock } from '../batch/clock.js'
+import { systemClock } from '../clock/system-clock.js'
 import { Playback } from './playback.js'
 
 /**
@@ -13,7 +13,8 @@ const MAX_SLEEP_MS = 1000
 const NS_PER_DAY = 86_400_000_000_000n
 
 /**
- * Plays the rows of a log at its pace, or as fast as they are taken: a batch per tick of what was gathered. While it is held it stands still and loses nothing.
+ * Plays the rows of a log at its pace, or as fast as they are taken: a batch per tick of what was gathered. While it is held it stands
+ * still and loses nothing.
  */
 export class Player {
   #speed
@@ -27,7 +28,8 @@ export class Player {
   #dueNs = 0n
 
   /**
-   * @param {{speed: number, times: string}} options  speed 0: as fast as possible; times 'now': shifted so that the first row is now; others: those of the log
+   * @param {{speed: number, times: string}} options  speed 0: as fast as possible; times 'now': shifted so that the first row is now;
+   *   others: those of the log
    * @param {import('./source.js').SourceContext} context
    * @param {AbortSignal} closing
    * @param {() => Iterable<Rows>} gathered  what has rows to be sent

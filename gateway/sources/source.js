@@ -5,11 +5,12 @@
  * @typedef {import('../batch/batch.js').Batch} Batch
  *
  * @typedef {object} SourceContext
- * @property {(batch: Batch, options?: {recorded?: boolean}) => void} emit  `recorded`: the times are not this clock's, and nobody is to correct them
+ * @property {(batch: Batch, options?: {recorded?: boolean}) => void} emit  `recorded`: the times are not this clock's, and nobody is to
+ *   correct them
  * @property {() => boolean} held  true while what is downstream is full
- * @property {import('../sinks/sink.js').Log} log
+ * @property {import('../base/log.js').Log} log
  * @property {(error?: unknown) => void} onEnd  called once: the source has given all it had, or failed. Not called after close
- * @property {import('../batch/clock.js').Clock} [clock]  stamps the samples
+ * @property {import('../clock/system-clock.js').Clock} [clock]  stamps the samples
  *
  * @typedef {object} Source
  * @property {Record<string, number>} counters  live

@@ -1,5 +1,6 @@
 /**
- * The array types of Sparkplug 3.0 (chapter 6.4): packed little-endian in `bytes_value`; booleans as a count of 32 bits and then bits, the first in the highest; texts each
+ * The array types of Sparkplug 3.0 (chapter 6.4): packed little-endian in `bytes_value`; booleans as a count of 32 bits and then bits, the
+ * first in the highest; texts each
  * with a zero byte behind it.
  *
  * @typedef {(bytes: Uint8Array) => unknown[]|undefined} ReadArray  undefined where the bytes are not such an array

@@ -1,9 +1,10 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { PayloadSchema } from './sparkplug_b_pb.js'
 
 /**
- * Payloads as bytes: Google Protocol Buffers, by the code that tools/generate-sparkplug.js makes of sparkplug_b.proto. What is 64 bits wide is a bigint.
+ * Payloads as bytes: Google Protocol Buffers, by the code that tools/generate-sparkplug.js makes of sparkplug_b.proto. What is 64 bits wide
+ * is a bigint.
  *
  * @typedef {import('./sparkplug_b_pb.js').Payload} Payload
  * @typedef {import('./sparkplug_b_pb.js').Payload_Metric} Metric
@@ -91,7 +92,8 @@ export function unitOf (metric) {
 }
 
 /**
- * Why a value is not good, by its property `Quality`. Beside the three codes of the specification, Ignition's are understood: their highest bit says bad, those of OPC are good from 192.
+ * Why a value is not good, by its property `Quality`. Beside the three codes of the specification, Ignition's are understood: their highest
+ * bit says bad, those of OPC are good from 192.
  * @param {Metric} metric
  * @returns {string|undefined}
  */

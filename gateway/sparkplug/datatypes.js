@@ -2,7 +2,8 @@ import { types } from 'node:util'
 import * as arrays from './arrays.js'
 
 /**
- * Sparkplug's data types, by number: what the value of a metric is as the value of a field, and back. Numbers come in `int_value` or `long_value`, and negative ones in two's complement of 8,
+ * Sparkplug's data types, by number: what the value of a metric is as the value of a field, and back. Numbers come in `int_value` or
+ * `long_value`, and negative ones in two's complement of 8,
  * 16, 32 or 64 bits: programs differ, so all of it is read. Written is what the specification says (3.0, chapter 6.4).
  *
  * @typedef {import('../batch/batch.js').FieldType} FieldType
@@ -65,7 +66,11 @@ export const DATATYPES = new Map([
 /** The data type that holds a field's values. @type {Record<FieldType, number>} */
 export const DATATYPE_OF = { float64: 10, float32: 9, int64: 4, int32: 3, int16: 2, uint16: 6, bool: 11, string: 12, bytes: 17 }
 
-/** A field's value as that of a metric. Nothing keeps a flow from putting other things than texts and bytes into their columns: these go as text. @type {Record<FieldType, (value: any) => Value>} */
+/**
+ * A field's value as that of a metric. Nothing keeps a flow from putting other things than texts and bytes into their columns: these go as
+ * text.
+ * @type {Record<FieldType, (value: any) => Value>}
+ */
 export const WRITE = {
   float64: value => ({ case: 'doubleValue', value }),
   float32: value => ({ case: 'floatValue', value }),
@@ -139,7 +144,14 @@ function ofCase (kind) {
   return value => value.case === kind ? value.value : WRONG_KIND
 }
 
-/** @param {string} name @param {FieldType} field @param {arrays.ReadArray} unpack @param {(element: any) => unknown} [convert] @param {string} [unit] @returns {Datatype} */
+/**
+ * @param {string} name
+ * @param {FieldType} field
+ * @param {arrays.ReadArray} unpack
+ * @param {(element: any) => unknown} [convert]
+ * @param {string} [unit]
+ * @returns {Datatype}
+ */
 function array (name, field, unpack, convert, unit) {
   return {
     name,

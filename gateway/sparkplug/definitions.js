@@ -1,4 +1,4 @@
-import { nameFault, quoted } from '../batch/gatherer.js'
+import { nameFault, quoted } from '../messages/gatherer.js'
 import { QUALITY_FIELD } from '../batch/quality.js'
 import { BD_SEQ, given, unitOf } from './codec.js'
 import { DATATYPES } from './datatypes.js'
@@ -15,7 +15,7 @@ import { DATATYPES } from './datatypes.js'
  * @typedef {Definition|string|null} Meaning  of a metric that is not stored the reason; null where nobody misses it
  */
 
-export const MOST_METRICS = 10_000
+export const MAX_METRICS = 10_000
 
 const DATASET = 16
 const TEMPLATE = 19
@@ -35,7 +35,7 @@ export class Definitions {
     const alias = given(metric, 'alias')
     if (!name) return 'a metric of its birth has no name'
     if (this.#byName.has(name)) return `its birth names the metric ${quoted(name)} twice`
-    if (this.#byName.size === MOST_METRICS) return `its birth names more than ${MOST_METRICS} metrics`
+    if (this.#byName.size === MAX_METRICS) return `its birth names more than ${MAX_METRICS} metrics`
     this.#byName.set(name, { code, meaning: meaningOf(metric, name, code) })
     if (alias !== undefined) this.#names.set(alias, name)
     return null

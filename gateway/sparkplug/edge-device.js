@@ -22,7 +22,8 @@ const ENOUGH_BYTES = 32 * 1024
 const BYTES_PER_METRIC = 24
 
 /**
- * One device of an edge node: the metrics that the fields of its batches have become, and their last values. A missing value with a quality is null and bad; one without was just not read, and is not told.
+ * One device of an edge node: the metrics that the fields of its batches have become, and their last values. A missing value with a quality
+ * is null and bad; one without was just not read, and is not told.
  * The row's text of the quality is a metric like others, told where there is one, and as null in the first row without.
  */
 export class EdgeDevice {
@@ -136,7 +137,14 @@ function reasonsOf (batch) {
   return field < 0 ? () => undefined : row => /** @type {string|undefined} */ (batch.value(field, row))
 }
 
-/** @param {Known} known @param {Batch} batch @param {number} field @param {number} row @param {string|undefined} reason @returns {MetricParts|null} */
+/**
+ * @param {Known} known
+ * @param {Batch} batch
+ * @param {number} field
+ * @param {number} row
+ * @param {string|undefined} reason
+ * @returns {MetricParts|null}
+ */
 function metricOf ({ alias, type }, batch, field, row, reason) {
   const value = batch.value(field, row)
   if (value === undefined && reason === undefined) return null

@@ -1,15 +1,15 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { connect } from '../../broker/connection.js'
-import { replaceFile } from '../../broker/spool/commits.js'
-import { nowNs } from '../batch/clock.js'
-import { describe } from '../errors.js'
+import { connect } from '../../broker/connection/connection.js'
+import { replaceFile } from '../base/files.js'
+import { nowNs } from '../clock/system-clock.js'
+import { describe } from '../base/errors.js'
 import { encodeDeath, SparkplugEdge } from './edge.js'
 import { stateTopic, topicOf } from './topic.js'
 
 /**
  * @typedef {object} EdgeOptions
- * @property {import('../../broker/connection.js').BrokerOptions} broker
+ * @property {import('../../broker/connection/connection.js').BrokerOptions} broker
  * @property {string} clientId
  * @property {string} groupId
  * @property {string} nodeId
@@ -17,7 +17,7 @@ import { stateTopic, topicOf } from './topic.js'
  * @property {string} [primaryHostId]  only while this host application says that it is online is anything published
  * @property {number} [mostHeldValues]
  * @property {string} bdSeqFile  keeps the number of the last session
- * @property {import('../sinks/sink.js').Log} log
+ * @property {import('../base/log.js').Log} log
  */
 
 /** What waits in the socket before batches are held. */
@@ -35,7 +35,10 @@ export async function openEdge (options) {
   return new EdgeLink(options, last)
 }
 
-/** An edge node on its own connection, whose will is its death. Each attempt to connect is a session of its own: they are counted 0 … 255, over restarts too. */
+/**
+ * An edge node on its own connection, whose will is its death. Each attempt to connect is a session of its own: they are counted 0 … 255,
+ * over restarts too.
+ */
 class EdgeLink {
   #options
   #bdSeq

@@ -1,4 +1,4 @@
-import { nowNs } from '../batch/clock.js'
+import { nowNs } from '../clock/system-clock.js'
 import { asksForRebirth, BD_SEQ, decodePayload, encodePayload, msOf, REBIRTH } from './codec.js'
 import { EdgeDevice } from './edge-device.js'
 import { HeldBatches } from './held-batches.js'
@@ -8,26 +8,30 @@ import { topicOf } from './topic.js'
  * @typedef {import('../batch/batch.js').Batch} Batch
  * @typedef {import('./codec.js').MetricParts} MetricParts
  * @typedef {import('./topic.js').Topic} Topic
- * @typedef {{publish: (topic: string, payload: Buffer) => void, hasRoom: () => boolean}} Outlet  publishes with QoS 0, not retained; `hasRoom`: while false, nothing is given to it
+ * @typedef {{publish: (topic: string, payload: Buffer) => void, hasRoom: () => boolean}} Outlet  publishes with QoS 0, not retained;
+ *   `hasRoom`: while false, nothing is given to it
  */
 
 const INT64 = 4
 const BOOLEAN = 11
 
 /** Metrics of the node and its devices together, and devices. */
-const MOST_METRICS = 100_000
-const MOST_DEVICES = 10_000
+const MAX_METRICS = 100_000
+const MAX_DEVICES = 10_000
 
 const NOT_IN_TOPICS = /[/+#]/g
 
 /**
- * What an edge node of Sparkplug 3.0 says, each source of batches being a device of it. It knows nothing of MQTT: who owns the connection calls
+ * What an edge node of Sparkplug 3.0 says, each source of batches being a device of it. It knows nothing of MQTT: who owns the connection
+ * calls
  *
- * - `begin(bdSeq)` once the broker holds the will `encodeDeath(bdSeq, now)` and commands are subscribed to, and `end()` when the connection is lost or about to be ended;
+ * - `begin(bdSeq)` once the broker holds the will `encodeDeath(bdSeq, now)` and commands are subscribed to, and `end()` when the connection
+ *   is lost or about to be ended;
  * - `command(payload)` for what comes on the topic of its NCMD;
  * - `drained()` when the outlet has room again.
  *
- * What comes meanwhile is held up to `mostHeldValues` and sent marked historical; the oldest beyond are dropped and counted. Sparkplug counts time in milliseconds and sends with QoS 0: what was under way
+ * What comes meanwhile is held up to `mostHeldValues` and sent marked historical; the oldest beyond are dropped and counted. Sparkplug
+ * counts time in milliseconds and sends with QoS 0: what was under way
  * when a connection breaks is lost.
  */
 export class SparkplugEdge {
@@ -179,8 +183,8 @@ export class SparkplugEdge {
   #deviceFor (batch) {
     const id = this.#deviceIdOf(batch)
     let device = this.#devices.get(id)
-    if (!device && this.#devices.size < MOST_DEVICES) {
-      device = new EdgeDevice(() => this.#metrics < MOST_METRICS ? BigInt(this.#metrics++) : null)
+    if (!device && this.#devices.size < MAX_DEVICES) {
+      device = new EdgeDevice(() => this.#metrics < MAX_METRICS ? BigInt(this.#metrics++) : null)
       this.#devices.set(id, device)
     }
     return device

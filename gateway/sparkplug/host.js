@@ -1,6 +1,6 @@
-import { nowNs } from '../batch/clock.js'
-import { LONGEST_NAME } from '../batch/gatherer.js'
-import { describe } from '../errors.js'
+import { nowNs } from '../clock/system-clock.js'
+import { MAX_NAME } from '../messages/gatherer.js'
+import { describe } from '../base/errors.js'
 import { decodePayload, msOf } from './codec.js'
 import { Reading, sourceOf } from './reading.js'
 import { Rebirths } from './rebirths.js'
@@ -8,7 +8,7 @@ import { parseTopic } from './topic.js'
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
- * @typedef {import('../batch/payload.js').Refused} Refused
+ * @typedef {import('../messages/payload.js').Refused} Refused
  * @typedef {import('./definitions.js').Definitions} Definitions
  * @typedef {import('./topic.js').Topic} Topic
  *
@@ -20,7 +20,7 @@ import { parseTopic } from './topic.js'
  */
 
 /** Nodes and devices together. */
-const MOST_SOURCES = 10_000
+const MAX_SOURCES = 10_000
 
 /** Messages that say nothing about samples: the states of hosts, and their commands. */
 const OF_HOSTS = new Set(['STATE', 'NCMD', 'DCMD'])
@@ -28,16 +28,23 @@ const OF_HOSTS = new Set(['STATE', 'NCMD', 'DCMD'])
 /**
  * Reads what edge nodes publish under `spBv1.0/#` (Eclipse Sparkplug 3.0) into batches. It knows nothing of MQTT. Who owns the connection
  *
- * - subscribes to `ALL_TOPICS` (topic.js) and gives every message to `receive`, in the order they came; keeps what it refuses, and passes on the batches, whose times are recorded ones;
- * - publishes, when `requestRebirth` is called, `encodeRebirthCommand(now)` (codec.js) to `topicOf({ type: 'NCMD', groupId, nodeId })`, QoS 0, not retained;
+ * - subscribes to `ALL_TOPICS` (topic.js) and gives every message to `receive`, in the order they came; keeps what it refuses, and passes
+ *   on the batches, whose times are recorded ones;
+ * - publishes, when `requestRebirth` is called, `encodeRebirthCommand(now)` (codec.js) to `topicOf({ type: 'NCMD', groupId, nodeId })`, QoS
+ *   0, not retained;
  * - calls `reconnected()` when messages may have been missed.
  *
- * The source of a batch is `<group>.<node>` or `<group>.<node>.<device>`; its tags are `group`, `node` and `device`. Fields are named as the metrics; an array has one for each element: `name[0]`, ….
- * Metrics with one time are one row; historical ones come in batches of their own with the tag `historical` = `true`. A birth gives a row too: it carries the values of its moment. After a death
- * there is a row in which everything is missing, with the quality `offline`. Metrics marked transient, those that steer the session (`bdSeq`, `Node Control/…`) and definitions of templates are left out.
+ * The source of a batch is `<group>.<node>` or `<group>.<node>.<device>`; its tags are `group`, `node` and `device`. Fields are named as
+ * the metrics; an array has one for each element: `name[0]`, ….
+ * Metrics with one time are one row; historical ones come in batches of their own with the tag `historical` = `true`. A birth gives a row
+ * too: it carries the values of its moment. After a death
+ * there is a row in which everything is missing, with the quality `offline`. Metrics marked transient, those that steer the session
+ * (`bdSeq`, `Node Control/…`) and definitions of templates are left out.
  *
- * What comes before a birth, or with a name or alias that the birth has not, is refused, and the node is asked for its births: at once, again after 10 s, then ever less. After a gap in
- * its sequence it is asked too, but what it says is taken: aliases hold until the next birth. What is refused is a metric, `index` counting those of the payload, or all of the payload, its bytes.
+ * What comes before a birth, or with a name or alias that the birth has not, is refused, and the node is asked for its births: at once,
+ * again after 10 s, then ever less. After a gap in
+ * its sequence it is asked too, but what it says is taken: aliases hold until the next birth. What is refused is a metric, `index` counting
+ * those of the payload, or all of the payload, its bytes.
  */
 export class SparkplugHost {
   /** `leftOut`: values that are not to be stored; `oldDeaths`: of sessions that another has followed. */
@@ -56,7 +63,7 @@ export class SparkplugHost {
    * @param {() => bigint} [options.now]  nanoseconds since 1970
    * @param {number} [options.mostSources]  nodes and devices together: births of more are refused
    */
-  constructor ({ requestRebirth, now = nowNs, mostSources = MOST_SOURCES }) {
+  constructor ({ requestRebirth, now = nowNs, mostSources = MAX_SOURCES }) {
     this.#requestRebirth = requestRebirth
     this.#now = now
     this.#mostSources = mostSources
@@ -72,7 +79,7 @@ export class SparkplugHost {
     if (!parsed) return refusedWhole('its topic is none of Sparkplug\'s', bytes)
     if (OF_HOSTS.has(parsed.type)) return { batches: [], refused: [] }
     const { type, ...place } = /** @type {Topic} */ (parsed)
-    if (sourceOf(place).length > LONGEST_NAME) return refusedWhole(`its group, node and device have over ${LONGEST_NAME} characters together`, bytes)
+    if (sourceOf(place).length > MAX_NAME) return refusedWhole(`its group, node and device have over ${MAX_NAME} characters together`, bytes)
     try {
       const reading = new Reading(decodePayload(bytes), bytes, this.#now)
       this.#handlers[type]?.(place, reading)

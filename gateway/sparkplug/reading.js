@@ -5,7 +5,7 @@ import { Rows } from './rows.js'
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
- * @typedef {import('../batch/payload.js').Refused} Refused
+ * @typedef {import('../messages/payload.js').Refused} Refused
  * @typedef {import('./codec.js').Payload} Payload
  * @typedef {import('./codec.js').Metric} Metric
  * @typedef {Pick<import('./topic.js').Topic, 'groupId'|'nodeId'|'deviceId'>} Place  a node, or a device of it
@@ -14,7 +14,7 @@ import { Rows } from './rows.js'
 const LATEST_MS = 2n ** 63n / 1_000_000n - 1n
 const OFFLINE = new Bad('offline')
 /** Where more of a payload's metrics are refused, the payload is kept once instead of them. */
-const MOST_REFUSED = 100
+const MAX_REFUSED = 100
 
 /** One payload being read into batches. */
 export class Reading {
@@ -113,7 +113,7 @@ export class Reading {
   /** @param {number} index @param {string} reason @param {Metric} metric */
   #refuseMetric (index, reason, metric) {
     const [name, alias, timestamp, datatype] = /** @type {const} */ (['name', 'alias', 'timestamp', 'datatype']).map(key => given(metric, key))
-    if (this.#refused.length === MOST_REFUSED) this.#refusedMore++
+    if (this.#refused.length === MAX_REFUSED) this.#refusedMore++
     else this.#refused.push({ index, reason, value: { name, alias, timestamp, datatype, value: metric.value.value } })
   }
 }

@@ -3,8 +3,8 @@
  */
 
 const FIRST_PAUSE_MS = 10_000
-const LONGEST_PAUSE_MS = 600_000
-const MOST_NODES = 10_000
+const MAX_PAUSE_MS = 600_000
+const MAX_NODES = 10_000
 
 export class Rebirths {
   /** @type {Map<string, {nextMs: number, pauseMs: number}>} */
@@ -15,8 +15,8 @@ export class Rebirths {
     const { nextMs, pauseMs } = this.#asked.get(node) ?? { nextMs: nowMs, pauseMs: FIRST_PAUSE_MS }
     if (nowMs < nextMs) return false
     this.#asked.delete(node)
-    if (this.#asked.size === MOST_NODES) this.#asked.delete(this.#asked.keys().next().value ?? '')
-    this.#asked.set(node, { nextMs: nowMs + pauseMs, pauseMs: Math.min(2 * pauseMs, LONGEST_PAUSE_MS) })
+    if (this.#asked.size === MAX_NODES) this.#asked.delete(this.#asked.keys().next().value ?? '')
+    this.#asked.set(node, { nextMs: nowMs + pauseMs, pauseMs: Math.min(2 * pauseMs, MAX_PAUSE_MS) })
     return true
   }
 

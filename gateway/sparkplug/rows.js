@@ -1,11 +1,11 @@
 import { Batch } from '../batch/batch.js'
 import { QUALITY_FIELD, qualityColumn, qualityText } from '../batch/quality.js'
-import { MOST_FIELDS, Series } from '../batch/series.js'
+import { MAX_FIELDS, Series } from '../messages/series.js'
 import { qualityOf } from './codec.js'
 import { Bad } from './datatypes.js'
 
 /**
- * @typedef {import('../batch/series.js').Cell} Cell
+ * @typedef {import('../messages/series.js').Cell} Cell
  * @typedef {import('./codec.js').Metric} Metric
  * @typedef {import('./definitions.js').Definition} Definition
  *
@@ -19,7 +19,7 @@ import { Bad } from './datatypes.js'
  */
 
 /** Fields of a batch beside that of the quality. */
-const MOST_VALUES = MOST_FIELDS - 1
+const MAX_VALUES = MAX_FIELDS - 1
 
 /** The metrics of one payload as batches: those of equal times make a row, and those marked historical have batches of their own. */
 export class Rows {
@@ -47,7 +47,7 @@ export class Rows {
       return null
     }
     if (datatype.isArray && Array.isArray(value)) {
-      if (value.length > MOST_VALUES) return `its array "${name}" has over ${MOST_VALUES} elements`
+      if (value.length > MAX_VALUES) return `its array "${name}" has over ${MAX_VALUES} elements`
       definition.fields = value.map((_, i) => `${name}[${i}]`)
     }
     const bad = isNull || value instanceof Bad ? value : badOf(qualityOf(metric))
@@ -58,7 +58,12 @@ export class Rows {
     return null
   }
 
-  /** A row in which all values are missing, for one reason. @param {Iterable<Definition>} definitions @param {bigint} ns @param {Bad} reason */
+  /**
+   * A row in which all values are missing, for one reason.
+   * @param {Iterable<Definition>} definitions
+   * @param {bigint} ns
+   * @param {Bad} reason
+   */
   takeMissing (definitions, ns, reason) {
     for (const definition of definitions) {
       if (definition.name === QUALITY_FIELD) continue
@@ -102,9 +107,9 @@ function put (row, { datatype: { field: type }, unit }, name, value) {
 function split (rows) {
   /** Where a field goes. @type {Map<string, number>} */
   const places = new Map()
-  for (const { cells } of rows) for (const name of cells.keys()) if (!places.has(name)) places.set(name, Math.floor(places.size / MOST_VALUES))
-  if (places.size <= MOST_VALUES) return rows.length > 0 ? [rows] : []
-  return Array.from({ length: Math.ceil(places.size / MOST_VALUES) }, (_, part) => rows.map(row => ({
+  for (const { cells } of rows) for (const name of cells.keys()) if (!places.has(name)) places.set(name, Math.floor(places.size / MAX_VALUES))
+  if (places.size <= MAX_VALUES) return rows.length > 0 ? [rows] : []
+  return Array.from({ length: Math.ceil(places.size / MAX_VALUES) }, (_, part) => rows.map(row => ({
     ...row,
     cells: new Map(Array.from(row.cells).filter(([name]) => places.get(name) === part)),
     reasons: new Map(Array.from(row.reasons).filter(([name]) => places.get(name) === part))

@@ -1,9 +1,11 @@
 /**
- * Sparkplug's topics (specification 3.0, chapter 4): `spBv1.0/<group>/<type>/<node>[/<device>]`, and `spBv1.0/STATE/<host>` of host applications.
+ * Sparkplug's topics (specification 3.0, chapter 4): `spBv1.0/<group>/<type>/<node>[/<device>]`, and `spBv1.0/STATE/<host>` of host
+ * applications.
  *
  * @typedef {'NBIRTH'|'NDEATH'|'NDATA'|'NCMD'} NodeMessage
  * @typedef {'DBIRTH'|'DDEATH'|'DDATA'|'DCMD'} DeviceMessage
- * @typedef {{type: NodeMessage|DeviceMessage, groupId: string, nodeId: string, deviceId?: string}} Topic  `deviceId` with the types of devices, and with no other
+ * @typedef {{type: NodeMessage|DeviceMessage, groupId: string, nodeId: string, deviceId?: string}} Topic  `deviceId` with the types of
+ *   devices, and with no other
  * @typedef {{type: 'STATE', hostId: string}} StateTopic
  */
 

@@ -3,7 +3,8 @@
  *
  * @typedef {object} Balance  in rows, since this process started
  * @property {string} sink
- * @property {number} produced  by the sources this sink stores (all sources, before it has stored anything): what a spool has accepted, or where a source goes to no spool, all it gave
+ * @property {number} produced  by the sources this sink stores (all sources, before it has stored anything): what a spool has accepted, or
+ *   where a source goes to no spool, all it gave
  * @property {number} stored
  * @property {number} deadLetters
  * @property {number} lost  rows that a full spool dropped, as far as they are missing here, included

@@ -1,5 +1,5 @@
-import { nowNs as systemNowNs } from '../batch/clock.js'
-import { describe } from '../errors.js'
+import { nowNs as systemNowNs } from '../clock/system-clock.js'
+import { describe } from '../base/errors.js'
 import { Meter } from './meter.js'
 import { Reader } from './reader.js'
 
@@ -53,7 +53,8 @@ export class Stats {
   }
 
   /**
-   * Has `read` called for every report. What waits in bytes goes under one key `bytes` or `…Bytes` (a limit under `max…`): the live page plots it.
+   * Has `read` called for every report. What waits in bytes goes under one key `bytes` or `…Bytes` (a limit under `max…`): the live page
+   * plots it.
    * @param {string} name
    * @param {() => Gauge} read
    * @returns {() => void} takes the gauge away

@@ -1,4 +1,4 @@
-import { SluiceError, describe } from '../errors.js'
+import { SluiceError, describe } from '../base/errors.js'
 
 /**
  * What the writer needs of time; tests bring their own.
@@ -9,7 +9,7 @@ import { SluiceError, describe } from '../errors.js'
  */
 
 const FIRST_BACKOFF_MS = 100
-const LONGEST_BACKOFF_MS = 30_000
+const MAX_BACKOFF_MS = 30_000
 
 /**
  * Tries again without end, with exponential backoff and full jitter, until it is released; and knows who is trying, since when and why.
@@ -32,7 +32,7 @@ export class Retry {
    * @param {object} setup
    * @param {(error: unknown) => boolean} setup.isTransient
    * @param {{retries: number}} setup.meter
-   * @param {import('./quiet-log.js').QuietLog} setup.log
+   * @param {import('../base/log.js').QuietLog} setup.log
    * @param {Clock} setup.clock
    */
   constructor ({ isTransient, meter, log, clock }) {
@@ -95,7 +95,7 @@ export class Retry {
     this.lastError = describe(error)
     this.#log.say('warn', this.lastError, `Cannot store, trying again until it works: ${this.lastError}`)
     if (!this.#failing.has(group)) this.#failing.set(group, Date.now())
-    const hurried = await this.#sleep(Math.random() * Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt))
+    const hurried = await this.#sleep(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt))
     this.#release.signal.throwIfAborted()
     return hurried ? 0 : attempt + 1
   }

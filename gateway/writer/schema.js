@@ -9,7 +9,8 @@ export const schema = {
     batchRows: {
       type: 'integer',
       title: 'Batch size',
-      description: 'As many rows are written at once. More is faster, up to some ten thousands; fewer are visible sooner. A message of more rows than this is written alone.',
+      description: 'As many rows are written at once. More is faster, up to some ten thousands; fewer are visible sooner. A message ' +
+        'of more rows than this is written alone.',
       minimum: 1,
       maximum: 1_000_000,
       default: 5000,
@@ -47,7 +48,8 @@ export const schema = {
     maxPendingBytes: {
       type: 'integer',
       title: 'Memory limit',
-      description: 'When about this many bytes wait for the database, no more are taken: what comes from a broker stays there, anything else is counted as lost.',
+      description: 'When about this many bytes wait for the database, no more are taken: what comes from a broker stays there, ' +
+        'anything else is counted as lost.',
       minimum: MIB,
       maximum: 16 * 1024 * MIB,
       default: 64 * MIB,
@@ -57,7 +59,8 @@ export const schema = {
     drainMs: {
       type: 'integer',
       title: 'Time to finish',
-      description: 'How long a deploy or a stop waits until what is on its way is stored. The rest is released: the broker delivers it again. Node-RED itself waits no longer than 15 s.',
+      description: 'How long a deploy or a stop waits until what is on its way is stored. The rest is released: the broker delivers ' +
+        'it again. Node-RED itself waits no longer than 15 s.',
       minimum: 0,
       maximum: 600_000,
       default: 5000,

@@ -1,36 +1,38 @@
-import { describe } from '../errors.js'
-import { RefusedRows } from '../sinks/refusal.js'
-import { deadLetter } from './dead-letter.js'
+import { describe } from '../base/errors.js'
+import { RefusedRows } from '../databases/refusal.js'
+import { deadLetter } from '../dead-letters/dead-letter.js'
 import { isolate } from './isolate.js'
-import { Part } from './part.js'
+import { PendingBatch } from './pending-batch.js'
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
- * @typedef {import('./dead-letters.js').DeadLetters} DeadLetters
+ * @typedef {import('../dead-letters/queue.js').DeadLetterQueue} DeadLetterQueue
  *
  * @typedef {object} Tools
- * @property {import('../sinks/sink.js').Sink} sink
+ * @property {import('../databases/sink.js').Sink} sink
  * @property {import('./retry.js').Retry} retry
- * @property {DeadLetters} deadLetters
+ * @property {DeadLetterQueue} deadLetters
  * @property {{errors: number}} meter
- * @property {import('./quiet-log.js').QuietLog} log
+ * @property {import('../base/log.js').QuietLog} log
  *
- * @typedef {{duplicates: ReadonlySet<Part>}|{misfit: unknown}|{refused: unknown}} Attempt  an error with which preparing or writing was refused
- * @typedef {{part: Part, row: number, error: unknown}} Fault  a row of the whole batch
+ * @typedef {{duplicates: ReadonlySet<PendingBatch>}|{misfit: unknown}|{refused: unknown}} Attempt  an error with which preparing or writing
+ *   was refused
+ * @typedef {{part: PendingBatch, row: number, error: unknown}} Fault  a row of the whole batch
  */
 
 /**
- * Stores a group of batches in one transaction. Rows that the database refuses become dead letters, on disk before the others are committed.
+ * Stores a group of batches in one transaction. Rows that the database refuses become dead letters, on disk before the others are
+ * committed.
  * Rows that are dead letters already, from an attempt before a crash, are left out: what died once is never stored under its old identity.
  *
  * @param {Batch[]} batches
  * @param {Tools} tools
- * @returns {Promise<{part: Part, isDuplicate: boolean}[]>} in the order given; rejects only when the retry is released
+ * @returns {Promise<{part: PendingBatch, isDuplicate: boolean}[]>} in the order given; rejects only when the retry is released
  */
 export async function storeGroup (batches, tools) {
   const { retry, deadLetters } = tools
   const parts = batches.map(batch => {
-    const part = new Part(batch)
+    const part = new PendingBatch(batch)
     const settled = batch.identity && deadLetters.settledRows(batch.identity)
     if (settled) part.bury(row => settled.has(row))
     return part
@@ -44,7 +46,8 @@ export async function storeGroup (batches, tools) {
       tools.meter.errors++
       const faults = 'misfit' in attempt ? await group.misfits() : group.named(attempt.refused) ?? await group.refusedRows(together)
       if (faults.length > 0) await group.bury(faults)
-      // Nothing at fault by itself: next, rows that are refused only beside others. If there are none either, the database has changed its mind.
+      // Nothing at fault by itself: next, rows that are refused only beside others. If there are none either, the database has changed its
+      // mind.
       else if ('refused' in attempt && !together) together = true
       else fruitless = await retry.pause(group, Object.values(attempt)[0], fruitless)
     }
@@ -57,7 +60,7 @@ class Group {
   #parts
   #tools
 
-  /** @param {Part[]} parts @param {Tools} tools */
+  /** @param {PendingBatch[]} parts @param {Tools} tools */
   constructor (parts, tools) {
     this.#parts = parts
     this.#tools = tools
@@ -67,7 +70,7 @@ class Group {
   async attempt () {
     const parts = this.#parts.filter(({ toWrite }) => toWrite)
     const batches = parts.map(({ toWrite }) => /** @type {Batch} */ (toWrite))
-    /** @type {Set<Part>} */
+    /** @type {Set<PendingBatch>} */
     let duplicates = new Set()
     if (batches.length === 0) return { duplicates }
     const misfit = await this.#prepare(batches)

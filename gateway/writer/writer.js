@@ -1,7 +1,7 @@
 import { identityKey } from '../batch/batch.js'
-import { SluiceError } from '../errors.js'
+import { SluiceError } from '../base/errors.js'
 import { batchBytes } from '../batch/batch-bytes.js'
-import { QuietLog } from './quiet-log.js'
+import { QuietLog } from '../base/log.js'
 import { Retry, released } from './retry.js'
 import { schema } from './schema.js'
 import { storeGroup } from './store.js'
@@ -27,12 +27,12 @@ export { schema }
  * @property {(batch: Batch, size: {bytes: number}) => void} record  called with what has been committed of a batch
  *
  * @typedef {object} Setup
- * @property {import('../sinks/sink.js').Sink} sink  open; the writer does not close it
+ * @property {import('../databases/sink.js').Sink} sink  open; the writer does not close it
  * @property {(error: unknown) => boolean} isTransient
- * @property {import('./dead-letters.js').DeadLetters} deadLetters  closed with the writer
+ * @property {import('../dead-letters/queue.js').DeadLetterQueue} deadLetters  closed with the writer
  * @property {Partial<Options>} [options]
  * @property {WriterMeter} [meter]
- * @property {import('../sinks/sink.js').Log} [log]
+ * @property {import('../base/log.js').Log} [log]
  * @property {import('./retry.js').Clock} [clock]
  *
  * @typedef {{outcome: 'stored'|'duplicate', deadRows: number}} Written
@@ -98,7 +98,8 @@ export class Writer {
   /**
    * @param {Batch} batch
    * @returns {Promise<Written>} once the database has committed it, or had done so before; `deadRows` of it are dead letters.
-   *   Rejects with SLUICE_WRITER_FULL at once when too much is pending, with SLUICE_WRITER_RELEASED when the writer closes before: write it again elsewhere
+   *   Rejects with SLUICE_WRITER_FULL at once when too much is pending, with SLUICE_WRITER_RELEASED when the writer closes before: write it
+   *   again elsewhere
    */
   write (batch) {
     if (this.#closing) return Promise.reject(released())
@@ -121,7 +122,10 @@ export class Writer {
     return written
   }
 
-  /** @returns {{pendingRows: number, pendingBytes: number, inFlight: number, retryingSinceMs: number|null, lastError: string|null}} `retryingSinceMs` in milliseconds since 1970 */
+  /**
+   * @returns {{pendingRows: number, pendingBytes: number, inFlight: number, retryingSinceMs: number|null, lastError: string|null}}
+   *   `retryingSinceMs` in milliseconds since 1970
+   */
   state () {
     return {
       pendingRows: this.#pendingRows,
@@ -233,7 +237,7 @@ export class Writer {
     }
   }
 
-  /** @param {Entry} entry @param {{part: import('./part.js').Part, isDuplicate: boolean}} result */
+  /** @param {Entry} entry @param {{part: import('./pending-batch.js').PendingBatch, isDuplicate: boolean}} result */
   #settle (entry, { part, isDuplicate }) {
     const { meter } = this.#tools
     this.#forget(entry)

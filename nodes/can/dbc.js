@@ -1,18 +1,21 @@
 import { statSync } from 'node:fs'
 import { readDbcFile } from '../../gateway/can/dbc-file.js'
-import { describe, SluiceError } from '../../gateway/errors.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { located } from '../sources/located.js'
 
 /**
- * @typedef {{ok: true, messages: number, signals: number, warnings: import('../../gateway/can/dbc.js').Warning[]}|{ok: false, text: string}} Outcome  `text` says what is wrong, and what to do
+ * @typedef
+ *   {{ok: true, messages: number, signals: number, warnings: import('../../gateway/can/dbc.js').Warning[]}|{ok: false, text: string}}
+ *   Outcome  `text` says what is wrong, and what to do
  */
 
-const MOST_WARNINGS = 1000
-const MOST_CHARACTERS = 200
-const MOST_BYTES = 64_000_000
+const MAX_WARNINGS = 1000
+const MAX_CHARACTERS = 200
+const MAX_BYTES = 64_000_000
 
 /**
- * Answers POST sluice-can/dbc, of those who may deploy, for lines of the file are in the answer. Its body is `{dbcFile}`, a path as in a form; the answer is an Outcome, of at most 1000 bad lines.
+ * Answers POST sluice-can/dbc, of those who may deploy, for lines of the file are in the answer. Its body is `{dbcFile}`, a path as in a
+ * form; the answer is an Outcome, of at most 1000 bad lines.
  * @param {import('../node.js').RED} RED
  */
 export function serveDbcChecks (RED) {
@@ -29,7 +32,7 @@ function outcomeOf (dbcFile) {
       ok: true,
       messages: messages.length,
       signals: messages.reduce((sum, { signals }) => sum + signals.length, 0),
-      warnings: warnings.slice(0, MOST_WARNINGS).map(({ line, text, reason }) => ({ line, text: text.slice(0, MOST_CHARACTERS), reason }))
+      warnings: warnings.slice(0, MAX_WARNINGS).map(({ line, text, reason }) => ({ line, text: text.slice(0, MAX_CHARACTERS), reason }))
     }
   } catch (error) {
     return { ok: false, text: error instanceof SluiceError ? error.message : describe(error) }
@@ -41,6 +44,6 @@ function regular (dbcFile) {
   if (typeof dbcFile !== 'string' || dbcFile === '') throw new SluiceError('SLUICE_DBC_FILE', 'There is no DBC file.', { fix: 'Enter its path.' })
   const file = located(dbcFile)
   const facts = statSync(file, { throwIfNoEntry: false })
-  if (facts && (!facts.isFile() || facts.size > MOST_BYTES)) throw new SluiceError('SLUICE_DBC_FILE', `${file} is no DBC file: ${facts.isFile() ? 'it is too large' : 'it is no file'}.`)
+  if (facts && (!facts.isFile() || facts.size > MAX_BYTES)) throw new SluiceError('SLUICE_DBC_FILE', `${file} is no DBC file: ${facts.isFile() ? 'it is too large' : 'it is no file'}.`)
   return file
 }

@@ -1,5 +1,5 @@
 import { openBus } from '../../gateway/can/bus/bus.js'
-import { SluiceError } from '../../gateway/errors.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 import { Shared } from '../shared.js'
 
 /** @typedef {{bus: import('../../gateway/can/bus/bus.js').Bus, release: () => void}} Lease */
@@ -8,7 +8,7 @@ import { Shared } from '../shared.js'
 export class SharedBus {
   #shared
 
-  /** @param {any} options  of the bus @param {import('../../gateway/sinks/sink.js').Log} log */
+  /** @param {any} options  of the bus @param {import('../../gateway/base/log.js').Log} log */
   constructor (options, log) {
     this.#shared = new Shared(() => openBus(options, { log }))
   }

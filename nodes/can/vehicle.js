@@ -1,4 +1,4 @@
-import { openVehicle } from '../../gateway/sources/vehicle.js'
+import { openVehicle } from '../../gateway/simulators/vehicle/vehicle.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'

@@ -1,4 +1,4 @@
-import { schema as vehicle } from '../../gateway/sources/vehicle.js'
+import { schema as vehicle } from '../../gateway/simulators/vehicle/vehicle.js'
 import { nodeSchema } from '../schema.js'
 import { busOption } from './bus.option.js'
 

@@ -1,8 +1,11 @@
 import { openDevice } from '../../gateway/modbus/device.js'
-import { SluiceError } from '../../gateway/errors.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 import { Shared } from '../shared.js'
 
-/** @typedef {import('../../gateway/sources/modbus.js').DeviceLease & {closing: AbortSignal, release: () => void}} Lease  `closing`: the device node waits for its leases */
+/**
+ * @typedef {import('../../gateway/modbus/source.js').DeviceLease & {closing: AbortSignal, release: () => void}} Lease  `closing`: the
+ *   device node waits for its leases
+ */
 
 /** The device of one config node, for all who lease it. */
 export class SharedDevice {
@@ -11,7 +14,7 @@ export class SharedDevice {
   #shared
   #closing = new AbortController()
 
-  /** @param {any} options  of the device @param {{name: string, log: import('../../gateway/sinks/sink.js').Log}} context */
+  /** @param {any} options  of the device @param {{name: string, log: import('../../gateway/base/log.js').Log}} context */
   constructor (options, { name, log }) {
     this.#options = options
     this.#name = name || placeOf(options)

@@ -1,4 +1,4 @@
-import { openModbusRead } from '../../gateway/sources/modbus.js'
+import { openModbusRead } from '../../gateway/modbus/source.js'
 import { defineSource } from '../sources/source.js'
 import { leaseDevice } from './lease.js'
 import { schema } from './read.schema.js'

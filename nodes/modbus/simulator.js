@@ -1,10 +1,10 @@
-import { openModbusSimulator } from '../../gateway/modbus/simulator/simulator.js'
+import { openModbusSimulator } from '../../gateway/simulators/modbus/simulator.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './simulator.schema.js'
 
-/** @typedef {import('../../gateway/modbus/simulator/simulator.js').ModbusSimulator} ModbusSimulator */
+/** @typedef {import('../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator */
 
 const STATUS_INTERVAL_MS = 1000
 const FAULTS_SHOWN = 2
@@ -33,7 +33,12 @@ export default function (RED) {
   })
 }
 
-/** "127.0.0.1:1502, 2 masters, 120 requests/s, silence of 3 for 8 s" @param {ModbusSimulator} simulator @param {{connection: string}} options @returns {() => import('../node.js').Status} */
+/**
+ * "127.0.0.1:1502, 2 masters, 120 requests/s, silence of 3 for 8 s"
+ * @param {ModbusSimulator} simulator
+ * @param {{connection: string}} options
+ * @returns {() => import('../node.js').Status}
+ */
 function statusOf (simulator, { connection }) {
   let last = { requests: 0, atMs: performance.now() }
   return () => {

@@ -1,4 +1,4 @@
-import { schema as simulator } from '../../gateway/modbus/simulator/schema.js'
+import { schema as simulator } from '../../gateway/simulators/modbus/schema.js'
 import { nodeSchema } from '../schema.js'
 
 export const schema = nodeSchema(simulator)

@@ -1,11 +1,12 @@
-import { describe, SluiceError } from '../../gateway/errors.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { ADDRESSES, AREAS, parseAddress } from '../../gateway/modbus/addresses.js'
 import { preview } from '../../gateway/modbus/values.js'
 import { isBits } from '../../gateway/modbus/wire/pdu.js'
 import { leaseDevice } from './lease.js'
 
 /**
- * @typedef {{ok: true, registers: string[], values: ReturnType<typeof preview>}|{ok: true, bits: number[]}|{ok: false, text: string}} Outcome  `registers` in hexadecimal;
+ * @typedef {{ok: true, registers: string[], values: ReturnType<typeof preview>}|{ok: true, bits: number[]}|{ok: false, text: string}}
+ *   Outcome  `registers` in hexadecimal;
  *   `values`: what they may mean, by type and order; `text` says what is wrong, and what to do
  * @typedef {import('../../gateway/modbus/device.js').Device} Device
  * @typedef {import('../../gateway/modbus/device.js').Area} Area
@@ -15,7 +16,8 @@ const ENOUGH_REGISTERS = 4
 const MOST = 125
 
 /**
- * Answers POST sluice-modbus/try, of those who may deploy, for it asks a device. Its body is `{device, area, address, addressing?, count?}`: the id of a deployed config node, a tag's
+ * Answers POST sluice-modbus/try, of those who may deploy, for it asks a device. Its body is
+ * `{device, area, address, addressing?, count?}`: the id of a deployed config node, a tag's
  * place as its table has it, and how many registers or bits to read (else four, or as many as there are). The answer is an Outcome.
  * @param {import('../node.js').RED} RED
  * @param {{timeLimitMs?: number}} [options]
@@ -56,7 +58,14 @@ async function read (RED, { device: id, area, address: text, addressing = 'proto
   }
 }
 
-/** As many as were asked for, else enough for each type, or fewer where the device has no more. @param {Device} device @param {Area} area @param {number} address @param {number|undefined} count @param {AbortSignal} signal */
+/**
+ * As many as were asked for, else enough for each type, or fewer where the device has no more.
+ * @param {Device} device
+ * @param {Area} area
+ * @param {number} address
+ * @param {number|undefined} count
+ * @param {AbortSignal} signal
+ */
 async function readSome (device, area, address, count, signal) {
   const { maxRegisters, maxBits } = device.limits
   const most = Math.min(isBits(area) ? maxBits : maxRegisters, ADDRESSES - address)

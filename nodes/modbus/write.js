@@ -1,4 +1,4 @@
-import { SluiceError } from '../../gateway/errors.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 import { ModbusWriter } from '../../gateway/modbus/writer.js'
 import { defineNode, handlesInput, throttledStatus } from '../node.js'
 import { leaseDevice } from './lease.js'

@@ -1,14 +1,14 @@
-import { SluiceError } from '../../gateway/errors.js'
-import { DeadLetterDesk } from '../../gateway/flow/dead-letter-desk.js'
-import { stores } from '../../gateway/flow/dead-letter-stores.js'
+import { SluiceError } from '../../gateway/base/errors.js'
+import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
+import { openQueues } from '../../gateway/dead-letters/open-queues.js'
 import { quantity } from '../../gateway/stats/format.js'
-import { watchRequests } from '../../gateway/writer/replay-requests.js'
+import { watchRequests } from '../../gateway/dead-letters/replay-requests.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './dead-letters.schema.js'
 import { Handover } from './handover.js'
 
 /**
- * @typedef {import('../../gateway/writer/dead-letters.js').DeadLetters} DeadLetters
+ * @typedef {import('../../gateway/dead-letters/queue.js').DeadLetterQueue} DeadLetterQueue
  * @typedef {{sink?: string, keys?: string[], key?: string, offset?: number, limit?: number}} Selection
  */
 
@@ -20,12 +20,15 @@ const ANSWERS = 0
 /** Rows to replay leave here. */
 const ROWS = 1
 
-/** Tells of dead letters as they come, lists them, and replays them into what is wired to its second output. @param {import('../node.js').RED} RED */
+/**
+ * Tells of dead letters as they come, lists them, and replays them into what is wired to its second output.
+ * @param {import('../node.js').RED} RED
+ */
 export default function (RED) {
   defineNode(RED, 'sluice-dead-letters', schema, (node, { sink: only }) => {
     const show = throttledStatus(node)
     const handover = new Handover(RED, node)
-    const chosen = () => [...stores].filter(([name]) => !only || name === only)
+    const chosen = () => [...openQueues].filter(([name]) => !only || name === only)
     const desk = new DeadLetterDesk(chosen, batch => handover.send(ROWS, { topic: batch.source, payload: batch }))
     const watch = new Watch(chosen, payload => node.send(through(ANSWERS, { topic: 'dead-lettered', payload })))
     let replaying = false
@@ -75,33 +78,36 @@ export default function (RED) {
  * Does what `sluice dead-letters replay` asks for, for each sink that is open or will be.
  * @param {(sink: string) => boolean} isChosen
  * @param {(sink: string, keys: string[]|null) => Promise<{replayed: number}>} replay
- * @param {import('../../gateway/sinks/sink.js').Log} log
+ * @param {import('../../gateway/base/log.js').Log} log
  * @returns {() => Promise<void>} ends it
  */
 function serveRequests (isChosen, replay, log) {
-  /** @type {Map<DeadLetters, {close: () => Promise<void>}>} */
+  /** @type {Map<DeadLetterQueue, {close: () => Promise<void>}>} */
   const watches = new Map()
-  const add = (/** @type {string} */ sink, /** @type {DeadLetters} */ store) => {
+  const add = (/** @type {string} */ sink, /** @type {DeadLetterQueue} */ store) => {
     if (isChosen(sink)) watches.set(store, watchRequests(store.folder, keys => replay(sink, keys), { log }))
   }
-  const remove = (/** @type {string} */ _sink, /** @type {DeadLetters} */ store) => {
+  const remove = (/** @type {string} */ _sink, /** @type {DeadLetterQueue} */ store) => {
     watches.get(store)?.close()
     watches.delete(store)
   }
-  for (const [sink, store] of stores) add(sink, store)
-  stores.on('added', add).on('removed', remove)
+  for (const [sink, store] of openQueues) add(sink, store)
+  openQueues.on('added', add).on('removed', remove)
   return async () => {
-    stores.off('added', add).off('removed', remove)
+    openQueues.off('added', add).off('removed', remove)
     await Promise.all(Array.from(watches.values(), watch => watch.close()))
   }
 }
 
 /** Notices what comes in. */
 class Watch {
-  /** @type {WeakMap<DeadLetters, number>} how many had been there */
+  /** @type {WeakMap<DeadLetterQueue, number>} how many had been there */
   #known = new WeakMap()
 
-  /** @param {() => [string, DeadLetters][]} opened @param {(event: {sink: string, added: number, count: number, newest: object[]}) => void} tell */
+  /**
+   * @param {() => [string, DeadLetterQueue][]} opened
+   * @param {(event: {sink: string, added: number, count: number, newest: object[]}) => void} tell
+   */
   constructor (opened, tell) {
     this.opened = opened
     this.tell = tell

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../gateway/errors.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 
 /**
  * Sends messages and learns when they have arrived: when a Sluice node behind, a stage out or a sink, has completed them as Node-RED
@@ -21,7 +21,8 @@ export class Handover {
   }
 
   /**
-   * Resolves when the message has arrived; rejects with the error of the node it failed in, or when closed before. It waits as long as it takes:
+   * Resolves when the message has arrived; rejects with the error of the node it failed in, or when closed before. It waits as long as it
+   * takes:
    * a spool may be full.
    * @param {number} output
    * @param {object} message

@@ -8,7 +8,10 @@ import { schema } from './stats.schema.js'
  * @typedef {import('../../gateway/stats/reader.js').Report} Report
  */
 
-/** Sends a report per interval, and one for each message. With this node comes the live page, in any Node-RED. @param {import('../node.js').RED} RED */
+/**
+ * Sends a report per interval, and one for each message. With this node comes the live page, in any Node-RED.
+ * @param {import('../node.js').RED} RED
+ */
 export default function (RED) {
   mountLive(RED, stats, () => dataDir(RED))
 
@@ -31,7 +34,11 @@ export default function (RED) {
   })
 }
 
-/** What comes in, how old it is when the slowest sink has stored it, and what went wrong so far. @param {Report} report @returns {import('../node.js').Status} */
+/**
+ * What comes in, how old it is when the slowest sink has stored it, and what went wrong so far.
+ * @param {Report} report
+ * @returns {import('../node.js').Status}
+ */
 export function statusOf ({ meters, ledger }) {
   const rows = sum(meters.filter(({ stage }) => stage === 'source').map(({ perSecond }) => perSecond.rows))
   const p99s = meters.filter(({ stage }) => stage === 'sink').flatMap(({ latencyMs: { interval } }) => interval ? [interval.p99] : [])

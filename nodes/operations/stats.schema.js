@@ -5,7 +5,8 @@ export const schema = nodeSchema({
     intervalMs: {
       type: 'integer',
       title: 'Report every',
-      description: 'How often a report is sent. Rates and interval latencies are over this time. A message to the node asks for a report in between.',
+      description: 'How often a report is sent. Rates and interval latencies are over this time. A message to the node asks for a ' +
+        'report in between.',
       default: 1000,
       minimum: 100,
       maximum: 3_600_000,

@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/clickhouse/schema.js'
+import { schema as sink } from '../../gateway/databases/clickhouse/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption, serverOption, sinkName } from './sink.schema.js'

@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/file/schema.js'
+import { schema as sink } from '../../gateway/databases/file/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption, sinkName } from './sink.schema.js'

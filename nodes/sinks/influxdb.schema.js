@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/influxdb/schema.js'
+import { schema as sink } from '../../gateway/databases/influxdb/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { serverOption, sinkName } from './sink.schema.js'

@@ -1,8 +1,8 @@
-import { SluiceError, describe } from '../../gateway/errors.js'
+import { SluiceError, describe } from '../../gateway/base/errors.js'
 
 /**
- * @typedef {import('../../gateway/sinks/sink.js').Sink} Sink
- * @typedef {import('../../gateway/sinks/sink.js').SinkModule} SinkModule
+ * @typedef {import('../../gateway/databases/sink.js').Sink} Sink
+ * @typedef {import('../../gateway/databases/sink.js').SinkModule} SinkModule
  */
 
 /**
@@ -23,7 +23,9 @@ export class LazySink {
   #release = () => {}
   #isClosed = false
 
-  /** @param {() => Promise<{module: SinkModule, sink: Sink, release?: () => void}>} open  `release`: to be called once the sink is closed */
+  /**
+   * @param {() => Promise<{module: SinkModule, sink: Sink, release?: () => void}>} open  `release`: to be called once the sink is closed
+   */
   constructor (open) {
     this.open = open
     /** @type {SinkModule|null} */

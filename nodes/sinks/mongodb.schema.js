@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/mongodb/schema.js'
+import { schema as sink } from '../../gateway/databases/mongodb/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { serverOption, sinkName } from './sink.schema.js'

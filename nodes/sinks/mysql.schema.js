@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/mysql/schema.js'
+import { schema as sink } from '../../gateway/databases/mysql/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption, serverOption, sinkName } from './sink.schema.js'

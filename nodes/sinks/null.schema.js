@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/null/schema.js'
+import { schema as sink } from '../../gateway/databases/null/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { sinkName } from './sink.schema.js'

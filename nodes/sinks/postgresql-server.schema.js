@@ -1,4 +1,4 @@
-import { schema as server } from '../../gateway/sinks/postgresql/server.schema.js'
+import { schema as server } from '../../gateway/databases/postgresql/connection.schema.js'
 import { nodeSchema } from '../schema.js'
 
 export const schema = nodeSchema(server, {

@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/postgresql/schema.js'
+import { schema as sink } from '../../gateway/databases/postgresql/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption, serverOption, sinkName } from './sink.schema.js'

@@ -1,9 +1,9 @@
-import { SluiceError } from '../../gateway/errors.js'
-import { serverTypes } from '../../gateway/sinks/index.js'
+import { SluiceError } from '../../gateway/base/errors.js'
+import { serverTypes } from '../../gateway/databases/index.js'
 import { defineNode, logOf } from '../node.js'
 import { serveTests } from './server-test.js'
 
-/** @typedef {{server: import('../../gateway/sinks/sink.js').Server, release: () => void}} Lease */
+/** @typedef {{server: import('../../gateway/databases/sink.js').Server, release: () => void}} Lease */
 
 /**
  * Defines a config node that holds the connections to one database server, which all nodes that name it share: each takes a lease with
@@ -16,7 +16,7 @@ import { serveTests } from './server-test.js'
 export function defineServer (RED, type, schema, database) {
   serveTests(RED, type, schema, serverTypes[database])
   defineNode(RED, type, schema, (node, options) => {
-    /** @type {Promise<import('../../gateway/sinks/sink.js').Server>|null} */
+    /** @type {Promise<import('../../gateway/databases/sink.js').Server>|null} */
     let opening = null
     /** @type {Set<Promise<void>>} */
     const leases = new Set()

@@ -1,9 +1,9 @@
-import { SluiceError, describe } from '../../gateway/errors.js'
-import { readOptions } from '../../gateway/options.js'
+import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { readOptions } from '../../gateway/base/options.js'
 
 /**
- * @typedef {import('../../gateway/sinks/sink.js').ServerModule} ServerModule
- * @typedef {import('../../gateway/sinks/sink.js').Server} Server
+ * @typedef {import('../../gateway/databases/sink.js').ServerModule} ServerModule
+ * @typedef {import('../../gateway/databases/sink.js').Server} Server
  * @typedef {{ok: boolean, text: string}} Outcome  `text` says in a sentence or two what is there, or what is wrong and what to do
  */
 
@@ -16,8 +16,10 @@ const KEPT_PASSWORD = '__PWRD__'
 const ENVIRONMENT_VARIABLE = /^\$\{(\S+)\}$/
 
 /**
- * Answers POST sluice-servers/TYPE/test, of those who may deploy: tries the server of a form. Its body is `{id, options}`: the id of the config node, deployed or not,
- * and its options as they stand in the form. The answer is an Outcome; it comes within 15 s, and holds no option's value but those that the database module tells.
+ * Answers POST sluice-servers/TYPE/test, of those who may deploy: tries the server of a form. Its body is `{id, options}`: the id of the
+ * config node, deployed or not,
+ * and its options as they stand in the form. The answer is an Outcome; it comes within 15 s, and holds no option's value but those that the
+ * database module tells.
  * @param {import('../node.js').RED} RED
  * @param {string} type  of the config node
  * @param {object} schema
@@ -75,7 +77,12 @@ function optionsOf (RED, type, { id, options }) {
   }))
 }
 
-/** Of a node of this type only: nobody gets another's password sent anywhere. @param {import('../node.js').RED} RED @param {string} type @param {unknown} id */
+/**
+ * Of a node of this type only: nobody gets another's password sent anywhere.
+ * @param {import('../node.js').RED} RED
+ * @param {string} type
+ * @param {unknown} id
+ */
 function keptCredentials (RED, type, id) {
   let isDeployed = false
   RED.nodes.eachNode((/** @type {{id: string, type: string}} */ config) => { isDeployed ||= config.id === id && config.type === type })

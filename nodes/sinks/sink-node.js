@@ -1,10 +1,10 @@
-import { isSql } from '../../gateway/batch/insert.js'
-import { toBatches } from '../../gateway/batch/payload.js'
-import { SluiceError } from '../../gateway/errors.js'
+import { isSql } from '../../gateway/messages/insert.js'
+import { toBatches } from '../../gateway/messages/payload.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
-import { partOf } from '../../gateway/flow/part.js'
+import { partOf } from '../../gateway/flow/split-part.js'
 import { sinks } from '../../gateway/flow/sinks.js'
-import { sinkTypes } from '../../gateway/sinks/index.js'
+import { sinkTypes } from '../../gateway/databases/index.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { createWriter } from '../../gateway/writer/writer.js'
@@ -23,7 +23,8 @@ const ROOM_POLL_MS = 100
  * @param {import('../node.js').RED} RED
  * @param {string} type  of the node
  * @param {object} schema
- * @param {{sink: string, nested?: boolean, toSinkOptions?: (options: any) => any}} options  `sink`: a key of `sinkTypes`; `nested`: messages may hold objects in objects
+ * @param {{sink: string, nested?: boolean, toSinkOptions?: (options: any) => any}} options  `sink`: a key of `sinkTypes`; `nested`:
+ *   messages may hold objects in objects
  */
 export function defineSink (RED, type, schema, { sink: sinkType, nested = false, toSinkOptions = options => options }) {
   SINK_TYPES.add(type)
@@ -84,7 +85,7 @@ class SinkNode {
    * @param {import('../node.js').Node} node
    * @param {string} name
    * @param {any} options
-   * @param {(log: import('../../gateway/sinks/sink.js').Log) => ReturnType<LazySink['open']>} open
+   * @param {(log: import('../../gateway/base/log.js').Log) => ReturnType<LazySink['open']>} open
    */
   static async open (RED, node, name, options, open) {
     const log = logOf(node)
@@ -124,7 +125,11 @@ class SinkNode {
     }
   }
 
-  /** What is staged is held back by stage in, so it waits here for room in the writer; nothing holds back what comes straight from a flow. @param {import('../../gateway/batch/batch.js').Batch} batch @param {boolean} isStaged */
+  /**
+   * What is staged is held back by stage in, so it waits here for room in the writer; nothing holds back what comes straight from a flow.
+   * @param {import('../../gateway/batch/batch.js').Batch} batch
+   * @param {boolean} isStaged
+   */
   async #write (batch, isStaged) {
     while (true) {
       try {

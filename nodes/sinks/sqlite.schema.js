@@ -1,4 +1,4 @@
-import { schema as sink } from '../../gateway/sinks/sqlite/schema.js'
+import { schema as sink } from '../../gateway/databases/sqlite/sink.schema.js'
 import { schema as writer } from '../../gateway/writer/schema.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption, sinkName } from './sink.schema.js'

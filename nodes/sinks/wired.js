@@ -31,7 +31,8 @@ export function sinksBehind (RED, startId) {
 }
 
 /**
- * The sinks in this Node-RED that a source's batches are meant for, over all stage ins that read them from a broker: a spool waits for them even before they have come up.
+ * The sinks in this Node-RED that a source's batches are meant for, over all stage ins that read them from a broker: a spool waits for them
+ * even before they have come up.
  * @param {import('../node.js').RED} RED
  * @param {string} brokerId
  * @param {string} gateway

@@ -1,4 +1,4 @@
-import { openReplay } from '../../gateway/sources/replay.js'
+import { openPlayback } from '../../gateway/can/source/candump-playback.js'
 import { schema } from './candump.schema.js'
 import { located } from './located.js'
 import { defineSource } from './source.js'
@@ -6,6 +6,6 @@ import { defineSource } from './source.js'
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
   defineSource(RED, 'sluice-candump', schema, (options, context) => {
-    return openReplay({ ...options, logFile: located(options.logFile), dbcFile: located(options.dbcFile) }, context)
+    return openPlayback({ ...options, logFile: located(options.logFile), dbcFile: located(options.dbcFile) }, context)
   })
 }

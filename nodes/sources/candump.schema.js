@@ -1,4 +1,4 @@
-import { schema as replay } from '../../gateway/sources/replay.js'
+import { schema as playback } from '../../gateway/can/source/candump-playback.js'
 import { sourceSchema } from './source.schema.js'
 
-export const schema = sourceSchema(replay)
+export const schema = sourceSchema(playback)

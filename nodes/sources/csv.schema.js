@@ -1,4 +1,4 @@
-import { schema as csv } from '../../gateway/sources/csv-schema.js'
+import { schema as csv } from '../../gateway/sources/csv/schema.js'
 import { sourceSchema } from './source.schema.js'
 
 export const schema = sourceSchema(csv)

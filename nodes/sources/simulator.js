@@ -1,4 +1,4 @@
-import { openSimulator } from '../../gateway/sources/simulator.js'
+import { openSimulator } from '../../gateway/simulators/simulator.js'
 import { schema } from './simulator.schema.js'
 import { defineSource } from './source.js'
 

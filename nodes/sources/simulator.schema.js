@@ -1,4 +1,4 @@
-import { schema as simulator } from '../../gateway/sources/simulator.js'
+import { schema as simulator } from '../../gateway/simulators/simulator.js'
 import { sourceSchema } from './source.schema.js'
 
 export const schema = sourceSchema(simulator)

@@ -1,7 +1,7 @@
-import { wallClock } from '../../gateway/batch/clock.js'
+import { wallClock } from '../../gateway/clock/system-clock.js'
 import { Restamper } from '../../gateway/clock/restamper.js'
-import { SluiceError } from '../../gateway/errors.js'
-import { gates } from '../../gateway/flow/gates.js'
+import { SluiceError } from '../../gateway/base/errors.js'
+import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.js'
@@ -12,7 +12,8 @@ import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.
  * @typedef {import('../../gateway/sources/source.js').SourceContext} SourceContext
  * @typedef {import('../../gateway/sources/source.js').Source} Source
  *
- * @typedef {{type: 'full'|'flows'|'nodes', diff: Record<string, unknown>}} Stopping  what Node-RED is about to stop: `diff` has lists of ids
+ * @typedef {{type: 'full'|'flows'|'nodes', diff: Record<string, unknown>}} Stopping  what Node-RED is about to stop: `diff` has lists of
+ *   ids
  */
 
 const STATUS_INTERVAL_MS = 1000
@@ -69,7 +70,11 @@ class Runner {
   #restamper
   #dropGauge = () => {}
 
-  /** @param {import('../node.js').Node} node @param {(status: import('../node.js').Status) => void} show @param {(context: SourceContext) => Source|Promise<Source>} open */
+  /**
+   * @param {import('../node.js').Node} node
+   * @param {(status: import('../node.js').Status) => void} show
+   * @param {(context: SourceContext) => Source|Promise<Source>} open
+   */
   constructor (node, show, open) {
     this.#node = node
     this.#show = show
@@ -90,7 +95,7 @@ class Runner {
             if (recorded) this.#send(batch)
             else this.#restamper.take(batch)
           },
-          held: () => gates.isHeld(this.#node.id),
+          held: () => backpressure.isPaused(this.#node.id),
           log: logOf(this.#node),
           onEnd: error => this.#next(() => this.#ended(error, rows)).catch(problem => this.#fail(problem))
         })
@@ -110,7 +115,10 @@ class Runner {
     })
   }
 
-  /** What waits for the clock goes on as it is. Once nodes have begun to stop it would be too late: Node-RED drops what a stopped node is sent. */
+  /**
+   * What waits for the clock goes on as it is. Once nodes have begun to stop it would be too late: Node-RED drops what a stopped node is
+   * sent.
+   */
   letGo () {
     this.#restamper.release()
   }
@@ -162,7 +170,7 @@ class Runner {
   #statusOf (source, rowsPerSecond) {
     const trouble = source.trouble?.()
     if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
-    if (gates.isHeld(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `held: stage out takes no more${this.#losses}` }
+    if (backpressure.isPaused(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `held: stage out takes no more${this.#losses}` }
     const waiting = this.#restamper.heldRows
     if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
     const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''

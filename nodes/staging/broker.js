@@ -1,9 +1,10 @@
-import { preflight } from '../../broker/preflight.js'
+import { preflight } from '../../broker/preflight/preflight.js'
 import { defineNode } from '../node.js'
 import { schema } from './broker.schema.js'
 
 /**
- * Holds the `options` of a connection for the nodes that refer to it; null where they are wrong. `check()` tries once, when the first of them
+ * Holds the `options` of a connection for the nodes that refer to it; null where they are wrong. `check()` tries once, when the first of
+ * them
  * has connected, what about this broker breaks the promise, and says so in the log.
  * @param {import('../node.js').RED} RED
  */
@@ -19,7 +20,7 @@ export default function (RED) {
 
 /**
  * @param {import('../node.js').Node} node
- * @param {import('../../broker/connection.js').BrokerOptions} options
+ * @param {import('../../broker/connection/connection.js').BrokerOptions} options
  * @returns {Promise<string|null>} what breaks the promise, in short
  */
 async function check (node, options) {

@@ -1,4 +1,4 @@
-import { schema as connection } from '../../broker/connection.js'
+import { schema as connection } from '../../broker/connection/connection.js'
 import { nodeSchema } from '../schema.js'
 
 const { ca, cert, key } = connection.properties

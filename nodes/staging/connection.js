@@ -1,6 +1,6 @@
-import { connect } from '../../broker/connection.js'
-import { gatewayId } from '../../gateway/gateway-id.js'
-import { SluiceError, describe } from '../../gateway/errors.js'
+import { connect } from '../../broker/connection/connection.js'
+import { gatewayId } from '../../broker/gateway-id.js'
+import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { dataDir, logOf } from '../node.js'
 
 const SESSION_EXPIRY_SECONDS = 7 * 86_400

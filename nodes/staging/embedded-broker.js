@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startEmbeddedBroker } from '../../broker/embedded.js'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { schema } from './embedded-broker.schema.js'
 

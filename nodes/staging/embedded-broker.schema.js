@@ -1,4 +1,4 @@
-import { schema as embedded } from '../../broker/embedded.js'
+import { schema as embedded } from '../../broker/embedded/embedded.js'
 import { nodeSchema } from '../schema.js'
 
 export const schema = nodeSchema(embedded)

@@ -1,6 +1,6 @@
-import { SluiceError } from '../../gateway/errors.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
-import { partOf } from '../../gateway/flow/part.js'
+import { partOf } from '../../gateway/flow/split-part.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { defineNode, handlesInput, throttledStatus } from '../node.js'
 import { schema } from './settle.schema.js'

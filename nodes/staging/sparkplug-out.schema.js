@@ -43,14 +43,16 @@ export const schema = nodeSchema({
     source: {
       type: 'string',
       title: 'Source',
-      description: 'The name of the source, for messages that bring none. A batch keeps its own; any other message is named by its topic where this is empty.',
+      description: 'The name of the source, for messages that bring none. A batch keeps its own; any other message is named by its ' +
+        'topic where this is empty.',
       default: '',
       'x-labels': { '': 'the topic' }
     },
     primaryHostId: {
       type: 'string',
       title: 'Primary host',
-      description: 'Publish only while the host application of this id says that it is online, and hold the values meanwhile; empty to publish always.',
+      description: 'Publish only while the host application of this id says that it is online, and hold the values meanwhile; empty ' +
+        'to publish always.',
       pattern: ID,
       examples: ['scada'],
       maxLength: 100,
@@ -61,7 +63,8 @@ export const schema = nodeSchema({
     heldValues: {
       type: 'integer',
       title: 'Held values',
-      description: 'The most values kept in memory while broker or primary host is away. They are sent later, marked historical; the oldest beyond that are dropped, and counted.',
+      description: 'The most values kept in memory while broker or primary host is away. They are sent later, marked historical; the ' +
+        'oldest beyond that are dropped, and counted.',
       minimum: 0,
       maximum: 10_000_000,
       default: 100_000,

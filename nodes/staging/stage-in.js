@@ -1,7 +1,7 @@
-import { Consumer } from '../../broker/consumer.js'
-import { deferAcks } from '../../broker/deferred-acks.js'
-import { decodeMessage } from '../../gateway/codecs/index.js'
-import { describe, SluiceError } from '../../gateway/errors.js'
+import { Consumer } from '../../broker/in/consumer.js'
+import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { decodeMessage } from '../../gateway/messages/codecs/index.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -9,7 +9,7 @@ import { keepRefused, openStore } from '../dead-letters.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { sinksBehind } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
-import { Others } from './others.js'
+import { Others } from './third-party.js'
 import { schema } from './stage-in.schema.js'
 
 /** @param {import('../node.js').RED} RED */
@@ -68,14 +68,14 @@ async function open (RED, node, options) {
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
-    onForeign: packet => openOthers().keep(packet),
+    onThirdParty: packet => openOthers().keep(packet),
     onRefused: async (packet, reason) => {
       meter.errors++
       await keepRefused(refusedStore.letters, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
       node.error(`SLUICE_MESSAGE: Kept a broken batch on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
     }
   })
-  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/consumer.js').Packet} */ (packet), ack))
+  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/in/consumer.js').Packet} */ (packet), ack))
   const { overdue, parked } = meter // of the consumers before this one
   consumer.on('changed', () => {
     meter.overdue = overdue + consumer.counters.emittedAgain
@@ -95,12 +95,19 @@ async function wiredSinks (RED, node) {
   throw new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing could ever be acknowledged.', { fix: 'Wire a sink behind it, or name the sinks in its form.' })
 }
 
-/** A payload in memory of its own, which it does not keep more alive than itself: MQTT.js gives out parts of what it read. @param {Buffer} payload */
+/**
+ * A payload in memory of its own, which it does not keep more alive than itself: MQTT.js gives out parts of what it read.
+ * @param {Buffer} payload
+ */
 function owned (payload) {
   return payload.buffer.byteLength < 2 * payload.length ? payload : Buffer.from(payload)
 }
 
-/** @param {import('../../broker/consumer.js').Consumer['state']} state @param {Awaited<ReturnType<typeof openConnection>>} link @returns {import('../node.js').Status} */
+/**
+ * @param {import('../../broker/in/consumer.js').Consumer['state']} state
+ * @param {Awaited<ReturnType<typeof openConnection>>} link
+ * @returns {import('../node.js').Status}
+ */
 function statusOf ({ connected, waitingFor, held, lost, shortfall, parked, refused, duplicates }, { connection: { problem }, flaw }) {
   const notes = Object.entries({ lost, parked, refused, 'not in the spool': shortfall, 'duplicates refused': duplicates })
     .filter(([, count]) => count > 0)

@@ -13,7 +13,8 @@ export const schema = nodeSchema({
       type: 'array',
       items: { type: 'string', title: 'Sink' },
       title: 'Sinks',
-      description: 'The names of the sinks that must store each batch before it is acknowledged, one a line. Empty: every sink wired behind this node.',
+      description: 'The names of the sinks that must store each batch before it is acknowledged, one a line. Empty: every sink wired ' +
+        'behind this node.',
       default: []
     },
     gateway: {
@@ -31,7 +32,8 @@ export const schema = nodeSchema({
     receiveMaximum: {
       type: 'integer',
       title: 'In flight',
-      description: 'How many messages the broker may send before the first of them is stored and acknowledged: this holds back the broker when a database is slow.',
+      description: 'How many messages the broker may send before the first of them is stored and acknowledged: this holds back the ' +
+        'broker when a database is slow.',
       minimum: 1,
       maximum: 65_535,
       default: 100,
@@ -52,7 +54,9 @@ export const schema = nodeSchema({
       type: 'array',
       items: { type: 'string', title: 'Topic' },
       title: 'Other topics',
-      description: 'MQTT topic filters of messages from others, one a line: JSON of many shapes, SenML, InfluxDB line protocol (Telegraf), Arrow, and Sparkplug B under spBv1.0/#. They are spooled and given an identity here before they are acknowledged.',
+      description: 'MQTT topic filters of messages from others, one a line: JSON of many shapes, SenML, InfluxDB line protocol ' +
+        '(Telegraf), Arrow, and Sparkplug B under spBv1.0/#. They are spooled and given an identity here before they are ' +
+        'acknowledged.',
       default: [],
       'x-advanced': true
     },

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { Stage } from '../../broker/stage.js'
-import { wallClock } from '../../gateway/batch/clock.js'
-import { toBatches } from '../../gateway/batch/payload.js'
-import { marked } from '../../gateway/clock/marked.js'
-import { SluiceError } from '../../gateway/errors.js'
-import { gates } from '../../gateway/flow/gates.js'
+import { Stage } from '../../broker/out/stage.js'
+import { wallClock } from '../../gateway/clock/system-clock.js'
+import { toBatches } from '../../gateway/messages/payload.js'
+import { marked } from '../../gateway/messages/marked.js'
+import { SluiceError } from '../../gateway/base/errors.js'
+import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
@@ -25,7 +25,7 @@ export default function (RED) {
     const feeders = new Set()
     let refusedValues = 0
 
-    const hold = () => { for (const feeder of feeders) gates.hold(feeder, node.id) }
+    const hold = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
@@ -67,13 +67,13 @@ export default function (RED) {
       } catch (error) {
         node.error(error)
       }
-      for (const feeder of feeders) gates.release(feeder, node.id)
+      for (const feeder of feeders) backpressure.resume(feeder, node.id)
       done()
     })
 
     const { stage } = await opening
     stage.on('full', hold)
-    stage.on('room', () => { if (!stage.blocked) for (const feeder of feeders) gates.release(feeder, node.id) })
+    stage.on('room', () => { if (!stage.blocked) for (const feeder of feeders) backpressure.resume(feeder, node.id) })
     stage.on('dropped', (source, { rows }) => { stats.meter('stage', source).dropped += rows })
   })
 }
@@ -86,8 +86,8 @@ export default function (RED) {
  */
 function holdUntilDeployed (RED, feeders, id) {
   const holder = `${id}, being deployed`
-  for (const feeder of feeders) gates.hold(feeder, holder)
-  RED.events.once('flows:started', () => { for (const feeder of feeders) gates.release(feeder, holder) })
+  for (const feeder of feeders) backpressure.pause(feeder, holder)
+  RED.events.once('flows:started', () => { for (const feeder of feeders) backpressure.resume(feeder, holder) })
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
@@ -113,7 +113,7 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
   return { stage, connection, link, dropGauge }
 }
 
-/** @param {import('../../gateway/batch/payload.js').Refused[]} refused */
+/** @param {import('../../gateway/messages/payload.js').Refused[]} refused */
 export function refusal (refused) {
   const { index, reason } = refused[0]
   const place = index >= 0 ? `row ${index}: ` : ''

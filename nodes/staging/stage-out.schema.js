@@ -12,14 +12,16 @@ export const schema = nodeSchema({
     source: {
       type: 'string',
       title: 'Source',
-      description: 'The name of the source, for messages that bring none. A batch keeps its own; any other message is named by its topic where this is empty.',
+      description: 'The name of the source, for messages that bring none. A batch keeps its own; any other message is named by its ' +
+        'topic where this is empty.',
       default: '',
       'x-labels': { '': 'the topic' }
     },
     whenFull: {
       type: 'string',
       title: 'When full',
-      description: 'What happens when the spool has reached its size. Hold the sources: a replay waits, a simulator skips samples and counts them. Drop the oldest: what no sink has stored yet may be lost, and is counted.',
+      description: 'What happens when the spool has reached its size. Hold the sources: a replay waits, a simulator skips samples and ' +
+        'counts them. Drop the oldest: what no sink has stored yet may be lost, and is counted.',
       enum: ['block', 'drop-oldest'],
       'x-labels': { block: 'hold the sources', 'drop-oldest': 'drop the oldest, counted' },
       default: 'block'
@@ -36,7 +38,9 @@ export const schema = nodeSchema({
     fsync: {
       type: 'string',
       title: 'Write to disk',
-      description: 'When accepted batches are forced to disk. Every batch: a power cut loses nothing accepted. At intervals: a power cut loses at most the interval, a killed process nothing. Left to the system: a power cut loses what the system had not written yet, some 30 s; a killed process nothing.',
+      description: 'When accepted batches are forced to disk. Every batch: a power cut loses nothing accepted. At intervals: a power ' +
+        'cut loses at most the interval, a killed process nothing. Left to the system: a power cut loses what the system ' +
+        'had not written yet, some 30 s; a killed process nothing.',
       enum: ['batch', 'interval', 'system'],
       'x-labels': { batch: 'every batch', interval: 'at intervals', system: 'left to the system' },
       default: 'interval'

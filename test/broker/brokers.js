@@ -1,4 +1,4 @@
-import { startEmbeddedBroker } from '../../broker/embedded.js'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 
 /**

@@ -2,17 +2,21 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { connect, schema } from '../../broker/connection.js'
-import { problemOf } from '../../broker/connection-problems.js'
-import { startEmbeddedBroker } from '../../broker/embedded.js'
-import { open } from '../../broker/probing.js'
+import { connect, schema } from '../../broker/connection/connection.js'
+import { problemOf } from '../../broker/connection/problems.js'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { open } from '../../broker/preflight/probing.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { freePort } from '../servers/ports.js'
 import { until } from './waiting.js'
 
-/** @typedef {import('../../broker/connection.js').BrokerOptions} BrokerOptions */
+/** @typedef {import('../../broker/connection/connection.js').BrokerOptions} BrokerOptions */
 
-/** The first problem a connection meets. @param {BrokerOptions} options @returns {Promise<import('../../gateway/errors.js').SluiceError>} */
+/**
+ * The first problem a connection meets.
+ * @param {BrokerOptions} options
+ * @returns {Promise<import('../../gateway/base/errors.js').SluiceError>}
+ */
 async function problemWith (options) {
   return await open(options, { clientId: 'test' }).then(
     async connection => { await connection.close(); throw new Error('It connected.') },

@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from '../../broker/connection.js'
-import { Stage } from '../../broker/stage.js'
-import { peekIdentity } from '../../gateway/codecs/arrow.js'
+import { connect } from '../../broker/connection/connection.js'
+import { Stage } from '../../broker/out/stage.js'
+import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { observed } from './observed.js'
 import { batchOf, FakeDatabase, Pipeline, until } from './pipeline.js'
 
-/** @typedef {import('../../broker/consumer.js').Consumer} Consumer */
+/** @typedef {import('../../broker/in/consumer.js').Consumer} Consumer */
 
 const silent = { info () {}, warn () {}, error () {} }
 const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i)
@@ -17,13 +17,17 @@ const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (
 describe('consumer, clause by clause', () => {
   const rig = observed()
 
-  /** Does something to messages on their way into a consumer. @param {Consumer} consumer @param {(packet: any, ack: () => void, receive: Consumer['receive']) => void} handle */
+  /**
+   * Does something to messages on their way into a consumer.
+   * @param {Consumer} consumer
+   * @param {(packet: any, ack: () => void, receive: Consumer['receive']) => void} handle
+   */
   function intercept (consumer, handle) {
     const receive = consumer.receive.bind(consumer)
     consumer.receive = (packet, ack) => handle(packet, ack, receive)
   }
 
-  /** @param {Partial<import('../../broker/consumer.js').ConsumerOptions> & {flow?: any}} [options] */
+  /** @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {flow?: any}} [options] */
   async function openSink (options) {
     const database = new FakeDatabase('db')
     rig.pipeline.addSink(database)
@@ -77,7 +81,7 @@ describe('consumer, clause by clause', () => {
     await until(() => consumer.state.connected)
     await rig.pipeline.produce(stage, 8)
     await until(() => database.rows.length === 8)
-    expect(consumer.state.replayed).to.equal(1)
+    expect(consumer.state.resent).to.equal(1)
   })
 
   it('tells on connecting what its database has, so that a spool need not send it', async () => {
@@ -182,7 +186,7 @@ describe('consumer, clause by clause', () => {
   it('has a message without identity on its own topics kept, and tries until it is, as the acknowledgements behind it wait', async () => {
     let attempts = 0
     const { consumer, database } = await openSink({
-      onForeign: async () => { if (++attempts < 3) throw new Error('the disk is full') }
+      onThirdParty: async () => { if (++attempts < 3) throw new Error('the disk is full') }
     })
     await until(() => consumer.state.connected)
     const { it: stage } = await rig.pipeline.openStage()

@@ -3,7 +3,9 @@ import { batchOf, FakeDatabase, Pipeline, until } from './pipeline.js'
 
 /**
  * The delivery protocol, clause by clause, over any broker.
- * @param {() => Promise<{broker: {url: string, protocolVersion: '5'|'3.1.1'}, loseEverything: () => Promise<void>, restart: () => Promise<void>, stop: () => Promise<void>}>} startBroker
+ * @param
+ *   {() => Promise<{broker: {url: string, protocolVersion: '5'|'3.1.1'}, loseEverything: () => Promise<void>, restart: () => Promise<void>, stop: () => Promise<void>}>}
+ *   startBroker
  */
 export function deliveryContract (startBroker) {
   /** @type {Awaited<ReturnType<startBroker>>} */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { deferAcks } from '../../broker/deferred-acks.js'
-import { connect } from '../../broker/connection.js'
-import { connected, open } from '../../broker/probing.js'
+import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { connect } from '../../broker/connection/connection.js'
+import { connected, open } from '../../broker/preflight/probing.js'
 import { brokers } from './brokers.js'
 import { settled, until } from './waiting.js'
 
@@ -27,9 +27,9 @@ for (const { name, protocolVersion, require, start } of brokers) {
   describe(`deferred acknowledgements, with ${name}`, () => {
     /** @type {Awaited<ReturnType<start>>} */
     let broker
-    /** @type {import('../../broker/connection.js').Connection} */
+    /** @type {import('../../broker/connection/connection.js').Connection} */
     let publisher
-    /** @type {import('../../broker/connection.js').Connection} */
+    /** @type {import('../../broker/connection/connection.js').Connection} */
     let sink
     /** @type {{packet: PublishPacket, ack: () => void}[]} */
     let arrived

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
-import { deferAcks } from '../../broker/deferred-acks.js'
-import { schema, startEmbeddedBroker } from '../../broker/embedded.js'
-import { open } from '../../broker/probing.js'
+import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { schema, startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { open } from '../../broker/preflight/probing.js'
 import { settled, until } from './waiting.js'
 
-/** @typedef {import('../../broker/connection.js').Connection} Connection */
+/** @typedef {import('../../broker/connection/connection.js').Connection} Connection */
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc')

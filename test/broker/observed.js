@@ -1,6 +1,6 @@
-import { connect } from '../../broker/connection.js'
-import { startEmbeddedBroker } from '../../broker/embedded.js'
-import { connected } from '../../broker/probing.js'
+import { connect } from '../../broker/connection/connection.js'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { connected } from '../../broker/preflight/probing.js'
 import { Pipeline } from './pipeline.js'
 
 /**
@@ -20,7 +20,7 @@ class Rig {
   /** @type {{url: string, protocolVersion: '3.1.1'}} */
   address = { url: '', protocolVersion: '3.1.1' }
   pipeline = /** @type {Pipeline} */ (/** @type {unknown} */ (null))
-  observer = /** @type {import('../../broker/connection.js').Connection} */ (/** @type {unknown} */ (null))
+  observer = /** @type {import('../../broker/connection/connection.js').Connection} */ (/** @type {unknown} */ (null))
 
   async start () {
     await this.#startBroker(0)

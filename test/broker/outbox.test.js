@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Outbox, messageOf } from '../../broker/outbox.js'
+import { Outbox, messageOf } from '../../broker/embedded/outbox.js'
 
 const message = (/** @type {number} */ n, bytes = 4) => {
   const payload = Buffer.alloc(bytes)
@@ -12,7 +12,7 @@ const message = (/** @type {number} */ n, bytes = 4) => {
 function connect (outbox) {
   /** @type {{n: number, id: number, dup: boolean}[]} */
   const sent = []
-  const send = (/** @type {import('../../broker/outbox.js').Message} */ { payload }, /** @type {number} */ id, /** @type {boolean} */ dup) => {
+  const send = (/** @type {import('../../broker/embedded/outbox.js').Message} */ { payload }, /** @type {number} */ id, /** @type {boolean} */ dup) => {
     sent.push({ n: payload.readUInt32BE(), id, dup })
   }
   outbox.open(send)

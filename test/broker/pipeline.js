@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect } from '../../broker/connection.js'
-import { Consumer } from '../../broker/consumer.js'
-import { deferAcks } from '../../broker/deferred-acks.js'
-import { Stage } from '../../broker/stage.js'
+import { connect } from '../../broker/connection/connection.js'
+import { Consumer } from '../../broker/in/consumer.js'
+import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { Stage } from '../../broker/out/stage.js'
 import { Batch, identityKey } from '../../gateway/batch/batch.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
-import { decodeMessage } from '../../gateway/codecs/index.js'
+import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { Deliveries } from '../../gateway/flow/deliveries.js'
 import { SinkRegistry } from '../../gateway/flow/sinks.js'
 
@@ -85,7 +85,7 @@ export class Pipeline {
     return new Pipeline(broker, await mkdtemp(join(tmpdir(), 'sluice-delivery-')))
   }
 
-  /** @param {Partial<import('../../broker/stage.js').StageOptions>} [options] */
+  /** @param {Partial<import('../../broker/out/stage.js').StageOptions>} [options] */
   async openStage (options = {}) {
     const connection = connect(this.broker, { clientId: 'out', clean: false, sessionExpirySeconds: 600 })
     const stage = await Stage.open({ folder: join(this.folder, 'spool'), gateway: 'gw', client: connection.client, log: silent, fsync: 'system', headIntervalMs: 300, ...options })
@@ -105,7 +105,9 @@ export class Pipeline {
   /**
    * A consumer whose flow leads straight to its sinks, unless `flow` says otherwise.
    * @param {string[]} sinks
-   * @param {Partial<import('../../broker/consumer.js').ConsumerOptions> & {flow?: (delivery: import('../../gateway/flow/delivery.js').Delivery) => void, id?: string}} [options]
+   * @param
+   *   {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {flow?: (delivery: import('../../broker/in/contract.js').Delivery) => void, id?: string}}
+   *   [options]
    */
   async openConsumer (sinks, { flow, id = 'in', ...options } = {}) {
     const window = options.window ?? 500
@@ -120,7 +122,7 @@ export class Pipeline {
       log: silent,
       emit: flow ?? (delivery => { for (const sink of sinks) this.store(delivery, sink) }),
       decode: packet => decodeMessage(Buffer.from(packet.payload)).batches[0],
-      onForeign: async () => {},
+      onThirdParty: async () => {},
       onRefused: async () => {},
       ...options
     })
@@ -131,7 +133,7 @@ export class Pipeline {
     })
   }
 
-  /** What a sink node does. @param {import('../../gateway/flow/delivery.js').Delivery} delivery @param {string} sink @param {Batch} [batch] */
+  /** What a sink node does. @param {import('../../broker/in/contract.js').Delivery} delivery @param {string} sink @param {Batch} [batch] */
   async store ({ id, batch: staged }, sink, batch = staged) {
     const piece = { identified: batch.identity !== null, part: null }
     if (!this.deliveries.accept(id, sink, piece)) return
@@ -165,7 +167,11 @@ export class Pipeline {
   }
 }
 
-/** Waits for a condition, and fails with what it looked like at the end. @param {() => unknown} condition @param {() => string} [describe] */
+/**
+ * Waits for a condition, and fails with what it looked like at the end.
+ * @param {() => unknown} condition
+ * @param {() => string} [describe]
+ */
 export async function until (condition, describe = () => String(condition), ms = 20_000) {
   const deadline = Date.now() + ms
   while (!condition()) {

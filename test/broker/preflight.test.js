@@ -5,15 +5,15 @@ import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { startEmbeddedBroker } from '../../broker/embedded.js'
-import { preflight } from '../../broker/preflight.js'
-import { arrival, open } from '../../broker/probing.js'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { preflight } from '../../broker/preflight/preflight.js'
+import { arrival, open } from '../../broker/preflight/probing.js'
 import { preflight as command } from '../../gateway/cli/preflight.js'
 import { asRoot, requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { freePort } from '../servers/ports.js'
 import { settled } from './waiting.js'
 
-/** @param {import('../../broker/preflight.js').Report} report */
+/** @param {import('../../broker/preflight/preflight.js').Report} report */
 const codes = ({ findings }) => findings.map(({ level, code }) => `${level} ${code}`)
 
 /** Runs `sluice preflight`. @param {...string} args */
@@ -46,7 +46,10 @@ describe('preflight', () => {
   describe('of Mosquitto', () => {
     before(function () { requireMosquitto(this) })
 
-    /** @param {import('../servers/mosquitto.js').MosquittoOptions} options @param {import('../../broker/connection.js').BrokerOptions} [more] */
+    /**
+     * @param {import('../servers/mosquitto.js').MosquittoOptions} options
+     * @param {import('../../broker/connection/connection.js').BrokerOptions} [more]
+     */
     const preflightOf = async (options, more = {}) => {
       const broker = await startMosquitto(options)
       const report = await preflight({ url: broker.url, ...more })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readHead, Stream } from '../../broker/stream.js'
+import { readHead, Stream } from '../../broker/in/stream.js'
 
 /** @typedef {[number, number][]} Ranges */
 

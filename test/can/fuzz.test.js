@@ -77,7 +77,7 @@ SIG_VALTYPE_ 100 deep : 1;
 describe('whatever a line of candump says', () => {
   const lines = readFileSync('test/data/can/nmea2000-screen.candump', 'utf8').split('\n').slice(0, 40)
     .concat(['(1436509052.249713) can0 123##1AABBCC', '(1436509052.249713) can0 20000004#0004000000000000', ' (2015-07-10 06:17:32.249713)  can0  RX - -  123   [2]  41 42   \'AB\'', '(1.0) can0 123#R T'])
-  const change = fc.record({ at: fc.nat(60), cut: fc.nat(3), put: fc.oneof(fc.constantFrom('(', ')', '#', '##', '[8]', 'R', ' ', '.', '_9', '00 ', "'", ':', '\u2028', '\0'), fc.string({ maxLength: 3, unit: 'binary' })) })
+  const change = fc.record({ at: fc.nat(60), cut: fc.nat(3), put: fc.oneof(fc.constantFrom('(', ')', '#', '##', '[8]', 'R', ' ', '.', '_9', '00 ', '\'', ':', '\u2028', '\0'), fc.string({ maxLength: 3, unit: 'binary' })) })
   const damaged = fc.tuple(fc.constantFrom(...lines), fc.array(change, { minLength: 1, maxLength: 3 }))
     .map(([line, changes]) => changes.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), line))
 

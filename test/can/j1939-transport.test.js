@@ -14,7 +14,12 @@ function frame (id, data, more) {
   return { stamp: null, bus: 'can0', id, extended: true, kind: 'data', fd: false, data: Uint8Array.from(bytes), ...more }
 }
 
-/** A message, to all or to one node, in the frames that J1939-21 lays out. @param {number} pgn @param {Uint8Array} data @param {{source?: number, destination?: number}} [nodes] */
+/**
+ * A message, to all or to one node, in the frames that J1939-21 lays out.
+ * @param {number} pgn
+ * @param {Uint8Array} data
+ * @param {{source?: number, destination?: number}} [nodes]
+ */
 function sent (pgn, data, { source = ENGINE, destination = 0xFF } = {}) {
   const packets = Math.ceil(data.length / 7)
   const address = destination << 8 | source

@@ -146,7 +146,8 @@ describe('a time line', () => {
 })
 
 /**
- * A machine whose source clock begins at the release, and whose wall clock shows what a test says. Times are told in seconds since the release.
+ * A machine whose source clock begins at the release, and whose wall clock shows what a test says. Times are told in seconds since the
+ * release.
  * @param {{wall: bigint, synchronised?: boolean, maxBytes?: number}} start
  */
 async function begin ({ wall, synchronised = undefined, maxBytes }) {

@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import WebSocket from 'ws'
 import { mountLive, unmountLive } from '../../gateway/live/live.js'
 import { Tickets } from '../../gateway/live/tickets.js'
-import { loadNodeRed } from '../../gateway/node-red.js'
+import { loadNodeRed } from '../../gateway/run/node-red.js'
 import { Stats } from '../../gateway/stats/stats.js'
 
 const { express } = loadNodeRed()

@@ -2,7 +2,11 @@ import { expect } from 'chai'
 import { Rates } from '../../gateway/live/page/history.js'
 
 describe('Rates of the live page', () => {
-  /** Reports every 250 ms of a sink that stores `rows` every `everyMs`. @param {Rates} rates @param {{fromMs?: number, toMs: number, everyMs: number, rows: number}} pace */
+  /**
+   * Reports every 250 ms of a sink that stores `rows` every `everyMs`.
+   * @param {Rates} rates
+   * @param {{fromMs?: number, toMs: number, everyMs: number, rows: number}} pace
+   */
   function watch (rates, { fromMs = 0, toMs, everyMs, rows }) {
     const seen = []
     for (let time = fromMs; time <= toMs; time += 250) {

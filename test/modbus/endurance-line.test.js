@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { openDevice } from '../../gateway/modbus/device.js'
-import { openModbusSimulator } from '../../gateway/modbus/simulator/simulator.js'
+import { openModbusSimulator } from '../../gateway/simulators/modbus/simulator.js'
 
 const log = { info () {}, warn () {}, error () {} }
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import { runWeek } from '../../gateway/bench/sources/modbus-week.js'
 import { openDevice } from '../../gateway/modbus/device.js'
-import { openModbusSimulator } from '../../gateway/modbus/simulator/simulator.js'
-import { openModbusRead } from '../../gateway/sources/modbus.js'
+import { openModbusSimulator } from '../../gateway/simulators/modbus/simulator.js'
+import { openModbusRead } from '../../gateway/modbus/source.js'
 import { ptyPair, requirePty } from '../servers/pty.js'
 
-/** @typedef {import('../../gateway/modbus/simulator/simulator.js').ModbusSimulator} ModbusSimulator */
+/** @typedef {import('../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator */
 
 const log = { info () {}, warn () {}, error () {} }
 const TAGS = [{ name: 'parts', area: 'holding-registers', address: '0', type: 'uint16' }]
@@ -35,7 +35,12 @@ describe('Modbus in the long run', function () {
     return device
   }
 
-  /** Polls a device; `take` gets each row. @param {import('../../gateway/modbus/device.js').Device} device @param {number} periodMs @param {(row: any) => void} take */
+  /**
+   * Polls a device; `take` gets each row.
+   * @param {import('../../gateway/modbus/device.js').Device} device
+   * @param {number} periodMs
+   * @param {(row: any) => void} take
+   */
   const poll = (device, periodMs, take) => {
     const options = { name: 'plant', tags: TAGS, groups: [{ name: 'all', periodMs }], batchMs: 0 }
     const source = openModbusRead(options, { device, deviceName: 'plant', log, held: () => false, onEnd: () => {}, emit: batch => { for (const row of batch.toObjects()) take(row) } })
@@ -147,7 +152,11 @@ describe('Modbus in the long run', function () {
   })
 })
 
-/** By how much a timer alone is late at the 99th percentile, in milliseconds: what the machine is to blame for. @param {number} periodMs @returns {() => number} stops it */
+/**
+ * By how much a timer alone is late at the 99th percentile, in milliseconds: what the machine is to blame for.
+ * @param {number} periodMs
+ * @returns {() => number} stops it
+ */
 function bareTimer (periodMs) {
   const startMs = performance.now()
   /** @type {number[]} */
@@ -166,7 +175,11 @@ function bareTimer (periodMs) {
   }
 }
 
-/** How often a dead unit may be asked: first after two timeouts, then each time after twice as long. @param {number} elapsedMs @param {{timeoutMs: number, longestRetryMs: number}} options */
+/**
+ * How often a dead unit may be asked: first after two timeouts, then each time after twice as long.
+ * @param {number} elapsedMs
+ * @param {{timeoutMs: number, longestRetryMs: number}} options
+ */
 function mostProbes (elapsedMs, { timeoutMs, longestRetryMs }) {
   let probes = 1
   for (let [atMs, backoffMs] = [timeoutMs, 2 * timeoutMs]; atMs < elapsedMs; probes++) {

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../gateway/errors.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 
 /**
  * @typedef {import('../../gateway/modbus/device.js').Area} Area
@@ -11,6 +11,7 @@ export class FakeDevice {
   health = /** @type {import('../../gateway/modbus/device.js').Device['health']} */ ({
     state: 'good', latencyMs: 1, requests: 0, retries: 0, timeouts: 0, exceptions: 0, badReplies: 0, disconnects: 0, lastGoodMs: null, queued: 0
   })
+
   /** @type {Asked[]} */
   asked = []
   /** @type {{area: Area, address: number, values: number[]}[]} */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { openModbusRead } from '../../gateway/sources/modbus.js'
+import { openModbusRead } from '../../gateway/modbus/source.js'
 import { recorder } from '../sources/manual-clock.js'
 import { exception, FakeDevice, lacking, silent, timeout } from './fake-device.js'
 import { VirtualClock } from './virtual-clock.js'

@@ -4,7 +4,7 @@ import { AREAS, parseAddress } from '../../gateway/modbus/addresses.js'
 import { compileTags, readTags } from '../../gateway/modbus/tags.js'
 import { tagsProperty, writableTagsProperty } from '../../gateway/modbus/tags.schema.js'
 import { TYPES } from '../../gateway/modbus/values.js'
-import { readOptions } from '../../gateway/options.js'
+import { readOptions } from '../../gateway/base/options.js'
 
 const RULES = { addressing: /** @type {const} */ ('protocol'), limits: { maxRegisters: 125, maxBits: 2000 }, groups: ['default', 'slow'] }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { systemClock, wallClock } from '../../gateway/batch/clock.js'
+import { systemClock, wallClock } from '../../gateway/clock/system-clock.js'
 import { TimeLine } from '../../gateway/clock/time-line.js'
 import { registersPdu } from './wire-fake-slaves.js'
 import { TIMEOUT_MS, answerAddress, failure, lineRig, read, readAtLast, rtu } from './wire-rig.js'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import { Gateway, node } from '../flow/gateway.js'
+import { Gateway, node } from '../end-to-end/gateway.js'
 import { freePort } from '../servers/ports.js'
 
 describe('A simulated car, from its CAN bus through a broker into a database', function () {

@@ -14,7 +14,7 @@ import { SharedBus } from '../../nodes/can/lease.js'
 import readNode from '../../nodes/can/read.js'
 import vehicleNode from '../../nodes/can/vehicle.js'
 import writeNode from '../../nodes/can/write.js'
-import { quiet } from '../can-bus/rig.js'
+import { quiet } from '../can/bus/rig.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -36,7 +36,7 @@ describe('CAN nodes', () => {
 
   const out = { id: 'out', type: 'helper' }
   const desk = { id: 'bus', type: 'sluice-can-bus', name: 'desk', kind: 'virtual', channel: 'desk' }
-  const log = { id: 'bus', type: 'sluice-can-bus', name: 'boat', kind: 'replay', loop: false, speed: 0 }
+  const log = { id: 'bus', type: 'sluice-can-bus', name: 'boat', kind: 'playback', loop: false, speed: 0 }
   const reader = { id: 'read', type: 'sluice-can-read', name: 'car', bus: 'bus', batchMs: 10, wires: [['out']] }
   const writer = { id: 'write', type: 'sluice-can-write', name: 'desk', bus: 'bus', dbcFile: 'examples/data/vehicle.dbc', wires: [] }
   const decoder = { id: 'decode', type: 'sluice-can-decode', name: 'boat', dbcFile: 'examples/data/nmea2000.dbc', wires: [['out']] }
@@ -213,7 +213,12 @@ function nextLike (node, isLike) {
   })
 }
 
-/** Has a node take a message, until it is done. @param {any} node @param {object} message @returns {Promise<string|undefined>} what it refused it with */
+/**
+ * Has a node take a message, until it is done.
+ * @param {any} node
+ * @param {object} message
+ * @returns {Promise<string|undefined>} what it refused it with
+ */
 function answered (node, message) {
   return new Promise(resolve => {
     const { _complete } = node

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { readOptions } from '../../gateway/options.js'
+import { readOptions } from '../../gateway/base/options.js'
 import { generate } from '../../tools/generate.js'
 import { faces } from '../../tools/nodes.js'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { readOptions } from '../../gateway/options.js'
+import { readOptions } from '../../gateway/base/options.js'
 import { applies, readOption, readRow, tableProblems } from '../../resources/options.js'
 
 /** @type {import('../../resources/options.js').Property} */

@@ -7,16 +7,16 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
-import { readerTypes } from '../../gateway/sinks/index.js'
-import { open as openPostgresql } from '../../gateway/sinks/postgresql/index.js'
-import { connect } from '../../gateway/sinks/postgresql/server.js'
-import { open as openSqlite } from '../../gateway/sinks/sqlite/index.js'
+import { readerTypes } from '../../gateway/databases/index.js'
+import { open as openPostgresql } from '../../gateway/databases/postgresql/sink.js'
+import { connect } from '../../gateway/databases/postgresql/connection.js'
+import { open as openSqlite } from '../../gateway/databases/sqlite/sink.js'
 import queryNode from '../../nodes/queries/query.js'
 import { schema } from '../../nodes/queries/query.schema.js'
 import postgresqlServer from '../../nodes/sinks/postgresql-server.js'
 import { until } from '../broker/waiting.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { batchOf, T0 } from '../sinks/contract/batches.js'
+import { batchOf, T0 } from '../databases/contract/batches.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -151,7 +151,7 @@ describe('query node', () => {
   })
 
   it('has in its form what any reader can be told', async () => {
-    const present = Object.entries(readerTypes).filter(([type]) => existsSync(fileURLToPath(new URL(`../../gateway/sinks/${type}/reader.js`, import.meta.url))))
+    const present = Object.entries(readerTypes).filter(([type]) => existsSync(fileURLToPath(new URL(`../../gateway/databases/${type}/reader.js`, import.meta.url))))
     expect(present.length).to.be.at.least(2)
     for (const [type, load_] of present) expect(Object.keys(schema.properties), type).to.include.members(Object.keys(/** @type {any} */ ((await load_()).schema).properties))
   })

@@ -9,7 +9,7 @@ import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
-import { gates } from '../../gateway/flow/gates.js'
+import { backpressure } from '../../gateway/flow/backpressure.js'
 import broker from '../../nodes/staging/broker.js'
 import candump from '../../nodes/sources/candump.js'
 import embeddedBroker from '../../nodes/staging/embedded-broker.js'
@@ -49,12 +49,12 @@ describe('node shells', () => {
     })
 
     it('shows that it is held', async () => {
-      gates.hold('machine', 'a full spool')
+      backpressure.pause('machine', 'a full spool')
       try {
         await helper.load(simulator, [machine])
         expect(await statusLike(helper.getNode('machine'), /held/)).to.include({ fill: 'yellow' })
       } finally {
-        gates.release('machine', 'a full spool')
+        backpressure.resume('machine', 'a full spool')
       }
     })
 

@@ -10,7 +10,6 @@ import { expect } from 'chai'
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
-import { Delivery } from '../../gateway/flow/delivery.js'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { LazySink } from '../../nodes/sinks/lazy-sink.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
@@ -66,7 +65,7 @@ describe('sink and stage nodes', () => {
 
   /** @param {Batch} batch @param {string} [id] */
   function deliver (batch, id = 'in:0') {
-    const delivery = new Delivery({
+    const delivery = deliveries.open({
       id,
       batch,
       sinks: ['store'],
@@ -76,7 +75,6 @@ describe('sink and stage nodes', () => {
         deliveries.close(id)
       }
     })
-    deliveries.open(delivery)
     delivery.begin()
     return delivery
   }

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
-import { gates } from '../../gateway/flow/gates.js'
+import { backpressure } from '../../gateway/flow/backpressure.js'
 import { stats } from '../../gateway/stats/stats.js'
 import csv from '../../nodes/sources/csv.js'
 
@@ -57,11 +57,11 @@ describe('a source node', () => {
     await writeFile(file, 'time,x\n2024-05-01,1\n2024-05-02,2\n')
     await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'shared', file, speed: 0, autostart: false }])
     const node = helper.getNode('replay')
-    gates.hold('replay', 'a full spool')
+    backpressure.pause('replay', 'a full spool')
     node.receive({ payload: 'start' })
     await statusLike(node, /^held/)
     stats.meter('source', 'shared').rows += 50
-    gates.release('replay', 'a full spool')
+    backpressure.resume('replay', 'a full spool')
     await statusLike(node, /^finished, 2 rows$/)
   })
 })

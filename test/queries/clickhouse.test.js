@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { withDefaults } from '../../gateway/sinks/defaults.js'
-import { open } from '../../gateway/sinks/clickhouse/reader.js'
-import { schema } from '../../gateway/sinks/clickhouse/reader.schema.js'
-import { ReadTable } from '../../gateway/sinks/clickhouse/reader-sql.js'
-import { ClickhouseDatabase } from '../sinks/clickhouse-database.js'
-import { batchOf, failureOf, rowOf, T0 } from '../sinks/contract/batches.js'
+import { withDefaults } from '../../gateway/base/defaults.js'
+import { open } from '../../gateway/databases/clickhouse/reader.js'
+import { schema } from '../../gateway/databases/clickhouse/reader.schema.js'
+import { ReadTable } from '../../gateway/databases/clickhouse/reader-sql.js'
+import { ClickhouseDatabase } from '../databases/clickhouse-database.js'
+import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
 import { queryContract } from './queries.js'
 
@@ -15,7 +15,7 @@ describe('ClickHouse reader', () => readerTests('modern'))
 
 describe('ClickHouse reader on an old server', () => readerTests('old'))
 
-/** @param {import('../sinks/clickhouse-database.js').Age} age */
+/** @param {import('../databases/clickhouse-database.js').Age} age */
 function readerTests (age) {
   const database = ClickhouseDatabase.inSuite(age)
   const { ask } = database
@@ -38,7 +38,7 @@ function readerTests (age) {
   const values = async (/** @type {object} */ options, sensor = 'force') => (await samples(options, sensor)).map(({ value }) => value)
 
   /** Queries that the server runs, but for the one that asks. */
-  const running = async () => Number(await ask("SELECT count() FROM system.processes WHERE query_id LIKE 'sluice-query-%'"))
+  const running = async () => Number(await ask('SELECT count() FROM system.processes WHERE query_id LIKE \'sluice-query-%\''))
 
   /** @type {import('./contract.js').Harness} */
   const harness = {
@@ -76,8 +76,8 @@ function readerTests (age) {
   })
 
   it('reads tables and views that others have made', async () => {
-    await ask("CREATE TABLE press (at DateTime('Europe/Berlin'), sensor_id Int32, reading Float32) ENGINE = MergeTree ORDER BY (sensor_id, at)")
-    await ask("INSERT INTO press VALUES (1700000000, 17, 0.1), (1700000001, 17, 2.5), (1700000002, 18, 1)")
+    await ask('CREATE TABLE press (at DateTime(\'Europe/Berlin\'), sensor_id Int32, reading Float32) ENGINE = MergeTree ORDER BY (sensor_id, at)')
+    await ask('INSERT INTO press VALUES (1700000000, 17, 0.1), (1700000001, 17, 2.5), (1700000002, 18, 1)')
     await ask('CREATE VIEW last AS SELECT toInt64(toUnixTimestamp(at)) * 1000000000 AS at, toString(sensor_id) AS sensor_id, toDecimal32(reading, 1) AS reading FROM press')
     const columns = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'sensor_id', valueColumn: 'reading' }
     const second = 1_700_000_000_000_000_000n
@@ -93,7 +93,7 @@ function readerTests (age) {
       it(`finds a ${layout} range by the order of the table`, async () => {
         await store({ layout }, batchOf(Array.from({ length: 100_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 100_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
         const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
-        const columns = await database.select("SELECT name, type FROM system.columns WHERE database = 'sluice' AND table = 'press'")
+        const columns = await database.select('SELECT name, type FROM system.columns WHERE database = \'sluice\' AND table = \'press\'')
         const table = new ReadTable(options, columns.map(({ name, type }) => [name, type]))
         const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
         for (const statement of [table.samples(['force'], range), table.summaries(['force'], range, ['mean']), table.edge({ ...range, above: 5 }), table.minimum(range)]) {
@@ -104,8 +104,8 @@ function readerTests (age) {
     }
 
     it('reads times of other precisions', async () => {
-      await ask("CREATE TABLE press (time DateTime64(3, 'UTC'), force Float64) ENGINE = MergeTree ORDER BY time")
-      await ask("INSERT INTO press VALUES ('2023-11-14 22:13:20.123', 1), ('1969-12-31 23:59:59.999', 2)")
+      await ask('CREATE TABLE press (time DateTime64(3, \'UTC\'), force Float64) ENGINE = MergeTree ORDER BY time')
+      await ask('INSERT INTO press VALUES (\'2023-11-14 22:13:20.123\', 1), (\'1969-12-31 23:59:59.999\', 2)')
       expect(await samples({})).to.deep.equal([{ time: -1_000_000n, sensor: 'force', value: 2 }, { time: 1_700_000_000_123_000_000n, sensor: 'force', value: 1 }])
     })
   }

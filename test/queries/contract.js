@@ -1,21 +1,23 @@
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
-import { batchOf, failureOf, T0 } from '../sinks/contract/batches.js'
+import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 
 /**
  * What every reader promises, shown against a real database that the real sink has filled.
  *
  * Whole numbers are read as numbers where safe and else as BigInt. Summaries come in the order of time and, at one time, of `sensors`.
  *
- * @typedef {import('../../gateway/queries/reader.js').Reader} Reader
- * @typedef {import('../../gateway/queries/reader.js').Sample} Sample
+ * @typedef {import('../../gateway/databases/reader.js').Reader} Reader
+ * @typedef {import('../../gateway/databases/reader.js').Sample} Sample
  * @typedef {'wide'|'narrow'|'document'} Layout
  *
  * @typedef {object} Harness  one empty database a test
  * @property {readonly Layout[]} layouts  those that the sink has; documents are of 1000 ms
- * @property {(layout: Layout, batches: Batch[]) => Promise<void>} store  through the sink, in its default table of source "press": prepare, write, close
+ * @property {(layout: Layout, batches: Batch[]) => Promise<void>} store  through the sink, in its default table of source "press": prepare,
+ *   write, close
  * @property {(layout: Layout) => Promise<Reader>} open  of that table; the contract closes it
- * @property {Record<string, string>} [differs]  tests that this database cannot meet, by "title" or "layout: title", and why; its own tests show what it does instead
+ * @property {Record<string, string>} [differs]  tests that this database cannot meet, by "title" or "layout: title", and why; its own tests
+ *   show what it does instead
  */
 
 const S = 1_000_000_000n
@@ -59,7 +61,8 @@ export function readerContract (harness) {
 }
 
 /**
- * @param {{layout: Layout, it: (title: string, test: () => Promise<void>) => void, reading: (...batches: Batch[]) => Promise<Reader>}} subject
+ * @param {{layout: Layout, it: (title: string, test: () => Promise<void>) => void, reading: (...batches: Batch[]) => Promise<Reader>}}
+ *   subject
  *   `reading` stores batches and opens a reader of them
  */
 function readerTests ({ layout, it, reading }) {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { withDefaults } from '../../gateway/sinks/defaults.js'
-import { isTransient, open as openSink } from '../../gateway/sinks/mysql/index.js'
-import { open } from '../../gateway/sinks/mysql/reader.js'
-import { READ_COLUMNS, ReadTable } from '../../gateway/sinks/mysql/reader-sql.js'
-import { schema } from '../../gateway/sinks/mysql/reader.schema.js'
-import { batchOf, failureOf, rowOf, T0 } from '../sinks/contract/batches.js'
-import { MysqlDatabase } from '../sinks/mysql-database.js'
+import { withDefaults } from '../../gateway/base/defaults.js'
+import { isTransient, open as openSink } from '../../gateway/databases/mysql/sink.js'
+import { open } from '../../gateway/databases/mysql/reader.js'
+import { READ_COLUMNS, ReadTable } from '../../gateway/databases/mysql/reader-sql.js'
+import { schema } from '../../gateway/databases/mysql/reader.schema.js'
+import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
+import { MysqlDatabase } from '../databases/mysql-database.js'
 import { readerContract } from './contract.js'
 import { queryContract } from './queries.js'
 
@@ -40,7 +40,7 @@ describe('MySQL reader', () => {
   const storeNotes = () => store({}, batchOf(Array(NOTES).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(NOTES).fill('.'.repeat(600))] }))
 
   /** What the server does for connections other than the test's own. */
-  const running = async () => (await query("SELECT COMMAND AS command FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = 'sluice' AND COMMAND <> 'Sleep'")).length
+  const running = async () => (await query('SELECT COMMAND AS command FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = \'sluice\' AND COMMAND <> \'Sleep\'')).length
 
   /** @type {import('./contract.js').Harness} */
   const harness = {
@@ -86,8 +86,8 @@ describe('MySQL reader', () => {
   })
 
   it('reads tables and views that others have made', async () => {
-    await query("CREATE TABLE press (at DATETIME(6), sensor_id INT, reading FLOAT)")
-    await query("INSERT INTO press VALUES ('2023-11-14 22:13:20.123456', 17, 0.1), ('1969-12-31 23:59:59.999999', 17, 2.5), (UTC_TIMESTAMP(), 18, 1)")
+    await query('CREATE TABLE press (at DATETIME(6), sensor_id INT, reading FLOAT)')
+    await query('INSERT INTO press VALUES (\'2023-11-14 22:13:20.123456\', 17, 0.1), (\'1969-12-31 23:59:59.999999\', 17, 2.5), (UTC_TIMESTAMP(), 18, 1)')
     await query('CREATE VIEW last AS SELECT at, CAST(sensor_id AS CHAR) AS sensor_id, CAST(reading AS DECIMAL(9, 1)) AS reading FROM press')
     const columns = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'sensor_id', valueColumn: 'reading' }
     expect(await samples(columns, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: Math.fround(0.1) }])

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import pg from 'pg'
-import { open as openSink } from '../../gateway/sinks/postgresql/index.js'
-import { open } from '../../gateway/sinks/postgresql/reader.js'
-import { nameOf, READ_COLUMNS, ReadTable } from '../../gateway/sinks/postgresql/reader-sql.js'
-import { schema } from '../../gateway/sinks/postgresql/reader.schema.js'
-import { connect } from '../../gateway/sinks/postgresql/server.js'
-import { withDefaults } from '../../gateway/sinks/defaults.js'
+import { open as openSink } from '../../gateway/databases/postgresql/sink.js'
+import { open } from '../../gateway/databases/postgresql/reader.js'
+import { nameOf, READ_COLUMNS, ReadTable } from '../../gateway/databases/postgresql/reader-sql.js'
+import { schema } from '../../gateway/databases/postgresql/reader.schema.js'
+import { connect } from '../../gateway/databases/postgresql/connection.js'
+import { withDefaults } from '../../gateway/base/defaults.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { batchOf, failureOf, T0 } from '../sinks/contract/batches.js'
+import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
 import { queryContract } from './queries.js'
 
@@ -17,7 +17,7 @@ const ALL = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
 describe('PostgreSQL reader', () => {
   /** @type {import('../servers/postgresql.js').PostgresqlServer} */
   let server
-  /** @type {import('../../gateway/sinks/postgresql/server.js').PostgresqlServer} */
+  /** @type {import('../../gateway/databases/postgresql/connection.js').PostgresqlServer} */
   let connected
   /** @type {pg.Client} */
   let client
@@ -124,7 +124,7 @@ describe('PostgreSQL reader', () => {
     const abort = new AbortController()
     const reader = await openReader()
     const waiting = failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
-    const running = async () => Number((await client.query("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'sluice' AND state = 'active'")).rows[0].count)
+    const running = async () => Number((await client.query('SELECT count(*) FROM pg_stat_activity WHERE application_name = \'sluice\' AND state = \'active\'')).rows[0].count)
     while (await running() === 0) await sleep(10)
     abort.abort(new Error('closing'))
     expect((await waiting).message).to.equal('closing')
@@ -141,7 +141,7 @@ describe('PostgreSQL reader', () => {
         if (page[0].value === 10) break
       }
     }
-    const { rows } = await client.query("SELECT state FROM pg_stat_activity WHERE application_name = 'sluice'")
+    const { rows } = await client.query('SELECT state FROM pg_stat_activity WHERE application_name = \'sluice\'')
     expect(rows.map(({ state }) => state)).to.deep.equal(rows.map(() => 'idle'))
   })
 

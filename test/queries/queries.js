@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
 import { formatTime } from '../../gateway/batch/time.js'
 import { run } from '../../gateway/queries/run.js'
-import { openSimulator } from '../../gateway/sources/simulator.js'
+import { openSimulator } from '../../gateway/simulators/simulator.js'
 import { recorder } from '../sources/manual-clock.js'
 
 const SECOND = 1_000_000_000n
@@ -16,7 +16,7 @@ const DAY = 1_700_000_000n * SECOND - (1_700_000_000n * SECOND) % (24n * HOUR)
 export function queryContract ({ layouts, store, open }) {
   for (const layout of layouts) {
     describe(`queries of the ${layout} layout`, () => {
-      /** @type {import('../../gateway/queries/reader.js').Reader|undefined} */
+      /** @type {import('../../gateway/databases/reader.js').Reader|undefined} */
       let reader
       afterEach(async () => {
         await reader?.close()

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { formatTime } from '../../gateway/batch/time.js'
 import { queryAsked } from '../../gateway/queries/asked.js'
-import { summariesOf } from '../../gateway/queries/compute.js'
+import { summariesOf } from '../../gateway/databases/reading/compute.js'
 import { queries } from '../../gateway/queries/index.js'
 import { readParameters } from '../../gateway/queries/parameters.js'
 import { run } from '../../gateway/queries/run.js'
-import { open as openSink } from '../../gateway/sinks/sqlite/index.js'
-import { open } from '../../gateway/sinks/sqlite/reader.js'
-import { batchOf, failureOf, T0 } from '../sinks/contract/batches.js'
+import { open as openSink } from '../../gateway/databases/sqlite/sink.js'
+import { open } from '../../gateway/databases/sqlite/reader.js'
+import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 
 const MINUTE = 60_000_000_000n
 
@@ -18,7 +18,7 @@ describe('running a query', () => {
   const ROWS = 100
   /** @type {string} */
   let folder
-  /** @type {import('../../gateway/queries/reader.js').Reader} */
+  /** @type {import('../../gateway/databases/reader.js').Reader} */
   let reader
 
   before(async () => {

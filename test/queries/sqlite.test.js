@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import { open as openSink } from '../../gateway/sinks/sqlite/index.js'
-import { open } from '../../gateway/sinks/sqlite/reader.js'
-import { batchOf, failureOf, T0 } from '../sinks/contract/batches.js'
+import { open as openSink } from '../../gateway/databases/sqlite/sink.js'
+import { open } from '../../gateway/databases/sqlite/reader.js'
+import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
 import { queryContract } from './queries.js'
 
@@ -32,7 +32,7 @@ describe('SQLite reader', () => {
     await sink.close()
   }
 
-  /** @template T @param {object} options @param {(reader: import('../../gateway/queries/reader.js').Reader) => Promise<T>} work */
+  /** @template T @param {object} options @param {(reader: import('../../gateway/databases/reader.js').Reader) => Promise<T>} work */
   const reading = async (options, work) => {
     const reader = await open({ file, table: 'press', ...options })
     try {

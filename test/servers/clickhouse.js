@@ -10,7 +10,8 @@ import { freePort, waitForPort } from './ports.js'
 import { findProgram } from './programs.js'
 
 /**
- * A real ClickHouse server on 127.0.0.1, in a folder of its own: a modern one, which is a library that a small launcher runs, or the old one of Debian.
+ * A real ClickHouse server on 127.0.0.1, in a folder of its own: a modern one, which is a library that a small launcher runs, or the old
+ * one of Debian.
  *
  * @typedef {object} ClickhouseServer
  * @property {number} port  of HTTP
@@ -53,7 +54,10 @@ export function missingOldClickhouse () {
   return findProgram('clickhouse-server') ? null : 'clickhouse-server is not installed'
 }
 
-/** @param {{dir?: string}} [options]  `dir` must be empty or the folder of an earlier server @returns {Promise<ClickhouseServer>} started */
+/**
+ * @param {{dir?: string}} [options]  `dir` must be empty or the folder of an earlier server
+ * @returns {Promise<ClickhouseServer>} started
+ */
 export async function startClickhouse ({ dir } = {}) {
   const folder = dir ?? await ownFolder()
   const port = await freePort()
@@ -107,7 +111,11 @@ class Handle {
   /** @type {import('node:child_process').ChildProcess|null} */
   #server = null
 
-  /** @param {string} folder @param {{port: number, nativePort?: number, tlsPort?: number, ca?: string}} access @param {() => import('node:child_process').ChildProcess} start */
+  /**
+   * @param {string} folder
+   * @param {{port: number, nativePort?: number, tlsPort?: number, ca?: string}} access
+   * @param {() => import('node:child_process').ChildProcess} start
+   */
   constructor (folder, { port, nativePort = 0, tlsPort = 0, ca = '' }, start) {
     this.#folder = folder
     this.#spawn = start

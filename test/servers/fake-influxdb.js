@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import { once } from 'node:events'
 
 /**
- * A fake of InfluxDB, for versions that no machine of ours can run: it takes down what it is asked, and gives answers that it is told. It stores nothing.
+ * A fake of InfluxDB, for versions that no machine of ours can run: it takes down what it is asked, and gives answers that it is told. It
+ * stores nothing.
  *
  * @typedef {{method: string, path: string, query: Record<string, string>, login: string|undefined, body: string}} Asked
  * @typedef {{status?: number, headers?: Record<string, string>, body?: object}} Answer

@@ -21,7 +21,8 @@ import { findProgram } from './programs.js'
  * @property {string} udpDatabase  where what comes by UDP goes
  * @property {string} ca  path of the authority's certificate, where the server has TLS
  * @property {number|undefined} pid  while it runs
- * @property {(statement: string, parameters?: Record<string, string>) => Promise<any>} query  InfluxQL, as that user; gives the first result
+ * @property {(statement: string, parameters?: Record<string, string>) => Promise<any>} query  InfluxQL, as that user; gives the first
+ *   result
  * @property {() => Promise<string>} version  of the program
  * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`
  * @property {() => Promise<void>} stop  shuts down cleanly
@@ -30,7 +31,7 @@ import { findProgram } from './programs.js'
  */
 
 const USER = 'sluice'
-const PASSWORD = "sluice's password"
+const PASSWORD = 'sluice\'s password'
 const UDP_DATABASE = 'udp'
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
@@ -43,7 +44,8 @@ export function missingInfluxdb () {
 }
 
 /**
- * @param {{dir?: string, tls?: boolean, udp?: boolean, settings?: string}} [options]  `dir` must be empty or the folder of an earlier server; `tls` gives it a certificate
+ * @param {{dir?: string, tls?: boolean, udp?: boolean, settings?: string}} [options]  `dir` must be empty or the folder of an earlier
+ *   server; `tls` gives it a certificate
  *   for 127.0.0.1 and localhost; `udp` makes it listen for datagrams; `settings` are more lines of its configuration's section [http]
  * @returns {Promise<InfluxdbServer>} started
  */
@@ -111,7 +113,7 @@ bind-address = "127.0.0.1:${backupPort}"
       return result
     },
     async version () {
-      const { series: [{ columns, values }] } = await handle.query("SHOW DIAGNOSTICS FOR 'build'")
+      const { series: [{ columns, values }] } = await handle.query('SHOW DIAGNOSTICS FOR \'build\'')
       return values[0][columns.indexOf('Version')]
     },
     async start () {
@@ -125,7 +127,7 @@ bind-address = "127.0.0.1:${backupPort}"
       })
       server = child
       await waitForPort(port, { gone: () => server === child ? null : `InfluxDB has ended:\n${log}` })
-      if (!hasUser) await handle.query(`CREATE USER "${USER}" WITH PASSWORD '${PASSWORD.replaceAll("'", "\\'")}' WITH ALL PRIVILEGES`)
+      if (!hasUser) await handle.query(`CREATE USER "${USER}" WITH PASSWORD '${PASSWORD.replaceAll('\'', '\\\'')}' WITH ALL PRIVILEGES`)
       hasUser = true
     },
     stop: () => end('SIGTERM'),

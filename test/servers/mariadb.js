@@ -45,7 +45,8 @@ export function missingMariadb () {
 }
 
 /**
- * @param {{dir?: string, tls?: boolean, options?: string[]}} [options]  `dir` must be empty or the folder of an earlier server; `tls` gives it a certificate
+ * @param {{dir?: string, tls?: boolean, options?: string[]}} [options]  `dir` must be empty or the folder of an earlier server; `tls` gives
+ *   it a certificate
  *   for 127.0.0.1 and localhost; `options` are more of mariadbd's
  * @returns {Promise<MariadbServer>} started
  */

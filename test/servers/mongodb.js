@@ -38,7 +38,8 @@ export function missingMongodb () {
 }
 
 /**
- * @param {{dir?: string, tls?: boolean}} [options]  `dir` must be empty or the folder of an earlier server; `tls` makes it take encrypted connections only
+ * @param {{dir?: string, tls?: boolean}} [options]  `dir` must be empty or the folder of an earlier server; `tls` makes it take encrypted
+ *   connections only
  * @returns {Promise<MongodbServer>} started
  */
 export async function startMongodb ({ dir, tls = false } = {}) {

@@ -59,7 +59,8 @@ export function requirePostgresql (context) {
 }
 
 /**
- * @param {{dir?: string, tls?: boolean, timescale?: boolean}} [options]  `dir` must be empty or the folder of an earlier server; `tls` gives it a certificate of its own
+ * @param {{dir?: string, tls?: boolean, timescale?: boolean}} [options]  `dir` must be empty or the folder of an earlier server; `tls`
+ *   gives it a certificate of its own
  *   for 127.0.0.1; `timescale` loads TimescaleDB
  * @returns {Promise<PostgresqlServer>} started
  */
@@ -79,7 +80,7 @@ export async function startPostgresql ({ dir, tls = false, timescale = false } =
       { ...account, cwd: data })
     await appendFile(join(data, 'postgresql.conf'), '\nssl = on\n')
   }
-  if (timescale) await appendFile(join(data, 'postgresql.conf'), "\nshared_preload_libraries = 'timescaledb'\ntimescaledb.telemetry_level = off\n")
+  if (timescale) await appendFile(join(data, 'postgresql.conf'), '\nshared_preload_libraries = \'timescaledb\'\ntimescaledb.telemetry_level = off\n')
   await appendFile(join(data, 'postgresql.conf'), `\nlisten_addresses = '127.0.0.1'\nport = ${port}\nunix_socket_directories = ''\n`)
 
   /** @type {import('node:child_process').ChildProcess|null} */
@@ -126,7 +127,11 @@ export async function startPostgresql ({ dir, tls = false, timescale = false } =
   return handle
 }
 
-/** An empty database, ready to be filled, which the servers of this process are copied from. @param {string} programs @param {Account} account */
+/**
+ * An empty database, ready to be filled, which the servers of this process are copied from.
+ * @param {string} programs
+ * @param {Account} account
+ */
 async function initialise (programs, account) {
   const folder = await ownFolder(account)
   process.once('exit', () => {

@@ -18,7 +18,10 @@ export function requirePty (context) {
   requireServer(context, 'socat', program ? null : 'the program socat is not installed (apt-get install socat)')
 }
 
-/** Two serial ports, connected to each other as by a null modem, that can be pulled out and plugged in again. They have no baud rate to speak of. */
+/**
+ * Two serial ports, connected to each other as by a null modem, that can be pulled out and plugged in again. They have no baud rate to
+ * speak of.
+ */
 export async function ptyPair () {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-pty-'))
   const pair = new PtyPair(folder)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { nowNs, systemClock } from '../../gateway/batch/clock.js'
+import { nowNs, systemClock } from '../../gateway/clock/system-clock.js'
 
 describe('the clock', () => {
   it('tells the wall clock in nanoseconds and never goes backwards', () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { csvRecords } from '../../gateway/sources/csv-file.js'
+import { csvRecords } from '../../gateway/sources/csv/file.js'
 
 describe('the records of a CSV file', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-csv-file-'))

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
-import { toBatches } from '../../gateway/batch/payload.js'
+import { toBatches } from '../../gateway/messages/payload.js'
 import { decodePayload, encodeRebirthCommand } from '../../gateway/sparkplug/codec.js'
 import { encodeDeath, SparkplugEdge } from '../../gateway/sparkplug/edge.js'
 import { SparkplugHost } from '../../gateway/sparkplug/host.js'

@@ -1,8 +1,8 @@
 import { Batch, identityKey } from '../../gateway/batch/batch.js'
-import { openDeadLetters } from '../../gateway/writer/dead-letters.js'
+import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 
-/** @typedef {import('../../gateway/sinks/sink.js').Sink} Sink */
+/** @typedef {import('../../gateway/databases/sink.js').Sink} Sink */
 
 export class TransientError extends Error {}
 export class RefusedError extends Error {}
@@ -32,7 +32,10 @@ export class FakeSink {
   isPoison = () => false
   /** @type {(batch: Batch) => boolean} */
   isMisfit = () => false
-  /** Called before each step, to throw or to wait. @type {(step: 'prepare'|'write'|'probe'|'commit', batches: Batch[], signal?: AbortSignal) => void|Promise<void>} */
+  /**
+   * Called before each step, to throw or to wait.
+   * @type {(step: 'prepare'|'write'|'probe'|'commit', batches: Batch[], signal?: AbortSignal) => void|Promise<void>}
+   */
   onStep = () => {}
   /** Called after a commit: what it throws is what the writer learns of it. @type {() => void|Promise<void>} */
   afterCommit = () => {}
@@ -108,7 +111,10 @@ export function range (from, to) {
   return Array.from({ length: to - from }, (_, i) => from + i)
 }
 
-/** No wait takes longer than a millisecond: pauses between attempts, ages, deadlines. @type {import('../../gateway/writer/retry.js').Clock} */
+/**
+ * No wait takes longer than a millisecond: pauses between attempts, ages, deadlines.
+ * @type {import('../../gateway/writer/retry.js').Clock}
+ */
 export const impatientClock = {
   now: () => performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, Math.min(ms, 1)),
@@ -175,7 +181,7 @@ export class FakeMeter {
 /** @param {string} folder @param {Partial<import('../../gateway/writer/writer.js').Setup>} [setup] */
 export async function openWriter (folder, setup = {}) {
   const sink = /** @type {FakeSink} */ (setup.sink ?? new FakeSink())
-  const deadLetters = setup.deadLetters ?? await openDeadLetters(folder)
+  const deadLetters = setup.deadLetters ?? await openDeadLetterQueue(folder)
   const meter = new FakeMeter()
   /** @type {string[]} */
   const said = []

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { openDeadLetters } from '../../gateway/writer/dead-letters.js'
+import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { FakeSink, TransientError, batchOf, impatientClock, openWriter } from './fake-sink.js'
 
 describe('writer and dead letters', () => {
@@ -50,7 +50,7 @@ describe('writer and dead letters', () => {
           expect([...settled]).to.deep.equal(open.length > 0 ? ['SLUICE_WRITER_RELEASED'] : [])
         }
 
-        const letters = await openDeadLetters(folder, { readOnly: true })
+        const letters = await openDeadLetterQueue(folder, { readOnly: true })
         const dead = (await letters.list({ limit: 1000 })).map(({ values }) => Number(values[0]))
         await letters.close()
         expect([...sink.stored, ...dead].sort((a, b) => a - b)).to.deep.equal(Array.from({ length: value }, (_, i) => i))

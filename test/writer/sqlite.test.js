@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import * as sqlite from '../../gateway/sinks/sqlite/index.js'
-import { openDeadLetters } from '../../gateway/writer/dead-letters.js'
+import * as sqlite from '../../gateway/databases/sqlite/sink.js'
+import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 import { FakeMeter, batchOf, range } from './fake-sink.js'
 
@@ -24,7 +24,7 @@ describe('writer with SQLite', () => {
     const dead = range(0, 10).map(seq => `gw/press/1-a/${seq}/7`)
     for (const outcome of ['stored', 'duplicate']) {
       const sink = await sqlite.open({ file })
-      const deadLetters = await openDeadLetters(join(folder, 'dead'))
+      const deadLetters = await openDeadLetterQueue(join(folder, 'dead'))
       const meter = new FakeMeter()
       const writer = createWriter({ sink, isTransient: sqlite.isTransient, deadLetters, meter, options: { batchRows: 4000 } })
       const results = [...batches, odd].map(batch => writer.write(batch))
@@ -33,7 +33,7 @@ describe('writer with SQLite', () => {
       expect((await Promise.all(results)).map(result => result.outcome)).to.deep.equal(Array(11).fill(outcome))
       expect(meter).to.include(outcome === 'stored' ? { rows: 9992, deadLetters: 10, duplicates: 0 } : { rows: 0, deadLetters: 0, duplicates: 10_002 })
 
-      const letters = await openDeadLetters(join(folder, 'dead'), { readOnly: true })
+      const letters = await openDeadLetterQueue(join(folder, 'dead'), { readOnly: true })
       expect(letters.keys.toSorted()).to.deep.equal(dead)
       await letters.close()
       expect(database.prepare('SELECT count(*) AS rows, count(DISTINCT force) AS forces FROM press').get()).to.deep.include({ rows: 9990, forces: 9990 })

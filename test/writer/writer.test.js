@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Ajv } from 'ajv'
 import { expect } from 'chai'
 import { batchBytes } from '../../gateway/batch/batch-bytes.js'
-import { openDeadLetters } from '../../gateway/writer/dead-letters.js'
+import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { schema } from '../../gateway/writer/writer.js'
 import { FakeSink, ManualClock, RefusedError, TransientError, batchOf, impatientClock, openWriter, range, settle, valuesOf } from './fake-sink.js'
 
@@ -266,7 +266,7 @@ describe('writer', () => {
       const onDisk = []
       sink.onStep = async step => {
         if (step !== 'commit') return
-        const letters = await openDeadLetters(folder, { readOnly: true })
+        const letters = await openDeadLetterQueue(folder, { readOnly: true })
         onDisk.push(letters.count)
         await letters.close()
       }
@@ -300,7 +300,7 @@ describe('writer', () => {
     it('waits, in view, while the dead letters are full', async () => {
       const sink = new FakeSink()
       sink.isPoison = value => value > 0
-      const deadLetters = await openDeadLetters(folder, { maxBytes: 300 })
+      const deadLetters = await openDeadLetterQueue(folder, { maxBytes: 300 })
       const { writer } = await openWriter(folder, { sink, deadLetters, clock: impatientClock, options: { batchRows: 1 } })
       await writer.write(batchOf([1], 0))
       const blocked = writer.write(batchOf([2], 1))

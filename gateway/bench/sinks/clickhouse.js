@@ -5,11 +5,11 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@clickhouse/client'
-import { open } from '../../sinks/clickhouse/index.js'
-import { nativeBlock } from '../../sinks/clickhouse/native.js'
-import { identifier } from '../../sinks/clickhouse/quote.js'
-import { connect } from '../../sinks/clickhouse/server.js'
-import { readTable } from '../../sinks/clickhouse/tables.js'
+import { open } from '../../databases/clickhouse/sink.js'
+import { nativeBlock } from '../../databases/clickhouse/native.js'
+import { identifier } from '../../databases/clickhouse/quote.js'
+import { connect } from '../../databases/clickhouse/connection.js'
+import { readTable } from '../../databases/clickhouse/tables.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -44,7 +44,13 @@ function servers () {
   return import('../../../test/servers/clickhouse.js')
 }
 
-/** @param {TestServer} server @param {string} folder @param {string} loader @param {Load} load @returns {Promise<import('./sink-bench.js').Running>} */
+/**
+ * @param {TestServer} server
+ * @param {string} folder
+ * @param {string} loader
+ * @param {Load} load
+ * @returns {Promise<import('./sink-bench.js').Running>}
+ */
 async function running (server, folder, loader, load) {
   const { port, user, password, database } = server
   const login = { port, user, password, database }

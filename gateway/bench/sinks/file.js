@@ -1,8 +1,8 @@
 import { openSync, closeSync, fdatasyncSync, mkdirSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { decode } from '../../codecs/arrow.js'
-import { open } from '../../sinks/file/index.js'
+import { decode } from '../../messages/codecs/arrow/arrow.js'
+import { open } from '../../databases/file/sink.js'
 
 /**
  * @typedef {import('./sink-bench.js').SinkBench} SinkBench
@@ -28,7 +28,8 @@ const FORMATS = {
 }
 
 /**
- * Against a plain loop that writes as much and forces it to disk as often: of Arrow, the same bytes, encoded already; of a text format, lines that it makes of the rows.
+ * Against a plain loop that writes as much and forces it to disk as often: of Arrow, the same bytes, encoded already; of a text format,
+ * lines that it makes of the rows.
  * And against what Node-RED's file node does: a message, a line, an append.
  * @param {keyof typeof FORMATS} format
  * @returns {SinkBench}

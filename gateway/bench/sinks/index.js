@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, SluiceError } from '../../errors.js'
-import { sinkTypes } from '../../sinks/index.js'
+import { describe, SluiceError } from '../../base/errors.js'
+import { sinkTypes } from '../../databases/index.js'
 import { quantity } from '../../stats/format.js'
 import { median, narrowBatches } from '../narrow-rows.js'
 import { measure, throughSink } from './measure.js'
@@ -37,11 +37,11 @@ const FULL = { batchRows: [1, 100, 1000, 10_000, 100_000], writers: [1, 2, 4], c
 const QUICK = { batchRows: [100, 10_000, 100_000], writers: [1, 2], cellMs: 700, turns: 1 }
 
 /** How many batches a cell has at hand at most: enough for its time. */
-const MOST_BATCHES = 20_000
+const MAX_BATCHES = 20_000
 /** What a turn of the comparison takes, about, where so many times the rows are enough for it. */
 const SHORTEST_TURN_SECONDS = 0.3
-const LONGEST_TURN_SECONDS = 5
-const MOST_TIMES_ROWS = 4
+const MAX_TURN_SECONDS = 5
+const MAX_TIMES_ROWS = 4
 
 /** @param {Options} options @returns {Promise<Measured[]>} */
 export async function benchSinks ({ only, rows, quick, progress }) {
@@ -97,7 +97,7 @@ async function measureAll (title, running, { rows, batchRows, writers, cellMs, t
   /** @type {Rate[]} */
   const cells = []
   for (const size of batchRows) {
-    const batches = narrowBatches({ rows: Math.min(Math.max(rows, size), size * MOST_BATCHES), batchRows: size, source: 'rows' })
+    const batches = narrowBatches({ rows: Math.min(Math.max(rows, size), size * MAX_BATCHES), batchRows: size, source: 'rows' })
     for (const count of writers) {
       const cell = await measure(running, batches, { writers: count, limitMs: cellMs })
       progress(`${title}: ${quantity(size)} a batch, ${count} at a time: ${quantity(cell.rowsPerSecond)} rows/s`)
@@ -105,7 +105,7 @@ async function measureAll (title, running, { rows, batchRows, writers, cellMs, t
     }
   }
   const best = cells.reduce((most, cell) => cell.rowsPerSecond > most.rowsPerSecond ? cell : most)
-  const compared = Math.ceil(Math.min(best.rowsPerSecond * LONGEST_TURN_SECONDS, Math.max(rows, Math.min(MOST_TIMES_ROWS * rows, best.rowsPerSecond * SHORTEST_TURN_SECONDS))))
+  const compared = Math.ceil(Math.min(best.rowsPerSecond * MAX_TURN_SECONDS, Math.max(rows, Math.min(MAX_TIMES_ROWS * rows, best.rowsPerSecond * SHORTEST_TURN_SECONDS))))
   const batches = narrowBatches({ rows: compared, batchRows: best.batchRows, source: 'rows' })
   const ours = []
   const theirs = []

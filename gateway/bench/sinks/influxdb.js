@@ -5,9 +5,9 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { InfluxDB } from 'influx'
-import { encodeLines } from '../../codecs/line-protocol.js'
-import { open } from '../../sinks/influxdb/index.js'
-import { connect } from '../../sinks/influxdb/server.js'
+import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
+import { open } from '../../databases/influxdb/sink.js'
+import { connect } from '../../databases/influxdb/connection.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch

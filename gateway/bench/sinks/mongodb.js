@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Long, MongoClient } from 'mongodb'
-import { open } from '../../sinks/mongodb/index.js'
-import { WRITE_CONCERN } from '../../sinks/mongodb/insert.js'
-import { connect } from '../../sinks/mongodb/server.js'
+import { open } from '../../databases/mongodb/sink.js'
+import { WRITE_CONCERN } from '../../databases/mongodb/insert.js'
+import { connect } from '../../databases/mongodb/connection.js'
 
 /**
  * @typedef {import('./sink-bench.js').Running} Running
@@ -21,7 +21,8 @@ const { missingMongodb, startMongodb } = await servers()
 export const bench = {
   title: 'MongoDB, a document a row, index on time_ns',
   missing: missingMongodb,
-  note: 'the server is FerretDB over PostgreSQL, not mongod, whose figures would be several times as high: what counts is the ratio to the driver',
+  note: 'the server is FerretDB over PostgreSQL, not mongod, whose figures would be several times as high: what counts is the ratio ' +
+    'to the driver',
   async start (folder) {
     const dir = join(folder, 'mongodb')
     await mkdir(dir, { recursive: true })

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
-import { open } from '../../sinks/mysql/index.js'
-import { quote } from '../../sinks/mysql/dialect.js'
-import { connect } from '../../sinks/mysql/server.js'
+import { open } from '../../databases/mysql/sink.js'
+import { quote } from '../../databases/mysql/dialect.js'
+import { connect } from '../../databases/mysql/connection.js'
 
 /**
  * @typedef {import('./sink-bench.js').Running} Running

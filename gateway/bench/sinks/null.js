@@ -1,4 +1,4 @@
-import { open } from '../../sinks/null/index.js'
+import { open } from '../../databases/null/sink.js'
 
 /** What calling a sink costs, and the memory of which batches it was given. @type {import('./sink-bench.js').SinkBench} */
 export const bench = {
@@ -11,7 +11,7 @@ export const bench = {
       async open () {
         const sink = await open()
         const counting = {
-          .../** @type {import('../../sinks/sink.js').Sink} */ (sink),
+          .../** @type {import('../../databases/sink.js').Sink} */ (sink),
           prepare: sink.prepare.bind(sink),
           async write (/** @type {import('../../batch/batch.js').Batch[]} */ batches) {
             for (const batch of batches) rows += batch.rows

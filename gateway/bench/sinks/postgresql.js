@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import pg from 'pg'
-import { open } from '../../sinks/postgresql/index.js'
-import { connect } from '../../sinks/postgresql/server.js'
+import { open } from '../../databases/postgresql/sink.js'
+import { connect } from '../../databases/postgresql/connection.js'
 import { runPsql } from '../postgresql.js'
 
 /** As many as node-red-contrib-postgresql has. */
@@ -44,7 +44,7 @@ export const bench = {
       await close()
       return `"${batch.source}"`
     }
-    const tables = async () => (await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).rows.map(({ tablename }) => String(tablename))
+    const tables = async () => (await client.query('SELECT tablename FROM pg_tables WHERE schemaname = \'public\'')).rows.map(({ tablename }) => String(tablename))
 
     return {
       version: `PostgreSQL ${version.split(' ')[0]}`,

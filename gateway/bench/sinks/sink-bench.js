@@ -1,13 +1,16 @@
 /**
- * What `sluice bench sinks` needs to know of a database, beside its sink. A module `gateway/bench/sinks/<type>.js` exports `bench`, a SinkBench or
+ * What `sluice bench sinks` needs to know of a database, beside its sink. A module `gateway/bench/sinks/<type>.js` exports `bench`, a
+ * SinkBench or
  * several.
- * Whatever it needs of the development set-up (`test/servers`), it imports inside its functions: the published package loads this folder, too.
+ * Whatever it needs of the development set-up (`test/servers`), it imports inside its functions: the published package loads this folder,
+ * too.
  *
- * All store the same rows, those of `narrow-rows.js` (time, sensor int32, value float64; batches with identity), into equal tables with equal
+ * All store the same rows, those of `narrow-rows.js` (time, sensor int32, value float64; batches with identity), into equal tables with
+ * equal
  * indexes, with equal durability where the rival can have it.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
- * @typedef {import('../../sinks/sink.js').Sink} Sink
+ * @typedef {import('../../databases/sink.js').Sink} Sink
  *
  * @typedef {object} SinkBench
  * @property {string} title  of the table, with the layout: "MariaDB, narrow, index on time and sensor"
@@ -29,8 +32,10 @@
  * @typedef {{name: string, run: Run}} Loader
  * @typedef {{name: string, rows: number, run: Run}} Naive  `rows`: as many as take some seconds, which are what `run` is given
  *
- * @typedef {(batches: Batch[]) => Promise<number>} Run  stores the batches' rows into the cleared database (making the table, before the clock starts, where it is missing)
- *   and gives the seconds of the load itself, without writing a loader's file and without starting a client's process where that takes longer than a load
+ * @typedef {(batches: Batch[]) => Promise<number>} Run  stores the batches' rows into the cleared database (making the table, before the
+ *   clock starts, where it is missing)
+ *   and gives the seconds of the load itself, without writing a loader's file and without starting a client's process where that takes
+ *   longer than a load
  */
 
 export {}

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { open } from '../../sinks/sqlite/index.js'
+import { open } from '../../databases/sqlite/sink.js'
 import { manyRows } from '../sqlite.js'
 
 /** @type {import('./sink-bench.js').SinkBench} */
@@ -28,7 +28,7 @@ export const bench = {
       },
       async clear () { remove() },
       count: async () => withDatabase(database => {
-        const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'sluice_commits'").all()
+        const tables = database.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name <> \'sluice_commits\'').all()
         return tables.reduce((sum, { name }) => sum + Number(database.prepare(`SELECT count(*) AS count FROM "${name}"`).get()?.count), 0)
       }),
       loader: { name: 'plain loop, 100 rows a statement, a transaction a batch', run: batches => manyRows(file, batches) },

@@ -6,8 +6,8 @@ import { readDbcFile } from '../../can/dbc-file.js'
 import { parseDbc } from '../../can/dbc.js'
 import { Decoder } from '../../can/decoder.js'
 import { lineBlocks } from '../../can/line-blocks.js'
-import { MessageRows } from '../../sources/message-rows.js'
-import { openReplay } from '../../sources/replay.js'
+import { MessageRows } from '../../can/source/message-rows.js'
+import { openPlayback } from '../../can/source/candump-playback.js'
 
 /**
  * @typedef {import('../../can/candump.js').Frame} Frame
@@ -30,7 +30,8 @@ const DENSE_FRAMES = 20_000
 const FRAME_NS = 250_000n
 
 /**
- * Reads logs again and again: a real one of NMEA 2000, a third of whose frames its DBC knows, and one of a dense bus, as cars have it: 40 messages of 12 signals, in Motorola order.
+ * Reads logs again and again: a real one of NMEA 2000, a third of whose frames its DBC knows, and one of a dense bus, as cars have it: 40
+ * messages of 12 signals, in Motorola order.
  * @param {{seconds: number}} options  of each of the four runs
  * @returns {Promise<CanRow[]>}
  */
@@ -62,14 +63,14 @@ export async function benchCan ({ seconds }) {
 }
 
 /**
- * The same log by the source of the *candump replay* node, as fast as it can.
+ * The same log by the source of the *candump player* node, as fast as it can.
  * @param {{seconds: number}} options
  */
-export async function benchReplay ({ seconds }) {
+export async function benchPlayback ({ seconds }) {
   let signals = 0
   const log = { info () {}, warn () {}, error () {} }
   const startMs = performance.now()
-  const { counters, close } = openReplay({ name: 'n2k', logFile: LOG_FILE, dbcFile: DBC_FILE, speed: 0, loop: true }, {
+  const { counters, close } = openPlayback({ name: 'n2k', logFile: LOG_FILE, dbcFile: DBC_FILE, speed: 0, loop: true }, {
     emit: ({ rows, fields }) => { signals += rows * fields.filter(({ name }) => name !== 'address').length },
     held: () => false,
     log,

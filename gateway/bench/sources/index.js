@@ -1,5 +1,5 @@
 import { quantity } from '../../stats/format.js'
-import { benchCan, benchReplay } from './can.js'
+import { benchCan, benchPlayback } from './can.js'
 import { benchModbus } from './modbus.js'
 import { runWeek } from './modbus-week.js'
 import { benchSimulator } from './simulator.js'
@@ -19,16 +19,16 @@ export async function benchSources ({ quick, progress }) {
   const modbus = await benchModbus({ seconds: quick ? 1 : 3, progress })
   progress('CAN')
   const can = await benchCan({ seconds: quick ? 1 : 5 })
-  const replay = await benchReplay({ seconds: quick ? 1 : 5 })
+  const playback = await benchPlayback({ seconds: quick ? 1 : 5 })
   progress('simulator')
   const simulator = await benchSimulator({ seconds: quick ? 3 : 20 })
   const week = await runWeek({ polls: quick ? POLLS_OF_A_WEEK / 10 : POLLS_OF_A_WEEK, progress })
-  return { modbus, can, replay, simulator, week }
+  return { modbus, can, playback, simulator, week }
 }
 
 /** @param {Awaited<ReturnType<typeof benchSources>>} measured @returns {Table} */
-export function sourcesTable ({ modbus, can, replay, simulator, week }) {
-  return [...modbus.flatMap(modbusRows), ...can.flatMap(canRows), replayRow(replay), ...simulator.flatMap(simulatorRows), ...weekRows(week)]
+export function sourcesTable ({ modbus, can, playback, simulator, week }) {
+  return [...modbus.flatMap(modbusRows), ...can.flatMap(canRows), playbackRow(playback), ...simulator.flatMap(simulatorRows), ...weekRows(week)]
 }
 
 /** @param {Awaited<ReturnType<typeof benchModbus>>[number]} measured @returns {Table} */
@@ -49,9 +49,9 @@ function canRows ({ what, framesPerSecond, signalsPerSecond, decodeOnlySignalsPe
   ]
 }
 
-/** @param {Awaited<ReturnType<typeof benchReplay>>} measured @returns {Table[number]} */
-function replayRow ({ framesPerSecond, signalsPerSecond }) {
-  return ['the real log by candump replay, as fast as it can', `${quantity(signalsPerSecond)} signals/s of ${quantity(framesPerSecond)} frames/s`, `≥ ${quantity(GOAL_SIGNALS).trim()}`, signalsPerSecond >= GOAL_SIGNALS]
+/** @param {Awaited<ReturnType<typeof benchPlayback>>} measured @returns {Table[number]} */
+function playbackRow ({ framesPerSecond, signalsPerSecond }) {
+  return ['the real log by candump player, as fast as it can', `${quantity(signalsPerSecond)} signals/s of ${quantity(framesPerSecond)} frames/s`, `≥ ${quantity(GOAL_SIGNALS).trim()}`, signalsPerSecond >= GOAL_SIGNALS]
 }
 
 /** @param {Awaited<ReturnType<typeof benchSimulator>>[number]} measured @returns {Table} */

@@ -1,6 +1,9 @@
 import { createServer } from 'node:net'
 
-/** A Modbus TCP server that answers every read of registers at once, for measuring masters. Run in a process of its own, it says its port on the standard output. */
+/**
+ * A Modbus TCP server that answers every read of registers at once, for measuring masters. Run in a process of its own, it says its port on
+ * the standard output.
+ */
 
 const HEADER = 7
 

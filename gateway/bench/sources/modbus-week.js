@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { openDevice } from '../../modbus/device.js'
-import { openModbusSimulator } from '../../modbus/simulator/simulator.js'
-import { openModbusRead } from '../../sources/modbus.js'
+import { openModbusSimulator } from '../../simulators/modbus/simulator.js'
+import { openModbusRead } from '../../modbus/source.js'
 
 /**
  * @typedef {object} Week
@@ -42,7 +42,8 @@ const FAULTS = [
 ]
 
 /**
- * Polls a simulated device that fails now and then, over loopback, many sources over one connection with several requests under way. For the sources time flies: no poll waits for
+ * Polls a simulated device that fails now and then, over loopback, many sources over one connection with several requests under way. For
+ * the sources time flies: no poll waits for
  * the next to be due.
  * @param {{polls: number, sampleEvery?: number, progress?: (text: string) => void}} options
  * @returns {Promise<Week>}
@@ -98,7 +99,7 @@ export async function runWeek ({ polls, sampleEvery = 50_000, progress = () => {
   }
 }
 
-/** Who sleeps has slept. @returns {import('../../batch/clock.js').Clock} */
+/** Who sleeps has slept. @returns {import('../../clock/system-clock.js').Clock} */
 function flyingClock () {
   let ns = START_NS
   return {

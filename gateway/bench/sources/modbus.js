@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import modbusSerial from 'modbus-serial'
 import { openDevice } from '../../modbus/device.js'
-import { openModbusRead } from '../../sources/modbus.js'
+import { openModbusRead } from '../../modbus/source.js'
 
 const SERVER = fileURLToPath(new URL('modbus-server.js', import.meta.url))
 const REGISTERS = 125
@@ -18,7 +18,8 @@ const TAGS_PER_GROUP = 992
 const PERIOD_MS = 10
 
 /**
- * Registers a second over loopback, one request at a time and eight: of modbus-serial in its tightest loop, which does nothing with what it reads, and of *modbus read*, which makes batches of
+ * Registers a second over loopback, one request at a time and eight: of modbus-serial in its tightest loop, which does nothing with what it
+ * reads, and of *modbus read*, which makes batches of
  * float32 values. Turn by turn; the best of each counts.
  * @param {{seconds: number, progress: (text: string) => void}} options
  */

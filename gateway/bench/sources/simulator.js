@@ -1,5 +1,5 @@
-import { systemClock } from '../../batch/clock.js'
-import { openSimulator } from '../../sources/simulator.js'
+import { systemClock } from '../../clock/system-clock.js'
+import { openSimulator } from '../../simulators/simulator.js'
 import { Latency } from '../../stats/latency.js'
 
 /**

@@ -1,23 +1,27 @@
-import { openReplayBus } from './replay.js'
+import { openPlaybackBus } from './playback.js'
 import { openSocketcan } from './socketcan.js'
 import { openVirtualBus } from './virtual.js'
 
 /**
- * The contract of a CAN bus. Whoever listens hears every frame that the bus carries, those sent through it by others in this process included.
+ * The contract of a CAN bus. Whoever listens hears every frame that the bus carries, those sent through it by others in this process
+ * included.
  *
- * @typedef {import('../candump.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a live bus
+ * @typedef {import('../candump.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a live
+ *   bus
  *
  * @typedef {object} Listener
  * @property {import('./id-filter.js').IdFilter|null} filter  null: hears all. Error frames come in any case
- * @property {(frames: Frame[], times: BigInt64Array) => void} take  frames in order, and when each was on the bus: nanoseconds of the source clock
- * @property {() => boolean} held  whether it cannot take more: a replay waits then
+ * @property {(frames: Frame[], times: BigInt64Array) => void} take  frames in order, and when each was on the bus: nanoseconds of the
+ *   source clock
+ * @property {() => boolean} held  whether it cannot take more: a playback waits then
  * @property {(frames: number) => void} miss  a live bus cannot wait: it calls this in place of `take` of a listener that is held
  * @property {(error?: unknown) => void} end  the bus has no more frames, or failed, or `take` threw this. Not called after `close`
  *
  * @typedef {object} Bus
  * @property {string} name
  * @property {(listener: Listener) => () => void} listen  until the function it returns is called
- * @property {(frame: Frame, dueNs?: bigint) => Promise<void>} send  resolves when the bus has accepted the frame; rejects with SLUICE_CAN_SEND or SLUICE_CAN_READ_ONLY. `dueNs`: when a
+ * @property {(frame: Frame, dueNs?: bigint) => Promise<void>} send  resolves when the bus has accepted the frame; rejects with
+ *   SLUICE_CAN_SEND or SLUICE_CAN_READ_ONLY. `dueNs`: when a
  *   simulated sender was to send it, which a bus without a clock of its own takes as its time
  * @property {Record<string, number>} counters  live: `badLines` of a log, and `drops`, frames that the interface lost
  * @property {() => string|undefined} trouble  what is wrong now, in a few words
@@ -25,19 +29,19 @@ import { openVirtualBus } from './virtual.js'
  * @property {() => Promise<void>} close
  *
  * @typedef {object} BusContext
- * @property {import('../../sinks/sink.js').Log} log
- * @property {import('../../batch/clock.js').Clock} [clock]
+ * @property {import('../../base/log.js').Log} log
+ * @property {import('../../clock/system-clock.js').Clock} [clock]
  */
 
 /** @type {Record<string, {label: string, open: (options: any, context: BusContext) => Bus|Promise<Bus>}>} */
 const kinds = {
   socketcan: { label: 'SocketCAN interface (Linux)', open: openSocketcan },
-  replay: { label: 'Replay of a candump log', open: openReplayBus },
+  playback: { label: 'Playback of a candump log', open: openPlaybackBus },
   virtual: { label: 'Virtual: inside this process', open: openVirtualBus }
 }
 
 const ofSocketcan = { kind: 'socketcan' }
-const ofReplay = { kind: 'replay' }
+const ofPlayback = { kind: 'playback' }
 
 export const schema = {
   type: 'object',
@@ -47,7 +51,7 @@ export const schema = {
     kind: {
       type: 'string',
       title: 'Kind',
-      description: 'A replayed log feeds the same nodes as a real bus. On a virtual bus, nodes of this Node-RED hear each other.',
+      description: 'A played log feeds the same nodes as a real bus. On a virtual bus, nodes of this Node-RED hear each other.',
       enum: Object.keys(kinds),
       'x-labels': Object.fromEntries(Object.entries(kinds).map(([kind, { label }]) => [kind, label])),
       default: 'socketcan'
@@ -86,10 +90,11 @@ export const schema = {
     logFile: {
       type: 'string',
       title: 'Log file',
-      description: 'As candump writes it: with -l, or what it shows on the screen. It plays as if it were live, from when the first node listens.',
+      description: 'As candump writes it: with -l, or what it shows on the screen. It plays as if it were live, from when the first ' +
+        'node listens.',
       minLength: 1,
       default: 'examples/data/nmea2000.log',
-      'x-when': ofReplay
+      'x-when': ofPlayback
     },
     speed: {
       type: 'number',
@@ -99,14 +104,14 @@ export const schema = {
       maximum: 100000,
       default: 1,
       'x-unit': '×',
-      'x-when': ofReplay
+      'x-when': ofPlayback
     },
     loop: {
       type: 'boolean',
       title: 'Loop',
       description: 'Start again at the end of the log.',
       default: true,
-      'x-when': ofReplay
+      'x-when': ofPlayback
     },
     bitrate: {
       type: 'integer',
@@ -135,7 +140,8 @@ export const schema = {
  * @param {any} options  as in the schema, complete
  * @param {BusContext} context
  * @returns {Promise<Bus>}
- * @throws {import('../../errors.js').SluiceError} what can be known at once: SLUICE_CAN_SOCKETCAN, SLUICE_REPLAY_FILE. An interface that is not there is waited for
+ * @throws {import('../../base/errors.js').SluiceError} what can be known at once: SLUICE_CAN_SOCKETCAN, SLUICE_REPLAY_FILE. An interface
+ *   that is not there is waited for
  */
 export async function openBus (options, context) {
   return kinds[options.kind].open(options, context)

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../errors.js'
+import { SluiceError } from '../../base/errors.js'
 
 /** @typedef {import('../candump.js').Frame} Frame */
 

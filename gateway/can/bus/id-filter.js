@@ -1,20 +1,24 @@
-import { SluiceError } from '../../errors.js'
+import { SluiceError } from '../../base/errors.js'
 
 /**
- * Which identifiers are wanted, as a user writes it: `123, 200-2FF, 18FEF100x, 7E8:7F8`. Hexadecimal; up to three digits are an 11-bit identifier, more or an `x` at the end a 29-bit one.
+ * Which identifiers are wanted, as a user writes it: `123, 200-2FF, 18FEF100x, 7E8:7F8`. Hexadecimal; up to three digits are an 11-bit
+ * identifier, more or an `x` at the end a 29-bit one.
  * A range includes both ends. After a colon stands a mask: of the identifier's bits, those that must be equal.
  *
- * @typedef {{id: number, mask: number}} KernelFilter  as of linux/can.h: wanted where (received & mask) === (id & mask), the flags of the identifier included
+ * @typedef {{id: number, mask: number}} KernelFilter  as of linux/can.h: wanted where (received & mask) === (id & mask), the flags of the
+ *   identifier included
  * @typedef {object} IdFilter
  * @property {(id: number, extended: boolean) => boolean} wants
  * @property {KernelFilter[]|null} kernel  the same for SocketCAN; null where it takes more of them than a socket can have
  */
 
-const MOST_KERNEL_FILTERS = 512
+const MAX_KERNEL_FILTERS = 512
 const EXTENDED_FLAG = 0x80000000
 const ENTRY = /^([0-9A-Fa-f]{1,8})(x?)(?:([-:])([0-9A-Fa-f]{1,8})(x?))?$/
 
-/** @typedef {{extended: boolean, low: number, high: number, mask: number}} Entry  a range, or with `mask` not -1 one identifier under a mask */
+/**
+ * @typedef {{extended: boolean, low: number, high: number, mask: number}} Entry  a range, or with `mask` not -1 one identifier under a mask
+ */
 
 /**
  * @param {string} text  entries, parted by commas or spaces
@@ -27,16 +31,20 @@ export function parseIdFilter (text) {
   const kernel = entries.flatMap(kernelFilters)
   return {
     wants: (id, extended) => entries.some(entry => entry.extended === extended && (entry.mask === -1 ? id >= entry.low && id <= entry.high : ((id ^ entry.low) & entry.mask) === 0)),
-    kernel: kernel.length <= MOST_KERNEL_FILTERS ? kernel : null
+    kernel: kernel.length <= MAX_KERNEL_FILTERS ? kernel : null
   }
 }
 
-/** What passes any of several filters, for the kernel; null: it cannot sort out what is wanted. @param {(IdFilter|null)[]} filters @returns {KernelFilter[]|null} */
+/**
+ * What passes any of several filters, for the kernel; null: it cannot sort out what is wanted.
+ * @param {(IdFilter|null)[]} filters
+ * @returns {KernelFilter[]|null}
+ */
 export function unionOf (filters) {
   const kernel = filters.map(filter => filter?.kernel ?? null)
   if (kernel.length === 0 || kernel.includes(null)) return null
   const all = /** @type {KernelFilter[][]} */ (kernel).flat()
-  return all.length <= MOST_KERNEL_FILTERS ? all : null
+  return all.length <= MAX_KERNEL_FILTERS ? all : null
 }
 
 /** @param {string} word @returns {Entry} */

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * What Linux knows of a CAN interface: its counters from /sys/class/net, its state and bit rates from `ip -details -json link show`, where there is an `ip`.
+ * What Linux knows of a CAN interface: its counters from /sys/class/net, its state and bit rates from `ip -details -json link show`, where
+ * there is an `ip`.
  *
  * @typedef {object} Counts
  * @property {boolean} isUp
@@ -13,7 +14,8 @@ import { promisify } from 'node:util'
  * @property {number} drops  received and lost, in the controller or for want of memory
  *
  * @typedef {object} Details
- * @property {string|undefined} state  "error-active", "error-warning", "error-passive", "bus-off", "stopped", "sleeping"; undefined of a virtual interface
+ * @property {string|undefined} state  "error-active", "error-warning", "error-passive", "bus-off", "stopped", "sleeping"; undefined of a
+ *   virtual interface
  * @property {number} bitrate  0 where it has none
  * @property {number} dataBitrate
  */

@@ -5,7 +5,8 @@ const OLDEST_NS = 10_000_000_000n
 const NS_PER_MS = 1_000_000n
 
 /**
- * Turns the kernel's times, of the wall clock, into those of the source clock. How far the two are apart is the most that was seen lately: the wall clock reads whole milliseconds, and so
+ * Turns the kernel's times, of the wall clock, into those of the source clock. How far the two are apart is the most that was seen lately:
+ * the wall clock reads whole milliseconds, and so
  * never too much. A step of it is followed at once.
  */
 export class KernelClock {
@@ -18,7 +19,7 @@ export class KernelClock {
   #windowNs = 0n
   #lastNs = 0n
 
-  /** @param {import('../../batch/clock.js').Clock} clock @param {() => number} [wallMs] */
+  /** @param {import('../../clock/system-clock.js').Clock} clock @param {() => number} [wallMs] */
   constructor (clock, wallMs = Date.now) {
     this.#clock = clock
     this.#wallMs = wallMs

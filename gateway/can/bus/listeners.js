@@ -11,7 +11,10 @@ export class Listeners {
   #all = new Set()
   #waits
 
-  /** @param {{bitrate: number, dataBitrate: number}} rates  bits a second; 0 where not known @param {{waits?: boolean}} [options]  for those that are held */
+  /**
+   * @param {{bitrate: number, dataBitrate: number}} rates  bits a second; 0 where not known
+   * @param {{waits?: boolean}} [options]  for those that are held
+   */
   constructor ({ bitrate, dataBitrate }, { waits = false } = {}) {
     this.#waits = waits
     this.statistics = new BusStatistics({ bitrate, dataBitrate })

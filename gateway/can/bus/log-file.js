@@ -1,5 +1,5 @@
 import { accessSync, constants, createReadStream, statSync } from 'node:fs'
-import { describe, SluiceError } from '../../errors.js'
+import { describe, SluiceError } from '../../base/errors.js'
 
 /** The bytes of a CAN log. @param {string} path @returns {AsyncGenerator<Uint8Array, void>} */
 export async function * readLog (path) {

@@ -1,6 +1,6 @@
 import { Batch } from '../../batch/batch.js'
 import { parseTime } from '../../batch/time.js'
-import { describe } from '../../errors.js'
+import { describe } from '../../base/errors.js'
 import { parseCandumpLine } from '../candump.js'
 
 /**
@@ -11,19 +11,22 @@ import { parseCandumpLine } from '../candump.js'
  * @typedef {{frame: Frame, ns: bigint|null}} Timed  `ns`: null where nothing says when
  */
 
-const MOST_BYTES = 1785
+const MAX_BYTES = 1785
 /** As cansend has it, without bus and time: 123#DEADBEEF. */
 const CANSEND = /^[0-9A-Fa-f]{3,8}#\S*$/
 const HEX_BYTES = /^(?:[0-9A-Fa-f]{2}[\s.]*)*$/
 const DECIMAL_BYTES = /^\d{1,3}(?:\s*,\s*\d{1,3})*$/
-const BYTES_IN_TEXT = 6 * MOST_BYTES
+const BYTES_IN_TEXT = 6 * MAX_BYTES
 const FRAME_FIELDS = ['id', 'extended', 'data']
 
 /**
- * The frames of a payload. It may be lines of candump or cansend (text or a buffer of it), an object, an array of these, or a batch of frames as can read gives it.
+ * The frames of a payload. It may be lines of candump or cansend (text or a buffer of it), an object, an array of these, or a batch of
+ * frames as can read gives it.
  *
- * An object has `id` (or `canid`) as a number or a text such as "0x123", `data` (or `rawData`) as a buffer, an array of bytes or text ("DEADBEEF", "222,173,190"), and perhaps `extended`
- * (`ext`; else those beyond 11 bits are), `fd` (`canfd`; else those of more than 8 bytes are), `remote` (`rtr`), `error` (`err`), `dlc`, `bus`, and `timestamp` (`time`): nanoseconds as BigInt, a
+ * An object has `id` (or `canid`) as a number or a text such as "0x123", `data` (or `rawData`) as a buffer, an array of bytes or text
+ * ("DEADBEEF", "222,173,190"), and perhaps `extended`
+ * (`ext`; else those beyond 11 bits are), `fd` (`canfd`; else those of more than 8 bytes are), `remote` (`rtr`), `error` (`err`), `dlc`,
+ * `bus`, and `timestamp` (`time`): nanoseconds as BigInt, a
  * number of seconds to microseconds, told apart by its size, a date, or ISO 8601 text.
  * @param {unknown} payload
  * @returns {{frames: Timed[], refused: Refusal[]}}
@@ -81,11 +84,11 @@ function idOf (value) {
 /** @param {any} value @returns {Uint8Array|string} what is wrong, as text */
 function bytesOf (value) {
   if (value === undefined || value === null || value === '') return new Uint8Array(0)
-  if (value instanceof Uint8Array) return value.length <= MOST_BYTES ? value : `${value.length} data bytes`
+  if (value instanceof Uint8Array) return value.length <= MAX_BYTES ? value : `${value.length} data bytes`
   if (typeof value === 'string') return bytesOfText(value)
   const list = value.type === 'Buffer' ? value.data : value // a buffer that was JSON in between
   if (!isByteList(list)) return 'its data are no bytes'
-  return list.length <= MOST_BYTES ? Uint8Array.from(list) : `${list.length} data bytes`
+  return list.length <= MAX_BYTES ? Uint8Array.from(list) : `${list.length} data bytes`
 }
 
 /** @param {string} text @returns {Uint8Array|string} */

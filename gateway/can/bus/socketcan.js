@@ -1,5 +1,5 @@
-import { systemClock } from '../../batch/clock.js'
-import { describe, SluiceError } from '../../errors.js'
+import { systemClock } from '../../clock/system-clock.js'
+import { describe, SluiceError } from '../../base/errors.js'
 import { refuseMisfit } from './frames.js'
 import { unionOf } from './id-filter.js'
 import { CanInterface } from './interface.js'
@@ -11,7 +11,8 @@ import { Listeners } from './listeners.js'
  * @typedef {import('./bus.js').Frame} Frame
  *
  * @typedef {{interface: string, sending: boolean, fd: boolean, bitrate: number, dataBitrate: number}} SocketcanOptions
- * @typedef {{id: number, ext?: boolean, rtr?: boolean, err?: boolean, data: Uint8Array, ts_sec?: number, ts_usec?: number}} Message  as the package socketcan has it
+ * @typedef {{id: number, ext?: boolean, rtr?: boolean, err?: boolean, data: Uint8Array, ts_sec?: number, ts_usec?: number}} Message  as the
+ *   package socketcan has it
  * @typedef {object} RawChannel  of the package socketcan 4
  * @property {(event: 'onMessage'|'onStopped', run: (message: any) => void) => void} addListener
  * @property {() => void} start
@@ -28,10 +29,10 @@ import { Listeners } from './listeners.js'
 const LOOK_MS = 1000
 /** `ip` is a process of its own, started only so often. */
 const LOOKS_PER_DETAILS = 10
-const MOST_LOOKS_BETWEEN_TRIES = 30
+const MAX_LOOKS_BETWEEN_TRIES = 30
 const CLASSIC_BYTES = 8
-const MOST_FRAMES = 1000
-const MOST_WAITING = 1000
+const MAX_FRAMES = 1000
+const MAX_WAITING = 1000
 /** How long to wait for room in the queue of the interface, time after time: 127 ms in all. */
 const ROOM_MS = [1, 2, 4, 8, 16, 32, 64]
 const EVERYTHING = [{ id: 0, mask: 0 }]
@@ -39,10 +40,12 @@ const EVERYTHING = [{ id: 0, mask: 0 }]
 const NOTHING = [{ id: 0x1FFFFFFF, mask: 0x9FFFFFFF }]
 
 /**
- * An interface of Linux. It need not be there yet, and may go and come back: it is looked for each second, and opened again. What is sent goes through a socket of its own, so that it is
+ * An interface of Linux. It need not be there yet, and may go and come back: it is looked for each second, and opened again. What is sent
+ * goes through a socket of its own, so that it is
  * heard here as it is by every other program.
  *
- * Times are the kernel's. Of a received frame of at most 8 bytes the package does not tell whether it was CAN FD: it is taken as a classic one.
+ * Times are the kernel's. Of a received frame of at most 8 bytes the package does not tell whether it was CAN FD: it is taken as a classic
+ * one.
  * @param {SocketcanOptions} options
  * @param {import('./bus.js').BusContext} context
  * @param {System} [system]
@@ -91,7 +94,12 @@ class SocketcanBus {
   #closing = new AbortController()
   #stopLooking
 
-  /** @param {SocketcanOptions} options @param {import('./bus.js').BusContext} context @param {(name: string) => RawChannel} makeChannel @param {CanInterface} canInterface */
+  /**
+   * @param {SocketcanOptions} options
+   * @param {import('./bus.js').BusContext} context
+   * @param {(name: string) => RawChannel} makeChannel
+   * @param {CanInterface} canInterface
+   */
   constructor (options, { log, clock = systemClock }, makeChannel, canInterface) {
     this.name = options.interface
     this.#options = options
@@ -119,7 +127,7 @@ class SocketcanBus {
     const { sending, fd } = this.#options
     if (!sending) throw new SluiceError('SLUICE_CAN_SEND', `Sending to ${this.name} is not allowed.`, { fix: 'Allow it in the form of the bus.' })
     refuseMisfit(frame, fd, this.name)
-    if (this.#waiting === MOST_WAITING) throw this.#refusal(`${MOST_WAITING} frames wait to be sent already`)
+    if (this.#waiting === MAX_WAITING) throw this.#refusal(`${MAX_WAITING} frames wait to be sent already`)
     this.#waiting++
     const turn = this.#turn.then(() => this.#sendNow(frame)).finally(() => { this.#waiting-- })
     this.#turn = turn.catch(() => {})
@@ -153,7 +161,10 @@ class SocketcanBus {
     return this.#looking
   }
 
-  /** Where the kernel keeps frames back, it has counted them; they are taken to be as long as those that are heard. @param {import('../statistics.js').BusReport} heard */
+  /**
+   * Where the kernel keeps frames back, it has counted them; they are taken to be as long as those that are heard.
+   * @param {import('../statistics.js').BusReport} heard
+   */
   #rates ({ framesPerSecond, loadPercent }) {
     if (!unionOf(this.#listeners.filters)) return { framesPerSecond, loadPercent }
     const load = loadPercent === null || framesPerSecond === 0 ? null : loadPercent * this.#framesPerSecond / framesPerSecond
@@ -210,7 +221,7 @@ class SocketcanBus {
     } catch (error) {
       this.#problem = `${this.name} cannot be opened: ${describe(error)}`
       if (this.#tries === 0) this.#log.warn(`${this.#problem}. It is tried again and again.`)
-      this.#tryAt = this.#looks + Math.min(2 ** this.#tries++, MOST_LOOKS_BETWEEN_TRIES)
+      this.#tryAt = this.#looks + Math.min(2 ** this.#tries++, MAX_LOOKS_BETWEEN_TRIES)
       return
     }
     if (this.#opened) this.counters.reopened++
@@ -242,7 +253,7 @@ class SocketcanBus {
     if (this.#frames.length === 0) setImmediate(() => this.#tell())
     this.#frames.push({ stamp: null, bus: this.name, id, extended: ext, kind: err ? 'error' : rtr ? 'remote' : 'data', fd: data.length > CLASSIC_BYTES, data })
     this.#times.push(this.#kernelClock.timeOf(seconds, microseconds))
-    if (this.#frames.length === MOST_FRAMES) this.#tell()
+    if (this.#frames.length === MAX_FRAMES) this.#tell()
   }
 
   #tell () {
@@ -285,7 +296,7 @@ class SocketcanBus {
 /** @returns {Promise<any>} */
 async function loadSocketcan () {
   const problem = process.platform === 'linux' ? '' : 'SocketCAN is a part of Linux, and this is another system.'
-  if (problem) throw new SluiceError('SLUICE_CAN_SOCKETCAN', problem, { fix: 'Replay a log, or use a virtual bus.' })
+  if (problem) throw new SluiceError('SLUICE_CAN_SOCKETCAN', problem, { fix: 'Play a log, or use a virtual bus.' })
   try {
     const name = 'socketcan' // a variable: it is not installed everywhere, and the types need not know it
     const module = await import(name)

@@ -1,4 +1,4 @@
-import { systemClock } from '../../batch/clock.js'
+import { systemClock } from '../../clock/system-clock.js'
 import { refuseMisfit } from './frames.js'
 import { Listeners } from './listeners.js'
 

@@ -1,6 +1,6 @@
-import { systemClock } from '../../batch/clock.js'
-import { describe, SluiceError } from '../../errors.js'
-import { readOptions } from '../../options.js'
+import { systemClock } from '../../clock/system-clock.js'
+import { describe, SluiceError } from '../../base/errors.js'
+import { readOptions } from '../../base/options.js'
 import { readDbcFile } from '../dbc-file.js'
 import { frameOf } from '../encoder.js'
 import { framesOf } from './payload.js'
@@ -9,7 +9,8 @@ import { framesOf } from './payload.js'
  * @typedef {import('./bus.js').Bus} Bus
  * @typedef {import('./bus.js').Frame} Frame
  * @typedef {import('../message.js').Message} Message
- * @typedef {{frame: Frame, cycle?: {message: string, periodMs: number}}} Order  what is to be sent, and if it is to be repeated, how often; 0: no more
+ * @typedef {{frame: Frame, cycle?: {message: string, periodMs: number}}} Order  what is to be sent, and if it is to be repeated, how often;
+ *   0: no more
  */
 
 const TICK_MS = 5
@@ -48,7 +49,8 @@ export const schema = {
 }
 
 /**
- * Counters: `sent` frames, `repeated` ones among them; `refused` messages; `failed`, frames that the bus did not take; `skipped` repetitions, whose time passed while this process did something
+ * Counters: `sent` frames, `repeated` ones among them; `refused` messages; `failed`, frames that the bus did not take; `skipped`
+ * repetitions, whose time passed while this process did something
  * else, or while the bus had not taken the last one.
  */
 export class CanWriter {
@@ -68,7 +70,7 @@ export class CanWriter {
 
   /**
    * @param {object} options  as in the schema
-   * @param {{bus: Bus, clock?: import('../../batch/clock.js').Clock}} context
+   * @param {{bus: Bus, clock?: import('../../clock/system-clock.js').Clock}} context
    * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY, SLUICE_CAN_MESSAGE
    */
   constructor (options, { bus, clock = systemClock }) {
@@ -82,11 +84,14 @@ export class CanWriter {
   /**
    * Checks a message as a whole, then sends it.
    *
-   * Its payload is `{message, signals, sourceAddress, destination, cycleMs}`, of which all but the first two may be missing; or an object of signals, where the topic is a message's name, with or
-   * without one before it as in `can.EngineData`; or frames as for `framesOf`; or an array of these. `cycleMs` repeats the message from now on, or with 0 no more.
+   * Its payload is `{message, signals, sourceAddress, destination, cycleMs}`, of which all but the first two may be missing; or an object
+   * of signals, where the topic is a message's name, with or
+   * without one before it as in `can.EngineData`; or frames as for `framesOf`; or an array of these. `cycleMs` repeats the message from now
+   * on, or with 0 no more.
    * @param {{payload?: unknown, topic?: unknown}} message
    * @returns {Promise<Frame[]>} what was sent
-   * @throws {SluiceError} SLUICE_CAN_MESSAGE, SLUICE_CAN_ENCODE and SLUICE_CAN_FRAME before anything is sent; SLUICE_CAN_SEND, SLUICE_CAN_READ_ONLY; once it is closed SLUICE_CAN_SEND
+   * @throws {SluiceError} SLUICE_CAN_MESSAGE, SLUICE_CAN_ENCODE and SLUICE_CAN_FRAME before anything is sent; SLUICE_CAN_SEND,
+   *   SLUICE_CAN_READ_ONLY; once it is closed SLUICE_CAN_SEND
    */
   async write ({ payload, topic }) {
     const orders = this.#check(payload, topic)

@@ -64,7 +64,11 @@ export class Rates {
     }
   }
 
-  /** Per second; null while too little has been seen, 0 after a pause twice as long as the last. @param {MeterReport} meter @param {'rows'|'values'|'bytes'} counter */
+  /**
+   * Per second; null while too little has been seen, 0 after a pause twice as long as the last.
+   * @param {MeterReport} meter
+   * @param {'rows'|'values'|'bytes'} counter
+   */
   of ({ stage, name }, counter) {
     const { sinceMs, steps } = /** @type {Pace} */ (this.#paces.get(`${stage} ${name}`))
     const [first, last, before] = [steps[0], steps[steps.length - 1], steps[steps.length - 2]]

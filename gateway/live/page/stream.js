@@ -34,7 +34,12 @@ async function openSession () {
   }
 }
 
-/** Resolves when the stream has ended, or has been silent for too long. @param {Session} session @param {Watcher['onOpen']} onOpen @param {Watcher['onReport']} onReport */
+/**
+ * Resolves when the stream has ended, or has been silent for too long.
+ * @param {Session} session
+ * @param {Watcher['onOpen']} onOpen
+ * @param {Watcher['onReport']} onReport
+ */
 function follow (session, onOpen, onReport) {
   return new Promise(resolve => {
     const url = new URL(`stream?ticket=${session.ticket}`, location.href)

@@ -1,4 +1,4 @@
-import { describe, SluiceError } from '../../errors.js'
+import { describe, SluiceError } from '../../base/errors.js'
 import { EXCEPTIONS } from './pdu.js'
 
 /**
@@ -51,7 +51,12 @@ export function noSerialport (cause) {
   })
 }
 
-/** @param {`SLUICE_${string}`} code @param {string} text @param {{quality: string, [more: string]: unknown}} details @param {string} [fix] */
+/**
+ * @param {`SLUICE_${string}`} code
+ * @param {string} text
+ * @param {{quality: string, [more: string]: unknown}} details
+ * @param {string} [fix]
+ */
 function failure (code, text, details, fix) {
   return new SluiceError(code, text, { details, fix })
 }

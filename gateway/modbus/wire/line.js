@@ -2,7 +2,9 @@ import { Link } from './link.js'
 import { Station } from './station.js'
 
 /**
- * @typedef {import('./framing.js').Exchange & {station: Station, job: import('./job.js').Job, sentMs: number, waitMs: number, isDoubtful: boolean, isAnswered: boolean, timer: NodeJS.Timeout|undefined}} Sent
+ * @typedef
+ *   {import('./framing.js').Exchange & {station: Station, job: import('./job.js').Job, sentMs: number, waitMs: number, isDoubtful: boolean, isAnswered: boolean, timer: NodeJS.Timeout|undefined}}
+ *   Sent
  * @typedef {import('./station.js').StationOptions} StationOptions
  *
  * @typedef {object} LineOptions
@@ -15,8 +17,10 @@ const FRUITLESS_TIMEOUTS = 3
 const FRAME_EXTRA = 6 // unit and checksum, of request and reply
 
 /**
- * One connection and the devices that are asked over it, in turn: each that has somebody waiting gets one request before any gets its second.
- * After a timeout, each that answers gets its turn before another is tried that may not: however many are dead, one who waits loses one timeout at a time.
+ * One connection and the devices that are asked over it, in turn: each that has somebody waiting gets one request before any gets its
+ * second.
+ * After a timeout, each that answers gets its turn before another is tried that may not: however many are dead, one who waits loses one
+ * timeout at a time.
  */
 export class Line {
   /** @type {Station[]} the one that was asked last is last */
@@ -59,7 +63,7 @@ export class Line {
     })
   }
 
-  /** @param {StationOptions} options @param {{log?: import('../../sinks/sink.js').Log}} context */
+  /** @param {StationOptions} options @param {{log?: import('../../base/log.js').Log}} context */
   join (options, { log }) {
     const station = new Station(this.#transport.place, options, { log, random: this.#random, wake: () => this.#wake() })
     this.#stations.push(station)
@@ -146,7 +150,8 @@ export class Line {
   }
 
   /**
-   * When the line will have been quiet for long enough. A line that is never quiet is used nevertheless after the timeout: the device, then not understood, is backed off.
+   * When the line will have been quiet for long enough. A line that is never quiet is used nevertheless after the timeout: the device, then
+   * not understood, is backed off.
    * @param {StationOptions} options
    */
   #quietMs ({ pauseBetweenMs, timeoutMs }) {
@@ -202,7 +207,8 @@ export class Line {
   }
 
   /**
-   * Where nothing tells replies apart, the first after a silence may be the late one to what was asked before. Once no other follows for as long as the device usually takes, the
+   * Where nothing tells replies apart, the first after a silence may be the late one to what was asked before. Once no other follows for as
+   * long as the device usually takes, the
    * same is asked again, and the last answer to that counts. A write need not be: its reply repeats it.
    * @param {Sent} exchange @param {import('./pdu.js').Answer} answer
    */
@@ -260,7 +266,11 @@ export class Line {
     return this.#stations.filter(({ options }) => options.unit === station.options.unit)
   }
 
-  /** It tells nothing of the connection as long as one device is good: that others are dead is not its fault. @param {number} sentMs @param {number} waitMs */
+  /**
+   * It tells nothing of the connection as long as one device is good: that others are dead is not its fault.
+   * @param {number} sentMs
+   * @param {number} waitMs
+   */
   #countFruitless (sentMs, waitMs) {
     if (!this.#transport.canHang || this.#stations.some(({ isGood }) => isGood) || sentMs < this.#fruitlessSinceMs || this.#lastByteMs > sentMs) return
     this.#fruitlessSinceMs = performance.now()

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { Line } from './line.js'
 import { Mbap } from './mbap.js'
 import { Rtu } from './rtu.js'

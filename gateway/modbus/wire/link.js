@@ -1,5 +1,6 @@
 /**
- * Keeps one connection standing: opens it again whenever it is lost, without end, after pauses that grow until a good reply has come through.
+ * Keeps one connection standing: opens it again whenever it is lost, without end, after pauses that grow until a good reply has come
+ * through.
  *
  * @typedef {object} LinkEvents
  * @property {() => void} up

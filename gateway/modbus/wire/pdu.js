@@ -1,4 +1,4 @@
-import { SluiceError } from '../../errors.js'
+import { SluiceError } from '../../base/errors.js'
 
 /**
  * Requests and replies without their framing ("MODBUS application protocol specification" 1.1b3): a function code and what belongs to it.
@@ -12,7 +12,8 @@ import { SluiceError } from '../../errors.js'
  * @property {number|null} byteCount  what that PDU's second byte says of the data to follow; null where it says something else
  * @property {(pdu: Uint8Array) => Answer} read  what a PDU says in answer to it
  *
- * @typedef {{values: Values}|{exception: number}|{problem: string}} Answer  `problem`: it is no answer to this request. A write is answered with no values
+ * @typedef {{values: Values}|{exception: number}|{problem: string}} Answer  `problem`: it is no answer to this request. A write is answered
+ *   with no values
  */
 
 /** Function codes. */
@@ -37,8 +38,8 @@ export const EXCEPTIONS = {
   11: 'the device behind the gateway does not answer'
 }
 
-export const MOST_READ = { bits: 2000, registers: 125 }
-export const MOST_WRITTEN = { bits: 1968, registers: 123 }
+export const MAX_READ = { bits: 2000, registers: 125 }
+export const MAX_WRITTEN = { bits: 1968, registers: 123 }
 
 const ADDRESSES = 0x10000
 const COIL_ON = 0xFF00
@@ -57,7 +58,7 @@ export function readRequest (area, address, count) {
   const functionCode = READ[area]
   const bits = isBits(area)
   if (!functionCode) throw misuse(`There is no area "${area}".`)
-  checkRange(address, count, MOST_READ[bits ? 'bits' : 'registers'])
+  checkRange(address, count, MAX_READ[bits ? 'bits' : 'registers'])
   const byteCount = bits ? count + 7 >>> 3 : 2 * count
   return {
     pdu: header(functionCode, address, count, 5),
@@ -83,7 +84,7 @@ export function writeRequest (area, address, values, { multiple = false } = {}) 
   const count = values.length
   const bits = isBits(area)
   if (!WRITE_ONE[area]) throw misuse(`${area} cannot be written.`)
-  checkRange(address, count, MOST_WRITTEN[bits ? 'bits' : 'registers'])
+  checkRange(address, count, MAX_WRITTEN[bits ? 'bits' : 'registers'])
   if (!bits) checkRegisters(values)
   const single = count === 1 && !multiple
   const pdu = single

@@ -25,7 +25,8 @@ export function rtuFrame (unit, pdu) {
 
 /**
  * The master's side: nothing in a reply says which request it is to, so there is one at a time, and what has come before it is forgotten.
- * A reply is looked for at every byte: converters put bytes of noise or an echo of the request before it. That one of another unit, function or
+ * A reply is looked for at every byte: converters put bytes of noise or an echo of the request before it. That one of another unit,
+ * function or
  * length, or noise, passes for it takes a matching checksum of 16 bits besides.
  * @implements {Framing}
  */

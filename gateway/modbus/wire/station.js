@@ -1,5 +1,5 @@
-import { systemClock } from '../../batch/clock.js'
-import { QuietLog } from '../../writer/quiet-log.js'
+import { systemClock } from '../../clock/system-clock.js'
+import { QuietLog } from '../../base/log.js'
 import { badReply, busy, closed, disconnected, refused, silent, timedOut } from './errors.js'
 import { Job } from './job.js'
 
@@ -35,7 +35,8 @@ const BUSY = 6
 const BEHIND_GATEWAY = [10, 11]
 
 /**
- * One device at a line: who waits for it, how it is doing, and when it may be asked again. After a missing answer it is silent: whoever waits
+ * One device at a line: who waits for it, how it is doing, and when it may be asked again. After a missing answer it is silent: whoever
+ * waits
  * is told at once, and so is whoever comes before the pause is over; the next one after that is the probe.
  */
 export class Station {
@@ -58,7 +59,7 @@ export class Station {
 
   /**
    * @param {string} place @param {StationOptions} options
-   * @param {{log?: import('../../sinks/sink.js').Log, random: () => number, wake: () => void}} context  `wake`: somebody waits
+   * @param {{log?: import('../../base/log.js').Log, random: () => number, wake: () => void}} context  `wake`: somebody waits
    */
   constructor (place, options, { log, random, wake }) {
     this.options = options
@@ -161,7 +162,10 @@ export class Station {
     this.#fallSilent(sentMs, error.message)
   }
 
-  /** Another who asks the same device has waited in vain: an answer that still comes could not be told from one to this. @param {number} sentMs */
+  /**
+   * Another who asks the same device has waited in vain: an answer that still comes could not be told from one to this.
+   * @param {number} sentMs
+   */
   unansweredElsewhere (sentMs) {
     this.#fallSilent(sentMs, `${this.where} did not answer another node's request.`)
   }

@@ -25,7 +25,12 @@ const SERIAL_DRAIN_MS = 20
 const DATA_BITS = 8
 const NETWORK_DRAIN_MS = 50
 
-/** @param {string} host @param {number} port @param {{rtu?: boolean}} [options]  `rtu`: it carries what a serial line would @returns {Transport} */
+/**
+ * @param {string} host
+ * @param {number} port
+ * @param {{rtu?: boolean}} [options]  `rtu`: it carries what a serial line would
+ * @returns {Transport}
+ */
 export function tcp (host, port, { rtu = false } = {}) {
   const address = host.trim().replace(/^\[(.*)\]$/, '$1')
   return {

@@ -1,0 +1,44 @@
+/**
+ * What the consumer needs of the part of the gateway that it hands batches to. `gateway/flow/` provides it.
+ *
+ * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
+ * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
+ *
+ * @typedef {object} SinkHandle  a running sink
+ * @property {string} name
+ * @property {() => Promise<import('../../gateway/databases/sink.js').Committed[]>} committed
+ * @property {(batch: Batch) => Promise<unknown>} write  resolves once the database has committed it
+ * @property {(heads: import('../../gateway/databases/sink.js').Head[]) => Promise<void>} compact
+ *
+ * @typedef {object} Sinks  the sinks that run in this process, by name
+ * @property {(name: string) => SinkHandle|undefined} get
+ * @property {(event: 'added'|'removed', listener: (...args: any[]) => void) => unknown} on  `added` (handle), `removed` (name)
+ * @property {(event: 'added'|'removed', listener: (...args: any[]) => void) => unknown} off
+ *
+ * @typedef {object} DeliveryOptions
+ * @property {string} id
+ * @property {Batch} batch  with its identity
+ * @property {string[]} sinks  those that must settle it
+ * @property {(sink: string, record: Batch) => Promise<unknown>} mark  stores a commit record of no rows, however long it takes; never
+ *   rejects
+ * @property {(sink: string) => void} onFinished  the sink is done with it
+ *
+ * @typedef {object} Delivery  a batch on its way through the flow to its sinks
+ * @property {string} id
+ * @property {Batch} batch
+ * @property {Identity} identity
+ * @property {Map<string, {state: 'open'|'marking'|'finished'}>} sinks
+ * @property {boolean} finished  every sink is
+ * @property {boolean} idle  nobody has it in hand, yet it is not finished
+ * @property {boolean} waiting  some sink is not finished and has nothing of it in hand
+ * @property {number} attempts  how often it went into the flow since a sink last released a piece of it
+ * @property {number} activeAtMs  monotonic
+ * @property {() => void} begin  it goes into the flow, perhaps again
+ * @property {(sink: string) => void} recorded  the sink's database has its commit record
+ *
+ * @typedef {object} Deliveries
+ * @property {(options: DeliveryOptions) => Delivery} open
+ * @property {(id: string) => void} close
+ */
+
+export {}

@@ -1,0 +1,301 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { connect } from '../connection/connection.js'
+import { deferAcks } from '../in/deferred-acks.js'
+import { arrival, connected, open, publishMany, within } from './probing.js'
+import { ROOT } from '../topics.js'
+
+/**
+ * @typedef {import('mqtt').MqttClient} MqttClient
+ * @typedef {{level: 'error'|'warning'|'info', code: string, text: string, fix: string}} Finding
+ *   an error breaks the promise; a warning makes it slow or its recovery frequent; `fix` is empty where there is nothing to do
+ * @typedef {object} Report
+ * @property {boolean} ok  no error found
+ * @property {{name: string, version: string, protocol: '5'|'3.1.1'}|null} broker  null when it could not be reached or did not let us in
+ * @property {Finding[]} findings
+ *
+ * @typedef {object} Probe
+ * @property {import('../connection/connection.js').BrokerOptions} options
+ * @property {MqttClient} client
+ * @property {string} id  random, of this run
+ * @property {string} topic  below which this run has everything to itself
+ * @property {Finding[]} findings
+ */
+
+/** More than Mosquitto's default queue of 1000 messages, with its 20 in flight. */
+const QUEUE_PROBE = 1500
+/** A window below this slows sinks down, which acknowledge in batches. */
+const GOOD_WINDOW = 100
+const RECEIVE_MAXIMUM = 1000
+const SESSION_SECONDS = 7 * 86_400
+const GOOD_PACKET_BYTES = 2 ** 20
+/** Nothing more comes after so long a silence. */
+const SILENCE_MS = 200
+
+/**
+ * What about a broker breaks the promise, found out by trying: takes 1 … 3 s on a near broker, with topics and sessions of its own,
+ * which it removes.
+ * @param {import('../connection/connection.js').BrokerOptions} options
+ * @returns {Promise<Report>}
+ * @throws {SluiceError} SLUICE_BROKER_OPTIONS
+ */
+export async function preflight (options) {
+  const id = randomBytes(6).toString('hex')
+  /** @type {Finding[]} */
+  const findings = []
+  let connection
+  try {
+    connection = await open(options, { clientId: `sluice-preflight-${id}` })
+  } catch (error) {
+    if (!(error instanceof SluiceError) || error.code === 'SLUICE_BROKER_OPTIONS') throw error
+    findings.push({ level: 'error', code: 'connect', text: error.message, fix: '' })
+    return { ok: false, broker: null, findings }
+  }
+
+  const { client } = connection
+  const probe = { options, client, id, topic: `${ROOT}/preflight-${id}/probe`, findings }
+  const protocol = connection.protocolVersion === 5 ? '5' : '3.1.1'
+  try {
+    const broker = { ...await nameOf(client), protocol: /** @type {'5'|'3.1.1'} */ (protocol) }
+    for (const [what, check] of CHECKS) {
+      try {
+        await check(probe)
+      } catch (error) {
+        findings.push({ level: 'error', code: 'not-checked', text: `${what} could not be checked: ${describe(error)}`, fix: 'Run the preflight again.' })
+      }
+      if (PRECONDITIONS.has(check) && findings.some(isError)) {
+        findings.push({ level: 'info', code: 'not-checked', text: 'The rest was not checked.', fix: 'Put this right, and run the preflight again.' })
+        break
+      }
+    }
+    return { ok: !findings.some(isError), broker, findings }
+  } finally {
+    await connection.close()
+  }
+}
+
+/** @type {[what: string, check: (probe: Probe) => void|Promise<void>][]} */
+const CHECKS = [
+  ['What the broker allows', checkLimits],
+  ['Access to the topics', checkAccess],
+  ['Retained messages', checkRetained],
+  ['Session and queue', checkSession],
+  ['What it keeps on disk', tellUnseen]
+]
+
+/** Without these the others can only fail. @type {Set<(probe: Probe) => void|Promise<void>>} */
+const PRECONDITIONS = new Set([checkLimits, checkAccess])
+
+/** @param {Finding} finding */
+function isError ({ level }) { return level === 'error' }
+
+/** @param {Probe} probe */
+function checkLimits ({ client, findings }) {
+  const limits = client.serverProperties ?? {}
+  if (client.options.protocolVersion !== 5) {
+    findings.push({
+      level: 'info',
+      code: 'mqtt-3.1.1',
+      text: 'The broker speaks MQTT 3.1.1: it sets how many messages a sink has in hand, and says nothing about its largest message.',
+      fix: ''
+    })
+  }
+  if (limits.maximumQoS === 0) {
+    findings.push({
+      level: 'error', code: 'no-qos-1', text: 'The broker passes messages on at QoS 0 only, which may lose them.', fix: 'Allow QoS 1 (Mosquitto: max_qos).'
+    })
+  }
+  if (limits.wildcardSubscriptionAvailable === false) {
+    findings.push({
+      level: 'error', code: 'no-wildcards', text: 'The broker does not allow subscriptions with wildcards.', fix: `Allow them below ${ROOT}/.`
+    })
+  }
+  if (limits.maximumPacketSize !== undefined && limits.maximumPacketSize < GOOD_PACKET_BYTES) {
+    findings.push({
+      level: 'warning',
+      code: 'small-packets',
+      text: `The broker refuses messages of more than ${limits.maximumPacketSize} bytes.`,
+      fix: 'Allow larger ones (Mosquitto: message_size_limit, max_packet_size), or keep batches smaller than that.'
+    })
+  }
+}
+
+/** @param {Probe} probe */
+async function checkAccess ({ client, topic, findings }) {
+  const denied = (/** @type {string} */ what, /** @type {unknown} */ reason) => {
+    findings.push({
+      level: 'error',
+      code: `${what}-denied`,
+      text: `This user may not ${what} below ${ROOT}/ (${reason}).`,
+      fix: `Give it read and write access to ${ROOT}/# (Mosquitto: acl_file, "topic readwrite ${ROOT}/#").`
+    })
+  }
+  const all = `${ROOT}/#`
+  try {
+    // Only the right to: what it brings is not wanted, least of all what is retained (rh 2, MQTT 5).
+    await within(client.subscribeAsync(all, { qos: 1, rh: 2 }))
+    await within(client.unsubscribeAsync(all))
+    await within(client.subscribeAsync(`${topic}/echo`, { qos: 1 }))
+  } catch (error) {
+    return denied('subscribe', describe(error))
+  }
+  const echo = arrival(client, `${topic}/echo`)
+  try {
+    await within(client.publishAsync(`${topic}/echo`, 'x', { qos: 1 }))
+  } catch (error) {
+    return denied('publish', describe(error))
+  }
+  if (!await echo) denied('publish', 'a message was acknowledged, but did not come back')
+}
+
+/** @param {Probe} probe */
+async function checkRetained ({ options, id, topic, findings }) {
+  // On a connection of its own: a broker that keeps none may end it.
+  const connection = await open(options, { clientId: `sluice-preflight-${id}-retained` })
+  try {
+    if (await keepsRetained(connection.client, `${topic}/retained`)) return
+    findings.push({
+      level: 'error',
+      code: 'no-retained-messages',
+      text: 'The broker keeps no retained messages: a sink that connects late does not hear what the spools hold.',
+      fix: 'Allow them (Mosquitto: retain_available true).'
+    })
+  } finally {
+    await connection.close({ patienceMs: 0 })
+  }
+}
+
+/** @param {MqttClient} client @param {string} topic */
+async function keepsRetained (client, topic) {
+  if (client.serverProperties?.retainAvailable === false) return false
+  const ended = new Promise(resolve => client.once('close', () => resolve(false)))
+  const published = client.publishAsync(topic, 'x', { qos: 1, retain: true }).then(() => true, () => false)
+  if (!await within(Promise.race([published, ended]))) return false
+  const message = arrival(client, topic)
+  await within(client.subscribeAsync(topic, { qos: 1 }))
+  const isRetained = (await message)?.retain === true
+  await within(client.publishAsync(topic, '', { qos: 1, retain: true }))
+  return isRetained
+}
+
+/**
+ * A session that goes away, is sent more than a default queue holds, and comes back.
+ * @param {Probe} probe
+ */
+async function checkSession ({ options, client, id, topic, findings }) {
+  const clientId = `sluice-preflight-${id}-sink`
+  const session = { clientId, clean: false, sessionExpirySeconds: SESSION_SECONDS, receiveMaximum: RECEIVE_MAXIMUM }
+  try {
+    const before = await open(options, session)
+    const keptSeconds = before.client.serverProperties?.sessionExpiryInterval ?? SESSION_SECONDS
+    await within(before.client.subscribeAsync(`${topic}/queue`, { qos: 1 }))
+    await before.close()
+    await publishMany(client, `${topic}/queue`, QUEUE_PROBE)
+
+    const { sessionPresent, arrived, window } = await comeBack(options, session)
+    if (keptSeconds < SESSION_SECONDS) findings.push(shortSession(keptSeconds))
+    if (!sessionPresent) return void findings.push(NO_SESSION)
+    if (arrived < QUEUE_PROBE) findings.push(queueLimit(arrived))
+    if (window < GOOD_WINDOW && window < arrived) findings.push(smallWindow(window))
+  } finally {
+    const ending = await open(options, { clientId, clean: true })
+    await ending.close()
+  }
+}
+
+/**
+ * @param {import('../connection/connection.js').BrokerOptions} options
+ * @param {import('../connection/connection.js').ClientOptions} session
+ */
+async function comeBack (options, session) {
+  const connection = connect(options, session)
+  try {
+    /** @type {Set<string>} */
+    const arrived = new Set()
+    /** @type {(() => void)[]|null} what the broker waits for, until it has stopped sending */
+    let held = []
+    let lastMs = Date.now()
+    deferAcks(connection.client, ({ payload }, ack) => {
+      lastMs = Date.now()
+      arrived.add(String(payload))
+      if (held) held.push(ack)
+      else ack()
+    })
+    const silence = async () => {
+      lastMs = Date.now()
+      while (Date.now() - lastMs < SILENCE_MS) await sleep(20)
+    }
+    const { sessionPresent } = await connected(connection)
+    await silence()
+    const acks = held
+    const window = acks.length
+    held = null
+    for (const ack of acks) ack()
+    await silence()
+    return { sessionPresent, arrived: arrived.size, window }
+  } finally {
+    await connection.close()
+  }
+}
+
+/** @param {Probe} probe */
+function tellUnseen ({ findings }) {
+  findings.push({
+    level: 'info',
+    code: 'unseen',
+    text: 'No client can see how often the broker writes its queues to disk, nor the bytes it queues for a sink that is away. What it ' +
+      'loses comes again from the spools.',
+    fix: 'On Mosquitto, compare with broker/mosquitto.conf: persistence, autosave_interval, max_queued_bytes.'
+  })
+}
+
+const NO_SESSION = /** @type {Finding} */ ({
+  level: 'error',
+  code: 'no-session',
+  text: 'The broker forgets a session when its client disconnects: each interruption of a sink loses what was queued, and the spools ' +
+    'send it again.',
+  fix: 'Allow persistent sessions.'
+})
+
+/** @param {number} seconds @returns {Finding} */
+function shortSession (seconds) {
+  return {
+    level: 'warning',
+    code: 'short-session',
+    text: `The broker keeps the session of a sink that is away for ${seconds} s only; then the spools have to send again.`,
+    fix: 'Raise its largest session expiry interval (Mosquitto: persistent_client_expiration).'
+  }
+}
+
+/** @param {number} arrived @returns {Finding} */
+function queueLimit (arrived) {
+  return {
+    level: 'error',
+    code: 'queue-limit',
+    text: `The broker silently drops messages for a sink that is away: of ${QUEUE_PROBE} that it acknowledged, ${arrived} were delivered.`,
+    fix: 'Limit the queue by bytes, not by messages (Mosquitto: max_queued_messages 0 and max_queued_bytes 268435456).'
+  }
+}
+
+/** @param {number} window @returns {Finding} */
+function smallWindow (window) {
+  return {
+    level: 'warning',
+    code: 'small-window',
+    text: `The broker sends ${window} messages and then waits for acknowledgements, which come when a database has committed: small ` +
+      'messages will be slow.',
+    fix: `Allow more (Mosquitto: max_inflight_messages ${RECEIVE_MAXIMUM}), or let MQTT 5 be used.`
+  }
+}
+
+/** @param {MqttClient} client */
+async function nameOf (client) {
+  const topic = '$SYS/broker/version'
+  const message = arrival(client, topic, SILENCE_MS)
+  // A broker need not have it, nor let us read it.
+  const isAllowed = await within(client.subscribeAsync(topic)).then(() => true, () => false)
+  const text = isAllowed ? String((await message)?.payload ?? '') : ''
+  const [, name, version] = /^(.+?) version (\S+)/.exec(text) ?? [null, text || 'unknown', '']
+  return { name, version }
+}

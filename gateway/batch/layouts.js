@@ -1,0 +1,169 @@
+import { Batch } from './batch.js'
+
+/**
+ * The layouts other than wide, each as a batch of other rows: what stores a wide batch stores these as well.
+ *
+ * @typedef {import('./batch.js').FieldType} FieldType
+ * @typedef {'wide'|'narrow'|'document'} Layout
+ */
+
+export const LAYOUTS = /** @type {const} */ (['wide', 'narrow', 'document'])
+
+/** The column of a document's JSON text. */
+export const MEASUREMENTS = 'measurements'
+
+/** The options of a sink that can hold all three. */
+export const layoutProperties = {
+  layout: {
+    type: 'string',
+    title: 'Layout',
+    description: 'wide: a row per time, a column per field. narrow: a row per value, with columns sensor (the field\'s name) and value; what a float64 does not hold exactly goes to value_int64, ' +
+      'value_string or value_bytes. document: a row per interval, with columns size and measurements, a JSON document of all its samples.',
+    enum: LAYOUTS,
+    default: 'wide'
+  },
+  intervalMs: {
+    type: 'integer',
+    title: 'Interval',
+    description: 'How long the time of one document is. A batch that does not end with an interval begins another document of the ' +
+      'same one.',
+    minimum: 1,
+    maximum: 86_400_000,
+    default: 1000,
+    'x-unit': 'ms',
+    'x-when': { layout: 'document' }
+  }
+}
+
+/**
+ * What makes of a batch the rows that a layout stores. Those of a batch already arranged are not to be arranged again.
+ * @param {{layout: Layout, intervalMs: number}} options
+ * @returns {(batch: Batch) => Batch}
+ */
+export function arrangement ({ layout, intervalMs }) {
+  switch (layout) {
+    case 'wide': return batch => batch
+    case 'narrow': return narrow
+    case 'document': return batch => documents(batch, BigInt(intervalMs) * 1_000_000n)
+  }
+}
+
+/** Where a narrow row holds values of a type: what a float64 holds exactly shares a column. @type {Record<FieldType, string>} */
+const NARROW_COLUMNS = {
+  float64: 'value', float32: 'value', int32: 'value', int16: 'value', uint16: 'value', bool: 'value', int64: 'value_int64', string: 'value_string', bytes: 'value_bytes'
+}
+
+/**
+ * A row per value: time, `sensor` (the field's name) and the value in `value` (float64), `value_int64`, `value_string` or `value_bytes`. By
+ * time
+ * and field; missing values have no row.
+ * @param {Batch} batch
+ */
+export function narrow (batch) {
+  const { time, fields, columns, validity } = batch
+  const rows = validity.reduce((sum, valid) => sum + (valid ? count(valid) : time.length), 0)
+  const targets = [...new Set(fields.map(({ type }) => NARROW_COLUMNS[type]))].map(name => ({ name, type: narrowType(name), values: emptyColumn(narrowType(name), rows) }))
+  const several = targets.length > 1
+  const valid = new Map(targets.map(({ name }) => [name, several ? new Uint8Array(rows) : null]))
+  const times = new BigInt64Array(rows)
+  const sensors = new Array(rows)
+  const cells = fields.map(({ name, type }, f) => {
+    const target = NARROW_COLUMNS[type]
+    return { name, column: columns[f], valid: validity[f], values: /** @type {any} */ (targets.find(each => each.name === target)).values, marks: valid.get(target) }
+  })
+  let at = 0
+  for (let row = 0; row < time.length; row++) {
+    for (const cell of cells) {
+      if (cell.valid && cell.valid[row] === 0) continue
+      times[at] = time[row]
+      sensors[at] = cell.name
+      cell.values[at] = cell.column[row]
+      if (cell.marks) cell.marks[at] = 1
+      at++
+    }
+  }
+  return new Batch({
+    source: batch.source,
+    tags: batch.tags,
+    identity: batch.identity,
+    time: times,
+    fields: [{ name: 'sensor', type: 'string' }, ...targets.map(({ name, type }) => ({ name, type }))],
+    columns: [sensors, ...targets.map(({ values }) => values)],
+    validity: [null, ...targets.map(({ name }) => valid.get(name) ?? null)]
+  })
+}
+
+/**
+ * A row per interval: its start, `size` (how many rows it holds) and `measurements`, a JSON text:
+ * `{"fields": ["m0", …], "measurements": [{"ns": 0, "m": [1, …]}, …]}`
+ * with `ns` counted from the interval's start. Missing values and NaN are null, infinities "Infinity" and "-Infinity", bytes base64.
+ * @param {Batch} batch
+ * @param {bigint} intervalNs
+ */
+export function documents (batch, intervalNs) {
+  /** @type {Map<bigint, number[]>} */
+  const intervals = new Map()
+  batch.time.forEach((time, row) => {
+    const start = floor(time, intervalNs)
+    const rows = intervals.get(start)
+    if (rows) rows.push(row)
+    else intervals.set(start, [row])
+  })
+  const cells = batch.columns.map((column, f) => jsonCell(batch.fields[f].type, column, batch.validity[f]))
+  const head = `{"fields":${JSON.stringify(batch.fields.map(({ name }) => name))},"measurements":[`
+  const texts = [...intervals].map(([start, rows]) => {
+    const measurements = rows.map(row => `{"ns":${batch.time[row] - start},"m":[${cells.map(cell => cell(row)).join(',')}]}`)
+    return `${head}${measurements.join(',')}]}`
+  })
+  return new Batch({
+    source: batch.source,
+    tags: batch.tags,
+    identity: batch.identity,
+    time: BigInt64Array.from(intervals.keys()),
+    fields: [{ name: 'size', type: 'int32' }, { name: MEASUREMENTS, type: 'string' }],
+    columns: [Int32Array.from(intervals.values(), ({ length }) => length), texts]
+  })
+}
+
+/** The last multiple of `step` that is not after `time`. @param {bigint} time @param {bigint} step */
+export function floor (time, step) {
+  const rest = time % step
+  return time - (rest < 0n ? rest + step : rest)
+}
+
+/** @param {string} name @returns {FieldType} */
+function narrowType (name) {
+  return name === 'value' ? 'float64' : /** @type {FieldType} */ (name.slice('value_'.length))
+}
+
+/** @param {FieldType} type @param {number} rows @returns {any} */
+function emptyColumn (type, rows) {
+  if (type === 'float64') return new Float64Array(rows)
+  if (type === 'int64') return new BigInt64Array(rows)
+  return new Array(rows).fill(type === 'string' ? '' : new Uint8Array(0))
+}
+
+/** @param {Uint8Array} valid */
+function count (valid) {
+  let there = 0
+  for (const mark of valid) there += mark
+  return there
+}
+
+/** @param {FieldType} type @param {any} column @param {Uint8Array|null} valid @returns {(row: number) => string} */
+function jsonCell (type, column, valid) {
+  const text = jsonValue(type)
+  return row => valid && valid[row] === 0 ? 'null' : text(column[row])
+}
+
+/** @param {FieldType} type @returns {(value: any) => string} */
+function jsonValue (type) {
+  switch (type) {
+    case 'string': return JSON.stringify
+    case 'bytes': return value => `"${Buffer.from(value).toString('base64')}"`
+    case 'bool': return value => value === 1 ? 'true' : 'false'
+    case 'float64':
+    case 'float32': return value => Number.isFinite(value) ? String(value) : Number.isNaN(value) ? 'null' : `"${value}"`
+    default: return String
+  }
+}

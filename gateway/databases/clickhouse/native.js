@@ -1,0 +1,78 @@
+import { ColumnBytes } from './column-bytes.js'
+import { EPOCH_COLUMN, SEQ_COLUMN } from './dialect.js'
+import { dictionaryColumn } from './dictionary.js'
+import { numbersAs, secondsOf } from './numbers.js'
+
+/**
+ * Blocks of ClickHouse's Native format: how many columns and rows, then of each column its name, its type and all its values,
+ * little-endian.
+ *
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {{batch: Batch, epoch: bigint, seq: number}} Part  a batch, arranged, and which one it is
+ */
+
+/** The names, types and numbers of columns and rows are within this, each. */
+const HEAD_BYTES = 64
+
+/**
+ * One block of the rows of all parts.
+ * @param {PlacedColumn[]} columns
+ * @param {Part[]} parts  at least one row
+ * @returns {Buffer}
+ */
+export function nativeBlock (columns, parts) {
+  const rows = parts.reduce((sum, { batch }) => sum + batch.rows, 0)
+  const out = new ColumnBytes(HEAD_BYTES + columns.length * (HEAD_BYTES + 9 * rows))
+  out.varint(columns.length)
+  out.varint(rows)
+  for (const column of columns) {
+    out.text(column.name)
+    out.text(wireType(column.kind))
+    writeColumn(out, column, parts, rows)
+  }
+  return out.filled
+}
+
+/** Kinds are types, but for one. @param {string} kind */
+function wireType (kind) {
+  return kind === 'DateTime64(9)' ? 'DateTime64(9, \'UTC\')' : kind
+}
+
+/** @param {ColumnBytes} out @param {PlacedColumn} column @param {Part[]} parts @param {number} rows */
+function writeColumn (out, column, parts, rows) {
+  const { origin, type, kind, name, field = 0 } = column
+  if (name === EPOCH_COLUMN) return out.constants(parts.map(({ batch, epoch }) => [batch.rows, epoch]))
+  if (name === SEQ_COLUMN) return out.constants(parts.map(({ batch, seq }) => [batch.rows, BigInt(seq)]))
+  if (type === 'time') return parts.forEach(({ batch: { time } }) => out.raw(kind === 'DateTime' ? secondsOf(time) : time))
+  if (type === 'time_ns') return parts.forEach(({ batch: { time } }) => out.raw(time))
+
+  const [, isDictionary, isNullable, base] = /** @type {RegExpExecArray} */ (/^(LowCardinality\()?(Nullable\()?(\w+)/.exec(kind))
+  const pieces = parts.map(({ batch }) => origin === 'field'
+    ? { rows: batch.rows, values: batch.columns[field], valid: batch.validity[field] }
+    : { rows: batch.rows, constant: origin === 'source' ? batch.source : batch.tags[/** @type {string} */ (column.tag)], valid: null })
+  if (isDictionary) return dictionaryColumn(out, pieces, rows, isNullable !== undefined)
+  if (isNullable) for (const piece of pieces) out.nullMap(piece.rows, piece.valid)
+  for (const piece of pieces) {
+    if (piece.constant !== undefined) out.repeatedText(piece.constant, piece.rows)
+    else if (base === 'String') out.texts(/** @type {any} */ (piece.values), piece.valid)
+    else out.raw(numbersAs(base, /** @type {any} */ (piece.values)))
+  }
+}
+
+/**
+ * The rows that have no value for a column that must have one.
+ * @param {PlacedColumn[]} columns
+ * @param {Batch} batch
+ * @returns {Map<number, string>} the column's name, by row
+ */
+export function gaps (columns, batch) {
+  /** @type {Map<number, string>} */
+  const found = new Map()
+  for (const { origin, kind, name, field = 0 } of columns) {
+    const valid = origin === 'field' ? batch.validity[field] : null
+    if (!valid || kind.includes('Nullable(')) continue
+    valid.forEach((mark, row) => { if (mark === 0 && !found.has(row)) found.set(row, name) })
+  }
+  return found
+}

@@ -1,0 +1,293 @@
+import { committedRanges } from '../commit-records.js'
+import { withDefaults } from '../../base/defaults.js'
+import { arrangement, MEASUREMENTS } from '../../batch/layouts.js'
+import { tableNames } from '../names.js'
+import { isRefusal, RefusedRows } from '../refusal.js'
+import { misfit, shapeOf, wideColumns } from '../wide.js'
+import { nameRules } from './dialect.js'
+import { isRefused, ServerError } from './errors.js'
+import { gaps, nativeBlock } from './native.js'
+import { Probe } from './probe.js'
+import { RunningInserts } from './running.js'
+import { schema } from './sink.schema.js'
+import { Stored } from './stored.js'
+import { prepareTable } from './tables.js'
+import { Tokens } from './tokens.js'
+import { Turns } from './flights.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../sink.js').Sink} Sink
+ * @typedef {import('./connection.js').ClickhouseServer} ClickhouseServer
+ * @typedef {import('./tables.js').Plan} Plan
+ * @typedef {import('./stored.js').EpochName & {seq: number}} BatchName
+ * @typedef {{arranged: Batch, plan: Plan}} Place  where the rows of a batch go, arranged for it
+ */
+
+const MAX_SHAPES = 1000
+
+/** The rows of one insert are one block in the server's memory; a single batch may be larger. */
+const MAX_INSERT_ROWS = 1_000_000
+
+/** @param {unknown} error */
+export function isTransient (error) {
+  return !isRefusal(error, isRefused)
+}
+
+/**
+ * Connects when it is first needed, and again after an error: a sink whose server is not there yet waits for it.
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{server: ClickhouseServer, log?: import('../../base/log.js').Log}} context
+ * @returns {Promise<Sink>}
+ */
+export async function open (options, { server, log }) {
+  return new ClickhouseSink(withDefaults(schema, options), server, log)
+}
+
+/**
+ * An insert of one block into a table without partitions is stored as a whole or not at all, and its rows tell which batches they are. So
+ * the sink asks the table
+ * what it holds and leaves that out: when it meets an epoch for the first time, and after an insert whose outcome it does not know, once
+ * that insert has ended.
+ * @implements {Sink}
+ */
+class ClickhouseSink {
+  #options
+  #names
+  #server
+  #log
+  #arrange
+  #stored
+  #running
+  #probe
+  #tokens = new Tokens()
+  #turns = new Turns()
+  /** @type {Map<string, Plan>} by shape */
+  #plans = new Map()
+  /** @type {Set<string>} tables whose doubts have been told */
+  #doubted = new Set()
+  #hasRecords = false
+
+  /** @param {Record<string, any>} options @param {ClickhouseServer} server @param {import('../../base/log.js').Log} [log] */
+  constructor (options, server, log) {
+    this.#options = options
+    this.#names = tableNames(options.table, nameRules)
+    this.#server = server
+    this.#log = log
+    this.#arrange = arrangement(/** @type {any} */ (options))
+    this.#stored = new Stored(server, source => this.#tableOf(source))
+    this.#running = new RunningInserts(server, options.table)
+    this.#probe = new Probe(server)
+  }
+
+  /** @param {Batch[]} batches */
+  async prepare (batches) {
+    if (this.#hasRecords && batches.every(batch => batch.rows === 0 || this.#plans.has(shapeOf(batch)))) return
+    await this.#attempt(() => this.#placesOf(batches))
+  }
+
+  async committed () {
+    return this.#attempt(() => this.#turns.alone(async () => {
+      await this.#running.end()
+      return committedRanges(await this.#stored.read(row => this.#owns(row)))
+    }))
+  }
+
+  /**
+   * @param {Batch[]} batches
+   * @param {{signal?: AbortSignal, probe?: boolean}} [options]
+   */
+  async write (batches, { signal, probe = false } = {}) {
+    signal?.throwIfAborted()
+    return this.#attempt(async () => {
+      const places = await this.#placesOf(batches)
+      if (!probe) return this.#store(batches, places, signal)
+      for (const { plan, arranged } of places.values()) await this.#probe.insert(plan, [{ batch: arranged, epoch: 0n, seq: 0 }], signal)
+      return { duplicates: [] }
+    })
+  }
+
+  /** @param {import('../sink.js').Head[]} heads */
+  async compact (heads) {
+    const firstHeld = new Map(heads.map(({ gateway, source, epoch, first }) => [JSON.stringify([gateway, source, epoch]), first]))
+    await this.#attempt(() => this.#stored.compact(({ gateway, source, epoch }) => firstHeld.get(JSON.stringify([gateway, source, epoch])) ?? Infinity))
+  }
+
+  /** The connections are the server's. */
+  async close () {}
+
+  /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {AbortSignal} [signal] */
+  async #store (batches, places, signal) {
+    const names = new Map(batches.flatMap(batch => batch.identity ? [[batch, { ...batch.identity, table: this.#names.inRecords(batch.identity.source) }]] : []))
+    const keys = Array.from(names.values(), name => JSON.stringify(name))
+    for (let busy; (busy = this.#turns.busyWith(keys) ?? this.#unsettled([...names.values()]));) {
+      await busy
+      signal?.throwIfAborted()
+    }
+    const met = new Set()
+    const { fresh = [], duplicates = [] } = Object.groupBy(batches, batch => {
+      const name = names.get(batch)
+      if (!name) return 'fresh'
+      const key = JSON.stringify(name)
+      if (met.has(key) || this.#stored.has(name)) return 'duplicates'
+      met.add(key)
+      return 'fresh'
+    })
+    await this.#turns.together(keys, () => this.#insertAll(fresh, places, names, signal))
+    return { duplicates }
+  }
+
+  /** What must be asked before it is known which of these are stored; null when it is known. @param {BatchName[]} names */
+  #unsettled (names) {
+    if (this.#running.areOver && names.every(name => this.#stored.isKnown(name))) return null
+    return this.#turns.alone(async () => {
+      await this.#running.end()
+      await this.#stored.learn(names)
+    })
+  }
+
+  /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {Map<Batch, BatchName>} names @param {AbortSignal} [signal] */
+  async #insertAll (batches, places, names, signal) {
+    const faults = batches.flatMap(batch => {
+      const place = places.get(batch)
+      return place ? missingValues(batch, place) : []
+    })
+    if (faults.length > 0) throw new RefusedRows(faults)
+    /** @type {Batch[][]} */
+    const groups = []
+    for (const its of Map.groupBy(batches.filter(batch => places.has(batch)), batch => places.get(batch)?.plan).values()) {
+      let rows = Infinity
+      for (const batch of its) {
+        rows += batch.rows
+        if (rows > MAX_INSERT_ROWS) {
+          groups.push([])
+          rows = batch.rows
+        }
+        groups[groups.length - 1].push(batch)
+      }
+    }
+    const markers = batches.flatMap(batch => places.has(batch) ? [] : names.get(batch) ?? [])
+    const results = await Promise.allSettled([this.#stored.record(markers), ...groups.map(group => this.#insert(group, places, names, signal))])
+    const failed = results.find(({ status }) => status === 'rejected')
+    if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
+  }
+
+  /**
+   * Stores batches of one shape, as one block.
+   * @param {Batch[]} batches
+   * @param {Map<Batch, Place>} places
+   * @param {Map<Batch, BatchName>} names
+   * @param {AbortSignal} [signal]
+   */
+  async #insert (batches, places, names, signal) {
+    const { plan } = /** @type {Place} */ (places.get(batches[0]))
+    const block = nativeBlock(plan.columns, batches.map(batch => {
+      const name = names.get(batch)
+      const { arranged } = /** @type {Place} */ (places.get(batch))
+      return { batch: arranged, epoch: name ? this.#stored.numberOf(name) : 0n, seq: name?.seq ?? 0 }
+    }))
+    const { plain, insertSettings } = await this.#server.dialect(signal)
+    const queryId = this.#running.newId()
+    try {
+      await this.#server.insert(plan.insertSql, [block], {
+        queryId,
+        settings: plain ? insertSettings : { ...insertSettings, insert_deduplication_token: this.#tokens.of(batches) },
+        signal
+      })
+    } catch (error) {
+      // Also of an insert that the server refuses, something may be stored: when it fails in what follows from it, a materialized view.
+      if (!isAnswer(error)) this.#running.lose(queryId)
+      this.#stored.forget()
+      throw error
+    }
+    this.#tokens.drop(batches)
+    this.#stored.add(batches.flatMap(batch => names.get(batch) ?? []))
+  }
+
+  /** Where each batch with rows goes, arranged for it. @param {Batch[]} batches */
+  async #placesOf (batches) {
+    /** @type {Map<Batch, Place>} */
+    const places = new Map()
+    for (const batch of batches) {
+      const arranged = this.#arrange(batch)
+      if (arranged.rows > 0) places.set(batch, { arranged, plan: await this.#planOf(shapeOf(batch), arranged) })
+    }
+    return places
+  }
+
+  /** @param {string} shape @param {Batch} batch  arranged */
+  async #planOf (shape, batch) {
+    let plan = this.#plans.get(shape)
+    if (!plan) {
+      const { layout } = this.#options
+      const dialect = await this.#server.dialect()
+      const wanted = wideColumns(batch, dialect, !this.#names.perSource, layout === 'document' ? MEASUREMENTS : undefined)
+      plan = await prepareTable(this.#server, this.#names.of(batch.source), wanted, layout)
+      if (this.#plans.size >= MAX_SHAPES) this.#plans.clear()
+      this.#plans.set(shape, plan)
+      this.#doubt(plan)
+    }
+    return plan
+  }
+
+  /** @param {Plan} plan */
+  #doubt ({ table, doubt }) {
+    if (doubt === null || this.#doubted.has(table)) return
+    this.#doubted.add(table)
+    this.#log?.warn(`Table "${table}" stores at least once, not exactly once: ${doubt}.`)
+  }
+
+  /** @param {string} source */
+  #tableOf (source) {
+    try {
+      return this.#names.of(source)
+    } catch {
+      return null
+    }
+  }
+
+  /** @param {{source: string, table: string}} row */
+  #owns ({ source, table }) {
+    return this.#names.inRecords(source) === table
+  }
+
+  /**
+   * @template T
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #attempt (work) {
+    try {
+      if (!this.#hasRecords) await this.#stored.prepare()
+      this.#hasRecords = true
+      return await work()
+    } catch (error) {
+      if (isTransient(error)) this.#forgetTables()
+      throw error
+    }
+  }
+
+  /** They may have been dropped or changed. */
+  #forgetTables () {
+    this.#plans.clear()
+    this.#stored.forget()
+    this.#hasRecords = false
+  }
+}
+
+/** Whether it is the server that says so, and the insert thus over. @param {unknown} error */
+function isAnswer (error) {
+  return error instanceof Error && error.cause instanceof ServerError
+}
+
+/** The rows that a column without NULL cannot take. @param {Batch} batch @param {Place} place */
+function missingValues (batch, { arranged, plan }) {
+  const found = gaps(plan.columns, arranged)
+  if (found.size === 0) return []
+  const error = (/** @type {string|undefined} */ column) => misfit(plan.table, `its column "${column}" takes no NULL, and the value is missing`, 'Make the column Nullable, or send a value.')
+  // Of another layout, the rows are not those that were given.
+  if (arranged !== batch) throw error([...found.values()][0])
+  return Array.from(found, ([row, column]) => ({ batch, row, error: error(column) }))
+}

@@ -1,0 +1,74 @@
+import { layoutProperties } from '../../batch/layouts.js'
+
+/** Options of the file sink. */
+export const schema = {
+  type: 'object',
+  title: 'Files',
+  description: 'Stores batches in files of CSV, InfluxDB line protocol or Apache Arrow, each sample exactly once.',
+  additionalProperties: false,
+  properties: {
+    folder: {
+      type: 'string',
+      title: 'Folder',
+      description: 'Where the files are put. It is created when missing. One process at a time writes in a folder; its records of ' +
+        'what is stored are kept in .sluice there.',
+      minLength: 1,
+      default: 'files'
+    },
+    file: {
+      type: 'string',
+      title: 'File',
+      description: 'The files\' name, which a number and the format\'s ending follow (press-000001.csv); {source} in it stands for ' +
+        'the name of the source. Where sources share a file, a column source tells them apart.',
+      minLength: 1,
+      default: '{source}'
+    },
+    format: {
+      type: 'string',
+      title: 'Format',
+      description: 'CSV: a line of column names, then a line a row; texts are quoted, missing values are empty, bytes are hexadecimal. Line protocol: as InfluxDB takes it; what is missing, NaN or infinite is left out. ' +
+        'Arrow: the fastest and smallest, with exact types; a file that is still being written is an Arrow stream after its first 8 bytes.',
+      enum: ['csv', 'lines', 'arrow'],
+      'x-labels': { csv: 'CSV (.csv)', lines: 'InfluxDB line protocol (.lp)', arrow: 'Apache Arrow (.arrow)' },
+      default: 'csv'
+    },
+    timeFormat: {
+      type: 'string',
+      title: 'Time',
+      description: 'How times are written: as ISO 8601 in UTC with nine decimals, or as whole nanoseconds since 1970.',
+      enum: ['iso', 'ns'],
+      'x-labels': { iso: '2026-01-31T12:00:00.123456789Z', ns: 'nanoseconds since 1970' },
+      default: 'iso',
+      'x-when': { format: 'csv' }
+    },
+    ...layoutProperties,
+    maxMegabytes: {
+      type: 'integer',
+      title: 'File size',
+      description: 'A file that would grow over this is finished, and the next one begun; only what is written at once may be more.',
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 256,
+      'x-unit': 'MiB'
+    },
+    maxMinutes: {
+      type: 'integer',
+      title: 'File age',
+      description: 'A new file is begun this often, by the clock in UTC: 60 on the hour, 1440 at midnight. 0: by size only.',
+      minimum: 0,
+      maximum: 525_600,
+      default: 0,
+      'x-unit': 'minutes'
+    },
+    fsync: {
+      type: 'string',
+      title: 'Write to disk',
+      description: 'When rows are forced to disk. Every write: a power cut loses nothing that was reported stored. Left to the ' +
+        'system: a power cut may lose what the system had not written yet, some 30 s; a killed process loses nothing.',
+      enum: ['write', 'system'],
+      'x-labels': { write: 'every write', system: 'left to the system' },
+      default: 'write',
+      'x-advanced': true
+    }
+  }
+}

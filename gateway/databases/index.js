@@ -1,0 +1,35 @@
+/**
+ * The databases there are, by type: what stores in them, what connects to their servers, what reads from them.
+ * A database's driver is loaded when it is first used.
+ *
+ * @type {Record<string, () => Promise<import('./sink.js').SinkModule>>}
+ */
+export const sinkTypes = {
+  sqlite: () => import('./sqlite/sink.js'),
+  postgresql: () => import('./postgresql/sink.js'),
+  mysql: () => import('./mysql/sink.js'),
+  mongodb: () => import('./mongodb/sink.js'),
+  influxdb: () => import('./influxdb/sink.js'),
+  clickhouse: () => import('./clickhouse/sink.js'),
+  file: () => import('./file/sink.js'),
+  null: () => import('./null/sink.js')
+}
+
+/** @type {Record<string, () => Promise<import('./sink.js').ServerModule>>} */
+export const serverTypes = {
+  postgresql: () => import('./postgresql/connection.js'),
+  mysql: () => import('./mysql/connection.js'),
+  mongodb: () => import('./mongodb/connection.js'),
+  influxdb: () => import('./influxdb/connection.js'),
+  clickhouse: () => import('./clickhouse/connection.js')
+}
+
+/** @type {Record<string, () => Promise<import('./reader.js').ReaderModule>>} */
+export const readerTypes = {
+  sqlite: () => import('./sqlite/reader.js'),
+  postgresql: () => import('./postgresql/reader.js'),
+  mysql: () => import('./mysql/reader.js'),
+  mongodb: () => import('./mongodb/reader.js'),
+  influxdb: () => import('./influxdb/reader.js'),
+  clickhouse: () => import('./clickhouse/reader.js')
+}

@@ -1,0 +1,179 @@
+import { edgeOf, inOrder, minimumOf, summariesOf, summary } from '../reading/compute.js'
+import { PAGE_ROWS, Pages } from '../reading/pages.js'
+import { whole } from '../reading/values.js'
+import { withDefaults } from '../../base/defaults.js'
+import { statisticsIn, Statements } from './reader-influxql.js'
+import { schema } from './reader.schema.js'
+import { rowsOf } from './connection.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../reader.js').Reader} Reader
+ * @typedef {import('../reader.js').Sample} Sample
+ * @typedef {import('../../messages/codecs/line-protocol/kinds.js').FieldKind} FieldKind
+ * @typedef {Map<string, FieldKind>} Fields  of the measurement, or those of it that hold narrow values
+ */
+
+/** The fields of narrow values, by what follows the first one's name. */
+const NARROW_FIELDS = ['', '_int64', '_string', '_bytes']
+
+/**
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{server?: import('./connection.js').InfluxdbServer}} context
+ * @returns {Promise<Reader>}
+ */
+export async function open (options, { server }) {
+  return new InfluxdbReader(/** @type {any} */ (withDefaults(schema, options)), /** @type {import('./connection.js').InfluxdbServer} */ (server))
+}
+
+/** @implements {Reader} */
+class InfluxdbReader {
+  #options
+  #server
+  #statements
+
+  /** @param {import('./reader-influxql.js').ReaderOptions} options @param {import('./connection.js').InfluxdbServer} server */
+  constructor (options, server) {
+    this.#options = options
+    this.#server = server
+    this.#statements = new Statements(options)
+  }
+
+  /** @type {Reader['samples']} */
+  async * samples (range) {
+    const { sensors, pageRows = PAGE_ROWS, signal } = range
+    const fields = await this.#fields(sensors, signal)
+    const known = this.#isNarrow ? sensors.filter(isTagValue) : [...fields.keys()]
+    if (known.length === 0 || fields.size === 0) return
+    const names = [...fields.keys()]
+    const kinds = [...fields.values()]
+    const statement = this.#isNarrow ? this.#statements.narrowSamples(names, known, range) : this.#statements.wideSamples(names, range)
+    const pages = new Pages({ sensors, pageRows })
+    const rows = Math.ceil(pageRows / (this.#isNarrow ? 1 : names.length))
+    for await (const values of this.#chunks(statement, { rows, signal })) {
+      for (const row of values) {
+        const first = this.#isNarrow ? 2 : 1
+        for (let f = 0; f < names.length; f++) {
+          const value = row[first + f]
+          if (value !== null) pages.add(BigInt(row[0]), this.#isNarrow ? row[1] : names[f], valueOf(value, kinds[f]))
+        }
+      }
+      for (const page of pages.full()) {
+        yield page
+        signal?.throwIfAborted()
+      }
+    }
+    for (const page of pages.rest()) {
+      yield page
+      signal?.throwIfAborted()
+    }
+  }
+
+  /** @type {Reader['summaries']} */
+  async summaries (range) {
+    const { sensors, statistics, signal } = range
+    const fields = await this.#fields(sensors, signal)
+    const numbers = numericOf(fields)
+    const known = this.#isNarrow ? sensors.filter(isTagValue) : numbers
+    /** @type {Map<string, import('../reader.js').Summary>} */
+    const found = new Map()
+    // What the server has no means for: yes and no, and sensors with values in several fields.
+    const others = new Set([...fields].flatMap(([name, kind]) => kind === 'boolean' ? [name] : []))
+    if (numbers.length > 0 && known.length > 0) {
+      for (const { tags, values } of await this.#server.query(this.#statements.summaries(numbers, range, this.#isNarrow ? known : undefined), { signal })) {
+        for (const row of values) {
+          const time = range.bucketNs === undefined ? range.from : BigInt(row[0])
+          for (const [f, field] of numbers.entries()) {
+            const computed = statisticsIn(row, f)
+            if (!computed.count) continue
+            const sensor = this.#isNarrow ? String(tags?.[this.#options.sensorColumn]) : field
+            if (found.has(`${time} ${sensor}`)) others.add(sensor)
+            found.set(`${time} ${sensor}`, summary(time, sensor, computed, statistics))
+          }
+        }
+      }
+    }
+    const summaries = [...found.values()].filter(({ sensor }) => !others.has(sensor))
+    if (others.size > 0) summaries.push(...await summariesOf(this, { ...range, sensors: [...others] }))
+    return inOrder(summaries, sensors)
+  }
+
+  /** @type {Reader['edge']} */
+  async edge (range) {
+    const { sensor, signal, above = Infinity, below = -Infinity, last = false } = range
+    const asked = { ...range, above, below, last }
+    if (above === Infinity && below === -Infinity) return null
+    const times = await this.#timesIn(sensor, signal, (field, sensors) => this.#statements.edge(field, asked, sensors))
+    if (times === null) return edgeOf(this, range)
+    return times.map(([time]) => time).reduce((best, time) => best === null || (last ? time > best : time < best) ? time : best, /** @type {bigint|null} */ (null))
+  }
+
+  /** @type {Reader['minimum']} */
+  async minimum (range) {
+    const { sensor, signal } = range
+    const times = await this.#timesIn(sensor, signal, (field, sensors) => this.#statements.minimum(field, range, sensors))
+    if (times === null) return minimumOf(this, range)
+    const [least] = times.sort(([timeA, a], [timeB, b]) => a < b ? -1 : a > b ? 1 : timeA < timeB ? -1 : 1)
+    return least?.[0] ?? null
+  }
+
+  /** The connections are the server's. */
+  async close () {}
+
+  get #isNarrow () { return this.#options.layout === 'narrow' }
+
+  /**
+   * What a statement for each field of numbers finds.
+   * @param {string} sensor
+   * @param {AbortSignal|undefined} signal
+   * @param {(field: string, sensors?: string[]) => string} statement
+   * @returns {Promise<[time: bigint, value: number|bigint][]|null>} null where the server has no such functions for the sensor's values
+   */
+  async #timesIn (sensor, signal, statement) {
+    const fields = await this.#fields([sensor], signal)
+    if (!this.#isNarrow && fields.get(sensor) === 'boolean') return null
+    if (this.#isNarrow && !isTagValue(sensor)) return []
+    const found = await Promise.all(numericOf(fields).map(field => this.#server.query(statement(field, this.#isNarrow ? [sensor] : undefined), { signal })))
+    return found.flat().flatMap(({ values }) => values.map(([time, value]) => /** @type {[bigint, number|bigint]} */ ([BigInt(time), value])))
+  }
+
+  /** The fields to read. @param {string[]} sensors @param {AbortSignal} [signal] @returns {Promise<Fields>} */
+  async #fields (sensors, signal) {
+    signal?.throwIfAborted()
+    const kinds = new Map(rowsOf(await this.#server.query(this.#statements.fieldTypes(), { signal })).map(({ fieldKey, fieldType }) => [fieldKey, fieldType]))
+    const wanted = this.#isNarrow ? NARROW_FIELDS.map(end => this.#options.valueColumn + end) : sensors
+    return new Map(wanted.flatMap(name => kinds.has(name) ? [[name, kinds.get(name)]] : []))
+  }
+
+  /** @param {string} statement @param {{rows: number, signal?: AbortSignal}} options @returns {AsyncGenerator<any[][], void, void>} */
+  async * #chunks (statement, options) {
+    const response = await this.#server.queryChunks(statement, options)
+    try {
+      let text = ''
+      for await (const piece of response.setEncoding('utf8')) {
+        const lines = (text + piece).split('\n')
+        text = lines.pop() ?? ''
+        for (const line of lines) for (const { values } of this.#server.series(line)) yield values
+      }
+    } finally {
+      response.destroy()
+    }
+  }
+}
+
+/** Of a tag that a point can have, as one without it is another thing. @param {string} text */
+function isTagValue (text) {
+  return text !== '' && !text.includes('\0')
+}
+
+/** @param {Fields} fields */
+function numericOf (fields) {
+  return [...fields].flatMap(([name, kind]) => kind === 'float' || kind === 'integer' ? [name] : [])
+}
+
+/** @param {any} value  as the answer has it @param {FieldKind} kind @returns {Sample['value']} */
+function valueOf (value, kind) {
+  if (kind === 'float') return Number(value)
+  return typeof value === 'bigint' ? whole(value) : value
+}

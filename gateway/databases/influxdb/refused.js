@@ -1,0 +1,81 @@
+import { SluiceError } from '../../base/errors.js'
+import { RefusedRows } from '../refusal.js'
+import { AnswerError } from './http.js'
+
+/**
+ * Which rows InfluxDB cannot take, as far as that can be known before it is asked, or from what it answers.
+ *
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {{batch: Batch, row: number, error: unknown}} Fault
+ */
+
+/** What the server says of rows that it refuses; it stores the others of a request all the same. */
+const REFUSED = /unable to parse|parsing failed|partial write of line protocol|field type conflict|beyond retention policy|time outside range|max key length/i
+
+/** The answer to a request of more bytes than the server takes. */
+export const TOO_LARGE = 413
+
+export const BEYOND_RETENTION = /beyond retention policy/i
+export const TYPE_CONFLICT = /field type conflict/i
+
+// The ends of 64 bits have a meaning of their own to the server.
+const FIRST_TIME = -(2n ** 63n) + 2n
+const LAST_TIME = 2n ** 63n - 2n
+
+/** Whether the rows are at fault, by an error of the server. @param {any} error */
+export function isRowsFault (error) {
+  if (!(error instanceof AnswerError)) return false
+  return error.status === TOO_LARGE || ((error.status === 400 || error.status === 422) && REFUSED.test(error.message))
+}
+
+/**
+ * Rows with what the line protocol has no way to say.
+ * @param {Batch[]} batches
+ * @throws {RefusedRows}
+ */
+export function checkRows (batches) {
+  const faults = batches.flatMap(batch => [...new Map([...infinityFaults(batch), ...timeFaults(batch)].map(fault => [fault.row, fault])).values()])
+  if (faults.length > 0) throw new RefusedRows(faults)
+}
+
+/**
+ * Rows that were too old for the retention policy.
+ * @param {Batch[]} batches
+ * @param {bigint} keptNs
+ * @param {unknown} error  the server's
+ * @returns {Fault[]}
+ */
+export function oldRows (batches, keptNs, error) {
+  const oldest = BigInt(Date.now()) * 1_000_000n - keptNs
+  return batches.flatMap(batch => rowsWhere(batch, row => batch.time[row] < oldest).map(row => ({ batch, row, error })))
+}
+
+/** @param {Batch} batch @returns {Fault[]} */
+function timeFaults (batch) {
+  const { time } = batch
+  return rowsWhere(batch, row => time[row] < FIRST_TIME || time[row] > LAST_TIME)
+    .map(row => ({ batch, row, error: refusal(`The time ${time[row]} is outside the range that InfluxDB has.`) }))
+}
+
+/** @param {Batch} batch @returns {Fault[]} */
+function infinityFaults (batch) {
+  return batch.fields.flatMap(({ name, type }, f) => {
+    if (type !== 'float64' && type !== 'float32') return []
+    const column = /** @type {Float64Array} */ (batch.columns[f])
+    const valid = batch.validity[f]
+    return rowsWhere(batch, row => (column[row] === Infinity || column[row] === -Infinity) && (valid === null || valid[row] !== 0))
+      .map(row => ({ batch, row, error: refusal(`The field "${name}" is ${column[row]}, which InfluxDB cannot hold.`) }))
+  })
+}
+
+/** @param {string} text */
+function refusal (text) {
+  return new SluiceError('SLUICE_SINK_ROWS', text)
+}
+
+/** @param {Batch} batch @param {(row: number) => boolean} test */
+function rowsWhere ({ rows }, test) {
+  const found = []
+  for (let row = 0; row < rows; row++) if (test(row)) found.push(row)
+  return found
+}

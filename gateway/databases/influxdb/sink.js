@@ -1,0 +1,249 @@
+import { RangeSet } from '../../batch/ranges.js'
+import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
+import { SluiceError } from '../../base/errors.js'
+import { committedRanges, recordKey } from '../commit-records.js'
+import { withDefaults } from '../../base/defaults.js'
+import { tableNames } from '../names.js'
+import { isRefusal, RefusedRows } from '../refusal.js'
+import { shapeOf } from '../wide.js'
+import { CommitRecords } from './commit-records.js'
+import { dialect } from './dialect.js'
+import { linesOf, makePlan } from './plans.js'
+import { BEYOND_RETENTION, checkRows, isRowsFault, oldRows, TYPE_CONFLICT } from './refused.js'
+import { schema } from './sink.schema.js'
+import { HttpStore } from './store.js'
+import { UdpStore } from './udp.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../../batch/batch.js').Identity} Identity
+ * @typedef {import('../sink.js').Sink} Sink
+ * @typedef {import('./connection.js').InfluxdbServer} InfluxdbServer
+ * @typedef {import('./versions.js').Place} Place
+ * @typedef {import('./commit-records.js').CommitRecord} CommitRecord
+ *
+ * @typedef {object} Opened  what is known of the database
+ * @property {Place} rows
+ * @property {CommitRecords} commits
+ * @property {Map<string, RangeSet>} known  what has a record, by table and epoch
+ * @property {Map<string, import('./plans.js').Plan>} plans
+ */
+
+const MAX_SHAPES = 1000
+
+/** @param {unknown} error */
+export function isTransient (error) {
+  return !isRefusal(error, isRowsFault)
+}
+
+/**
+ * The server is asked when it is first needed, and again after an error: a sink whose server is not there yet waits for it.
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{server: InfluxdbServer, log?: import('../../base/log.js').Log}} context
+ * @returns {Promise<Sink>}
+ */
+export async function open (options, { server, log }) {
+  return new InfluxdbSink(withDefaults(schema, options), server, log)
+}
+
+/** @implements {Sink} */
+class InfluxdbSink {
+  #options
+  #names
+  #server
+  #store
+  #tagFields
+  /** @type {Promise<Opened>|null} */
+  #opening = null
+
+  /** @param {Record<string, any>} options @param {InfluxdbServer} server @param {import('../../base/log.js').Log} [log] */
+  constructor (options, server, log) {
+    this.#options = options
+    this.#names = tableNames(options.table, dialect)
+    this.#server = server
+    this.#store = options.protocol === 'udp' ? new UdpStore(server, options.datagramBytes, log) : new HttpStore(server)
+    this.#tagFields = new Set(options.tagFields.split(',').map((/** @type {string} */ name) => name.trim()))
+  }
+
+  /** @param {Batch[]} batches */
+  async prepare (batches) {
+    await this.#attempt(async opened => {
+      for (const batch of batches) {
+        const lines = await this.#lines(opened, batch)
+        if (lines) checkNames(lines)
+      }
+    })
+  }
+
+  async committed () {
+    return this.#attempt(async opened => {
+      const records = await this.#ownRecords(opened)
+      opened.known = knownOf(records)
+      return committedRanges(records)
+    })
+  }
+
+  /**
+   * @param {Batch[]} batches
+   * @param {{signal?: AbortSignal, probe?: boolean}} [options]
+   */
+  async write (batches, { signal, probe = false } = {}) {
+    signal?.throwIfAborted()
+    return this.#attempt(async opened => {
+      const { fresh, records, duplicates } = this.#tellApart(opened, batches, probe)
+      checkRows(fresh)
+      const parts = (await Promise.all(fresh.map(batch => this.#lines(opened, batch)))).flatMap(lines => lines ?? [])
+      await this.#storeLines(opened, parts, fresh, signal)
+      if (!probe) {
+        await opened.commits.write(records, signal)
+        for (const record of records) remember(opened.known, record)
+      }
+      return { duplicates }
+    })
+  }
+
+  /** @param {import('../sink.js').Head[]} heads */
+  async compact (heads) {
+    await this.#attempt(async opened => opened.commits.merge(await this.#ownRecords(opened), heads))
+  }
+
+  notice () { return this.#store.notice }
+
+  /** The connections are the server's. */
+  async close () {
+    await this.#store.close()
+  }
+
+  /**
+   * Which batches have no record yet, and the records they will have.
+   * @param {Opened} opened
+   * @param {Batch[]} batches
+   * @param {boolean} probe
+   */
+  #tellApart ({ known, rows }, batches, probe) {
+    /** @type {Map<string, CommitRecord>} */
+    const records = new Map()
+    const { fresh = [], duplicates = [] } = Object.groupBy(batches, ({ identity }) => {
+      if (!identity) return 'fresh'
+      const key = recordKey(identity)
+      const record = this.#recordOf(identity, rows)
+      // A probe may try several slices of one batch.
+      if (known.get(epochOf(record))?.has(identity.seq) || (!probe && records.has(key))) return 'duplicates'
+      records.set(key, record)
+      return 'fresh'
+    })
+    return { fresh, duplicates, records: [...records.values()] }
+  }
+
+  /**
+   * @param {Opened} opened
+   * @param {import('../../messages/codecs/line-protocol/line-protocol.js').Lines[]} parts
+   * @param {Batch[]} batches  that they are of
+   * @param {AbortSignal} [signal]
+   */
+  async #storeLines (opened, parts, batches, signal) {
+    try {
+      await this.#store.write(parts, opened.rows, signal)
+    } catch (error) {
+      const message = error instanceof SluiceError ? error.message : ''
+      if (isTransient(error)) throw error
+      if (BEYOND_RETENTION.test(message)) {
+        const faults = oldRows(batches, opened.rows.keptNs, error)
+        if (faults.length > 0) throw new RefusedRows(faults)
+      }
+      if (TYPE_CONFLICT.test(message)) {
+        // Another has made the field since it was looked at: then the next attempt will see that the batch does not fit.
+        opened.plans.clear()
+        try {
+          for (const { batch } of parts) await this.#lines(opened, batch)
+        } catch (misfit) {
+          throw new SluiceError('SLUICE_SINK_INFLUXDB', message)
+        }
+      }
+      throw error
+    }
+  }
+
+  /** What is written of a batch; null of one without rows. @param {Opened} opened @param {Batch} batch */
+  async #lines ({ plans, rows }, batch) {
+    if (batch.rows === 0) return null
+    const shape = shapeOf(batch)
+    let plan = plans.get(shape)
+    if (!plan) {
+      const measurement = this.#names.of(batch.source)
+      plan = await makePlan(batch, { measurement, withSource: !this.#names.perSource, narrow: this.#options.layout === 'narrow', tagFields: this.#tagFields, policy: rows.policy }, this.#server)
+      if (plans.size >= MAX_SHAPES) plans.clear()
+      plans.set(shape, plan)
+    }
+    return linesOf(plan, batch)
+  }
+
+  /** @param {Identity} identity @param {Place} rows @returns {CommitRecord} */
+  #recordOf (identity, { policy }) {
+    return { ...identity, policy, table: this.#names.inRecords(identity.source), last: identity.seq }
+  }
+
+  /** @param {Opened} opened */
+  async #ownRecords ({ commits, rows }) {
+    return (await commits.read()).filter(({ policy, source, table }) => policy === rows.policy && table === this.#names.inRecords(source))
+  }
+
+  /**
+   * @template T
+   * @param {(opened: Opened) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #attempt (work) {
+    try {
+      return await work(await this.#open())
+    } catch (error) {
+      // Whatever failed, what is in the database may be something else now.
+      if (isTransient(error)) this.#opening = null
+      throw error
+    }
+  }
+
+  #open () {
+    this.#opening ??= this.#look()
+    return this.#opening
+  }
+
+  /** @returns {Promise<Opened>} */
+  async #look () {
+    const { rows, records } = await this.#server.places(this.#options.retentionPolicy)
+    const opened = { rows, commits: new CommitRecords(this.#server, records), known: new Map(), plans: new Map() }
+    opened.known = knownOf(await this.#ownRecords(opened))
+    return opened
+  }
+}
+
+/**
+ * Those of the batch itself and its tags; what is written later is its rows.
+ * @param {import('../../messages/codecs/line-protocol/line-protocol.js').Lines} lines
+ * @throws {SluiceError} SLUICE_SINK_IDENTIFIER
+ */
+function checkNames (lines) {
+  encodeLines([{ ...lines, batch: lines.batch.slice(0, 0) }]).next()
+}
+
+/** @param {CommitRecord[]} records */
+function knownOf (records) {
+  const known = new Map()
+  for (const record of records) remember(known, record)
+  return known
+}
+
+/** @param {Map<string, RangeSet>} known @param {CommitRecord} record */
+function remember (known, record) {
+  const epoch = epochOf(record)
+  const ranges = known.get(epoch) ?? new RangeSet()
+  ranges.add(record.seq, record.last)
+  known.set(epoch, ranges)
+}
+
+/** @param {CommitRecord} record */
+function epochOf ({ table, gateway, source, epoch }) {
+  return JSON.stringify([table, gateway, source, epoch])
+}

@@ -1,0 +1,70 @@
+import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
+import { AnswerError } from './http.js'
+import { TOO_LARGE } from './refused.js'
+
+/** Larger requests gain nothing; the server takes up to 25 MB, unless its configuration says less. */
+const REQUEST_BYTES = 512 * 1024
+const LEAST_REQUEST_BYTES = 4096
+
+/** How many requests of one write are under way: while the server takes in one, the next is encoded. */
+const REQUESTS_AT_ONCE = 2
+
+/** Stores lines by HTTP. */
+export class HttpStore {
+  notice = ''
+  #server
+  #requestBytes = REQUEST_BYTES
+
+  /** @param {import('./connection.js').InfluxdbServer} server */
+  constructor (server) {
+    this.#server = server
+  }
+
+  /**
+   * Resolves once all of them are stored. When it rejects, some may be.
+   * @param {import('../../messages/codecs/line-protocol/line-protocol.js').Lines[]} parts
+   * @param {import('./versions.js').Place} place
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<void>}
+   */
+  async write (parts, place, signal) {
+    const requestBytes = this.#requestBytes
+    /** @type {Set<Promise<void>>} */
+    const underWay = new Set()
+    let tooMany = false
+    try {
+      for (const lines of encodeLines(parts, { chunkBytes: requestBytes })) {
+        const request = this.#server.write(place, lines, signal)
+        underWay.add(request)
+        request.then(() => underWay.delete(request), error => { // it stays, to be met below
+          // What is longer than a request is one line, of which there cannot be less.
+          if (isTooLarge(error) && lines.length <= requestBytes) tooMany = true
+        })
+        if (underWay.size >= REQUESTS_AT_ONCE) await Promise.race(underWay)
+      }
+      await Promise.all(underWay)
+    } catch (error) {
+      await Promise.allSettled(underWay)
+      if (isTooLarge(error) && tooMany && this.#lower(requestBytes)) return this.write(parts, place, signal)
+      throw error
+    }
+  }
+
+  async close () {}
+
+  /**
+   * Makes requests smaller than those that were too large.
+   * @param {number} refusedBytes
+   * @returns {boolean} false when they are the smallest already
+   */
+  #lower (refusedBytes) {
+    if (refusedBytes <= LEAST_REQUEST_BYTES) return false
+    this.#requestBytes = Math.min(this.#requestBytes, refusedBytes / 4)
+    return true
+  }
+}
+
+/** @param {any} error */
+function isTooLarge ({ cause }) {
+  return cause instanceof AnswerError && cause.status === TOO_LARGE
+}

@@ -1,0 +1,207 @@
+import { Long } from 'mongodb'
+import { SluiceError, describe } from '../../base/errors.js'
+import { edgeOf, minimumOf, summariesOf } from '../reading/compute.js'
+import { documentRange, documentSamples } from '../reading/documents.js'
+import { handedOver } from '../reading/handover.js'
+import { PAGE_ROWS, Pages } from '../reading/pages.js'
+import { bytesText, whole } from '../reading/values.js'
+import { withDefaults } from '../../base/defaults.js'
+import { floor } from '../../batch/layouts.js'
+import { keyOf } from './names.js'
+import { schema } from './reader.schema.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../reader.js').Reader} Reader
+ * @typedef {import('../reader.js').Sample} Sample
+ * @typedef {import('../reading/table.js').TableOptions} Options
+ * @typedef {import('mongodb').Db} Db
+ * @typedef {import('./connection.js').MongodbServer} MongodbServer
+ *
+ * @typedef {object} TimeKey  where the times are
+ * @property {string} key
+ * @property {(document: any) => bigint} timeOf
+ * @property {(from: bigint, to: bigint) => object} range  a condition
+ */
+
+/**
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{server?: any}} context  `server`: a MongodbServer
+ * @returns {Promise<Reader>}
+ */
+export async function open (options, { server }) {
+  return new MongodbReader(/** @type {Options} */ (/** @type {unknown} */ (withDefaults(schema, options))), server)
+}
+
+/** @implements {Reader} */
+class MongodbReader {
+  #options
+  #server
+
+  /** @param {Options} options @param {MongodbServer} server */
+  constructor (options, server) {
+    this.#options = options
+    this.#server = server
+  }
+
+  /** @type {Reader['samples']} */
+  samples (range) {
+    return handedOver(give => this.#attempt(range.signal, async db => {
+      const pages = this.#options.layout === 'document' ? documentSamples(this.#documents(db, range), range) : this.#pages(db, range)
+      for await (const page of pages) {
+        range.signal?.throwIfAborted()
+        if (!await give(page)) return
+        range.signal?.throwIfAborted()
+      }
+    }))
+  }
+
+  /** @type {Reader['summaries']} */
+  summaries (range) {
+    return summariesOf(this, range)
+  }
+
+  /** @type {Reader['edge']} */
+  async edge (range) {
+    const { sensor, from, to, above = Infinity, below = -Infinity, last = false, signal } = range
+    if (this.#options.layout === 'document') return edgeOf(this, range)
+    return this.#attempt(signal, async db => {
+      const keys = this.#valueKeys([sensor])
+      if (keys.length === 0) return null
+      const isOutside = (/** @type {number} */ value) => value > above || value < below
+      const outside = keys.flatMap(key => [
+        ...above < Infinity ? [{ [key]: { $gt: above } }] : [],
+        ...below > -Infinity ? [{ [key]: { $lt: below } }] : [],
+        ...[false, true].filter(value => isOutside(Number(value))).map(value => ({ [key]: value }))
+      ])
+      if (outside.length === 0) return null
+      const time = await this.#timeKey(db, signal)
+      const conditions = [this.#conditions([sensor], time.range(from, to)), { $or: outside }]
+      const [found] = await this.#find(db, { $and: conditions }, { [time.key]: 1 }, signal).sort({ [time.key]: last ? -1 : 1 }).limit(1).toArray()
+      return found ? time.timeOf(found) : null
+    })
+  }
+
+  /** @type {Reader['minimum']} */
+  minimum (range) {
+    return minimumOf(this, range)
+  }
+
+  /** The connections are the server's. */
+  async close () {}
+
+  /** @param {Db} db @param {Parameters<Reader['samples']>[0]} range @returns {AsyncGenerator<Sample[], void, void>} */
+  async * #pages (db, { sensors, from, to, pageRows = PAGE_ROWS, signal }) {
+    const keys = this.#valueKeys(sensors)
+    if (keys.length === 0) return
+    const { layout, sensorColumn } = this.#options
+    const time = await this.#timeKey(db, signal)
+    const shown = [time.key, ...keys, ...layout === 'narrow' ? [sensorColumn] : []]
+    const found = this.#find(db, this.#conditions(sensors, time.range(from, to)), Object.fromEntries(shown.map(key => [key, 1])), signal)
+    const pages = new Pages({ sensors, pageRows })
+    const columns = sensors.filter(isSensor).map(sensor => ({ sensor, key: keyOf(sensor) }))
+    for await (const document of found.sort({ [time.key]: 1 }).batchSize(pageRows)) {
+      const at = time.timeOf(document)
+      if (layout === 'narrow') {
+        const value = keys.map(key => valueOf(document[key])).find(each => each !== undefined)
+        if (value !== undefined) pages.add(at, String(document[sensorColumn]), value)
+      } else {
+        for (const { sensor, key } of columns) {
+          const value = key === time.key ? undefined : valueOf(document[key])
+          if (value !== undefined) pages.add(at, sensor, value)
+        }
+      }
+      yield * pages.full()
+    }
+    yield * pages.rest()
+  }
+
+  /** @param {Db} db @param {import('../reader.js').Range} range */
+  async * #documents (db, range) {
+    const { first, to } = documentRange(range, BigInt(this.#options.intervalMs) * 1_000_000n)
+    const time = await this.#timeKey(db, range.signal)
+    const found = this.#find(db, this.#conditions([], time.range(first, to)), { [time.key]: 1, fields: 1, measurements: 1 }, range.signal)
+    for await (const document of found.sort({ [time.key]: 1 })) {
+      const { fields, measurements } = document
+      const rows = measurements.map((/** @type {any} */ { ns, m }) => ({ ns, m: m.map((/** @type {unknown} */ value) => valueOf(value) ?? null) }))
+      yield { time: time.timeOf(document), measurements: { fields, measurements: rows } }
+    }
+  }
+
+  /** @param {Db} db @param {object} conditions @param {Record<string, number>} keys  to be sent @param {AbortSignal} [signal] */
+  #find (db, conditions, keys, signal) {
+    return db.collection(this.#options.table).find(conditions, { projection: { ...keys, ...!('_id' in keys) && { _id: 0 } }, useBigInt64: true, promoteBuffers: true, signal })
+  }
+
+  /** @param {string[]} sensors @param {object} range */
+  #conditions (sensors, range) {
+    const { source, layout, sensorColumn } = this.#options
+    // A sensor may be known by a number.
+    const names = sensors.flatMap(name => String(Number(name)) === name ? [name, Number(name)] : [name])
+    return { ...range, ...source !== '' && { $or: [{ source }, { 'meta.source': source }] }, ...layout === 'narrow' && { [sensorColumn]: { $in: names } } }
+  }
+
+  /** The keys that values of these sensors can be under. @param {string[]} sensors */
+  #valueKeys (sensors) {
+    const { layout, valueColumn } = this.#options
+    if (layout === 'narrow') return sensors.length === 0 ? [] : ['', '_int64', '_string', '_bytes'].map(end => `${valueColumn}${end}`)
+    return sensors.filter(isSensor).map(keyOf)
+  }
+
+  /** @param {Db} db @param {AbortSignal} [signal] @returns {Promise<TimeKey>} */
+  async #timeKey (db, signal) {
+    const { table, timeColumn } = this.#options
+    const exact = `${timeColumn}_ns`
+    const isExact = await db.collection(table).findOne({ [exact]: { $type: 'long' } }, { projection: { _id: 1 }, signal })
+    return isExact ? nanoseconds(exact) : dates(timeColumn)
+  }
+
+  /**
+   * @template T
+   * @param {AbortSignal|undefined} signal
+   * @param {(db: Db) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #attempt (signal, work) {
+    try {
+      signal?.throwIfAborted()
+      return await this.#server.use(work)
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (error instanceof SluiceError) throw error
+      throw new SluiceError('SLUICE_QUERY_MONGODB', `Cannot read the collection "${this.#options.table}" of ${this.#server.place}: ${describe(error)}.`, { cause: error })
+    }
+  }
+}
+
+/** @param {string} key @returns {TimeKey} */
+function nanoseconds (key) {
+  return {
+    key,
+    timeOf: document => BigInt(document[key]),
+    range: (from, to) => ({ [key]: { $gte: Long.fromBigInt(from), $lt: Long.fromBigInt(to) } })
+  }
+}
+
+/** @param {string} key  of dates, which count milliseconds @returns {TimeKey} */
+function dates (key) {
+  const first = (/** @type {bigint} */ ns) => new Date(-Number(floor(-ns, 1_000_000n) / 1_000_000n))
+  return {
+    key,
+    timeOf: document => BigInt(document[key].getTime()) * 1_000_000n,
+    range: (from, to) => ({ [key]: { $gte: first(from), $lt: first(to) } })
+  }
+}
+
+/** Whether a document can have values under that name. @param {string} name */
+function isSensor (name) {
+  return name !== '' && !name.includes('\0') && !['_id', 'time', 'time_ns'].includes(name)
+}
+
+/** @param {any} value @returns {Sample['value']|undefined} */
+function valueOf (value) {
+  if (typeof value === 'bigint') return whole(value)
+  if (value instanceof Uint8Array) return bytesText(value)
+  return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean' ? value : undefined
+}

@@ -1,0 +1,232 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { SluiceError, describe } from '../../base/errors.js'
+import { committedRanges, recordKey } from '../commit-records.js'
+import { withDefaults } from '../../base/defaults.js'
+import { isRefusal } from '../refusal.js'
+import { shapeOf } from '../wide.js'
+import { prepareCollection } from './collections.js'
+import { CommitRecords } from './commit-records.js'
+import { narrowDocuments, wideDocuments } from './documents.js'
+import { intervalDocuments } from './intervals.js'
+import { collectionNames, keysOf } from './names.js'
+import { schema } from './sink.schema.js'
+import { Store } from './store.js'
+
+export { schema }
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../sink.js').Sink} Sink
+ * @typedef {import('./connection.js').MongodbServer} MongodbServer
+ * @typedef {import('./connection.js').Product} Product
+ * @typedef {import('mongodb').Db} Db
+ * @typedef {{collection: string, keys: import('./names.js').Keys}} Plan  where the documents of one shape of batch go
+ */
+
+const MAX_SHAPES = 1000
+
+/** @param {unknown} error */
+export function isTransient (error) {
+  return !isRefusal(error, () => false)
+}
+
+/**
+ * Connects when it is first needed: a sink whose server is not there yet waits for it.
+ * @param {Record<string, unknown>} options  see the schema
+ * @param {{server: MongodbServer, log?: import('../../base/log.js').Log}} context
+ * @returns {Promise<Sink>}
+ */
+export async function open (options, { server, log }) {
+  const complete = withDefaults(schema, options)
+  if (complete.layout === 'timeseries') log?.warn('Time-series collections store at least once: after a kill of the gateway or the server, rows may be there twice.')
+  return new MongodbSink(complete, server, log)
+}
+
+/** @implements {Sink} */
+class MongodbSink {
+  #options
+  #names
+  #server
+  #log
+  #store = new Store()
+  /** @type {Map<string, Plan>} by shape */
+  #plans = new Map()
+  /** @type {Set<string>} */
+  #collections = new Set()
+  #hasCommits = false
+  /** @type {WeakMap<Batch, Buffer>} of batches without identity: one batch keeps its key for all attempts of this process */
+  #keys = new WeakMap()
+
+  /** @param {Record<string, any>} options @param {MongodbServer} server @param {import('../../base/log.js').Log} [log] */
+  constructor (options, server, log) {
+    this.#options = options
+    this.#names = collectionNames(options.table, server.database)
+    this.#server = server
+    this.#log = log
+  }
+
+  /** @param {Batch[]} batches */
+  async prepare (batches) {
+    const plans = batches.filter(({ rows }) => rows > 0).map(batch => this.#planOf(batch))
+    if (this.#hasCommits && plans.every(({ collection }) => this.#collections.has(collection))) return
+    await this.#attempt(async db => {
+      for (const { collection } of plans) await this.#prepareCollection(db, collection)
+    })
+  }
+
+  async committed () {
+    return this.#attempt(async (_db, commits) => committedRanges((await commits.read()).filter(row => this.#owns(row))))
+  }
+
+  /**
+   * @param {Batch[]} batches
+   * @param {{signal?: AbortSignal, probe?: boolean}} [options]
+   */
+  async write (batches, { signal, probe = false } = {}) {
+    return this.#attempt(async (db, commits, product) => {
+      const { fresh, duplicates } = await this.#unrecorded(commits, batches, probe)
+      signal?.throwIfAborted()
+      // Some rows of an interval would be in the place of the whole document; and the server tells what it refuses without probes.
+      if (!probe || this.#options.layout !== 'document') await this.#storeAll(db, product, fresh, signal)
+      if (probe) return { duplicates }
+      signal?.throwIfAborted()
+      const late = await commits.leave(fresh.flatMap(batch => this.#recordOf(batch)))
+      return { duplicates: [...duplicates, ...fresh.filter(({ identity }) => identity && late.has(recordKey(identity)))] }
+    }, signal)
+  }
+
+  /** @param {import('../sink.js').Head[]} heads */
+  async compact (heads) {
+    await this.#attempt((_db, commits) => commits.compact(heads, row => this.#owns(row)))
+  }
+
+  notice () { return this.#options.layout === 'timeseries' ? 'at least once' : '' }
+
+  /** The connections are the server's. */
+  async close () {}
+
+  /**
+   * Tells the batches that have no record from those that have, or that come twice.
+   * @param {CommitRecords} commits
+   * @param {Batch[]} batches
+   * @param {boolean} probe
+   */
+  async #unrecorded (commits, batches, probe) {
+    const known = await commits.find(batches.flatMap(batch => this.#recordOf(batch)))
+    const isFresh = (/** @type {Batch} */ { identity }) => {
+      if (!identity) return true
+      const key = recordKey(identity)
+      if (known.has(key)) return false
+      if (!probe) known.add(key) // several slices of one batch are all to be tried
+      return true
+    }
+    const { fresh = [], duplicates = [] } = Object.groupBy(batches, batch => isFresh(batch) ? 'fresh' : 'duplicates')
+    return { fresh, duplicates }
+  }
+
+  /** @param {Db} db @param {Product} product @param {Batch[]} batches @param {AbortSignal} [signal] */
+  async #storeAll (db, product, batches, signal) {
+    /** @type {Map<string, import('./chunks.js').Encoded[]>} */
+    const collections = new Map()
+    for (const batch of batches) {
+      const rest = this.#store.restOf(batch)
+      if (rest.rows === 0) continue
+      const { collection, keys } = this.#planOf(rest)
+      const encoded = collections.get(collection) ?? []
+      encoded.push({ batch, rest, documents: this.#documentsOf(rest, keys, product) })
+      collections.set(collection, encoded)
+    }
+    for (const [collection, encoded] of collections) {
+      await this.#prepareCollection(db, collection)
+      await this.#store.write(db, collection, encoded, signal)
+    }
+  }
+
+  /** @param {Batch} batch @param {import('./names.js').Keys} keys @param {Product} product */
+  #documentsOf (batch, keys, { isFerretdb }) {
+    const source = { batch, key: this.#keyOf(batch), keys, finiteOnly: isFerretdb }
+    const { layout, intervalMs } = this.#options
+    if (layout === 'narrow') return narrowDocuments(source)
+    return layout === 'document' ? intervalDocuments(source, BigInt(intervalMs) * 1_000_000n) : wideDocuments(source)
+  }
+
+  /**
+   * What _id begins with: 10 bytes for the epoch, 6 for seq. Documents of intervals are told from those of rows, and of other intervals:
+   * when the layout is changed
+   * while a batch is half stored, one of them must not be taken for another that holds more.
+   * @param {Batch} batch
+   */
+  #keyOf (batch) {
+    const { identity, origin } = batch
+    if (identity) {
+      const { layout, intervalMs } = this.#options
+      const epoch = [identity.gateway, identity.source, identity.epoch, ...layout === 'document' ? [intervalMs] : []]
+      const key = createHash('sha256').update(JSON.stringify(epoch)).digest().subarray(0, 16)
+      key.writeUIntBE(identity.seq, 10, 6)
+      return key
+    }
+    const whole = origin?.whole ?? batch
+    const key = this.#keys.get(whole) ?? randomBytes(16)
+    this.#keys.set(whole, key)
+    return key
+  }
+
+  /** @param {Batch} batch @returns {Plan} */
+  #planOf (batch) {
+    const shape = shapeOf(batch)
+    let plan = this.#plans.get(shape)
+    if (!plan) {
+      const collection = this.#names.of(batch.source)
+      plan = { collection, keys: keysOf(batch, this.#options.layout, { collection, withSource: !this.#names.perSource }) }
+      if (this.#plans.size >= MAX_SHAPES) this.#plans.clear()
+      this.#plans.set(shape, plan)
+    }
+    return plan
+  }
+
+  /** @param {Db} db @param {string} collection */
+  async #prepareCollection (db, collection) {
+    if (this.#collections.has(collection)) return
+    await prepareCollection(db, collection, /** @type {any} */ (this.#options), this.#log)
+    this.#collections.add(collection)
+  }
+
+  /** @param {Batch} batch */
+  #recordOf ({ identity }) {
+    return identity ? [{ ...identity, table: this.#names.inRecords(identity.source) }] : []
+  }
+
+  /** @param {{source: string, table: string}} row */
+  #owns ({ source, table }) {
+    return this.#names.inRecords(source) === table
+  }
+
+  /**
+   * @template T
+   * @param {(db: Db, commits: CommitRecords, product: Product) => Promise<T>} work
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<T>}
+   */
+  async #attempt (work, signal) {
+    try {
+      signal?.throwIfAborted()
+      return await this.#server.use(async (db, product) => {
+        const commits = new CommitRecords(db)
+        if (!this.#hasCommits) await commits.prepare(this.#log)
+        this.#hasCommits = true
+        return work(db, commits, product)
+      })
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason
+      if (isTransient(error)) this.#forgetCollections()
+      if (error instanceof SluiceError) throw error
+      throw new SluiceError('SLUICE_SINK_MONGODB', `${this.#server.place}: ${describe(error)}.`, { cause: error })
+    }
+  }
+
+  /** They may have been dropped. */
+  #forgetCollections () {
+    this.#collections.clear()
+    this.#hasCommits = false
+  }
+}

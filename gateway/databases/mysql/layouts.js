@@ -1,0 +1,73 @@
+import { arrangement, LAYOUTS, layoutProperties, MEASUREMENTS } from '../../batch/layouts.js'
+import { wideColumns } from '../wide.js'
+import { dialect } from './dialect.js'
+import { bulk, individual } from './paper-layouts.js'
+
+/**
+ * What this sink makes of batches: those layouts that all sinks have, and the two of a paper.
+ *
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../wide.js').WideColumn} WideColumn
+ *
+ * @typedef {object} Layout
+ * @property {(batch: Batch) => Batch} arrange  the rows to store
+ * @property {(arranged: Batch, withSource: boolean) => WideColumn[]} columns  that they need
+ * @property {readonly string[]} key  the columns by which a new table is ordered or indexed
+ * @property {boolean} ordersRows  the rows of a new table lie in the order of its key, which a hidden number makes unique; it has no other
+ *   index
+ * @property {Record<string, string>} declarations  of columns that are not declared by their type alone
+ * @property {boolean} holdsFloats  in columns of a floating point type
+ */
+
+/** The exact time and what SQL calls one, computed when it is read: it takes no room, and no time to write. */
+const TIME = 'DATETIME(6) AS (TIMESTAMP\'1970-01-01 00:00:00\' + INTERVAL (`time_ns` DIV 1000 - (`time_ns` MOD 1000 < 0)) MICROSECOND) VIRTUAL'
+
+const PAPER = ['paper-individual', 'paper-bulk']
+
+/** The layouts' options. */
+export const properties = {
+  ...layoutProperties,
+  layout: {
+    ...layoutProperties.layout,
+    description: `${layoutProperties.layout.description} paper-individual and paper-bulk: the tables of Arnst, Plenk and Wöltche, without tags: a row per value with second, nanosecond, number (of the field, ` +
+      'from 0) and measurement (whole numbers of 16 bits); a row per second with second, size and measurements, a JSON document ' +
+      'without names.',
+    enum: [...LAYOUTS, ...PAPER]
+  }
+}
+
+/** @param {{layout: string, intervalMs: number}} options @returns {Layout} */
+export function layoutOf ({ layout, intervalMs }) {
+  switch (layout) {
+    case 'paper-individual': return paperLayout(individual, ['second', 'nanosecond'], { measurement: 'int16' })
+    case 'paper-bulk': return paperLayout(bulk, ['second'], { measurements: 'json' })
+    default: return {
+      arrange: arrangement(/** @type {any} */ ({ layout, intervalMs })),
+      columns: (arranged, withSource) => wideColumns(arranged, dialect, withSource, layout === 'document' ? MEASUREMENTS : undefined),
+      key: layout === 'narrow' ? ['time_ns', 'sensor'] : ['time_ns'],
+      ordersRows: true,
+      declarations: { time: TIME, ...layout === 'narrow' && { sensor: 'VARCHAR(255)' } },
+      holdsFloats: layout !== 'document'
+    }
+  }
+}
+
+/**
+ * @param {(batch: Batch) => Batch} arrange
+ * @param {string[]} key
+ * @param {Record<string, import('../wide.js').ValueType>} types  of columns that are declared otherwise than their values
+ * @returns {Layout}
+ */
+function paperLayout (arrange, key, types) {
+  return {
+    arrange,
+    columns: ({ fields }, withSource) => [
+      ...withSource ? [/** @type {WideColumn} */ ({ name: 'source', type: 'string', origin: 'source' })] : [],
+      ...fields.map(({ name, type }, field) => /** @type {WideColumn} */ ({ name, type: types[name] ?? type, origin: 'field', field }))
+    ],
+    key,
+    ordersRows: false,
+    declarations: {},
+    holdsFloats: false
+  }
+}

@@ -1,0 +1,10 @@
+import { tableProperties } from '../reading/table.js'
+
+/** Options of reading a MySQL table. */
+export const schema = {
+  type: 'object',
+  title: 'MySQL',
+  description: 'Reads a table or view of MySQL or MariaDB.',
+  additionalProperties: false,
+  properties: { ...tableProperties }
+}

@@ -1,0 +1,123 @@
+import { caseMarked } from '../names.js'
+import { fitTable, misfit } from '../wide.js'
+import { checkIdentifier, dialect, quote } from './dialect.js'
+
+/**
+ * @typedef {import('./session.js').Connection} Connection
+ * @typedef {import('./session.js').Facts} Facts
+ * @typedef {import('./layouts.js').Layout} Layout
+ * @typedef {import('../wide.js').WideColumn} WideColumn
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {{table: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
+ */
+
+const READ_TABLE = `
+  SELECT t.TABLE_NAME AS name, t.TABLE_TYPE AS type, t.ENGINE AS engine, e.TRANSACTIONS AS transactions
+  FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
+  WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ?`
+
+const READ_COLUMNS = `
+  SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, DATA_TYPE AS kind, COLUMN_TYPE AS shown, IS_NULLABLE AS nullable, COLUMN_DEFAULT AS fallback, EXTRA AS extra,
+    COALESCE(GENERATION_EXPRESSION, '') AS \`generated\`
+  FROM information_schema.COLUMNS
+  WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?
+  ORDER BY ORDINAL_POSITION`
+
+const WRITABLE = ['BASE TABLE', 'SYSTEM VERSIONED']
+
+/** Of the server, where another has made the same table or column meanwhile. */
+const MADE_ALREADY = [1050, 1060]
+
+/** A number for each row, which `SELECT *` does not show. */
+const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short()) INVISIBLE'
+
+/**
+ * Finds the place for rows with these columns, making what is missing.
+ * @param {Connection} connection
+ * @param {Facts} facts
+ * @param {string} name  of the table
+ * @param {Layout} layout
+ * @param {WideColumn[]} wanted
+ * @returns {Promise<Plan>}
+ * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
+ */
+export async function prepareTable (connection, facts, name, layout, wanted) {
+  // Others may make tables and columns at the same time, of which each attempt sees more.
+  for (let attempts = 20; ; attempts--) {
+    const { exists, columns, missing } = await readTable(connection, facts, name, wanted)
+    if (missing.length === 0) return { table: name, columns }
+    try {
+      await connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts))
+    } catch (error) {
+      if (attempts === 0 || !MADE_ALREADY.includes(/** @type {any} */ (error).errno)) throw error
+    }
+  }
+}
+
+/**
+ * The table's own name. Where the server does not tell names apart that differ only by case, those of sources with upper-case letters get a
+ * mark.
+ * @param {string} name
+ * @param {boolean} perSource  a source gave the name
+ * @param {Facts} facts
+ */
+export function tableName (name, perSource, { ignoresTableCase }) {
+  const isMarked = ignoresTableCase && perSource && /[A-Z]/.test(name)
+  return checkIdentifier(isMarked ? caseMarked(name).toLowerCase() : name, 'table')
+}
+
+/** @param {Connection} connection @param {Facts} facts @param {string} name @param {WideColumn[]} wanted */
+async function readTable (connection, { ignoresTableCase }, name, wanted) {
+  const [tables] = /** @type {[any[], any]} */ (await connection.execute(READ_TABLE, [name]))
+  // In these tables servers may compare names less exactly than elsewhere.
+  const isIt = (/** @type {string} */ other) => other === name || (ignoresTableCase && dialect.fold(other) === dialect.fold(name))
+  const table = tables.find(each => isIt(each.name))
+  if (table && !WRITABLE.includes(table.type)) throw misfit(name, 'it is a view or another thing that rows cannot be loaded into', 'Name the source or the table differently.')
+  if (table && table.transactions !== 'YES') {
+    throw misfit(name, `its engine ${table.engine} has no transactions, without which nothing is stored exactly once`, 'Change its engine to InnoDB, or set another table.')
+  }
+  const [rows] = table ? /** @type {[any[], any]} */ (await connection.execute(READ_COLUMNS, [name])) : [[]]
+  const existing = rows.filter(({ tableName: of }) => isIt(of)).map(tableColumn)
+  const computesTime = existing.some(({ name: column, computed }) => computed && dialect.fold(column) === 'time')
+  const fit = fitTable(name, computesTime ? wanted.filter(({ type }) => type !== 'time') : wanted, existing, dialect)
+  for (const column of fit.missing) checkIdentifier(column.name, 'column')
+  return { exists: table !== undefined, ...fit }
+}
+
+/** @param {string} table @param {Layout} layout @param {WideColumn[]} columns */
+function addColumns (table, layout, columns) {
+  // A time is computed from a column that must be there before.
+  const inOrder = columns.toSorted((a, b) => Number(a.type === 'time') - Number(b.type === 'time'))
+  return `ALTER TABLE ${quote(table)} ${inOrder.map(column => `ADD COLUMN ${declaration(column, layout)}`).join(', ')}`
+}
+
+/** @param {string} table @param {Layout} layout @param {WideColumn[]} columns @param {Facts} facts */
+function createTable (table, layout, columns, { hasRowKeys }) {
+  const { key, ordersRows } = layout
+  const declarations = columns.map(column => {
+    const always = column.type === 'time_ns' || column.origin === 'source'
+    return declaration(column, layout) + (always || key.includes(column.name) ? ' NOT NULL' : '')
+  })
+  const keyColumns = key.map(quote).join(', ')
+  const order = ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
+  return `CREATE TABLE ${quote(table)} (${[...declarations, ...order].join(', ')}) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
+}
+
+/** @param {WideColumn} column @param {Layout} layout */
+function declaration ({ name, type, origin }, { declarations }) {
+  const isOwn = origin === 'time' || (origin === 'field' && name === 'sensor')
+  return `${quote(name)} ${(isOwn && declarations[name]) || dialect.columnTypes[type]}`
+}
+
+/** @param {any} row  of information_schema.COLUMNS @returns {import('../wide.js').TableColumn} */
+function tableColumn ({ name, kind, shown, nullable, fallback, extra, generated }) {
+  const fraction = /^(?:datetime|timestamp)\(\d\)$/.exec(shown)?.[0]
+  const computed = generated !== ''
+  return {
+    name,
+    kind: fraction ?? (/\bunsigned\b/.test(shown) ? `${kind} unsigned` : kind),
+    shown: shown.replace(/^int\b(\(\d+\))?/, 'integer'),
+    required: nullable === 'NO' && fallback === null && !computed && !/auto_increment|DEFAULT_GENERATED/i.test(extra),
+    computed
+  }
+}

@@ -1,0 +1,95 @@
+import { quote } from '../names.js'
+import { fitTable, misfit } from '../wide.js'
+import { dialect } from './dialect.js'
+import { makeHypertable } from './timescale.js'
+import { inTransaction, LOCKS } from './transaction.js'
+
+/**
+ * @typedef {import('pg').ClientBase} Client
+ * @typedef {import('../wide.js').WideColumn} WideColumn
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {{copySql: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
+ * @typedef {{schema: string, name: string}} TableName
+ * @typedef
+ *   {TableName & {layout: import('../../batch/layouts.js').Layout, index: 'btree'|'brin'|'none'} & import('./timescale.js').HypertableOptions}
+ *   Table
+ */
+
+const READ_TABLE = `
+  SELECT c.relkind, a.attname AS name, t.typname AS kind, format_type(a.atttypid, a.atttypmod) AS shown,
+    a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS required, a.attgenerated <> '' AS computed
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_type t ON t.oid = a.atttypid
+  WHERE n.nspname = $1 AND c.relname = $2
+  ORDER BY a.attnum`
+
+/** What can be written to, of pg_class.relkind. */
+const WRITABLE = ['r', 'p', 'f']
+
+/**
+ * Finds the place for rows with these columns, making what is missing in one transaction.
+ * Processes that make tables do so one at a time.
+ * @param {Client} client
+ * @param {Table} table
+ * @param {WideColumn[]} wanted
+ * @returns {Promise<Plan>}
+ * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
+ */
+export async function prepareTable (client, table, wanted) {
+  const found = await readTable(client, table, wanted)
+  const columns = found.missing.length === 0 ? found.columns : await completeTable(client, table, wanted)
+  const names = columns.map(({ name }) => quote(name)).join(', ')
+  return { columns, copySql: `COPY ${qualified(table)} (${names}) FROM STDIN (FORMAT binary)` }
+}
+
+/** @param {Client} client @param {Table} table @param {WideColumn[]} wanted */
+function completeTable (client, table, wanted) {
+  return inTransaction(client, LOCKS.makingTables, async () => {
+    const { exists, missing } = await readTable(client, table, wanted)
+    if (!exists) await createTable(client, table, missing)
+    else if (missing.length > 0) await client.query(addColumns(table, missing))
+    const { columns } = await readTable(client, table, wanted)
+    return columns
+  })
+}
+
+/** @param {Client} client @param {Table} table @param {WideColumn[]} wanted */
+async function readTable (client, { schema, name }, wanted) {
+  const { rows } = await client.query({ name: 'sluice_read_table', text: READ_TABLE, values: [schema, name] })
+  if (rows.length > 0 && !WRITABLE.includes(rows[0].relkind)) {
+    throw misfit(name, 'it is a view, an index or another thing that rows cannot be copied into', 'Name the source or the table differently.')
+  }
+  return { exists: rows.length > 0, ...fitTable(name, wanted, rows.filter(row => row.name !== null), dialect) }
+}
+
+/** @param {Table} table @param {WideColumn[]} columns */
+function addColumns (table, columns) {
+  return `ALTER TABLE ${qualified(table)} ${columns.map(column => `ADD COLUMN ${declaration(column)}`).join(', ')}`
+}
+
+/** @param {Client} client @param {Table} table @param {WideColumn[]} columns */
+async function createTable (client, table, columns) {
+  const { index, layout, hypertable } = table
+  const declarations = columns.map(column => {
+    const always = column.origin === 'time' || column.origin === 'source'
+    return declaration(column) + (always ? ' NOT NULL' : '')
+  })
+  const name = qualified(table)
+  await client.query(`CREATE TABLE ${name} (${declarations.join(', ')})`)
+  const isNarrow = layout === 'narrow'
+  // A block range index says which pages hold a time; the sensors of all are on all pages.
+  if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} ("time"${isNarrow && index === 'btree' ? ', "sensor"' : ''})`)
+  if (hypertable) await makeHypertable(client, name, isNarrow ? '"sensor"' : null, table)
+}
+
+/** @param {WideColumn} column */
+function declaration ({ name, type }) {
+  return `${quote(name)} ${dialect.columnTypes[type]}`
+}
+
+/** @param {TableName} table */
+function qualified ({ schema, name }) {
+  return `${quote(schema)}.${quote(name)}`
+}

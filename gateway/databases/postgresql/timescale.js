@@ -1,0 +1,30 @@
+import { SluiceError } from '../../base/errors.js'
+
+/**
+ * Hypertables of TimescaleDB, by its documentation of create_hypertable and add_compression_policy (2.x).
+ *
+ * @typedef {object} HypertableOptions
+ * @property {boolean} hypertable
+ * @property {number} chunkHours
+ * @property {number} compressAfterHours  0: never
+ */
+
+/**
+ * Makes a hypertable of a table just created.
+ * @param {import('pg').ClientBase} client
+ * @param {string} table  qualified and quoted
+ * @param {string|null} segment  the column, quoted, whose values are compressed apart
+ * @param {HypertableOptions} options
+ * @throws {SluiceError} SLUICE_SINK_TIMESCALE where the database has no TimescaleDB
+ */
+export async function makeHypertable (client, table, segment, { chunkHours, compressAfterHours }) {
+  const { rows: [{ found }] } = await client.query('SELECT EXISTS (SELECT 1 FROM pg_proc WHERE proname = \'create_hypertable\') AS found')
+  if (!found) {
+    throw new SluiceError('SLUICE_SINK_TIMESCALE', `${table} cannot be made a hypertable: the database has no TimescaleDB.`, { fix: 'CREATE EXTENSION timescaledb in it, or switch Hypertable off.' })
+  }
+  await client.query('SELECT create_hypertable($1::regclass, \'time\', chunk_time_interval => make_interval(hours => $2), create_default_indexes => false)', [table, chunkHours])
+  if (compressAfterHours === 0) return
+  const segments = segment === null ? '' : `, timescaledb.compress_segmentby = '${segment.replaceAll('\'', '\'\'')}'`
+  await client.query(`ALTER TABLE ${table} SET (timescaledb.compress, timescaledb.compress_orderby = 'time'${segments})`)
+  await client.query('SELECT add_compression_policy($1::regclass, compress_after => make_interval(hours => $2))', [table, compressAfterHours])
+}

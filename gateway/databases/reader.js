@@ -1,0 +1,42 @@
+/**
+ * The contract of a reader: the few ways of reading that all queries are made of. A database's is `gateway/databases/<type>/reader.js`.
+ *
+ * Times are BigInt nanoseconds since 1970 UTC, ranges include `from` and exclude `to`. Sensors are the columns of a wide table (or the
+ * fields of
+ * a document), or the values of a narrow table's column of sensors, as text; one that does not exist has no samples.
+ * Values that are missing are left out.
+ *
+ * @typedef {object} ReaderModule
+ * @property {object} schema  JSON Schema of the options: which table, layout and columns
+ * @property {(options: any, context: {server?: any, log?: import('../base/log.js').Log}) => Promise<Reader>} open  for a database without a
+ *   server the
+ *   options say where it is
+ *
+ * @typedef {object} Range
+ * @property {string[]} sensors
+ * @property {bigint} from
+ * @property {bigint} to
+ * @property {AbortSignal} [signal]  ends the query at the server, too, where it can
+ *
+ * @typedef {{time: bigint, sensor: string, value: number|bigint|string|boolean}} Sample  whole numbers that no number holds exactly are
+ *   BigInt
+ * @typedef {'count'|'mean'|'min'|'max'|'stddev'} Statistic  stddev is that of a sample (n − 1)
+ * @typedef {{time: bigint, sensor: string, count?: number, mean?: number, min?: number, max?: number, stddev?: number}} Summary
+ *   `time` is the start of the bucket, or `from` where there are no buckets; at one time in the order of `sensors`; stddev is missing of a
+ *   single value
+ *
+ * @typedef {object} Reader
+ * @property {(range: Range & {pageRows?: number}) => AsyncGenerator<Sample[], void, void>} samples  in the order of time and, at one time,
+ *   of `sensors`;
+ *   pages of at most `pageRows` (10,000), fetched as they are asked for; memory stays that of a page or two
+ * @property {(range: Range & {bucketNs?: bigint, statistics: Statistic[]}) => Promise<Summary[]>} summaries  computed by the database where
+ *   it can, by time and sensor;
+ *   buckets begin at multiples of `bucketNs`, counted from 1970
+ * @property {(range: Omit<Range, 'sensors'> & {sensor: string, above?: number, below?: number, last?: boolean}) => Promise<bigint|null>}
+ *   edge  the time of
+ *   the first (or last) value that is over `above` or under `below`
+ * @property {(range: Omit<Range, 'sensors'> & {sensor: string}) => Promise<bigint|null>} minimum  the first time of the least value
+ * @property {() => Promise<void>} close
+ */
+
+export {}

@@ -1,0 +1,30 @@
+/**
+ * Pages made by work that holds something while it runs (a connection, a transaction), as a generator. The work goes on when the next page
+ * is
+ * asked for, and has ended, whatever it held given back, before the generator ends.
+ * @template T
+ * @param {(give: (page: T) => Promise<boolean>) => Promise<void>} work  `give` is false once nobody wants more
+ * @returns {AsyncGenerator<T, void, void>}
+ */
+export async function * handedOver (work) {
+  /** @type {PromiseWithResolvers<{page: T}|null>} */
+  let offered = Promise.withResolvers()
+  /** @type {PromiseWithResolvers<boolean>} */
+  let wanted = Promise.withResolvers()
+  const ended = work(page => {
+    offered.resolve({ page })
+    return wanted.promise
+  }).then(() => offered.resolve(null), error => offered.reject(error))
+  try {
+    for (let offer = await offered.promise; offer !== null; offer = await offered.promise) {
+      yield offer.page
+      const { resolve } = wanted
+      offered = Promise.withResolvers()
+      wanted = Promise.withResolvers()
+      resolve(true)
+    }
+  } finally {
+    wanted.resolve(false)
+    await ended
+  }
+}

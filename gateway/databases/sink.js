@@ -1,0 +1,46 @@
+/**
+ * The contract of a sink. A sink is a module under `gateway/databases/<type>/` whose `sink.js` exports `schema`, `isTransient` and `open`;
+ * it knows one database and nothing of MQTT, Node-RED or retrying: the writer owns all that is alike.
+ *
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ *
+ * @typedef {object} SinkModule
+ * @property {object} schema  JSON Schema of the options, defaults, units and help included; without those of the server
+ * @property {(error: unknown) => boolean} isTransient  true when the same rows may be stored later: connection lost, deadlock, disk full,
+ *   wrong password, missing permission. False only when the rows themselves are at fault; those the writer isolates as dead letters
+ * @property {(options: any, context: {server: any, log?: Log}) => Promise<Sink>} open  `server` is what the same database's `connect` gives
+ *   (see ServerModule), where it has one; it stays its owner's to close
+ *
+ * @typedef {object} Sink
+ * @property {(batches: Batch[]) => Promise<void>} prepare  creates what these batches need and is missing: table, index, added
+ *   column; cheap when nothing is missing; refuses batches that do not fit their table with SLUICE_SINK_TABLE_MISFIT (not transient)
+ * @property {() => Promise<Committed[]>} committed  what the database itself says it has stored
+ * @property {(batches: Batch[], options?: {signal?: AbortSignal, probe?: boolean}) => Promise<WriteResult>} write
+ *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch whose record is there already is
+ *   left out and reported as duplicate. A batch of no rows leaves its record only. With `probe` it does all that and rolls back.
+ *   Where a database has no transactions, the rows' own keys make writing them again harmless: the records follow the rows, what was stored
+ *   of a failed write stays and is met again, and a probe writes the rows without a record. Such a sink, or one that is told by the
+ *   database which rows it refuses, may throw RefusedRows.
+ * @property {(heads: Head[]) => Promise<void>} compact  merges commit records below what the spool still holds
+ * @property {() => string} [notice]  what a user must not overlook while all goes well: that it may lose, and how much it has lost, or may
+ *   store twice
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {object} ServerModule  `gateway/databases/<type>/connection.js`, of a database that is a server
+ * @property {object} schema  JSON Schema of how to reach it and log in
+ * @property {(options: any, context?: {log?: Log}) => Server} connect  nothing is connected before it is needed
+ *
+ * @typedef {object} Server  one server's connections, which all sinks and queries share
+ * @property {(options?: {signal?: AbortSignal}) => Promise<string>} test  connects and logs in; says in a sentence what is there and what a
+ *   sink could do
+ *   with it. Rejects with a SluiceError whose `fix` says what to do; ends by itself within 15 s
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {{duplicates: Batch[]}} WriteResult
+ * @typedef {{gateway: string, source: string, epoch: string, ranges: [number, number][]}} Committed
+ * @typedef {{gateway: string, source: string, epoch: string, first: number, last: number}} Head  what a spool holds of an epoch; `last` is
+ *   -1 of an empty one
+ * @typedef {import('../base/log.js').Log} Log
+ */
+
+export {}

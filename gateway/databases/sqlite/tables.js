@@ -1,0 +1,114 @@
+import { caseMarked, quote } from '../names.js'
+import { fitTable, misfit } from '../wide.js'
+import { rollBack } from './roll-back.js'
+
+/**
+ * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {import('../wide.js').TableColumn} TableColumn
+ * @typedef {import('../../batch/layouts.js').Layout} Layout
+ * @typedef {{table: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
+ */
+
+const INTEGERS = ['INTEGER', 'NUMERIC']
+
+/** @type {import('../wide.js').Dialect & import('../names.js').NameRules} */
+export const dialect = {
+  product: 'SQLite',
+  maxNameBytes: 1000,
+  maxColumns: 2000,
+  fold: name => name.replace(/[A-Z]/g, letter => letter.toLowerCase()),
+  timeColumns: [{ name: 'time', type: 'time', origin: 'time' }],
+  ownNames: ['time', 'source'],
+  columnTypes: {
+    time: 'INTEGER', time_ns: 'INTEGER', float64: 'REAL', float32: 'REAL', int64: 'INTEGER', int32: 'INTEGER', int16: 'INTEGER', uint16: 'INTEGER',
+    bool: 'BOOLEAN', string: 'TEXT', json: 'TEXT', bytes: 'BLOB'
+  },
+  accepts: {
+    time: INTEGERS, time_ns: INTEGERS, float64: ['REAL'], float32: ['REAL'], int64: INTEGERS, int32: [...INTEGERS, 'REAL'], int16: [...INTEGERS, 'REAL'],
+    uint16: [...INTEGERS, 'REAL'], bool: INTEGERS, string: ['TEXT'], json: ['TEXT'], bytes: ['BLOB']
+  }
+}
+
+/**
+ * Finds the place for rows with these columns, making what is missing in one transaction.
+ * @param {DatabaseSync} database
+ * @param {string} name  of the table
+ * @param {import('../wide.js').WideColumn[]} wanted
+ * @param {Layout} layout
+ * @returns {Plan}
+ * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
+ */
+export function prepareTable (database, name, wanted, layout) {
+  const before = readTable(database, name, wanted)
+  if (before.missing.length === 0) return { table: before.table, columns: before.columns }
+  database.exec('BEGIN IMMEDIATE')
+  try {
+    const { table, exists, missing } = readTable(database, name, wanted)
+    if (exists) {
+      for (const column of missing) database.exec(`ALTER TABLE ${quote(table)} ADD COLUMN ${declaration(column)}`)
+    } else {
+      createTable(database, table, missing, layout)
+    }
+    const { columns } = readTable(database, name, wanted)
+    database.exec('COMMIT')
+    return { table, columns }
+  } catch (error) {
+    rollBack(database)
+    throw error
+  }
+}
+
+/** @param {DatabaseSync} database @param {string} name @param {import('../wide.js').WideColumn[]} wanted */
+function readTable (database, name, wanted) {
+  const table = physicalName(database, name)
+  const columns = /** @type {any[]} */ (database.prepare('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?)').all(table))
+  return { table, exists: columns.length > 0, ...fitTable(name, wanted, columns.map(tableColumn), dialect) }
+}
+
+/**
+ * The table of that very name; SQLite takes names that differ only by case for the same, so the second gets a mark.
+ * @param {DatabaseSync} database
+ * @param {string} name
+ */
+function physicalName (database, name) {
+  if (dialect.fold(name).startsWith('sqlite_')) throw misfit(name, 'SQLite keeps names that start with sqlite_ for itself', 'Name the source or the table differently.')
+  const alike = /** @type {{name: string, type: string}[]} */ (/** @type {unknown} */ (
+    database.prepare('SELECT name, type FROM sqlite_schema WHERE name = ? COLLATE NOCASE').all(name)))
+  const other = alike.find(({ type }) => type !== 'table')
+  if (other) throw misfit(name, `${quote(other.name)} is ${other.type === 'index' ? 'an index' : `a ${other.type}`}`, 'Name the source or the table differently.')
+  return alike.length === 0 || alike.some(found => found.name === name) ? name : caseMarked(name)
+}
+
+/** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {Layout} layout */
+function createTable (database, table, columns, layout) {
+  database.exec(`CREATE TABLE ${quote(table)} (${columns.map(column => {
+    const always = column.origin === 'time' || column.origin === 'source'
+    return declaration(column) + (always ? ' NOT NULL' : '')
+  }).join(', ')})`)
+  const indexed = layout === 'narrow' ? '"time", "sensor"' : '"time"'
+  database.exec(`CREATE INDEX ${quote(`time of ${table}`)} ON ${quote(table)} (${indexed})`)
+}
+
+/** @param {import('../wide.js').WideColumn} column */
+function declaration ({ name, type }) {
+  return `${quote(name)} ${dialect.columnTypes[type]}`
+}
+
+/** @param {any} row  of pragma_table_xinfo @returns {TableColumn} */
+function tableColumn ({ name, type, notnull, dflt_value: byDefault, pk, hidden }) {
+  const kind = affinity(type)
+  const rowid = pk === 1 && type.toUpperCase() === 'INTEGER'
+  return { name, kind, shown: type || 'no declared type', required: notnull === 1 && byDefault === null && !rowid, computed: hidden !== 0 }
+}
+
+/** The affinity SQLite gives a declared type (its documentation, "Datatypes", 3.1). @param {string} declared */
+function affinity (declared) {
+  const type = declared.toUpperCase()
+  if (type.includes('INT')) return 'INTEGER'
+  if (/CHAR|CLOB|TEXT/.test(type)) return 'TEXT'
+  if (type.includes('BLOB')) return 'BLOB'
+  if (type === '') return 'none'
+  if (/REAL|FLOA|DOUB/.test(type)) return 'REAL'
+  return 'NUMERIC'
+}

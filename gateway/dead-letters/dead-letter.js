@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { Batch, COLUMN_TYPES, identityKey } from '../batch/batch.js'
+import { describe } from '../base/errors.js'
+
+/**
+ * A row that a database refused for good, with all that is needed to store it later. Plain JSON, so that anything can read it.
+ *
+ * @typedef {import('../batch/batch.js').Field} Field
+ * @typedef {object} DeadLetter
+ * @property {string} key  gateway/source/epoch/seq/row, or a random one where the batch had no identity
+ * @property {string} failedAt  ISO 8601
+ * @property {{code: string|null, text: string}} reason
+ * @property {import('../batch/batch.js').Identity|null} identity  of its batch
+ * @property {number} row  in its batch
+ * @property {string} source
+ * @property {string} time  nanoseconds since 1970 UTC
+ * @property {Record<string, string>} tags
+ * @property {Field[]} fields
+ * @property {(number|string|boolean|null)[]} values  one per field, null where missing; int64 in decimals, bytes in base64,
+ *   and of floats NaN, Infinity, -Infinity and -0 as text
+ */
+
+/**
+ * @param {Batch} batch
+ * @param {number} row
+ * @param {unknown} error  why it was refused
+ * @returns {DeadLetter}
+ */
+export function deadLetter (batch, row, error) {
+  const { identity, source, time, tags, fields } = batch
+  const code = error instanceof Error ? /** @type {{code?: unknown}} */ (error).code : undefined
+  return {
+    key: identity ? `${identityKey(identity)}/${row}` : randomUUID(),
+    failedAt: new Date().toISOString(),
+    reason: { code: code === undefined ? null : String(code), text: describe(error) },
+    identity,
+    row,
+    source,
+    time: String(time[row]),
+    tags,
+    fields,
+    values: fields.map((_, f) => toJson(batch.value(f, row)))
+  }
+}
+
+/**
+ * Batches of rows again, without identity: what stores them gives them a new one. Letters of the same source, tags and fields that follow
+ * one another share one.
+ * @param {DeadLetter[]} letters
+ * @returns {{batch: Batch, keys: string[]}[]}
+ */
+export function toBatches (letters) {
+  /** @type {DeadLetter[][]} */
+  const runs = []
+  let shape = ''
+  for (const letter of letters) {
+    const itsShape = JSON.stringify([letter.source, letter.tags, letter.fields])
+    if (itsShape !== shape) runs.push([])
+    shape = itsShape
+    runs[runs.length - 1].push(letter)
+  }
+  return runs.map(run => ({ batch: toBatch(run), keys: run.map(({ key }) => key) }))
+}
+
+/** @param {DeadLetter[]} letters  of one shape */
+function toBatch (letters) {
+  const [{ source, tags, fields }] = letters
+  return new Batch({
+    source,
+    tags,
+    fields,
+    time: BigInt64Array.from(letters, ({ time }) => BigInt(time)),
+    columns: fields.map(({ type }, f) => {
+      const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(letters.length)
+      letters.forEach(({ values }, row) => { column[row] = fromJson[type](values[f]) })
+      return column
+    }),
+    validity: fields.map((_, f) => letters.some(({ values }) => values[f] === null)
+      ? Uint8Array.from(letters, ({ values }) => values[f] === null ? 0 : 1)
+      : null)
+  })
+}
+
+/** @param {unknown} value */
+function toJson (value) {
+  if (value === undefined) return null
+  if (typeof value === 'bigint') return String(value)
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
+  if (Object.is(value, -0)) return '-0'
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value)
+  return /** @type {number|string|boolean} */ (value)
+}
+
+/**
+ * What stands for a missing value in a column does not matter, but it must be of the column's type.
+ * @type {Record<import('../batch/batch.js').FieldType, (value: any) => unknown>}
+ */
+const fromJson = {
+  float64: Number,
+  float32: Number,
+  int64: value => BigInt(value ?? 0),
+  int32: Number,
+  int16: Number,
+  uint16: Number,
+  bool: Number,
+  string: value => value ?? '',
+  bytes: value => new Uint8Array(Buffer.from(value ?? '', 'base64'))
+}

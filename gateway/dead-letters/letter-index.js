@@ -1,0 +1,57 @@
+import { identityKey } from '../batch/batch.js'
+import { RangeSet } from '../batch/ranges.js'
+
+/**
+ * @typedef {import('./dead-letter.js').DeadLetter} DeadLetter
+ * @typedef {import('../base/line-file.js').Place} Place
+ *
+ * A line of the file: a letter; the keys of letters that were replayed; or, for letters that are gone, the rows of a batch that must not be
+ * stored any more.
+ * @typedef {DeadLetter|{replayed: string[]}|{settled: string, rows: [number, number][]}} Line
+ */
+
+/** What the lines of a dead letters file say, one after another. */
+export class LetterIndex {
+  /** @type {Map<string, Place>} key → its line, oldest first */
+  places = new Map()
+  /** @type {Map<string, RangeSet>} batch → its rows that are, or were, dead letters */
+  settled = new Map()
+  /** of lines that say nothing any more */
+  garbageBytes = 0
+
+  /** @param {Line} line @param {Place} place */
+  add (line, place) {
+    if ('replayed' in line) {
+      this.garbageBytes += place.length
+      for (const key of line.replayed) this.#remove(key)
+    } else if ('settled' in line) {
+      for (const [first, last] of line.rows) this.#settle(line.settled, first, last)
+    } else {
+      this.places.set(line.key, place)
+      if (line.identity) this.#settle(identityKey(line.identity), line.row)
+    }
+  }
+
+  /** @param {DeadLetter} letter  whether it is, or was, there */
+  knows ({ key, identity, row }) {
+    return this.places.has(key) || (identity !== null && this.settled.get(identityKey(identity))?.has(row) === true)
+  }
+
+  /** @returns {Line[]} what has to be kept beside the letters themselves */
+  settledLines () {
+    return Array.from(this.settled, ([settled, { ranges }]) => ({ settled, rows: ranges }))
+  }
+
+  /** @param {string} key */
+  #remove (key) {
+    this.garbageBytes += this.places.get(key)?.length ?? 0
+    this.places.delete(key)
+  }
+
+  /** @param {string} batch @param {number} first @param {number} [last] */
+  #settle (batch, first, last) {
+    const rows = this.settled.get(batch) ?? new RangeSet()
+    rows.add(first, last)
+    this.settled.set(batch, rows)
+  }
+}

@@ -1,0 +1,188 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { syncFolder } from '../base/files.js'
+import { identityKey } from '../batch/batch.js'
+import { SluiceError } from '../base/errors.js'
+import { LetterIndex } from './letter-index.js'
+import { LineFile } from '../base/line-file.js'
+
+/**
+ * @typedef {import('./dead-letter.js').DeadLetter} DeadLetter
+ * @typedef {import('./letter-index.js').Line} Line
+ * @typedef {import('../base/line-file.js').Place} Place
+ */
+
+const MIB = 1024 * 1024
+const PAGE = 1000
+
+/** The file in a sink's folder. */
+export const FILE_NAME = 'dead-letters.log'
+
+/**
+ * Where the dead letters of a sink are kept; of all sinks, a folder each, without its name.
+ * @param {string} userDir
+ * @param {string} [sink]
+ */
+export function deadLettersFolder (userDir, sink) {
+  const all = join(userDir, 'sluice', 'dead-letters')
+  return sink === undefined ? all : join(all, encodeURIComponent(sink).replace(/^\./, '%2E'))
+}
+
+/**
+ * @param {string} folder  of one sink; created when missing
+ * @param {object} [options]
+ * @param {number} [options.maxBytes]  of the file; the letters that reach it are still kept, no more after them
+ * @param {boolean} [options.readOnly]  to look at them while a gateway may be running
+ * @param {import('../base/log.js').Log} [options.log]
+ * @returns {Promise<DeadLetterQueue>} once all keys have been read. One at a time may be open for writing.
+ */
+export async function openDeadLetterQueue (folder, { maxBytes = 256 * MIB, readOnly = false, log } = {}) {
+  folder = resolve(folder)
+  if (!readOnly) await makeFolder(folder)
+  const index = new LetterIndex()
+  const lines = await LineFile.open(join(folder, FILE_NAME), (line, place) => index.add(line, place), { readOnly })
+  if (lines.tornBytes > 0 && !readOnly) log?.warn(`Dead letters in "${folder}": ${lines.tornBytes} bytes at the end were cut off; the process had died while writing them.`)
+  if (lines.damaged > 0) log?.error(`Dead letters in "${folder}": ${lines.damaged} lines are damaged and left out. The disk may be failing.`)
+  return new DeadLetterQueue(folder, lines, index, maxBytes)
+}
+
+/**
+ * The rows a sink's database refused for good, kept until they have been replayed. The same row is kept once.
+ */
+export class DeadLetterQueue {
+  #lines
+  #index
+  #maxBytes
+  /** @type {Promise<unknown>} */
+  #working = Promise.resolve()
+
+  /** @param {string} folder @param {LineFile} lines @param {LetterIndex} index @param {number} maxBytes */
+  constructor (folder, lines, index, maxBytes) {
+    this.folder = folder
+    /** bytes cut off when it was opened */
+    this.tornBytes = lines.tornBytes
+    /** lines left out when it was opened */
+    this.damaged = lines.damaged
+    this.#lines = lines
+    this.#index = index
+    this.#maxBytes = maxBytes
+  }
+
+  get count () { return this.#index.places.size }
+
+  /** of the file */
+  get bytes () { return this.#lines.bytes }
+
+  /** Every key, oldest first. */
+  get keys () { return [...this.#index.places.keys()] }
+
+  /**
+   * Which rows of a batch must not be stored under its identity any more: they are dead letters, or were and have been replayed.
+   * @param {import('../batch/batch.js').Identity} identity
+   */
+  settledRows (identity) {
+    return this.#index.settled.size > 0 ? this.#index.settled.get(identityKey(identity)) : undefined
+  }
+
+  /**
+   * @param {DeadLetter[]} letters  those that are or were there already are left out
+   * @returns {Promise<void>} once they are on the disk. Rejects with SLUICE_DEAD_LETTERS_FULL, or what the disk says; none is kept then
+   */
+  append (letters) {
+    return this.#inTurn(async () => {
+      const added = letters.filter(letter => !this.#index.knows(letter))
+      if (added.length === 0) return
+      if (this.bytes >= this.#maxBytes) throw full(this.folder, this.#maxBytes)
+      await this.#write(added)
+    })
+  }
+
+  /**
+   * @param {{offset?: number, limit?: number}} [page]
+   * @returns {Promise<DeadLetter[]>} oldest first
+   */
+  list ({ offset = 0, limit = 100 } = {}) {
+    return this.#inTurn(() => this.#read([...this.#index.places.values()].slice(offset, offset + limit)))
+  }
+
+  /** @param {string} key @returns {Promise<DeadLetter|undefined>} */
+  get (key) {
+    return this.#inTurn(async () => {
+      const place = this.#index.places.get(key)
+      return place && this.#lines.read(place)
+    })
+  }
+
+  /**
+   * Takes letters off the list, as their rows have been accepted elsewhere.
+   * @param {string[]} keys  those that are not there are left out
+   * @returns {Promise<void>} once the disk knows
+   */
+  replayed (keys) {
+    return this.#inTurn(async () => {
+      const known = keys.filter(key => this.#index.places.has(key))
+      if (known.length === 0) return
+      await this.#write([{ replayed: known }])
+      const { garbageBytes } = this.#index
+      if (garbageBytes > this.bytes / 2 || (this.bytes >= this.#maxBytes && garbageBytes >= MIB)) await this.#compact()
+    })
+  }
+
+  close () {
+    return this.#inTurn(() => this.#lines.close())
+  }
+
+  /** @param {Line[]} lines */
+  async #write (lines) {
+    const places = await this.#lines.append(lines)
+    lines.forEach((line, i) => this.#index.add(line, places[i]))
+  }
+
+  /** Rewrites the file without the letters that are gone. */
+  async #compact () {
+    const index = new LetterIndex()
+    this.#lines = await this.#lines.replace(this.#content(), (line, place) => index.add(line, place))
+    this.#index = index
+  }
+
+  /** @returns {AsyncGenerator<Line[]>} */
+  async * #content () {
+    yield this.#index.settledLines()
+    const places = [...this.#index.places.values()]
+    for (let i = 0; i < places.length; i += PAGE) yield this.#read(places.slice(i, i + PAGE))
+  }
+
+  /** @param {Place[]} places @returns {Promise<DeadLetter[]>} */
+  #read (places) {
+    return Promise.all(places.map(place => this.#lines.read(place)))
+  }
+
+  /**
+   * One thing after another: the file is rewritten now and then.
+   * @template T
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  #inTurn (work) {
+    const done = this.#working.then(work)
+    this.#working = done.catch(() => {})
+    return done
+  }
+}
+
+/** @param {string} folder */
+async function makeFolder (folder) {
+  const firstMade = await mkdir(folder, { recursive: true })
+  for (let made = folder; firstMade !== undefined; made = dirname(made)) {
+    await syncFolder(made)
+    if (made === firstMade) return
+  }
+}
+
+/** @param {string} folder @param {number} maxBytes */
+function full (folder, maxBytes) {
+  return new SluiceError('SLUICE_DEAD_LETTERS_FULL', `The dead letters in "${folder}" have reached their limit of ${maxBytes} bytes.`, {
+    fix: 'Mend what the database refuses ("sluice dead-letters list" shows it) and replay them; until there is room, nothing more can ' +
+      'be stored.'
+  })
+}

@@ -1,0 +1,157 @@
+import { COLUMN_TYPES } from '../../../batch/batch.js'
+import { Precision, TIME_UNITS, TYPE_NAMES, Type, arrowError } from './format.js'
+
+/**
+ * Reading Arrow's column types into a batch's. A reader takes its buffers from the body in order.
+ *
+ * @typedef {import('../../../batch/batch.js').Column} Column
+ * @typedef {import('../../../batch/batch.js').FieldType} FieldType
+ * @typedef {import('./body.js').Body} Body
+ * @typedef {(body: Body, rows: number, valid: Uint8Array|null) => Column} ReadColumn
+ * @typedef {{type: FieldType, unit?: string, read: ReadColumn}} ColumnKind  `unit` of a timestamp
+ */
+
+/**
+ * How to read a column of this Arrow type; narrow integers and half floats are widened, timestamps are int64 in their unit.
+ * @param {number} typeType @param {import('./flatbuffer.js').Table|null} type @param {string} name
+ * @returns {ColumnKind}
+ */
+export function kindOf (typeType, type, name) {
+  switch (typeType) {
+    case Type.int: {
+      const kind = INTEGERS[`${type?.uint8(1) ? 'int' : 'uint'}${type?.int32(0)}`]
+      if (kind) return kind
+      break
+    }
+    case Type.floatingPoint: return FLOATS[type?.int16(0) ?? Precision.half] ?? refuse(typeType, name)
+    case Type.bool: return BOOL
+    case Type.utf8: return { type: 'string', read: texts(body => body.array(Int32Array)) }
+    case Type.binary: return { type: 'bytes', read: bytes(body => body.array(Int32Array)) }
+    case Type.largeUtf8: return { type: 'string', read: texts(largeOffsets) }
+    case Type.largeBinary: return { type: 'bytes', read: bytes(largeOffsets) }
+    case Type.timestamp: return { ...INTEGERS.int64, unit: TIME_UNITS[type?.int16(0) ?? 0] }
+  }
+  return refuse(typeType, name)
+}
+
+/**
+ * A column whose values are numbers of entries in a dictionary.
+ * @param {ColumnKind} index
+ * @param {{kind: ColumnKind, entries: unknown[]}} dictionary  its entries may come later
+ * @returns {ColumnKind}
+ */
+export function dictionaryKind (index, { kind: { type }, entries }) {
+  return {
+    type,
+    read (body, rows, valid) {
+      const indices = /** @type {ArrayLike<number|bigint>} */ (index.read(body, rows, valid))
+      const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)
+      for (let row = 0; row < rows; row++) {
+        if (valid && !valid[row]) {
+          if (type in NOTHING) column[row] = NOTHING[type]
+          continue
+        }
+        const entry = Number(indices[row])
+        if (!(entry >= 0 && entry < entries.length)) throw arrowError(`entry ${entry} of a dictionary of ${entries.length}`)
+        column[row] = entries[entry]
+      }
+      return column
+    }
+  }
+}
+
+/**
+ * What stands in place of a missing value where the column is a plain array.
+ * @type {Record<string, unknown>}
+ */
+const NOTHING = { string: '', bytes: Buffer.alloc(0) }
+
+/** @param {number} typeType @param {string} name @returns {never} */
+function refuse (typeType, name) {
+  throw arrowError(`column "${name}" is of type ${TYPE_NAMES[typeType] ?? typeType}, which is not taken; send numbers, bool, utf8, binary or timestamps`)
+}
+
+/**
+ * @param {FieldType} type
+ * @param {any} From
+ * @param {(value: any) => any} [convert]  where the batch has another type
+ * @returns {ColumnKind}
+ */
+function numbers (type, From, convert) {
+  const To = /** @type {any} */ (COLUMN_TYPES[type])
+  return { type, read: convert ? (body, rows) => To.from(body.array(From, rows), convert) : (body, rows) => body.array(From, rows) }
+}
+
+/** @type {Record<string, ColumnKind>} */
+const INTEGERS = {
+  int8: numbers('int16', Int8Array, Number),
+  uint8: numbers('int16', Uint8Array, Number),
+  int16: numbers('int16', Int16Array),
+  uint16: numbers('uint16', Uint16Array),
+  int32: numbers('int32', Int32Array),
+  uint32: numbers('int64', Uint32Array, BigInt),
+  int64: numbers('int64', BigInt64Array),
+  uint64: numbers('int64', BigUint64Array, value => {
+    if (value >= 2n ** 63n) throw arrowError(`the unsigned 64-bit number ${value} does not fit int64`)
+    return value
+  })
+}
+
+/** @type {Record<number, ColumnKind>} */
+const FLOATS = {
+  [Precision.half]: numbers('float32', Uint16Array, halfFloat),
+  [Precision.single]: numbers('float32', Float32Array),
+  [Precision.double]: numbers('float64', Float64Array)
+}
+
+/** Of a dictionary that does not say how its entries are numbered. */
+export const INT32 = INTEGERS.int32
+
+/** @type {ColumnKind} */
+const BOOL = { type: 'bool', read: (body, rows) => body.bits(rows) }
+
+/** @param {(body: Body) => Int32Array|Float64Array} readOffsets @returns {ReadColumn} */
+function texts (readOffsets) {
+  return (body, rows, valid) => values(body, rows, valid, readOffsets, (data, from, to) => data.toString('utf8', from, to), NOTHING.string)
+}
+
+/** @param {(body: Body) => Int32Array|Float64Array} readOffsets @returns {ReadColumn} */
+function bytes (readOffsets) {
+  return (body, rows, valid) => values(body, rows, valid, readOffsets, (data, from, to) => data.subarray(from, to), NOTHING.bytes)
+}
+
+/**
+ * @param {Body} body @param {number} rows @param {Uint8Array|null} valid
+ * @param {(body: Body) => Int32Array|Float64Array} readOffsets
+ * @param {(data: Buffer, from: number, to: number) => unknown} cut
+ * @param {unknown} missing
+ * @returns {any[]}
+ */
+function values (body, rows, valid, readOffsets, cut, missing) {
+  const offsets = readOffsets(body)
+  const data = body.buffer()
+  if (rows > 0 && offsets.length <= rows) throw arrowError(`${offsets.length} offsets for ${rows} values`)
+  const column = new Array(rows)
+  for (let row = 0; row < rows; row++) {
+    const from = offsets[row]
+    const to = offsets[row + 1]
+    // Rising offsets also keep a small message from growing into a huge batch.
+    if (!(from >= 0 && from <= to && to <= data.length)) throw arrowError(`a value from byte ${from} to ${to} of ${data.length}`)
+    column[row] = valid && !valid[row] ? missing : cut(data, from, to)
+  }
+  return column
+}
+
+/** @param {Body} body */
+function largeOffsets (body) {
+  return Float64Array.from(body.array(BigInt64Array), Number)
+}
+
+/** IEEE 754 half precision. @param {number} bits */
+function halfFloat (bits) {
+  const sign = bits & 0x8000 ? -1 : 1
+  const exponent = (bits >> 10) & 0x1f
+  const fraction = bits & 0x3ff
+  if (exponent === 0x1f) return fraction ? NaN : sign * Infinity
+  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25)
+}

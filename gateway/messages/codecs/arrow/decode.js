@@ -1,0 +1,125 @@
+import { Batch, COLUMN_TYPES } from '../../../batch/batch.js'
+import { NANOSECONDS_PER } from '../../../batch/time.js'
+import { Body } from './body.js'
+import { Table } from './flatbuffer.js'
+import { CONTINUATION, Header, Key, PREFIX_BYTES, arrowError } from './format.js'
+import { readSchema } from './schema.js'
+
+/**
+ * @typedef {import('../../../batch/batch.js').Column} Column
+ * @typedef {import('../../../batch/batch.js').Identity} Identity
+ * @typedef {import('./schema.js').Schema} Schema
+ * @typedef {{column: Column, valid: Uint8Array|null}} ReadColumn
+ */
+
+const LATEST = 2n ** 63n - 1n
+
+/** @param {Uint8Array} bytes  at a multiple of eight in their memory @param {string} [source] @returns {Batch} */
+export function readBatch (bytes, source) {
+  const stream = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  const start = metadataAt(stream, 0)
+  if (!start) throw arrowError('it is empty')
+  const { schema, seq } = readSchema(start)
+  const own = schema.metadata[Key.source]
+
+  /** @type {ReadColumn[][]} */
+  const records = []
+  let at = PREFIX_BYTES + start.length
+  for (;;) {
+    // Others may end a stream by ending it; of its own streams, Sluice knows that one without an end was cut.
+    if (at === stream.length && own === undefined) break
+    const metadata = metadataAt(stream, at)
+    if (!metadata) break
+    const message = Table.root(new DataView(metadata.buffer, metadata.byteOffset, metadata.length))
+    const bodyAt = at + PREFIX_BYTES + metadata.length
+    at = bodyAt + message.size(3)
+    if (at > stream.length) throw arrowError(`it is cut short at byte ${stream.length} of at least ${at}`)
+    readMessage(message, stream.subarray(bodyAt, at), schema, records)
+  }
+  const columns = records.length === 1 ? records[0] : schema.kinds.map((kind, c) => join(records.map(record => record[c]), kind))
+  const [time] = columns.splice(schema.timeColumn, 1)
+  return new Batch({
+    source: own ?? source ?? '',
+    time: nanoseconds(time, schema),
+    fields: schema.fields,
+    columns: columns.map(({ column }) => column),
+    validity: columns.map(({ valid }) => valid),
+    tags: schema.tags,
+    identity: identityOf(schema, seq)
+  })
+}
+
+/** The identity that the first message carries. @param {Uint8Array} bytes */
+export function readIdentity (bytes) {
+  const metadata = metadataAt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0)
+  if (!metadata) throw arrowError('it is empty')
+  const { schema, seq } = readSchema(metadata)
+  return identityOf(schema, seq)
+}
+
+/** The metadata of the message at a byte; null at the end of the stream. @param {Buffer} stream @param {number} at */
+function metadataAt (stream, at) {
+  const from = at + PREFIX_BYTES
+  if (from > stream.length) throw arrowError(`it is cut short at byte ${stream.length}`)
+  if (stream.readUInt32LE(at) !== CONTINUATION) throw arrowError(`there is no message at byte ${at}`)
+  const length = stream.readUInt32LE(at + 4)
+  if (length === 0) return null
+  if (from + length > stream.length) throw arrowError(`it is cut short at byte ${stream.length} of at least ${from + length}`)
+  return stream.subarray(from, from + length)
+}
+
+/** @param {Table} message @param {Buffer} body @param {Schema} schema @param {ReadColumn[][]} records */
+function readMessage (message, body, { kinds, dictionaries }, records) {
+  const header = message.table(2)
+  if (!header) throw arrowError('a message has no header')
+  if (message.uint8(1) === Header.recordBatch) {
+    const record = new Body(header, body)
+    records.push(kinds.map(({ read }) => record.column(read)))
+  } else if (message.uint8(1) === Header.dictionaryBatch) {
+    const dictionary = dictionaries.get(header.size(0))
+    const record = header.table(1)
+    if (!dictionary || !record) throw arrowError(`no column uses its dictionary ${header.size(0)}`)
+    const { column, valid } = new Body(record, body).column(dictionary.kind.read)
+    if (valid) throw arrowError('an entry of a dictionary is missing')
+    if (!header.uint8(2)) dictionary.entries.length = 0
+    for (const entry of column) dictionary.entries.push(entry)
+  } else {
+    throw arrowError(`a message of type ${message.uint8(1)} after its schema`)
+  }
+}
+
+/**
+ * One column of several record batches.
+ * @param {ReadColumn[]} parts
+ * @param {import('./columns.js').ColumnKind} kind
+ * @returns {ReadColumn}
+ */
+function join (parts, { type }) {
+  const rows = parts.reduce((sum, { column }) => sum + column.length, 0)
+  const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)
+  const valid = parts.some(part => part.valid) ? new Uint8Array(rows).fill(1) : null
+  let at = 0
+  for (const part of parts) {
+    for (let row = 0; row < part.column.length; row++) column[at + row] = part.column[row]
+    if (part.valid) valid?.set(part.valid, at)
+    at += part.column.length
+  }
+  return { column, valid }
+}
+
+/** Times in nanoseconds; one that is missing or beyond 2262 is 0. @param {ReadColumn} time @param {Schema} schema */
+function nanoseconds ({ column, valid }, { timeUnit }) {
+  const times = /** @type {BigInt64Array} */ (column)
+  const scale = NANOSECONDS_PER[timeUnit]
+  if (scale === 1n && !valid) return times
+  return times.map((time, row) => (valid && !valid[row]) || time > LATEST / scale || time < 0n ? 0n : time * scale)
+}
+
+/** @param {Schema} schema @param {string|undefined} seqDigits @returns {Identity|null} */
+function identityOf ({ metadata }, seqDigits) {
+  const { [Key.gateway]: gateway, [Key.source]: source, [Key.epoch]: epoch } = metadata
+  if (gateway === undefined || source === undefined || epoch === undefined || seqDigits === undefined) return null
+  const seq = Number(seqDigits)
+  if (!/^\d+$/.test(seqDigits) || !Number.isSafeInteger(seq)) throw arrowError(`its seq "${seqDigits}" is no sequence number`)
+  return { gateway, source, epoch, seq }
+}

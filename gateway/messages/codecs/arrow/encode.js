@@ -1,0 +1,221 @@
+import { COLUMN_TYPES } from '../../../batch/batch.js'
+import { flatbuffer, int16, int32, int64, int8, string, structs, table, vector } from './flatbuffer.js'
+import { CONTINUATION, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_DIGITS, SEQ_TAIL_BYTES, TIME_UNITS, Type, arrowError, padded } from './format.js'
+
+/**
+ * @typedef {import('../../../batch/batch.js').Batch} Batch
+ * @typedef {import('../../../batch/batch.js').Field} Field
+ * @typedef {import('../../../batch/batch.js').FieldType} FieldType
+ * @typedef {import('../../../batch/batch.js').Column} Column
+ *
+ * The two messages of a batch with everything in them that batches of one shape share, and where the rest goes.
+ * @typedef {{schema: Buffer, record: Buffer, seqAt: number, lengthAt: number, bodyLengthAt: number, nodesAt: number, buffersAt: number}}
+ *   Template
+ */
+
+const LARGEST_BYTES = 2 ** 31 - 1
+const TEMPLATES_KEPT = 256
+const NO_BYTES = new Uint8Array(0)
+
+/** @type {Map<string, Template>} */
+const templates = new Map()
+
+/**
+ * The batch as an Arrow IPC stream: schema, one record batch, end of stream.
+ * @param {Batch} batch
+ * @returns {Buffer}
+ * @throws {SluiceError} SLUICE_CODEC_ARROW when two fields have one name, a field is called `time`, or it is over 2 GiB
+ */
+export function encode (batch) {
+  const template = templateOf(batch)
+  const { buffers, missing } = bodyOf(batch)
+  const { schema, record } = template
+  const bodyAt = schema.length + record.length
+  const bodyLength = buffers.reduce((sum, { byteLength }) => sum + padded(byteLength), 0)
+  const total = bodyAt + bodyLength + PREFIX_BYTES
+  if (total > LARGEST_BYTES) throw arrowError(`the batch of ${batch.rows} rows takes ${total} bytes, over 2 GiB`)
+
+  const out = Buffer.allocUnsafe(total)
+  out.set(schema)
+  out.set(record, schema.length)
+  if (batch.identity) out.write(String(batch.identity.seq).padStart(SEQ_DIGITS, '0'), template.seqAt, 'latin1')
+
+  const setSize = (/** @type {number} */ at, /** @type {number} */ size) => { out.writeUInt32LE(size, schema.length + at) }
+  setSize(template.lengthAt, batch.rows)
+  setSize(template.bodyLengthAt, bodyLength)
+  missing.forEach((count, field) => {
+    setSize(template.nodesAt + field * 16, batch.rows)
+    setSize(template.nodesAt + field * 16 + 8, count)
+  })
+  let offset = 0
+  buffers.forEach((bytes, i) => {
+    setSize(template.buffersAt + i * 16, offset)
+    setSize(template.buffersAt + i * 16 + 8, bytes.byteLength)
+    out.set(bytes, bodyAt + offset)
+    const end = offset + bytes.byteLength
+    offset = padded(end)
+    out.fill(0, bodyAt + end, bodyAt + offset)
+  })
+  out.writeUInt32LE(CONTINUATION, total - 8)
+  out.writeUInt32LE(0, total - 4)
+  return out
+}
+
+/** @param {Batch} batch @returns {Template} */
+function templateOf ({ source, identity, tags, fields }) {
+  const key = JSON.stringify([source, identity && [identity.gateway, identity.source, identity.epoch], tags, fields])
+  let template = templates.get(key)
+  if (!template) {
+    if (identity && identity.source !== source) throw arrowError(`a batch of source "${source}" has the identity of "${identity.source}"`)
+    if (templates.size === TEMPLATES_KEPT) templates.clear()
+    template = makeTemplate(source, identity, tags, fields)
+    templates.set(key, template)
+  }
+  return template
+}
+
+/**
+ * @param {string} source
+ * @param {Batch['identity']} identity
+ * @param {Record<string, string>} tags
+ * @param {Field[]} fields
+ * @returns {Template}
+ */
+function makeTemplate (source, identity, tags, fields) {
+  const names = new Set(['time'])
+  for (const { name } of fields) {
+    if (names.has(name)) throw arrowError(`source "${source}" has two columns called "${name}"`)
+    names.add(name)
+  }
+  const metadata = [pair(Key.source, source)]
+  if (Object.keys(tags).length) metadata.push(pair(Key.tags, JSON.stringify(tags)))
+  // The seq comes last in the bytes: SEQ_TAIL_BYTES.
+  if (identity) metadata.push(pair(Key.gateway, identity.gateway), pair(Key.epoch, identity.epoch), table([string(Key.seq), string('0'.repeat(SEQ_DIGITS), 8)]))
+  const columns = [
+    column('time', false, Type.timestamp, table([int16(TIME_UNITS.indexOf('ns')), string('UTC')])),
+    ...fields.map(({ name, type, unit }) => column(name, true, ...ARROW_TYPES[type], unit))
+  ]
+  const schema = framed(message(Header.schema, table([int16(0), vector(columns), vector(metadata)])))
+
+  let bodyLengthAt = 0
+  let lengthAt = 0
+  let nodesAt = 0
+  let buffersAt = 0
+  const buffers = 2 + fields.reduce((sum, { type }) => sum + (COLUMN_TYPES[type] === Array ? 3 : 2), 0)
+  const record = framed(message(Header.recordBatch, table([
+    int64(0),
+    structs(columns.length, 16, at => { nodesAt = at + PREFIX_BYTES }),
+    structs(buffers, 16, at => { buffersAt = at + PREFIX_BYTES })
+  ], positions => { lengthAt = positions[0] + PREFIX_BYTES }), positions => { bodyLengthAt = positions[3] + PREFIX_BYTES }))
+
+  return { schema, record, seqAt: schema.length - SEQ_TAIL_BYTES, lengthAt, bodyLengthAt, nodesAt, buffersAt }
+}
+
+/** @param {number} headerType @param {import('./flatbuffer.js').Child} header @param {(positions: number[]) => void} [placed] */
+function message (headerType, header, placed) {
+  return table([int16(METADATA_V5), int8(headerType), header, int64(0)], placed)
+}
+
+/**
+ * @param {string} name
+ * @param {boolean} nullable
+ * @param {number} typeType
+ * @param {import('./flatbuffer.js').Child} type
+ * @param {string} [unit]
+ */
+function column (name, nullable, typeType, type, unit) {
+  return table([string(name), int8(Number(nullable)), int8(typeType), type, null, vector([]), unit ? vector([pair(Key.unit, unit)]) : null])
+}
+
+/** @param {string} key @param {string} value */
+function pair (key, value) {
+  return table([string(key), string(value)])
+}
+
+/** @type {Record<FieldType, [number, import('./flatbuffer.js').Child]>} */
+const ARROW_TYPES = {
+  float64: [Type.floatingPoint, table([int16(Precision.double)])],
+  float32: [Type.floatingPoint, table([int16(Precision.single)])],
+  int64: [Type.int, table([int32(64), int8(1)])],
+  int32: [Type.int, table([int32(32), int8(1)])],
+  int16: [Type.int, table([int32(16), int8(1)])],
+  uint16: [Type.int, table([int32(16), int8(0)])],
+  bool: [Type.bool, table([])],
+  string: [Type.utf8, table([])],
+  bytes: [Type.binary, table([])]
+}
+
+/** @param {import('./flatbuffer.js').Child} root */
+function framed (root) {
+  const metadata = flatbuffer(root)
+  const prefix = Buffer.alloc(PREFIX_BYTES)
+  prefix.writeUInt32LE(CONTINUATION)
+  prefix.writeUInt32LE(metadata.length, 4)
+  return Buffer.concat([prefix, metadata])
+}
+
+/** The buffers of the record batch's body in order, and how many values each column lacks. @param {Batch} batch */
+function bodyOf ({ rows, time, fields, columns, validity }) {
+  const buffers = [NO_BYTES, bytesOf(time)]
+  const missing = [0]
+  fields.forEach(({ type }, f) => {
+    const valid = validity[f]
+    const lacking = valid ? valid.reduce((count, there) => count + (there ? 0 : 1), 0) : 0
+    missing.push(lacking)
+    buffers.push(valid && lacking ? packBits(valid) : NO_BYTES)
+    if (type === 'string') pushText(buffers, /** @type {string[]} */ (columns[f]), rows, valid)
+    else if (type === 'bytes') pushBytes(buffers, /** @type {Uint8Array[]} */ (columns[f]), rows, valid)
+    else if (type === 'bool') buffers.push(packBits(/** @type {Uint8Array} */ (columns[f])))
+    else buffers.push(bytesOf(/** @type {Float64Array} */ (columns[f])))
+  })
+  return { buffers, missing }
+}
+
+/** @param {ArrayBufferView} array */
+function bytesOf ({ buffer, byteOffset, byteLength }) {
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}
+
+/** @param {Uint8Array} flags */
+function packBits (flags) {
+  const bits = new Uint8Array(Math.ceil(flags.length / 8))
+  for (let i = 0; i < flags.length; i++) if (flags[i]) bits[i >> 3] |= 1 << (i & 7)
+  return bits
+}
+
+/** @param {Uint8Array[]} buffers @param {string[]} texts @param {number} rows @param {Uint8Array|null} valid */
+function pushText (buffers, texts, rows, valid) {
+  const offsets = offsetsOf(rows, valid, row => Buffer.byteLength(texts[row]))
+  const data = Buffer.allocUnsafe(offsets[rows])
+  for (let row = 0; row < rows; row++) {
+    if (offsets[row + 1] > offsets[row]) data.write(texts[row], offsets[row])
+  }
+  buffers.push(bytesOf(offsets), data)
+}
+
+/** @param {Uint8Array[]} buffers @param {Uint8Array[]} values @param {number} rows @param {Uint8Array|null} valid */
+function pushBytes (buffers, values, rows, valid) {
+  const offsets = offsetsOf(rows, valid, row => values[row].length)
+  const data = Buffer.allocUnsafe(offsets[rows])
+  for (let row = 0; row < rows; row++) {
+    if (offsets[row + 1] > offsets[row]) data.set(values[row], offsets[row])
+  }
+  buffers.push(bytesOf(offsets), data)
+}
+
+/**
+ * Where each value ends; a missing one takes no room.
+ * @param {number} rows
+ * @param {Uint8Array|null} valid
+ * @param {(row: number) => number} lengthOf
+ */
+function offsetsOf (rows, valid, lengthOf) {
+  const offsets = new Int32Array(rows + 1)
+  let end = 0
+  for (let row = 0; row < rows; row++) {
+    if (!valid || valid[row]) end += lengthOf(row)
+    offsets[row + 1] = end
+  }
+  if (end > LARGEST_BYTES) throw arrowError('a text or bytes column is over 2 GiB')
+  return offsets
+}

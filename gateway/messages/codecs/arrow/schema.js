@@ -1,0 +1,140 @@
+import { Table } from './flatbuffer.js'
+import { Header, Key, SEQ_DIGITS, SEQ_TAIL_BYTES, Type, arrowError } from './format.js'
+import { INT32, dictionaryKind, kindOf } from './columns.js'
+
+/**
+ * @typedef {import('../../../batch/batch.js').Field} Field
+ * @typedef {import('./columns.js').ColumnKind} ColumnKind
+ * @typedef {import('../../../batch/time.js').TimeUnit} TimeUnit
+ *
+ * @typedef {object} Schema
+ * @property {ColumnKind[]} kinds  of all columns, the time's included
+ * @property {number} timeColumn
+ * @property {TimeUnit} timeUnit
+ * @property {Field[]} fields  of all columns but the time's; frozen
+ * @property {Map<number, {kind: ColumnKind, entries: unknown[]}>} dictionaries  by number; filled by the stream's dictionary batches
+ * @property {Record<string, string|undefined>} metadata  the values under Sluice's keys
+ * @property {Record<string, string>} tags  frozen
+ */
+
+const MAX_FIELDS = 4096
+const MAX_METADATA = 256
+const MAX_TEXT_BYTES = 64 * 1024
+const TIME_NAMES = ['time', 'timestamp', 'ts']
+const SEQ_KEY = Buffer.from(Key.seq)
+
+const SCHEMAS_KEPT = 256
+const LARGEST_KEPT_BYTES = 64 * 1024
+
+/**
+ * Schemas of Sluice's own streams, by their bytes up to the seq's digits: a source's messages differ in nothing else.
+ * @type {Map<string, Schema>}
+ */
+const known = new Map()
+
+/**
+ * The schema that the first message's metadata holds, one object for all messages of a shape, and the digits of the seq.
+ * @param {Buffer} metadata
+ * @returns {{schema: Schema, seq: string|undefined}}
+ */
+export function readSchema (metadata) {
+  const seqAt = metadata.length - SEQ_TAIL_BYTES
+  const head = metadata.toString('latin1', 0, Math.max(seqAt, 0))
+  const kept = known.get(head)
+  if (kept) return { schema: kept, seq: metadata.toString('latin1', seqAt, seqAt + SEQ_DIGITS) }
+
+  const header = headerOf(metadata)
+  const schema = parse(header)
+  const seq = header.tables(2, MAX_METADATA).find(pair => pair.string(0)?.equals(SEQ_KEY))?.vector(1)
+  if (seq?.at === seqAt && seq.count === SEQ_DIGITS && schema.dictionaries.size === 0 && metadata.length <= LARGEST_KEPT_BYTES) {
+    if (known.size === SCHEMAS_KEPT) known.clear()
+    known.set(head, schema)
+  }
+  return { schema, seq: schema.metadata[Key.seq] }
+}
+
+/** The Schema table in a message's metadata. @param {Buffer} metadata */
+function headerOf (metadata) {
+  const message = Table.root(new DataView(metadata.buffer, metadata.byteOffset, metadata.length))
+  const header = message.table(2)
+  if (message.uint8(1) !== Header.schema || !header) throw arrowError('it does not begin with a schema')
+  return header
+}
+
+/** @param {Table} header @returns {Schema} */
+function parse (header) {
+  if (header.int16(0) !== 0) throw arrowError('its numbers are big-endian')
+  /** @type {Schema['dictionaries']} */
+  const dictionaries = new Map()
+  const columns = header.tables(1, MAX_FIELDS).map(field => {
+    const name = textOf(field.string(0))
+    const typeType = field.uint8(2)
+    const plain = kindOf(typeType, field.table(3), name)
+    const encoding = field.table(4)
+    const kind = encoding ? encoded(encoding, plain, name, dictionaries) : plain
+    const unit = pairs(field, 6, [Key.unit])[Key.unit] ?? plain.unit
+    const { type } = kind
+    return { kind, isTime: typeType === Type.timestamp && !encoding, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
+  })
+  if (new Set(columns.map(({ field }) => field.name)).size < columns.length) throw arrowError('two of its columns have one name')
+  const timeColumn = findTime(columns)
+  const metadata = pairs(header, 2, Object.values(Key))
+  return {
+    kinds: columns.map(({ kind }) => kind),
+    timeColumn,
+    timeUnit: /** @type {TimeUnit} */ (columns[timeColumn].kind.unit),
+    fields: /** @type {Field[]} */ (Object.freeze(columns.filter((_, c) => c !== timeColumn).map(({ field }) => field))),
+    dictionaries,
+    metadata,
+    tags: Object.freeze(parseTags(metadata[Key.tags] ?? '{}'))
+  }
+}
+
+/**
+ * The column of the samples' times: the one called `time`, `timestamp` or `ts`, else the first timestamp.
+ * @param {{field: Field, isTime: boolean}[]} columns
+ */
+function findTime (columns) {
+  const times = columns.filter(({ isTime }) => isTime)
+  const time = TIME_NAMES.map(name => times.find(({ field }) => field.name === name)).find(Boolean) ?? times[0]
+  if (!time) throw arrowError('it has no timestamp column; add one called "time"')
+  if (columns.some(column => column !== time && column.field.name === 'time')) throw arrowError('its column "time" is not a timestamp')
+  return columns.indexOf(time)
+}
+
+/** @param {Table} encoding @param {ColumnKind} entry @param {string} name @param {Schema['dictionaries']} dictionaries */
+function encoded (encoding, entry, name, dictionaries) {
+  const index = encoding.table(1)
+  const id = encoding.size(0)
+  const dictionary = dictionaries.get(id) ?? { kind: entry, entries: [] }
+  dictionaries.set(id, dictionary)
+  return dictionaryKind(index ? kindOf(Type.int, index, name) : INT32, dictionary)
+}
+
+/**
+ * The values of a metadata vector under the wanted keys.
+ * @param {Table} owner @param {number} slot @param {string[]} wanted
+ */
+function pairs (owner, slot, wanted) {
+  /** @type {Record<string, string|undefined>} */
+  const found = {}
+  for (const pair of owner.tables(slot, MAX_METADATA)) {
+    const bytes = pair.string(0)
+    const key = bytes && wanted.find(name => name.length === bytes.length && name === bytes.toString('latin1'))
+    if (key) found[key] = textOf(pair.string(1))
+  }
+  return found
+}
+
+/** @param {Buffer|null} bytes */
+function textOf (bytes) {
+  if (bytes && bytes.length > MAX_TEXT_BYTES) throw arrowError(`a name or metadata value is ${bytes.length} bytes long`)
+  return bytes?.toString() ?? ''
+}
+
+/** @param {string} json @returns {Record<string, string>} */
+function parseTags (json) {
+  const tags = JSON.parse(json)
+  if (typeof tags !== 'object' || tags === null || !Object.values(tags).every(value => typeof value === 'string')) throw arrowError(`its tags are not an object of strings: ${json.slice(0, 100)}`)
+  return tags
+}

@@ -1,0 +1,76 @@
+import { isUtf8 } from 'node:buffer'
+import { nowNs } from '../../clock/system-clock.js'
+import { toBatches } from '../payload.js'
+import * as arrow from './arrow/arrow.js'
+import * as json from './json.js'
+import { decodeLines, isLineProtocol } from './line-protocol/decode.js'
+import { contentTypes as senmlTypes } from './senml.js'
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../payload.js').Refused} Refused
+ * @typedef {import('../../batch/time.js').TimeUnit} TimeUnit
+ */
+
+export const MAX_BYTES = 64 * 1024 * 1024
+
+/**
+ * The batches in the payload of any MQTT message: Sluice's own, with their identity, or of others. Bytes that begin as an Arrow stream are
+ * one, whatever the content type says; the rest is JSON
+ * (SenML and Neuron's among it) where its content type says so or it begins like an object, an array or a text; line protocol where its
+ * first line is that; else a bare number, true,
+ * false, or plain text: one row, field `value`.
+ *
+ * Never throws for what is in the bytes.
+ * @param {Uint8Array} bytes
+ * @param {object} [options]
+ * @param {string} [options.source]  of messages that do not name theirs: from the topic, say
+ * @param {string} [options.contentType]  of MQTT 5
+ * @param {TimeUnit} [options.timeUnit]  of times that are numbers; default ms
+ * @param {number} [options.maxBytes]  a longer message is refused
+ * @param {() => bigint} [options.now]  asked only for what has no time of its own
+ * @returns {{batches: Batch[], refused: Refused[]}}
+ */
+export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes = MAX_BYTES, now = nowNs } = {}) {
+  if (bytes.length > maxBytes) return refusedWhole(`the message of ${bytes.length} bytes is over the limit of ${maxBytes}`)
+  if (bytes.length === 0) return refusedWhole('the message is empty')
+  const type = contentType?.split(';')[0].trim().toLowerCase()
+  if (arrow.recognises(bytes) || type === arrow.contentType) return decodeArrow(bytes, source)
+  if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+  const senml = senmlTypes.includes(type ?? '')
+  if (senml || type === json.contentType || JSON_START.test(text)) return json.decodeJson(bytes, { source, timeUnit, senml, now })
+  if (isLineProtocol(text)) return decodeLines(text, { now })
+  return toBatches({ payload: text }, { source, timeUnit, now })
+}
+
+/** An object, array, text, number, true or false that is JSON; plain text does not begin so, or is not a bare number or truth value. */
+const JSON_START = /^\s*(?:[[{"]|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$)/
+
+/** @param {Uint8Array} bytes @param {string|undefined} source */
+function decodeArrow (bytes, source) {
+  try {
+    return withoutBadTimes(arrow.decode(bytes, { source }))
+  } catch (error) {
+    return refusedWhole(/** @type {Error} */ (error).message, bytes)
+  }
+}
+
+/** Rows of others that have no time of their own have no place in a time series. @param {Batch} batch */
+function withoutBadTimes (batch) {
+  /** @type {Refused[]} */
+  const refused = []
+  /** @type {number[]} */
+  const good = []
+  if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused }
+  batch.time.forEach((time, index) => {
+    if (time > 0n) good.push(index)
+    else refused.push({ index, reason: 'its time is missing or not between 1970 and 2262', value: batch.slice(index, index + 1).toObjects()[0] })
+  })
+  return { batches: good.length ? [batch.pick(good)] : [], refused }
+}
+
+/** @param {string} reason @param {Uint8Array} [value] @returns {{batches: Batch[], refused: Refused[]}} */
+function refusedWhole (reason, value) {
+  return { batches: [], refused: [{ index: -1, reason, value }] }
+}

@@ -1,0 +1,202 @@
+import { keyText, tagText } from './names.js'
+import { int64Writer, NUMBER_BYTES, putFloat, putInteger } from './numbers.js'
+
+/**
+ * Writes one part of a line.
+ *
+ * @typedef {import('../../../batch/batch.js').Batch} Batch
+ * @typedef {import('../../../batch/batch.js').FieldType} FieldType
+ * @typedef {import('./kinds.js').FieldKind} FieldKind
+ *
+ * @typedef {object} CellWriter
+ * @property {(buffer: Buffer, at: number, row: number) => number} write  returns where the next part starts
+ * @property {number} fixedBytes  the most that it takes, without its varying bytes
+ * @property {(row: number) => number} [varyingBytes]  the most that the value at a row adds
+ */
+
+const COMMA = 0x2c
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const INTEGER_MARK = 'i'.charCodeAt(0)
+const [TRUE, FALSE] = Buffer.from('tf')
+const [ONE, ZERO] = Buffer.from('10')
+
+/** Longer texts are written by the platform. */
+const SHORT_TEXT = 32
+
+/** `,key=` and the value of a tag. @param {string} name @param {string} value @returns {CellWriter|null} null of an empty one */
+export function constantTag (name, value) {
+  if (value === '') return null
+  return constant(Buffer.from(`,${keyText(name)}=${tagText(name, value)}`))
+}
+
+/** A tag with the values of a field. @param {string} name @param {Batch} batch @param {number} field @returns {CellWriter} */
+export function fieldTag (name, batch, field) {
+  /** @type {Map<unknown, Buffer>} */
+  const known = new Map()
+  const column = batch.columns[field]
+  const valid = batch.validity[field]
+  const { type } = batch.fields[field]
+  const textAt = (/** @type {number} */ row) => {
+    if (valid && valid[row] === 0) return NOTHING
+    const value = column[row]
+    let encoded = known.get(value)
+    if (!encoded) {
+      const tag = plainText(type, value)
+      known.set(value, encoded = tag === '' ? NOTHING : Buffer.from(`,${keyText(name)}=${tagText(name, tag)}`))
+    }
+    return encoded
+  }
+  return { fixedBytes: 0, varyingBytes: row => textAt(row).length, write: (buffer, at, row) => put(buffer, at, textAt(row)) }
+}
+
+/** A tag with a number, where it is not 0. @param {string} name @param {Uint32Array} numbers @returns {CellWriter} */
+export function numberTag (name, numbers) {
+  const key = Buffer.from(`,${keyText(name)}=`)
+  return {
+    fixedBytes: key.length + NUMBER_BYTES,
+    write: (buffer, at, row) => numbers[row] === 0 ? at : putInteger(buffer, put(buffer, at, key), numbers[row])
+  }
+}
+
+/**
+ * `key=`, the value and a comma.
+ * @param {string} name
+ * @param {FieldKind} kind
+ * @param {Batch} batch
+ * @param {number} field
+ * @returns {CellWriter}
+ */
+export function fieldCell (name, kind, batch, field) {
+  const { type } = batch.fields[field]
+  const key = Buffer.from(`${keyText(name)}=`)
+  const column = /** @type {any} */ (batch.columns[field])
+  const valid = batch.validity[field]
+  const value = valueWriter(type, kind, column)
+  const { varyingBytes } = value
+  const isFloat = type === 'float64' || type === 'float32'
+  return {
+    fixedBytes: key.length + value.fixedBytes + 1,
+    varyingBytes: varyingBytes && valid ? row => valid[row] === 0 ? 0 : varyingBytes(row) : varyingBytes,
+    write (buffer, at, row) {
+      if (valid !== null && valid[row] === 0) return at
+      if (isFloat && !Number.isFinite(column[row])) return at
+      at = value.write(buffer, put(buffer, at, key), row)
+      buffer[at] = COMMA
+      return at + 1
+    }
+  }
+}
+
+/** @param {Buffer} bytes @returns {CellWriter} */
+export function constant (bytes) {
+  return { fixedBytes: bytes.length, write: (buffer, at) => put(buffer, at, bytes) }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** @param {FieldType} type @param {FieldKind} kind @param {any} column @returns {CellWriter} */
+function valueWriter (type, kind, column) {
+  switch (type) {
+    case 'float64':
+    case 'float32': return number((buffer, at, row) => putFloat(buffer, at, column[row]))
+    case 'int64': return marked(int64Writer(column))
+    case 'bool': return kind === 'boolean' ? letter(column, TRUE, FALSE) : letter(column, ONE, ZERO)
+    case 'string': return text(column)
+    case 'bytes': return base64(column)
+    default: {
+      const write = (/** @type {Buffer} */ buffer, /** @type {number} */ at, /** @type {number} */ row) => putInteger(buffer, at, column[row])
+      return kind === 'integer' ? marked(write) : number(write)
+    }
+  }
+}
+
+/** @param {CellWriter['write']} write @returns {CellWriter} */
+function number (write) {
+  return { fixedBytes: NUMBER_BYTES, write }
+}
+
+/** @param {CellWriter['write']} write @returns {CellWriter} */
+function marked (write) {
+  return {
+    fixedBytes: NUMBER_BYTES + 1,
+    write (buffer, at, row) {
+      at = write(buffer, at, row)
+      buffer[at] = INTEGER_MARK
+      return at + 1
+    }
+  }
+}
+
+/** @param {Uint8Array} column @param {number} yes @param {number} no @returns {CellWriter} */
+function letter (column, yes, no) {
+  return {
+    fixedBytes: 1,
+    write (buffer, at, row) {
+      buffer[at] = column[row] === 0 ? no : yes
+      return at + 1
+    }
+  }
+}
+
+/** @param {string[]} column @returns {CellWriter} */
+function text (column) {
+  return {
+    fixedBytes: 2,
+    // At most three bytes for each UTF-16 unit, and those that are escaped have two.
+    varyingBytes: row => 3 * column[row].length,
+    write: (buffer, at, row) => putText(buffer, at, column[row])
+  }
+}
+
+/** @param {Buffer} buffer @param {number} at @param {string} value */
+function putText (buffer, at, value) {
+  buffer[at] = QUOTE
+  if (value.length > SHORT_TEXT) return putLongText(buffer, at + 1, value)
+  for (let i = 0; i < value.length; i++) {
+    const code = value.charCodeAt(i)
+    if (code >= 0x80 || code === QUOTE || code === BACKSLASH) return putLongText(buffer, at + 1, value)
+    buffer[at + 1 + i] = code
+  }
+  buffer[at + 1 + value.length] = QUOTE
+  return at + 2 + value.length
+}
+
+/** @param {Buffer} buffer @param {number} at  after the quote @param {string} value */
+function putLongText (buffer, at, value) {
+  at += buffer.write(value.replace(/["\\]/g, '\\$&'), at)
+  buffer[at] = QUOTE
+  return at + 1
+}
+
+/** @param {Uint8Array[]} column @returns {CellWriter} */
+function base64 (column) {
+  return {
+    fixedBytes: 2,
+    varyingBytes: row => Math.ceil(column[row].length / 3) * 4,
+    write (buffer, at, row) {
+      buffer[at++] = QUOTE
+      at += buffer.write(base64Text(column[row]), at, 'latin1')
+      buffer[at] = QUOTE
+      return at + 1
+    }
+  }
+}
+
+/** @param {Uint8Array} value */
+function base64Text ({ buffer, byteOffset, byteLength }) {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
+}
+
+/** @param {FieldType} type @param {any} value */
+function plainText (type, value) {
+  if (type === 'bool') return value === 1 ? 'true' : 'false'
+  return type === 'bytes' ? base64Text(value) : String(value)
+}
+
+/** @param {Buffer} buffer @param {number} at @param {Buffer} bytes */
+function put (buffer, at, bytes) {
+  // Names are short: a call of the platform's copy would cost more.
+  for (let i = 0; i < bytes.length; i++) buffer[at + i] = bytes[i]
+  return at + bytes.length
+}

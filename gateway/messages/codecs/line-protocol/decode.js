@@ -1,0 +1,50 @@
+import { Gatherer } from '../../gatherer.js'
+import { parseTime } from '../../../batch/time.js'
+import { describe } from '../../../base/errors.js'
+import { parseLines } from './parse.js'
+
+/**
+ * @typedef {import('../../../batch/batch.js').Batch} Batch
+ * @typedef {import('../../payload.js').Refused} Refused
+ */
+
+/** Whether a text's first point is one. @param {string} text */
+export function isLineProtocol (text) {
+  for (const point of parseLines(text)) return 'cells' in point
+  return false
+}
+
+/**
+ * The points of a text as Telegraf publishes it, times in nanoseconds. The measurement is the source; of each measurement and set of tags,
+ * the rows make one batch.
+ * @param {string} text
+ * @param {{now: () => bigint}} options  of points without a time
+ * @returns {{batches: Batch[], refused: Refused[]}}
+ */
+export function decodeLines (text, { now }) {
+  const gatherer = new Gatherer()
+  /** @type {Refused[]} */
+  const refused = []
+  let index = -1
+  for (const point of parseLines(text)) {
+    index++
+    const reason = 'reason' in point ? point.reason : taken(gatherer, point, now)
+    if (reason) refused.push({ index, reason: `line ${point.line}: ${reason}`, value: 'text' in point ? point.text : point })
+  }
+  return { batches: gatherer.batches(), refused }
+}
+
+/**
+ * @param {Gatherer} gatherer
+ * @param {import('./parse.js').Point} point
+ * @param {() => bigint} now
+ * @returns {string|null} why it was not taken
+ */
+function taken (gatherer, { measurement, tags, cells, time }, now) {
+  if (new Set(cells.map(({ name }) => name)).size < cells.length) return 'it has a field twice'
+  try {
+    return gatherer.take(measurement, tags, time === '' ? now() : parseTime(time, 'ns'), cells)
+  } catch (error) {
+    return describe(error)
+  }
+}

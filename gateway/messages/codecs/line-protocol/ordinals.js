@@ -1,0 +1,30 @@
+/**
+ * How many rows before each have the same time and tags within the whole batch that they are of; null where none has.
+ * @param {import('../../../batch/batch.js').Batch} batch
+ * @param {number[]} tagFields  those whose values are tags
+ * @returns {Uint32Array|null}
+ */
+export function ordinals (batch, tagFields) {
+  const whole = batch.origin?.whole ?? batch
+  if (isAscending(whole.time)) return null
+  /** @type {Map<unknown, number>} */
+  const counts = new Map()
+  const nth = new Uint32Array(whole.rows)
+  for (let row = 0; row < whole.rows; row++) {
+    const time = whole.time[row]
+    const key = tagFields.length === 0 ? time : JSON.stringify([String(time), ...tagFields.map(field => String(whole.value(field, row) ?? ''))])
+    const before = counts.get(key) ?? 0
+    nth[row] = before
+    counts.set(key, before + 1)
+  }
+  if (counts.size === whole.rows) return null
+  return batch.origin ? batch.origin.rows.map(row => nth[row]) : nth
+}
+
+/** @param {BigInt64Array} time  whether no time is there twice, the cheap way */
+function isAscending (time) {
+  for (let row = 1; row < time.length; row++) {
+    if (time[row] <= time[row - 1]) return false
+  }
+  return true
+}

@@ -1,0 +1,69 @@
+import { Series } from './series.js'
+
+/**
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ * @typedef {import('./series.js').Cell} Cell
+ */
+
+export const MAX_SERIES = 10_000
+export const MAX_NAME = 255
+const MAX_TAG = 1024
+
+/** Sorts rows into batches: those of one source with equal tags make one. */
+export class Gatherer {
+  /** @type {Map<string, Series>} */
+  #series = new Map()
+
+  /**
+   * @param {unknown} source @param {Record<string, unknown>|undefined} tags  those without a value are left out
+   * @param {bigint} ns @param {Cell[]} cells  with names and values that `nameFault` and a type have passed
+   * @returns {string|null} why the row was not taken
+   */
+  take (source, tags, ns, cells) {
+    const series = this.#seriesOf(source, tags)
+    return typeof series === 'string' ? series : series.add(ns, cells)
+  }
+
+  /** @returns {Batch[]} */
+  batches () {
+    return Array.from(this.#series.values()).filter(({ times }) => times.length > 0).map(series => series.toBatch())
+  }
+
+  /** @param {unknown} source @param {Record<string, unknown>} [tags] @returns {Series|string} or why there is none */
+  #seriesOf (source, tags) {
+    if (source == null || source === '') return 'it has no source: set one, or msg.topic'
+    if (typeof source !== 'string') return 'its source or measurement is not text'
+    if (source.length > MAX_NAME) return `its source ${quoted(source)} is over ${MAX_NAME} characters`
+    const texts = tags ? Object.keys(tags).sort().filter(name => tags[name] != null).map(name => [name, tags[name]]) : []
+    for (const [name, value] of texts) {
+      const fault = nameFault(String(name)) ?? tagFault(value)
+      if (fault) return `its tag ${quoted(String(name))} ${fault}`
+    }
+    const key = texts.length ? JSON.stringify([source, texts.map(([name, value]) => [name, String(value)])]) : `=${source}`
+    let series = this.#series.get(key)
+    if (!series) {
+      if (this.#series.size === MAX_SERIES) return `the message has more than ${MAX_SERIES} combinations of source and tags`
+      series = new Series(source, Object.fromEntries(texts.map(([name, value]) => [name, String(value)])))
+      this.#series.set(key, series)
+    }
+    return series
+  }
+}
+
+/** Why a value cannot have this name, if so. @param {string} name */
+export function nameFault (name) {
+  if (name === '') return 'has no name'
+  if (name === 'time') return 'cannot be the name of a value: it is that of the time'
+  return name.length > MAX_NAME ? `has a name of over ${MAX_NAME} characters` : null
+}
+
+/** @param {string} name */
+export function quoted (name) {
+  return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)
+}
+
+/** @param {unknown} value */
+function tagFault (value) {
+  if (!['string', 'number', 'boolean', 'bigint'].includes(typeof value)) return 'is not text'
+  return String(value).length > MAX_TAG ? `is over ${MAX_TAG} characters` : null
+}

@@ -1,0 +1,189 @@
+import { types } from 'node:util'
+import { SluiceError, describe } from '../base/errors.js'
+import { Batch } from '../batch/batch.js'
+import { nowNs } from '../clock/system-clock.js'
+import { contentsOf } from './contents.js'
+import { Gatherer, nameFault, quoted } from './gatherer.js'
+import { timeIn } from './precision.js'
+import { parseTime } from '../batch/time.js'
+
+/**
+ * @typedef {import('../batch/batch.js').FieldType} FieldType
+ * @typedef {import('../batch/time.js').TimeUnit} TimeUnit
+ * @typedef {import('./contents.js').Message} Message
+ * @typedef {import('./contents.js').Contents} Contents
+ *
+ * @typedef {object} Refused  A row or value that was not taken.
+ * @property {number} index  of its row in the payload; -1 when it is the message as a whole
+ * @property {string} reason
+ * @property {unknown} value  the value, or the row where all of it was refused
+ */
+
+export const MAX_ROWS = 1_000_000
+
+/**
+ * Batches, without identity, of what a Node-RED message carries. A payload is
+ *
+ * - a Batch: returned as it is;
+ * - a number, boolean, BigInt, string or Buffer: one row, field `value`;
+ * - an array of those (registers, say): one row, fields `value0`, `value1`, …;
+ * - an object of values: one row;
+ * - an array of objects: a row each;
+ * - points as in node-red-contrib-influxdb: `[fields, tags]`, an array of such pairs, or `{measurement, tags, fields, time}` objects
+ *   (`values` for `fields` will do);
+ * - `{source, tags, rows}` with an array of rows: what `encodeJson` writes.
+ *
+ * An array of two objects is `[fields, tags]` if the second holds text only, under names that the first has not, and the first not only
+ * text; else two rows.
+ *
+ * So that a sink can take the place of other nodes, a message may also be what those take:
+ *
+ * - node-red-contrib-influxdb: with msg.measurement, two objects without a common name are always `[fields, tags]`, and the text "5i" is
+ *   the integer 5, as it is in a
+ *   point that names its measurement. msg.precision (ns, us, u, ms, s, m, h) is the unit of the rows' times;
+ * - node-red-contrib-postgresql: an INSERT statement in msg.query, with the values of $1 in msg.params or those of $name in
+ *   msg.queryParameters. With msg.pgsql, which
+ *   that node puts beside what a query gave, the payload counts;
+ * - node-red-node-mysql: an INSERT statement in msg.topic, with the values of ? or :name in msg.payload, for `VALUES ?` a list of rows;
+ * - the nodes for MongoDB: with msg.collection, a document or an array of them; with msg.operation insertOne or insertMany, the arguments
+ *   of that. The name of a value
+ *   in an object has dots, that of one in an array its number: `{a: {b: 1}, c: [2, 3]}` has the fields `a.b`, `c0` and `c1`. `_id` is left
+ *   out. Without both, a list
+ *   of documents in a list, `[[…]]`, is a row each, unless it can be a pair `[fields, tags]`.
+ *
+ * An INSERT names its columns and gives plain values: placeholders, numbers, texts, NULL, TRUE, FALSE, NOW() and CURRENT_TIMESTAMP. Its
+ * table, without the schema, is the
+ * source; a time without a zone is UTC. All other SQL, templates included, and other operations are refused. Dates that are not the row's
+ * time become ISO 8601 text in
+ * statements and documents.
+ *
+ * The source is the point's measurement, else that of `{source, tags, rows}`, the table or msg.measurement, else `source`, else
+ * msg.collection, else msg.topic.
+ * Rows of one source with equal tags make one batch. A row's time is its `time`, `timestamp` or `ts`, else msg.timestamp, else now.
+ *
+ * Types: number → float64, BigInt → int64, boolean → bool, string → string, Buffer → bytes; null and undefined are missing. Refused are, as
+ * values, NaN and ±Infinity, BigInts beyond
+ * int64, objects and arrays (the row goes on without them); as rows, those with a bad time, of another type than the column's first value,
+ * or without any value.
+ *
+ * Never throws for what is in a message, and never changes it.
+ * @param {Message} message
+ * @param {{source?: string, otherwise?: string, nested?: boolean, timeUnit?: TimeUnit, now?: () => bigint}} [options]  `otherwise`: the
+ *   source of rows that nothing gives one; `nested`: any row may
+ *   hold objects and arrays, as documents may; `timeUnit` of times that are numbers; `now` in nanoseconds
+ * @returns {{batches: Batch[], refused: Refused[]}}
+ */
+export function toBatches (message, { source, otherwise, nested = false, timeUnit = 'ms', now = nowNs } = {}) {
+  if (message?.payload instanceof Batch) return { batches: [message.payload], refused: [] }
+  const conversion = new Conversion(message, { source, otherwise, nested, timeUnit, now })
+  try {
+    conversion.takeAll()
+  } catch (error) {
+    if (error instanceof SluiceError) conversion.refuse(-1, describe(error), askedOf(message))
+    else conversion.refuse(-1, `it cannot be read: ${describe(error)}`, message)
+  }
+  return { batches: conversion.batches(), refused: conversion.refused }
+}
+
+class Conversion {
+  /** @type {Refused[]} */
+  refused = []
+  #gatherer = new Gatherer()
+  /** @type {bigint|undefined} */
+  #messageTime
+
+  /**
+   * @param {Message} message
+   * @param {{source?: string, otherwise?: string, nested: boolean, timeUnit: TimeUnit, now: () => bigint}} options
+   */
+  constructor (message, { source, otherwise, nested, timeUnit, now }) {
+    this.message = message
+    this.source = source
+    this.otherwise = otherwise
+    this.nested = nested
+    this.timeUnit = timeUnit
+    this.now = now
+  }
+
+  takeAll () {
+    const { payload, topic } = this.message ?? {}
+    const contents = contentsOf(this.message ?? {}, this.now, this.nested)
+    if (!contents) return this.refuse(-1, 'the message has no payload', payload)
+    const { rows, source, fallback = topic } = contents
+    if (rows.length === 0) return this.refuse(-1, 'the payload has no rows', payload)
+    if (rows.length > MAX_ROWS) return this.refuse(-1, `the payload has ${rows.length} rows, over ${MAX_ROWS}; split it`, undefined)
+    const ownSource = source ?? (this.source || fallback || this.otherwise)
+    for (let index = 0; index < rows.length; index++) {
+      try {
+        const reason = this.#takeRow(rows[index], index, ownSource, contents)
+        if (reason) this.refuse(index, reason, rows[index])
+      } catch (error) {
+        this.refuse(index, describe(error), rows[index])
+      }
+    }
+  }
+
+  /**
+   * @param {unknown} row @param {number} index @param {unknown} ownSource @param {Contents} contents
+   * @returns {string|null} why it was not taken
+   */
+  #takeRow (row, index, ownSource, { read: readRow, tags: ownTags, precision }) {
+    const read = readRow(row)
+    if (!read) return 'it is not an object of values, a point or a [fields, tags] pair'
+    const { values, time, timeKey, tags, measurement } = read
+    const cells = []
+    const refusedBefore = this.refused.length
+    for (const name of Object.keys(values)) {
+      const value = values[name]
+      if (name === timeKey || value == null) continue
+      const type = typeOf(value)
+      const reason = type ? nameFault(name) : whyNot(value)
+      if (reason) this.refuse(index, `${quoted(name)} ${reason}`, value)
+      else cells.push({ name, type: /** @type {FieldType} */ (type), value })
+    }
+    if (cells.length === 0) return this.refused.length > refusedBefore ? null : 'it holds no values'
+    const ns = time == null ? this.#timeOfMessage() : precision ? timeIn(time, precision) : parseTime(time, this.timeUnit)
+    return this.#gatherer.take(measurement ?? ownSource, tags ?? ownTags, ns, cells)
+  }
+
+  #timeOfMessage () {
+    const { timestamp } = this.message
+    this.#messageTime ??= timestamp == null ? this.now() : parseTime(timestamp, this.timeUnit)
+    return this.#messageTime
+  }
+
+  /** @param {number} index @param {string} reason @param {unknown} value */
+  refuse (index, reason, value) {
+    this.refused.push({ index, reason, value })
+  }
+
+  batches () {
+    return this.#gatherer.batches()
+  }
+}
+
+/** What a refused statement or operation says, without what else the message carries. @param {Message} message */
+function askedOf ({ payload, topic, query, params, queryParameters, collection, operation }) {
+  return { payload, topic, query, params, queryParameters, collection, operation }
+}
+
+/** The type a value is stored in; null when it cannot be. @param {unknown} value @returns {FieldType|null} */
+export function typeOf (value) {
+  switch (typeof value) {
+    case 'number': return Number.isFinite(value) ? 'float64' : null
+    case 'bigint': return BigInt.asIntN(64, value) === value ? 'int64' : null
+    case 'boolean': return 'bool'
+    case 'string': return 'string'
+    default: return types.isUint8Array(value) ? 'bytes' : null
+  }
+}
+
+/** @param {unknown} value  that has no type */
+export function whyNot (value) {
+  switch (typeof value) {
+    case 'number': return `is ${value}: taken as missing`
+    case 'bigint': return 'does not fit a 64-bit integer'
+    case 'object': return `is an ${Array.isArray(value) ? 'array' : 'object'}: send its values as fields of their own`
+    default: return `is a ${typeof value}`
+  }
+}

@@ -1,0 +1,121 @@
+import { types } from 'node:util'
+
+/**
+ * The payloads that a Node-RED message or an MQTT message of others may carry, taken apart into rows. What a row is, is said at
+ * `toBatches`.
+ *
+ * @typedef {Record<string, unknown>} PlainObject
+ * @typedef {{values: PlainObject, time?: unknown, timeKey?: string, tags?: PlainObject, measurement?: unknown}} Row
+ *   `timeKey` names the one of `values` that is the time
+ */
+
+export const TIME_KEYS = ['time', 'timestamp', 'ts']
+const POINT_KEYS = new Set(['measurement', 'tags', 'fields', 'values', ...TIME_KEYS])
+const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
+
+/**
+ * The rows of a payload, each still to be read by `readRow`, and what holds for all of them.
+ * @param {unknown} payload
+ * @param {{measured?: boolean}} [options]  `measured`: the message names a measurement, so that two objects are fields and tags
+ * @returns {{rows: unknown[], source?: unknown, tags?: PlainObject}}
+ */
+export function rowsOf (payload, { measured = false } = {}) {
+  if (Array.isArray(payload)) {
+    if (isFieldsAndTags(payload) || (measured && isDisjointPair(payload))) return { rows: [payload] }
+    if (payload.length === 1 && !measured && isListOfObjects(payload[0]) && !isPoint(payload[0])) return { rows: payload[0] }
+    if (payload.length && payload.every(isBare)) return { rows: [Object.fromEntries(payload.map((value, i) => [`value${i}`, value]))] }
+    return { rows: payload }
+  }
+  if (!isPlainObject(payload)) return { rows: [{ value: payload }] }
+  const { rows, source, tags } = payload
+  if (Array.isArray(rows) && Object.keys(payload).every(key => TABLE_KEYS.has(key)) && (tags == null || isPlainObject(tags))) {
+    return { rows, source, tags: tags ?? undefined }
+  }
+  return { rows: [payload] }
+}
+
+/** One row, or null where it is none. @param {unknown} row @returns {Row|null} */
+export function readRow (row) {
+  if (Array.isArray(row)) {
+    const [fields, tags] = row
+    const isPair = row.length <= 2 && isPlainObject(fields) && (tags == null || isPlainObject(tags))
+    return isPair ? { ...timed(fields), tags: tags ?? undefined } : null
+  }
+  if (!isPlainObject(row)) return null
+  return readPoint(row) ?? timed(row)
+}
+
+/** `{measurement, tags, fields, time}`, with `values` for `fields` as well. @param {PlainObject} row @returns {Row|null} */
+function readPoint (row) {
+  const values = row.fields ?? row.values
+  if (!isPlainObject(values) || !Object.keys(row).every(key => POINT_KEYS.has(key))) return null
+  const { measurement } = row
+  const tags = row.tags ?? undefined
+  if ((row.fields && row.values) || (tags !== undefined && !isPlainObject(tags))) return null
+  const timeKey = timeKeyOf(row)
+  return timeKey ? { values, time: row[timeKey], tags, measurement } : { ...timed(values), tags, measurement }
+}
+
+/** Values one of which may be the time. @param {PlainObject} values @returns {Row} */
+export function timed (values) {
+  const timeKey = timeKeyOf(values)
+  return timeKey ? { values, time: values[timeKey], timeKey } : { values }
+}
+
+/** @param {PlainObject} object */
+function timeKeyOf (object) {
+  return TIME_KEYS.find(key => Object.hasOwn(object, key) && object[key] != null)
+}
+
+/**
+ * Whether an array of two objects is one point with its tags, not two rows: the second holds nothing but text, none of it under a name of
+ * the first, which holds more than text.
+ * @param {unknown[]} array
+ */
+function isFieldsAndTags (array) {
+  const [fields, tags] = array
+  return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !timeKeyOf(tags) &&
+    Object.keys(tags).length > 0 && Object.entries(tags).every(([key, value]) => typeof value === 'string' && !Object.hasOwn(fields, key)) &&
+    Object.values(fields).some(value => typeof value !== 'string')
+}
+
+/** Two objects without a common name, which only makes sense of fields and tags. @param {unknown[]} array */
+function isDisjointPair (array) {
+  const [fields, tags] = array
+  return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !readPoint(tags) && !timeKeyOf(tags) && haveNothingInCommon(fields, tags)
+}
+
+/** Fields, and perhaps their tags. @param {PlainObject[]} objects */
+function isPoint (objects) {
+  const [fields, tags = {}] = objects
+  return objects.length <= 2 && haveNothingInCommon(fields, tags)
+}
+
+/** @param {PlainObject} one @param {PlainObject} other */
+function haveNothingInCommon (one, other) {
+  return Object.keys(other).every(key => !Object.hasOwn(one, key))
+}
+
+/** @param {unknown} value @returns {value is PlainObject[]} */
+function isListOfObjects (value) {
+  return Array.isArray(value) && value.length > 0 && value.every(isPlainObject)
+}
+
+/** A date that is a value like others, not the time of its row. @param {unknown} value */
+export function dateAsText (value) {
+  return types.isDate(value) && !Number.isNaN(value.getTime()) ? value.toISOString() : value
+}
+
+/** @param {unknown} value */
+export function isBare (value) {
+  return value == null || ['number', 'bigint', 'boolean', 'string'].includes(typeof value)
+}
+
+/**
+ * Function nodes make their objects in a realm of their own, so prototypes say nothing.
+ * @param {unknown} value
+ * @returns {value is PlainObject}
+ */
+export function isPlainObject (value) {
+  return Object.prototype.toString.call(value) === '[object Object]'
+}

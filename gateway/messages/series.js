@@ -1,0 +1,80 @@
+import { Batch, COLUMN_TYPES } from '../batch/batch.js'
+
+/**
+ * @typedef {import('../batch/batch.js').FieldType} FieldType
+ * @typedef {import('../batch/batch.js').Column} Column
+ * @typedef {{name: string, type: FieldType, value: unknown, unit?: string}} Cell  the first value's unit is its column's
+ */
+
+/** Columns in one batch: below what the databases take (PostgreSQL 1600, SQLite 2000). */
+export const MAX_FIELDS = 1000
+
+/** Rows of one source with the same tags, gathered one by one into columns. */
+export class Series {
+  /** @param {string} source @param {Record<string, string>} tags */
+  constructor (source, tags) {
+    this.source = source
+    this.tags = tags
+    /** @type {bigint[]} */
+    this.times = []
+    /** @type {Map<string, {type: FieldType, unit?: string, values: unknown[]}>} */
+    this.columns = new Map()
+  }
+
+  /**
+   * Takes the row, unless it does not fit: a column keeps the type of its first value.
+   * @param {bigint} time @param {Cell[]} cells
+   * @returns {string|null} why the row was not taken
+   */
+  add (time, cells) {
+    const { columns } = this
+    let added = 0
+    for (const { name, type } of cells) {
+      const column = columns.get(name)
+      if (!column) added++
+      else if (column.type !== type) return `"${name}" is ${type} here and ${column.type} in the rows before`
+    }
+    if (columns.size + added > MAX_FIELDS) return `there are more than ${MAX_FIELDS} fields`
+
+    const row = this.times.push(time) - 1
+    for (const { name, type, value, unit } of cells) {
+      let column = columns.get(name)
+      if (!column) columns.set(name, column = { type, unit, values: [] })
+      while (column.values.length < row) column.values.push(undefined)
+      column.values.push(value)
+    }
+    return null
+  }
+
+  toBatch () {
+    const rows = this.times.length
+    const columns = [...this.columns.values()]
+    return new Batch({
+      source: this.source,
+      tags: this.tags,
+      time: BigInt64Array.from(this.times),
+      fields: Array.from(this.columns, ([name, { type, unit }]) => ({ name, type, ...(unit && { unit }) })),
+      columns: columns.map(({ type, values }) => columnOf(type, values, rows)),
+      validity: columns.map(({ values }) => validityOf(values, rows))
+    })
+  }
+}
+
+/** What a plain array holds where a value is missing. @type {Partial<Record<FieldType, unknown>>} */
+const NOTHING = { string: '', bytes: new Uint8Array(0) }
+
+/** @param {FieldType} type @param {unknown[]} values @param {number} rows @returns {Column} */
+function columnOf (type, values, rows) {
+  const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)
+  for (let row = 0; row < rows; row++) {
+    const value = values[row] ?? NOTHING[type]
+    if (value !== undefined) column[row] = value
+  }
+  return column
+}
+
+/** @param {unknown[]} values @param {number} rows */
+function validityOf (values, rows) {
+  if (values.length === rows && !values.includes(undefined)) return null
+  return Uint8Array.from({ length: rows }, (_, row) => values[row] === undefined ? 0 : 1)
+}

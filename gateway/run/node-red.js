@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { SluiceError } from '../base/errors.js'
+
+/**
+ * Node-RED and the express it brings, from wherever Node-RED is: beside this package, under the current folder, or installed globally.
+ * @returns {{RED: any, express: any}} neither brings types
+ * @throws {SluiceError} SLUICE_NODE_RED_MISSING
+ */
+export function loadNodeRed () {
+  const prefix = dirname(process.execPath)
+  const places = [import.meta.filename, join(process.cwd(), 'flows'), join(prefix, '..', 'lib', 'node-red'), join(prefix, 'node-red')]
+  for (const place of places) {
+    const path = resolveFrom(place)
+    if (!path) continue
+    const require = createRequire(path)
+    return { RED: require(path), express: require('express') }
+  }
+  throw new SluiceError('SLUICE_NODE_RED_MISSING', 'Node-RED is not installed.', { fix: 'Install it beside Sluice: npm install node-red' })
+}
+
+/** @param {string} place  a file, whose node_modules folders are searched as Node does */
+function resolveFrom (place) {
+  try {
+    return createRequire(place).resolve('node-red')
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'MODULE_NOT_FOUND') return null
+    throw error
+  }
+}

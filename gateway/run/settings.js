@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SluiceError } from '../base/errors.js'
+
+export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * Node-RED's settings for the gateway: for this machine only, nothing sent home, nothing installed from the editor.
+ * @param {{userDir: string, flowFile?: string, host: string, port: number, log: (line: string) => void}} options
+ *   `flowFile` is read and, when edited, written; without it the user folder's own, at first a copy of the default flow
+ */
+export function gatewaySettings ({ userDir, flowFile, host, port, log }) {
+  mkdirSync(userDir, { recursive: true })
+  return {
+    userDir,
+    nodesDir: [PACKAGE_ROOT],
+    flowFile: flowFile ? givenFlowFile(flowFile) : ownFlowFile(userDir),
+    flowFilePretty: true,
+    credentialSecret: credentialSecret(userDir),
+    uiHost: host,
+    uiPort: port,
+    httpAdminRoot: '/',
+    httpNodeRoot: '/',
+    telemetry: { enabled: false, updateNotification: false },
+    externalModules: {
+      autoInstall: false,
+      palette: { allowInstall: false, allowUpload: false },
+      modules: { allowInstall: false }
+    },
+    functionExternalModules: false,
+    nodeCloseTimeout: 12_000,
+    paletteCategories: ['sluice', 'subflows', 'common', 'function', 'network', 'sequence', 'parser', 'storage'],
+    editorTheme: {
+      page: { title: 'Sluice' },
+      header: { title: 'Sluice' },
+      projects: {},
+      tours: false
+    },
+    logging: { console: { level: 'warn', metrics: false, audit: false, handler: () => logTo(log) } }
+  }
+}
+
+/**
+ * @typedef {{level: number, msg: unknown, type?: string, name?: string, id?: string, timestamp: number}} LogEntry  as Node-RED hands it
+ *   over
+ */
+
+const ERROR = 20
+
+/** What Node-RED warns of whenever a flow has no passwords: nothing is wrong then. */
+const NO_PASSWORDS = 'Encrypted credentials not found'
+
+/** @param {(line: string) => void} log */
+function logTo (log) {
+  return (/** @type {LogEntry} */ entry) => {
+    if (entry.msg !== NO_PASSWORDS) log(logLine(entry))
+  }
+}
+
+/** One line: "12:03:04 warn  sluice-sqlite:machine  text". @param {LogEntry} entry */
+export function logLine ({ level, msg, type, name, id, timestamp }) {
+  const time = new Date(timestamp).toTimeString().slice(0, 8)
+  const who = type ? `${type}:${name || id}  ` : ''
+  return `${time} ${level <= ERROR ? 'error' : 'warn '} ${who}${msg instanceof Error ? msg.stack ?? msg : textOf(msg)}`
+}
+
+/** @param {unknown} msg */
+function textOf (msg) {
+  return typeof msg === 'object' ? JSON.stringify(msg) : String(msg)
+}
+
+/** @param {string} file */
+function givenFlowFile (file) {
+  const path = resolve(file)
+  if (existsSync(path)) return path
+  throw new SluiceError('SLUICE_FLOW_FILE', `There is no flow file ${path}.`, { fix: 'Give --flows the path of a file exported from the editor.' })
+}
+
+/** The repository's flow is only ever copied: editing never changes it. @param {string} userDir */
+function ownFlowFile (userDir) {
+  const path = join(userDir, 'flows.json')
+  if (!existsSync(path)) copyFileSync(join(PACKAGE_ROOT, 'flows', 'flows.json'), path, constants.COPYFILE_EXCL)
+  return path
+}
+
+/** What the passwords in the flow's credential file are encrypted with: random, for this folder alone. @param {string} userDir */
+function credentialSecret (userDir) {
+  const path = join(userDir, 'credential-secret')
+  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' })
+  return readFileSync(path, 'utf8')
+}

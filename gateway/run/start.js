@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { SluiceError } from '../base/errors.js'
+import { unmountLive } from '../live/live.js'
+import { loadNodeRed } from './node-red.js'
+import { gatewaySettings } from './settings.js'
+import { lockUserDir } from '../base/lock.js'
+
+const DRAIN_MS = 15_000
+
+/**
+ * @typedef {object} Gateway
+ * @property {string} editorUrl
+ * @property {string} liveUrl
+ * @property {number} port
+ * @property {() => Promise<boolean>} stop  stops the flows and everything else; true when all was drained within 15 s
+ */
+
+/**
+ * Runs Node-RED with the nodes of this package and a flow, in this process: once, as Node-RED cannot be started a second time.
+ * @param {object} options
+ * @param {string} options.userDir  made when missing
+ * @param {number} [options.port]  0 takes any that is free
+ * @param {string} [options.host]
+ * @param {string} [options.flowFile]  instead of the user folder's own
+ * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
+ * @returns {Promise<Gateway>}
+ * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING
+ */
+export async function startGateway ({ userDir, port = 1880, host = '127.0.0.1', flowFile, log = console.error }) {
+  const folder = resolve(userDir)
+  mkdirSync(folder, { recursive: true })
+  const { RED, express } = loadNodeRed()
+  const unlock = lockUserDir(folder)
+  const app = express()
+  const server = createServer(app)
+  try {
+    const ownPort = await listen(server, port, host)
+    const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, log })
+    RED.init(server, settings)
+    app.use(settings.httpAdminRoot, RED.httpAdmin)
+    app.use(settings.httpNodeRoot, RED.httpNode)
+    await RED.start()
+    const editorUrl = `http://${host.includes(':') ? `[${host}]` : host}:${ownPort}/`
+    return { editorUrl, liveUrl: `${editorUrl}sluice/`, port: ownPort, stop }
+  } catch (error) {
+    server.close()
+    unlock()
+    throw error
+  }
+
+  async function stop () {
+    const drained = await Promise.race([
+      RED.stop().then(() => true),
+      setTimeout(DRAIN_MS, false, { ref: false })
+    ])
+    unmountLive(server)
+    server.close()
+    server.closeAllConnections()
+    unlock()
+    return drained
+  }
+}
+
+/**
+ * Listens before anything else is started: a port that is taken should cost nothing.
+ * @param {import('node:http').Server} server
+ * @param {number} port
+ * @param {string} host
+ */
+async function listen (server, port, host) {
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (error) {
+    const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+    if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error
+    throw new SluiceError('SLUICE_PORT_TAKEN', PORT_TEXTS[code](port, host), { fix: 'Choose another with --port.', cause: error })
+  }
+  return /** @type {import('node:net').AddressInfo} */ (server.address()).port
+}
+
+/** @type {Record<'EADDRINUSE'|'EACCES'|'EADDRNOTAVAIL', (port: number, host: string) => string>} */
+const PORT_TEXTS = {
+  EADDRINUSE: (port, host) => `Port ${port} on ${host} is taken by another program.`,
+  EACCES: port => `Port ${port} may not be used by this user.`,
+  EADDRNOTAVAIL: (_port, host) => `This machine has no address ${host}.`
+}

@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { SluiceError } from '../../base/errors.js'
+import { serial } from '../../modbus/wire/transport.js'
+
+/**
+ * Where masters come from: open until it is closed, and then it can be opened again.
+ *
+ * @typedef {object} Port
+ * @property {() => Promise<string>} open  its address in words. Throws SLUICE_MODBUS_LISTEN, SLUICE_MODBUS_SERIALPORT
+ * @property {() => Promise<void>} close  and all its connections
+ * @property {number} [number]  of a TCP port, once it has been open
+ *
+ * @typedef {(stream: import('node:stream').Duplex) => void} Accept
+ */
+
+const MAX_CONNECTIONS = 256
+const LOOK_MS = 1000
+
+/** @param {{host: string, port: number}} options @param {Accept} accept @returns {Port} */
+export function networkPort ({ host, port }, accept) {
+  /** @type {Set<import('node:net').Socket>} */
+  const sockets = new Set()
+  /** @type {import('node:net').Server|null} */
+  let server = null
+  const opened = {
+    number: port,
+    async open () {
+      const opening = createServer({ noDelay: true }, socket => {
+        sockets.add(socket)
+        socket.once('close', () => sockets.delete(socket))
+        accept(socket)
+      })
+      opening.maxConnections = MAX_CONNECTIONS
+      try {
+        opening.listen(opened.number, host)
+        await once(opening, 'listening')
+      } catch (error) {
+        throw cannotListen(error, host, opened.number)
+      }
+      server = opening
+      opened.number = /** @type {import('node:net').AddressInfo} */ (opening.address()).port
+      return `${host.includes(':') ? `[${host}]` : host}:${opened.number}`
+    },
+    async close () {
+      if (!server) return
+      const closed = once(server, 'close')
+      server.close()
+      server = null
+      for (const socket of sockets) socket.destroy()
+      await closed
+    }
+  }
+  return opened
+}
+
+/** @param {import('../../modbus/wire/transport.js').SerialSettings} settings @param {Accept} accept @returns {Port} */
+export function serialPort (settings, accept) {
+  /** @type {import('../../modbus/wire/transport.js').Connection|null} */
+  let connection = null
+  return {
+    async open () {
+      try {
+        connection = await serial(settings).open(new AbortController().signal)
+      } catch (error) {
+        throw error instanceof SluiceError ? error : cannotOpen(error, settings.path)
+      }
+      accept(connection.stream)
+      endWhenGone(connection, settings.path)
+      return settings.path
+    },
+    async close () {
+      const closing = connection
+      connection = null
+      await closing?.end()
+    }
+  }
+}
+
+/**
+ * An adapter that is pulled out says so only to who writes, and a device writes only when it is asked: so its place is looked at.
+ * @param {import('../../modbus/wire/transport.js').Connection} connection @param {string} path
+ */
+function endWhenGone ({ stream, end }, path) {
+  const placeNow = () => stat(path).then(({ dev, ino }) => `${dev} ${ino}`, () => '')
+  const place = placeNow()
+  const timer = setInterval(async () => { if (await placeNow() !== await place) end().catch(() => {}) }, LOOK_MS)
+  stream.once('close', () => clearInterval(timer))
+}
+
+/** @param {any} error @param {string} host @param {number} port */
+function cannotListen (error, host, port) {
+  return new SluiceError('SLUICE_MODBUS_LISTEN', `The simulator cannot listen on ${host}:${port} (${error.code}).`, {
+    cause: error,
+    fix: error.code === 'EADDRINUSE' ? 'Another program has that port: stop it, or choose another port.' : 'Choose a port above 1023 and an address of this machine.'
+  })
+}
+
+/** @param {unknown} error @param {string} path */
+function cannotOpen (error, path) {
+  return new SluiceError('SLUICE_MODBUS_LISTEN', `The simulator cannot open ${path}: ${error instanceof Error ? error.message : error}.`, {
+    cause: error,
+    fix: 'Choose a serial port of this machine that no other program uses.'
+  })
+}

@@ -1,0 +1,69 @@
+import { crc16 } from '../../modbus/wire/crc16.js'
+
+const NOTHING = new Uint8Array(0)
+const SHORTEST = 4
+const LONGEST = 256
+const LENGTH_UNKNOWN = null
+const INCOMPLETE = Infinity
+
+/**
+ * Finds the requests in what a device hears on its line, however it is cut. A request ends where its function says; that of a function
+ * unknown here ends with silence on the line.
+ */
+export class RtuRequests {
+  #rest = NOTHING
+  #isNoise = false
+
+  /** Whether something has come that may go on. */
+  get isWaiting () { return this.#rest.length > 0 }
+
+  /**
+   * @param {Uint8Array} chunk
+   * @param {(unit: number, pdu: Uint8Array) => void} take
+   * @returns {number} stretches of bytes that are part of no request: those that begin here
+   */
+  push (chunk, take) {
+    return this.#scan(this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk, take, false)
+  }
+
+  /**
+   * The line has been silent: what has begun does not go on.
+   * @param {(unit: number, pdu: Uint8Array) => void} take
+   * @returns {number} as above
+   */
+  settle (take) {
+    const stretches = this.#scan(this.#rest, take, true)
+    this.#isNoise = false
+    return stretches
+  }
+
+  /** @param {Uint8Array} bytes @param {(unit: number, pdu: Uint8Array) => void} take @param {boolean} isOver */
+  #scan (bytes, take, isOver) {
+    let at = 0
+    let stretches = 0
+    while (at < bytes.length) {
+      const left = bytes.length - at
+      const length = frameLength(bytes, at) ?? (isOver || left > LONGEST ? left : INCOMPLETE)
+      if (length > left && !isOver) break
+      if (length >= SHORTEST && length <= Math.min(left, LONGEST) && crc16(bytes, at, at + length) === 0) {
+        take(bytes[at], bytes.slice(at + 1, at + length - 2))
+        at += length
+        this.#isNoise = false
+      } else {
+        at++
+        if (!this.#isNoise) stretches++
+        this.#isNoise = true
+      }
+    }
+    this.#rest = at < bytes.length ? bytes.slice(at) : NOTHING
+    return stretches
+  }
+}
+
+/** @param {Uint8Array} bytes @param {number} at @returns {number|typeof LENGTH_UNKNOWN} with unit and checksum */
+function frameLength (bytes, at) {
+  const functionCode = bytes[at + 1]
+  if (functionCode >= 1 && functionCode <= 6) return 8
+  if (functionCode === 15 || functionCode === 16) return 9 + (bytes[at + 6] ?? INCOMPLETE)
+  return functionCode === undefined ? INCOMPLETE : LENGTH_UNKNOWN
+}

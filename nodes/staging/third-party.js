@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
+import { Stage } from '../../broker/out/stage.js'
+import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
+import { marked } from '../../gateway/messages/marked.js'
+import { decodeMessage } from '../../gateway/messages/codecs/index.js'
+import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
+import { stats } from '../../gateway/stats/stats.js'
+import { keepRefused } from '../dead-letters.js'
+import { dataDir, logOf } from '../node.js'
+import { openConnection } from './connection.js'
+
+/**
+ * @typedef {import('../../broker/in/consumer.js').Packet} Packet
+ * @typedef {import('mqtt').MqttClient} MqttClient
+ * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
+ * @typedef {import('../../gateway/messages/payload.js').Refused} Refused
+ * @typedef {{batches: Batch[], refused: Refused[]}} Taken
+ * @typedef {{connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage}} Opened
+ */
+
+/** Errors after which a spool will never take a batch, however long one waits. */
+const FOR_GOOD = ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG']
+
+/**
+ * The messages of others that a stage in takes: they come over a connection of their own, and get an identity in a spool of this node's,
+ * from where they are sent like our own.
+ */
+export class Others {
+  #node
+  #options
+  #letters
+  #meter
+  #opening
+  /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
+  #sparkplug = null
+  #dropGauge = () => {}
+  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Taken>} */
+  #rest = new WeakMap()
+
+  /**
+   * @param {import('../node.js').RED} RED
+   * @param {import('../node.js').Node} node
+   * @param {{options: any, letters: import('../dead-letters.js').DeadLetterQueue, meter: import('../../gateway/stats/meter.js').Meter}}
+   *   more
+   */
+  constructor (RED, node, { options, letters, meter }) {
+    this.#node = node
+    this.#options = options
+    this.#letters = letters
+    this.#meter = meter
+    wallClock.start()
+    this.#opening = this.#open(RED)
+    this.#opening.catch(error => node.error(describe(error)))
+  }
+
+  /**
+   * Resolves once all that is in a message is in the spool, or kept among the dead letters. When it fails, call it again with the same
+   * packet.
+   * @param {Packet} packet
+   */
+  async keep (packet) {
+    let rest = this.#rest.get(packet)
+    if (!rest) this.#rest.set(packet, rest = this.#read(packet))
+    const { batches, refused } = rest
+    const { stage } = await this.#opening
+    while (batches.length > 0) {
+      try {
+        await stage.append(batches[0])
+        stats.meter('stage', batches[0].source).record(batches[0])
+      } catch (error) {
+        if (!(error instanceof SluiceError && FOR_GOOD.includes(error.code))) throw error
+        refused.push({ index: -1, reason: describe(error), value: packet.payload })
+      }
+      batches.shift()
+    }
+    if (refused.length === 0) return
+    await keepRefused(this.#letters, packet.topic, refused)
+    this.#meter.errors += refused.length
+    this.#node.warn(`SLUICE_MESSAGE: Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}`)
+    refused.length = 0
+  }
+
+  async close () {
+    const opened = await this.#opening.catch(() => null)
+    this.#dropGauge()
+    opened?.consumer.close()
+    await opened?.stage.close()
+    await opened?.connection.close()
+  }
+
+  /** @param {Packet} packet @returns {Taken} */
+  #read (packet) {
+    if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
+    return marked(now => decodeMessage(packet.payload, {
+      source: packet.topic.replaceAll('/', '.'),
+      contentType: packet.properties?.contentType,
+      timeUnit: this.#options.timeUnit,
+      now
+    }))
+  }
+
+  /** What it cannot hold back, having been sent with QoS 0. */
+  #dropped () {
+    if (this.#meter.dropped++ === 0) this.#node.warn('SLUICE_MESSAGE: Messages of others come faster than they can be kept; those with QoS 0 are dropped, and counted. Have them sent with QoS 1.')
+  }
+
+  /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
+  async #open (RED) {
+    const { broker, receiveMaximum, foreignTopics } = this.#options
+    const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
+    const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
+    const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+    if (openHost) this.#listenToSparkplug(openHost(client), client)
+    const consumer = new ThirdPartyConsumer({ client, topics: foreignTopics, keep: packet => this.keep(packet), onDropped: () => this.#dropped(), log: logOf(this.#node) })
+    deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
+    try {
+      const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log: logOf(this.#node) })
+      return { connection, consumer, stage }
+    } catch (error) { // left open, it would take the broker's session from whoever comes next
+      consumer.close()
+      await connection.close()
+      throw error
+    }
+  }
+
+  /** @param {import('../../gateway/sparkplug/host.js').SparkplugHost} host @param {MqttClient} client */
+  #listenToSparkplug (host, client) {
+    this.#sparkplug = host
+    client.on('connect', () => host.reconnected())
+    this.#dropGauge = stats.gauge(`sparkplug ${this.#node.name || this.#node.id}`, () => host.gauge())
+  }
+}
+
+/** @param {string} filter */
+function mayBeSparkplug (filter) {
+  return [NAMESPACE, '#', '+'].includes(filter.replace(/^\$share\/[^/]*\//, '').split('/')[0])
+}
+
+/** What it needs is loaded only where it is used. */
+async function hostOpener () {
+  const { SparkplugHost } = await import('../../gateway/sparkplug/host.js')
+  const { encodeRebirthCommand } = await import('../../gateway/sparkplug/codec.js')
+  return (/** @type {MqttClient} */ client) => new SparkplugHost({
+    requestRebirth (groupId, nodeId) {
+      client.publish(topicOf({ type: 'NCMD', groupId, nodeId }), encodeRebirthCommand(nowNs()))
+    }
+  })
+}

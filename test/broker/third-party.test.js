@@ -1,0 +1,122 @@
+import { expect } from 'chai'
+import { connect } from '../../broker/connection/connection.js'
+import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
+import { connected, open } from '../../broker/preflight/probing.js'
+import { brokers } from './brokers.js'
+import { until } from './waiting.js'
+
+const silent = { info () {}, warn () {}, error () {} }
+
+for (const { name, protocolVersion, require, start } of brokers) {
+  describe(`messages of others, with ${name}`, () => {
+    /** @type {Awaited<ReturnType<start>>} */
+    let broker
+    /** @type {import('../../broker/connection/connection.js').Connection} */
+    let publisher
+    /** @type {(() => Promise<void>)[]} */
+    let closing
+
+    before(function () { require(this) })
+
+    beforeEach(async () => {
+      broker = await start()
+      publisher = await open({ url: broker.url, protocolVersion }, { clientId: 'publisher' })
+      closing = []
+    })
+
+    afterEach(async () => {
+      for (const close of closing) await close()
+      await publisher.close()
+      await broker.stop()
+    })
+
+    /** @param {Partial<import('../../broker/in/third-party.js').ThirdPartyOptions>} options */
+    async function consume (options) {
+      const connection = connect({ url: broker.url, protocolVersion }, { clientId: 'others', clean: false, sessionExpirySeconds: 60 })
+      /** @type {string[]} */
+      const kept = []
+      const consumer = new ThirdPartyConsumer({ client: connection.client, topics: ['plant/#'], keep: async ({ topic, payload }) => { kept.push(`${topic} ${payload}`) }, log: silent, ...options })
+      deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {any} */ (packet), ack))
+      await connected(connection)
+      await settle()
+      const close = async () => {
+        consumer.close()
+        await connection.close({ patienceMs: 100 })
+      }
+      closing.push(close)
+      return { consumer, kept, close }
+    }
+
+    /** What was subscribed to before this has been granted: a broker answers in order. */
+    const settle = () => new Promise(resolve => setTimeout(resolve, 100))
+    const publish = (/** @type {string} */ topic, /** @type {unknown} */ payload, /** @type {0|1} */ qos = 1) => publisher.client.publishAsync(topic, String(payload), { qos })
+
+    it('are taken by the filters; our own topics are not, nor what an earlier deploy has subscribed to', async () => {
+      const earlier = await consume({ topics: ['#'] })
+      await earlier.close()
+      const { kept } = await consume({ topics: ['plant/+/temperature'] })
+      await publish('sluice/v1/gw/press/data', 1)
+      await publish('plant/hall/pressure', 1013)
+      await publish('plant/hall/temperature', 21)
+      await publish('plant/tank/temperature', 22)
+      await until(() => kept.includes('plant/tank/temperature 22'))
+      expect(kept).to.deep.equal(['plant/hall/temperature 21', 'plant/tank/temperature 22'])
+    })
+
+    it('are taken once where filters overlap', async () => {
+      const { kept } = await consume({ topics: ['plant/+/temperature', 'plant/#', '+/hall/#'] })
+      for (const value of [1, 2, 3]) await publish('plant/hall/temperature', value)
+      await publish('plant/hall', 4)
+      await publish('plant/end', 5)
+      await until(() => kept.includes('plant/end 5'))
+      expect(kept).to.deep.equal(['plant/hall/temperature 1', 'plant/hall/temperature 2', 'plant/hall/temperature 3', 'plant/hall 4', 'plant/end 5'])
+    })
+
+    it('are tried until they are kept', async () => {
+      let attempts = 0
+      await consume({ keep: async () => { if (++attempts < 3) throw new Error('the disk is full') } })
+      await publish('plant/hall', 21)
+      await until(() => attempts === 3)
+    })
+
+    it('come again where they were not kept before the consumer went', async () => {
+      const stuck = await consume({ keep: () => new Promise(() => {}) })
+      await publish('plant/hall', 21)
+      await until(() => stuck.consumer.counters.received === 1)
+      await stuck.close()
+      const { kept } = await consume({})
+      await until(() => kept.length === 1)
+      expect(kept).to.deep.equal(['plant/hall 21'])
+    })
+
+    it('that the broker retains are taken once, not at each deploy', async () => {
+      await publisher.client.publishAsync('plant/hall', '20', { qos: 1, retain: true })
+      const first = await consume({})
+      await until(() => first.kept.length === 1)
+      await first.close()
+      const second = await consume({})
+      await publisher.client.publishAsync('plant/hall', '21', { qos: 1, retain: true })
+      await until(() => second.kept.length > 0)
+      expect([...first.kept, ...second.kept]).to.deep.equal(['plant/hall 20', 'plant/hall 21'])
+    })
+
+    it('that the broker retains come again, too, where they were not kept', async () => {
+      await publisher.client.publishAsync('plant/hall', '20', { qos: 1, retain: true })
+      const stuck = await consume({ keep: () => new Promise(() => {}) })
+      await until(() => stuck.consumer.counters.received === 1)
+      await stuck.close()
+      const { kept } = await consume({})
+      await until(() => kept.length > 0)
+      expect(kept).to.deep.equal(['plant/hall 20'])
+    })
+
+    it('that nobody would send again are dropped and counted, once too many wait', async () => {
+      let told = 0
+      const { consumer } = await consume({ maxPending: 5, keep: () => new Promise(() => {}), onDropped: () => { told++ } })
+      for (let i = 0; i < 8; i++) await publish('plant/hall', i, 0)
+      await until(() => consumer.counters.received === 8)
+      expect([consumer.counters.dropped, told]).to.deep.equal([3, 3])
+    })
+  })
+}

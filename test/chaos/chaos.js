@@ -1,0 +1,167 @@
+import { randomInt } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { describe } from '../../gateway/base/errors.js'
+import { databaseTypes } from './databases/index.js'
+import { missingMosquitto } from './mosquitto.js'
+import { runChaos } from './run.js'
+
+/** @typedef {import('./run.js').ChaosResult} ChaosResult */
+
+const USAGE = `Usage: sluice chaos [--sinks TYPE,…] [--kills N] [--seed S] [--rate R] [--keep]
+
+Puts the promise to the test, with processes of its own in a temporary folder: a simulated machine and a CAN log, staged through
+Mosquitto, stored in several databases. Gateway, Mosquitto and database servers are killed at random moments (kill -9) and started again,
+Mosquitto sometimes without what it had on disk. At the end, each database must hold exactly the rows that were produced.
+
+  --sinks TYPE,…  the databases (default sqlite,postgresql), of:
+                  ${Object.keys(databaseTypes).join(', ')}
+  --kills N       how many (default 100; about two seconds each)
+  --seed S        kills the same processes after the same times again (default: random)
+  --rate R        rows a second of the simulated machine (default 1000)
+  --keep          leave the folder; it is left as well when something was lost or doubled
+
+The result is one line of JSON on the standard output, counting rows: produced; stored, in the database that has fewest; lost and doubled,
+in all together.
+
+Exit status: 0 when nothing was lost or doubled; 1 when something was, or the run failed; 2 for wrong arguments or where a server is
+not installed; 130 when interrupted.
+`
+
+const INTERRUPTED = Symbol('interrupted')
+
+/** @type {import('../../gateway/cli/sluice.js').Command} */
+export async function chaos (args, { stdout, stderr }) {
+  const options = readArguments(args)
+  if (typeof options === 'string') {
+    stderr.write(`sluice chaos: ${options}\n\n${USAGE}`)
+    return 2
+  }
+  if (options.help) {
+    stdout.write(USAGE)
+    return 0
+  }
+  const { sinks, kills, seed, rate } = options
+  const missing = await missingServer(sinks)
+  if (missing) {
+    stderr.write(`sluice chaos: ${missing}\n`)
+    return 2
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-chaos-'))
+  stderr.write(`${kills} kills with seed ${seed}, sinks ${sinks.join(',')}, in ${folder}\n`)
+  const progress = progressLine(/** @type {NodeJS.WriteStream} */ (stderr))
+  const interrupt = interruption()
+  let isClean = false
+  try {
+    const result = await runChaos({ folder, sinks, kills, seed, rate, signal: interrupt.signal, report: progress.show })
+    progress.clear()
+    for (const [sink, { findings }] of Object.entries(result.sinks)) {
+      for (const finding of findings) stderr.write(`${sink}: ${finding}\n`)
+    }
+    const summary = summarise(result, seed)
+    isClean = summary.lost + summary.doubled === 0
+    if (!isClean) stderr.write(`The folder ${folder} is left.\n`)
+    stdout.write(`${JSON.stringify(summary)}\n`)
+    return isClean && summary.produced > 0 ? 0 : 1
+  } catch (error) {
+    progress.clear()
+    isClean = error === INTERRUPTED
+    if (isClean) return 130
+    stderr.write(`sluice chaos: ${describe(error)}\nThe folder ${folder} is left.\n`)
+    return 1
+  } finally {
+    interrupt.forget()
+    if (isClean && !options.keep) await rm(folder, { recursive: true })
+  }
+}
+
+/**
+ * @param {string[]} args
+ * @returns {{help?: boolean, sinks: string[], kills: number, seed: number, rate: number, keep: boolean}|string} a string says what is wrong
+ */
+function readArguments (args) {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: {
+        sinks: { type: 'string', default: 'sqlite,postgresql' },
+        kills: { type: 'string', default: '100' },
+        seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+        rate: { type: 'string', default: '1000' },
+        keep: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h' }
+      }
+    })
+    return {
+      help: values.help,
+      keep: values.keep,
+      sinks: types(values.sinks),
+      kills: wholeNumber('kills', values.kills, 1, 1_000_000),
+      seed: wholeNumber('seed', values.seed, 0, 2 ** 31 - 1),
+      rate: wholeNumber('rate', values.rate, 1, 10_000)
+    }
+  } catch (error) {
+    return /** @type {Error} */ (error).message
+  }
+}
+
+/** @param {string} text  names, separated by commas */
+function types (text) {
+  const names = [...new Set(text.split(',').map(name => name.trim()))]
+  const unknown = names.find(name => !Object.hasOwn(databaseTypes, name))
+  if (unknown === undefined) return names
+  throw new Error(`--sinks takes ${Object.keys(databaseTypes).join(', ')}, separated by commas; not "${unknown}".`)
+}
+
+/** @param {string} name @param {string} text @param {number} lowest @param {number} highest */
+function wholeNumber (name, text, lowest, highest) {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= lowest && number <= highest) return number
+  throw new Error(`--${name} must be a whole number from ${lowest} to ${highest}; it is "${text}".`)
+}
+
+/** @param {ChaosResult} result @param {number} seed */
+function summarise ({ kills, killed, produced, sinks }, seed) {
+  const counts = Object.entries(sinks).map(([sink, { stored, lost, doubled }]) => [sink, { stored, lost, doubled }])
+  const verdicts = Object.values(sinks)
+  return {
+    kills,
+    produced,
+    stored: Math.min(...verdicts.map(({ stored }) => stored)),
+    lost: verdicts.reduce((sum, { lost }) => sum + lost, 0),
+    doubled: verdicts.reduce((sum, { doubled }) => sum + doubled, 0),
+    seed,
+    sinks: Object.fromEntries(counts),
+    killed
+  }
+}
+
+/** What keeps this machine from a run, null when nothing does. @param {string[]} sinks @returns {Promise<string|null>} */
+async function missingServer (sinks) {
+  const modules = await Promise.all(sinks.map(type => databaseTypes[type]()))
+  const missing = [await missingMosquitto(), ...await Promise.all(modules.map(module => module.missing()))]
+  return missing.find(each => each !== null) ?? null
+}
+
+/** One line on a terminal, written over; nothing elsewhere. @param {NodeJS.WriteStream} stream */
+function progressLine (stream) {
+  const write = (/** @type {string} */ text) => { if (stream.isTTY) stream.write(`\r\x1b[2K${text}`) }
+  return { show: write, clear: () => write('') }
+}
+
+/** Ctrl-C and SIGTERM end the run; the second time at once. */
+function interruption () {
+  const controller = new AbortController()
+  const onSignal = () => {
+    if (controller.signal.aborted) process.exit(130)
+    controller.abort(INTERRUPTED)
+  }
+  const signals = /** @type {const} */ (['SIGINT', 'SIGTERM'])
+  for (const signal of signals) process.on(signal, onSignal)
+  return {
+    signal: controller.signal,
+    forget () { for (const signal of signals) process.off(signal, onSignal) }
+  }
+}

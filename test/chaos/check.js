@@ -1,0 +1,85 @@
+/**
+ * @typedef {import('./ledger.js').Place} Place
+ *
+ * @typedef {object} Store  a database that the sink's rows are read from: tables named as the sources, columns named as fields and tags
+ * @property {() => Promise<string[]>} tables  that hold rows
+ * @property {(table: string) => Promise<number>} count
+ * @property {(table: string) => AsyncIterable<string>} read  the key of every row (see row-key.js)
+ * @property {(source: string, place: {epoch: string, seq: number}) => Promise<boolean>} hasCommit  whether the batch's commit record is
+ *   there
+ * @property {() => Promise<void>} close
+ *
+ * @typedef {object} Verdict  rows
+ * @property {number} stored
+ * @property {number} lost  produced more often than stored
+ * @property {number} doubled  stored more often than produced
+ * @property {string[]} findings  some of them, a line each
+ */
+
+const MAX_FINDINGS = 10
+
+/** @param {Store} store */
+export async function countRows (store) {
+  let count = 0
+  for (const table of await store.tables()) count += await store.count(table)
+  return count
+}
+
+/**
+ * Holds every row in a database against what was produced: time to the nanosecond, every value, as often.
+ * @param {import('./ledger.js').Ledger} ledger
+ * @param {Store} store
+ * @returns {Promise<Verdict>}
+ */
+export async function check (ledger, store) {
+  const tables = new Set(await store.tables())
+  /** @type {Verdict} */
+  const verdict = { stored: await countRows(store), lost: 0, doubled: 0, findings: [] }
+  for (const source of new Set([...ledger.sources, ...tables])) {
+    const balance = await balanceOf(ledger.read(source), tables.has(source) ? store.read(source) : [])
+    for (const count of balance.values()) {
+      if (count > 0) verdict.lost += count
+      else verdict.doubled -= count
+    }
+    if (balance.size > 0) verdict.findings.push(...await describeAll(source, balance, ledger, store))
+  }
+  return verdict
+}
+
+/**
+ * How much more often a row was produced than stored; without those of which it was as often.
+ * @param {AsyncIterable<{key: string}>} produced
+ * @param {AsyncIterable<string>|Iterable<string>} stored
+ */
+async function balanceOf (produced, stored) {
+  /** @type {Map<string, number>} */
+  const balance = new Map()
+  const add = (/** @type {string} */ key, /** @type {number} */ change) => {
+    const count = (balance.get(key) ?? 0) + change
+    if (count === 0) balance.delete(key)
+    else balance.set(key, count)
+  }
+  for await (const { key } of produced) add(key, 1)
+  for await (const key of stored) add(key, -1)
+  return balance
+}
+
+/** @param {string} source @param {Map<string, number>} balance @param {import('./ledger.js').Ledger} ledger @param {Store} store */
+async function describeAll (source, balance, ledger, store) {
+  const shown = new Map([...balance].slice(0, MAX_FINDINGS))
+  /** @type {Map<string, Place>} */
+  const places = new Map()
+  for await (const { key, place } of ledger.read(source)) if (shown.has(key)) places.set(key, place)
+
+  const findings = []
+  for (const [key, count] of shown) {
+    const place = places.get(key)
+    const what = count > 0 ? `lost ${count} ×` : `${-count} × too often`
+    const where = place
+      ? `epoch ${place.epoch}, seq ${place.seq}, row ${place.row}; its commit record is ${await store.hasCommit(source, place) ? '' : 'not '}there`
+      : 'never produced'
+    findings.push(`${source}: ${what} ${key} (${where})`)
+  }
+  if (balance.size > shown.size) findings.push(`${source}: and ${balance.size - shown.size} more`)
+  return findings
+}

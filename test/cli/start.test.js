@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { gatewaySettings, logLine } from '../../gateway/run/settings.js'
+import { lockUserDir } from '../../gateway/base/lock.js'
+import { sluice } from './process.js'
+
+describe('Gateway', () => {
+  /** @type {string} */
+  let folder
+  /** @type {ReturnType<typeof sluice>[]} */
+  let started
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-gateway-'))
+    started = []
+    await writeFile(join(folder, 'empty.json'), '[{"id":"empty","type":"tab","label":"empty"}]')
+  })
+
+  afterEach(async () => {
+    for (const { child, exit } of started) {
+      child.kill('SIGKILL')
+      await exit
+    }
+    await rm(folder, { recursive: true })
+  })
+
+  /** @param {string[]} more */
+  function start (...more) {
+    const gateway = sluice('start', '--user-dir', join(folder, 'user'), '--flows', join(folder, 'empty.json'), '--port', '0', ...more)
+    started.push(gateway)
+    return gateway
+  }
+
+  it('starts, serves the editor, and stops cleanly on SIGTERM', async () => {
+    const gateway = start()
+    const [, editorUrl] = await gateway.says(/Editor +(http:\S+)[^]*Ctrl-C/)
+    expect(editorUrl).to.match(/^http:\/\/127\.0\.0\.1:\d+\/$/)
+    expect(await (await fetch(editorUrl)).text()).to.contain('<title>Sluice</title>')
+    gateway.child.kill('SIGTERM')
+    const { code, stderr } = await gateway.exit
+    expect(code).to.equal(0)
+    expect(stderr).to.equal('Stopping: what is on its way is being stored. Ctrl-C again to stop at once.\nStopped.\n')
+  })
+
+  it('refuses a second gateway on its user folder, until it is gone, however it went', async () => {
+    const first = start()
+    await first.says(/Ctrl-C/)
+    const refused = await start().exit
+    expect(refused.code).to.equal(1)
+    expect(refused.stderr).to.contain(`SLUICE_USER_DIR_IN_USE: Another gateway, process ${first.child.pid}, runs on`)
+
+    first.child.kill('SIGKILL')
+    await first.exit
+    const next = start()
+    await next.says(/Ctrl-C/)
+  })
+
+  it('says that its port is taken', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (other.address())
+    const { code, stderr } = await start('--port', String(port)).exit
+    other.close()
+    expect(code).to.equal(1)
+    expect(stderr).to.equal(`sluice start: SLUICE_PORT_TAKEN: Port ${port} on 127.0.0.1 is taken by another program. Choose another with --port.\n`)
+  })
+
+  it('says that the flow file is missing', async () => {
+    const { code, stderr } = await start('--flows', join(folder, 'nowhere.json')).exit
+    expect(code).to.equal(1)
+    expect(stderr).to.contain('SLUICE_FLOW_FILE: There is no flow file')
+  })
+})
+
+describe('Gateway settings', () => {
+  /** @type {string} */
+  let userDir
+
+  beforeEach(async () => { userDir = await mkdtemp(join(tmpdir(), 'sluice-settings-')) })
+  afterEach(() => rm(userDir, { recursive: true }))
+
+  const settings = () => gatewaySettings({ userDir, host: '127.0.0.1', port: 1880, log: () => {} })
+
+  it('copy the default flow once, and leave the user\'s edits alone', async () => {
+    const { flowFile } = settings()
+    expect(flowFile).to.equal(join(userDir, 'flows.json'))
+    await writeFile(flowFile, '[]')
+    settings()
+    expect(await readFile(flowFile, 'utf8')).to.equal('[]')
+  })
+
+  it('keep a secret for passwords that only this user can read', async () => {
+    const { credentialSecret } = settings()
+    expect(credentialSecret).to.match(/^[0-9a-f]{64}$/)
+    expect(settings().credentialSecret).to.equal(credentialSecret)
+    expect((await stat(join(userDir, 'credential-secret'))).mode & 0o777).to.equal(0o600)
+  })
+
+  it('log one line per entry', () => {
+    const timestamp = new Date(2026, 0, 2, 3, 4, 5).getTime()
+    expect(logLine({ level: 30, msg: 'slow', type: 'sluice-sqlite', name: 'machine', timestamp })).to.equal('03:04:05 warn  sluice-sqlite:machine  slow')
+    expect(logLine({ level: 20, msg: { code: 7 }, timestamp })).to.equal('03:04:05 error {"code":7}')
+  })
+})
+
+describe('User folder lock', () => {
+  it('holds until it is given back', async () => {
+    const userDir = await mkdtemp(join(tmpdir(), 'sluice-lock-'))
+    const unlock = lockUserDir(userDir)
+    expect(() => lockUserDir(userDir)).to.throw(`process ${process.pid}, runs on ${userDir}`)
+    unlock()
+    lockUserDir(userDir)()
+    await rm(userDir, { recursive: true })
+  })
+})

@@ -1,0 +1,162 @@
+import { open, isTransient } from '../../gateway/databases/clickhouse/sink.js'
+import { identifier, literal } from '../../gateway/databases/clickhouse/quote.js'
+import { connect } from '../../gateway/databases/clickhouse/connection.js'
+import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClickhouse } from '../servers/clickhouse.js'
+import { requireServer } from '../servers/programs.js'
+import { poisoned } from './contract/batches.js'
+import { sinkContract } from './contract/contract.js'
+import { writerContract } from './contract/writer.js'
+
+/** @typedef {'modern'|'old'} Age */
+
+const SERVERS = {
+  modern: { name: 'clickhouse', missing: missingClickhouse, start: startClickhouse },
+  old: { name: 'clickhouse-old', missing: missingOldClickhouse, start: startOldClickhouse }
+}
+
+/** Columns of the contract's that hold bytes: in ClickHouse they are texts like others. */
+const BYTES = ['bytes', 'noBytes', 'blob', 'value_bytes']
+
+/** A server for the tests of a suite, and an empty database for each of them. */
+export class ClickhouseDatabase {
+  /** @type {import('../servers/clickhouse.js').ClickhouseServer} */
+  server = /** @type {any} */ (null)
+  /** What the sinks have warned of. @type {string[]} */
+  warnings = []
+  #age
+  /** @type {{close: () => Promise<void>}[]} */
+  #opened = []
+
+  /** @param {Age} age */
+  constructor (age) {
+    this.#age = age
+  }
+
+  /** Has mocha start and empty it. @param {Age} age */
+  static inSuite (age) {
+    const database = new ClickhouseDatabase(age)
+    const { name, missing, start } = SERVERS[age]
+    before(async function () {
+      requireServer(this, name, missing())
+      database.server = await start()
+    })
+    after(() => database.server?.remove())
+    beforeEach(async () => {
+      database.warnings = []
+      await database.ask('DROP DATABASE IF EXISTS sluice', { database: 'default' })
+      await database.ask('CREATE DATABASE sluice', { database: 'default' })
+    })
+    afterEach(async () => {
+      for (const each of database.#opened.splice(0)) await each.close()
+    })
+    return database
+  }
+
+  get login () {
+    const { port, user, password, database } = this.server
+    return { host: '127.0.0.1', port, user, password, database }
+  }
+
+  /** Closed after the test. @param {object} [options] */
+  connect = options => {
+    const connected = connect({ ...this.login, ...options })
+    this.#opened.push(connected)
+    return connected
+  }
+
+  /** Closed after the test. @param {object} [options]  of the sink and its server */
+  openSink = async options => {
+    const sink = await open({ ...options }, { server: this.connect(options), log: { info () {}, warn: text => { this.warnings.push(text) }, error () {} } })
+    this.#opened.unshift(sink)
+    return sink
+  }
+
+  /** An independent way in. @param {string} sql @param {Record<string, string>} [settings] */
+  ask = async (sql, settings = {}) => {
+    const { port, user, password, database } = this.login
+    const answer = await fetch(`http://127.0.0.1:${port}/?${new URLSearchParams({ user, password, database, ...settings })}`, { method: 'POST', body: sql })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(text)
+    return text
+  }
+
+  /** @param {string} sql @returns {Promise<Record<string, any>[]>} */
+  select = async sql => {
+    const text = await this.ask(`${sql} FORMAT JSONCompact`, { output_format_json_quote_64bit_integers: '1', output_format_json_quote_denormals: '1' })
+    const { meta, data } = JSON.parse(text)
+    return data.map((/** @type {any[]} */ values) => Object.fromEntries(values.map((value, i) => [meta[i].name, plain(value, meta[i].type)])))
+  }
+
+  /**
+   * As the contract has them, without the columns that tell the batches.
+   * @param {string} table
+   * @returns {Promise<Record<string, unknown>[]>}
+   */
+  rows = async table => {
+    const columns = await this.select(`SELECT name FROM system.columns WHERE database = 'sluice' AND table = ${literal(table)}`)
+    const names = columns.map(({ name }) => String(name))
+    const shown = names.filter(name => !name.startsWith('sluice_') && name !== 'time_ns' && name !== 'time')
+    const hasTime = names.includes('time')
+    const time = this.#age === 'old' ? 'time_ns' : 'toUnixTimestamp64Nano(time)'
+    const values = shown.map(name => BYTES.includes(name) ? `hex(${identifier(name)}) AS ${identifier(name)}` : identifier(name))
+    const found = await this.select(`SELECT ${[...hasTime ? [`${time} AS time_ns`] : [], ...values].join(', ')} FROM ${identifier(table)}${hasTime ? ' ORDER BY time_ns' : ''}`)
+    return found.map(({ time_ns: ns, ...row }) => {
+      for (const name of BYTES) if (typeof row[name] === 'string') row[name] = `0x${row[name].toLowerCase()}`
+      return { ...hasTime && { time: BigInt(ns) }, ...row }
+    })
+  }
+
+  tables = async () => (await this.select('SELECT name FROM system.tables WHERE database = \'sluice\' AND name != \'sluice_commits\'')).map(({ name }) => String(name))
+
+  /** The contracts that every sink meets. */
+  contracts () {
+    const { ask, openSink, rows, tables } = this
+    sinkContract({
+      open: openSink,
+      isTransient,
+      execute: async sql => { await ask(sql) },
+      rows,
+      tables,
+      drop: async table => { await ask(`DROP TABLE ${identifier(table)}`) },
+      guarantee: 'keys',
+      hasColumns: true,
+      fixtures: {
+        fits: 'CREATE TABLE press (id Int32 DEFAULT 7, count Int64, force Float64) ENGINE = MergeTree ORDER BY tuple()',
+        misfits: 'CREATE TABLE press (force Int32) ENGINE = MergeTree ORDER BY tuple()',
+        view: 'CREATE VIEW press AS SELECT 1 AS force'
+      },
+      layouts: ['narrow', 'document'],
+      nan: NaN,
+      ignoresCase: false,
+      differs: { 'refuses a table whose column has another type, and says which': 'its types have other names' }
+    })
+
+    writerContract({
+      open: openSink,
+      isTransient,
+      rows,
+      poison: async (batches, isPoison) => {
+        await ask('CREATE TABLE press (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
+        return poisoned(batches, isPoison)
+      },
+      server: { stop: () => this.server.stop(), start: () => this.server.start() },
+      wrong: [
+        { what: 'a wrong password', options: { password: 'password of nobody' }, tells: /(Authentication failed|Wrong password).*Check user and password/ },
+        { what: 'a database that is missing', options: { database: 'nowhere' }, tells: /"nowhere".*Create the database/ },
+        { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ }
+      ]
+    })
+  }
+}
+
+/** @param {any} value @param {string} type @returns {unknown} */
+function plain (value, type) {
+  if (value === null) return null
+  if (typeof value === 'boolean') return Number(value)
+  if (type.includes('Float')) {
+    const number = typeof value === 'string' ? Number(value.replace('inf', 'Infinity')) : value
+    return type.includes('Float32') ? Math.fround(number) : number
+  }
+  if (/Int\d/.test(type) && typeof value === 'string') return BigInt.asIntN(53, BigInt(value)) === BigInt(value) ? Number(value) : BigInt(value)
+  return value
+}

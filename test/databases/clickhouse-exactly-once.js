@@ -1,0 +1,182 @@
+import { once } from 'node:events'
+import { connect as connectTcp, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { isTransient } from '../../gateway/databases/clickhouse/sink.js'
+import { batchOf, EPOCH, failureOf, identity } from './contract/batches.js'
+
+/** How a sink without transactions keeps its promise. @param {import('./clickhouse-database.js').ClickhouseDatabase} database */
+export function exactlyOnceTests (database) {
+  const { ask, openSink, rows, select } = database
+  const forces = async () => (await rows('press')).map(({ force }) => force)
+
+  /** A table whose inserts take a second. */
+  const makeSlowTable = () => ask('CREATE TABLE press (force Float64, pause UInt8 MATERIALIZED sleep(1)) ENGINE = MergeTree ORDER BY tuple()')
+
+  it('stores a write as one part, whatever the number of its rows', async () => {
+    const sink = await openSink()
+    const batches = [0, 1].map(seq => batchOf(Array.from({ length: 150_000 }, (_, i) => i), { identity: identity(seq) }))
+    await sink.prepare(batches)
+    await ask('SYSTEM STOP MERGES press').catch(() => ask('SYSTEM STOP MERGES'))
+    await sink.write(batches)
+    expect(await select('SELECT rows, active FROM system.parts WHERE database = \'sluice\' AND table = \'press\'')).to.deep.equal([{ rows: 300_000, active: 1 }])
+    await ask('SYSTEM START MERGES press').catch(() => ask('SYSTEM START MERGES'))
+  })
+
+  it('keeps what it has acknowledged when the server is killed', async () => {
+    const sink = await openSink()
+    const batches = Array.from({ length: 12 }, (_, seq) => batchOf([seq], { identity: identity(seq) }))
+    await sink.prepare(batches)
+    for (const batch of batches.slice(0, 6)) await sink.write([batch])
+    const unknown = Promise.allSettled(batches.slice(6).map(batch => sink.write([batch])))
+    await database.server.kill()
+    await unknown
+    expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
+    await database.server.start()
+    await sink.write(batches)
+    expect((await forces()).toSorted((/** @type {any} */ a, /** @type {any} */ b) => a - b)).to.deep.equal([...batches.keys()])
+    expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 11]] }])
+  })
+
+  it('asks what has become of an insert whose answer is lost', async () => {
+    const proxy = await losingAnswers(database.server.port)
+    const sink = await openSink({ port: proxy.port })
+    const [first, second] = [0, 1].map(seq => batchOf([seq], { identity: identity(seq) }))
+    await sink.write([first])
+    proxy.loseAnswerTo('INSERT INTO `press`')
+    const error = await failureOf(() => sink.write([second]))
+    expect(isTransient(error), error.message).to.equal(true)
+    expect((await sink.write([second])).duplicates).to.deep.equal([second])
+    expect(await forces()).to.have.members([0, 1])
+    await proxy.close()
+  })
+
+  it('waits for an insert that it was told to break off, and leaves out what that has stored', async () => {
+    await makeSlowTable()
+    const sink = await openSink()
+    const batch = batchOf([1], { identity: identity(0) })
+    await sink.prepare([batch])
+    const abort = new AbortController()
+    setTimeout(() => abort.abort(new Error('closing')), 400)
+    expect((await failureOf(() => sink.write([batch], { signal: abort.signal }))).message).to.equal('closing')
+    await sink.write([batch])
+    expect(await forces()).to.deep.equal([1])
+  })
+
+  it('waits for inserts that an earlier process has left, before it says what is stored', async () => {
+    await makeSlowTable()
+    const earlier = await openSink()
+    const batch = batchOf([1], { identity: identity(0) })
+    await earlier.prepare([batch])
+    const running = earlier.write([batch])
+    await sleep(400)
+    const later = await openSink()
+    expect(await later.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
+    expect((await later.write([batch])).duplicates).to.deep.equal([batch])
+    await running
+    expect(await forces()).to.deep.equal([1])
+  })
+
+  it('never takes an equal batch for one sent again', async () => {
+    const sink = await openSink()
+    const batch = batchOf([1])
+    for (let i = 0; i < 3; i++) await sink.write([batch])
+    expect(await forces()).to.deep.equal([1, 1, 1])
+  })
+
+  it('knows what is compacted without its rows', async () => {
+    const sink = await openSink()
+    const batches = [0, 1, 2, 4, 5].map(seq => batchOf([seq], { identity: identity(seq) }))
+    await sink.write(batches)
+    await sink.compact([{ ...EPOCH, first: 5, last: 5 }])
+    await ask('TRUNCATE TABLE press')
+    const later = await openSink()
+    expect(await later.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 2], [4, 4]] }])
+    expect((await later.write(batches)).duplicates).to.deep.equal(batches.slice(0, 4))
+    expect(await forces()).to.deep.equal([5])
+  })
+
+  it('stores the others of a write of which one is refused only when it is sent again', async () => {
+    await ask('CREATE TABLE oven (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
+    const sink = await openSink()
+    const [good, bad] = [batchOf([1], { identity: identity(0) }), batchOf([2, -1], { source: 'oven', identity: { ...EPOCH, source: 'oven', seq: 0 } })]
+    await sink.prepare([good, bad])
+    const error = await failureOf(() => sink.write([good, bad]))
+    expect(isTransient(error), error.message).to.equal(false)
+    expect((await sink.write([good, bad.slice(0, 1)])).duplicates).to.deep.equal([good])
+    expect([...await rows('press'), ...await rows('oven')].map(({ force }) => force)).to.deep.equal([1, 2])
+  })
+
+  it('leaves nothing of a probe', async () => {
+    await ask('CREATE TABLE press (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
+    const sink = await openSink()
+    const batch = batchOf([1, -1], { identity: identity(0) })
+    await sink.prepare([batch])
+    expect(await sink.write([batch.slice(0, 1), batch.slice(0, 0)], { probe: true })).to.deep.equal({ duplicates: [] })
+    expect(isTransient(await failureOf(() => sink.write([batch.slice(1, 2)], { probe: true })))).to.equal(false)
+    expect(await rows('press')).to.deep.equal([])
+    expect(await sink.committed()).to.deep.equal([])
+    expect(await database.tables()).to.deep.equal(['press'])
+  })
+
+  it('stores at least once, and says so, in a table with partitions; and nothing in an engine that does not keep an insert as a whole', async () => {
+    await ask('CREATE TABLE press (force Float64, day Date DEFAULT toDate(1)) ENGINE = MergeTree PARTITION BY day ORDER BY tuple()')
+    await ask('CREATE TABLE oven (force Float64) ENGINE = Memory')
+    const sink = await openSink()
+    await sink.write([batchOf([1], { identity: identity(0) })])
+    expect(database.warnings).to.have.length(1)
+    expect(database.warnings[0]).to.match(/"press".*at least once.*partitions/)
+    const error = await failureOf(() => sink.prepare([batchOf([1], { source: 'oven' })]))
+    expect(error.message).to.match(/"oven".*engine Memory/)
+    expect(isTransient(error)).to.equal(false)
+  })
+
+  it('refuses a row without a value for a column without NULL, and a column of another type', async () => {
+    await ask('CREATE TABLE press (force Float64) ENGINE = MergeTree ORDER BY tuple()')
+    await ask('CREATE TABLE oven (force Int32) ENGINE = MergeTree ORDER BY tuple()')
+    const sink = await openSink()
+    const batch = batchOf([1, 2, 3], { validity: [Uint8Array.of(1, 0, 1)] })
+    const gap = await failureOf(() => sink.write([batch]))
+    expect(gap.faults.map((/** @type {any} */ { row }) => row)).to.deep.equal([1])
+    expect(gap.message).to.match(/"force" takes no NULL/)
+    const misfit = await failureOf(() => sink.prepare([batchOf([1], { source: 'oven' })]))
+    expect(misfit.message).to.match(/"oven".*"force" is of type Int32, and a field of type float64 needs Nullable\(Float64\)/)
+    expect([gap, misfit].map(isTransient)).to.deep.equal([false, false])
+  })
+}
+
+/** Between a sink and its server: passes everything on, but can break the connection off in place of an answer. @param {number} target */
+async function losingAnswers (target) {
+  /** @type {string|null} */
+  let lost = null
+  /** @type {Set<import('node:net').Socket>} */
+  const sockets = new Set()
+  const proxy = createServer(client => {
+    const server = connectTcp(target, '127.0.0.1')
+    let isLost = false
+    for (const socket of [client, server]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => { client.destroy(); server.destroy() })
+    }
+    client.on('data', data => {
+      if (lost !== null && data.includes(lost)) {
+        lost = null
+        isLost = true
+      }
+      server.write(data)
+    })
+    server.on('data', data => isLost ? client.destroy() : client.write(data))
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    port: /** @type {import('node:net').AddressInfo} */ (proxy.address()).port,
+    /** @param {string} text */
+    loseAnswerTo (text) { lost = text },
+    async close () {
+      for (const socket of sockets) socket.destroy()
+      proxy.close()
+    }
+  }
+}

@@ -1,0 +1,12 @@
+// Writes batches of one row into a folder until it is killed, from the first that is not there yet, and says the number of each that is
+// stored.
+import { open } from '../../gateway/databases/file/sink.js'
+import { batchOf, identity, T0 } from './contract/batches.js'
+
+const [folder, format] = process.argv.slice(2)
+const sink = await open({ folder, format })
+const [{ ranges }] = [...await sink.committed(), { ranges: [[-1, -1]] }]
+for (let seq = ranges[0][1] + 1; ; seq++) {
+  await sink.write([batchOf([seq], { time: BigInt64Array.of(T0 + BigInt(seq)), identity: identity(seq) })])
+  console.log(seq)
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { MongoClient } from 'mongodb'
+import { open as openSink } from '../../gateway/databases/mongodb/sink.js'
+import { open } from '../../gateway/databases/mongodb/reader.js'
+import { connect } from '../../gateway/databases/mongodb/connection.js'
+import { readerContract } from '../queries/contract.js'
+import { missingMongodb, startMongodb } from '../servers/mongodb.js'
+import { requireServer } from '../servers/programs.js'
+import { batchOf, failureOf, rowOf, T0 } from './contract/batches.js'
+
+const ALL = { from: 0n, to: 2n ** 63n - 1n }
+
+describe('MongoDB reader', () => {
+  /** @type {import('../servers/mongodb.js').MongodbServer} */
+  let server
+  /** @type {import('../../gateway/databases/mongodb/connection.js').MongodbServer} */
+  let connected
+  let tests = 0
+
+  before(async function () {
+    requireServer(this, 'mongodb', missingMongodb())
+    server = await startMongodb()
+  })
+
+  after(() => server?.remove())
+
+  beforeEach(() => {
+    connected = connect({ url: server.url, database: `test${++tests}` })
+  })
+
+  afterEach(() => connected?.close())
+
+  /** @param {Record<string, unknown>} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
+  const store = async (options, ...batches) => {
+    const sink = await openSink(options, { server: connected })
+    await sink.prepare(batches)
+    await sink.write(batches)
+    await sink.close()
+  }
+
+  /**
+   * @param {Record<string, unknown>} options
+   * @param {string[]} sensors
+   * @param {Partial<import('../../gateway/databases/reader.js').Range>} [range]
+   */
+  const samples = async (options, sensors = ['force'], range = {}) => {
+    const reader = await open({ table: 'press', ...options }, { server: connected })
+    const found = []
+    for await (const page of reader.samples({ sensors, ...ALL, ...range })) found.push(...page)
+    return found
+  }
+
+  const values = async (/** @type {Record<string, unknown>} */ options, sensor = 'force') => (await samples(options, [sensor])).map(({ value }) => value)
+
+  readerContract({
+    layouts: ['wide', 'narrow', 'document'],
+    store: (layout, batches) => store({ layout }, ...batches),
+    open: layout => open({ table: 'press', layout }, { server: connected }),
+    differs: {
+      'wide: takes the name of a sensor for a name and nothing else': 'FerretDB cannot store keys with a quotation mark'
+    }
+  })
+
+  it('takes the name of a sensor for a name and nothing else', async () => {
+    await store({}, rowOf({ 'motor.speed': ['float64', 1], $in: ['float64', 2] }))
+    expect(await samples({}, ['$in', 'motor.speed'])).to.deep.equal([{ time: T0, sensor: '$in', value: 2 }, { time: T0, sensor: 'motor.speed', value: 1 }])
+    for (const sensor of ['motor', '_id', 'time', 'time_ns', '', 'a\0b', '*', '$where', '$$ROOT']) {
+      expect(await samples({}, [sensor]), sensor).to.deep.equal([])
+      const reader = await open({ table: 'press' }, { server: connected })
+      expect(await reader.edge({ sensor, ...ALL, above: -1 }), sensor).to.equal(null)
+    }
+  })
+
+  it('reads one of several sources in a collection', async () => {
+    await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
+    expect(await values({ table: 'all', source: 'oven' })).to.deep.equal([3])
+    expect(await values({ table: 'all' })).to.have.members([1, 2, 3])
+  })
+
+  it('reads a collection that another program has made, its sensors known by numbers', async () => {
+    const client = new MongoClient(server.url)
+    const at = (/** @type {number} */ ms) => new Date(1_700_000_000_000 + ms)
+    await client.db(`test${tests}`).collection('press').insertMany([{ at: at(2), id: 17, reading: 2.5 }, { at: at(0), id: 17, reading: 0.5 }, { at: at(1), id: 18, reading: 1 }, { at: at(3), id: '17', reading: 3 }])
+    await client.close()
+    const options = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'id', valueColumn: 'reading' }
+    const base = 1_700_000_000_000_000_000n
+    expect(await values(options, '17')).to.deep.equal([0.5, 2.5, 3])
+    expect((await samples(options, ['18', '17'], { from: base + 1n, to: base + 2_000_001n })).map(({ time, sensor, value }) => [time - base, sensor, value])).to.deep.equal([
+      [1_000_000n, '18', 1], [2_000_000n, '17', 2.5]
+    ])
+  })
+
+  it('finds edges of yes and no and of 64-bit numbers', async () => {
+    for (const layout of ['wide', 'narrow']) {
+      await store({ layout, table: layout }, ...[0, 1, 0].map((on, i) => rowOf({ on: ['bool', on], big: ['int64', BigInt(i) * 2n ** 60n] }, { time: BigInt64Array.of(T0 + BigInt(i)) })))
+      const reader = await open({ layout, table: layout }, { server: connected })
+      expect(await reader.edge({ sensor: 'on', ...ALL, above: 0.5 })).to.equal(T0 + 1n)
+      expect(await reader.edge({ sensor: 'on', ...ALL, below: 0.5, last: true })).to.equal(T0 + 2n)
+      expect(await reader.edge({ sensor: 'big', ...ALL, above: 2 ** 60 })).to.equal(T0 + 2n)
+    }
+  })
+
+  it('ends at once when told to, though the server hangs', async () => {
+    await store({}, batchOf([1]))
+    const reader = await open({ table: 'press' }, { server: connected })
+    expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0)
+    const abort = new AbortController()
+    process.kill(/** @type {number} */ (server.pid), 'SIGSTOP')
+    try {
+      const hanging = failureOf(() => reader.minimum({ sensor: 'force', ...ALL, signal: abort.signal }))
+      await sleep(100)
+      abort.abort(new Error('closing'))
+      expect((await hanging).message).to.equal('closing')
+    } finally {
+      process.kill(/** @type {number} */ (server.pid), 'SIGCONT')
+    }
+  })
+
+  it('says when there is no connection', async () => {
+    const nowhere = connect({ url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200' })
+    const reader = await open({ table: 'press' }, { server: nowhere })
+    expect((await failureOf(() => reader.minimum({ sensor: 'force', ...ALL }))).message).to.match(/ECONNREFUSED.*Check the URL/)
+    await nowhere.close()
+  })
+})

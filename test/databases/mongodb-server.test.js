@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'chai'
+import { MongoClient } from 'mongodb'
+import { isTransient, open } from '../../gateway/databases/mongodb/sink.js'
+import { insert, WRITE_CONCERN } from '../../gateway/databases/mongodb/insert.js'
+import { connect } from '../../gateway/databases/mongodb/connection.js'
+import { missingMongodb, startMongodb } from '../servers/mongodb.js'
+import { requireServer } from '../servers/programs.js'
+import { batchOf, failureOf } from './contract/batches.js'
+
+describe('MongoDB server', () => {
+  /** @type {import('../servers/mongodb.js').MongodbServer} */
+  let server
+
+  before(async function () {
+    requireServer(this, 'mongodb', missingMongodb())
+    server = await startMongodb()
+  })
+
+  after(() => server?.remove())
+
+  /** @param {Record<string, unknown>} options */
+  const test = async options => {
+    const connected = connect({ url: server.url, database: 'plant', ...options })
+    try {
+      return await connected.test()
+    } finally {
+      await connected.close()
+    }
+  }
+
+  it('tells what is there when it is tested', async () => {
+    expect(await test({})).to.match(/FerretDB.*protocol 7\.0.*database "plant", without a login/)
+    expect(await test({ url: `${server.url}/?authMechanism=PLAIN`, user: server.user, password: server.password })).to.match(/logged in as "postgres"/)
+  })
+
+  it('tells what is wrong and what to do', async () => {
+    /** @type {[Record<string, unknown>, RegExp][]} */
+    const cases = [
+      [{ url: `${server.url}/?authMechanism=PLAIN`, user: server.user, password: 'wrong secret' }, /authentication failed.*Check user and password/],
+      [{ user: server.user, password: 'wrong secret' }, /Unsupported authentication mechanism.*Check user and password, and authSource and authMechanism/s],
+      [{ url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=300' }, /127\.0\.0\.1:1.*ECONNREFUSED.*Check the URL/],
+      [{ url: 'mongodb://no-such-host.invalid/?serverSelectionTimeoutMS=300' }, /no-such-host\.invalid.*Check the host name/],
+      [{ url: 'mongodb://127.0.0.1:0/' }, /port/i],
+      [{ tls: 'verify', ca: '/no/such.pem' }, /no\/such\.pem/]
+    ]
+    for (const [options, text] of cases) {
+      const error = await failureOf(() => test(options))
+      expect(error.message).to.match(text).and.not.to.include('secret')
+      expect(isTransient(error), error.message).to.equal(true)
+    }
+  })
+
+  it('takes no password in the URL, and does not show it', async () => {
+    for (const url of ['mongodb://me:secret@127.0.0.1:27017/', 'mongodb://me:se/cret@127.0.0.1:27017/', 'mongodb://me:se?cret@127.0.0.1:27017', 'mongodb+srv://me:se@cret@plant.example/?authSource=admin']) {
+      const error = await failureOf(async () => connect({ url }))
+      expect(error.code).to.equal('SLUICE_OPTIONS')
+      expect(error.message).to.match(/(127\.0\.0\.1:27017|plant\.example) contains.*fields User and Password/).and.not.to.match(/cret|me:/)
+    }
+  })
+
+  it('waits for most members to have a write on their disks', async () => {
+    const client = new MongoClient(server.url, { monitorCommands: true })
+    /** @type {any[]} */
+    const concerns = []
+    client.on('commandStarted', ({ commandName, command }) => { if (commandName === 'insert') concerns.push(command.writeConcern) })
+    const db = client.db('plant')
+    await insert(db, 'direct', { bytes: Buffer.of(5, 0, 0, 0, 0), documents: [] })
+    await db.collection('direct').insertOne({ x: 1 }, { writeConcern: WRITE_CONCERN })
+    expect(concerns.map(({ w, j }) => ({ w, j }))).to.deep.equal([{ w: 'majority', j: true }, { w: 'majority', j: true }])
+    await client.close()
+  })
+
+  it('encrypts, and checks whom it talks to', async () => {
+    const secure = await startMongodb({ tls: true })
+    try {
+      const url = `${secure.url}/?serverSelectionTimeoutMS=1000`
+      for (const options of [{ tls: 'require' }, { tls: 'verify', ca: secure.certificate }, { tls: 'verify', ca: await readFile(secure.certificate, 'utf8') }]) {
+        const connected = connect({ url, ...options })
+        await (await open({}, { server: connected })).write([batchOf([1])])
+        await connected.close()
+      }
+      const untrusted = await failureOf(() => test({ url, tls: 'verify' }))
+      expect(untrusted.message).to.match(/Set the CA certificate/)
+      expect(isTransient(untrusted)).to.equal(true)
+      const readable = await failureOf(() => test({ url: `${secure.url}/?serverSelectionTimeoutMS=300` }))
+      expect(readable.message).to.match(/closed.*Check the URL and TLS/)
+      const encrypted = await failureOf(() => test({ tls: 'require', url: `${server.url}/?serverSelectionTimeoutMS=300` }))
+      expect(encrypted.message).to.match(/TLS connection.*Check the URL and TLS/)
+    } finally {
+      await secure.remove()
+    }
+  })
+})

@@ -1,0 +1,88 @@
+import mysql from 'mysql2/promise'
+import { quote } from '../../gateway/databases/mysql/dialect.js'
+import { open } from '../../gateway/databases/mysql/sink.js'
+import { connect } from '../../gateway/databases/mysql/connection.js'
+import { missingMariadb, startMariadb } from '../servers/mariadb.js'
+import { requireServer } from '../servers/programs.js'
+
+/** A server for the tests of a suite, and an empty database for each of them. */
+export class MysqlDatabase {
+  /** @type {import('../servers/mariadb.js').MariadbServer} */
+  server = /** @type {any} */ (null)
+  /** @type {mysql.Connection} */
+  client = /** @type {any} */ (null)
+  /** @type {{close: () => Promise<void>}[]} */
+  #opened = []
+
+  /** Has mocha start and empty it. @param {Parameters<typeof startMariadb>[0]} [options] */
+  static inSuite (options) {
+    const database = new MysqlDatabase()
+    before(async function () {
+      requireServer(this, 'mariadb', missingMariadb())
+      database.server = await startMariadb(options)
+    })
+    beforeEach(() => database.#empty())
+    afterEach(() => database.#close())
+    after(() => database.server?.remove())
+    return database
+  }
+
+  get login () {
+    const { port, user, password, database } = this.server
+    return { host: '127.0.0.1', port, user, password, database }
+  }
+
+  /** @param {object} [options]  of the server or the sink */
+  openSink = async (options = {}) => {
+    const server = this.connect(options)
+    const sink = await open({ ...options }, { server })
+    this.#opened.unshift(sink)
+    return sink
+  }
+
+  /** @param {object} [options] @param {import('../../gateway/base/log.js').Log} [log] */
+  connect (options = {}, log) {
+    const server = connect({ ...this.login, ...options }, { log })
+    this.#opened.push(server)
+    return server
+  }
+
+  async reconnect () {
+    this.client = await mysql.createConnection({ ...this.login, supportBigNumbers: true, bigNumberStrings: true, dateStrings: true, jsonStrings: true })
+    this.client.on('error', () => {})
+  }
+
+  /** @param {string} sql @param {any[]} [values] @returns {Promise<any[]>} */
+  query = async (sql, values) => /** @type {any} */ ((await this.client.execute(sql, values))[0])
+
+  /** As the contract wants them. @param {string} table @returns {Promise<any[]>} */
+  rows = async table => {
+    const [found, fields] = /** @type {[any[], any[]]} */ (await this.client.execute(`SELECT * FROM ${quote(table)} ORDER BY ${table === 'sluice_commits' ? 'seq' : 'time_ns'}`))
+    const wholeNumbers = new Set(fields.filter(({ columnType }) => WHOLE_NUMBERS.includes(columnType)).map(({ name }) => name))
+    return found.map(({ time: _time, time_ns: time, ...row }) => ({ ...time !== undefined && { time: BigInt(time) }, ...plain(row, wholeNumbers) }))
+  }
+
+  async #empty () {
+    const { database } = this.server
+    await this.reconnect()
+    for (const statement of [`DROP DATABASE IF EXISTS ${database}`, `CREATE DATABASE ${database}`, `USE ${database}`]) await this.client.query(statement)
+  }
+
+  async #close () {
+    for (const each of this.#opened.splice(0)) await each.close()
+    await this.client?.end()
+  }
+}
+
+const { TINY, SHORT, LONG, LONGLONG } = mysql.Types
+const WHOLE_NUMBERS = [TINY, SHORT, LONG, LONGLONG]
+
+/** @param {Record<string, unknown>} row @param {Set<string>} wholeNumbers  columns */
+function plain (row, wholeNumbers) {
+  return Object.fromEntries(Object.entries(row).map(([column, value]) => {
+    if (value instanceof Uint8Array) return [column, `0x${Buffer.from(value).toString('hex')}`]
+    if (value === null || !wholeNumbers.has(column)) return [column, value]
+    const whole = BigInt(/** @type {string} */ (value))
+    return [column, BigInt.asIntN(53, whole) === whole ? Number(whole) : whole]
+  }))
+}

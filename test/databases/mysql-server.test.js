@@ -1,0 +1,221 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import { connect as connectTo, createServer } from 'node:net'
+import { expect } from 'chai'
+import { isTransient, open } from '../../gateway/databases/mysql/sink.js'
+import { connect } from '../../gateway/databases/mysql/connection.js'
+import { startMariadb } from '../servers/mariadb.js'
+import { batchOf, failureOf, identity } from './contract/batches.js'
+import { MysqlDatabase } from './mysql-database.js'
+
+describe('MySQL server', () => {
+  const database = MysqlDatabase.inSuite({ tls: true, options: ['--bind-address=127.0.0.1,127.0.0.2'] })
+  const { openSink, query } = database
+
+  it('says what is there when it is tested', async () => {
+    expect(await database.connect().test()).to.match(/^MariaDB 10\.\S+, database "plant", logged in as sluice@%\. LOAD DATA LOCAL is allowed: the fast way\.$/)
+    await query('SET GLOBAL local_infile = 0')
+    await query('SET GLOBAL innodb_flush_log_at_trx_commit = 2')
+    try {
+      expect(await database.connect().test()).to.match(/does not allow LOAD DATA LOCAL.*local_infile=1.*can lose what has been committed: innodb_flush_log_at_trx_commit is 2/)
+    } finally {
+      await query('SET GLOBAL local_infile = 1')
+      await query('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
+    }
+  })
+
+  it('warns once of what costs speed or safety', async () => {
+    /** @type {string[]} */
+    const said = []
+    const server = database.connect({ connections: 3 }, { info () {}, warn: text => said.push(text), error () {} })
+    await query('SET GLOBAL local_infile = 0')
+    await query('SET GLOBAL innodb_flush_log_at_trx_commit = 0')
+    try {
+      await Promise.all([server.test(), server.test(), server.test()])
+    } finally {
+      await query('SET GLOBAL local_infile = 1')
+      await query('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
+    }
+    expect(said).to.have.length(2)
+    expect(said.join('\n')).to.match(/local_infile=1/).and.to.match(/innodb_flush_log_at_trx_commit is 0/)
+  })
+
+  it('says what is wrong with the connection, and waits', async () => {
+    await query('CREATE OR REPLACE USER visitor IDENTIFIED BY \'let me in\'')
+    /** @type {[object, RegExp][]} */
+    const cases = [
+      [{ password: 'wrong one' }, /Access denied.*Check user and password/],
+      [{ user: 'visitor', password: 'let me in' }, /Access denied.*Grant the user rights/],
+      [{ database: 'nowhere' }, /"nowhere".*Create the database/],
+      [{ host: 'no-such-host.invalid' }, /no-such-host\.invalid.*Check the host name/],
+      [{ host: '/no/such/socket' }, /\/no\/such\/socket.*Check the path of the socket/],
+      [{ port: 1 }, /127\.0\.0\.1:1.*Check host and port/],
+      [{ tls: 'verify', ca: '/no/such.pem' }, /no\/such\.pem/]
+    ]
+    for (const [options, text] of cases) {
+      const error = await failureOf(() => database.connect(options).test())
+      expect(error.message).to.match(text).and.not.to.match(/sluice password|wrong one|let me in/)
+      const sink = await openSink(options)
+      expect(isTransient(await failureOf(() => sink.prepare([batchOf([1])]))), error.message).to.equal(true)
+    }
+  })
+
+  it('gives a test up that takes too long', async () => {
+    const abort = new AbortController()
+    const test = failureOf(() => database.connect({ connections: 1 }).test({ signal: abort.signal }))
+    abort.abort(new Error('closed'))
+    expect((await test).message).to.equal('closed')
+  })
+
+  it('gives a test up that waits for a connection which others do not give back', async () => {
+    const server = database.connect({ connections: 1 })
+    const { promise, resolve } = Promise.withResolvers()
+    await new Promise(lent => { server.use(async () => { lent(undefined); await promise }) })
+    const abort = new AbortController()
+    const test = failureOf(() => server.test({ signal: abort.signal }))
+    abort.abort(new Error('closed'))
+    expect((await test).message).to.equal('closed')
+    resolve(undefined)
+    expect(await server.test()).to.include('logged in')
+  })
+
+  it('does not leave a transaction to a gateway that is no more', async () => {
+    const [[{ seconds }]] = await database.connect().use(async connection => /** @type {any} */ (connection.query('SELECT @@idle_transaction_timeout AS seconds')))
+    expect(seconds).to.equal(60)
+  })
+
+  it('closes while the server does not answer', async function () {
+    this.timeout(8000)
+    const server = database.connect()
+    const sink = await open({}, { server })
+    await sink.write([batchOf([1], { identity: identity(0) })])
+    const pid = Number(database.server.pid)
+    process.kill(pid, 'SIGSTOP')
+    try {
+      const writes = [1, 2].map(seq => failureOf(() => sink.write([batchOf([1], { identity: identity(seq) })])))
+      await server.close()
+      for (const { message } of await Promise.all(writes)) expect(message).to.match(/closed|lost|ended/i)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+  })
+
+  it('waits for a missing permission', async () => {
+    await query('CREATE OR REPLACE USER logger IDENTIFIED BY \'secret\'')
+    await query('GRANT SELECT ON plant.* TO logger')
+    const logger = await openSink({ user: 'logger', password: 'secret' })
+    const denied = await failureOf(() => logger.prepare([batchOf([1])]))
+    expect(denied.message).to.match(/CREATE command denied.*Grant/)
+    expect(isTransient(denied)).to.equal(true)
+    await query('GRANT INSERT, CREATE, ALTER ON plant.* TO logger')
+    await logger.write([batchOf([1], { identity: identity(0) })])
+    expect(await database.rows('press')).to.have.length(1)
+    await logger.write([batchOf([1], { identity: identity(1) })])
+    const unlockable = await failureOf(() => logger.compact([{ ...identity(0), first: 2, last: 2 }]))
+    expect(unlockable.message).to.match(/Access denied.*LOCK TABLES/)
+    expect(isTransient(unlockable)).to.equal(true)
+  })
+
+  it('encrypts, and checks whom it talks to', async () => {
+    const { ca } = database.server
+    for (const options of [{ tls: 'require' }, { tls: 'verify', ca }, { tls: 'verify', ca: await readFile(ca, 'utf8'), host: 'localhost' }]) {
+      const server = database.connect(options)
+      expect(await cipherOf(server)).to.match(/^TLS/)
+      await (await open({}, { server })).write([batchOf([1])])
+    }
+    expect(await cipherOf(database.connect({ tls: 'off' }))).to.equal('')
+    for (const [options, text] of /** @type {[object, RegExp][]} */ ([
+      [{ tls: 'verify' }, /certificate.*Set the CA certificate that signed the server's/],
+      [{ tls: 'verify', ca, host: '127.0.0.2' }, /altnames.*Use a host name or address that is in the server's certificate/]
+    ])) {
+      const error = await failureOf(() => database.connect(options).test())
+      expect(error.message).to.match(text)
+    }
+  })
+
+  it('says so where the server has no TLS', async () => {
+    const plain = await startMariadb({ options: ['--skip-ssl', '--lower-case-table-names=1'] })
+    try {
+      const login = { port: plain.port, user: plain.user, password: plain.password, database: plain.database }
+      const error = await failureOf(() => connect({ ...login, tls: 'require' }).test())
+      expect(error.message).to.match(/does not support secure connection.*certificate/)
+      await keepsApart(login)
+    } finally {
+      await plain.remove()
+    }
+  })
+
+  describe('behind somebody who asks for a file', () => {
+    const FILE = '/etc/passwd'
+    /** @type {import('node:net').Server} */
+    let proxy
+    /** @type {string} */
+    let received
+
+    /**
+     * Passes all on, but for what is asked of the client.
+     * @param {(toClient: Buffer) => Buffer} change
+     * @param {(toServer: Buffer) => Buffer|null} [answer]  in the server's place
+     */
+    const listen = async (change, answer = () => null) => {
+      received = ''
+      proxy = createServer(client => {
+        const upstream = connectTo(database.server.port, '127.0.0.1')
+        let hasAsked = false
+        client.on('data', data => {
+          received += data.toString('latin1')
+          if (hasAsked) return client.destroy()
+          const own = answer(data)
+          hasAsked = own !== null
+          if (own) client.write(own)
+          else upstream.write(data)
+        })
+        upstream.on('data', data => client.write(change(data)))
+        for (const [one, other] of [[client, upstream], [upstream, client]]) one.on('error', () => {}).on('close', () => other.destroy())
+      })
+      proxy.listen(0, '127.0.0.1')
+      await once(proxy, 'listening')
+      return /** @type {import('node:net').AddressInfo} */ (proxy.address()).port
+    }
+
+    afterEach(() => { proxy.close() })
+
+    it('sends none in answer to another statement', async () => {
+      const request = Buffer.from(`\f\0\0\u0001\u00fb${FILE}`, 'latin1')
+      const port = await listen(data => data, data => data.includes('@@local_infile') ? request : null)
+      const error = await failureOf(() => database.connect({ port }).test())
+      expect(error.code).to.equal('SLUICE_SINK_CONNECT')
+      expect(received.slice(received.indexOf('@@sync_binlog'))).to.match(/^@@sync_binlog AS binaryLogSync\0\0\0.$/s)
+    })
+
+    it('sends neither it nor the rows when asked for another', async () => {
+      const port = await listen(data => Buffer.from(data.toString('latin1').replace('\u00fbsluice rows', `\u00fb${FILE}`), 'latin1'))
+      const error = await failureOf(async () => (await openSink({ port })).write([batchOf([1.25])]))
+      expect(error.message).to.include(FILE)
+      expect(isTransient(error)).to.equal(true)
+      expect(received).to.include('LOAD DATA').and.not.to.match(/root:|\t1\.25/)
+    })
+  })
+})
+
+/** @param {import('../../gateway/databases/mysql/connection.js').MysqlServer} server @returns {Promise<string>} */
+async function cipherOf (server) {
+  return server.use(async connection => {
+    const [[{ Value: cipher }]] = /** @type {[any[], any]} */ (await connection.query('SHOW STATUS LIKE \'Ssl_cipher\''))
+    return cipher
+  })
+}
+
+/** Of a server that ignores the case of tables' names. @param {Record<string, unknown>} login */
+async function keepsApart (login) {
+  const server = connect(login)
+  const sink = await open({}, { server })
+  const batches = ['press', 'Press', 'PRESS'].map((source, i) => batchOf([i], { source, identity: { gateway: 'gw', source, epoch: '1', seq: 0 } }))
+  expect(await sink.write(batches)).to.deep.equal({ duplicates: [] })
+  const stored = await server.use(async connection => {
+    const [rows] = await connection.query('SELECT * FROM (SELECT `force`, 1 AS place FROM `press` UNION ALL SELECT `force`, 2 FROM `press~10` UNION ALL SELECT `force`, 3 FROM `press~1f`) AS all_of_them ORDER BY place')
+    return /** @type {any} */ (rows)
+  })
+  expect(stored.map((/** @type {any} */ row) => row.force)).to.deep.equal([0, 1, 2])
+  await server.close()
+}

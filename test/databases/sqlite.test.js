@@ -1,0 +1,130 @@
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { Worker } from 'node:worker_threads'
+import { expect } from 'chai'
+import { open, isTransient } from '../../gateway/databases/sqlite/sink.js'
+import { batchOf, failureOf, poisoned } from './contract/batches.js'
+import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { writerContract } from './contract/writer.js'
+
+describe('SQLite sink', () => {
+  /** @type {string} */
+  let folder
+  /** @type {string} */
+  let file
+  /** @type {import('../../gateway/databases/sink.js').Sink[]} */
+  let opened
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-'))
+    file = join(folder, 'not', 'there yet', 'sluice.sqlite')
+    opened = []
+  })
+
+  afterEach(async () => {
+    for (const sink of opened) await sink.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const openSink = async (options = {}) => {
+    const sink = await open({ file, ...options })
+    opened.push(sink)
+    return sink
+  }
+
+  /** @param {(database: DatabaseSync) => any} work */
+  const withDatabase = async work => {
+    await mkdir(join(file, '..'), { recursive: true })
+    const database = new DatabaseSync(file)
+    try {
+      return work(database)
+    } finally {
+      database.close()
+    }
+  }
+
+  const rows = (/** @type {string} */ table) => withDatabase(database => {
+    const name = `"${table.replaceAll('"', '""')}"`
+    const read = database.prepare(`SELECT * FROM ${name} ORDER BY ${table === 'sluice_commits' ? 'seq' : 'time'}`)
+    read.setReadBigInts(true)
+    return read.all().map(row => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, column === 'time' ? value : plain(value)])))
+  })
+
+  sinkContract({
+    open: openSink,
+    isTransient,
+    execute: sql => withDatabase(database => database.exec(sql)),
+    rows,
+    tables: () => withDatabase(database => database.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name <> \'sluice_commits\'').all().map(({ name }) => String(name))),
+    drop: async table => withDatabase(database => database.exec(`DROP TABLE "${table}"`)),
+    guarantee: 'transaction',
+    hasColumns: true,
+    fixtures: sqlFixtures,
+    layouts: ['narrow', 'document'],
+    nan: null,
+    ignoresCase: true
+  })
+
+  writerContract({
+    open: openSink,
+    isTransient,
+    rows,
+    poison: async (batches, isPoison) => {
+      await withDatabase(database => database.exec('CREATE TABLE press (force REAL CHECK (force >= 0))'))
+      return poisoned(batches, isPoison)
+    },
+    wrong: [{ what: 'a file that cannot be made', options: { file: '/dev/null/plant.sqlite' }, tells: /ENOTDIR|EEXIST/ }]
+  })
+
+  it('commits durably, in the write-ahead log', async () => {
+    await (await openSink()).committed()
+    expect(await withDatabase(database => database.prepare('PRAGMA journal_mode').get())).to.deep.include({ journal_mode: 'wal' })
+  })
+
+  it('keeps apart tables and columns whose names differ by case only, also when opened again', async () => {
+    for (let i = 0; i < 2; i++) {
+      const sink = await openSink()
+      await sink.write([batchOf([1], { source: 'Oven' })])
+      await sink.write([batchOf([2], { source: 'oven' })])
+    }
+    expect((await rows('Oven')).map((/** @type {any} */ { force }) => force)).to.deep.equal([1, 1])
+    expect((await rows('oven~0')).map((/** @type {any} */ { force }) => force)).to.deep.equal([2, 2])
+  })
+
+  it('waits where another process holds the file, where it cannot be read or made', async () => {
+    const sink = await openSink()
+    await sink.prepare([batchOf([1])])
+    const other = new DatabaseSync(file)
+    other.exec('BEGIN IMMEDIATE')
+    const locked = await failureOf(() => sink.write([batchOf([1])]))
+    other.close()
+    expect(locked.message).to.match(/locked/).and.to.include(file)
+    expect(isTransient(locked)).to.equal(true)
+    await sink.write([batchOf([1])])
+    expect(await rows('press')).to.have.length(1)
+
+    await writeFile(join(folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
+    for (const wrong of [join(folder, 'text'), folder, join(folder, 'text', 'sluice.sqlite')]) {
+      const error = await failureOf(async () => (await openSink({ file: wrong })).committed())
+      expect(error.message).to.include(wrong)
+      expect(isTransient(error)).to.equal(true)
+    }
+  })
+
+  it('stores one copy of what two threads write at once', async () => {
+    await (await openSink()).prepare([batchOf([0])])
+    const workers = [0, 1].map(() => new Worker(new URL('./sqlite-rival.js', import.meta.url), { workerData: { file, batches: 150 } }))
+    const counts = await Promise.all(workers.map(async worker => (await once(worker, 'message'))[0])).finally(() => workers.map(worker => worker.terminate()))
+    expect(counts[0] + counts[1]).to.equal(150)
+    expect((await rows('press')).map((/** @type {any} */ { force }) => force)).to.have.members([...Array(150).keys()])
+  })
+})
+
+/** @param {unknown} value */
+function plain (value) {
+  if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : value
+  return value instanceof Uint8Array ? `0x${Buffer.from(value).toString('hex')}` : value
+}

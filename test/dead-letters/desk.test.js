@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
+import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
+import { refused } from '../cli/refused.js'
+
+describe('Dead letter desk', () => {
+  /** @type {string} */
+  let folder
+  /** @type {[string, import('../../gateway/dead-letters/queue.js').DeadLetterQueue][]} */
+  let stores
+  /** @type {import('../../gateway/batch/batch.js').Batch[]} */
+  let handedOver
+  /** @type {DeadLetterDesk} */
+  let desk
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-desk-'))
+    stores = [['sqlite', await openDeadLetterQueue(join(folder, 'sqlite'))], ['postgresql', await openDeadLetterQueue(join(folder, 'postgresql'))]]
+    await stores[0][1].append(refused(0, [1, 2, 3]))
+    await stores[1][1].append(refused(7, [70, 80]))
+    handedOver = []
+    desk = new DeadLetterDesk(() => stores, async batch => { handedOver.push(batch) })
+  })
+
+  afterEach(async () => {
+    for (const [, store] of stores) await store.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const listed = async (/** @type {object} */ page = {}) => (await desk.list(page)).deadLetters.map(({ sink, values }) => [sink, values[0]])
+
+  it('lists sink by sink, in pages', async () => {
+    expect(desk.count).to.equal(5)
+    expect(await listed()).to.deep.equal([['sqlite', 1], ['sqlite', 2], ['sqlite', 3], ['postgresql', 70], ['postgresql', 80]])
+    expect(await listed({ offset: 2, limit: 2 })).to.deep.equal([['sqlite', 3], ['postgresql', 70]])
+    expect(await listed({ offset: 4 })).to.deep.equal([['postgresql', 80]])
+    expect(await desk.list({ sink: 'postgresql', limit: 1 })).to.have.property('count', 2)
+  })
+
+  it('shows one', async () => {
+    expect(await desk.show({ key: 'gw/machine/1-a/7/1' })).to.deep.include({ sink: 'postgresql', values: [80] })
+  })
+
+  it('replays all without identity, and takes them off the list', async () => {
+    expect(await desk.replay()).to.deep.equal({ replayed: 5 })
+    expect(handedOver.map(({ identity, columns }) => [identity, [...columns[0]]])).to.deep.equal([[null, [1, 2, 3]], [null, [70, 80]]])
+    expect(desk.count).to.equal(0)
+    expect(await desk.replay()).to.deep.equal({ replayed: 0 })
+  })
+
+  it('replays chosen ones', async () => {
+    await desk.replay({ keys: ['gw/machine/1-a/0/1', 'gw/machine/1-a/7/0'] })
+    expect(handedOver.map(({ columns }) => [...columns[0]])).to.deep.equal([[2], [70]])
+    expect(await listed()).to.deep.equal([['sqlite', 1], ['sqlite', 3], ['postgresql', 80]])
+  })
+
+  it('keeps what could not be handed over', async () => {
+    const failing = new DeadLetterDesk(() => stores, async batch => {
+      if (batch.columns[0][0] === 70) throw new Error('the spool is closed')
+    })
+    const failure = await failing.replay().catch(error => error)
+    expect(failure.message).to.equal('the spool is closed')
+    expect(await listed()).to.deep.equal([['postgresql', 70], ['postgresql', 80]])
+    expect(await desk.replay()).to.deep.equal({ replayed: 2 })
+  })
+
+  it('does not hand over twice what is on its way', async () => {
+    let finish = () => {}
+    const slow = new DeadLetterDesk(() => stores, () => new Promise(resolve => { finish = () => resolve(undefined) }))
+    const first = slow.replay({ sink: 'sqlite' })
+    const second = await desk.replay({ sink: 'sqlite' }).catch(error => error)
+    expect(second.code).to.equal('SLUICE_REPLAY_RUNNING')
+    while (desk.count === 5) {
+      finish()
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    expect(await first).to.deep.equal({ replayed: 3 })
+    expect(handedOver).to.deep.equal([])
+  })
+
+  it('refuses keys and sinks it does not know, before anything is handed over', async () => {
+    for (const [attempt, code] of /** @type {[() => Promise<unknown>, string][]} */ ([
+      [() => desk.show({ key: 'gone' }), 'SLUICE_DEAD_LETTER_UNKNOWN'],
+      [() => desk.replay({ keys: ['gw/machine/1-a/0/1', 'gone'] }), 'SLUICE_DEAD_LETTER_UNKNOWN'],
+      [() => desk.list({ sink: 'mysql' }), 'SLUICE_DEAD_LETTER_SINK']
+    ])) expect(await attempt().then(() => null, ({ code: thrown }) => thrown)).to.equal(code)
+    expect(handedOver).to.deep.equal([])
+  })
+})

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { expect } from 'chai'
+import pg from 'pg'
+import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
+import { Gateway } from './gateway.js'
+
+describe('The example that puts a sink in the place of another PostgreSQL node', function () {
+  this.timeout(60_000)
+
+  /** @type {Gateway} */
+  let gateway
+  /** @type {import('../servers/postgresql.js').PostgresqlServer} */
+  let postgresql
+  /** @type {pg.Client} */
+  let client
+
+  before(async function () {
+    requirePostgresql(this)
+    postgresql = await startPostgresql()
+    gateway = await Gateway.start()
+    const { port, user, password, database } = postgresql
+    client = new pg.Client({ host: '127.0.0.1', port, user, password, database })
+    await client.connect()
+    /** @type {import('./gateway.js').FlowNode[]} */
+    const nodes = JSON.parse(await readFile('examples/replace/postgresql.json', 'utf8'))
+    const own = nodes.map(node => node.type === 'sluice-postgresql-server' ? { ...node, port, database, credentials: { user, password } } : node)
+    await gateway.deploy(own, { feeds: nodes.filter(({ type }) => type === 'function').map(({ id }) => id) })
+  })
+
+  after(async () => {
+    await client?.end()
+    await gateway?.remove()
+    await postgresql?.remove()
+  })
+
+  it('stores what the old functions say, in the table that they name', async () => {
+    await gateway.feed(() => [{ payload: 1 }])
+    const stored = async () => (await client.query('SELECT room, temperature, time FROM weather ORDER BY room')).rows
+    await gateway.until(async () => (await client.query('SELECT to_regclass(\'weather\') AS name')).rows[0].name !== null && (await stored()).length === 2, () => 'two rows')
+    const rows = await stored()
+    expect(rows.map(({ room, temperature }) => [room, temperature])).to.deep.equal([['hall', 19.25], ['kitchen', 21.5]])
+    for (const { time } of rows) expect(Date.now() - time.getTime()).to.be.within(0, 60_000)
+  })
+})

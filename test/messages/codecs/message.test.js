@@ -1,0 +1,72 @@
+import * as apache from 'apache-arrow'
+import { expect } from 'chai'
+import fc from 'fast-check'
+import * as arrow from '../../../gateway/messages/codecs/arrow/arrow.js'
+import { decodeMessage } from '../../../gateway/messages/codecs/index.js'
+import { stream, times } from './apache.js'
+import { EVERY_TYPE, IDENTITY, NOW, expectSame } from './batches.js'
+
+/** @param {string|Uint8Array} payload @param {Parameters<typeof decodeMessage>[1]} [options] */
+const decode = (payload, options) => decodeMessage(Buffer.from(payload), { source: 'plant', ...options })
+
+/** @param {string|Uint8Array} payload @param {Parameters<typeof decodeMessage>[1]} [options] */
+const reasons = (payload, options) => decode(payload, options).refused.map(({ reason }) => reason)
+
+describe('decodeMessage', () => {
+  it('takes a batch of Sluice with its identity, whatever the content type says', () => {
+    for (const contentType of [undefined, arrow.contentType, 'application/json']) {
+      const { batches: [batch], refused } = decode(arrow.encode(EVERY_TYPE), { contentType })
+      expectSame(batch, EVERY_TYPE)
+      expect(batch.identity).to.deep.equal(IDENTITY)
+      expect(refused).to.be.empty
+    }
+  })
+
+  for (const [payload, rows] of /** @type {[string, object[]][]} */ ([
+    ['{"a":1,"b":"x"}', [{ a: 1, b: 'x' }]],
+    [' [{"a":1},{"a":2}]', [{ a: 1 }, { a: 2 }]],
+    ['21.5', [{ value: 21.5 }]],
+    ['-3e2\n', [{ value: -300 }]],
+    ['true', [{ value: true }]],
+    ['"open"', [{ value: 'open' }]],
+    ['open', [{ value: 'open' }]],
+    ['12 bar', [{ value: '12 bar' }]],
+    ['007', [{ value: '007' }]]
+  ])) {
+    it(`takes ${JSON.stringify(payload)}`, () => {
+      const { batches, refused } = decode(payload)
+      expect(refused).to.deep.equal([])
+      expect(batches[0].source).to.equal('plant')
+      expect(batches[0].toObjects().map(row => ({ ...row, time: undefined }))).to.deep.equal(rows.map(row => ({ ...row, time: undefined })))
+    })
+  }
+
+  it('refuses broken JSON instead of taking it for text', () => {
+    expect(reasons('{"a":1')[0]).to.match(/^it is not JSON/)
+    expect(reasons('open', { contentType: 'application/json; charset=utf-8' })[0]).to.match(/^it is not JSON/)
+  })
+
+  it('refuses what is empty, too long, broken or neither Arrow nor text', () => {
+    expect(reasons('')).to.deep.equal(['the message is empty'])
+    expect(reasons('12345', { maxBytes: 4 })).to.deep.equal(['the message of 5 bytes is over the limit of 4'])
+    expect(reasons(arrow.encode(EVERY_TYPE).subarray(0, 500))[0]).to.match(/^Arrow stream: it is cut short/)
+    expect(reasons('text', { contentType: arrow.contentType })[0]).to.match(/^Arrow stream: it is cut short at byte 4/)
+    expect(reasons(Buffer.from([0xfe, 1]))).to.deep.equal(['the message is neither an Arrow stream nor text'])
+  })
+
+  it('refuses the rows of a foreign Arrow stream that have no time, and takes the others', () => {
+    const foreign = stream({ time: times([NOW, null, 0n, NOW]), a: apache.vectorFromArray([1, 2, 3, 4], new apache.Float64()) })
+    const { batches: [batch], refused } = decode(foreign)
+    expect(batch.toObjects()).to.deep.equal([{ time: NOW, a: 1 }, { time: NOW, a: 4 }])
+    expect(refused.map(({ index, value }) => [index, /** @type {any} */ (value).a])).to.deep.equal([[1, 2], [2, 3]])
+  })
+
+  it('never throws: any bytes are taken or refused', () => {
+    const anyBytes = fc.oneof(fc.uint8Array({ maxLength: 64 }), fc.string({ unit: 'binary' }).map(text => Buffer.from(text)), fc.json().map(text => Buffer.from(text)),
+      fc.uint8Array({ maxLength: 64 }).map(bytes => Buffer.concat([Buffer.from([255, 255, 255, 255, bytes.length, 0, 0, 0]), bytes])))
+    fc.assert(fc.property(anyBytes, fc.constantFrom(undefined, arrow.contentType, 'application/json', 'text/plain'), (bytes, contentType) => {
+      const { batches, refused } = decode(bytes, { contentType })
+      expect(batches.length + refused.length).to.be.greaterThan(0)
+    }), { numRuns: 10_000 })
+  })
+})

@@ -1,0 +1,219 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { decodeMessage } from '../../../gateway/messages/codecs/index.js'
+import { encodeLines } from '../../../gateway/messages/codecs/line-protocol/line-protocol.js'
+import { Batch } from '../../../gateway/batch/batch.js'
+
+const T1 = 1_436_509_052_249_713_000n
+
+/** @param {string|object} payload @param {object} [options] */
+const decode = (payload, options) => decodeMessage(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), { source: 'plant', ...options })
+
+/** @param {import('../../../gateway/batch/batch.js').Batch} batch */
+const plain = ({ source, tags, fields, ...batch }) => ({ source, tags, units: fields.map(({ unit = '' }) => unit), rows: new Batch(/** @type {any} */ ({ source, fields, ...batch })).toObjects() })
+
+describe('line protocol of Telegraf', () => {
+  it('has a measurement that is the source, tags, fields of every type and nanoseconds', () => {
+    const { batches, refused } = decode([
+      '# a comment, then a blank line',
+      '',
+      `cpu,host=gate,cpu=cpu0 usage_idle=97.25,n=12i,u=3u,up=true,name="a \\"quoted\\" text, with = and \\\\" ${T1}`,
+      `cpu,cpu=cpu0,host=gate usage_idle=1e2,up=F ${T1 + 1n}\r`,
+      `disk\\ space,path=/var/a\\,b\\=c\\ d used=-.5 ${T1}`
+    ].join('\n'))
+    expect(refused).to.deep.equal([])
+    expect(batches.map(plain)).to.deep.equal([
+      {
+        source: 'cpu',
+        tags: { cpu: 'cpu0', host: 'gate' },
+        units: ['', '', '', '', ''],
+        rows: [
+          { time: T1, usage_idle: 97.25, n: 12n, u: 3n, up: true, name: 'a "quoted" text, with = and \\' },
+          { time: T1 + 1n, usage_idle: 100, up: false }
+        ]
+      },
+      { source: 'disk space', tags: { path: '/var/a,b=c d' }, units: [''], rows: [{ time: T1, used: -0.5 }] }
+    ])
+  })
+
+  it('may have tags and fields with any name', () => {
+    const { batches: [batch] } = decode(`m,__proto__=a,constructor=b __proto__=1,toString=2 ${T1}`)
+    expect(Object.entries(batch.tags)).to.deep.equal([['__proto__', 'a'], ['constructor', 'b']])
+    expect(batch.fields.map(({ name }) => name)).to.deep.equal(['__proto__', 'toString'])
+  })
+
+  it('has points without a time, which are of now', () => {
+    const { batches: [batch] } = decode('m v=1')
+    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now())).to.be.below(5000)
+  })
+
+  for (const [line, reason] of [
+    ['m v=1,w=x', 'line 2: the field "w" has the value "x"'],
+    ['m v=1 2 3', 'line 2: there is more after the time'],
+    ['m v=1 soon', 'line 2: its time "soon" is not a whole number'],
+    ['m,tag v=1', 'line 2: a tag without a value'],
+    ['m v=18446744073709551615u', 'line 2: the field "v" does not fit a 64-bit integer'],
+    ['m v=1 12', 'line 2: SLUICE_TIME_RANGE: The time "12" ns would be 1970-01-01T00:00:00.000000012Z. Set the unit that the time is given in, or check the clock it comes from.'],
+    ['m v="open', 'line 2: a text is not closed'],
+    ['m v="text"', 'line 2: "v" is string here and float64 in the rows before'],
+    ['m v=1,v=2', 'line 2: it has a field twice'],
+    ['m,a=1,a=2 v=1', 'line 2: the tag "a" is there twice']
+  ]) {
+    it(`loses only the line ${JSON.stringify(line)}`, () => {
+      const { batches, refused } = decode(`m v=7 ${T1}\n${line}\nm v=8 ${T1 + 1n}`)
+      expect(refused.map(problem => problem.reason)).to.deep.equal([reason])
+      const values = batches.flatMap(batch => batch.toObjects().map(({ v }) => v))
+      expect(values).to.deep.equal(line.includes('open') ? [7] : [7, 8]) // a text that is not closed takes the rest with it
+    })
+  }
+
+  it('is read as it was written', () => {
+    const text = fc.string({ minLength: 1, maxLength: 8 }).filter(value => !/[\n\r\\\0#\t]|^[[{"]/.test(value) && value.trim() === value && !['time', 'row', 'sensor'].includes(value))
+    const written = fc.record({ name: text, tag: text, value: fc.double({ noNaN: true, noDefaultInfinity: true }), note: fc.string({ maxLength: 12 }) })
+    fc.assert(fc.property(written, ({ name, tag, value, note }) => {
+      const batch = new Batch({
+        source: name,
+        time: BigInt64Array.of(T1),
+        fields: [{ name: 'v', type: 'float64' }, { name: 'note', type: 'string' }, { name: 'n', type: 'int64' }],
+        columns: [Float64Array.of(value), [note], BigInt64Array.of(2n ** 63n - 1n)],
+        tags: { tag }
+      })
+      const { batches: [read], refused } = decode(Buffer.concat([...encodeLines([{ batch }])]).toString())
+      expect(refused).to.deep.equal([])
+      expect([read.source, read.tags.tag]).to.deep.equal([name, tag])
+      expect(read.toObjects()).to.deep.equal([{ time: T1, v: value, note, n: 2n ** 63n - 1n }])
+    }), { seed: 4 })
+  })
+
+  it('does not take plain text for itself', () => {
+    for (const text of ['12 bar', 'open', 'valve a is open', 'a=b']) {
+      expect(decode(text).batches.map(plain)[0].rows.map(({ value }) => value), text).to.deep.equal([text])
+    }
+  })
+})
+
+describe('SenML', () => {
+  it('has base values, units and several times (RFC 8428, section 5.1.3)', () => {
+    const { batches, refused } = decode([
+      { bn: 'urn:dev:ow:10e2073a0108006:', bt: 1.276020076001e+09, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
+      { n: 'current', t: -5, v: 1.2 },
+      { n: 'current', t: -4, v: 1.3 },
+      { n: 'current', v: 1.7 }
+    ])
+    expect(refused).to.deep.equal([])
+    expect(batches.map(plain)).to.deep.equal([{
+      source: 'plant',
+      tags: { device: 'urn:dev:ow:10e2073a0108006' },
+      units: ['V', 'A'],
+      rows: [
+        { time: 1276020076001000000n, voltage: 120.1, current: 1.7 },
+        { time: 1276020071001000000n, current: 1.2 },
+        { time: 1276020072001000000n, current: 1.3 }
+      ]
+    }])
+  })
+
+  it('has texts, truth values, data and sums (RFC 8428, section 5.1.5)', () => {
+    const { batches: [batch] } = decode([
+      { bn: 'urn:dev:ow:10e2073a01080063:', bt: 1.320067464e9, n: 'temp', u: 'Cel', v: 23.1 },
+      { n: 'label', vs: 'Machine Room' },
+      { n: 'open', vb: false },
+      { n: 'nfc-reader', vd: 'aGkgCg' },
+      { n: 'energy', s: 3.5 }
+    ])
+    expect(batch.toObjects()).to.deep.equal([
+      { time: 1320067464000000000n, temp: 23.1, label: 'Machine Room', open: false, 'nfc-reader': new Uint8Array(Buffer.from('hi \n')), 'energy.sum': 3.5 }
+    ])
+  })
+
+  it('has times relative to now, and a single value without a name of its own', () => {
+    const { batches: [batch] } = decode([{ bn: 'urn:dev:mac:0024befffe804ff1', v: 5, t: -60 }])
+    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 60_000)).to.be.below(5000)
+    expect(batch.fields.map(({ name }) => name)).to.deep.equal(['value'])
+  })
+
+  it('loses nothing of a record that is no whole one in silence', () => {
+    const { batches, refused } = decode([{ bn: 'dev:', bt: 1.276e9 }, { n: 'a', v: 1 }, { n: 'b' }, { n: 'c', v: 1, vs: 'one' }, { n: 'd', u: 'A' }])
+    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['2: it has no value', '3: it has more than one value: v, vs', '4: it has no value'])
+    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
+  })
+
+  it('may have labels that nobody knows where its content type says what it is, but none that must be understood', () => {
+    const records = [{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 1, colour: 'red' }, { n: 'b', v: 2, colour_: 'blue' }, 7]
+    const { batches, refused } = decode(records, { contentType: 'application/senml+json' })
+    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal(['the label "colour_" must be understood, and is not', 'it is not an object'])
+  })
+
+  it('has times before now as far back as time goes', () => {
+    const { batches: [batch], refused } = decode([{ n: 'a', v: 1, t: -3e8 }, { n: 'b', v: 1, t: -1e11 }])
+    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 3e11)).to.be.below(5000)
+    expect(refused).to.have.length(1)
+  })
+
+  it('takes as long for a name many times at one time as for many names', () => {
+    const { batches: [batch] } = decode([{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 0 }, ...Array.from({ length: 20_000 }, (_, i) => ({ n: 'a', v: i + 1 }))])
+    expect(Array.from(/** @type {Float64Array} */ (batch.columns[0]))).to.deep.equal(Array.from({ length: 20_001 }, (_, i) => i))
+  })
+
+  it('loses only the record that is wrong', () => {
+    const { batches, refused } = decode([{ bn: 'dev:', n: 'a', v: 1 }, { n: 'b', v: 'high' }, { n: '§', v: 1 }, { n: 'c', v: 3 }, { bver: 12, n: 'd', v: 4 }])
+    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['1: "v" is not a number', '2: the name "dev:§" is none', '4: version 12 of SenML is not known'])
+    expect(batches[0].fields.map(({ name }) => name)).to.deep.equal(['a', 'c'])
+  })
+})
+
+describe('JSON of others', () => {
+  it('has the shape {ts, values}, alone and in a list', () => {
+    const row = { ts: 1_436_509_052_249, values: { temperature: 20.5, on: true } }
+    for (const payload of [row, [row]]) {
+      expect(decode(payload).batches[0].toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, temperature: 20.5, on: true }])
+    }
+  })
+
+  it('has objects in objects', () => {
+    expect(decode({ ts: 1_436_509_052_249, ENERGY: { Power: 12, Voltage: [230, 231] } }).batches[0].toObjects()).to.deep.equal([
+      { time: 1_436_509_052_249_000_000n, 'ENERGY.Power': 12, 'ENERGY.Voltage0': 230, 'ENERGY.Voltage1': 231 }
+    ])
+  })
+
+  it('has times in nanoseconds that no number can hold', () => {
+    expect(decode(`{"time": ${T1}, "v": 1}`, { timeUnit: 'ns' }).batches[0].time[0]).to.equal(T1)
+  })
+
+  for (const [format, payload] of Object.entries({
+    values: { node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, values: { level: 3.5 }, errors: { flow: 3002 } },
+    tags: { node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, tags: [{ name: 'level', value: 3.5 }, { name: 'flow', error: 3002 }] }
+  })) {
+    it(`is Neuron's in its ${format} format, with a quality for each error`, () => {
+      const { batches, refused } = decode(payload)
+      expect(refused).to.deep.equal([])
+      expect(batches.map(({ tags }) => tags)).to.deep.equal([{ node: 'plc', group: 'slow' }])
+      expect(batches[0].toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, level: 3.5, quality: 'flow: error 3002' }])
+    })
+  }
+})
+
+describe('a message of Neuron', () => {
+  it('keeps the errors of its tags where one of them is called quality, and tells of tags that are there twice', () => {
+    const { batches: [batch], refused } = decode({ node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, tags: [{ name: 'quality', value: 5 }, { name: 'a', value: 1 }, { name: 'a', value: 2 }, { name: 'b', error: 3002 }] })
+    expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, quality_2: 5, a: 1, quality: 'b: error 3002' }])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal(['"a" is there twice'])
+  })
+})
+
+describe('any bytes of others', () => {
+  it('are taken or refused with a reason, never thrown at', () => {
+    const shapes = [
+      'cpu,host=a v=1i,w="x" 1436509052249713000', '[{"bn":"a:","n":"t","v":1}]', '{"node":"a","group":"b","values":{"x":1}}', '{"ts":1436509052249,"values":{"a":1}}'
+    ]
+    const mutated = fc.tuple(fc.constantFrom(...shapes), fc.array(fc.tuple(fc.nat(60), fc.string({ maxLength: 3 })), { maxLength: 4 })).map(([shape, edits]) => (
+      edits.reduce((text, [at, inserted]) => text.slice(0, at) + inserted + text.slice(at + 1), shape)
+    ))
+    fc.assert(fc.property(fc.oneof(mutated, fc.string()), text => {
+      const { batches, refused } = decode(text)
+      expect(batches.length + refused.length, text).to.be.above(0)
+      for (const { reason } of refused) expect(reason).to.be.a('string').and.not.equal('')
+    }), { seed: 8, numRuns: 20_000 })
+  }).timeout(30_000)
+})

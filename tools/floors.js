@@ -1,0 +1,30 @@
+/**
+ * The floors of the house, from the ground up: code imports from its own floor and those below, never from one above (see CONTRIBUTING.md).
+ * ESLint holds imports to it, `test/floors.test.js` the types that comments import.
+ */
+export const FLOORS = [
+  'resources',
+  'gateway/base',
+  'gateway/batch',
+  'gateway/clock',
+  'gateway/stats',
+  'gateway/messages',
+  'gateway/sources',
+  'gateway/can',
+  'gateway/modbus',
+  'gateway/simulators',
+  'gateway/databases',
+  'gateway/queries',
+  'gateway/dead-letters',
+  'gateway/writer',
+  'broker',
+  'gateway/sparkplug',
+  'gateway/flow',
+  'gateway/live',
+  'gateway/run',
+  'nodes',
+  'gateway/bench',
+  'gateway/cli',
+  'tools',
+  'test'
+]
