@@ -1,4 +1,5 @@
 import { quote } from '../names.js'
+import { completeTable, declarations } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
 import { makeHypertable } from './timescale.js'
@@ -29,8 +30,8 @@ const READ_TABLE = `
 const WRITABLE = ['r', 'p', 'f']
 
 /**
- * Finds the place for rows with these columns, making what is missing in one transaction.
- * Processes that make tables do so one at a time.
+ * Finds the place for rows with these columns, creating what is missing in one transaction.
+ * Processes that create tables do so one at a time.
  * @param {Client} client
  * @param {Table} table
  * @param {WideColumn[]} wanted
@@ -38,21 +39,14 @@ const WRITABLE = ['r', 'p', 'f']
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export async function prepareTable (client, table, wanted) {
-  const found = await readTable(client, table, wanted)
-  const columns = found.missing.length === 0 ? found.columns : await completeTable(client, table, wanted)
-  const names = columns.map(({ name }) => quote(name)).join(', ')
-  return { columns, copySql: `COPY ${qualified(table)} (${names}) FROM STDIN (FORMAT binary)` }
-}
-
-/** @param {Client} client @param {Table} table @param {WideColumn[]} wanted */
-function completeTable (client, table, wanted) {
-  return inTransaction(client, LOCKS.makingTables, async () => {
-    const { exists, missing } = await readTable(client, table, wanted)
+  const read = () => readTable(client, table, wanted)
+  const { columns } = await completeTable(read, () => inTransaction(client, LOCKS.makingTables, async () => {
+    const { exists, missing } = await read()
     if (!exists) await createTable(client, table, missing)
     else if (missing.length > 0) await client.query(addColumns(table, missing))
-    const { columns } = await readTable(client, table, wanted)
-    return columns
-  })
+  }))
+  const names = columns.map(({ name }) => quote(name)).join(', ')
+  return { columns, copySql: `COPY ${qualified(table)} (${names}) FROM STDIN (FORMAT binary)` }
 }
 
 /** @param {Client} client @param {Table} table @param {WideColumn[]} wanted */
@@ -72,15 +66,12 @@ function addColumns (table, columns) {
 /** @param {Client} client @param {Table} table @param {WideColumn[]} columns */
 async function createTable (client, table, columns) {
   const { index, layout, hypertable } = table
-  const declarations = columns.map(column => {
-    const always = column.origin === 'time' || column.origin === 'source'
-    return declaration(column) + (always ? ' NOT NULL' : '')
-  })
   const name = qualified(table)
-  await client.query(`CREATE TABLE ${name} (${declarations.join(', ')})`)
+  await client.query(`CREATE TABLE ${name} (${declarations(columns, declaration)})`)
   const isNarrow = layout === 'narrow'
   // A block range index says which pages hold a time; the sensors of all are on all pages.
-  if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} ("time"${isNarrow && index === 'btree' ? ', "sensor"' : ''})`)
+  const indexed = isNarrow && index === 'btree' ? '"time", "sensor"' : '"time"'
+  if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} (${indexed})`)
   if (hypertable) await makeHypertable(client, name, isNarrow ? '"sensor"' : null, table)
 }
 

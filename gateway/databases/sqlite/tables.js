@@ -1,6 +1,6 @@
 import { caseMarked, quote } from '../names.js'
+import { completeTable, declarations } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
-import { rollBack } from './roll-back.js'
 
 /**
  * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
@@ -31,32 +31,23 @@ export const dialect = {
 }
 
 /**
- * Finds the place for rows with these columns, making what is missing in one transaction.
+ * Finds the place for rows with these columns, creating what is missing in one transaction.
  * @param {DatabaseSync} database
  * @param {string} name  of the table
  * @param {import('../wide.js').WideColumn[]} wanted
  * @param {Layout} layout
- * @returns {Plan}
+ * @returns {Promise<Plan>}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export function prepareTable (database, name, wanted, layout) {
-  const before = readTable(database, name, wanted)
-  if (before.missing.length === 0) return { table: before.table, columns: before.columns }
-  database.exec('BEGIN IMMEDIATE')
-  try {
-    const { table, exists, missing } = readTable(database, name, wanted)
-    if (exists) {
-      for (const column of missing) database.exec(`ALTER TABLE ${quote(table)} ADD COLUMN ${declaration(column)}`)
-    } else {
-      createTable(database, table, missing, layout)
-    }
-    const { columns } = readTable(database, name, wanted)
+export async function prepareTable (database, name, wanted, layout) {
+  const { table, columns } = await completeTable(async () => readTable(database, name, wanted), async () => {
+    database.exec('BEGIN IMMEDIATE')
+    const { table: its, exists, missing } = readTable(database, name, wanted)
+    if (!exists) createTable(database, its, missing, layout)
+    else for (const column of missing) database.exec(`ALTER TABLE ${quote(its)} ADD COLUMN ${declaration(column)}`)
     database.exec('COMMIT')
-    return { table, columns }
-  } catch (error) {
-    rollBack(database)
-    throw error
-  }
+  })
+  return { table, columns }
 }
 
 /** @param {DatabaseSync} database @param {string} name @param {import('../wide.js').WideColumn[]} wanted */
@@ -82,10 +73,7 @@ function physicalName (database, name) {
 
 /** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {Layout} layout */
 function createTable (database, table, columns, layout) {
-  database.exec(`CREATE TABLE ${quote(table)} (${columns.map(column => {
-    const always = column.origin === 'time' || column.origin === 'source'
-    return declaration(column) + (always ? ' NOT NULL' : '')
-  }).join(', ')})`)
+  database.exec(`CREATE TABLE ${quote(table)} (${declarations(columns, declaration)})`)
   const indexed = layout === 'narrow' ? '"time", "sensor"' : '"time"'
   database.exec(`CREATE INDEX ${quote(`time of ${table}`)} ON ${quote(table)} (${indexed})`)
 }

@@ -1,0 +1,54 @@
+import { MEASUREMENTS } from '../../batch/layouts.js'
+import { wideColumns } from '../wide.js'
+
+/**
+ * How sinks find and complete their tables.
+ *
+ * @typedef {import('../wide.js').WideColumn} WideColumn
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {import('../wide.js').Dialect & import('../names.js').NameRules} Dialect
+ * @typedef {{exists: boolean, columns: PlacedColumn[], missing: WideColumn[]}} Found  a table as it is, with the result of `fitTable`
+ */
+
+/** How often to look again at a table that others change as well. */
+const ATTEMPTS = 20
+
+/**
+ * The columns that rows need, of a layout that all sinks have.
+ * @param {import('../../batch/batch.js').Batch} arranged
+ * @param {Dialect} dialect
+ * @param {boolean} withSource  several sources share the table
+ * @param {string} layout
+ */
+export function columnsOf (arranged, dialect, withSource, layout) {
+  return wideColumns(arranged, dialect, withSource, layout === 'document' ? MEASUREMENTS : undefined)
+}
+
+/**
+ * The table once it has all columns.
+ * @template {Found} T
+ * @param {() => Promise<T>} read
+ * @param {(found: T) => Promise<unknown>} complete  creates what is missing
+ * @param {(error: any) => boolean} [isMadeAlready]  whether the error says that another has just made the same table or column
+ * @returns {Promise<T>}
+ */
+export async function completeTable (read, complete, isMadeAlready = () => false) {
+  for (let attempt = 1; ; attempt++) {
+    const found = await read()
+    if (found.missing.length === 0) return found
+    try {
+      await complete(found)
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isMadeAlready(error)) throw error
+    }
+  }
+}
+
+/**
+ * The columns of a new table, for CREATE TABLE: each row has a time and, where several share the table, a source.
+ * @param {WideColumn[]} columns
+ * @param {(column: WideColumn) => string} declaration
+ */
+export function declarations (columns, declaration) {
+  return columns.map(column => declaration(column) + (column.origin === 'time' || column.origin === 'source' ? ' NOT NULL' : '')).join(', ')
+}
