@@ -2,10 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import pg from 'pg'
 import { open as openSink } from '../../gateway/databases/postgresql/sink.js'
-import { open } from '../../gateway/databases/postgresql/reader.js'
-import { nameOf, READ_COLUMNS, ReadTable } from '../../gateway/databases/postgresql/reader-sql.js'
+import { readDialect } from '../../gateway/databases/postgresql/dialect.js'
+import { open, READ_COLUMNS } from '../../gateway/databases/postgresql/reader.js'
 import { schema } from '../../gateway/databases/postgresql/reader.schema.js'
 import { connect } from '../../gateway/databases/postgresql/connection.js'
+import { TableStatements } from '../../gateway/databases/sql/table-statements.js'
 import { withDefaults } from '../../gateway/base/defaults.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
@@ -98,17 +99,18 @@ describe('PostgreSQL reader', () => {
       await store({ layout }, batchOf(Array.from({ length: 50_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 50_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
       await client.query('ANALYZE press')
       const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
-      const table = new ReadTable(options, (await client.query(READ_COLUMNS, [nameOf(options)])).rows)
+      const name = '"public"."press"'
+      const table = new TableStatements(options, name, (await client.query(READ_COLUMNS, [name])).rows, readDialect)
       const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
       const statements = {
         samples: table.samples(['force'], range),
-        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev']),
+        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev'], 1000),
         first: table.edge({ ...range, above: 5 }),
         last: table.edge({ ...range, below: 5, last: true }),
         minimum: table.minimum(range)
       }
-      for (const [what, { text, values: parameters }] of Object.entries(statements)) {
-        const { rows } = await client.query(`EXPLAIN (ANALYZE) ${text}`, parameters)
+      for (const [what, { sql, values: parameters }] of Object.entries(statements)) {
+        const { rows } = await client.query(`EXPLAIN (ANALYZE) ${sql}`, parameters)
         const plan = rows.map(row => row['QUERY PLAN']).join('\n')
         expect(plan, what).to.match(/Index (Only )?Scan.*press_time_/).and.to.match(/Index Cond: .*"time" >= .*"time" <= /)
         expect(plan, what).not.to.match(/Seq Scan/)
@@ -191,7 +193,7 @@ describe('PostgreSQL reader', () => {
 
   it('says what is missing: the table, a column, the server', async () => {
     const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/There is no table "public"\."press"\. Check table and schema/)
+    expect(await tells({})).to.match(/The table "public"\."press" does not exist\. Check table and schema/)
     await store({}, batchOf([1]))
     expect(await tells({ timeColumn: 'at' })).to.match(/no column "at"/)
     expect(await tells({ timeColumn: 'force' })).to.match(/"force".*is of type float8.*Set a time column of type timestamptz/)

@@ -125,11 +125,11 @@ describe('SQLite reader', () => {
 
   it('says what is missing: the file, the table, a column', async () => {
     const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/There is no SQLite file.*sluice\.sqlite/)
+    expect(await tells({})).to.match(/SQLite file.*sluice\.sqlite" does not exist/)
     await writeFile(join(folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
     expect(await tells({ file: join(folder, 'text') })).to.match(/not a database/)
     await store({}, batchOf([1]))
-    expect(await tells({ table: 'oven' })).to.match(/no table "oven".*Check its name/)
+    expect(await tells({ table: 'oven' })).to.match(/table "oven" does not exist.*Check its name/)
     expect(await tells({ timeColumn: 'at' })).to.match(/no column "at".*Set the time column/)
     expect(await tells({ source: 'press' })).to.match(/no column "source"/)
     expect(await tells({ layout: 'narrow' })).to.match(/no column "sensor"/)

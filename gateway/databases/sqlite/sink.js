@@ -8,10 +8,11 @@ import { isRefusal } from '../refusal.js'
 import { SqlSink } from '../sql/sink.js'
 import { columnsOf } from '../sql/tables.js'
 import { CommitRecords } from './commit-records.js'
+import { dialect } from './dialect.js'
 import { rollBack } from './roll-back.js'
 import { RowInserter } from './rows.js'
 import { schema } from './sink.schema.js'
-import { dialect, prepareTable } from './tables.js'
+import { prepareTable } from './tables.js'
 
 export { schema }
 

@@ -1,6 +1,7 @@
 import { caseMarked, quote } from '../names.js'
 import { completeTable, declarations } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
+import { dialect } from './dialect.js'
 
 /**
  * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
@@ -9,26 +10,6 @@ import { fitTable, misfit } from '../wide.js'
  * @typedef {import('../../batch/layouts.js').Layout} Layout
  * @typedef {{table: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
  */
-
-const INTEGERS = ['INTEGER', 'NUMERIC']
-
-/** @type {import('../wide.js').Dialect & import('../names.js').NameRules} */
-export const dialect = {
-  product: 'SQLite',
-  maxNameBytes: 1000,
-  maxColumns: 2000,
-  fold: name => name.replace(/[A-Z]/g, letter => letter.toLowerCase()),
-  timeColumns: [{ name: 'time', type: 'time', origin: 'time' }],
-  ownNames: ['time', 'source'],
-  columnTypes: {
-    time: 'INTEGER', time_ns: 'INTEGER', float64: 'REAL', float32: 'REAL', int64: 'INTEGER', int32: 'INTEGER', int16: 'INTEGER', uint16: 'INTEGER',
-    bool: 'BOOLEAN', string: 'TEXT', json: 'TEXT', bytes: 'BLOB'
-  },
-  accepts: {
-    time: INTEGERS, time_ns: INTEGERS, float64: ['REAL'], float32: ['REAL'], int64: INTEGERS, int32: [...INTEGERS, 'REAL'], int16: [...INTEGERS, 'REAL'],
-    uint16: [...INTEGERS, 'REAL'], bool: INTEGERS, string: ['TEXT'], json: ['TEXT'], bytes: ['BLOB']
-  }
-}
 
 /**
  * Finds the place for rows with these columns, creating what is missing in one transaction.

@@ -1,0 +1,192 @@
+import { SluiceError } from '../../base/errors.js'
+import { edgeOf, inOrder, MAX_SUMMARIES, minimumOf, summariesOf, summary, tooManySummaries } from '../reading/compute.js'
+import { documentRange, documentSamples } from '../reading/documents.js'
+import { handedOver } from '../reading/handover.js'
+import { PAGE_ROWS, Pages } from '../reading/pages.js'
+import { TableStatements } from './table-statements.js'
+
+/**
+ * The reader of every database with SQL. What a database supplies is a `Readable`; its dialect is described in `sql/table-statements.js`.
+ *
+ * @typedef {import('../reader.js').Reader} Reader
+ * @typedef {import('../reader.js').Range} Range
+ * @typedef {import('../reader.js').Sample} Sample
+ * @typedef {import('../reader.js').Statistic} Statistic
+ * @typedef {import('../reader.js').Summary} Summary
+ * @typedef {import('./table-statements.js').Statement} Statement
+ *
+ * @typedef {object} Readable
+ * @property {string} table  its name, quoted
+ * @property {import('./table-statements.js').ReadDialect} dialect
+ * @property {<T>(work: (session: ReadSession) => Promise<T>, signal?: AbortSignal) => Promise<T>} read  lends a session, connecting when
+ *   needed; the signal ends its statements
+ * @property {(error: unknown) => SluiceError} failure  what users are told of an error, which is its cause
+ * @property {() => Promise<void>} [close]  of what is the reader's own
+ *
+ * @typedef {object} ReadSession
+ * @property {() => Promise<import('./table-statements.js').Column[]>} columns  of the table; none where it does not exist
+ * @property {(statement: Statement) => Promise<any[][]>} all  the rows of a statement that has few
+ * @property {(statement: Statement, atATime: number) => AsyncIterable<any[][]>} rows  the rows of a statement, about so many at a time, as
+ *   they are asked for; all show one state of the database, and the statement ends when the rest is not wanted
+ * @property {(table: TableStatements, range: Times, backwards?: boolean) => AsyncIterable<Times>} [slices]  a range in the pieces in which
+ *   it is to be read, for a database that works in the gateway's own thread
+ * @typedef {{from: bigint, to: bigint, signal?: AbortSignal}} Times
+ */
+
+const DOCUMENTS_AT_A_TIME = 50
+const SENSORS_A_STATEMENT = 100
+
+/** @implements {Reader} */
+export class SqlReader {
+  #options
+  #readable
+
+  /** @param {import('../reading/table.js').TableOptions} options @param {Readable} readable */
+  constructor (options, readable) {
+    this.#options = options
+    this.#readable = readable
+  }
+
+  /** @type {Reader['samples']} */
+  async * samples (range) {
+    const pages = this.#options.layout === 'document' ? documentSamples(this.#documents(range), range) : this.#pages(range)
+    for await (const page of pages) {
+      yield page
+      range.signal?.throwIfAborted()
+    }
+  }
+
+  /** @type {Reader['summaries']} */
+  async summaries (range) {
+    if (this.#options.layout === 'document' || !this.#readable.dialect.stddev) return summariesOf(this, range)
+    const { sensors, statistics, signal } = range
+    const asked = /** @type {Statistic[]} */ (['count', ...statistics.filter(name => name !== 'count')])
+    const { statistic = Number } = this.#readable.dialect
+    return this.#attempt(signal, async (session, table) => {
+      /** @type {Summary[]} */
+      const summaries = []
+      const add = (/** @type {any} */ bucket, /** @type {string} */ sensor, /** @type {any[]} */ cells) => {
+        const numbers = cells.map(cell => cell === null ? undefined : statistic(cell))
+        const [count = 0] = numbers
+        if (count === 0) return
+        const values = Object.fromEntries(asked.map((name, i) => [name, name === 'stddev' && count < 2 ? undefined : numbers[i]]))
+        summaries.push(summary(BigInt(bucket), sensor, values, statistics))
+      }
+      const known = sensors.filter(sensor => table.has(sensor) && table.hasNumbers(sensor))
+      const maxRows = Math.floor(MAX_SUMMARIES / (table.isNarrow ? 1 : known.length))
+      for (let first = 0; first < known.length; first += SENSORS_A_STATEMENT) {
+        const some = known.slice(first, first + SENSORS_A_STATEMENT)
+        const rows = await session.all(table.summaries(some, range, asked, maxRows + 1))
+        if (rows.length > maxRows || summaries.length + rows.length > MAX_SUMMARIES) throw tooManySummaries()
+        for (const [bucket, ...rest] of rows) {
+          if (table.isNarrow) add(bucket, String(rest[0]), rest.slice(1))
+          else some.forEach((sensor, i) => add(bucket, sensor, rest.slice(i * asked.length, (i + 1) * asked.length)))
+        }
+      }
+      return inOrder(summaries, sensors)
+    })
+  }
+
+  /** @type {Reader['edge']} */
+  async edge (range) {
+    if (this.#options.layout === 'document') return edgeOf(this, range)
+    return this.#attempt(range.signal, async (session, table) => {
+      if (!table.has(range.sensor) || !table.hasNumbers(range.sensor)) return null
+      for await (const { from, to } of slices(session, table, range, range.last)) {
+        const [found] = await session.all(table.edge({ ...range, from, to }))
+        if (found) return BigInt(found[0])
+      }
+      return null
+    })
+  }
+
+  /** @type {Reader['minimum']} */
+  async minimum (range) {
+    if (this.#options.layout === 'document') return minimumOf(this, range)
+    return this.#attempt(range.signal, async (session, table) => {
+      if (!table.has(range.sensor) || !table.hasNumbers(range.sensor)) return null
+      /** @type {any[]|null} */
+      let least = null
+      for await (const { from, to } of slices(session, table, range)) {
+        const [found] = await session.all(table.minimum({ ...range, from, to }))
+        if (found && (least === null || found[1] < least[1])) least = found
+      }
+      return least && BigInt(least[0])
+    })
+  }
+
+  async close () {
+    await this.#readable.close?.()
+  }
+
+  /** @param {Parameters<Reader['samples']>[0]} range */
+  #pages (range) {
+    const { sensors, pageRows = PAGE_ROWS, signal } = range
+    return handedOver((/** @type {(page: Sample[]) => Promise<boolean>} */ give) => this.#attempt(signal, async (session, table) => {
+      const known = sensors.filter(sensor => table.has(sensor))
+      if (known.length === 0) return
+      const pages = new Pages({ sensors, pageRows })
+      const addRow = rowAdder(pages, table, known)
+      const rowsAtATime = Math.ceil(pageRows / (table.isNarrow ? 1 : known.length))
+      for await (const slice of slices(session, table, range)) {
+        for await (const rows of session.rows(table.samples(known, slice), rowsAtATime)) {
+          for (const row of rows) addRow(row)
+          for (const page of pages.full()) if (!await give(page)) return
+        }
+      }
+      for (const page of pages.rest()) if (!await give(page)) return
+    }))
+  }
+
+  /** @param {Range} range */
+  async * #documents (range) {
+    const fetched = handedOver((/** @type {(rows: any[][]) => Promise<boolean>} */ give) => this.#attempt(range.signal, async (session, table) => {
+      const { first, to } = documentRange(range, table.intervalNs)
+      for await (const rows of session.rows(table.documents({ from: first, to }), DOCUMENTS_AT_A_TIME)) if (!await give(rows)) return
+    }))
+    for await (const rows of fetched) {
+      for (const [time, measurements] of rows) if (measurements !== null) yield { time: BigInt(time), measurements }
+    }
+  }
+
+  /**
+   * @template T
+   * @param {AbortSignal|undefined} signal
+   * @param {(session: ReadSession, table: TableStatements) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #attempt (signal, work) {
+    const { table, dialect } = this.#readable
+    try {
+      signal?.throwIfAborted()
+      return await this.#readable.read(async session =>
+        work(session, new TableStatements(this.#options, table, await session.columns(), dialect)), signal)
+    } catch (error) {
+      if (signal?.aborted || error instanceof SluiceError) throw error
+      throw this.#readable.failure(error)
+    }
+  }
+}
+
+/** @param {ReadSession} session @param {TableStatements} table @param {Times} range @param {boolean} [backwards] */
+function slices (session, table, range, backwards) {
+  return session.slices?.(table, range, backwards) ?? [range]
+}
+
+/** @param {Pages} pages @param {TableStatements} table @param {string[]} sensors @returns {(row: any[]) => void} */
+function rowAdder (pages, table, sensors) {
+  if (table.isNarrow) {
+    const valueOf = table.valueColumns.map(column => table.valueOf(column))
+    return row => {
+      const sensor = String(row[1])
+      const place = row.findIndex((cell, i) => i > 1 && cell !== null)
+      // A database may take other texts for the same sensor.
+      if (place !== -1 && pages.has(sensor)) pages.add(BigInt(row[0]), sensor, valueOf[place - 2](row[place]))
+    }
+  }
+  const valueOf = sensors.map(sensor => table.valueOf(sensor))
+  return row => {
+    const time = BigInt(row[0])
+    for (let i = 0; i < sensors.length; i++) if (row[i + 1] !== null) pages.add(time, sensors[i], valueOf[i](row[i + 1]))
+  }
+}

@@ -1,0 +1,292 @@
+import { SluiceError } from '../../base/errors.js'
+import { MEASUREMENTS } from '../../batch/layouts.js'
+
+/**
+ * The statements that read a table of any layout, in a database's own SQL. Names of sensors become identifiers only where the table has
+ * such a column; all else is a parameter.
+ *
+ * @typedef {import('../reading/table.js').TableOptions} TableOptions
+ * @typedef {import('../reader.js').Sample} Sample
+ * @typedef {import('../reader.js').Statistic} Statistic
+ * @typedef {{from: bigint, to: bigint}} Times
+ * @typedef {{sql: string, values: any[]}} Statement
+ * @typedef {'int64'|'float64'|'text'|'sensor'} ParameterType  a sensor is a text that is compared with what `sensor` returns
+ * @typedef {(value: any, type: ParameterType) => string} AddParameter
+ *
+ * @typedef {object} Column  of a table as it is
+ * @property {string} name
+ * @property {string} kind  its type, as the dialect knows it
+ * @property {boolean} [isComputed]  when it is read
+ *
+ * @typedef {object} Timestamps  what a column of the database's own type of time is used for
+ * @property {string} nanoseconds  the time since 1970, as an expression
+ * @property {((times: Times) => string)|null} within  the rows of a range and perhaps some at its ends, by a condition
+ *   that an index on the column can meet; null where that is of no use
+ * @property {boolean} [isExact]  `within` includes no other rows
+ *
+ * @typedef {object} ReadDialect  what a database supplies
+ * @property {(name: string) => string} quote  an identifier
+ * @property {readonly string[]} ownNames  columns of a wide table that hold no sensor
+ * @property {string} missingTableFix  what to check where a table does not exist
+ * @property {string} timeTypes  of columns that can be read as time, for messages
+ * @property {(kind: string) => boolean} isNanoseconds  whether such a column can hold nanoseconds since 1970
+ * @property {(quoted: string, column: Column) => Timestamps|null} timestamps  of a column; null where that is not of a type of time
+ * @property {(column: string, kind: string) => string} sensor  a quoted column of sensors' names or numbers, as text
+ * @property {(column: string, kind: string) => string|null} number  the value of a quoted column, NULL where it is NaN or not a number; null
+ *   of a column that never holds numbers
+ * @property {(numbers: string[]) => string} [firstOf]  the first of them that is not NULL; coalesce unless given
+ * @property {(number: string) => string} double  as what is computed with
+ * @property {string} [stddev]  its function for that of a sample; without it, all summaries are computed from the samples
+ * @property {(value: any, type: ParameterType, values: any[]) => string} parameter  how a statement refers to the value, which goes to the
+ *   end of `values`; it is called in the order in which the parameters stand in the statement
+ * @property {(column: string, isBytes: boolean) => string} [cell]  how a quoted column's values are selected, where not as they are;
+ *   `isBytes` of a narrow table's column of bytes
+ * @property {(kind: string, isBytes: boolean) => (cell: any) => Sample['value']} valueOf  what makes a sample's value of a cell, not NULL
+ * @property {(cell: any) => number} [statistic]  a statistic's cell, not NULL, as a number; Number unless given
+ * @property {boolean} [refusesNul]  no text contains the character NUL, and none can be compared with one that does
+ */
+
+/** A table as it is, and what to ask of it. */
+export class TableStatements {
+  #options
+  #name
+  #dialect
+  /** types by column @type {Map<string, string>} */
+  #kinds
+  /** the time in nanoseconds */
+  #exact
+  /** @type {Timestamps['within']} */
+  #within
+  #isWithinExact
+  /** @type {string[]} */
+  #order
+
+  /**
+   * @param {TableOptions} options
+   * @param {string} name  of the table, quoted
+   * @param {Column[]} columns  none of a table that does not exist
+   * @param {ReadDialect} dialect
+   * @throws {SluiceError} SLUICE_QUERY_TABLE
+   */
+  constructor (options, name, columns, dialect) {
+    const { timeColumn, valueColumn, intervalMs } = options
+    this.#options = options
+    this.#name = name
+    this.#dialect = dialect
+    this.#kinds = new Map(columns.map(column => [column.name, column.kind]))
+    this.isNarrow = options.layout === 'narrow'
+    this.intervalNs = BigInt(intervalMs) * 1_000_000n
+    const valueColumns = ['', '_int64', '_string', '_bytes'].map(ending => valueColumn + ending).filter(each => this.#kinds.has(each))
+    this.valueColumns = this.isNarrow ? valueColumns : []
+    if (columns.length === 0) {
+      throw new SluiceError('SLUICE_QUERY_TABLE', `The table ${name} does not exist.`, {
+        fix: `${dialect.missingTableFix}; the sink creates it with its first batch.`
+      })
+    }
+
+    const times = [`${timeColumn}_ns`, timeColumn].flatMap(each => columns.find(found => found.name === each) ?? [])
+    const exact = times.find(({ kind }) => dialect.isNanoseconds(kind))?.name
+    const column = times.find(each => each.name === timeColumn)
+    const quoted = dialect.quote(timeColumn)
+    const timestamps = column ? dialect.timestamps(quoted, column) : null
+    if (exact === undefined && timestamps === null) throw this.#noTime()
+    this.#exact = exact !== undefined ? dialect.quote(exact) : /** @type {Timestamps} */ (timestamps).nanoseconds
+    this.#within = timestamps?.within ?? null
+    this.#isWithinExact = exact === undefined && timestamps?.isExact === true
+    this.#order = this.#within ? [quoted, ...exact !== undefined ? [this.#exact] : []] : [this.#exact]
+    this.#checkColumns()
+  }
+
+  /** @param {string} sensor */
+  has (sensor) {
+    if (this.isNarrow) return !this.#dialect.refusesNul || !sensor.includes('\0')
+    const { timeColumn } = this.#options
+    return this.#kinds.has(sensor) && ![...this.#dialect.ownNames, timeColumn, `${timeColumn}_ns`].includes(sensor)
+  }
+
+  /** Whether a sensor that the table has may have values that are numbers. @param {string} sensor */
+  hasNumbers (sensor) {
+    return this.#number(sensor) !== null
+  }
+
+  /** What makes a sample's value of a cell of a column, not NULL. @param {string} column */
+  valueOf (column) {
+    return this.#dialect.valueOf(this.#kinds.get(column) ?? '', this.#holdsBytes(column))
+  }
+
+  /**
+   * Rows of time, then in the narrow layout sensor and value columns, else the value of each sensor.
+   * @param {string[]} sensors
+   * @param {Times} range
+   */
+  samples (sensors, range) {
+    const columns = this.isNarrow ? [this.#sensor, ...this.valueColumns.map(name => this.#cell(name))] : sensors.map(name => this.#cell(name))
+    // Names of their own keep them apart where a driver returns rows as objects.
+    const selected = [this.#exact, ...columns.map((column, i) => `${column} AS sluice_${i}`)]
+    return this.#select(selected, add => {
+      const conditions = [this.#where(range, add), ...this.isNarrow ? [this.#oneOf(sensors, add)] : this.#someOf(sensors)]
+      return `${conditions.join(' AND ')} ORDER BY ${this.#sorted()}`
+    })
+  }
+
+  /** Rows of an interval's start and its document as text. @param {Times} range */
+  documents (range) {
+    return this.#select([this.#exact, this.#cell(MEASUREMENTS)], add => `${this.#where(range, add)} ORDER BY ${this.#sorted()}`)
+  }
+
+  /**
+   * Rows of bucket, then in the narrow layout the sensor, then the statistics, of each sensor in the others.
+   * @param {string[]} sensors  that have numbers
+   * @param {Times & {bucketNs?: bigint}} range
+   * @param {Statistic[]} statistics
+   * @param {number} limit  of rows
+   */
+  summaries (sensors, { bucketNs, ...range }, statistics, limit) {
+    const { values, add } = this.#parameters()
+    const length = () => add(bucketNs, 'int64')
+    const bucket = bucketNs === undefined
+      ? add(range.from, 'int64')
+      : `${this.#exact} - ((${this.#exact} % ${length()}) + ${length()}) % ${length()}`
+    const of = (/** @type {string} */ sensor) => statistics.map(name => this.#aggregate(name, String(this.#number(sensor))))
+    const columns = this.isNarrow ? [`${this.#sensor} AS sluice_sensor`, ...of('')] : sensors.flatMap(of)
+    const where = this.#where(range, add) + (this.isNarrow ? ` AND ${this.#oneOf(sensors, add)}` : '')
+    const groups = this.isNarrow ? 'sluice_bucket, sluice_sensor' : 'sluice_bucket'
+    const select = `SELECT ${[`${bucket} AS sluice_bucket`, ...columns].join(', ')} FROM ${this.#name}`
+    return { sql: `${select} WHERE ${where} GROUP BY ${groups} LIMIT ${limit}`, values }
+  }
+
+  /**
+   * The first or last row whose value is over or under a limit.
+   * @param {Times & {sensor: string, above?: number, below?: number, last?: boolean}} range
+   */
+  edge ({ sensor, above, below, last = false, ...range }) {
+    const number = String(this.#number(sensor))
+    return this.#one(sensor, range, add => {
+      const over = [
+        ...above === undefined ? [] : [`${number} > ${add(above, 'float64')}`],
+        ...below === undefined ? [] : [`${number} < ${add(below, 'float64')}`]
+      ]
+      return over.join(' OR ') || '1 = 0'
+    }, this.#sorted(last))
+  }
+
+  /** The first row of the least value. @param {Times & {sensor: string}} range */
+  minimum ({ sensor, ...range }) {
+    const number = String(this.#number(sensor))
+    return this.#one(sensor, range, () => `${number} IS NOT NULL`, `${number}, ${this.#sorted()}`)
+  }
+
+  /** The time of the row after so many of a range. @param {number} rows @param {Times} range @param {boolean} backwards */
+  after (rows, range, backwards) {
+    return this.#select([this.#exact], add => `${this.#where(range, add)} ORDER BY ${this.#sorted(backwards)} LIMIT 1 OFFSET ${rows}`)
+  }
+
+  /**
+   * Time and value of one row.
+   * @param {string} sensor
+   * @param {Times} range
+   * @param {(add: AddParameter) => string} condition
+   * @param {string} order
+   */
+  #one (sensor, range, condition, order) {
+    return this.#select([this.#exact, String(this.#number(sensor))], add => {
+      const only = this.isNarrow ? ` AND ${this.#oneOf([sensor], add)}` : ''
+      return `${this.#where(range, add)}${only} AND (${condition(add)}) ORDER BY ${order} LIMIT 1`
+    })
+  }
+
+  /** @param {string[]} columns  without parameters @param {(add: AddParameter) => string} where @returns {Statement} */
+  #select (columns, where) {
+    const { values, add } = this.#parameters()
+    return { sql: `SELECT ${columns.join(', ')} FROM ${this.#name} WHERE ${where(add)}`, values }
+  }
+
+  /** @returns {{values: any[], add: AddParameter}} */
+  #parameters () {
+    /** @type {any[]} */
+    const values = []
+    return { values, add: (value, type) => this.#dialect.parameter(value, type, values) }
+  }
+
+  /** The range in nanoseconds, and again in what an index may be on. @param {Times} range @param {AddParameter} add */
+  #where (range, add) {
+    const { source } = this.#options
+    return [
+      ...this.#within ? [this.#within(range)] : [],
+      ...this.#isWithinExact ? [] : [`${this.#exact} >= ${add(range.from, 'int64')} AND ${this.#exact} < ${add(range.to, 'int64')}`],
+      ...source === '' ? [] : [`${this.#dialect.quote('source')} = ${add(source, 'text')}`]
+    ].join(' AND ')
+  }
+
+  #sorted (backwards = false) {
+    return this.#order.map(column => backwards ? `${column} DESC` : column).join(', ')
+  }
+
+  get #sensor () {
+    const { sensorColumn } = this.#options
+    return this.#dialect.sensor(this.#dialect.quote(sensorColumn), this.#kinds.get(sensorColumn) ?? '')
+  }
+
+  /** @param {string[]} sensors @param {AddParameter} add */
+  #oneOf (sensors, add) {
+    return `${this.#sensor} IN (${sensors.map(sensor => add(sensor, 'sensor')).join(', ')})`
+  }
+
+  /** Leaves out rows that have a value of none of them; of not too many, as conditions nest only so deep. @param {string[]} sensors */
+  #someOf (sensors) {
+    if (sensors.length > MAX_CONDITIONS) return []
+    return [`(${sensors.map(sensor => `${this.#dialect.quote(sensor)} IS NOT NULL`).join(' OR ')})`]
+  }
+
+  /** @param {string} name */
+  #cell (name) {
+    const column = this.#dialect.quote(name)
+    return this.#dialect.cell?.(column, this.#holdsBytes(name)) ?? column
+  }
+
+  /** @param {string} column */
+  #holdsBytes (column) {
+    return this.isNarrow && column === `${this.#options.valueColumn}_bytes`
+  }
+
+  /** A sensor's value as a number, NULL where it is not one; null where it never is. @param {string} sensor */
+  #number (sensor) {
+    const numbers = (this.isNarrow ? this.valueColumns : [sensor]).flatMap(name =>
+      this.#dialect.number(this.#dialect.quote(name), this.#kinds.get(name) ?? '') ?? [])
+    if (numbers.length < 2) return numbers[0] ?? null
+    return this.#dialect.firstOf?.(numbers) ?? `coalesce(${numbers.join(', ')})`
+  }
+
+  /** @param {Statistic} statistic @param {string} number */
+  #aggregate (statistic, number) {
+    const { double, stddev = '' } = this.#dialect
+    return statistic === 'count' ? `count(${number})` : `${{ mean: 'avg', min: 'min', max: 'max', stddev }[statistic]}(${double(number)})`
+  }
+
+  #checkColumns () {
+    const { layout, source, sensorColumn, valueColumn } = this.#options
+    if (source !== '') this.#demand('source', 'Leave the source empty.')
+    if (this.isNarrow) this.#demand(sensorColumn, 'Set the sensor column, or another layout.')
+    if (this.isNarrow && this.valueColumns.length === 0) this.#demand(valueColumn, 'Set the value column, or another layout.')
+    if (layout === 'document') this.#demand(MEASUREMENTS, 'Set another layout.')
+  }
+
+  /** @param {string} column @param {string} fix */
+  #demand (column, fix) {
+    if (this.#kinds.has(column)) return
+    throw new SluiceError('SLUICE_QUERY_TABLE', `The table ${this.#name} has no column ${this.#dialect.quote(column)}.`, { fix })
+  }
+
+  #noTime () {
+    const { timeColumn } = this.#options
+    this.#demand(timeColumn, 'Set the time column.')
+    const { quote, timeTypes } = this.#dialect
+    const kind = this.#kinds.get(timeColumn)
+    return new SluiceError('SLUICE_QUERY_TABLE', `The column ${quote(timeColumn)} of ${this.#name} is of type ${kind}.`, {
+      fix: `Set a time column of type ${timeTypes} with nanoseconds since 1970.`
+    })
+  }
+}
+
+/** SQLite nests expressions up to 1000 deep. */
+const MAX_CONDITIONS = 500
