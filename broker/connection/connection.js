@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mqtt from 'mqtt'
+import { backoff } from '../../gateway/base/backoff.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { problem, problemOf } from './problems.js'
 
@@ -107,7 +108,7 @@ export const schema = {
   }
 }
 
-const SHORTEST_DELAY_MS = 200
+const MIN_DELAY_MS = 200
 const MAX_DELAY_MS = 15_000
 /** A connection that lasted so long makes the next loss a first one. */
 const STEADY_AFTER_MS = 2000
@@ -164,7 +165,7 @@ export class Connection {
       password: options.password || undefined,
       keepalive: options.keepAliveSeconds ?? schema.properties.keepAliveSeconds.default,
       connectTimeout: CONNECT_TIMEOUT_MS,
-      reconnectPeriod: SHORTEST_DELAY_MS,
+      reconnectPeriod: MIN_DELAY_MS,
       reconnectOnConnackError: true,
       resubscribe: false,
       queueQoSZero: false
@@ -204,7 +205,7 @@ export class Connection {
       this.#logged = null
       this.#steady = setTimeout(() => {
         this.#attempts = 0
-        client.options.reconnectPeriod = SHORTEST_DELAY_MS
+        client.options.reconnectPeriod = MIN_DELAY_MS
       }, STEADY_AFTER_MS).unref()
       this.#options.log?.info(`Connected to the broker at ${this.place} (MQTT ${this.protocolVersion === 5 ? '5' : '3.1.1'}).`)
     })
@@ -252,8 +253,7 @@ export class Connection {
 
 /** @param {number} attempt  1, 2, 3, … */
 function delayMs (attempt) {
-  const longest = Math.min(MAX_DELAY_MS, SHORTEST_DELAY_MS * 2 ** attempt)
-  return SHORTEST_DELAY_MS + Math.random() * (longest - SHORTEST_DELAY_MS)
+  return MIN_DELAY_MS + backoff(attempt - 1, { first: MIN_DELAY_MS, max: MAX_DELAY_MS - MIN_DELAY_MS, jitter: 1 })
 }
 
 /** @param {string} url @returns {{place: string, target: import('mqtt').IClientOptions}} */

@@ -3,8 +3,8 @@ import { topicsOf } from '../topics.js'
 /** @typedef {import('./stream.js').Stream} Stream */
 
 /**
- * What the spools are to be told of the sinks' databases, gathered until it is sent: a copy of the databases' word, so an older one does no
- * harm.
+ * What the sinks' databases have stored, gathered until it is published to the spools: a copy of what the databases report, so an older
+ * one does no harm.
  */
 export class CommitNotes {
   /** @type {Map<string, {stream: Stream, sink: string}>} */
@@ -17,13 +17,13 @@ export class CommitNotes {
 
   /**
    * @param {import('mqtt').MqttClient} client
-   * @param {(sink: string) => boolean} hasTold  a sink whose database has not answered yet only says that it is there: the spools wait for
-   *   it
+   * @param {(sink: string) => boolean} isReady  a sink whose database has not reported yet only announces itself: the spools wait for it
    */
-  send (client, hasTold) {
+  publish (client, isReady) {
+    const { clientId } = client.options
     for (const { stream, sink } of this.#due.values()) {
-      const epochs = hasTold(sink) ? stream.storedRanges(sink) : null
-      client.publish(topicsOf(stream.gateway, stream.source).commit(sink), JSON.stringify({ clientId: client.options.clientId, epochs }), { qos: 1, retain: true })
+      const epochs = isReady(sink) ? stream.storedRanges(sink) : null
+      client.publish(topicsOf(stream.gateway, stream.source).commit(sink), JSON.stringify({ clientId, epochs }), { qos: 1, retain: true })
     }
     this.#due.clear()
   }

@@ -1,6 +1,8 @@
 /**
  * What the consumer needs of the part of the gateway that it hands batches to. `gateway/flow/` provides it.
  *
+ * @typedef {{topic: string, payload: Buffer, qos?: number, properties?: {contentType?: string}}} Packet  a message from the broker
+ *
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
  *
@@ -21,7 +23,7 @@
  * @property {string[]} sinks  those that must settle it
  * @property {(sink: string, record: Batch) => Promise<unknown>} mark  stores a commit record of no rows, however long it takes; never
  *   rejects
- * @property {(sink: string) => void} onFinished  the sink is done with it
+ * @property {(sink: string) => void} onFinished  the sink has finished with it
  *
  * @typedef {object} Delivery  a batch on its way through the flow to its sinks
  * @property {string} id
@@ -29,8 +31,8 @@
  * @property {Identity} identity
  * @property {Map<string, {state: 'open'|'marking'|'finished'}>} sinks
  * @property {boolean} finished  every sink is
- * @property {boolean} idle  nobody has it in hand, yet it is not finished
- * @property {boolean} waiting  some sink is not finished and has nothing of it in hand
+ * @property {boolean} idle  no sink has anything of it to store, yet it is not finished
+ * @property {boolean} waiting  some sink is not finished and has nothing of it to store
  * @property {number} attempts  how often it went into the flow since a sink last released a piece of it
  * @property {number} activeAtMs  monotonic
  * @property {() => void} begin  it goes into the flow, perhaps again

@@ -7,10 +7,10 @@ import { epochCounter } from '../spool/segment.js'
  *   publisher: two of one gateway may stage one source
  *
  * @typedef {object} Epoch  what is known of one epoch of a source
- * @property {string|null} spool  whose head named it; once that does no more, the spool has let go of all of it. Null: known by its data
+ * @property {string|null} spool  whose head named it; once that no longer does, the spool has released all of it. Null: known by its data
  *   only
- * @property {number} first  below it the spool holds nothing any more
- * @property {number} last  the newest the spool is known to hold; -1: none
+ * @property {number} first  the spool has nothing below it any more
+ * @property {number} last  the newest that the spool is known to have; -1: none
  * @property {RangeSet} lost  damaged in the spool
  * @property {number} seen  the newest that came on `data`; -1: none
  * @property {RangeSet} parked
@@ -20,7 +20,7 @@ import { epochCounter } from '../spool/segment.js'
 const SILENT_MS = 60_000
 
 /**
- * What a consumer knows of one source: what its spool holds, what came, what each sink's database has. It tells what a sink lacks.
+ * What a consumer knows of one source: what its spool has, what came, what each sink's database has stored; and so what is missing.
  */
 export class Stream {
   /** @type {Map<string, Epoch>} */
@@ -42,13 +42,15 @@ export class Stream {
 
   get headKnown () { return this.#heardMs.size > 0 }
 
-  /** The spool says what it holds. @param {Head} head @returns {boolean} whether it names an epoch that no head had named */
+  /** The spool has published what it has. @param {Head} head @returns {boolean} whether it names an epoch that no head had named */
   setHead ({ spool, epochs }) {
     const now = this.nowMs()
     this.#heardMs.set(spool, now)
     const named = new Set(epochs.map(({ epoch }) => epoch))
     for (const [name, epoch] of this.epochs) {
-      const isGone = epoch.spool === spool ? !named.has(name) : epoch.spool !== null && now - (this.#heardMs.get(epoch.spool) ?? 0) > SILENT_MS
+      const isGone = epoch.spool === spool
+        ? !named.has(name)
+        : epoch.spool !== null && now - (this.#heardMs.get(epoch.spool) ?? 0) > SILENT_MS
       if (isGone) epoch.first = epoch.last + 1
     }
     let isNew = false
@@ -71,7 +73,7 @@ export class Stream {
   hold (epoch, seq) { this.#held.add(`${epoch}/${seq}`) }
 
   /** @param {string} epoch @param {number} seq */
-  letGo (epoch, seq) { this.#held.delete(`${epoch}/${seq}`) }
+  release (epoch, seq) { this.#held.delete(`${epoch}/${seq}`) }
 
   /** @param {string} epoch @param {number} seq */
   park (epoch, seq) { this.#epoch(epoch).parked.add(seq) }
@@ -80,7 +82,7 @@ export class Stream {
   isParked (epoch, seq) { return this.epochs.get(epoch)?.parked.has(seq) ?? false }
 
   /**
-   * The database's word on what it has stored.
+   * What a sink reports as stored.
    * @param {string} sink
    * @param {import('../../gateway/databases/sink.js').Committed[]} committed
    */
@@ -101,48 +103,46 @@ export class Stream {
     return this.#storedIn(sink, epoch).has(seq)
   }
 
-  /** What the sink has of the epochs the spool still holds: for `commit`. @param {string} sink */
+  /** What the sink has stored of the epochs the spool still has: for `commit`. @param {string} sink */
   storedRanges (sink) {
     const stored = this.#stored.get(sink) ?? new Map()
     return Object.fromEntries([...stored].filter(([epoch]) => !this.headKnown || this.#isLive(epoch)))
   }
 
   /**
-   * Ranges that some of the sinks lacks and the spool holds, oldest first. What is below a batch that came was sent and did not arrive;
-   * what
-   * is above the newest may be on its way, unless the stream has gone quiet.
+   * Ranges that some of the sinks lacks and the spool has, oldest first. What is below a batch that came was sent and did not arrive;
+   * what is above the newest may be on its way, unless the source has gone quiet.
    * @param {string[]} sinks
    * @param {{limit: number, quiet: boolean}} options  limit: at most so many batches
    * @returns {{epoch: string, first: number, last: number}[]}
    */
-  lacks (sinks, { limit, quiet }) {
+  missing (sinks, { limit, quiet }) {
     const live = this.#inOrder()
     const newestSeen = new Map(live.filter(([, { seen }]) => seen >= 0).map(([name, { spool }]) => [spool, epochCounter(name)]))
-    const lacking = []
+    const found = []
     for (const [epoch, { spool, first, last, lost, seen, parked }] of live) {
       const sentUpTo = quiet || epochCounter(epoch) < (newestSeen.get(spool) ?? -1) ? last : seen - 1
       const missing = new RangeSet(sinks.flatMap(sink => this.#storedIn(sink, epoch).missing(first, sentUpTo)))
       for (const [from, to] of without(missing.ranges, lost, parked, this.#heldOf(epoch))) {
-        if (limit <= 0) return lacking
+        if (limit <= 0) return found
         const end = Math.min(to, from + limit - 1)
-        lacking.push({ epoch, first: from, last: end })
+        found.push({ epoch, first: from, last: end })
         limit -= end - from + 1
       }
     }
-    return lacking
+    return found
   }
 
   /**
-   * How many batches the sink can never get: damaged, or dropped by the spool before the sink had them. What was gone before the first
-   * batch
-   * that the sink has stored is its shortfall, not a loss: it was new then, and a new or emptied table starts at what the spool still
-   * holds.
+   * How many batches the sink can never get: damaged, or evicted by the spool before the sink had them. What was gone before the first
+   * batch that the sink has stored is its shortfall, not a loss: it was new then, and a new or emptied table starts at what the spool
+   * still has.
    * @param {string} sink
    */
   lost (sink) {
     const counts = { lost: 0, shortfall: 0 }
     const stored = this.#stored.get(sink)
-    if (!stored) return counts // it has not told yet
+    if (!stored) return counts // it has not reported yet
     const begin = beginningOf(stored)
     for (const [epoch, known] of this.epochs) {
       for (const [from, to] of this.#goneFrom(epoch, known, sink)) {
@@ -153,7 +153,7 @@ export class Stream {
     return counts
   }
 
-  /** What the spool holds, for compaction. */
+  /** What the spool has, for compaction. */
   heads () {
     return [...this.epochs].map(([epoch, { first, last }]) => ({ gateway: this.gateway, source: this.source, epoch, first, last }))
   }
@@ -210,17 +210,27 @@ function beginningOf (stored) {
 }
 
 /**
- * A `head` message: anybody may have published it, and it is retained.
+ * Reads a `head` message: anybody may have published it, and it is retained.
  * @param {Uint8Array} payload
  * @returns {Head}
  */
 export function readHead (payload) {
   const { spool = '', epochs } = JSON.parse(Buffer.from(payload).toString())
-  const isRange = (/** @type {any} */ first, /** @type {any} */ last) => Number.isSafeInteger(first) && Number.isSafeInteger(last) && first >= 0 && last >= first
-  const isEpoch = (/** @type {any} */ { epoch, first, last, lost = [] }) => typeof epoch === 'string' && epochCounter(epoch) >= 0 && isRange(first, last) &&
-    Array.isArray(lost) && lost.every(range => isRange(range[0], range[1]))
-  if (typeof spool !== 'string' || !Array.isArray(epochs) || !epochs.every(isEpoch)) throw new SluiceError('SLUICE_PROTOCOL', 'It is not a list of epochs with first and last.')
+  if (typeof spool !== 'string' || !Array.isArray(epochs) || !epochs.every(isEpoch)) {
+    throw new SluiceError('SLUICE_PROTOCOL', 'It is not a list of epochs with first and last.')
+  }
   return { spool, epochs }
+}
+
+/** @param {any} value */
+function isEpoch ({ epoch, first, last, lost = [] }) {
+  return typeof epoch === 'string' && epochCounter(epoch) >= 0 && isRange(first, last) &&
+    Array.isArray(lost) && lost.every(range => isRange(range[0], range[1]))
+}
+
+/** @param {any} first @param {any} last */
+function isRange (first, last) {
+  return Number.isSafeInteger(first) && Number.isSafeInteger(last) && first >= 0 && last >= first
 }
 
 /** @param {[number, number][]} ranges @param {RangeSet[]} others */

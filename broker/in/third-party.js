@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
 import { describe } from '../../gateway/base/errors.js'
-import { again } from '../../gateway/base/backoff.js'
 import { isForTopic, parseTopic } from '../topics.js'
+import { Keeper } from './keeper.js'
 
 /**
- * @typedef
- *   {import('./consumer.js').Packet & {qos?: number, retain?: boolean, dup?: boolean, properties?: {subscriptionIdentifier?: number|number[]}}}
+ * @typedef {import('./contract.js').Packet & {retain?: boolean, dup?: boolean, properties?: {subscriptionIdentifier?: number|number[]}}}
  *   Packet
  *
  * @typedef {object} ThirdPartyOptions
  * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements, of its own: what waits
- *   here holds up no batch
+ *   here blocks no batch
  * @property {string[]} topics  MQTT topic filters
  * @property {(packet: Packet) => Promise<void>} keep  resolves once the message is safe; called again for the same packet when it fails
  * @property {number} [maxPending]
@@ -21,81 +20,70 @@ import { isForTopic, parseTopic } from '../topics.js'
 const SHARED = '$share/'
 
 /**
- * Receives the messages of others and acknowledges each once it is safe, in the order of arrival. Our own topics are left alone, whatever
- * the filters say, and so is what an
- * earlier deploy has subscribed to. A retained message is taken when the session is new; a broker sends it again at each later
- * subscription, and it would be stored again.
+ * Receives third-party messages and acknowledges each once it is safe, in the order of arrival. Our own topics are left alone, whatever the
+ * filters say, and so is what an earlier deploy has subscribed to. A retained message is accepted when the session is new; a broker sends
+ * it again at each later subscription, and it would be stored again.
  */
 export class ThirdPartyConsumer {
   counters = { received: 0, dropped: 0 }
   #options
+  #keeper
   #pending = 0
   #closed = false
   #hadSession = false
   /** Of each filter: it comes back with what is sent for it. @type {Map<string, number>} */
   #identifiers
-  /** How many connections have ended. */
-  #ended = 0
 
   /** @param {ThirdPartyOptions} options */
   constructor (options) {
     this.#options = { maxPending: 1000, onDropped () {}, log: console, ...options }
-    const { client, topics } = options
+    const { client, topics, log } = this.#options
+    this.#keeper = new Keeper(client, log)
     this.#identifiers = new Map(topics.map(filter => [filter, identifierOf(filter)]))
     client.on('connect', this.#onConnect)
-    client.on('close', this.#onClose)
     if (client.connected) this.#subscribe()
   }
 
   /** @param {Packet} packet @param {() => void} ack */
   receive (packet, ack) {
-    const { topics, keep, log, maxPending, onDropped } = this.#options
+    const { topics, keep, maxPending, onDropped } = this.#options
     if (this.#closed) return
     if (parseTopic(packet.topic) || !topics.some(filter => isForTopic(filter, packet.topic))) return ack()
     if (packet.retain && !packet.dup && this.#hadSession) return ack()
     if (this.#isCopy(packet)) return ack()
     this.counters.received++
-    if (packet.qos === 0 && this.#pending >= maxPending) { // nobody would send it again, and nothing can hold it back
+    if (packet.qos === 0 && this.#pending >= maxPending) { // nobody would send it again, and nothing can make its sender wait
       this.counters.dropped++
       onDropped()
       return
     }
-    const ended = this.#ended
     this.#pending++
-    again(async () => {
-      await keep(packet)
-      ack()
-    }, {
-      goesOn: () => !this.#closed && (this.#ended === ended || packet.qos === 0),
-      onError: error => log.error(`A message on ${packet.topic} cannot be kept, and stays with the broker: ${describe(error)}`)
-    }).finally(() => { this.#pending-- })
+    this.#keeper.keep(packet, ack, () => keep(packet)).finally(() => { this.#pending-- })
   }
 
   /** Stops at once; what is not kept stays unacknowledged and comes again. The client is its owner's to end. */
   close () {
     this.#closed = true
-    const { client } = this.#options
-    client.off('connect', this.#onConnect)
-    client.off('close', this.#onClose)
+    this.#keeper.close()
+    this.#options.client.off('connect', this.#onConnect)
   }
 
   /**
-   * Where filters overlap (and those of an earlier deploy may, too), a broker of MQTT 5 sends a message once for each, and says for which:
-   * that for the first of ours is taken. What is
-   * shared comes to one of many, so it is not counted on where another filter fits as well.
+   * Where filters overlap (and those of an earlier deploy may, too), an MQTT 5 broker sends a message once for each, and names the
+   * subscription: the one for the first of our filters is accepted. A shared subscription's messages go to one of many clients, so it is
+   * not relied on where another filter matches as well.
    * @param {Packet} packet
    */
   #isCopy ({ topic, properties }) {
     const identifiers = [properties?.subscriptionIdentifier ?? []].flat()
     if (identifiers.length === 0) return false
-    const fitting = this.#options.topics.filter(filter => isForTopic(filter, topic))
-    const own = fitting.find(filter => !filter.startsWith(SHARED))
-    return !(own ? [own] : fitting).some(filter => identifiers.includes(/** @type {number} */ (this.#identifiers.get(filter))))
+    const matching = this.#options.topics.filter(filter => isForTopic(filter, topic))
+    const own = matching.find(filter => !filter.startsWith(SHARED))
+    return !(own ? [own] : matching).some(filter => identifiers.includes(/** @type {number} */ (this.#identifiers.get(filter))))
   }
 
-  #onClose = () => { this.#ended++ }
-
-  #onConnect = (/** @type {{sessionPresent: boolean, properties?: {subscriptionIdentifiersAvailable?: boolean}}} */ { sessionPresent, properties }) => {
+  /** @param {{sessionPresent: boolean, properties?: {subscriptionIdentifiersAvailable?: boolean}}} connack */
+  #onConnect = ({ sessionPresent, properties }) => {
     this.#hadSession = sessionPresent
     this.#subscribe(properties?.subscriptionIdentifiersAvailable)
   }
@@ -106,7 +94,8 @@ export class ThirdPartyConsumer {
       const subscriptionIdentifier = this.#identifiers.get(topic)
       client.subscribe(topic, { qos: 1, ...isIdentified && { properties: { subscriptionIdentifier } } }, (error, granted) => {
         const isRefused = granted?.some(({ qos }) => qos >= 128)
-        if ((error || isRefused) && client.connected) log.error(`The broker refuses the subscription to ${topic}${error ? `: ${describe(error)}` : ''}`)
+        if ((!error && !isRefused) || !client.connected) return
+        log.error(`The broker refuses the subscription to ${topic}${error ? `: ${describe(error)}` : ''}`)
       })
     }
   }

@@ -16,8 +16,8 @@ import { Spool } from '../spool/spool.js'
  * @property {'block'|'drop-oldest'} [whenFull]
  * @property {import('../spool/spool.js').FsyncPolicy} [fsync]
  * @property {number} [fsyncIntervalMs]
- * @property {number} [headIntervalMs]  how often it says what the spools hold
- * @property {(source: string) => string[]} [requiredSinks]  sinks known to be there before they say so
+ * @property {number} [headIntervalMs]  how often it publishes what the spools have
+ * @property {(source: string) => string[]} [requiredSinks]  sinks that are required before they announce themselves
  * @property {string} [ledger]
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
@@ -26,7 +26,7 @@ const MAX_SOURCES = 1000
 const MAX_NAME_BYTES = 200
 
 /**
- * The way into staging: a spool for each source, and one publisher for them all. What an earlier run left in the spools goes on being sent.
+ * The way into staging: a spool for each source, and one publisher for them all. What an earlier run left in the spools is sent too.
  *
  * Events: `full` and `room` (source): appending to it waits, goes on; `dropped` (source, {batches, rows}).
  */
@@ -89,11 +89,13 @@ export class Stage extends EventEmitter {
     }
   }
 
-  /** What was handed over is written down; the client is its owner's to end. */
+  /** What was handed over is written down; the client is its owner's to end. Rejects when a spool cannot be closed well. */
   async close () {
     this.publisher.close()
-    const opening = await Promise.allSettled(this.#opening.values())
-    await Promise.all(opening.map(result => result.status === 'fulfilled' && result.value.close()))
+    await Promise.allSettled(this.#opening.values())
+    const closed = await Promise.allSettled(Array.from(this.spools.values(), spool => spool.close()))
+    const failed = closed.find(({ status }) => status === 'rejected')
+    if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
   }
 
   /** @param {string} source */
@@ -111,10 +113,14 @@ export class Stage extends EventEmitter {
   async #open (source) {
     const name = folderName(source)
     if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
-      throw new SluiceError('SLUICE_SOURCE_NAME', `The source name "${source.slice(0, 40)}…" is too long.`, { fix: `Keep it under ${MAX_NAME_BYTES / 2} characters.` })
+      throw new SluiceError('SLUICE_SOURCE_NAME', `The source name "${source.slice(0, 40)}…" is too long.`, {
+        fix: `Keep it under ${MAX_NAME_BYTES / 2} characters.`
+      })
     }
     if (this.#opening.size >= MAX_SOURCES) {
-      throw new SluiceError('SLUICE_SOURCE_COUNT', `More than ${MAX_SOURCES} sources in one stage out; "${source}" is refused.`, { fix: 'Put what varies into a field or tag, not into the source name.' })
+      throw new SluiceError('SLUICE_SOURCE_COUNT', `More than ${MAX_SOURCES} sources in one stage out; "${source}" is refused.`, {
+        fix: 'Put what varies into a field or tag, not into the source name.'
+      })
     }
     const { folder, log, ...options } = this.options
     try {
@@ -127,18 +133,22 @@ export class Stage extends EventEmitter {
       this.publisher.add(spool)
       return spool
     } catch (error) {
-      throw new SluiceError('SLUICE_SPOOL_OPEN', `The spool of "${source}" cannot be opened: ${describe(error)}.`, { cause: error, fix: `See that ${join(folder, name)} is writable and its disk sound.` })
+      throw new SluiceError('SLUICE_SPOOL_OPEN', `The spool of "${source}" cannot be opened: ${describe(error)}.`, {
+        cause: error, fix: `Check that ${join(folder, name)} is writable and its disk works.`
+      })
     }
   }
 }
 
-/** @param {string} folder  made when missing */
+/** @param {string} folder  created when missing */
 async function openFolder (folder) {
   try {
     await mkdir(folder, { recursive: true })
     return await readdir(folder, { withFileTypes: true })
   } catch (error) {
-    throw new SluiceError('SLUICE_SPOOL_OPEN', `The folder of the spools cannot be opened: ${describe(error)}.`, { cause: error, fix: `See that ${folder} can be made and written to.` })
+    throw new SluiceError('SLUICE_SPOOL_OPEN', `The folder of the spools cannot be opened: ${describe(error)}.`, {
+      cause: error, fix: `Check that ${folder} can be created and written to.`
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The bytes that several spools may hold together. When they are used up, the spool that has kept a segment longest gives it up,
- * or the spool that wants room waits: its owner chooses.
+ * The bytes that several spools may take together. When they are used up, the oldest segment of all is evicted, or the spool that wants
+ * room waits: its owner chooses.
  *
  * @typedef {{oldestSegmentMs: number, reclaim(): Promise<boolean>, dropOldest(): Promise<boolean>, makeRoom(): void}} Holder
  */
@@ -18,20 +18,20 @@ export class Budget {
     return this.usedBytes + bytes <= this.maxBytes
   }
 
-  /** @param {number} bytes  negative gives back */
+  /** @param {number} bytes  negative frees them */
   use (bytes) {
     this.usedBytes += bytes
     if (bytes < 0) for (const holder of this.holders) holder.makeRoom()
   }
 
-  /** Takes back what is stored everywhere but still held. False when there is nothing of the kind. */
+  /** Frees what every required sink has stored. False when there is no such thing. */
   async reclaim () {
     let reclaimed = false
     for (const holder of this.holders) reclaimed = await holder.reclaim() || reclaimed
     return reclaimed
   }
 
-  /** Gives up the oldest segment of all holders. False when none has one to give. */
+  /** Evicts the oldest segment of all holders. False when there is none to evict. */
   async dropOldest () {
     const oldestFirst = [...this.holders].sort((a, b) => a.oldestSegmentMs - b.oldestSegmentMs)
     for (const holder of oldestFirst) {

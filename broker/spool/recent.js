@@ -1,5 +1,5 @@
 /**
- * The payloads a spool has accepted and not given to its publisher, in memory: one that keeps up never reads the disk.
+ * The payloads a spool has accepted and its publisher has not taken, in memory: a publisher that keeps up never reads the disk.
  */
 export class Recent {
   /** @type {Map<number, Uint8Array>} in order of seq */
@@ -21,7 +21,7 @@ export class Recent {
     }
   }
 
-  /** Given once: who wants it again reads the disk. @param {number} seq */
+  /** Once only: a second read goes to the disk. @param {number} seq */
   take (seq) {
     const payload = this.#payloads.get(seq)
     if (payload) {

@@ -68,7 +68,7 @@ export class Segment {
 
   /**
    * Opens what an earlier process left, which may have died at any point: a torn end is cut off, a damaged record in the middle
-   * is kept as a hole. Null when not even the description is whole: nothing in such a file was ever accepted.
+   * becomes a hole. Null when not even the description is whole: nothing in such a file was ever accepted.
    * @param {string} path
    * @returns {Promise<{segment: Segment|null, tornBytes: number, damaged: number[]}>}
    */
@@ -177,9 +177,8 @@ export class Segment {
 }
 
 /**
- * A little goes into the system's cache at once, which takes microseconds where a thread's wake-up takes ten times as long. While the file
- * is
- * being forced to disk that could wait for the disk, and the whole process with it: then, and with much to write, a thread does it.
+ * A little goes into the system's cache at once, which takes microseconds where a thread's wake-up takes ten times as long. While the
+ * file is being forced to disk, that could block the whole process: then, and with much to write, a thread does it.
  * @param {import('node:fs/promises').FileHandle} file
  * @param {Uint8Array[]} buffers
  * @param {number} position

@@ -1,6 +1,7 @@
 import { link, mkdir, readdir, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { RangeSet } from '../../gateway/batch/ranges.js'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { syncFolder } from '../../gateway/base/files.js'
 import { epochCounter, Segment, segmentNames } from './segment.js'
@@ -23,7 +24,7 @@ import { epochCounter, Segment, segmentNames } from './segment.js'
  */
 
 /**
- * The segment files of a spool, oldest first: what is in them, what of it no required sink lacks any more, and what can be given up.
+ * The segment files of a spool, oldest first: what is in them, what of it every required sink has stored, and what can be evicted.
  */
 export class Segments {
   /** @type {Segment[]} the last is written to while `#active` */
@@ -31,7 +32,7 @@ export class Segments {
   #active = false
   /** @type {Map<string, RangeSet>} epoch → seqs that are in no segment though their neighbours are */
   #lost = new Map()
-  /** The newest is being written: it cannot be given up now. */
+  /** The newest is being written: it cannot be removed now. */
   writing = false
   damagedBatches = 0
   tornBytes = 0
@@ -45,7 +46,9 @@ export class Segments {
 
   /** What of it some required sink has not stored. */
   get unstoredBytes () {
-    return this.#segments.reduce((sum, segment) => this.#openIn(segment).ranges.reduce((part, [first, last]) => part + segment.bytesOf(first, last), sum), 0)
+    return this.#segments.reduce((total, segment) => {
+      return this.#openIn(segment).ranges.reduce((sum, [first, last]) => sum + segment.bytesOf(first, last), total)
+    }, 0)
   }
 
   get batches () { return this.#segments.reduce((sum, { offsets }) => sum + offsets.length, 0) }
@@ -67,7 +70,7 @@ export class Segments {
     return epochs.filter(({ first, last }) => last >= first)
   }
 
-  /** Takes over what an earlier process left. */
+  /** Opens what an earlier process left. */
   async recover () {
     const { folder, gateway, source, budget, log } = this.options
     await mkdir(folder, { recursive: true })
@@ -90,7 +93,8 @@ export class Segments {
     const stranger = this.#segments.find(({ origin }) => origin.gateway !== gateway)
     if (stranger) {
       await this.close()
-      throw new SluiceError('SLUICE_SPOOL_GATEWAY', `It holds batches of the gateway ${stranger.origin.gateway}, and this is ${gateway}: nobody would ever say that they are stored.`, {
+      const text = `It holds batches of the gateway ${stranger.origin.gateway}, and this is ${gateway}: no sink would ever report them as stored.`
+      throw new SluiceError('SLUICE_SPOOL_GATEWAY', text, {
         fix: `Write that name into the file gateway-id of the data folder, or move ${folder} away.`
       })
     }
@@ -117,7 +121,7 @@ export class Segments {
   }
 
   /**
-   * Writes batches down, in the segment begun or a new one. Done again after a failure, it goes on where that was.
+   * Writes batches to the current segment or a new one. Called again after a failure, it continues where that happened.
    * @param {string} epoch
    * @param {import('./segment.js').Record[]} records
    */
@@ -144,7 +148,7 @@ export class Segments {
     return released
   }
 
-  /** Gives up the segment begun when all in it is stored: the next batch starts another. */
+  /** Removes the current segment when all in it is stored: the next batch starts another. */
   async reclaim () {
     const segment = this.writing ? undefined : this.#newest
     if (!segment || segment.offsets.length === 0 || this.#hasOpen(segment)) return false
@@ -153,7 +157,7 @@ export class Segments {
   }
 
   /**
-   * Removes the oldest segment that is not being written, stored or not.
+   * Evicts the oldest segment that is not being written, stored or not.
    * @returns {Promise<{batches: number, rows: number}|null>} what some required sink had not stored; null when there is none to remove
    */
   async dropOldest () {
@@ -168,10 +172,7 @@ export class Segments {
 
   async close () {
     this.options.budget.use(-this.bytes)
-    for (const segment of this.#segments) {
-      await segment.sync()
-      await segment.close()
-    }
+    await closeAll(...this.#segments.flatMap(segment => [() => segment.sync(), () => segment.close()]))
   }
 
   get #newest () { return this.#active ? this.#segments[this.#segments.length - 1] : undefined }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { replaceFile } from '../../gateway/base/files.js'
 import { batchBytes } from '../../gateway/batch/batch-bytes.js'
@@ -40,9 +41,9 @@ import { Segments } from './segments.js'
  */
 
 const WRITE_BYTES = 2 ** 22
-/** Brokers refuse what is much longer, and would be sent it again and again. */
+/** Brokers refuse what is much longer, and it would be sent again and again. */
 const MAX_PAYLOAD_BYTES = 2 ** 24
-/** What is full or broken is looked at again after so long. */
+/** How long until a full or failing disk is tried again. */
 const RETRY_MS = 1000
 
 /**
@@ -80,7 +81,8 @@ export class Spool extends EventEmitter {
     this.budget = budget
     this.requiredSinks = new RequiredSinks(folder)
     this.options = { encode, whenFull, fsync, fsyncIntervalMs, waitingBytes, log }
-    this.#segments = new Segments({ folder, gateway, source, requiredSinks: this.requiredSinks, budget, fsync, segmentBytes, ledger, write, log })
+    const { requiredSinks } = this
+    this.#segments = new Segments({ folder, gateway, source, requiredSinks, budget, fsync, segmentBytes, ledger, write, log })
   }
 
   /** @param {SpoolOptions} options */
@@ -113,12 +115,12 @@ export class Spool extends EventEmitter {
     return { ...this.#counted, damagedBatches, tornBytes }
   }
 
-  /** What the spool holds: for `head`. */
+  /** What the spool has: for `head`. */
   get epochs () { return this.#segments.epochs }
 
   /**
    * Accepts a batch: gives it its identity and writes it down. Resolves when it is produced (see FsyncPolicy); while the spool is full
-   * and blocks, that is later. Rejects with SLUICE_SPOOL_FULL when even the waiting room is, SLUICE_SPOOL_CLOSED after `close`.
+   * and blocks, that is later. Rejects with SLUICE_SPOOL_FULL when too much is waiting, with SLUICE_SPOOL_CLOSED once it closes.
    * @param {Batch} batch
    * @returns {Promise<Identity>}
    */
@@ -157,7 +159,7 @@ export class Spool extends EventEmitter {
   }
 
   /**
-   * What a sink says it has stored; segments that every required sink has are removed.
+   * What a sink reports as stored; segments that every required sink has stored are removed.
    * @param {string} sink
    * @param {Record<string, [number, number][]>} epochs
    */
@@ -167,22 +169,22 @@ export class Spool extends EventEmitter {
     if (isNews || released) await this.requiredSinks.save()
   }
 
-  /** The sink is waited for from now on, whatever it has stored. @param {string} sink */
+  /** The sink is required from now on, whatever it has stored. @param {string} sink */
   async require (sink) {
     if (!this.requiredSinks.sinks.has(sink)) await this.commit(sink, {})
   }
 
-  /** The sink is waited for no more. @param {string} sink */
+  /** The sink is no longer required. @param {string} sink */
   async forget (sink) {
     if (!this.requiredSinks.forget(sink)) return
     await this.requiredSinks.save()
     await this.#segments.release()
   }
 
-  /** Gives back what is stored everywhere but still held. */
+  /** Frees what every required sink has stored. */
   reclaim () { return this.#segments.reclaim() }
 
-  /** Gives up the oldest, stored or not. False when there is nothing to give. */
+  /** Evicts the oldest segment, stored or not. False when there is nothing to evict. */
   async dropOldest () {
     const dropped = await this.#segments.dropOldest()
     if (!dropped) return false
@@ -192,18 +194,17 @@ export class Spool extends EventEmitter {
     return true
   }
 
-  /** Other spools gave back room. */
+  /** Another spool has freed room. */
   makeRoom () { this.#wake() }
 
-  /** Waits for what was handed over, makes it durable, and lets go. What still finds no room is rejected. */
+  /** Waits for what was handed over, makes it durable, and releases the files. What still finds no room is rejected. */
   async close () {
     this.#closing = true
     this.#wake()
     await this.#pumping
     clearInterval(this.#syncTimer)
     this.budget.holders.delete(this)
-    await this.#segments.close()
-    await this.requiredSinks.save()
+    await closeAll(() => this.#segments.close(), () => this.requiredSinks.save())
   }
 
   async #pump () {
@@ -217,7 +218,7 @@ export class Spool extends EventEmitter {
     this.#waitingBytes = 0
   }
 
-  /** As many waiting batches as go into one write, under their identities. @returns {Pending[]} */
+  /** As many waiting batches as fit into one write, under their identities. @returns {Pending[]} */
   #encodeSome () {
     /** @type {Pending[]} */
     const pending = []
@@ -229,7 +230,7 @@ export class Spool extends EventEmitter {
       try {
         const payload = this.options.encode(batch.withIdentity(identity))
         if (payload.length > Math.min(MAX_PAYLOAD_BYTES, this.budget.maxBytes / 4)) {
-          throw new SluiceError('SLUICE_SPOOL_BATCH_TOO_BIG', `A batch of "${this.source}" takes ${payload.length} bytes; a batch may take 16 MiB, and no more than a quarter of the spool.`, { fix: 'Make the batch smaller.' })
+          throw tooBig(this.source, payload.length)
         }
         pending.push({ seq: this.#nextSeq++, rows: batch.rows, payload, resolve: () => resolve(identity), reject })
         size += payload.length
@@ -259,10 +260,10 @@ export class Spool extends EventEmitter {
     return written
   }
 
-  /** @param {(error: Error) => void} reject */
+  /** It was closed before it could write. @param {(error: Error) => void} reject */
   #refuse (reject) {
     this.#counted.refused++
-    reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool of "${this.source}" was closed while it could not write: ${this.blocked}.`))
+    reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool of "${this.source}" was closed while it could not write: ${this.blocked}.`))
   }
 
   /** @param {number} bytes */
@@ -270,20 +271,21 @@ export class Spool extends EventEmitter {
     while (!this.budget.fits(bytes)) {
       let why = `${Math.round(this.budget.maxBytes / 1e6)} MB are waiting for the sinks`
       try {
-        if (await this.#giveUp()) continue
+        if (await this.#freeSome()) continue
       } catch (error) {
-        why = `cannot give up what is stored: ${describe(error)}`
+        why = `cannot remove what is stored: ${describe(error)}`
       }
       if (!await this.#wait(why)) return false
     }
     return true
   }
 
-  async #giveUp () {
+  /** As little as possible is removed. False when there is nothing to remove. */
+  async #freeSome () {
     return await this.budget.reclaim() || (this.options.whenFull === 'drop-oldest' && this.budget.dropOldest())
   }
 
-  /** Does what needs the disk, again and again while the disk refuses. False when closed before. @param {() => Promise<void>} work */
+  /** Does what needs the disk, repeatedly while the disk refuses. False when closed before. @param {() => Promise<void>} work */
   async #persist (work) {
     while (true) {
       this.#segments.writing = true
@@ -293,7 +295,8 @@ export class Spool extends EventEmitter {
         return true
       } catch (error) {
         this.#segments.writing = false
-        if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC' && await this.#spareSpace().catch(() => false)) continue // the first error is the one to tell
+        const isDiskFull = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC'
+        if (isDiskFull && await this.#freeSome().catch(() => false)) continue // the first error is the one to report
         if (!await this.#wait(`cannot write to ${this.folder}: ${describe(error)}`)) return false
       } finally {
         this.#segments.writing = false
@@ -301,12 +304,7 @@ export class Spool extends EventEmitter {
     }
   }
 
-  /** On a full disk, as little is given up as can be. False when there is nothing to give. */
-  async #spareSpace () {
-    return await this.budget.reclaim() || (this.options.whenFull === 'drop-oldest' && await this.budget.dropOldest())
-  }
-
-  /** A seq must not go on over a restart: after a power cut the files may have lost what a database has already stored. */
+  /** A seq must not continue over a restart: after a power cut the files may have lost what a database has already stored. */
   async #startEpoch () {
     const path = join(this.folder, 'epoch')
     const kept = parseInt(await readFile(path, 'utf8').catch(() => '0'), 10) || 0
@@ -317,9 +315,10 @@ export class Spool extends EventEmitter {
 
   /** Waits for room, for a moment. False when closing. @param {string} why */
   async #wait (why) {
+    const isNews = this.blocked === null
+    this.blocked ??= why
     if (this.#closing) return false
-    if (this.blocked === null) {
-      this.blocked = why
+    if (isNews) {
       this.options.log.warn(`Spool of "${this.source}" is full: ${why}.`)
       this.emit('full')
     }
@@ -338,4 +337,10 @@ export class Spool extends EventEmitter {
     this.blocked = null
     this.emit('room')
   }
+}
+
+/** @param {string} source @param {number} bytes */
+function tooBig (source, bytes) {
+  const message = `A batch of "${source}" takes ${bytes} bytes; a batch may take 16 MiB, and no more than a quarter of the spool.`
+  return new SluiceError('SLUICE_SPOOL_BATCH_TOO_BIG', message, { fix: 'Make the batch smaller.' })
 }

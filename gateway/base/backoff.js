@@ -1,20 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const FIRST_WAIT_MS = 200
-const MAX_WAIT_MS = 10_000
+/**
+ * How long to wait before the next attempt: `first`, doubled each time, at most `max`, in whatever unit these are.
+ * @param {number} attempt  0 after the first failure
+ * @param {{first: number, max: number, jitter?: number, random?: () => number}} options  `jitter`: the share of the wait that is random;
+ *   1 is full jitter
+ */
+export function backoff (attempt, { first, max, jitter = 0, random = Math.random }) {
+  return Math.min(max, first * 2 ** attempt) * (1 - jitter * random())
+}
 
 /**
  * Does something until it succeeds, waiting longer after each failure.
+ * @param {() => boolean} isWanted  false ends it, whether it has succeeded or not
  * @param {() => Promise<void>} work
- * @param {{goesOn: () => boolean, onError: (error: unknown) => void}} options  `goesOn`: false ends it, whether it has succeeded or not
+ * @param {(error: unknown) => void} onError
  */
-export async function again (work, { goesOn, onError }) {
-  for (let waitMs = FIRST_WAIT_MS; goesOn(); waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
+export async function retryWhile (isWanted, work, onError) {
+  for (let attempt = 0; isWanted(); attempt++) {
     try {
       return await work()
     } catch (error) {
       onError(error)
-      await sleep(waitMs)
+      await sleep(backoff(attempt, { first: 200, max: 10_000 }))
     }
   }
 }

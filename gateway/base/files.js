@@ -1,22 +1,37 @@
-import { open, rename } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Replaces a small file so that, whatever happens, either the old or the new content is there.
+ * Replaces a small file so that, whatever happens, either the old or the new content is there. Several processes may do so at once.
  * @param {string} path
  * @param {string} text
  */
 export async function replaceFile (path, text) {
-  const temporary = `${path}.new`
-  const file = await open(temporary, 'w')
+  const temporary = `${path}.${randomUUID()}.new`
   try {
-    await file.writeFile(text)
-    await file.datasync()
-  } finally {
-    await file.close()
+    const file = await open(temporary, 'wx')
+    try {
+      await file.writeFile(text)
+      await file.datasync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {}) // the first error says more
+    throw error
   }
-  await rename(temporary, path)
   await syncFolder(path)
+}
+
+/** Creates a folder, and those above it, durably. @param {string} path  absolute */
+export async function makeFolder (path) {
+  const firstMade = await mkdir(path, { recursive: true })
+  for (let made = path; firstMade !== undefined; made = dirname(made)) {
+    await syncFolder(made)
+    if (made === firstMade) return
+  }
 }
 
 /** A rename or a new file is durable only once its folder is. @param {string} path  of the file */

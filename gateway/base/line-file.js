@@ -1,14 +1,13 @@
 import { crc32 } from 'node:zlib'
 import { open, rename } from 'node:fs/promises'
 import { syncFolder, writeAll } from './files.js'
-import { SluiceError } from './errors.js'
 
 /**
  * An append-only file of checksummed JSON lines:
  *
  *     line := crc32 of the JSON, 8 hexadecimal digits; space; JSON; newline
  *
- * What `append` has resolved for survives a power cut; what a kill left half written at the end is cut off when the file is opened again.
+ * What `append` has resolved for survives a power cut; a line half written when the process was killed is cut off on the next open.
  */
 const CHECKSUM_CHARS = 9
 const READ_BYTES = 1 << 20
@@ -33,8 +32,8 @@ export class LineFile {
 
   /**
    * @param {string} path  created when missing, unless it is only read
-   * @param {(value: any, place: Place) => void} onLine  called for each line there is
-   * @param {{readOnly?: boolean}} [options]  to look at it while another process writes: nothing is cut off
+   * @param {(value: any, place: Place) => void} onLine  called for each good line
+   * @param {{readOnly?: boolean}} [options]  to read while another process writes: nothing is cut off
    */
   static async open (path, onLine, { readOnly = false } = {}) {
     const lines = new LineFile(path, await openOrCreate(path, readOnly))
@@ -69,17 +68,15 @@ export class LineFile {
     return places
   }
 
-  /** @param {Place} place @returns {Promise<any>} */
+  /** @param {Place} place @returns {Promise<any>} undefined where the line is not what was written */
   async read ({ offset, length }) {
     const buffer = Buffer.allocUnsafe(length)
     const { bytesRead } = await this.#file.read(buffer, 0, length, offset)
-    const value = decode(buffer.subarray(0, bytesRead - 1))
-    if (value === undefined) throw new SluiceError('SLUICE_DEAD_LETTER_DAMAGED', `The line at byte ${offset} of "${this.path}" is not what was written.`, { fix: 'The disk may be failing.' })
-    return value
+    return decode(buffer.subarray(0, Math.max(0, bytesRead - 1)))
   }
 
   /**
-   * Puts other lines in the place of all there are: after a crash, either the old file is there or the new one.
+   * Replaces all lines: after a crash, either the old file is there or the new one.
    * @param {AsyncIterable<object[]>} pages
    * @param {(value: any, place: Place) => void} onLine
    * @returns {Promise<LineFile>} this one is closed

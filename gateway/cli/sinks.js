@@ -9,7 +9,7 @@ import { level, parseTopic, ROOT, topicsOf } from '../../broker/topics.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { gatewayId } from '../../broker/gateway-id.js'
 import { measure } from '../stats/format.js'
-import { lockUserDir } from '../base/lock.js'
+import { lockUserDir } from '../run/user-dir-lock.js'
 
 const USAGE = `Usage: sluice sinks list [--user-dir DIR] [--json]
        sluice sinks forget NAME [--user-dir DIR] [--broker URL]

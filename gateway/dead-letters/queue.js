@@ -1,6 +1,5 @@
-import { mkdir } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { syncFolder } from '../base/files.js'
+import { join, resolve } from 'node:path'
+import { makeFolder } from '../base/files.js'
 import { identityKey } from '../batch/batch.js'
 import { SluiceError } from '../base/errors.js'
 import { LetterIndex } from './letter-index.js'
@@ -109,7 +108,7 @@ export class DeadLetterQueue {
   get (key) {
     return this.#inTurn(async () => {
       const place = this.#index.places.get(key)
-      return place && this.#lines.read(place)
+      return place && this.#readOne(place)
     })
   }
 
@@ -154,7 +153,16 @@ export class DeadLetterQueue {
 
   /** @param {Place[]} places @returns {Promise<DeadLetter[]>} */
   #read (places) {
-    return Promise.all(places.map(place => this.#lines.read(place)))
+    return Promise.all(places.map(place => this.#readOne(place)))
+  }
+
+  /** @param {Place} place @returns {Promise<DeadLetter>} */
+  async #readOne (place) {
+    const letter = await this.#lines.read(place)
+    if (letter !== undefined) return letter
+    throw new SluiceError('SLUICE_DEAD_LETTER_DAMAGED', `The line at byte ${place.offset} of "${this.#lines.path}" is not what was written.`, {
+      fix: 'The disk may be failing.'
+    })
   }
 
   /**
@@ -167,15 +175,6 @@ export class DeadLetterQueue {
     const done = this.#working.then(work)
     this.#working = done.catch(() => {})
     return done
-  }
-}
-
-/** @param {string} folder */
-async function makeFolder (folder) {
-  const firstMade = await mkdir(folder, { recursive: true })
-  for (let made = folder; firstMade !== undefined; made = dirname(made)) {
-    await syncFolder(made)
-    if (made === firstMade) return
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { access, mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { access, readFile, rename, rm, unlink } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SluiceError, describe } from '../base/errors.js'
+import { makeFolder, replaceFile } from '../base/files.js'
 
 /**
  * How a command line asks the running gateway to replay dead letters: by files in the folder that both know. The command writes a request,
@@ -29,7 +30,7 @@ export function watchRequests (folder, onRequest, { pollMs = 500, log } = {}) {
     while (!closing.signal.aborted) {
       try {
         const request = await take(folder)
-        if (request) await writeWhole(join(folder, ANSWER), await answer(request, onRequest))
+        if (request) await replaceFile(join(folder, ANSWER), JSON.stringify(await answer(request, onRequest)))
       } catch (error) {
         log?.error(`Cannot answer a request to replay dead letters in "${folder}": ${describe(error)}.`)
       }
@@ -54,7 +55,8 @@ export function watchRequests (folder, onRequest, { pollMs = 500, log } = {}) {
  */
 export async function requestReplay (folder, keys, { takenWithinMs = 5000, answeredWithinMs = 30_000, pollMs = 100 } = {}) {
   const id = randomUUID()
-  await writeWhole(join(folder, REQUEST), { id, keys })
+  await makeFolder(resolve(folder))
+  await replaceFile(join(folder, REQUEST), JSON.stringify({ id, keys }))
   const startMs = performance.now()
   for (let isTaken = false; ; await delay(pollMs)) {
     const given = await readJson(join(folder, ANSWER))
@@ -111,14 +113,6 @@ async function answer ({ id, keys }, onRequest) {
   } catch (error) {
     return { id, error: describe(error) }
   }
-}
-
-/** A reader sees all of it or nothing. @param {string} path @param {object} value */
-async function writeWhole (path, value) {
-  const temporary = `${path}.${randomUUID()}`
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(temporary, JSON.stringify(value))
-  await rename(temporary, path)
 }
 
 /** @param {string} path @returns {Promise<any>} null when there is none */

@@ -7,7 +7,7 @@ import { SluiceError } from '../base/errors.js'
 import { unmountLive } from '../live/live.js'
 import { loadNodeRed } from './node-red.js'
 import { gatewaySettings } from './settings.js'
-import { lockUserDir } from '../base/lock.js'
+import { lockUserDir } from './user-dir-lock.js'
 
 const DRAIN_MS = 15_000
 

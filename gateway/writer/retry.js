@@ -1,3 +1,4 @@
+import { backoff } from '../base/backoff.js'
 import { SluiceError, describe } from '../base/errors.js'
 
 /**
@@ -8,8 +9,7 @@ import { SluiceError, describe } from '../base/errors.js'
  * @property {(timer: any) => void} clearTimeout
  */
 
-const FIRST_BACKOFF_MS = 100
-const MAX_BACKOFF_MS = 30_000
+const BACKOFF_MS = { first: 100, max: 30_000, jitter: 1 }
 
 /**
  * Tries again without end, with exponential backoff and full jitter, until it is released; and knows who is trying, since when and why.
@@ -95,7 +95,7 @@ export class Retry {
     this.lastError = describe(error)
     this.#log.say('warn', this.lastError, `Cannot store, trying again until it works: ${this.lastError}`)
     if (!this.#failing.has(group)) this.#failing.set(group, Date.now())
-    const hurried = await this.#sleep(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt))
+    const hurried = await this.#sleep(backoff(attempt, BACKOFF_MS))
     this.#release.signal.throwIfAborted()
     return hurried ? 0 : attempt + 1
   }

@@ -75,7 +75,7 @@ async function open (RED, node, options) {
       node.error(`SLUICE_MESSAGE: Kept a broken batch on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
     }
   })
-  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/in/consumer.js').Packet} */ (packet), ack))
+  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/in/contract.js').Packet} */ (packet), ack))
   const { overdue, parked } = meter // of the consumers before this one
   consumer.on('changed', () => {
     meter.overdue = overdue + consumer.counters.emittedAgain

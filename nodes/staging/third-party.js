@@ -13,7 +13,7 @@ import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 
 /**
- * @typedef {import('../../broker/in/consumer.js').Packet} Packet
+ * @typedef {import('../../broker/in/contract.js').Packet} Packet
  * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/messages/payload.js').Refused} Refused

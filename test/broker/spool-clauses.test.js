@@ -120,7 +120,7 @@ describe('spool, where things go wrong', () => {
     expect(spool.counters).to.include({ droppedBatches: 1, droppedRows: 1 })
   })
 
-  it('does not let go after a crash of what a set-back database has asked for', async () => {
+  it('keeps over a crash what a database that was set back lacks again', async () => {
     const spool = await openSpool()
     const { epoch } = await spool.append(batchOf(0))
     await spool.append(batchOf(1))
@@ -131,6 +131,30 @@ describe('spool, where things go wrong', () => {
     await spool.commit('db', {})
     const crashed = await openSpool() // the other is not closed: what it knows is on the disk or nowhere
     expect(await readAll(crashed)).to.deep.equal([0, 1])
+  })
+
+  it('rejects what waits as closed, with the reason, when it is closed on a failing disk', async () => {
+    const write = () => { throw Object.assign(new Error('i/o error'), { code: 'EIO' }) }
+    const spool = await openSpool({ write })
+    const [appending] = await Promise.allSettled([spool.append(batchOf(0)), spool.close()])
+    opened = []
+    expect(appending).to.have.property('status', 'rejected')
+    const { reason } = /** @type {PromiseRejectedResult} */ (appending)
+    expect(reason.code).to.equal('SLUICE_SPOOL_CLOSED')
+    expect(reason.message).to.match(/could not write: cannot write to .*i\/o error/)
+  })
+
+  it('closes its files, and saves what its sinks have stored, also when a sync fails on closing', async () => {
+    const spool = await openSpool({ fsync: 'system' })
+    await spool.append(batchOf(0))
+    await spool.commit('db', {})
+    await rm(join(folder, 'press', 'sinks.json'))
+    const restore = await failNextSync()
+    const error = await spool.close().then(() => null, problem => problem).finally(restore)
+    opened = []
+    expect(error).to.have.property('code', 'EIO')
+    expect(await readdir(join(folder, 'press'))).to.include('sinks.json')
+    expect(await readAll(await openSpool())).to.deep.equal([0])
   })
 
   it('goes on in a folder that somebody has deleted', async () => {

@@ -22,29 +22,29 @@ describe('what a consumer knows of a source', () => {
   const stored = (epochs, sink = 'db') => stream.setStored(sink, Object.entries(epochs).map(([epoch, ranges]) => ({ gateway: 'gw', source: 'press', epoch, ranges })))
 
   /** As `epoch: first-last`. @param {{sinks?: string[], limit?: number, quiet?: boolean}} [options] */
-  const lacks = ({ sinks = ['db'], limit = 1000, quiet = false } = {}) =>
-    stream.lacks(sinks, { limit, quiet }).map(({ epoch, first: from, last: to }) => `${parseInt(epoch, 10)}: ${from}-${to}`)
+  const missing = ({ sinks = ['db'], limit = 1000, quiet = false } = {}) =>
+    stream.missing(sinks, { limit, quiet }).map(({ epoch, first: from, last: to }) => `${parseInt(epoch, 10)}: ${from}-${to}`)
 
   describe('lacks', () => {
     it('what is below a batch that came: it was sent before, and did not arrive', () => {
       holds({ [first]: [0, 9] })
       stored({ [first]: [[0, 2]] })
       stream.observe(first, 5)
-      expect(lacks()).to.deep.equal(['1: 3-4'])
+      expect(missing()).to.deep.equal(['1: 3-4'])
     })
 
     it('what is above it only once the source is quiet: until then it may be on its way', () => {
       holds({ [first]: [0, 9] })
       stored({ [first]: [[0, 2]] })
-      expect(lacks()).to.deep.equal([])
-      expect(lacks({ quiet: true })).to.deep.equal(['1: 3-9'])
+      expect(missing()).to.deep.equal([])
+      expect(missing({ quiet: true })).to.deep.equal(['1: 3-9'])
     })
 
     it('the end of an epoch once a later one has begun to come', () => {
       holds({ [first]: [0, 9], [second]: [0, 4] })
       stored({ [first]: [[0, 7]] })
       stream.observe(second, 0)
-      expect(lacks()).to.deep.equal(['1: 8-9'])
+      expect(missing()).to.deep.equal(['1: 8-9'])
     })
 
     it('nothing of what a later epoch of an emptied spool has on its way, though that counts from 1 again', () => {
@@ -53,7 +53,7 @@ describe('what a consumer knows of a source', () => {
       stream.observe('7-cccccccc', 9)
       holds({ [first]: [0, 9] })
       stream.observe(first, 0)
-      expect(lacks()).to.deep.equal([])
+      expect(missing()).to.deep.equal([])
     })
 
     it('nothing that the spool no longer holds, that is damaged there, in hand or parked', () => {
@@ -61,30 +61,30 @@ describe('what a consumer knows of a source', () => {
       stored({})
       stream.hold(first, 6)
       stream.park(first, 8)
-      expect(lacks({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-5', '1: 7-7', '1: 9-9'])
-      stream.letGo(first, 6)
-      expect(lacks({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-7', '1: 9-9'])
+      expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-5', '1: 7-7', '1: 9-9'])
+      stream.release(first, 6)
+      expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-7', '1: 9-9'])
     })
 
     it('what any of its sinks lacks', () => {
       holds({ [first]: [0, 9] })
       stored({ [first]: [[0, 4], [8, 9]] }, 'db')
       stored({ [first]: [[0, 9]] }, 'archive')
-      expect(lacks({ sinks: ['archive'], quiet: true })).to.deep.equal([])
-      expect(lacks({ sinks: ['archive', 'db'], quiet: true })).to.deep.equal(['1: 5-7'])
+      expect(missing({ sinks: ['archive'], quiet: true })).to.deep.equal([])
+      expect(missing({ sinks: ['archive', 'db'], quiet: true })).to.deep.equal(['1: 5-7'])
     })
 
     it('the oldest first, and no more than there is room for', () => {
       holds({ [second]: [0, 9], [first]: [5, 9] })
       stored({})
-      expect(lacks({ quiet: true, limit: 8 })).to.deep.equal(['1: 5-9', '2: 0-2'])
+      expect(missing({ quiet: true, limit: 8 })).to.deep.equal(['1: 5-9', '2: 0-2'])
     })
 
     it('nothing of an epoch that the head has stopped to name: all of it has left the spool', () => {
       holds({ [first]: [0, 9], [second]: [0, 4] })
       stored({})
       holds({ [second]: [0, 4] })
-      expect(lacks({ quiet: true })).to.deep.equal(['2: 0-4'])
+      expect(missing({ quiet: true })).to.deep.equal(['2: 0-4'])
     })
   })
 
@@ -153,7 +153,7 @@ describe('what a consumer knows of a source', () => {
       expect(holds({ [other]: [5, 9] }, { spool: 'two' })).to.equal(true)
       expect(holds({ [first]: [0, 9] }, { spool: 'one' })).to.equal(false)
       stored({ [first]: [[0, 9]], [other]: [[5, 6]] })
-      expect(lacks({ quiet: true })).to.deep.equal(['1: 7-9'])
+      expect(missing({ quiet: true })).to.deep.equal(['1: 7-9'])
       expect(Object.keys(stream.storedRanges('db'))).to.deep.equal([first, other])
     })
 
@@ -162,7 +162,7 @@ describe('what a consumer knows of a source', () => {
       holds({ [first]: [0, 9] }, { spool: 'one' })
       nowMs = 120_000
       holds({ [other]: [0, 4] }, { spool: 'two' })
-      expect(lacks({ quiet: true })).to.deep.equal(['1: 0-4'])
+      expect(missing({ quiet: true })).to.deep.equal(['1: 0-4'])
     })
   })
 })

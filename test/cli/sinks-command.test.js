@@ -9,7 +9,7 @@ import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { Stage } from '../../broker/out/stage.js'
 import { sinks } from '../../gateway/cli/sinks.js'
 import { gatewayId } from '../../broker/gateway-id.js'
-import { lockUserDir } from '../../gateway/base/lock.js'
+import { lockUserDir } from '../../gateway/run/user-dir-lock.js'
 import { batchOf, until } from '../broker/pipeline.js'
 
 const silent = { info () {}, warn () {}, error () {} }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { gatewaySettings, logLine } from '../../gateway/run/settings.js'
-import { lockUserDir } from '../../gateway/base/lock.js'
+import { lockUserDir } from '../../gateway/run/user-dir-lock.js'
 import { sluice } from './process.js'
 
 describe('Gateway', () => {

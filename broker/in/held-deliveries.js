@@ -1,0 +1,157 @@
+/**
+ * @typedef {import('./contract.js').Delivery} Delivery
+ * @typedef {import('./stream.js').Stream} Stream
+ *
+ * @typedef {object} Held  a delivery and what acknowledges it
+ * @property {Delivery} delivery
+ * @property {Stream} stream
+ * @property {number} bytes
+ * @property {(() => void)[]} acks  one for each time the broker sent it
+ * @property {boolean} emitted
+ */
+
+/**
+ * The deliveries that a consumer has received and not acknowledged. Each goes into the flow when all its sinks are ready, is acknowledged
+ * once every sink has committed it, and goes into the flow again, then is parked, when the flow loses it.
+ */
+export class HeldDeliveries {
+  /** @type {Map<string, Held>} by delivery id, in order of arrival */
+  #held = new Map()
+  #ready
+  #options
+  bytes = 0
+  counters = { emittedAgain: 0, parked: 0 }
+
+  /**
+   * @param {import('./ready-sinks.js').ReadySinks} ready
+   * @param {object} options
+   * @param {string[]} options.sinks
+   * @param {import('./contract.js').Deliveries} options.deliveries
+   * @param {(delivery: Delivery) => void} options.emit
+   * @param {(stream: Stream, sink: string) => void} options.onStored  one more batch
+   * @param {number} options.window
+   * @param {number} options.windowBytes
+   * @param {number} options.overdueMs
+   * @param {number} options.attempts
+   * @param {import('../../gateway/base/log.js').Log} options.log
+   */
+  constructor (ready, options) {
+    this.#ready = ready
+    this.#options = options
+  }
+
+  get size () { return this.#held.size }
+
+  /** @param {number} bytes  of one more delivery; one is always accepted */
+  hasRoom (bytes) {
+    const { window, windowBytes } = this.#options
+    return this.#held.size === 0 || (this.#held.size < window && this.bytes + bytes <= windowBytes)
+  }
+
+  /** The broker has sent a delivery again. @param {string} id @param {() => void} ack @returns {boolean} false when it is not held */
+  redelivered (id, ack) {
+    const held = this.#held.get(id)
+    held?.acks.push(ack)
+    return held !== undefined
+  }
+
+  /**
+   * @param {string} id
+   * @param {import('../../gateway/batch/batch.js').Batch} batch  with its identity
+   * @param {Stream} stream
+   * @param {{bytes: number, ack: () => void}} received
+   */
+  hold (id, batch, stream, { bytes, ack }) {
+    const { sinks, deliveries } = this.#options
+    const delivery = deliveries.open({
+      id,
+      batch,
+      sinks,
+      mark: (sink, record) => this.#ready.mark(sink, record),
+      onFinished: sink => this.#onFinished(id, sink)
+    })
+    const { epoch, seq } = delivery.identity
+    this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false })
+    this.bytes += bytes
+    stream.hold(epoch, seq)
+    for (const sink of sinks) if (stream.isStored(sink, epoch, seq)) delivery.recorded(sink)
+    if (this.#held.has(id)) this.#emit(delivery)
+  }
+
+  /** A sink has reported what it has stored: what of it is held is finished there. @param {string} sink */
+  recorded (sink) {
+    for (const { delivery, stream } of this.#held.values()) {
+      if (stream.isStored(sink, delivery.identity.epoch, delivery.identity.seq)) delivery.recorded(sink)
+    }
+  }
+
+  /** A sink has come back: what it has released, and what came while it was away, goes into the flow. */
+  emitWaiting () {
+    for (const { delivery, emitted } of [...this.#held.values()]) {
+      if (!emitted || delivery.waiting) this.#emit(delivery)
+    }
+  }
+
+  /** What the flow has lost goes into it again; after several attempts it is parked. */
+  emitOverdue () {
+    const { overdueMs, attempts } = this.#options
+    for (const [id, held] of this.#held) {
+      const { delivery, emitted } = held
+      if (!emitted || !this.#ready.areAll || !delivery.idle || performance.now() - delivery.activeAtMs < overdueMs) continue
+      if (delivery.attempts < attempts) {
+        this.counters.emittedAgain++
+        this.#emit(delivery)
+      } else this.#park(id, held)
+    }
+  }
+
+  /** The connection has ended: the broker sends again what is not acknowledged. */
+  dropAcks () {
+    for (const held of this.#held.values()) held.acks = []
+  }
+
+  /** What is not finished stays unacknowledged. */
+  close () {
+    for (const id of this.#held.keys()) this.#options.deliveries.close(id)
+    this.#held.clear()
+  }
+
+  /** @param {Delivery} delivery */
+  #emit (delivery) {
+    if (!this.#ready.areAll) return
+    const held = this.#held.get(delivery.id)
+    if (held) held.emitted = true
+    delivery.begin()
+    this.#options.emit(delivery)
+  }
+
+  /** @param {string} id @param {string} sink */
+  #onFinished (id, sink) {
+    const held = this.#held.get(id)
+    if (!held) return
+    const { delivery: { identity }, stream } = held
+    stream.addStored(sink, identity.epoch, identity.seq)
+    this.#options.onStored(stream, sink)
+    if (held.delivery.finished) this.#done(id, held)
+  }
+
+  /** @param {string} id @param {Held} held */
+  #park (id, held) {
+    const { delivery: { identity, sinks }, stream } = held
+    const missing = [...sinks].filter(([, { state }]) => state !== 'finished').map(([name]) => name).join(', ')
+    this.#options.log.error(`Batch ${id} went into the flow ${this.#options.attempts} times and did not come out at ${missing}: ` +
+      'parked until the next deploy. A flow that drops on purpose needs a settle node.')
+    this.counters.parked++
+    stream.park(identity.epoch, identity.seq)
+    this.#done(id, held)
+  }
+
+  /** @param {string} id @param {Held} held */
+  #done (id, { delivery: { identity }, stream, bytes, acks }) {
+    this.#held.delete(id)
+    this.bytes -= bytes
+    stream.release(identity.epoch, identity.seq)
+    this.#options.deliveries.close(id)
+    for (const ack of acks) ack()
+  }
+}
