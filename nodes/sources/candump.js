@@ -1,4 +1,4 @@
-import { openPlayback } from '../../gateway/can/source/candump-playback.js'
+import { openPlayback } from '../../gateway/can/candump/player.js'
 import { schema } from './candump.schema.js'
 import { located } from './located.js'
 import { defineSource } from './source.js'

@@ -1,4 +1,4 @@
-import { openCsv } from '../../gateway/sources/csv/csv.js'
+import { openCsv } from '../../gateway/sources/csv/player.js'
 import { schema } from './csv.schema.js'
 import { located } from './located.js'
 import { defineSource } from './source.js'

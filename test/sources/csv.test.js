@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { openCsv, schema } from '../../gateway/sources/csv/csv.js'
+import { openCsv, schema } from '../../gateway/sources/csv/player.js'
 import { recorder } from './manual-clock.js'
 
 const NOW = 1_700_000_000_000_000_000n

@@ -6,7 +6,7 @@ import { openVirtualBus } from './virtual.js'
  * The contract of a CAN bus. Whoever listens hears every frame that the bus carries, those sent through it by others in this process
  * included.
  *
- * @typedef {import('../candump.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a live
+ * @typedef {import('../candump/line.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a live
  *   bus
  *
  * @typedef {object} Listener

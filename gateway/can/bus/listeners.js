@@ -1,7 +1,7 @@
-import { BusStatistics } from '../statistics.js'
+import { BusStatistics } from './statistics.js'
 
 /**
- * @typedef {import('../candump.js').Frame} Frame
+ * @typedef {import('../candump/line.js').Frame} Frame
  * @typedef {import('./bus.js').Listener} Listener
  */
 

@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../../clock/system-clock.js'
 import { SluiceError } from '../../base/errors.js'
-import { LogTime } from '../source/log-time.js'
-import { Playback } from '../../sources/playback.js'
-import { parseCandumpLine } from '../candump.js'
-import { lineBlocks } from '../line-blocks.js'
+import { LogTime } from '../candump/log-time.js'
+import { Playback } from '../../sources/playback/pace.js'
+import { parseCandumpLine } from '../candump/line.js'
+import { lineBlocks } from '../candump/line-blocks.js'
 import { Listeners } from './listeners.js'
-import { emptyLog, readLog, refuseNoFile } from './log-file.js'
+import { emptyLog, readLog, refuseNoFile } from '../candump/log-file.js'
 
 /**
  * @typedef {import('./bus.js').Bus} Bus

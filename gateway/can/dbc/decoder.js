@@ -1,5 +1,5 @@
 import { withTexts } from './choices.js'
-import { pgnOf, sourceAddressOf } from './j1939.js'
+import { pgnOf, sourceAddressOf } from '../j1939/identifier.js'
 
 /**
  * @typedef {import('./message.js').Message} Message

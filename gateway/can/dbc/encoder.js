@@ -1,5 +1,5 @@
-import { SluiceError } from '../base/errors.js'
-import { addressedTo, isAddressed } from './j1939.js'
+import { SluiceError } from '../../base/errors.js'
+import { addressedTo, isAddressed } from '../j1939/identifier.js'
 
 /**
  * @typedef {import('./message.js').Message} Message

@@ -1,10 +1,10 @@
-import { systemClock } from '../clock/system-clock.js'
-import { Playback } from './playback.js'
+import { systemClock } from '../../clock/system-clock.js'
+import { Playback } from './pace.js'
 
 /**
  * @typedef {object} Rows  gathers the rows of one batch
  * @property {number} rows
- * @property {() => import('../batch/batch.js').Batch} take  them, which are forgotten there
+ * @property {() => import('../../batch/batch.js').Batch} take  them, which are forgotten there
  */
 
 const TICK_MS = 50
@@ -30,7 +30,7 @@ export class Player {
   /**
    * @param {{speed: number, times: string}} options  speed 0: as fast as possible; times 'now': shifted so that the first row is now;
    *   others: those of the log
-   * @param {import('./source.js').SourceContext} context
+   * @param {import('../source.js').SourceContext} context
    * @param {AbortSignal} closing
    * @param {() => Iterable<Rows>} gathered  what has rows to be sent
    */

@@ -3,13 +3,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { CanWriter } from '../../../gateway/can/bus/writer.js'
-import { readDbcFile } from '../../../gateway/can/dbc-file.js'
-import { Decoder } from '../../../gateway/can/decoder.js'
-import { openCanRead } from '../../../gateway/can/source/source.js'
-import { valuesOf } from '../random-values.js'
-import { recorder } from '../../sources/manual-clock.js'
-import { Ear, open } from './rig.js'
+import { CanWriter } from '../../gateway/can/write.js'
+import { readDbcFile } from '../../gateway/can/dbc/file.js'
+import { Decoder } from '../../gateway/can/dbc/decoder.js'
+import { openCanRead } from '../../gateway/can/read.js'
+import { valuesOf } from './random-values.js'
+import { recorder } from '../sources/manual-clock.js'
+import { Ear, open } from './bus/rig.js'
 
 const DBC = `BO_ 100 Motor: 2 X
  SG_ speed : 0|8@1+ (0.5,0) [0|100] "rpm" X
@@ -96,7 +96,7 @@ describe('can write', () => {
 
     /**
      * Time passes, and what is sent meanwhile is taken.
-     * @param {import('../../sources/manual-clock.js').ManualClock} clock
+     * @param {import('../sources/manual-clock.js').ManualClock} clock
      * @param {number} ms
      */
     async function pass (clock, ms) {

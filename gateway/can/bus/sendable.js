@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 
-/** @typedef {import('../candump.js').Frame} Frame */
+/** @typedef {import('../candump/line.js').Frame} Frame */
 
 const CLASSIC_BYTES = 8
 const DATA_LENGTHS = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64])

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { describe, SluiceError } from '../base/errors.js'
-import { parseDbc } from './dbc.js'
+import { describe, SluiceError } from '../../base/errors.js'
+import { parseDbc } from './parser.js'
 
 /**
  * Reads a DBC file in UTF-8 or, as most tools write it, Windows-1252.
  * @param {string} path
- * @returns {import('./dbc.js').Dbc}
+ * @returns {import('./parser.js').Dbc}
  * @throws {SluiceError} SLUICE_DBC_FILE when it cannot be read, SLUICE_DBC_EMPTY when it holds no message
  */
 export function readDbcFile (path) {

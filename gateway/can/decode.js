@@ -1,10 +1,10 @@
-import { framesOf } from '../bus/payload.js'
-import { readOptions } from '../../base/options.js'
-import { dbcProperties, readMessages, warnerOnce } from './source.js'
-import { SignalRows } from './rows.js'
-import { nameProperty } from '../../sources/source.js'
+import { framesOf } from './payload.js'
+import { readOptions } from '../base/options.js'
+import { dbcProperties, readMessages, warnerOnce } from './read.js'
+import { SignalRows } from './rows/signal-rows.js'
+import { nameProperty } from '../sources/source.js'
 
-/** @typedef {import('../bus/payload.js').Refusal} Refusal */
+/** @typedef {import('./payload.js').Refusal} Refusal */
 
 export const schema = {
   type: 'object',
@@ -27,8 +27,8 @@ export class CanDecoder {
 
   /**
    * @param {object} options  as in the schema
-   * @param {{log: import('../../base/log.js').Log, nowNs: () => bigint}} context
-   * @throws {import('../../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY
+   * @param {{log: import('../base/log.js').Log, nowNs: () => bigint}} context
+   * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY
    */
   constructor (options, { log, nowNs }) {
     const { name, dbcFile, choices } = readOptions(schema, options)
@@ -44,7 +44,7 @@ export class CanDecoder {
   /**
    * The batches of a payload, of which each frame without a time is now; and what of it is no frame.
    * @param {unknown} payload  as for `framesOf`
-   * @returns {{batches: import('../../batch/batch.js').Batch[], refused: Refusal[]}}
+   * @returns {{batches: import('../batch/batch.js').Batch[], refused: Refusal[]}}
    */
   decode (payload) {
     const { frames, refused } = framesOf(payload)

@@ -1,11 +1,11 @@
-import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './j1939.js'
+import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './identifier.js'
 
 /**
  * Messages longer than a frame, put together again: the transport protocol of SAE J1939-21 (9 to 1785 bytes, to all or between two nodes)
  * and the fast packets of NMEA 2000
  * (up to 223 bytes).
  *
- * @typedef {import('./candump.js').Frame} Frame
+ * @typedef {import('../candump/line.js').Frame} Frame
  *
  * @typedef {object} Transfer  a message on its way
  * @property {number} id  of the whole message: priority, parameter group, destination, source address

@@ -8,7 +8,7 @@ import { csvRecords, refuseNoCsv } from './file.js'
 import { CsvRows } from './rows.js'
 import { schema } from './schema.js'
 import { formatOf, timeReader } from './time.js'
-import { Player } from '../player.js'
+import { Player } from '../playback/player.js'
 
 /**
  * @typedef {import('./file.js').CsvRecord} CsvRecord

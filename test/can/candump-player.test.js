@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openPlayback, schema } from '../../gateway/can/source/candump-playback.js'
+import { openPlayback, schema } from '../../gateway/can/candump/player.js'
 import { recorder } from '../sources/manual-clock.js'
 
 const DBC = `BO_ 99 Alive: 0 X

@@ -1,12 +1,12 @@
-import { Batch } from '../../batch/batch.js'
-import { parseTime } from '../../batch/time.js'
-import { describe } from '../../base/errors.js'
-import { parseCandumpLine } from '../candump.js'
+import { Batch } from '../batch/batch.js'
+import { parseTime } from '../batch/time.js'
+import { describe } from '../base/errors.js'
+import { parseCandumpLine } from './candump/line.js'
 
 /**
  * Frames as other nodes and people write them.
  *
- * @typedef {import('../candump.js').Frame} Frame
+ * @typedef {import('./candump/line.js').Frame} Frame
  * @typedef {{value: unknown, reason: string}} Refusal
  * @typedef {{frame: Frame, ns: bigint|null}} Timed  `ns`: null where nothing says when
  */

@@ -1,14 +1,14 @@
-import { systemClock } from '../../clock/system-clock.js'
-import { describe, SluiceError } from '../../base/errors.js'
-import { readOptions } from '../../base/options.js'
-import { readDbcFile } from '../dbc-file.js'
-import { frameOf } from '../encoder.js'
+import { systemClock } from '../clock/system-clock.js'
+import { describe, SluiceError } from '../base/errors.js'
+import { readOptions } from '../base/options.js'
+import { readDbcFile } from './dbc/file.js'
+import { frameOf } from './dbc/encoder.js'
 import { framesOf } from './payload.js'
 
 /**
- * @typedef {import('./bus.js').Bus} Bus
- * @typedef {import('./bus.js').Frame} Frame
- * @typedef {import('../message.js').Message} Message
+ * @typedef {import('./bus/bus.js').Bus} Bus
+ * @typedef {import('./bus/bus.js').Frame} Frame
+ * @typedef {import('./dbc/message.js').Message} Message
  * @typedef {{frame: Frame, cycle?: {message: string, periodMs: number}}} Order  what is to be sent, and if it is to be repeated, how often;
  *   0: no more
  */
@@ -70,7 +70,7 @@ export class CanWriter {
 
   /**
    * @param {object} options  as in the schema
-   * @param {{bus: Bus, clock?: import('../../clock/system-clock.js').Clock}} context
+   * @param {{bus: Bus, clock?: import('../clock/system-clock.js').Clock}} context
    * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY, SLUICE_CAN_MESSAGE
    */
   constructor (options, { bus, clock = systemClock }) {

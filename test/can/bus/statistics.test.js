@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseCandumpLine } from '../../gateway/can/candump.js'
-import { bitsOnBus, BusStatistics } from '../../gateway/can/statistics.js'
+import { parseCandumpLine } from '../../../gateway/can/candump/line.js'
+import { bitsOnBus, BusStatistics } from '../../../gateway/can/bus/statistics.js'
 
-/** @typedef {import('../../gateway/can/candump.js').Frame} Frame */
+/** @typedef {import('../../../gateway/can/candump/line.js').Frame} Frame */
 
 /** @param {string} text  as cansend takes it */
 const frame = text => /** @type {Frame} */ (parseCandumpLine(`(1700000000.000000) can0 ${text}`))

@@ -1,4 +1,4 @@
-import { SluiceError } from '../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
 import { rawLimits, rawWriter } from './bits.js'
 
 /**

@@ -1,15 +1,15 @@
-import { systemClock } from '../../clock/system-clock.js'
-import { parseIdFilter } from '../bus/id-filter.js'
-import { readDbcFile } from '../dbc-file.js'
-import { readOptions } from '../../base/options.js'
-import { RawRows, SignalRows } from './rows.js'
-import { nameProperty } from '../../sources/source.js'
+import { systemClock } from '../clock/system-clock.js'
+import { parseIdFilter } from './bus/id-filter.js'
+import { readDbcFile } from './dbc/file.js'
+import { readOptions } from '../base/options.js'
+import { RawRows, SignalRows } from './rows/signal-rows.js'
+import { nameProperty } from '../sources/source.js'
 
 /**
- * @typedef {import('../bus/bus.js').Bus} Bus
- * @typedef {import('../bus/bus.js').Listener} Listener
- * @typedef {import('../candump.js').Frame} Frame
- * @typedef {import('../../sources/source.js').SourceContext & {bus: Bus}} CanContext
+ * @typedef {import('./bus/bus.js').Bus} Bus
+ * @typedef {import('./bus/bus.js').Listener} Listener
+ * @typedef {import('./candump/line.js').Frame} Frame
+ * @typedef {import('../sources/source.js').SourceContext & {bus: Bus}} CanContext
  */
 
 const HELD_POLL_MS = 20
@@ -85,8 +85,8 @@ export const schema = {
  * and what the interface has lost; `badLines` of a log.
  * @param {object} options  as in the schema
  * @param {CanContext} context
- * @returns {import('../../sources/source.js').Source}
- * @throws {import('../../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_CAN_FILTER, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY; `onEnd` is
+ * @returns {import('../sources/source.js').Source}
+ * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_CAN_FILTER, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY; `onEnd` is
  *   called with what a playback fails with
  */
 export function openCanRead (options, context) {
@@ -180,7 +180,7 @@ class CanRead {
   }
 }
 
-/** The messages of a DBC file; its bad lines go to the log. @param {string} dbcFile @param {import('../../base/log.js').Log} log */
+/** The messages of a DBC file; its bad lines go to the log. @param {string} dbcFile @param {import('../base/log.js').Log} log */
 export function readMessages (dbcFile, log) {
   const { messages, warnings } = readDbcFile(dbcFile)
   for (const { line, reason } of warnings.slice(0, LISTED_WARNINGS)) log.warn(`${dbcFile}, line ${line}: ${reason}.`)
@@ -188,7 +188,7 @@ export function readMessages (dbcFile, log) {
   return messages
 }
 
-/** @param {import('../../base/log.js').Log} log @returns {(kind: string, text: string) => void} */
+/** @param {import('../base/log.js').Log} log @returns {(kind: string, text: string) => void} */
 export function warnerOnce (log) {
   const warned = new Set()
   return (kind, text) => {

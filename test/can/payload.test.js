@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { Batch } from '../../../gateway/batch/batch.js'
-import { framesOf } from '../../../gateway/can/bus/payload.js'
-import { CanDecoder } from '../../../gateway/can/source/decode.js'
-import { quiet } from './rig.js'
+import { Batch } from '../../gateway/batch/batch.js'
+import { framesOf } from '../../gateway/can/payload.js'
+import { CanDecoder } from '../../gateway/can/decode.js'
+import { quiet } from './bus/rig.js'
 
 /** The frames of a payload in one line each. @param {unknown} payload */
 function linesOf (payload) {

@@ -1,9 +1,9 @@
 import { Batch, COLUMN_TYPES } from '../../batch/batch.js'
-import { sourceAddressOf } from '../j1939.js'
+import { sourceAddressOf } from '../j1939/identifier.js'
 
 /**
- * @typedef {import('../message.js').Message} Message
- * @typedef {import('../candump.js').Frame} Frame
+ * @typedef {import('../dbc/message.js').Message} Message
+ * @typedef {import('../candump/line.js').Frame} Frame
  */
 
 /** What stands in a cell that is marked as missing. */

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openCanRead } from '../../../gateway/can/source/source.js'
-import { recorder } from '../../sources/manual-clock.js'
-import { Ear, frame, open } from './rig.js'
+import { openCanRead } from '../../gateway/can/read.js'
+import { recorder } from '../sources/manual-clock.js'
+import { Ear, frame, open } from './bus/rig.js'
 
 const GROUP = 0x80000000 + 0x18FF00FE
 const LONG = 0x80000000 + 0x18FECAFE
@@ -47,7 +47,7 @@ describe('can read', () => {
     const source = openCanRead({ name: 'car', dbcFile, ...options }, { ...recording, held: () => recording.held(), bus })
     closers.push(() => source.close())
     const start = recording.clock.ns
-    const send = async (/** @type {import('./rig.js').Frame[]} */ ...frames) => {
+    const send = async (/** @type {import('./bus/rig.js').Frame[]} */ ...frames) => {
       for (const [i, each] of frames.entries()) await bus.send(each, start + BigInt(i) * MS)
     }
     return { recording, source, bus, start, send }

@@ -1,6 +1,6 @@
 import { parseChoices } from './choices.js'
-import { dbcStatements } from './dbc-statements.js'
-import { MAX_GROUP_BYTES } from './j1939.js'
+import { dbcStatements } from './statements.js'
+import { MAX_GROUP_BYTES } from '../j1939/identifier.js'
 import { compileMessage } from './message.js'
 
 /**
@@ -78,7 +78,7 @@ class DbcParser {
   }
 
   /**
-   * @param {import('./dbc-statements.js').Statement} statement
+   * @param {import('./statements.js').Statement} statement
    * @param {Record<string, (text: string, line: number) => string|void>} readers  each says what is wrong, if anything
    */
   #read ({ line, keyword, text, reason }, readers) {

@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { emptyLog, readLog, refuseNoFile } from '../bus/log-file.js'
-import { parseCandumpLine } from '../candump.js'
-import { readDbcFile } from '../dbc-file.js'
-import { Decoder } from '../decoder.js'
-import { lineBlocks } from '../line-blocks.js'
+import { emptyLog, readLog, refuseNoFile } from './log-file.js'
+import { parseCandumpLine } from './line.js'
+import { readDbcFile } from '../dbc/file.js'
+import { Decoder } from '../dbc/decoder.js'
+import { lineBlocks } from './line-blocks.js'
 import { SluiceError } from '../../base/errors.js'
 import { readOptions } from '../../base/options.js'
-import { transportOf } from './rows.js'
+import { transportOf } from '../rows/signal-rows.js'
 import { LogTime } from './log-time.js'
-import { MessageRows } from './message-rows.js'
-import { playProperties } from '../../sources/play-options.js'
-import { Player } from '../../sources/player.js'
+import { MessageRows } from '../rows/message-rows.js'
+import { playProperties } from '../../sources/playback/options.js'
+import { Player } from '../../sources/playback/player.js'
 import { nameProperty } from '../../sources/source.js'
 
-/** @typedef {import('../candump.js').Frame} Frame */
+/** @typedef {import('./line.js').Frame} Frame */
 
 const MAX_ROWS = 1000
 /** A machine has a few; a log can name any number. */
@@ -71,7 +71,7 @@ class Playback {
   #decoder
   #transport
   #player
-  /** @type {Map<string, Map<import('../message.js').Message, MessageRows>>} by bus */
+  /** @type {Map<string, Map<import('../dbc/message.js').Message, MessageRows>>} by bus */
   #gathered = new Map()
   /** @type {Set<string>} kinds of trouble already warned of */
   #warned = new Set()

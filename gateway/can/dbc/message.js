@@ -1,5 +1,5 @@
 import { bytesNeeded } from './bits.js'
-import { isParameterGroup } from './j1939.js'
+import { isParameterGroup } from '../j1939/identifier.js'
 import { Multiplexing } from './multiplexing.js'
 import { compileSignal } from './signal.js'
 

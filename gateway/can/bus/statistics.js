@@ -1,7 +1,7 @@
 /**
  * What a CAN bus carries and how it fares: rates, load, errors by class, the controller's error state.
  *
- * @typedef {import('./candump.js').Frame} Frame
+ * @typedef {import('../candump/line.js').Frame} Frame
  * @typedef {'error-active'|'error-warning'|'error-passive'|'bus-off'} BusState  of the own controller, ISO 11898-1
  *
  * @typedef {object} BusReport

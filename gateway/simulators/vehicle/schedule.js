@@ -3,7 +3,7 @@ import { fractionAt } from '../../base/random.js'
 /**
  * When messages are sent.
  *
- * @typedef {import('../../can/message.js').Message} Message
+ * @typedef {import('../../can/dbc/message.js').Message} Message
  * @typedef {Cycle|Sporadic} Sender
  */
 

@@ -1,5 +1,5 @@
 /**
- * @typedef {import('../candump.js').Stamp} Stamp
+ * @typedef {import('./line.js').Stamp} Stamp
  */
 
 const UNTIMED_GAP_NS = 1_000_000n

@@ -1,13 +1,13 @@
 import { Batch } from '../../batch/batch.js'
-import { Decoder } from '../decoder.js'
-import { TransportAssembler } from '../j1939-transport.js'
+import { Decoder } from '../dbc/decoder.js'
+import { TransportAssembler } from '../j1939/transport.js'
 import { MessageRows } from './message-rows.js'
 
 /**
  * Sorts frames into rows of batches. What is no row is counted.
  *
- * @typedef {import('../candump.js').Frame} Frame
- * @typedef {import('../message.js').Message} Message
+ * @typedef {import('../candump/line.js').Frame} Frame
+ * @typedef {import('../dbc/message.js').Message} Message
  *
  * @typedef {object} Rows
  * @property {number} rows  gathered so far
