@@ -1,8 +1,9 @@
 import { framesOf } from './payload.js'
 import { readOptions } from '../base/options.js'
-import { dbcProperties, readMessages, warnerOnce } from './read.js'
-import { SignalRows } from './rows/signal-rows.js'
+import { dbcProperties, readMessages } from './read.js'
+import { SignalSorter } from './rows/signal-rows.js'
 import { nameProperty } from '../sources/source.js'
+import { warnerOnce } from '../sources/warn-once.js'
 
 /** @typedef {import('./payload.js').Refusal} Refusal */
 
@@ -17,8 +18,8 @@ export const schema = {
 }
 
 /**
- * Decodes frames from anywhere. Counters: `frames` taken, `rows` made of them, `refused` values that are no frames; others as in
- * SignalRows.
+ * Decodes frames from anywhere. Counters: `frames` taken, `rows` made of them, `refused` values that are not frames; others as in
+ * SignalSorter.
  */
 export class CanDecoder {
   counters = { frames: 0, rows: 0, refused: 0, unknownIds: 0, undecodable: 0, otherFrames: 0, errorFrames: 0 }
@@ -32,7 +33,8 @@ export class CanDecoder {
    */
   constructor (options, { log, nowNs }) {
     const { name, dbcFile, choices } = readOptions(schema, options)
-    this.#rows = new SignalRows({ name, messages: readMessages(dbcFile, log), choices, counters: this.counters, warnOnce: warnerOnce(log) })
+    const messages = readMessages(dbcFile, log)
+    this.#rows = new SignalSorter({ name, messages, choices, counters: this.counters, warnOnce: warnerOnce(log) })
     this.#nowNs = nowNs
   }
 
@@ -42,7 +44,7 @@ export class CanDecoder {
   }
 
   /**
-   * The batches of a payload, of which each frame without a time is now; and what of it is no frame.
+   * The batches of a payload, in which a frame without a time gets the time now; and what of it is not a frame.
    * @param {unknown} payload  as for `framesOf`
    * @returns {{batches: import('../batch/batch.js').Batch[], refused: Refusal[]}}
    */

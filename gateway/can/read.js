@@ -2,8 +2,10 @@ import { systemClock } from '../clock/system-clock.js'
 import { parseIdFilter } from './bus/id-filter.js'
 import { readDbcFile } from './dbc/file.js'
 import { readOptions } from '../base/options.js'
-import { RawRows, SignalRows } from './rows/signal-rows.js'
+import { FrameSorter } from './rows/frame-rows.js'
+import { SignalSorter } from './rows/signal-rows.js'
 import { nameProperty } from '../sources/source.js'
+import { warnerOnce } from '../sources/warn-once.js'
 
 /**
  * @typedef {import('./bus/bus.js').Bus} Bus
@@ -12,8 +14,8 @@ import { nameProperty } from '../sources/source.js'
  * @typedef {import('../sources/source.js').SourceContext & {bus: Bus}} CanContext
  */
 
-const HELD_POLL_MS = 20
-const LISTED_WARNINGS = 20
+const PAUSED_POLL_MS = 20
+const MAX_LISTED_WARNINGS = 20
 
 /** How a DBC file makes signals of frames. */
 export const dbcProperties = {
@@ -78,16 +80,15 @@ export const schema = {
 }
 
 /**
- * Starts to listen to a bus. While it is held, a playback waits; frames of a live bus are dropped and counted.
+ * Starts to listen to a bus. While it is paused, a played log waits; frames of a live bus are dropped and counted.
  *
- * Counters: `frames` heard, `rows` made of them; `unknownIds`, `undecodable`, `otherFrames` and `errorFrames` as in SignalRows; `dropped`
- * while it was held; `missed`: those,
- * and what the interface has lost; `badLines` of a log.
+ * Counters: `frames` heard, `rows` made of them; `unknownIds`, `undecodable`, `otherFrames` and `errorFrames` as in SignalSorter; `dropped`
+ * while it was paused; `missed`: those, and what the interface has lost; `badLines` of a log.
  * @param {object} options  as in the schema
  * @param {CanContext} context
  * @returns {import('../sources/source.js').Source}
  * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_CAN_FILTER, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY; `onEnd` is
- *   called with what a playback fails with
+ *   called with what a played log fails with
  */
 export function openCanRead (options, context) {
   const { bus } = context
@@ -112,13 +113,15 @@ class CanRead {
     this.#clock = context.clock ?? systemClock
     const counters = this.counters = countersOf(context.bus)
     this.filter = parseIdFilter(filter)
-    this.#sorter = mode === 'frames' ? new RawRows({ name, counters }) : new SignalRows({ name, messages: readMessages(dbcFile, context.log), choices, counters, warnOnce: warnerOnce(context.log) })
+    this.#sorter = mode === 'frames'
+      ? new FrameSorter({ name, counters })
+      : new SignalSorter({ name, messages: readMessages(dbcFile, context.log), choices, counters, warnOnce: warnerOnce(context.log) })
     this.#stopFlushing = this.#clock.every(batchMs, () => this.#flushIfTaken())
     this.#stopListening = context.bus.listen(this)
   }
 
-  held () {
-    return this.#context.held()
+  isPaused () {
+    return this.#context.isPaused()
   }
 
   /** @param {number} frames */
@@ -140,7 +143,7 @@ class CanRead {
     this.#stopFlushing()
     this.#stopListening()
     const { signal } = this.#closing
-    while (this.#context.held() && !signal.aborted) await this.#clock.sleep(HELD_POLL_MS, signal)
+    while (this.#context.isPaused() && !signal.aborted) await this.#clock.sleep(PAUSED_POLL_MS, signal)
     if (this.#isOver) return
     this.#isOver = true
     try {
@@ -156,20 +159,20 @@ class CanRead {
     return { ...this.counters, ...this.#sorter.transported }
   }
 
-  /** Gives what it has; where it is held, that is dropped. */
+  /** Sends what it has; while it is paused, drops it. */
   async close () {
     this.#closing.abort()
     this.#stopFlushing()
     this.#stopListening()
     if (this.#isOver) return
     this.#isOver = true
-    if (!this.#context.held()) this.#flush()
+    if (!this.#context.isPaused()) this.#flush()
     else for (const { rows } of this.#sorter.all()) this.counters.dropped += rows
   }
 
   #flushIfTaken () {
     try {
-      if (!this.#context.held()) this.#flush()
+      if (!this.#context.isPaused()) this.#flush()
     } catch (error) {
       this.end(error)
     }
@@ -183,22 +186,13 @@ class CanRead {
 /** The messages of a DBC file; its bad lines go to the log. @param {string} dbcFile @param {import('../base/log.js').Log} log */
 export function readMessages (dbcFile, log) {
   const { messages, warnings } = readDbcFile(dbcFile)
-  for (const { line, reason } of warnings.slice(0, LISTED_WARNINGS)) log.warn(`${dbcFile}, line ${line}: ${reason}.`)
-  if (warnings.length > LISTED_WARNINGS) log.warn(`${dbcFile} has ${warnings.length - LISTED_WARNINGS} more bad lines: "Check file" in the form lists them.`)
+  for (const { line, reason } of warnings.slice(0, MAX_LISTED_WARNINGS)) log.warn(`${dbcFile}, line ${line}: ${reason}.`)
+  const unlisted = warnings.length - MAX_LISTED_WARNINGS
+  if (unlisted > 0) log.warn(`${dbcFile} has ${unlisted} more bad lines: "Check file" in the form lists them.`)
   return messages
 }
 
-/** @param {import('../base/log.js').Log} log @returns {(kind: string, text: string) => void} */
-export function warnerOnce (log) {
-  const warned = new Set()
-  return (kind, text) => {
-    if (warned.has(kind)) return
-    warned.add(kind)
-    log.warn(text)
-  }
-}
-
-/** The bus counts for all who read it, from when it was opened; these begin now. @param {Bus} bus */
+/** The bus counts from when it was opened, for all who read it; these counters begin now. @param {Bus} bus */
 function countersOf ({ counters: ofBus }) {
   const { drops: dropsBefore = 0, badLines: badLinesBefore = 0 } = ofBus
   return {

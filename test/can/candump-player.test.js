@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openPlayback, schema } from '../../gateway/can/candump/player.js'
+import { openCandumpPlayer, schema } from '../../gateway/can/candump/player.js'
 import { recorder } from '../sources/manual-clock.js'
 
 const DBC = `BO_ 99 Alive: 0 X
@@ -31,7 +31,7 @@ describe('candump replay', () => {
    */
   async function play (lines, options, recording = recorder()) {
     writeFileSync(logFile, lines.map(line => `${line}\n`).join(''))
-    const source = openPlayback({ name: 'bus', logFile, dbcFile, speed: 0, times: 'log', ...options }, recording)
+    const source = openCandumpPlayer({ name: 'bus', logFile, dbcFile, speed: 0, times: 'log', ...options }, recording)
     const error = await recording.ended
     return { ...recording, counters: source.counters, error }
   }
@@ -118,7 +118,7 @@ describe('candump replay', () => {
   it('says that the times of the log jump, when the next frame is far away', async () => {
     writeFileSync(logFile, '(0000000020.000000) can0 064#000001\n(1700000000.000000) can0 064#000002\n')
     const recording = recorder()
-    const source = openPlayback({ logFile, dbcFile, speed: 1, times: 'now' }, recording)
+    const source = openCandumpPlayer({ logFile, dbcFile, speed: 1, times: 'now' }, recording)
     while (recording.batches.length === 0) await new Promise(resolve => setImmediate(resolve))
     expect(source.trouble?.()).to.match(/^the times jump: the next row plays in 1967[45] days$/)
     await source.close()
@@ -133,7 +133,7 @@ describe('candump replay', () => {
   it('continues in every round when shifted to now', async () => {
     const recording = recorder()
     writeFileSync(logFile, `${steady(100).join('\n')}\n`)
-    const source = openPlayback({ name: 'bus', logFile, dbcFile, speed: 1, times: 'now', loop: true }, recording)
+    const source = openCandumpPlayer({ name: 'bus', logFile, dbcFile, speed: 1, times: 'now', loop: true }, recording)
     while (source.counters.rounds < 3) await new Promise(resolve => setImmediate(resolve))
     await source.close()
     const rows = recording.rows()
@@ -147,7 +147,7 @@ describe('candump replay', () => {
   it('repeats the times of the log in every round when they are kept', async () => {
     const recording = recorder()
     writeFileSync(logFile, `${steady(100).join('\n')}\n`)
-    const source = openPlayback({ logFile, dbcFile, speed: 0, times: 'log', loop: true }, recording)
+    const source = openCandumpPlayer({ logFile, dbcFile, speed: 0, times: 'log', loop: true }, recording)
     while (source.counters.rounds < 2) await new Promise(resolve => setImmediate(resolve))
     await source.close()
     const times = recording.rows().map(({ time }) => time)
@@ -158,7 +158,7 @@ describe('candump replay', () => {
     it(`pauses while it is held and loses nothing, at speed ${speed}`, async () => {
       const recording = recorder()
       let asked = 0
-      recording.held = () => asked++ % 10 !== 9
+      recording.isPaused = () => asked++ % 10 !== 9
       const { counters } = await play(steady(3000), { speed, times: 'now' }, recording)
       const rows = recording.rows()
       expect(counters.rows).to.equal(3000)
@@ -169,9 +169,9 @@ describe('candump replay', () => {
 
   it('stops where it is when closed', async () => {
     const recording = recorder()
-    recording.held = () => true
+    recording.isPaused = () => true
     writeFileSync(logFile, `${steady(5000).join('\n')}\n`)
-    const source = openPlayback({ logFile, dbcFile, speed: 0 }, recording)
+    const source = openCandumpPlayer({ logFile, dbcFile, speed: 0 }, recording)
     await source.close()
     expect(recording.batches).to.deep.equal([])
   })
@@ -209,7 +209,7 @@ describe('candump replay', () => {
   })
 
   it('refuses files that cannot be read', () => {
-    const open = (/** @type {object} */ options) => () => openPlayback({ logFile, dbcFile, ...options }, recorder())
+    const open = (/** @type {object} */ options) => () => openCandumpPlayer({ logFile, dbcFile, ...options }, recorder())
     expect(open({ logFile: path.join(folder, 'none.log') })).to.throw('none.log cannot be read').with.property('code', 'SLUICE_REPLAY_FILE')
     expect(open({ logFile: folder })).to.throw('it is a folder').with.property('code', 'SLUICE_REPLAY_FILE')
     expect(open({ dbcFile: path.join(folder, 'none.dbc') })).to.throw('none.dbc cannot be read').with.property('code', 'SLUICE_DBC_FILE')

@@ -44,7 +44,7 @@ describe('can read', () => {
     const recording = recorder()
     const bus = await open({ kind: 'virtual', channel: 'read', fd: true }, { clock: recording.clock })
     closers.push(() => bus.close())
-    const source = openCanRead({ name: 'car', dbcFile, ...options }, { ...recording, held: () => recording.held(), bus })
+    const source = openCanRead({ name: 'car', dbcFile, ...options }, { ...recording, isPaused: () => recording.isPaused(), bus })
     closers.push(() => source.close())
     const start = recording.clock.ns
     const send = async (/** @type {import('./bus/rig.js').Frame[]} */ ...frames) => {
@@ -123,11 +123,11 @@ describe('can read', () => {
   it('drops and counts what a live bus carries while it is held, and keeps what it has', async () => {
     const { recording, source, send } = await reading()
     await send(frame(100, [0, 0, 1]))
-    recording.held = () => true
+    recording.isPaused = () => true
     await send(frame(100, [0, 0, 2]), frame(100, [0, 0, 3]))
     recording.clock.advance(200)
     expect(recording.batches).to.deep.equal([])
-    recording.held = () => false
+    recording.isPaused = () => false
     await send(frame(100, [0, 0, 4]))
     recording.clock.advance(50)
     expect(recording.rows().map(({ mode }) => mode)).to.deep.equal([1, 4])
@@ -144,7 +144,7 @@ describe('can read', () => {
 
     const other = await reading()
     await other.send(frame(100, [0, 0, 1]), frame(100, [0, 0, 2]))
-    other.recording.held = () => true
+    other.recording.isPaused = () => true
     await other.source.close()
     expect(other.recording.batches).to.deep.equal([])
     expect(other.source.counters).to.include({ rows: 2, missed: 2 })
@@ -156,8 +156,8 @@ describe('can read', () => {
     writeFileSync(logFile, ['bad', ...Array.from({ length: 3000 }, (_, i) => `(1700000000.${String(i).padStart(6, '0')}) can7 064#0000${(i % 256).toString(16).padStart(2, '0')}`)].join('\n'))
     const bus = await open({ kind: 'playback', logFile, loop: false, speed: 0 }, { clock: recording.clock })
     let asked = 0
-    recording.held = () => asked++ % 10 !== 9
-    const source = openCanRead({ name: 'car', dbcFile }, { ...recording, held: () => recording.held(), bus })
+    recording.isPaused = () => asked++ % 10 !== 9
+    const source = openCanRead({ name: 'car', dbcFile }, { ...recording, isPaused: () => recording.isPaused(), bus })
     expect(await recording.ended).to.equal(undefined)
     await bus.close()
     expect(recording.rows().map(({ mode }) => mode)).to.deep.equal(Array.from({ length: 3000 }, (_, i) => i % 256))

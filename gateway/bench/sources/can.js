@@ -7,7 +7,7 @@ import { parseDbc } from '../../can/dbc/parser.js'
 import { Decoder } from '../../can/dbc/decoder.js'
 import { lineBlocks } from '../../can/candump/line-blocks.js'
 import { MessageRows } from '../../can/rows/message-rows.js'
-import { openPlayback } from '../../can/candump/player.js'
+import { openCandumpPlayer } from '../../can/candump/player.js'
 
 /**
  * @typedef {import('../../can/candump/line.js').Frame} Frame
@@ -70,9 +70,9 @@ export async function benchPlayback ({ seconds }) {
   let signals = 0
   const log = { info () {}, warn () {}, error () {} }
   const startMs = performance.now()
-  const { counters, close } = openPlayback({ name: 'n2k', logFile: LOG_FILE, dbcFile: DBC_FILE, speed: 0, loop: true }, {
+  const { counters, close } = openCandumpPlayer({ name: 'n2k', logFile: LOG_FILE, dbcFile: DBC_FILE, speed: 0, loop: true }, {
     emit: ({ rows, fields }) => { signals += rows * fields.filter(({ name }) => name !== 'address').length },
-    held: () => false,
+    isPaused: () => false,
     log,
     onEnd: error => { if (error) throw error }
   })

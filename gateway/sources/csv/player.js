@@ -4,11 +4,12 @@ import { SluiceError } from '../../base/errors.js'
 import { readOptions } from '../../base/options.js'
 import { COMPLAINTS, isMissing } from './cells.js'
 import { columnsOf } from './columns.js'
-import { csvRecords, refuseNoCsv } from './file.js'
+import { csvRecords, refuseUnreadableCsv } from './file.js'
 import { CsvRows } from './rows.js'
 import { schema } from './schema.js'
 import { formatOf, timeReader } from './time.js'
 import { Player } from '../playback/player.js'
+import { warnerOnce } from '../warn-once.js'
 
 /**
  * @typedef {import('./file.js').CsvRecord} CsvRecord
@@ -20,15 +21,15 @@ export { schema }
 
 const MAX_ROWS = 1000
 const MAX_GROUPS = 1000
-/** By so many rows the types of the columns are decided. */
-const PROBED_ROWS = 1000
-const SHOWN_CHARACTERS = 80
+/** The types of the columns are decided by so many rows. */
+const MAX_PROBED_ROWS = 1000
+const MAX_SHOWN_CHARACTERS = 80
 const NS_PER_SECOND = 1e9
 const DELIMITERS = { auto: 'auto', comma: ',', semicolon: ';', tab: '\t' }
 
 /**
- * Starts to play a CSV file: a batch per tick (50 ms, at most 1000 rows) for each source and set of tags. While it is held it pauses and
- * loses nothing.
+ * Starts to play a CSV file: a batch per tick (50 ms, at most 1000 rows) for each source and set of tags. While it is paused it stands still
+ * and loses nothing.
  *
  * A value that is not what its column has is missing, and the row's field `quality` says why. A row whose time cannot be read is left out.
  *
@@ -40,56 +41,42 @@ const DELIMITERS = { auto: 'auto', comma: ',', semicolon: ';', tab: '\t' }
  * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_CSV_FILE; while it plays, `onEnd` is called with SLUICE_CSV_FILE, SLUICE_CSV_COLUMNS,
  *   SLUICE_CSV_TIMES or SLUICE_CSV_EMPTY
  */
-export function openCsv (options, context) {
-  const playback = new CsvPlayback(readOptions(schema, options), context)
-  return { counters: playback.counters, trouble: () => playback.trouble, close: () => playback.close() }
+export function openCsvPlayer (options, context) {
+  const player = new CsvPlayer(readOptions(schema, options), context)
+  return { counters: player.counters, trouble: () => player.trouble, close: () => player.close() }
 }
 
-class CsvPlayback {
+class CsvPlayer {
   counters = { rows: 0, badLines: 0, undecodable: 0, rounds: 0 }
   #options
-  #context
+  #warnOnce
   #player
   #delimited
   #zone
   /** @type {Map<string, CsvRows>} by source and tags */
   #groups = new Map()
-  /** @type {Set<string>} kinds of trouble already warned of */
-  #warned = new Set()
-  #closing = new AbortController()
-  #running
+  /** @type {Plan|undefined} */
+  #plan
 
   /** @param {any} options @param {import('../source.js').SourceContext} context */
   constructor (options, context) {
     this.#options = options
-    this.#context = context
-    refuseNoCsv(options.file)
+    this.#warnOnce = warnerOnce(context.log)
+    refuseUnreadableCsv(options.file)
     this.#delimited = { encoding: options.encoding, delimiter: DELIMITERS[/** @type {keyof DELIMITERS} */ (options.delimiter)] }
     this.#zone = { zone: options.timeZone, decimal: options.decimal }
-    timeReader('date', this.#zone) // refuses a zone that is none
-    this.#player = new Player(options, context, this.#closing.signal, () => this.#groups.values())
-    this.#running = this.#run()
-  }
-
-  async close () {
-    this.#closing.abort()
-    await this.#running
+    timeReader('date', this.#zone) // refuses what is not a time zone
+    this.#player = new Player(options, context, () => this.#groups.values())
+    this.#player.play(async () => {
+      this.#plan ??= await this.#makePlan()
+      await this.#playRound(this.#plan)
+    })
   }
 
   get trouble () { return this.#player.trouble }
 
-  get #closed () { return this.#closing.signal.aborted }
-
-  async #run () {
-    try {
-      const plan = await this.#makePlan()
-      do await this.#playRound(plan)
-      while (this.#options.loop && !this.#closed)
-    } catch (error) {
-      if (!this.#closed) this.#context.onEnd(error)
-      return
-    }
-    if (!this.#closed) this.#context.onEnd()
+  close () {
+    return this.#player.close()
   }
 
   /** @returns {Promise<Plan>} */
@@ -130,7 +117,7 @@ class CsvPlayback {
         const ns = this.#timeOf(record, plan, this.counters.rows - before)
         if (ns === undefined) continue
         if (!this.#player.isDue(ns)) await this.#player.waitFor(ns)
-        if (this.#closed) return
+        if (this.#player.closed) return
         const { cells, line } = /** @type {CsvRecord} */ (record)
         const rows = await this.#rowsOf(cells, plan)
         this.#add(rows, ns, cells, line, plan)
@@ -138,7 +125,7 @@ class CsvPlayback {
       }
       await this.#player.flushOld()
       await nextTurn()
-      if (this.#closed) return
+      if (this.#player.closed) return
     }
     const rows = this.counters.rows - before
     if (rows === 0) throw this.#emptyError()
@@ -150,7 +137,9 @@ class CsvPlayback {
   /** A file may be replaced between two rounds. @param {string[]} names @param {string[]} cells */
   #refuseOtherNames (names, cells) {
     if (names.length === cells.length && names.every((name, index) => name === cells[index])) return
-    throw new SluiceError('SLUICE_CSV_COLUMNS', `${this.#options.file} has other columns than when it was opened.`, { fix: 'Start again, to read it as it is now.' })
+    throw new SluiceError('SLUICE_CSV_COLUMNS', `${this.#options.file} has other columns than when it was opened.`, {
+      fix: 'Start again, to read it as it is now.'
+    })
   }
 
   /**
@@ -160,7 +149,9 @@ class CsvPlayback {
   #timeOf (record, { columns, readTime }, row) {
     if ('reason' in record) return this.#drop('line', record.line, record.reason, record.text)
     const { line, cells } = record
-    if (cells.length !== columns.count) return this.#drop('cells', line, `it has ${cells.length} cells where the first line has ${columns.count}`, cells.join(' '))
+    if (cells.length !== columns.count) {
+      return this.#drop('cells', line, `it has ${cells.length} cells where the first line has ${columns.count}`, cells.join(' '))
+    }
     if (this.#options.timeFormat === 'none') return BigInt(Math.round(row * NS_PER_SECOND / this.#options.rowsPerSecond))
     const text = timeText(cells, columns.time)
     return readTime(text) ?? this.#drop('time', line, text ? `"${text}" is not a time` : 'it has no time', cells.join(' '))
@@ -176,7 +167,8 @@ class CsvPlayback {
       const value = read(text)
       if (value !== undefined) return value
       this.counters.undecodable++
-      this.#warnOnce(`cell ${name}`, `${this.#options.file}, line ${line}: "${cut(text)}" in the column ${name} is ${COMPLAINTS[type]}. Such cells are missing values, and counted.`)
+      const fault = `${this.#options.file}, line ${line}: "${cut(text)}" in the column ${name} is ${COMPLAINTS[type]}`
+      this.#warnOnce(`cell ${name}`, `${fault}. Such cells are missing values, and counted.`)
       bad = (bad ?? new Map()).set(name, COMPLAINTS[type])
       return undefined
     })
@@ -213,13 +205,6 @@ class CsvPlayback {
     const fix = this.counters.badLines > 0 ? 'The log says what is wrong with its lines: check the delimiter and the times.' : undefined
     return new SluiceError('SLUICE_CSV_EMPTY', `${this.#options.file} has no row that can be read.`, { fix })
   }
-
-  /** @param {string} kind @param {string} text */
-  #warnOnce (kind, text) {
-    if (this.#warned.has(kind)) return
-    this.#warned.add(kind)
-    this.#context.log.warn(text)
-  }
 }
 
 /**
@@ -235,9 +220,9 @@ async function head (file, options) {
     for (const record of records) {
       if ('cells' in record && record.cells.length === (rows[0] ?? record.cells).length) rows.push(record.cells)
     }
-    if (rows.length > PROBED_ROWS) break
+    if (rows.length > MAX_PROBED_ROWS) break
   }
-  return rows.slice(0, PROBED_ROWS + 1)
+  return rows.slice(0, MAX_PROBED_ROWS + 1)
 }
 
 /** Empty where a part is missing: a date alone would be midnight. @param {string[]} cells @param {number[]} columns */
@@ -248,5 +233,5 @@ function timeText (cells, columns) {
 
 /** @param {string} text */
 function cut (text) {
-  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS - 1)}…` : text
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS - 1)}…` : text
 }

@@ -1,75 +1,81 @@
 import { systemClock } from '../../clock/system-clock.js'
-import { Playback } from './pace.js'
+import { Pace } from './pace.js'
 
 /**
  * @typedef {object} Rows  gathers the rows of one batch
  * @property {number} rows
- * @property {() => import('../../batch/batch.js').Batch} take  them, which are forgotten there
+ * @property {() => import('../../batch/batch.js').Batch} take  the batch of them; it begins anew
  */
 
 const TICK_MS = 50
 const MAX_AGE_NS = 50_000_000n
-const MAX_SLEEP_MS = 1000
-const NS_PER_DAY = 86_400_000_000_000n
 
 /**
- * Plays the rows of a log at its pace, or as fast as they are taken: a batch per tick of what was gathered. While it is held it stands
- * still and loses nothing.
+ * Plays the rows of a recording at its pace, or as fast as they are taken, round after round: at every tick the batches of what was gathered.
+ * While it is paused it stands still and loses nothing.
  */
 export class Player {
-  #speed
   #isRecorded
+  #loop
   #context
   #clock
-  #closing
-  #playback
   #gathered
+  #closing = new AbortController()
+  #running = Promise.resolve()
+  #pace
   #lastFlushNs
-  #dueNs = 0n
 
   /**
-   * @param {{speed: number, times: string}} options  speed 0: as fast as possible; times 'now': shifted so that the first row is now;
-   *   others: those of the log
+   * @param {{speed: number, times: string, loop: boolean}} options  speed 0: as fast as possible; times 'now': shifted so that the first row
+   *   is now; others: those of the recording
    * @param {import('../source.js').SourceContext} context
-   * @param {AbortSignal} closing
-   * @param {() => Iterable<Rows>} gathered  what has rows to be sent
+   * @param {() => Iterable<Rows>} gathered  what may have rows to be sent
    */
-  constructor ({ speed, times }, context, closing, gathered) {
-    this.#speed = speed
+  constructor ({ speed, times, loop }, context, gathered) {
+    const clock = context.clock ?? systemClock
     this.#isRecorded = times !== 'now'
+    this.#loop = loop
     this.#context = context
-    this.#clock = context.clock ?? systemClock
-    this.#closing = closing
+    this.#clock = clock
     this.#gathered = gathered
-    this.#lastFlushNs = this.#clock.nowNs()
-    this.#playback = new Playback(speed, this.#lastFlushNs)
+    this.#lastFlushNs = clock.nowNs()
+    this.#pace = new Pace({
+      speed,
+      startNs: this.#lastFlushNs,
+      clock,
+      closing: this.#closing.signal,
+      tickMs: TICK_MS,
+      isPaused: () => context.isPaused()
+    })
   }
 
-  /** The time that a row gets. @param {bigint} logNs  its time in the log */
-  stamp (logNs) {
-    return this.#isRecorded ? logNs : this.#playback.at(logNs)
+  get closed () { return this.#closing.signal.aborted }
+
+  get trouble () { return this.#pace.troubleOf('row') }
+
+  /** Plays until the last round is over or one fails, which the context is told, or until it is closed. @param {() => Promise<void>} round */
+  play (round) {
+    this.#running = this.#run(round)
   }
 
-  /** @param {bigint} logNs */
-  isDue (logNs) {
-    return this.#speed === 0 || this.#playback.at(logNs) <= this.#clock.nowNs()
+  async close () {
+    this.#closing.abort()
+    await this.#running
   }
 
-  /** Sends what is gathered, tick by tick, until a row is due. @param {bigint} logNs */
-  async waitFor (logNs) {
-    while (!this.#closing.aborted) {
-      this.#dueNs = this.#playback.at(logNs)
-      const waitNs = this.#dueNs - this.#clock.nowNs()
-      if (waitNs <= 0n) return
-      await this.flush()
-      await this.#clock.sleep(Math.min(Math.max(Number(waitNs) / 1e6, TICK_MS), MAX_SLEEP_MS), this.#closing)
-    }
+  /** The time that a row gets. @param {bigint} recordedNs  its time in the recording */
+  stamp (recordedNs) {
+    return this.#isRecorded ? recordedNs : this.#pace.at(recordedNs)
   }
 
-  /** Where the times of a log jump, as when the clock of its machine was set, nothing may come for years. */
-  get trouble () {
-    const days = (this.#dueNs - this.#clock.nowNs()) / NS_PER_DAY
-    return days > 0n ? `the times jump: the next row plays in ${days} ${days === 1n ? 'day' : 'days'}` : undefined
+  /** @param {bigint} recordedNs */
+  isDue (recordedNs) {
+    return this.#pace.isDue(recordedNs)
+  }
+
+  /** Sends what is gathered, tick by tick, until a row is due. @param {bigint} recordedNs */
+  waitFor (recordedNs) {
+    return this.#pace.waitFor(recordedNs, () => this.flush())
   }
 
   /** Sends what is gathered, if the last time is a tick ago. */
@@ -84,20 +90,24 @@ export class Player {
 
   /** @param {Rows} rows */
   async send (rows) {
-    if (this.#context.held()) await this.#waitForRelease()
-    if (!this.#closing.aborted) this.#context.emit(rows.take(), { recorded: this.#isRecorded })
+    await this.#pace.waitWhilePaused()
+    if (!this.closed) this.#context.emit(rows.take(), { recorded: this.#isRecorded })
   }
 
   /** @param {number} rows  in the round that ends */
   endRound (rows) {
-    this.#playback.endRound(rows)
+    this.#pace.endRound(rows)
   }
 
-  /** Playback stands still meanwhile: what waits does not come in a burst. */
-  async #waitForRelease () {
-    const heldNs = this.#clock.nowNs()
-    do await this.#clock.sleep(TICK_MS, this.#closing)
-    while (this.#context.held() && !this.#closing.aborted)
-    if (this.#speed > 0) this.#playback.pause(this.#clock.nowNs() - heldNs)
+  /** @param {() => Promise<void>} round */
+  async #run (round) {
+    let failure
+    try {
+      do await round()
+      while (this.#loop && !this.closed)
+    } catch (error) {
+      failure = error
+    }
+    if (!this.closed) this.#context.onEnd(failure)
   }
 }
