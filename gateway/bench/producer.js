@@ -33,7 +33,7 @@ const ended = new Promise(resolve => {
       produced += batch.rows
       stage.append(batch).finally(() => { waiting-- })
     },
-    held: () => isAhead() || waiting > WAITING_BATCHES || stage.state.spoolBytes > SPOOLED_BYTES,
+    isPaused: () => isAhead() || waiting > WAITING_BATCHES || stage.state.spoolBytes > SPOOLED_BYTES,
     log: console,
     onEnd: resolve
   })

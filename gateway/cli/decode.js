@@ -1,13 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { parseCandumpLine } from '../can/candump.js'
-import { readDbcFile } from '../can/dbc-file.js'
-import { Decoder } from '../can/decoder.js'
-import { lineBlocks } from '../can/line-blocks.js'
+import { parseCandumpLine } from '../can/candump/line.js'
+import { readDbcFile } from '../can/dbc/file.js'
+import { Decoder } from '../can/dbc/decoder.js'
+import { lineBlocks } from '../can/candump/line-blocks.js'
 import { describe } from '../base/errors.js'
 
 /**
- * @typedef {import('../can/candump.js').Frame} Frame
+ * @typedef {import('../can/candump/line.js').Frame} Frame
  * @typedef {{stdin: NodeJS.ReadableStream, stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream}} Streams
  */
 

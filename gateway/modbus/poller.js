@@ -104,7 +104,7 @@ export class Poller {
   /** @param {{lateNs: bigint, nextNs: bigint}} turn @param {AbortSignal} signal */
   async #poll ({ lateNs, nextNs }, signal) {
     const { counters, periodMs, batchMs } = this.#options
-    if (this.#context.held()) {
+    if (this.#context.isPaused()) {
       counters.missed++
       return
     }

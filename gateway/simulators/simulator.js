@@ -5,7 +5,7 @@ import { readOptions } from '../base/options.js'
 import { presetProperties, presets } from './presets/index.js'
 import { nameProperty } from '../sources/source.js'
 
-const HELD_POLL_MS = 5
+const PAUSED_POLL_MS = 5
 const NS_PER_MS = 1_000_000n
 
 /** A backlog of fewer ticks is none: it would be skipped on a busy machine. */
@@ -149,7 +149,7 @@ class Simulator {
       const now = this.#clock.nowNs()
       const { tickMs, maxBacklogMs } = this.#options
       const dueBefore = (/** @type {number} */ ms) => this.#generator.dueAt(now - BigInt(ms) * NS_PER_MS)
-      if (this.#context.held()) return this.#miss(dueBefore(0))
+      if (this.#context.isPaused()) return this.#miss(dueBefore(0))
       this.#miss(dueBefore(Math.max(maxBacklogMs, MIN_BACKLOG_TICKS * tickMs)))
       const late = dueBefore(2 * tickMs)
       this.counters.late += Math.min(late, this.#emit(dueBefore(0))) * this.#generator.rows
@@ -161,7 +161,7 @@ class Simulator {
   async #runFreely () {
     try {
       for (await nextTurn(); !this.#closing.signal.aborted; await nextTurn()) {
-        if (this.#context.held()) await this.#clock.sleep(HELD_POLL_MS, this.#closing.signal)
+        if (this.#context.isPaused()) await this.#clock.sleep(PAUSED_POLL_MS, this.#closing.signal)
         else this.#emit(Math.min(this.#options.batchRows, this.#generator.mostAtOnce))
       }
     } catch (error) {
@@ -178,7 +178,7 @@ class Simulator {
   #emit (due) {
     const wanted = Math.min(due, this.#remaining)
     let sent = 0
-    while (sent < wanted && !this.#closing.signal.aborted && !(sent > 0 && this.#context.held())) {
+    while (sent < wanted && !this.#closing.signal.aborted && !(sent > 0 && this.#context.isPaused())) {
       const count = Math.min(wanted - sent, this.#generator.mostAtOnce)
       sent += count
       this.#made += count

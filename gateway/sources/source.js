@@ -7,7 +7,7 @@
  * @typedef {object} SourceContext
  * @property {(batch: Batch, options?: {recorded?: boolean}) => void} emit  `recorded`: the times are not this clock's, and nobody is to
  *   correct them
- * @property {() => boolean} held  true while what is downstream is full
+ * @property {() => boolean} isPaused  true while what is downstream is full: the source is to stop meanwhile
  * @property {import('../base/log.js').Log} log
  * @property {(error?: unknown) => void} onEnd  called once: the source has given all it had, or failed. Not called after close
  * @property {import('../clock/system-clock.js').Clock} [clock]  stamps the samples

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs'
-import { readDbcFile } from '../../gateway/can/dbc-file.js'
+import { readDbcFile } from '../../gateway/can/dbc/file.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { located } from '../sources/located.js'
 
 /**
  * @typedef
- *   {{ok: true, messages: number, signals: number, warnings: import('../../gateway/can/dbc.js').Warning[]}|{ok: false, text: string}}
+ *   {{ok: true, messages: number, signals: number, warnings: import('../../gateway/can/dbc/parser.js').Warning[]}|{ok: false, text: string}}
  *   Outcome  `text` says what is wrong, and what to do
  */
 

@@ -1,6 +1,6 @@
 import { nowNs } from '../../gateway/clock/system-clock.js'
 import { SluiceError } from '../../gateway/base/errors.js'
-import { CanDecoder } from '../../gateway/can/source/decode.js'
+import { CanDecoder } from '../../gateway/can/decode.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'

@@ -1,4 +1,4 @@
-import { schema as decode } from '../../gateway/can/source/decode.js'
+import { schema as decode } from '../../gateway/can/decode.js'
 import { nodeSchema } from '../schema.js'
 
 export const schema = nodeSchema(decode)

@@ -1,4 +1,4 @@
-import { openCanRead } from '../../gateway/can/source/source.js'
+import { openCanRead } from '../../gateway/can/read.js'
 import { located } from '../sources/located.js'
 import { defineSource } from '../sources/source.js'
 import { leaseBus } from './lease.js'

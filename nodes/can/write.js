@@ -1,4 +1,4 @@
-import { CanWriter } from '../../gateway/can/bus/writer.js'
+import { CanWriter } from '../../gateway/can/write.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, throttledStatus } from '../node.js'

@@ -1,4 +1,4 @@
-import { schema as write } from '../../gateway/can/bus/writer.js'
+import { schema as write } from '../../gateway/can/write.js'
 import { nodeSchema } from '../schema.js'
 import { busOption } from './bus.option.js'
 

@@ -1,4 +1,4 @@
-import { openPlayback } from '../../gateway/can/source/candump-playback.js'
+import { openCandumpPlayer } from '../../gateway/can/candump/player.js'
 import { schema } from './candump.schema.js'
 import { located } from './located.js'
 import { defineSource } from './source.js'
@@ -6,6 +6,6 @@ import { defineSource } from './source.js'
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
   defineSource(RED, 'sluice-candump', schema, (options, context) => {
-    return openPlayback({ ...options, logFile: located(options.logFile), dbcFile: located(options.dbcFile) }, context)
+    return openCandumpPlayer({ ...options, logFile: located(options.logFile), dbcFile: located(options.dbcFile) }, context)
   })
 }

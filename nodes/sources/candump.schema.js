@@ -1,4 +1,4 @@
-import { schema as playback } from '../../gateway/can/source/candump-playback.js'
+import { schema as playback } from '../../gateway/can/candump/player.js'
 import { sourceSchema } from './source.schema.js'
 
 export const schema = sourceSchema(playback)

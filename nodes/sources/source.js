@@ -95,7 +95,7 @@ class Runner {
             if (recorded) this.#send(batch)
             else this.#restamper.take(batch)
           },
-          held: () => backpressure.isPaused(this.#node.id),
+          isPaused: () => backpressure.isPaused(this.#node.id),
           log: logOf(this.#node),
           onEnd: error => this.#next(() => this.#ended(error, rows)).catch(problem => this.#fail(problem))
         })
@@ -170,7 +170,7 @@ class Runner {
   #statusOf (source, rowsPerSecond) {
     const trouble = source.trouble?.()
     if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
-    if (backpressure.isPaused(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `held: stage out takes no more${this.#losses}` }
+    if (backpressure.isPaused(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `paused: stage out takes no more${this.#losses}` }
     const waiting = this.#restamper.heldRows
     if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
     const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''

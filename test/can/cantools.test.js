@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readDbcFile } from '../../gateway/can/dbc-file.js'
-import { Decoder } from '../../gateway/can/decoder.js'
-import { encodeMessage } from '../../gateway/can/encoder.js'
+import { readDbcFile } from '../../gateway/can/dbc/file.js'
+import { Decoder } from '../../gateway/can/dbc/decoder.js'
+import { encodeMessage } from '../../gateway/can/dbc/encoder.js'
 import { Cantools } from './cantools.js'
 import { requirePython } from '../servers/python.js'
 import { valuesOf } from './random-values.js'
@@ -17,7 +17,7 @@ const EMPTY = 'cantools-cp1252.dbc'
 describe('beside cantools', () => {
   /** @type {Cantools} */
   let cantools
-  /** @type {{path: string, messages: import('../../gateway/can/message.js').Message[]}[]} */
+  /** @type {{path: string, messages: import('../../gateway/can/dbc/message.js').Message[]}[]} */
   const files = []
 
   before(async function () {
@@ -74,7 +74,7 @@ function plain (values) {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]))
 }
 
-/** @param {import('../../gateway/can/message.js').Message} message */
+/** @param {import('../../gateway/can/dbc/message.js').Message} message */
 function dataOf ({ length }) {
   return fc.uint8Array({ minLength: length, maxLength: length })
 }

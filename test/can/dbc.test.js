@@ -3,9 +3,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readDbcFile } from '../../gateway/can/dbc-file.js'
-import { parseDbc } from '../../gateway/can/dbc.js'
-import { Decoder } from '../../gateway/can/decoder.js'
+import { readDbcFile } from '../../gateway/can/dbc/file.js'
+import { parseDbc } from '../../gateway/can/dbc/parser.js'
+import { Decoder } from '../../gateway/can/dbc/decoder.js'
 
 /**
  * What a DBC text makes of a frame: its signals by name, missing ones left out.

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { readDbcFile } from '../../gateway/can/dbc-file.js'
-import { parseDbc } from '../../gateway/can/dbc.js'
-import { Decoder } from '../../gateway/can/decoder.js'
-import { encodeMessage, frameOf } from '../../gateway/can/encoder.js'
+import { readDbcFile } from '../../gateway/can/dbc/file.js'
+import { parseDbc } from '../../gateway/can/dbc/parser.js'
+import { Decoder } from '../../gateway/can/dbc/decoder.js'
+import { encodeMessage, frameOf } from '../../gateway/can/dbc/encoder.js'
 import { valuesOf } from './random-values.js'
 
 /** A message 100 with these signals. @param {...string} lines  signals, then other statements */
@@ -14,7 +14,7 @@ function message (...lines) {
   return first
 }
 
-/** @param {import('../../gateway/can/message.js').Message} whole @param {Record<string, unknown>} values */
+/** @param {import('../../gateway/can/dbc/message.js').Message} whole @param {Record<string, unknown>} values */
 const hex = (whole, values) => Buffer.from(encodeMessage(whole, values)).toString('hex')
 
 describe('encoding a message', () => {

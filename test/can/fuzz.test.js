@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { parseCandumpLine } from '../../gateway/can/candump.js'
-import { parseDbc } from '../../gateway/can/dbc.js'
-import { Decoder } from '../../gateway/can/decoder.js'
-import { encodeMessage } from '../../gateway/can/encoder.js'
+import { parseCandumpLine } from '../../gateway/can/candump/line.js'
+import { parseDbc } from '../../gateway/can/dbc/parser.js'
+import { Decoder } from '../../gateway/can/dbc/decoder.js'
+import { encodeMessage } from '../../gateway/can/dbc/encoder.js'
 
 const SEED = 1
 
@@ -105,7 +105,7 @@ describe('whatever a line of candump says', () => {
   })
 })
 
-/** @param {import('../../gateway/can/message.js').Message} message @param {Record<string, unknown>} values */
+/** @param {import('../../gateway/can/dbc/message.js').Message} message @param {Record<string, unknown>} values */
 function encodeOrRefuse (message, values) {
   try {
     encodeMessage(message, values)

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { TransportAssembler } from '../../gateway/can/j1939-transport.js'
+import { TransportAssembler } from '../../gateway/can/j1939/transport.js'
 
-/** @typedef {import('../../gateway/can/candump.js').Frame} Frame */
+/** @typedef {import('../../gateway/can/candump/line.js').Frame} Frame */
 
 const MS = 1_000_000n
 const ENGINE = 0x00

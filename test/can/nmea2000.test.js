@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { parseCandumpLine } from '../../gateway/can/candump.js'
-import { readDbcFile } from '../../gateway/can/dbc-file.js'
-import { Decoder } from '../../gateway/can/decoder.js'
+import { parseCandumpLine } from '../../gateway/can/candump/line.js'
+import { readDbcFile } from '../../gateway/can/dbc/file.js'
+import { Decoder } from '../../gateway/can/dbc/decoder.js'
 
 /** Decimals CANboat prints. */
 const DECIMALS = /** @type {Record<string, number>} */ ({ Rate: 8, Latitude: 7, Longitude: 7, SOG: 2 })

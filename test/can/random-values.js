@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
 /**
- * @typedef {import('../../gateway/can/message.js').Message} Message
- * @typedef {import('../../gateway/can/message.js').MessageSignal} MessageSignal
+ * @typedef {import('../../gateway/can/dbc/message.js').Message} Message
+ * @typedef {import('../../gateway/can/dbc/message.js').MessageSignal} MessageSignal
  */
 
 /**

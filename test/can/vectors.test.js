@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { readDbcFile } from '../../gateway/can/dbc-file.js'
-import { Decoder } from '../../gateway/can/decoder.js'
+import { readDbcFile } from '../../gateway/can/dbc/file.js'
+import { Decoder } from '../../gateway/can/dbc/decoder.js'
 
 describe('frames that cantools has decoded', () => {
   const vectors = readFileSync('test/data/can/decoded.jsonl', 'utf8').trim().split('\n').map(line => JSON.parse(line))

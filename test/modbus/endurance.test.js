@@ -43,7 +43,7 @@ describe('Modbus in the long run', function () {
    */
   const poll = (device, periodMs, take) => {
     const options = { name: 'plant', tags: TAGS, groups: [{ name: 'all', periodMs }], batchMs: 0 }
-    const source = openModbusRead(options, { device, deviceName: 'plant', log, held: () => false, onEnd: () => {}, emit: batch => { for (const row of batch.toObjects()) take(row) } })
+    const source = openModbusRead(options, { device, deviceName: 'plant', log, isPaused: () => false, onEnd: () => {}, emit: batch => { for (const row of batch.toObjects()) take(row) } })
     ends.push(() => source.close())
     return source
   }

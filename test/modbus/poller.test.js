@@ -12,7 +12,7 @@ function open ({ isHeld = false, ...options }) {
   const clock = new VirtualClock()
   const device = new FakeDevice()
   const recording = recorder(/** @type {any} */ (clock))
-  const source = openModbusRead({ name: 'plant', batchMs: 0, ...options }, { ...recording, emit: batch => recording.emit(batch), held: () => isHeld, device, deviceName: 'meter', order: 'ABCD' })
+  const source = openModbusRead({ name: 'plant', batchMs: 0, ...options }, { ...recording, emit: batch => recording.emit(batch), isPaused: () => isHeld, device, deviceName: 'meter', order: 'ABCD' })
   const counters = /** @type {import('../../gateway/modbus/poller.js').Counters} */ (source.counters)
   return {
     clock,

@@ -48,11 +48,11 @@ describe('node shells', () => {
       expect(await statusLike(helper.getNode('machine'), /rows\/s/)).to.include({ fill: 'green', shape: 'dot' })
     })
 
-    it('shows that it is held', async () => {
+    it('shows that it is paused', async () => {
       backpressure.pause('machine', 'a full spool')
       try {
         await helper.load(simulator, [machine])
-        expect(await statusLike(helper.getNode('machine'), /held/)).to.include({ fill: 'yellow' })
+        expect(await statusLike(helper.getNode('machine'), /paused/)).to.include({ fill: 'yellow' })
       } finally {
         backpressure.resume('machine', 'a full spool')
       }

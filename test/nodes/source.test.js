@@ -59,7 +59,7 @@ describe('a source node', () => {
     const node = helper.getNode('replay')
     backpressure.pause('replay', 'a full spool')
     node.receive({ payload: 'start' })
-    await statusLike(node, /^held/)
+    await statusLike(node, /^paused/)
     stats.meter('source', 'shared').rows += 50
     backpressure.resume('replay', 'a full spool')
     await statusLike(node, /^finished, 2 rows$/)

@@ -92,7 +92,7 @@ describe('simulator', () => {
   it('makes no samples while held, and counts them as missed', async () => {
     const recording = recorder()
     let held = true
-    recording.held = () => held
+    recording.isPaused = () => held
     const source = openSimulator({ sampleRateHz: 100, tickMs: 50 }, recording)
     recording.clock.advance(1000)
     expect(recording.batches).to.deep.equal([])
@@ -105,7 +105,7 @@ describe('simulator', () => {
   it('waits while held when it is not paced', async () => {
     const recording = recorder()
     let asked = 0
-    recording.held = () => asked++ < 20
+    recording.isPaused = () => asked++ < 20
     const source = openSimulator({ paced: false, maxSamples: 100 }, recording)
     await recording.ended
     expect(asked).to.equal(21)
@@ -162,7 +162,7 @@ describe('simulator', () => {
     const source = openSimulator({ preset: 'weissbach', recordsPerSecond: 1000, blobBytes: 99_000, maxBacklogMs: 1000 }, recording)
     recording.clock.stall(100)
     expect(recording.batches.map(({ rows }) => rows)).to.deep.equal([...Array(10).fill(10), 1])
-    recording.held = () => recording.batches.length === 13
+    recording.isPaused = () => recording.batches.length === 13
     recording.clock.stall(100)
     expect(recording.batches.map(({ rows }) => rows)).to.deep.equal([...Array(10).fill(10), 1, 10, 10])
     expect(source.counters).to.deep.equal({ samples: 121, late: 1, missed: 0 })

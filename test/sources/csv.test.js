@@ -3,7 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { openCsv, schema } from '../../gateway/sources/csv/csv.js'
+import { openCsvPlayer, schema } from '../../gateway/sources/csv/player.js'
 import { recorder } from './manual-clock.js'
 
 const NOW = 1_700_000_000_000_000_000n
@@ -20,7 +20,7 @@ describe('CSV replay', () => {
    */
   async function play (text, options, recording = recorder()) {
     writeFileSync(file, text)
-    const source = openCsv({ name: 'log', file, speed: 0, times: 'recorded', ...options }, recording)
+    const source = openCsvPlayer({ name: 'log', file, speed: 0, times: 'recorded', ...options }, recording)
     const error = await recording.ended
     return { ...recording, counters: source.counters, error, rows: /** @type {any[]} */ (recording.rows()) }
   }
@@ -224,7 +224,7 @@ describe('CSV replay', () => {
         emit(batch)
         writeFileSync(file, 'time,b,a\n1714564800,2,1\n')
       }
-      openCsv({ name: 'log', file, speed: 0, loop: true }, recording)
+      openCsvPlayer({ name: 'log', file, speed: 0, loop: true }, recording)
       expect(await recording.ended).to.have.property('message').that.includes('has other columns than when it was opened')
       expect(recording.rows()).to.deep.equal([{ time: NOW, a: 1n, b: 2n }])
     })
@@ -245,7 +245,7 @@ describe('CSV replay', () => {
     })
 
     it('refuses files and zones that are none', () => {
-      const open = (/** @type {object} */ options) => () => openCsv({ file, ...options }, recorder())
+      const open = (/** @type {object} */ options) => () => openCsvPlayer({ file, ...options }, recorder())
       expect(open({ file: path.join(folder, 'none.csv') })).to.throw('none.csv cannot be read').with.property('code', 'SLUICE_CSV_FILE')
       expect(open({ file: folder })).to.throw('it is a folder').with.property('code', 'SLUICE_CSV_FILE')
       expect(open({ timeZone: 'Mars/Olympus' })).to.throw('"Mars/Olympus" is not a time zone').with.property('code', 'SLUICE_OPTIONS')
@@ -295,7 +295,7 @@ describe('CSV replay', () => {
           record(batch)
         }
         writeFileSync(file, steady(100))
-        const source = openCsv({ file, speed: 1, times, loop: true }, recording)
+        const source = openCsvPlayer({ file, speed: 1, times, loop: true }, recording)
         while (source.counters.rounds < 3) await new Promise(resolve => setImmediate(resolve))
         await source.close()
         const rows = recording.rows()
@@ -311,7 +311,7 @@ describe('CSV replay', () => {
       it(`and pauses while it is held, losing nothing, at speed ${speed}`, async () => {
         const recording = recorder()
         let asked = 0
-        recording.held = () => asked++ % 10 !== 9
+        recording.isPaused = () => asked++ % 10 !== 9
         const { rows } = await play(steady(3000), { speed, times: 'now' }, recording)
         expect(rows.map(({ x }) => x)).to.deep.equal(Array.from({ length: 3000 }, (_, i) => BigInt(i)))
         expect(rows.every(({ time }, i) => i === 0 || time > rows[i - 1].time)).to.equal(true)
@@ -320,9 +320,9 @@ describe('CSV replay', () => {
 
     it('no further when it is closed', async () => {
       const recording = recorder()
-      recording.held = () => true
+      recording.isPaused = () => true
       writeFileSync(file, steady(5000))
-      const source = openCsv({ file, speed: 0 }, recording)
+      const source = openCsvPlayer({ file, speed: 0 }, recording)
       await source.close()
       expect(recording.batches).to.deep.equal([])
     })
@@ -331,7 +331,7 @@ describe('CSV replay', () => {
   it('plays the file of the example without a complaint', async () => {
     const [, , options] = JSON.parse(readFileSync('examples/csv-replay.json', 'utf8'))
     const recording = recorder()
-    openCsv({ ...options, speed: 0, loop: false, times: 'recorded' }, recording)
+    openCsvPlayer({ ...options, speed: 0, loop: false, times: 'recorded' }, recording)
     expect(await recording.ended).to.equal(undefined)
     expect(recording.warnings).to.deep.equal([])
     expect(recording.batches.map(({ source, tags, rows }) => [source, tags.furnace, rows])).to.deep.equal([['furnace', 'Ofen 1', 240], ['furnace', 'Ofen 2', 240]])

@@ -62,7 +62,7 @@ export function recorder (clock = new ManualClock()) {
     warnings,
     /** resolves to the error the source ended with, or undefined */
     ended,
-    held: () => false,
+    isPaused: () => false,
     emit: (/** @type {import('../../gateway/batch/batch.js').Batch} */ batch) => { batches.push(batch) },
     log: { info () {}, warn: (/** @type {string} */ text) => { warnings.push(text) }, error () {} },
     onEnd: resolve,

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { formatCandumpLine, parseCandumpLine, stampOf } from '../../can/candump.js'
-import { readDbcFile } from '../../can/dbc-file.js'
-import { parseDbc } from '../../can/dbc.js'
-import { Decoder } from '../../can/decoder.js'
-import { lineBlocks } from '../../can/line-blocks.js'
-import { MessageRows } from '../../can/source/message-rows.js'
-import { openPlayback } from '../../can/source/candump-playback.js'
+import { formatCandumpLine, parseCandumpLine, stampOf } from '../../can/candump/line.js'
+import { readDbcFile } from '../../can/dbc/file.js'
+import { parseDbc } from '../../can/dbc/parser.js'
+import { Decoder } from '../../can/dbc/decoder.js'
+import { lineBlocks } from '../../can/candump/line-blocks.js'
+import { MessageRows } from '../../can/rows/message-rows.js'
+import { openCandumpPlayer } from '../../can/candump/player.js'
 
 /**
- * @typedef {import('../../can/candump.js').Frame} Frame
+ * @typedef {import('../../can/candump/line.js').Frame} Frame
  *
  * @typedef {object} CanRow  one run, on one core
  * @property {string} what
@@ -70,9 +70,9 @@ export async function benchPlayback ({ seconds }) {
   let signals = 0
   const log = { info () {}, warn () {}, error () {} }
   const startMs = performance.now()
-  const { counters, close } = openPlayback({ name: 'n2k', logFile: LOG_FILE, dbcFile: DBC_FILE, speed: 0, loop: true }, {
+  const { counters, close } = openCandumpPlayer({ name: 'n2k', logFile: LOG_FILE, dbcFile: DBC_FILE, speed: 0, loop: true }, {
     emit: ({ rows, fields }) => { signals += rows * fields.filter(({ name }) => name !== 'address').length },
-    held: () => false,
+    isPaused: () => false,
     log,
     onEnd: error => { if (error) throw error }
   })
@@ -85,7 +85,7 @@ export async function benchPlayback ({ seconds }) {
 
 /**
  * @param {number} seconds @param {(rows: AllRows) => Promise<number>} round  gives how many frames it has read
- * @param {import('../../can/message.js').Message[]} messages
+ * @param {import('../../can/dbc/message.js').Message[]} messages
  */
 async function measure (seconds, round, messages) {
   await round(new AllRows(messages))
@@ -102,10 +102,10 @@ class AllRows {
   /** Of signals, in batches. */
   values = 0
   #decoder
-  /** @type {Map<import('../../can/message.js').Message, MessageRows>} */
+  /** @type {Map<import('../../can/dbc/message.js').Message, MessageRows>} */
   #rows = new Map()
 
-  /** @param {import('../../can/message.js').Message[]} messages */
+  /** @param {import('../../can/dbc/message.js').Message[]} messages */
   constructor (messages) {
     this.#decoder = new Decoder(messages)
   }

@@ -66,7 +66,7 @@ export async function runWeek ({ polls, sampleEvery = 50_000, progress = () => {
     pipeline: 1,
     clock,
     log,
-    held: () => false,
+    isPaused: () => false,
     emit (batch) {
       rowsEmitted += batch.rows
       rowsBad += badRows(batch)

@@ -76,7 +76,7 @@ async function measureOurs (port, pipeline, seconds) {
     deviceName: 'bench',
     pipeline,
     log,
-    held: () => false,
+    isPaused: () => false,
     emit: batch => { values += batch.rows * TAGS_PER_GROUP },
     onEnd: error => { if (error) throw error }
   }))

@@ -57,7 +57,7 @@ async function run ({ what, rowsPerSecond, machines, options }, blocked, seconds
       values += batch.values
       recordAges(lateness, batch.time)
     },
-    held: () => false,
+    isPaused: () => false,
     log: console,
     onEnd: error => error ? reject(error) : resolve(undefined)
   })

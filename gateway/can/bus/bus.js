@@ -3,26 +3,25 @@ import { openSocketcan } from './socketcan.js'
 import { openVirtualBus } from './virtual.js'
 
 /**
- * The contract of a CAN bus. Whoever listens hears every frame that the bus carries, those sent through it by others in this process
- * included.
+ * The contract of a CAN bus. A listener hears every frame that the bus carries, including those that others in this process send through it.
  *
- * @typedef {import('../candump.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a live
+ * @typedef {import('../candump/line.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a live
  *   bus
  *
  * @typedef {object} Listener
- * @property {import('./id-filter.js').IdFilter|null} filter  null: hears all. Error frames come in any case
+ * @property {import('./id-filter.js').IdFilter|null} filter  null: hears all. Error frames always come
  * @property {(frames: Frame[], times: BigInt64Array) => void} take  frames in order, and when each was on the bus: nanoseconds of the
  *   source clock
- * @property {() => boolean} held  whether it cannot take more: a playback waits then
- * @property {(frames: number) => void} miss  a live bus cannot wait: it calls this in place of `take` of a listener that is held
+ * @property {() => boolean} isPaused  whether it cannot take more: a played log waits meanwhile
+ * @property {(frames: number) => void} miss  a live bus cannot wait: it calls this instead of `take` of a listener that is paused
  * @property {(error?: unknown) => void} end  the bus has no more frames, or failed, or `take` threw this. Not called after `close`
  *
  * @typedef {object} Bus
  * @property {string} name
  * @property {(listener: Listener) => () => void} listen  until the function it returns is called
  * @property {(frame: Frame, dueNs?: bigint) => Promise<void>} send  resolves when the bus has accepted the frame; rejects with
- *   SLUICE_CAN_SEND or SLUICE_CAN_READ_ONLY. `dueNs`: when a
- *   simulated sender was to send it, which a bus without a clock of its own takes as its time
+ *   SLUICE_CAN_SEND or SLUICE_CAN_READ_ONLY. `dueNs`: when a simulated sender was to send it, which a bus without a clock of its own takes
+ *   as its time
  * @property {Record<string, number>} counters  live: `badLines` of a log, and `drops`, frames that the interface lost
  * @property {() => string|undefined} trouble  what is wrong now, in a few words
  * @property {() => import('../../stats/reader.js').Gauge} gauge
@@ -83,7 +82,7 @@ export const schema = {
     fd: {
       type: 'boolean',
       title: 'CAN FD',
-      description: 'Nodes may send CAN FD frames, of up to 64 bytes. They are received in any case.',
+      description: 'Nodes may send CAN FD frames, of up to 64 bytes. They are always received.',
       default: false,
       'x-when': { kind: ['socketcan', 'virtual'] }
     },
@@ -116,7 +115,7 @@ export const schema = {
     bitrate: {
       type: 'integer',
       title: 'Bit rate',
-      description: 'Of the bus, to tell its load. 0: what the interface says, else no load is told.',
+      description: 'Of the bus, to compute its load. 0: as the interface reports it; if it reports none, no load is computed.',
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
@@ -126,7 +125,7 @@ export const schema = {
     dataBitrate: {
       type: 'integer',
       title: 'Data bit rate',
-      description: 'Of the data of CAN FD frames. 0: what the interface says, else the bit rate.',
+      description: 'Of the data of CAN FD frames. 0: as the interface reports it, otherwise the bit rate.',
       minimum: 0,
       maximum: 20_000_000,
       default: 0,
@@ -140,8 +139,8 @@ export const schema = {
  * @param {any} options  as in the schema, complete
  * @param {BusContext} context
  * @returns {Promise<Bus>}
- * @throws {import('../../base/errors.js').SluiceError} what can be known at once: SLUICE_CAN_SOCKETCAN, SLUICE_REPLAY_FILE. An interface
- *   that is not there is waited for
+ * @throws {import('../../base/errors.js').SluiceError} what is known at once: SLUICE_CAN_SOCKETCAN, SLUICE_REPLAY_FILE. An interface that
+ *   does not exist is waited for
  */
 export async function openBus (options, context) {
   return kinds[options.kind].open(options, context)

@@ -1,7 +1,7 @@
-import { BusStatistics } from '../statistics.js'
+import { BusStatistics } from './statistics.js'
 
 /**
- * @typedef {import('../candump.js').Frame} Frame
+ * @typedef {import('../candump/line.js').Frame} Frame
  * @typedef {import('./bus.js').Listener} Listener
  */
 
@@ -13,7 +13,7 @@ export class Listeners {
 
   /**
    * @param {{bitrate: number, dataBitrate: number}} rates  bits a second; 0 where not known
-   * @param {{waits?: boolean}} [options]  for those that are held
+   * @param {{waits?: boolean}} [options]  `waits`: for those that are paused
    */
   constructor ({ bitrate, dataBitrate }, { waits = false } = {}) {
     this.#waits = waits
@@ -22,8 +22,8 @@ export class Listeners {
 
   get filters () { return Array.from(this.#all, ({ filter }) => filter) }
 
-  get isHeld () {
-    for (const listener of this.#all) if (listener.held()) return true
+  get isPaused () {
+    for (const listener of this.#all) if (listener.isPaused()) return true
     return false
   }
 
@@ -58,7 +58,7 @@ export class Listeners {
     const wanted = filter ? frames.flatMap(({ id, extended, kind }, i) => kind === 'error' || filter.wants(id, extended) ? [i] : []) : null
     const count = wanted?.length ?? frames.length
     if (count === 0) return
-    if (!this.#waits && listener.held()) listener.miss(count)
+    if (!this.#waits && listener.isPaused()) listener.miss(count)
     else if (wanted && count < frames.length) listener.take(wanted.map(i => frames[i]), BigInt64Array.from(wanted, i => times[i]))
     else listener.take(frames, times)
   }

@@ -1,12 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../../clock/system-clock.js'
 import { SluiceError } from '../../base/errors.js'
-import { LogTime } from '../source/log-time.js'
-import { Playback } from '../../sources/playback.js'
-import { parseCandumpLine } from '../candump.js'
-import { lineBlocks } from '../line-blocks.js'
+import { Pace } from '../../sources/playback/pace.js'
+import { logEntries, refuseUnreadableLog } from '../candump/log-file.js'
 import { Listeners } from './listeners.js'
-import { emptyLog, readLog, refuseNoFile } from './log-file.js'
 
 /**
  * @typedef {import('./bus.js').Bus} Bus
@@ -14,19 +11,17 @@ import { emptyLog, readLog, refuseNoFile } from './log-file.js'
  */
 
 const TICK_MS = 10
-const MAX_SLEEP_MS = 1000
 const MAX_FRAMES = 1000
-const NS_PER_DAY = 86_400_000_000_000n
 
 /**
  * A candump log that plays as if it were live, from when the first listener comes, and once it has ended, from when the next does. While a
- * listener is held it stands still.
+ * listener is paused it stands still.
  * @param {{logFile: string, speed: number, loop: boolean, bitrate: number, dataBitrate: number}} options
  * @param {import('./bus.js').BusContext} context
  * @throws {SluiceError} SLUICE_REPLAY_FILE; its listeners end with that or SLUICE_REPLAY_EMPTY
  */
 export function openPlaybackBus (options, context) {
-  refuseNoFile(options.logFile)
+  refuseUnreadableLog(options.logFile)
   return new PlaybackBus(options, context)
 }
 
@@ -40,10 +35,8 @@ class PlaybackBus {
   #closing = new AbortController()
   /** @type {Promise<void>|undefined} */
   #running
-  /** @type {Playback|undefined} */
-  #playback
-  /** When the frame that is waited for plays. */
-  #dueNs = 0n
+  /** @type {Pace|undefined} */
+  #pace
   /** Of the last frame that was heard. */
   #lastNs = 0n
   /** Due, and not heard yet. @type {Frame[]} */
@@ -71,10 +64,8 @@ class PlaybackBus {
     throw new SluiceError('SLUICE_CAN_READ_ONLY', 'A played log takes no frames.', { fix: 'Send to a SocketCAN or virtual bus.' })
   }
 
-  /** Where the times of a log jump, as when the clock of its machine was set, nothing may come for years. @returns {string|undefined} */
   trouble () {
-    const days = (this.#dueNs - this.#clock.nowNs()) / NS_PER_DAY
-    return days > 0n ? `the times jump: the next frame plays in ${days} ${days === 1n ? 'day' : 'days'}` : undefined
+    return this.#pace?.troubleOf('frame')
   }
 
   gauge () {
@@ -86,20 +77,14 @@ class PlaybackBus {
     await this.#running
   }
 
-  /** Now, or where times have run ahead of the clock before, after those. */
-  get #startNs () {
-    const nowNs = this.#clock.nowNs()
-    return nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n
-  }
-
   get #closed () { return this.#closing.signal.aborted }
 
   async #run () {
     let failure
     try {
       await nextTurn() // all who start together hear its beginning
-      this.#playback = new Playback(this.#options.speed, this.#startNs)
-      do await this.#playRound(this.#playback)
+      const pace = this.#pace = this.#newPace()
+      do await this.#playRound(pace)
       while (this.#options.loop && !this.#closed)
     } catch (error) {
       failure = error
@@ -109,53 +94,45 @@ class PlaybackBus {
     this.#listeners.end(failure)
   }
 
-  /** @param {Playback} playback */
-  async #playRound (playback) {
-    const { logFile, speed } = this.#options
+  /** From now on; where times have run ahead of the clock before, after those. */
+  #newPace () {
+    const nowNs = this.#clock.nowNs()
+    return new Pace({
+      speed: this.#options.speed,
+      startNs: nowNs > this.#lastNs ? nowNs : this.#lastNs + 1n,
+      clock: this.#clock,
+      closing: this.#closing.signal,
+      tickMs: TICK_MS,
+      isPaused: () => this.#listeners.isPaused
+    })
+  }
+
+  /** @param {Pace} pace */
+  async #playRound (pace) {
     let frames = 0
-    let lineNumber = 0
-    /** @type {LogTime|undefined} */
-    let logTime
-    for await (const lines of lineBlocks(readLog(logFile))) {
-      const parsed = lines.map(parseCandumpLine)
-      logTime ??= new LogTime(parsed.flatMap(frame => frame && 'data' in frame ? [frame.stamp] : []))
-      for (const frame of parsed) {
-        lineNumber++
-        if (frame === null) continue
-        if ('reason' in frame) {
-          this.#refuse(lineNumber, frame.reason)
+    for await (const entries of logEntries(this.#options.logFile)) {
+      for (const entry of entries) {
+        if ('reason' in entry) {
+          this.#refuse(entry)
           continue
         }
         frames++
-        const logNs = logTime.next(frame.stamp)
-        if (this.#frames.length >= MAX_FRAMES) await this.#pass()
-        if (speed > 0 && playback.at(logNs) > this.#clock.nowNs()) await this.#waitFor(logNs, playback)
+        if (this.#frames.length >= MAX_FRAMES) await this.#pass(pace)
+        if (!pace.isDue(entry.ns)) await pace.waitFor(entry.ns, () => this.#pass(pace))
         if (this.#closed) return
-        this.#frames.push(frame)
-        this.#times.push(playback.at(logNs))
+        this.#frames.push(entry.frame)
+        this.#times.push(pace.at(entry.ns))
       }
-      await this.#pass()
+      await this.#pass(pace)
       await nextTurn()
       if (this.#closed) return
     }
-    if (frames === 0) throw emptyLog(logFile)
-    playback.endRound(frames)
+    pace.endRound(frames)
   }
 
-  /** Has what is due heard, tick by tick, until a frame is. @param {bigint} logNs @param {Playback} playback */
-  async #waitFor (logNs, playback) {
-    while (!this.#closed) {
-      await this.#pass()
-      this.#dueNs = playback.at(logNs)
-      const waitNs = this.#dueNs - this.#clock.nowNs()
-      if (waitNs <= 0n) return
-      await this.#clock.sleep(Math.min(Math.max(Number(waitNs) / 1e6, TICK_MS), MAX_SLEEP_MS), this.#closing.signal)
-    }
-  }
-
-  /** Has what is due heard, once nobody who listens is held. */
-  async #pass () {
-    if (this.#listeners.isHeld) await this.#waitForRelease()
+  /** Has what is due heard, once no listener is paused. @param {Pace} pace */
+  async #pass (pace) {
+    await pace.waitWhilePaused()
     if (this.#closed || this.#frames.length === 0) return
     const frames = this.#frames
     const times = BigInt64Array.from(this.#times)
@@ -165,16 +142,8 @@ class PlaybackBus {
     this.#listeners.hear(frames, times)
   }
 
-  /** Playback stands still meanwhile: what waits does not come in a burst. */
-  async #waitForRelease () {
-    const heldNs = this.#clock.nowNs()
-    do await this.#clock.sleep(TICK_MS, this.#closing.signal)
-    while (this.#listeners.isHeld && !this.#closed)
-    if (this.#options.speed > 0) this.#playback?.pause(this.#clock.nowNs() - heldNs)
-  }
-
-  /** @param {number} line @param {string} reason */
-  #refuse (line, reason) {
+  /** @param {import('../candump/log-file.js').BadLine} badLine */
+  #refuse ({ line, reason }) {
     if (this.counters.badLines++ > 0) return
     this.#log.warn(`${this.#options.logFile}, line ${line}: ${reason}. Bad lines are counted and left out.`)
   }

@@ -1,6 +1,6 @@
 import { systemClock } from '../../clock/system-clock.js'
 import { describe, SluiceError } from '../../base/errors.js'
-import { refuseMisfit } from './frames.js'
+import { refuseMisfit } from './sendable.js'
 import { unionOf } from './id-filter.js'
 import { CanInterface } from './interface.js'
 import { KernelClock } from './kernel-clock.js'
@@ -163,7 +163,7 @@ class SocketcanBus {
 
   /**
    * Where the kernel keeps frames back, it has counted them; they are taken to be as long as those that are heard.
-   * @param {import('../statistics.js').BusReport} heard
+   * @param {import('./statistics.js').BusReport} heard
    */
   #rates ({ framesPerSecond, loadPercent }) {
     if (!unionOf(this.#listeners.filters)) return { framesPerSecond, loadPercent }

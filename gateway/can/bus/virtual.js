@@ -1,5 +1,5 @@
 import { systemClock } from '../../clock/system-clock.js'
-import { refuseMisfit } from './frames.js'
+import { refuseMisfit } from './sendable.js'
 import { Listeners } from './listeners.js'
 
 /** @typedef {import('./bus.js').Bus} Bus */

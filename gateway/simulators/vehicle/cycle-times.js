@@ -1,4 +1,4 @@
-import { dbcStatements } from '../../can/dbc-statements.js'
+import { dbcStatements } from '../../can/dbc/statements.js'
 
 const EXTENDED_FLAG = 0x80000000
 const OF_MESSAGE = /^BA_\s+"GenMsgCycleTime"\s+BO_\s+(\d+)\s+(\d+(?:\.\d+)?)$/

@@ -2,8 +2,8 @@ import { derive, fractionAt } from '../../base/random.js'
 import { waveform } from '../waveforms.js'
 
 /**
- * @typedef {import('../../can/message.js').Message} Message
- * @typedef {import('../../can/message.js').MessageSignal} MessageSignal
+ * @typedef {import('../../can/dbc/message.js').Message} Message
+ * @typedef {import('../../can/dbc/message.js').MessageSignal} MessageSignal
  */
 
 /** A signal of at most so many values goes through all of them. */

@@ -1,12 +1,12 @@
 import { derive } from '../../base/random.js'
-import { Cycle, Sporadic, takeDue } from './sendings.js'
+import { Cycle, Sporadic, takeDue } from './schedule.js'
 import { SignalValues } from './signal-values.js'
-import { Car } from './vehicle-model.js'
+import { Car } from './car.js'
 
 /**
  * What is sent on a simulated bus, and when.
  *
- * @typedef {import('../../can/message.js').Message} Message
+ * @typedef {import('../../can/dbc/message.js').Message} Message
  * @typedef {{ns: bigint, message: Message, values: Record<string, unknown>}} Sending
  * @typedef {object} Traffic
  * @property {(ns: bigint) => Sending[]} take  what is due until then, in order

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../clock/system-clock.js'
-import { frameOf } from '../../can/encoder.js'
+import { frameOf } from '../../can/dbc/encoder.js'
 import { describe, SluiceError } from '../../base/errors.js'
 import { readOptions } from '../../base/options.js'
-import { readMessages } from '../../can/source/source.js'
+import { readMessages } from '../../can/read.js'
 import { cycleTimesOf } from './cycle-times.js'
 import { CarTraffic, DbcTraffic } from './traffic.js'
 
-/** @typedef {import('../../can/message.js').Message} Message */
+/** @typedef {import('../../can/dbc/message.js').Message} Message */
 
 const TICK_MS = 10
 const LATE_NS = 20_000_000n

@@ -1,8 +1,10 @@
-import { accessSync, constants, createReadStream, statSync } from 'node:fs'
 import { parse } from 'csv-parse/sync'
-import { describe, SluiceError } from '../../base/errors.js'
+import { SluiceError } from '../../base/errors.js'
+import { bytesOf, refuseUnreadable } from '../playback/recording.js'
 
 /**
+ * The records of a CSV file.
+ *
  * @typedef {{line: number, cells: string[]}} CsvRecord  `line` is that of its first, counted from 1
  * @typedef {{line: number, reason: string, text: string}} BadLine
  */
@@ -51,15 +53,8 @@ export async function * csvRecords (file, { encoding, delimiter }) {
 }
 
 /** @param {string} file @throws {SluiceError} SLUICE_CSV_FILE */
-export function refuseNoCsv (file) {
-  let isDirectory
-  try {
-    accessSync(file, constants.R_OK)
-    isDirectory = statSync(file).isDirectory()
-  } catch (cause) {
-    throw unreadable(file, describe(cause), cause)
-  }
-  if (isDirectory) throw unreadable(file, 'it is a folder')
+export function refuseUnreadableCsv (file) {
+  refuseUnreadable(file, unreadable(file))
 }
 
 /**
@@ -76,7 +71,7 @@ function readRecord (lines, from, delimiter, isEnd) {
   let joined = text
   let quotes = quotesIn(text)
   for (let count = 1; ; count++) {
-    if (count === 1 || quotes % 2 === 0) { // else it cannot end here: to read it line by line would take the square of its length
+    if (count === 1 || quotes % 2 === 0) { // otherwise it cannot end here; trying at every line would take quadratic time
       try {
         const [cells] = parse(joined, { delimiter, relax_quotes: count === 1, record_delimiter: '\u0000', max_record_size: 0 })
         return { lines: count, record: { cells } }
@@ -129,18 +124,16 @@ async function * lineBlocks (file, encoding) {
 async function * decoded (file, encoding) {
   /** @type {TextDecoder|undefined} */
   let decoder
-  try {
-    for await (const chunk of createReadStream(file)) {
-      decoder ??= new TextDecoder(UTF_16.equals(chunk.subarray(0, 2)) ? 'utf-16le' : encoding)
-      yield decoder.decode(chunk, { stream: true })
-    }
-  } catch (cause) {
-    throw unreadable(file, describe(cause), cause)
+  for await (const chunk of bytesOf(file, unreadable(file))) {
+    decoder ??= new TextDecoder(UTF_16.equals(chunk.subarray(0, 2)) ? 'utf-16le' : encoding)
+    yield decoder.decode(chunk, { stream: true })
   }
   if (decoder) yield decoder.decode()
 }
 
-/** @param {string} file @param {string} reason @param {unknown} [cause] */
-function unreadable (file, reason, cause) {
-  return new SluiceError('SLUICE_CSV_FILE', `The CSV file ${file} cannot be read: ${reason}.`, { cause, fix: 'Check the path and its permissions.' })
+/** @param {string} file @returns {import('../playback/recording.js').Unreadable} */
+function unreadable (file) {
+  return (reason, cause) => new SluiceError('SLUICE_CSV_FILE', `The CSV file ${file} cannot be read: ${reason}.`, {
+    cause, fix: 'Check the path and its permissions.'
+  })
 }

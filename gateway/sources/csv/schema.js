@@ -1,4 +1,4 @@
-import { playProperties } from '../play-options.js'
+import { playProperties } from '../playback/options.js'
 import { nameProperty } from '../source.js'
 
 export const schema = {

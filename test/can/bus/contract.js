@@ -12,7 +12,7 @@ import { Ear, frame } from './rig.js'
  * @property {() => Promise<void>} [close]
  *
  * @param {{name: string, waits?: boolean, make: (frames: Frame[]) => Promise<Rig>}} kind  `make` makes a bus on which there will be these
- *   frames; `waits`: for those who are held
+ *   frames; `waits`: for those who are paused
  */
 export function describeBus ({ name, waits = false, make }) {
   describe(`${name}: a bus`, () => {
@@ -75,19 +75,19 @@ export function describeBus ({ name, waits = false, make }) {
       expect(ear.frames).to.deep.equal([])
     })
 
-    it(waits ? 'waits for one who is held, and has it miss nothing' : 'counts for one who is held what it misses, and waits for nobody', async () => {
-      const [held, other] = [new Ear(), new Ear()]
-      held.isHeld = true
-      held.filter = parseIdFilter('123 7FF')
-      const { carry } = await listening(some, held, other)
+    it(waits ? 'waits for a paused listener, which misses nothing' : 'counts what a paused listener misses, and waits for nobody', async () => {
+      const [paused, other] = [new Ear(), new Ear()]
+      paused.paused = true
+      paused.filter = parseIdFilter('123 7FF')
+      const { carry } = await listening(some, paused, other)
       await carry()
       if (waits) {
         for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setImmediate(resolve))
         expect(other.frames).to.deep.equal([])
-        held.isHeld = false
-        await held.heard(2)
+        paused.paused = false
+        await paused.heard(2)
       } else await other.heard(some.length)
-      expect({ heard: held.frames.length, missed: held.missed }).to.deep.equal(waits ? { heard: 2, missed: 0 } : { heard: 0, missed: 2 })
+      expect({ heard: paused.frames.length, missed: paused.missed }).to.deep.equal(waits ? { heard: 2, missed: 0 } : { heard: 0, missed: 2 })
     })
 
     it('tells how many frames it has carried', async () => {

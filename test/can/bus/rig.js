@@ -27,7 +27,7 @@ export class Ear {
   /** @type {bigint[]} */
   times = []
   missed = 0
-  isHeld = false
+  paused = false
   /** @type {import('../../../gateway/can/bus/id-filter.js').IdFilter|null} */
   filter = null
   #ended = Promise.withResolvers()
@@ -37,8 +37,8 @@ export class Ear {
   /** Resolves to the error the bus ended with, or undefined. */
   get ended () { return this.#ended.promise }
 
-  held () {
-    return this.isHeld
+  isPaused () {
+    return this.paused
   }
 
   /** @param {number} frames */

@@ -125,7 +125,7 @@ describe('SocketCAN', () => {
     kernel.add('can0')
     const ear = await listen()
     ear.filter = parseIdFilter('100-1FF')
-    const stop = bus.listen({ ...ear, filter: parseIdFilter('7FF'), held: () => false, take () {} })
+    const stop = bus.listen({ ...ear, filter: parseIdFilter('7FF'), isPaused: () => false, take () {} })
     for (const id of [0x100, 0x200, 0x1FF]) arrive(id)
     await ear.heard(2)
     expect(bus.gauge()).to.include({ frames: 2 })

@@ -1,0 +1,128 @@
+import { Batch } from '../batch/batch.js'
+import { parseTime } from '../batch/time.js'
+import { describe } from '../base/errors.js'
+import { parseCandumpLine } from './candump/line.js'
+
+/**
+ * Frames as other nodes and people write them.
+ *
+ * @typedef {import('./candump/line.js').Frame} Frame
+ * @typedef {{value: unknown, reason: string}} Refusal
+ * @typedef {{frame: Frame, ns: bigint|null}} Timed  `ns`: null where nothing says when
+ */
+
+const MAX_BYTES = 1785
+/** As cansend has it, without bus and time: 123#DEADBEEF. */
+const CANSEND = /^[0-9A-Fa-f]{3,8}#\S*$/
+const HEX_BYTES = /^(?:[0-9A-Fa-f]{2}[\s.]*)*$/
+const DECIMAL_BYTES = /^\d{1,3}(?:\s*,\s*\d{1,3})*$/
+const BYTES_IN_TEXT = 6 * MAX_BYTES
+const FRAME_FIELDS = ['id', 'extended', 'data']
+
+/**
+ * The frames of a payload. It may be lines of candump or cansend (text or a buffer of it), an object, an array of these, or a batch of
+ * frames as can read gives it.
+ *
+ * An object has `id` (or `canid`) as a number or a text such as "0x123", `data` (or `rawData`) as a buffer, an array of bytes or text
+ * ("DEADBEEF", "222,173,190"), and perhaps `extended`
+ * (`ext`; else those beyond 11 bits are), `fd` (`canfd`; else those of more than 8 bytes are), `remote` (`rtr`), `error` (`err`), `dlc`,
+ * `bus`, and `timestamp` (`time`): nanoseconds as BigInt, a
+ * number of seconds to microseconds, told apart by its size, a date, or ISO 8601 text.
+ * @param {unknown} payload
+ * @returns {{frames: Timed[], refused: Refusal[]}}
+ */
+export function framesOf (payload) {
+  /** @type {Timed[]} */
+  const frames = []
+  /** @type {Refusal[]} */
+  const refused = []
+  const parts = payload instanceof Batch ? rowsOf(payload) : Array.isArray(payload) ? payload : [payload]
+  for (const part of parts) {
+    if (typeof part === 'string' || part instanceof Uint8Array) readLines(typeof part === 'string' ? part : Buffer.from(part).toString('utf8'), frames, refused)
+    else {
+      const read = readObject(part)
+      if ('reason' in read) refused.push({ value: part, reason: read.reason })
+      else frames.push(read)
+    }
+  }
+  return { frames, refused }
+}
+
+/** @param {string} text @param {Timed[]} frames @param {Refusal[]} refused */
+function readLines (text, frames, refused) {
+  for (const line of text.split('\n')) {
+    const frame = parseCandumpLine(CANSEND.test(line.trim()) ? `(0.0) can ${line.trim()}` : line)
+    if (frame === null) continue
+    if ('reason' in frame) refused.push({ value: line, reason: frame.reason })
+    else frames.push({ frame, ns: frame.stamp?.absolute ? frame.stamp.ns : null })
+  }
+}
+
+/** @param {any} value @returns {Timed|{reason: string}} */
+function readObject (value) {
+  if (typeof value !== 'object' || value === null) return { reason: `${value == null ? value : `a ${typeof value}`} is no frame` }
+  const id = idOf(value.id ?? value.canid)
+  if (id === undefined) return { reason: 'it has no id' }
+  const extended = Boolean(value.extended ?? value.ext ?? id > 0x7FF)
+  if (id > (extended ? 0x1FFFFFFF : 0x7FF)) return { reason: `the id ${id} exceeds ${extended ? 29 : 11} bits` }
+  const bytes = bytesOf(value.data ?? value.rawData)
+  if (typeof bytes === 'string') return { reason: bytes }
+  const data = Number.isInteger(value.dlc) && value.dlc >= 0 && value.dlc < bytes.length ? bytes.subarray(0, value.dlc) : bytes
+  const kind = value.error || value.err || value.kind === 'error' ? 'error' : value.remote || value.rtr || value.kind === 'remote' ? 'remote' : 'data'
+  const time = timeOf(value)
+  if (typeof time === 'string') return { reason: time }
+  const bus = typeof value.bus === 'string' && value.bus !== '' ? value.bus.slice(0, 100) : 'can'
+  return { frame: { stamp: null, bus, id, extended, kind, fd: Boolean(value.fd ?? value.canfd ?? data.length > 8), data }, ns: time }
+}
+
+/** @param {unknown} value @returns {number|undefined} */
+function idOf (value) {
+  const id = typeof value === 'string' && /^0x[0-9a-f]{1,8}$/i.test(value) ? Number(value) : value
+  return typeof id === 'number' && Number.isInteger(id) && id >= 0 ? id : undefined
+}
+
+/** @param {any} value @returns {Uint8Array|string} what is wrong, as text */
+function bytesOf (value) {
+  if (value === undefined || value === null || value === '') return new Uint8Array(0)
+  if (value instanceof Uint8Array) return value.length <= MAX_BYTES ? value : `${value.length} data bytes`
+  if (typeof value === 'string') return bytesOfText(value)
+  const list = value.type === 'Buffer' ? value.data : value // a buffer that was JSON in between
+  if (!isByteList(list)) return 'its data are no bytes'
+  return list.length <= MAX_BYTES ? Uint8Array.from(list) : `${list.length} data bytes`
+}
+
+/** @param {string} text @returns {Uint8Array|string} */
+function bytesOfText (text) {
+  if (text.length > BYTES_IN_TEXT) return 'its data are too long'
+  if (HEX_BYTES.test(text)) return Uint8Array.from(text.match(/[0-9A-Fa-f]{2}/g) ?? [], byte => parseInt(byte, 16))
+  const list = DECIMAL_BYTES.test(text) ? text.split(',').map(Number) : null
+  return isByteList(list) ? Uint8Array.from(list) : 'its data are no bytes'
+}
+
+/** @param {any} value */
+function timeOf ({ timestamp, time, ts_sec: seconds, ts_usec: microseconds = 0 }) {
+  const value = timestamp ?? time ?? (Number.isInteger(seconds) && Number.isInteger(microseconds) ? BigInt(seconds) * 1_000_000_000n + BigInt(microseconds) * 1000n : undefined)
+  if (value === undefined) return null
+  try {
+    return parseTime(value, typeof value === 'number' ? unitOf(value) : 'ms')
+  } catch (error) {
+    return describe(error)
+  }
+}
+
+/** Of a number of this millennium. @param {number} value */
+function unitOf (value) {
+  return value < 1e11 ? 's' : value < 1e14 ? 'ms' : 'us'
+}
+
+/** @param {Batch} batch  of frames */
+function rowsOf (batch) {
+  const fields = new Set(batch.fields.map(({ name }) => name))
+  if (!FRAME_FIELDS.every(name => fields.has(name))) return [undefined]
+  return batch.toObjects().map(row => ({ ...row, bus: batch.tags.bus }))
+}
+
+/** @param {unknown} value @returns {value is number[]} */
+function isByteList (value) {
+  return Array.isArray(value) && value.every(byte => Number.isInteger(byte) && byte >= 0 && byte <= 255)
+}
