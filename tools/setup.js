@@ -29,7 +29,7 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  for (const script of ['build-ferretdb.js', 'install-clickhouse.js', 'install-python-peers.js']) run(process.execPath, [join(root, 'tools', script)])
+  for (const script of ['ferretdb/build.js', 'clickhouse/install.js', 'python/install.js']) run(process.execPath, [join(root, 'test', 'servers', script)])
 }
 
 function installDependencies () {

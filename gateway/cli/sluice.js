@@ -2,7 +2,7 @@
 // A small young generation is collected often, and with it the messages that have passed: the gateway takes some 80 MB less at a million
 // values a second.
 import { readFileSync } from 'node:fs'
-import { describe } from '../base/errors.js'
+import { describe, SluiceError } from '../base/errors.js'
 
 /**
  * @typedef {{stdin: NodeJS.ReadableStream, stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream}} Streams
@@ -16,9 +16,10 @@ const COMMANDS = {
   preflight: { help: 'tell what about an MQTT broker would lose data', load: async () => (await import('./preflight.js')).preflight },
   'dead-letters': { help: 'list, show or replay rows a database refused', load: async () => (await import('./dead-letters.js')).deadLetters },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
-  chaos: { help: 'kill processes at random and count what was lost or doubled', load: async () => (await import('../../test/chaos/chaos.js')).chaos },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }
+
+const { version, engines } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
 const USAGE = `Usage: sluice <command> [options]
 
@@ -31,7 +32,6 @@ ${Object.entries(COMMANDS).map(([name, { help }]) => `  ${name.padEnd(14)}${help
 /** @type {Command} */
 async function main ([name, ...args], streams) {
   if (name === '--version' || name === '-v') {
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
     streams.stdout.write(`${version}\n`)
     return 0
   }
@@ -43,8 +43,18 @@ async function main ([name, ...args], streams) {
     streams.stderr.write(name ? `sluice: there is no command "${name}".\n\n${USAGE}` : USAGE)
     return 2
   }
+  checkNodeVersion()
   const command = await COMMANDS[name].load()
   return command(args, streams)
+}
+
+/** The modules of the commands import what older versions of Node do not have. @throws {SluiceError} SLUICE_NODE_VERSION */
+function checkNodeVersion () {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const [minMajor, minMinor] = engines.node.match(/\d+/g).map(Number)
+  if (major > minMajor || major === minMajor && minor >= minMinor) return
+  throw new SluiceError('SLUICE_NODE_VERSION', `Sluice needs Node ${minMajor}.${minMinor} or newer; this is Node ${process.versions.node}.`,
+    { fix: 'Install a newer Node from https://nodejs.org.' })
 }
 
 try {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { databaseTypes } from './databases/index.js'
-import { sluice } from '../cli/process.js'
+import { chaos } from '../cli/process.js'
 import { requireMosquitto } from '../servers/mosquitto.js'
 import { requireServer } from '../servers/programs.js'
 
@@ -18,7 +18,7 @@ describe('Kill test of the other databases', function () {
   })
 
   it(`loses nothing and doubles nothing in any of them while gateway, Mosquitto and their servers are killed ${KILLS} times`, async () => {
-    const { code, stdout, stderr } = await sluice('chaos', '--sinks', SINKS.join(','), '--kills', String(KILLS)).exit
+    const { code, stdout, stderr } = await chaos('--sinks', SINKS.join(','), '--kills', String(KILLS)).exit
     const last = stdout.trimEnd().split('\n').at(-1) ?? ''
     console.log(`      ${last}`)
     expect(code, `${stdout}\n${stderr}`).to.equal(0)

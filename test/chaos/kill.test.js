@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { planKills } from './plan.js'
-import { sluice } from '../cli/process.js'
+import { chaos } from '../cli/process.js'
 import { requireMosquitto } from '../servers/mosquitto.js'
 import { requirePostgresql } from '../servers/postgresql.js'
 
@@ -18,7 +18,7 @@ describe('Kill test', function () {
   })
 
   it('loses nothing and doubles nothing while gateway, Mosquitto and PostgreSQL are killed 24 times', async () => {
-    const { code, stdout, stderr } = await sluice('chaos', '--kills', '24').exit
+    const { code, stdout, stderr } = await chaos('--kills', '24').exit
     const last = stdout.trimEnd().split('\n').at(-1) ?? ''
     console.log(`      ${last}`)
     expect(code, `${stdout}\n${stderr}`).to.equal(0)
@@ -31,7 +31,7 @@ describe('Kill test', function () {
   })
 
   it('leaves nothing behind when interrupted', async () => {
-    const { child, exit } = sluice('chaos', '--kills', '100')
+    const { child, exit } = chaos('--kills', '100')
     const [line] = await once(child.stderr, 'data')
     const [, folder] = /** @type {RegExpExecArray} */ (/ in (\S+)/.exec(line))
     while (!existsSync(join(folder, 'kills.log'))) await sleep(100)
@@ -42,9 +42,9 @@ describe('Kill test', function () {
   })
 })
 
-describe('sluice chaos', () => {
+describe('npm run chaos', () => {
   it('names the databases it knows when it is given another', async () => {
-    const { code, stdout, stderr } = await sluice('chaos', '--sinks', 'sqlite,oracle').exit
+    const { code, stdout, stderr } = await chaos('--sinks', 'sqlite,oracle').exit
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
     expect(stderr).to.match(/--sinks takes sqlite, postgresql, mysql, .*, separated by commas; not "oracle"\./)
   })

@@ -1,14 +1,14 @@
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { check, countRows } from './check.js'
-import { Ledger } from './ledger.js'
+import { check, countRows } from './check/check.js'
+import { Ledger } from './check/ledger.js'
 import { planKills } from './plan.js'
-import { Rig } from './rig.js'
+import { Rig } from './rig/rig.js'
 
 /**
- * @typedef {import('./check.js').Store} Store
- * @typedef {import('./check.js').Verdict} Verdict
+ * @typedef {import('./check/check.js').Store} Store
+ * @typedef {import('./check/check.js').Verdict} Verdict
  *
  * @typedef {object} ChaosOptions
  * @property {string} folder  an empty one

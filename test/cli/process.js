@@ -2,11 +2,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-const PROGRAM = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.url))
-
 /** The `sluice` command as a process of its own. @param {string[]} args */
-export function sluice (...args) {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+export const sluice = (...args) => start('../../gateway/cli/sluice.js', args)
+
+/** `npm run chaos` as a process of its own. @param {string[]} args */
+export const chaos = (...args) => start('../chaos/main.js', args)
+
+/** @param {string} program @param {string[]} args */
+function start (program, args) {
+  const path = fileURLToPath(new URL(program, import.meta.url))
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const output = { stdout: '', stderr: '' }
   for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
     child[name].setEncoding('utf8').on('data', text => { output[name] += text })

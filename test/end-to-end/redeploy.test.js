@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { check, countRows } from '../chaos/check.js'
-import { Ledger } from '../chaos/ledger.js'
-import { PostgresqlStore } from '../chaos/postgresql-store.js'
-import { SqliteStore } from '../chaos/sqlite-store.js'
+import { check, countRows } from '../chaos/check/check.js'
+import { Ledger } from '../chaos/check/ledger.js'
+import { PostgresqlStore } from '../chaos/stores/postgresql.js'
+import { SqliteStore } from '../chaos/stores/sqlite.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { Gateway, node } from './gateway.js'
@@ -23,7 +23,7 @@ describe('Deploying while data flow', function () {
   let mosquitto
   /** @type {import('../servers/postgresql.js').PostgresqlServer} */
   let postgresql
-  /** @type {Record<string, import('../chaos/check.js').Store>} by sink */
+  /** @type {Record<string, import('../chaos/check/check.js').Store>} by sink */
   let stores
   /** @type {string} */
   let ledgerFolder

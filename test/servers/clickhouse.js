@@ -45,7 +45,7 @@ process.once('exit', () => {
 
 /** What is missing for the modern server, null when all is there. */
 export function missingClickhouse () {
-  if (!existsSync(library)) return 'the library of the modern ClickHouse is not installed (node tools/install-clickhouse.js)'
+  if (!existsSync(library)) return 'the library of the modern ClickHouse is not installed (node test/servers/clickhouse/install.js)'
   return findProgram('python3') ? null : 'the modern ClickHouse is launched by python3, which is not installed'
 }
 

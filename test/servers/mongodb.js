@@ -33,7 +33,7 @@ process.once('exit', () => {
 
 /** What keeps the server from being started, or null. */
 export function missingMongodb () {
-  if (!existsSync(ferretdbProgram)) return 'FerretDB is not built (node tools/build-ferretdb.js)'
+  if (!existsSync(ferretdbProgram)) return 'FerretDB is not built (node test/servers/ferretdb/build.js)'
   return postgresqlPrograms() ? null : 'PostgreSQL, which FerretDB stores in, is not installed'
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findProgram, requireServer } from './programs.js'
 
-/** Where tools/install-python-peers.js puts them. */
+/** Where test/servers/python/install.js puts them. */
 const folder = fileURLToPath(new URL('../../node_modules/.cache/sluice/python', import.meta.url))
 const program = findProgram('python3')
 const isInstalled = program !== null && existsSync(`${folder}/installed.txt`)

@@ -1,4 +1,4 @@
-import { ClickhouseStore } from '../clickhouse-store.js'
+import { ClickhouseStore } from '../stores/clickhouse.js'
 
 export const title = 'ClickHouse'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { FileStore } from '../file-store.js'
+import { FileStore } from '../stores/file.js'
 
 export const title = 'files'
 

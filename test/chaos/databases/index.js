@@ -2,8 +2,8 @@
  * The databases that a run can store in, by type. A module here knows one of them: how to start it as a process of its own
  * and what a sink needs to know to find it; what reads it back for the check is its store, beside.
  *
- * @typedef {import('../check.js').Store} Store
- * @typedef {import('../victim.js').Process} Process
+ * @typedef {import('../check/check.js').Store} Store
+ * @typedef {import('../rig/victim.js').Process} Process
  *
  * @typedef {object} DatabaseModule
  * @property {string} title

@@ -1,4 +1,4 @@
-import { InfluxdbStore } from '../influxdb-store.js'
+import { InfluxdbStore } from '../stores/influxdb.js'
 
 export const title = 'InfluxDB'
 

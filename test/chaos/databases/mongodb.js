@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { killTree } from '../kill-tree.js'
-import { MongodbStore } from '../mongodb-store.js'
+import { killTree } from '../rig/kill-tree.js'
+import { MongodbStore } from '../stores/mongodb.js'
 
 export const title = 'MongoDB'
 

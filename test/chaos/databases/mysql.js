@@ -1,4 +1,4 @@
-import { MysqlStore } from '../mysql-store.js'
+import { MysqlStore } from '../stores/mysql.js'
 
 export const title = 'MariaDB'
 

@@ -1,5 +1,5 @@
-import { PostgresqlStore } from '../postgresql-store.js'
-import { killTree } from '../kill-tree.js'
+import { PostgresqlStore } from '../stores/postgresql.js'
+import { killTree } from '../rig/kill-tree.js'
 
 export const title = 'PostgreSQL'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SqliteStore } from '../sqlite-store.js'
+import { SqliteStore } from '../stores/sqlite.js'
 
 export const title = 'SQLite'
 

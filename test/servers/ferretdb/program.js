@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 /** The folder of FerretDB's sources. */
 export const ferretdbSources = dirname(fileURLToPath(import.meta.url))
 
-/** Where `tools/build-ferretdb.js` puts the program: a folder for each version of the sources. */
+/** Where `test/servers/ferretdb/build.js` puts the program: a folder for each version of the sources. */
 export const ferretdbProgram = join(ferretdbSources, '..', '..', '..', 'node_modules', '.cache', 'sluice', `ferretdb-${versionOf(['main.go', 'go.mod'])}`, 'ferretdb')
 
 /** @param {string[]} files */

@@ -11,7 +11,7 @@ const CHANNELS = [
  * A simulated machine and a looping CAN log, staged through a broker to several sinks, each behind a stage in of its own.
  * @param {object} options
  * @param {string} options.brokerUrl
- * @param {Record<string, import('./databases/index.js').Database>} options.databases  by name
+ * @param {Record<string, import('../databases/index.js').Database>} options.databases  by name
  * @param {number} options.rate  rows a second of the machine
  * @param {number} options.seed
  * @param {boolean} options.sources  whether they run
@@ -29,7 +29,7 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources }) {
   ]
 }
 
-/** @param {string} name @param {import('./databases/index.js').Database} database */
+/** @param {string} name @param {import('../databases/index.js').Database} database */
 function sinkNodes (name, { type, sink, server }) {
   const options = { name, maxAgeMs: 200, ...sink }
   return [
@@ -46,7 +46,7 @@ function node (id, type, options, ...wires) {
 
 /**
  * What Node-RED keeps beside a flow file; it takes it unencrypted as well.
- * @param {Record<string, import('./databases/index.js').Database>} databases
+ * @param {Record<string, import('../databases/index.js').Database>} databases
  */
 export function chaosCredentials (databases) {
   return Object.fromEntries(Object.entries(databases).flatMap(([name, { credentials }]) => credentials ? [[`${name}-server`, credentials]] : []))

@@ -1,12 +1,12 @@
 import { createClient } from '@clickhouse/client'
-import { COMMITS_TABLE } from '../../gateway/databases/names.js'
-import { keyWriter } from './row-key.js'
+import { COMMITS_TABLE } from '../../../gateway/databases/names.js'
+import { keyWriter } from '../check/row-key.js'
 
 /** Of the sink: `time_ns` is what old servers hold beside a time of whole seconds. */
 const OWN = ['time', 'time_ns', 'sluice_epoch', 'sluice_seq']
 
 /**
- * @typedef {import('./check.js').Store} Store
+ * @typedef {import('../check/check.js').Store} Store
  * @typedef {{meta: {name: string, type: string}[], data: any[][]}} Answer
  */
 

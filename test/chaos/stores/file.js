@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LineFile } from '../../gateway/base/line-file.js'
-import { keyWriter } from './row-key.js'
+import { LineFile } from '../../../gateway/base/line-file.js'
+import { keyWriter } from '../check/row-key.js'
 
 const DATA_FILE = /^(.*)-\d+\.csv$/
 const BOOLEANS = new Map([['true', true], ['false', false]])
 
-/** @typedef {import('./check.js').Store} Store */
+/** @typedef {import('../check/check.js').Store} Store */
 
 /**
  * CSV files, of times in nanoseconds.

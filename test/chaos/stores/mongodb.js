@@ -1,11 +1,11 @@
 import { MongoClient } from 'mongodb'
-import { COMMITS_TABLE } from '../../gateway/databases/names.js'
-import { keyWriter } from './row-key.js'
+import { COMMITS_TABLE } from '../../../gateway/databases/names.js'
+import { keyWriter } from '../check/row-key.js'
 
 /** Those of the sink: what a document is found under says nothing about what is in it, and two with the same in it are one too many. */
 const OWN = ['_id', 'time', 'time_ns']
 
-/** @typedef {import('./check.js').Store} Store */
+/** @typedef {import('../check/check.js').Store} Store */
 
 /** @implements {Store} */
 export class MongodbStore {

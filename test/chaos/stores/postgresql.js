@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { COMMITS_TABLE, quote } from '../../gateway/databases/names.js'
-import { keyWriter } from './row-key.js'
+import { COMMITS_TABLE, quote } from '../../../gateway/databases/names.js'
+import { keyWriter } from '../check/row-key.js'
 
 const FETCH_ROWS = 10_000
 const TIMES = ['time', 'time_ns']
@@ -15,7 +15,7 @@ const PARSERS = {
   701: Number
 }
 
-/** @typedef {import('./check.js').Store} Store */
+/** @typedef {import('../check/check.js').Store} Store */
 
 /** @implements {Store} */
 export class PostgresqlStore {

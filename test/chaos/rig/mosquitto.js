@@ -1,11 +1,11 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** @typedef {import('./plan.js').Kill} Kill */
+/** @typedef {import('../plan.js').Kill} Kill */
 
 /** What keeps this machine from running it, null when nothing does. @returns {Promise<string|null>} */
 export async function missingMosquitto () {
-  const { findProgram } = await import('../servers/programs.js')
+  const { findProgram } = await import('../../servers/programs.js')
   return findProgram('mosquitto') ? null : 'Mosquitto is not installed. On Debian: apt-get install mosquitto'
 }
 
@@ -15,10 +15,10 @@ export async function missingMosquitto () {
  * @param {string} dir  for all that it keeps
  */
 export async function startMosquitto (dir) {
-  const { asRoot, startMosquitto: start } = await import('../servers/mosquitto.js')
-  const { freePort } = await import('../servers/ports.js')
+  const { asRoot, startMosquitto: start } = await import('../../servers/mosquitto.js')
+  const { freePort } = await import('../../servers/ports.js')
   const port = await freePort()
-  const shipped = await readFile(new URL('../../broker/mosquitto.conf', import.meta.url), 'utf8')
+  const shipped = await readFile(new URL('../../../broker/mosquitto.conf', import.meta.url), 'utf8')
   const confText = [
     shipped.replace('listener 1883 ', `listener ${port} `).replace('autosave_interval 10', 'autosave_interval 1').replace('/var/lib/mosquitto/', `${dir}/`),
     ...asRoot(),

@@ -2,14 +2,14 @@ import { appendFile, chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { Spool } from '../../broker/spool/spool.js'
-import { Batch } from '../../gateway/batch/batch.js'
+import { Spool } from '../../../broker/spool/spool.js'
+import { Batch } from '../../../gateway/batch/batch.js'
 import { check } from './check.js'
-import { databaseTypes } from './databases/index.js'
+import { databaseTypes } from '../databases/index.js'
 import { Ledger } from './ledger.js'
-import { encode } from '../../gateway/messages/codecs/arrow/arrow.js'
-import { serverTypes, sinkTypes } from '../../gateway/databases/index.js'
-import { requireServer } from '../servers/programs.js'
+import { encode } from '../../../gateway/messages/codecs/arrow/arrow.js'
+import { serverTypes, sinkTypes } from '../../../gateway/databases/index.js'
+import { requireServer } from '../../servers/programs.js'
 import { editsOf } from './edits.js'
 
 /** Three rows, with a value of every kind that the chaos flow has and one that is missing. @param {number} first */
@@ -45,7 +45,7 @@ function batchFrom (first) {
 
 /** @param {string} type  of database @param {string} program  that it needs, as SLUICE_REQUIRE names it */
 function checkTests (type, program) {
-  /** @type {import('./databases/index.js').Database} */
+  /** @type {import('../databases/index.js').Database} */
   let database
   /** @type {string} */
   let databaseFolder
@@ -55,9 +55,9 @@ function checkTests (type, program) {
   let folder
   /** @type {Spool} */
   let spool
-  /** @type {import('../../gateway/databases/sink.js').Sink} */
+  /** @type {import('../../../gateway/databases/sink.js').Sink} */
   let sink
-  /** @type {import('../../gateway/databases/sink.js').Server|undefined} */
+  /** @type {import('../../../gateway/databases/sink.js').Server|undefined} */
   let server
   /** @type {import('./check.js').Store} */
   let store

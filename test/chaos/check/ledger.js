@@ -1,8 +1,8 @@
 import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Segment } from '../../broker/spool/segment.js'
-import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
-import { SluiceError } from '../../gateway/base/errors.js'
+import { Segment } from '../../../broker/spool/segment.js'
+import { decode } from '../../../gateway/messages/codecs/arrow/arrow.js'
+import { SluiceError } from '../../../gateway/base/errors.js'
 import { keyWriter } from './row-key.js'
 
 /**
@@ -67,7 +67,7 @@ export class Ledger {
 /** @param {Uint8Array} payload */
 function * rowsOf (payload) {
   const batch = decode(payload)
-  const { epoch, seq } = /** @type {import('../../gateway/batch/batch.js').Identity} */ (batch.identity)
+  const { epoch, seq } = /** @type {import('../../../gateway/batch/batch.js').Identity} */ (batch.identity)
   const tags = Object.entries(batch.tags)
   const fieldCount = batch.fields.length
   const keyOf = keyWriter([...batch.fields.map(({ name }) => name), ...tags.map(([name]) => name)])

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { MongoClient, ObjectId } from 'mongodb'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
-import { quote } from '../../gateway/databases/names.js'
+import { quote } from '../../../gateway/databases/names.js'
 
 /**
  * How to make rows go missing, come twice or change behind the back of the check.
@@ -15,7 +15,7 @@ import { quote } from '../../gateway/databases/names.js'
  * @property {(count: number, strain: number) => Promise<void>} change
  * @property {() => Promise<void>} clear  leaves nothing of any source
  *
- * @typedef {import('./databases/index.js').Database} Database
+ * @typedef {import('../databases/index.js').Database} Database
  */
 
 const TABLE = 'press.left'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * @typedef {import('./plan.js').Kill} Kill
+ * @typedef {import('../plan.js').Kill} Kill
  *
  * @typedef {object} Process
  * @property {(kill: Kill) => Promise<void>} kill

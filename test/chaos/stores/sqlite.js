@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { COMMITS_TABLE, quote } from '../../gateway/databases/names.js'
-import { keyWriter } from './row-key.js'
+import { COMMITS_TABLE, quote } from '../../../gateway/databases/names.js'
+import { keyWriter } from '../check/row-key.js'
 
-/** @typedef {import('./check.js').Store} Store */
+/** @typedef {import('../check/check.js').Store} Store */
 
 /** The gateway locks the file now and then: when it makes it, and when it recovers it. */
 const BUSY_TIMEOUT_MS = 10_000

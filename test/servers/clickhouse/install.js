@@ -1,14 +1,12 @@
-// Installs the modern ClickHouse that the tests start: a library from npm, pinned in test/servers/clickhouse/, in a folder that git
-// ignores.
+// Installs the modern ClickHouse that the tests start: a library from npm, pinned in this folder, in a folder that git ignores.
 // Runs on any Node from 18, before anything is installed. Prints one line; ends with 1 when it cannot.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const pinned = join(root, 'test', 'servers', 'clickhouse')
-const folder = join(root, 'node_modules', '.cache', 'sluice', 'clickhouse')
+const pinned = dirname(fileURLToPath(import.meta.url))
+const folder = join(pinned, '..', '..', '..', 'node_modules', '.cache', 'sluice', 'clickhouse')
 const LOCK = 'package-lock.json'
 /** Written last, so that it tells of a complete installation. */
 const done = join(folder, 'installed.json')
@@ -16,7 +14,9 @@ const done = join(folder, 'installed.json')
 if (process.platform !== 'linux' || process.arch !== 'x64') {
   end(`The modern ClickHouse of the tests is made for Linux on x64 only, not for ${process.platform} on ${process.arch}.`, 1)
 }
-if (existsSync(done) && readFileSync(done, 'utf8') === readFileSync(join(pinned, LOCK), 'utf8')) end('The modern ClickHouse of the tests is installed.', 0)
+if (existsSync(done) && readFileSync(done, 'utf8') === readFileSync(join(pinned, LOCK), 'utf8')) {
+  end('The modern ClickHouse of the tests is installed.', 0)
+}
 
 mkdirSync(folder, { recursive: true })
 rmSync(done, { force: true })

@@ -2,15 +2,16 @@ import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stderr, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
 import { describe } from '../../gateway/base/errors.js'
 import { databaseTypes } from './databases/index.js'
-import { missingMosquitto } from './mosquitto.js'
+import { missingMosquitto } from './rig/mosquitto.js'
 import { runChaos } from './run.js'
 
 /** @typedef {import('./run.js').ChaosResult} ChaosResult */
 
-const USAGE = `Usage: sluice chaos [--sinks TYPE,…] [--kills N] [--seed S] [--rate R] [--keep]
+const USAGE = `Usage: npm run chaos -- [--sinks TYPE,…] [--kills N] [--seed S] [--rate R] [--keep]
 
 Puts the promise to the test, with processes of its own in a temporary folder: a simulated machine and a CAN log, staged through
 Mosquitto, stored in several databases. Gateway, Mosquitto and database servers are killed at random moments (kill -9) and started again,
@@ -32,11 +33,15 @@ not installed; 130 when interrupted.
 
 const INTERRUPTED = Symbol('interrupted')
 
-/** @type {import('../../gateway/cli/sluice.js').Command} */
-export async function chaos (args, { stdout, stderr }) {
+process.exitCode = await main(process.argv.slice(2))
+// What a server leaves open must not keep the process; what has been written must still get out.
+process.stdout.write('', () => process.exit())
+
+/** @param {string[]} args @returns {Promise<number>} the exit code */
+async function main (args) {
   const options = readArguments(args)
   if (typeof options === 'string') {
-    stderr.write(`sluice chaos: ${options}\n\n${USAGE}`)
+    stderr.write(`chaos: ${options}\n\n${USAGE}`)
     return 2
   }
   if (options.help) {
@@ -46,12 +51,12 @@ export async function chaos (args, { stdout, stderr }) {
   const { sinks, kills, seed, rate } = options
   const missing = await missingServer(sinks)
   if (missing) {
-    stderr.write(`sluice chaos: ${missing}\n`)
+    stderr.write(`chaos: ${missing}\n`)
     return 2
   }
   const folder = await mkdtemp(join(tmpdir(), 'sluice-chaos-'))
   stderr.write(`${kills} kills with seed ${seed}, sinks ${sinks.join(',')}, in ${folder}\n`)
-  const progress = progressLine(/** @type {NodeJS.WriteStream} */ (stderr))
+  const progress = progressLine(stderr)
   const interrupt = interruption()
   let isClean = false
   try {
@@ -69,7 +74,7 @@ export async function chaos (args, { stdout, stderr }) {
     progress.clear()
     isClean = error === INTERRUPTED
     if (isClean) return 130
-    stderr.write(`sluice chaos: ${describe(error)}\nThe folder ${folder} is left.\n`)
+    stderr.write(`chaos: ${describe(error)}\nThe folder ${folder} is left.\n`)
     return 1
   } finally {
     interrupt.forget()

@@ -1,5 +1,5 @@
-import { COMMITS_TABLE, quote } from '../../gateway/databases/names.js'
-import { keyWriter } from './row-key.js'
+import { COMMITS_TABLE, quote } from '../../../gateway/databases/names.js'
+import { keyWriter } from '../check/row-key.js'
 
 /**
  * Of the sink: what it tells points apart by says nothing about what was measured, and two with the same fields at the same time are one
@@ -8,7 +8,7 @@ import { keyWriter } from './row-key.js'
 const OWN = ['time', 'gateway', 'row']
 
 /**
- * @typedef {import('./check.js').Store} Store
+ * @typedef {import('../check/check.js').Store} Store
  * @typedef {{name: string, columns: string[], values: any[][]}} Series
  * @typedef {(statement: string) => Promise<{series?: Series[]}>} Query  gives exact numbers, and times in nanoseconds
  */

@@ -1,13 +1,13 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { databaseTypes } from './databases/index.js'
+import { databaseTypes } from '../databases/index.js'
 import { chaosCredentials, chaosFlow } from './flow.js'
 import { GatewayProcess } from './gateway-process.js'
 import { startMosquitto } from './mosquitto.js'
 import { Victim } from './victim.js'
 
 /**
- * @typedef {import('./databases/index.js').Database} Database
+ * @typedef {import('../databases/index.js').Database} Database
  *
  * @typedef {object} RigOptions
  * @property {string} folder  an empty one
@@ -83,9 +83,9 @@ export class Rig {
     await this.gateway.deploy(this.#flow({ sources: false }))
   }
 
-  /** What the databases hold, by type; all must be running. @returns {Promise<Record<string, import('./check.js').Store>>} */
+  /** What the databases hold, by type; all must be running. @returns {Promise<Record<string, import('../check/check.js').Store>>} */
   async openStores () {
-    /** @type {Record<string, import('./check.js').Store>} */
+    /** @type {Record<string, import('../check/check.js').Store>} */
     const stores = {}
     for (const [type, database] of Object.entries(this.#databases)) stores[type] = await database.openStore()
     return stores

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { SluiceError } from '../../gateway/base/errors.js'
+import { SluiceError } from '../../../gateway/base/errors.js'
 
-const PROGRAM = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../../gateway/cli/sluice.js', import.meta.url))
 const RUNNING = /Editor +(http:\S+)[^]*Ctrl-C stops it/
 
 /**

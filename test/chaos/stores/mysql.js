@@ -1,10 +1,10 @@
 import mysql from 'mysql2'
-import { COMMITS_TABLE } from '../../gateway/databases/names.js'
-import { keyWriter } from './row-key.js'
+import { COMMITS_TABLE } from '../../../gateway/databases/names.js'
+import { keyWriter } from '../check/row-key.js'
 
 const TIMES = ['time', 'time_ns']
 
-/** @typedef {import('./check.js').Store} Store */
+/** @typedef {import('../check/check.js').Store} Store */
 
 /** @implements {Store} */
 export class MysqlStore {
