@@ -40,7 +40,7 @@ describe('InfluxDB server', () => {
 
   describe('the test of a connection', () => {
     it('says what is there', async () => {
-      expect(await connectTo({}).test()).to.match(/^InfluxDB 1\.\d+\.\d+, database "plant", logged in as "sluice"\. It is not there/)
+      expect(await connectTo({}).test()).to.match(/^InfluxDB 1\.\d+\.\d+, database "plant", logged in as "sluice"\. It does not exist/)
       await (await open({}, { server: connectTo({}) })).committed()
       expect(await connectTo({}).test()).to.match(/logged in as "sluice"\.$/)
     })
@@ -52,7 +52,7 @@ describe('InfluxDB server', () => {
         [{ host: 'no-such-host.invalid' }, /Check the host name/],
         [{ port: 1 }, /Check host and port/],
         [{ version: '2' }, /is InfluxDB 1.*Set version 1/],
-        [{ tls: 'verify' }, /has TLS at this port/]
+        [{ tls: 'verify' }, /Check the port and whether the server expects TLS/]
       ])) {
         const error = await failureOf(() => connectTo(options).test())
         expect(error.message).to.match(text).and.not.to.include(server.password)

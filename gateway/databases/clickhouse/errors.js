@@ -1,5 +1,3 @@
-import { describe } from '../../base/errors.js'
-
 /** An error that the server tells, by its number. */
 export class ServerError extends Error {
   /** @param {number} number  of ClickHouse's error codes @param {string} message */
@@ -10,34 +8,22 @@ export class ServerError extends Error {
   }
 }
 
-/**
- * Codes by which the server says that the login, the database or the way to it is at fault, and what to do.
- * @type {Record<string, string>}
- */
-const FIXES = {
-  81: 'Create the database, or check its name.',
-  192: 'Check user and password.',
-  193: 'Check user and password.',
-  194: 'Check user and password.',
-  195: 'Check from where the server lets this user in.',
-  291: 'Grant the user access to the database.',
-  497: 'Grant the user what it names.',
-  516: 'Check user and password.',
-  241: 'Write smaller batches, or give the server more memory.',
-  243: 'Make room on the server\'s disk.',
-  252: 'Write larger batches less often: ClickHouse merges only so many inserts a second.',
-  ECONNREFUSED: 'Check host and port, and that the server runs.',
-  ECONNRESET: 'Check the port and whether the server expects TLS there.',
-  EPROTO: 'Check the port and whether the server expects TLS there.',
-  HPE_INVALID_CONSTANT: 'Check the port: it must be that of the HTTP interface.',
-  ENOTFOUND: 'Check the host name.',
-  EAI_AGAIN: 'Check the host name and the network.',
-  ETIMEDOUT: 'Check host, port and the network.',
-  SELF_SIGNED_CERT_IN_CHAIN: 'Set the CA certificate that signed the server\'s.',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'Set the server\'s certificate as CA certificate.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'Set the CA certificate that signed the server\'s.',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'Set the CA certificate that signed the server\'s.'
-}
+/** What to do about errors of the server, by their number, and of the way to it. @type {import('../connecting/failure.js').Fixes} */
+export const FIXES = [
+  [81, 'Create the database, or check its name.'],
+  [192, 'Check user and password.'],
+  [193, 'Check user and password.'],
+  [194, 'Check user and password.'],
+  [195, 'Check from where the server lets this user in.'],
+  [291, 'Grant the user access to the database.'],
+  [497, 'Grant the user what it names.'],
+  [516, 'Check user and password.'],
+  [241, 'Write smaller batches, or give the server more memory.'],
+  [243, 'Make room on the server\'s disk.'],
+  [252, 'Write larger batches less often: ClickHouse merges only so many inserts a second.'],
+  ['ECONNRESET', 'Check the port and whether the server expects TLS there.'],
+  ['HPE_INVALID_CONSTANT', 'Check the port: it must be that of the HTTP interface.']
+]
 
 /** Before anything is asked of the database. */
 const LOGIN_NUMBERS = [81, 192, 193, 194, 195, 291, 516]
@@ -62,13 +48,6 @@ export function isConnectError (error) {
   return !(error instanceof ServerError) || LOGIN_NUMBERS.includes(error.number)
 }
 
-/** @param {unknown} error @returns {string|undefined} */
-export function fixFor (error) {
-  if (error instanceof ServerError) return FIXES[error.number]
-  const { code, errors = [] } = /** @type {{code?: string, errors?: {code?: string}[]}} */ (error)
-  return FIXES[code ?? errors[0]?.code ?? '']
-}
-
 /**
  * What the server has answered instead of a result: a number and one line of text.
  * @param {string} answer
@@ -78,9 +57,4 @@ export function serverError (answer) {
   const [, number, rest] = /Code: (\d+)[.,]\s*(?:e\.displayText\(\) = )?(?:DB::|Poco::)?(?:\w*Exception: )?(.*)/s.exec(text) ?? [undefined, '0', text]
   const [line] = rest.replace(/, e\.what\(\) = .*/s, '').replace(/\s*\(version [^)]*\)/g, '').trim().split('\n')
   return new ServerError(Number(number), `${line.slice(0, 1000).replace(/\.$/, '')}${number === '0' ? '' : ` (ClickHouse error ${number})`}`)
-}
-
-/** For the end of a sentence. @param {unknown} error */
-export function reasonOf (error) {
-  return describe(error).replace(/\.$/, '')
 }

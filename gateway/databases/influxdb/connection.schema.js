@@ -1,9 +1,9 @@
+import { connectionSchema } from '../connecting/schema.js'
+
 /** How to reach an InfluxDB server. */
-export const schema = {
-  type: 'object',
+export const schema = connectionSchema({
   title: 'InfluxDB server',
   description: 'An InfluxDB server and database, with the login: shared by sinks and queries.',
-  additionalProperties: false,
   properties: {
     version: {
       type: 'string',
@@ -13,28 +13,14 @@ export const schema = {
       'x-labels': { 1: '1.x', 2: '2.x', 3: '3.x' },
       default: '1'
     },
-    host: {
-      type: 'string',
-      title: 'Host',
-      description: 'Name or address of the server.',
-      minLength: 1,
-      default: '127.0.0.1'
-    },
+    host: {},
     port: {
-      type: 'integer',
-      title: 'Port',
-      description: 'TCP port of the server\'s HTTP: 8086 as a rule, 8181 of version 3.',
-      minimum: 1,
-      maximum: 65535,
+      description: 'TCP port of the server\'s HTTP interface: usually 8086, and 8181 of version 3.',
       default: 8086
     },
     database: {
-      type: 'string',
       title: 'Database or bucket',
-      description: 'The database; of version 2 the bucket, which must exist. A database is created when missing, where the user may ' +
-        'do that.',
-      minLength: 1,
-      default: 'sluice'
+      description: 'The database; of version 2 the bucket, which must exist. A missing database is created, where the user may do that.'
     },
     organisation: {
       type: 'string',
@@ -44,55 +30,27 @@ export const schema = {
       'x-when': { version: '2' }
     },
     user: {
-      type: 'string',
-      title: 'User',
       description: 'Needs the rights to write and read. Leave empty where the server asks for none.',
-      default: '',
-      'x-secret': true,
       'x-when': { version: '1' }
     },
     password: {
-      type: 'string',
       title: 'Password or token',
-      description: 'The password of the user; of versions 2 and 3 the API token, which may read and write.',
-      default: '',
-      'x-secret': true
+      description: 'The password of the user; of versions 2 and 3 the API token, which may read and write. Sent in plain text ' +
+        'without TLS.'
     },
-    tls: {
-      type: 'string',
-      title: 'TLS',
-      description: 'off sends everything readable, passwords included; require encrypts without checking who answers; verify also ' +
-        'checks the server\'s certificate and name.',
-      enum: ['off', 'require', 'verify'],
-      'x-labels': { off: 'off: nothing is encrypted', require: 'require: encrypted, server unchecked', verify: 'verify: encrypted, server checked' },
-      default: 'off'
-    },
-    ca: {
-      type: 'string',
-      title: 'CA certificate',
-      description: 'The certificate authority to trust, as PEM text or as the path of a PEM file. Empty trusts the public ones.',
-      default: '',
-      'x-when': { tls: 'verify' }
-    },
+    tls: {},
+    ca: {},
     compression: {
       type: 'string',
       title: 'Compression',
-      description: 'Whether what is written is compressed by gzip: to a tenth of the bytes, for much of a processor\'s time. remote: ' +
+      description: 'Whether what is written is compressed by gzip: to a tenth of the bytes, for much processor time. remote: ' +
         'not where the server is on this machine.',
       enum: ['remote', 'always', 'never'],
       'x-labels': { remote: 'remote: unless on this machine', always: 'always', never: 'never' },
       default: 'remote',
       'x-advanced': true
     },
-    connections: {
-      type: 'integer',
-      title: 'Connections',
-      description: 'Most requests to the server at a time, of all sinks and queries together.',
-      minimum: 1,
-      maximum: 64,
-      default: 4,
-      'x-advanced': true
-    },
+    connections: { description: 'Maximum number of requests to the server at a time, of all sinks and queries together.' },
     udpPort: {
       type: 'integer',
       title: 'UDP port',
@@ -105,4 +63,4 @@ export const schema = {
       'x-advanced': true
     }
   }
-}
+})

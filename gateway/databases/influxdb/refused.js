@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 import { RefusedRows } from '../refusal.js'
-import { AnswerError } from './http.js'
+import { AnswerError } from '../http.js'
 
 /**
  * Which rows InfluxDB cannot take, as far as that can be known before it is asked, or from what it answers.

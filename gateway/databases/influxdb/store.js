@@ -1,5 +1,5 @@
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
-import { AnswerError } from './http.js'
+import { AnswerError } from '../http.js'
 import { TOO_LARGE } from './refused.js'
 
 /** Larger requests gain nothing; the server takes up to 25 MB, unless its configuration says less. */

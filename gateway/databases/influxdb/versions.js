@@ -1,7 +1,7 @@
 import { formatTime } from '../../batch/time.js'
 import { SluiceError } from '../../base/errors.js'
 import { COMMITS_TABLE } from '../names.js'
-import { AnswerError } from './http.js'
+import { AnswerError, basicLogin } from '../http.js'
 
 /**
  * What differs between the versions of InfluxDB. All are asked by InfluxQL over `/query`.
@@ -16,9 +16,9 @@ import { AnswerError } from './http.js'
  *
  * @typedef {object} Version
  * @property {(place: Pick<Place, 'database'|'policy'>, options: InfluxdbOptions) => string} writePath  of times in nanoseconds
- * @property {(options: InfluxdbOptions) => Record<string, string>} headers  the login
+ * @property {(options: InfluxdbOptions) => string} authorization  header, empty for none
  * @property {(server: InfluxdbServer, policy: string) => Promise<{rows: Place, records: Place}>} places  where rows go, and where commit
- *   records are kept for ever; made where missing
+ *   records are kept for ever; created where missing
  * @property {(server: InfluxdbServer, records: Place, key: string, first: number, last: number) => Promise<unknown>} forget  deletes
  *   records; nothing where the version cannot
  * @property {string} loginFix
@@ -30,13 +30,15 @@ const RECORDS = COMMITS_TABLE
 /** @type {Version} */
 const version1 = {
   writePath: ({ database, policy }) => `/write?${new URLSearchParams({ db: database, ...policy && { rp: policy }, precision: 'ns' })}`,
-  headers: ({ user, password }) => login(user === '' ? '' : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`),
+  authorization: ({ user, password }) => user === '' ? '' : basicLogin(user, password),
   async places (server, policy) {
     const { database } = server.options
     const policies = await server.policies()
     const found = policies.find(({ name, isDefault }) => policy === '' ? isDefault : name === policy)
     if (!found) {
-      throw new SluiceError('SLUICE_SINK_CONNECT', `${server.place}: database "${database}" has no retention policy "${policy}".`, { fix: 'Create it, or set another one.' })
+      throw new SluiceError('SLUICE_SINK_CONNECT', `${server.place}: database "${database}" has no retention policy "${policy}".`, {
+        fix: 'Create it, or set another one.'
+      })
     }
     const rows = { database, policy: found.name, keptNs: found.keptNs }
     if (rows.keptNs === 0n) return { rows, records: rows }
@@ -44,40 +46,50 @@ const version1 = {
     if (!kept) await server.createPolicy(RECORDS)
     return { rows, records: { database, policy: RECORDS, keptNs: kept?.keptNs ?? 0n } }
   },
-  forget: (server, _records, key, first, last) => server.query(`DELETE FROM "${RECORDS}" WHERE "of" = '${key}' AND time >= ${first} AND time <= ${last}`),
+  forget: (server, _records, key, first, last) => {
+    return server.query(`DELETE FROM "${RECORDS}" WHERE "of" = '${key}' AND time >= ${first} AND time <= ${last}`)
+  },
   loginFix: 'Check user and password.'
 }
 
 /** @type {Version} */
 const version2 = {
-  writePath: ({ database }, { organisation }) => `/api/v2/write?${new URLSearchParams({ org: organisation, bucket: database, precision: 'ns' })}`,
-  headers: ({ password }) => login(`Token ${password}`),
+  writePath: ({ database }, { organisation }) => {
+    return `/api/v2/write?${new URLSearchParams({ org: organisation, bucket: database, precision: 'ns' })}`
+  },
+  authorization: ({ password }) => `Token ${password}`,
   async places (server) {
     const { database } = server.options
     const bucket = await bucketOf(server, database)
     if (!bucket) {
-      throw new SluiceError('SLUICE_SINK_CONNECT', `${server.place}: there is no bucket "${database}" that the token may see.`, { fix: 'Create the bucket, or check its name and the rights of the token.' })
+      throw new SluiceError('SLUICE_SINK_CONNECT', `${server.place}: there is no bucket "${database}" that the token may see.`, {
+        fix: 'Create the bucket, or check its name and the rights of the token.'
+      })
     }
     const rows = { database, policy: '', keptNs: keptNsOf(bucket) }
     if (rows.keptNs === 0n) return { rows, records: rows }
     if (!await bucketOf(server, RECORDS)) await createBucket(server, bucket.orgID)
     return { rows, records: { database: RECORDS, policy: '', keptNs: 0n } }
   },
-  forget: (server, { database }, key, first, last) => server.post(`/api/v2/delete?${new URLSearchParams({ org: server.options.organisation, bucket: database })}`, {
-    start: formatTime(BigInt(first)), stop: formatTime(BigInt(last)), predicate: `_measurement="${RECORDS}" AND of="${key}"`
-  }),
+  forget: (server, { database }, key, first, last) => {
+    const path = `/api/v2/delete?${new URLSearchParams({ org: server.options.organisation, bucket: database })}`
+    const predicate = `_measurement="${RECORDS}" AND of="${key}"`
+    return server.post(path, { start: formatTime(BigInt(first)), stop: formatTime(BigInt(last)), predicate })
+  },
   loginFix: 'Check the token.'
 }
 
 /** @type {Version} */
 const version3 = {
   writePath: ({ database }) => `/api/v3/write_lp?${new URLSearchParams({ db: database, precision: 'nanosecond' })}`,
-  headers: ({ password }) => login(password === '' ? '' : `Bearer ${password}`),
+  authorization: ({ password }) => password === '' ? '' : `Bearer ${password}`,
   async places (server) {
     const { database } = server.options
-    // It would be made by the first write; but reading comes before. Where it is there already, or the token may not make it, the next
-    // request says what is wrong, if anything is.
-    await server.post('/api/v3/configure/database', { db: database }).catch(error => { if (!isAnswer(error, 400, 403, 409)) throw error })
+    // The first write would create it; but reading comes before. Where it exists already, or the token may not create it, the next
+    // request reports what is wrong, if anything is.
+    await server.post('/api/v3/configure/database', { db: database }).catch(error => {
+      if (!isAnswer(error, 400, 403, 409)) throw error
+    })
     const rows = { database, policy: '', keptNs: 0n }
     return { rows, records: rows }
   },
@@ -88,12 +100,7 @@ const version3 = {
 /** @type {Record<'1'|'2'|'3', Version>} */
 export const VERSIONS = { 1: version1, 2: version2, 3: version3 }
 
-/** @param {string} authorization @returns {Record<string, string>} */
-function login (authorization) {
-  return authorization === '' ? {} : { authorization }
-}
-
-/** @param {InfluxdbServer} server @param {string} name @returns {Promise<any>} undefined where there is none */
+/** @param {InfluxdbServer} server @param {string} name @returns {Promise<any>} undefined where it does not exist */
 async function bucketOf (server, name) {
   try {
     return (await server.get(`/api/v2/buckets?${new URLSearchParams({ org: server.options.organisation, name })}`)).buckets?.[0]
@@ -109,7 +116,8 @@ async function createBucket (server, orgID) {
     await server.post('/api/v2/buckets', { orgID, name: RECORDS, retentionRules: [] })
   } catch (error) {
     throw new SluiceError('SLUICE_SINK_CONNECT', `${server.place}: the bucket "${RECORDS}" cannot be created.`, {
-      cause: error, fix: `Commit records must outlive the rows: create that bucket without a retention period, and let the token read and write it.`
+      cause: error,
+      fix: 'Commit records must outlive the rows: create that bucket without a retention period, and let the token read and write it.'
     })
   }
 }

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import { describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { Turns } from '../../base/turns.js'
-import { connectError, connectionOptions, openSocket, placeOf } from './login.js'
+import { connectError } from '../connecting/failure.js'
+import { Lender } from '../connecting/lender.js'
+import { testInTime } from '../connecting/limits.js'
+import { connectionOptions, FIXES, openSocket, placeOf } from './login.js'
 import { isTransient } from './refused.js'
 import { schema } from './connection.schema.js'
 import { startSession } from './session.js'
@@ -16,12 +18,13 @@ export { schema }
  * @typedef {import('./login.js').ServerOptions} ServerOptions
  */
 
-const TEST_TIMEOUT_MS = 14_000
-
-/** A server that does not answer does not say goodbye either. */
+/** A server that does not answer does not close its connections either. */
 const CLOSE_TIMEOUT_MS = 2000
 
-const LOCAL_INFILE_HINT = 'It does not allow LOAD DATA LOCAL: rows go by INSERT, which is slower; local_infile=1 among the server\'s settings allows it.'
+const NO_SUCH_THREAD = 1094
+
+const LOCAL_INFILE_HINT = 'It does not allow LOAD DATA LOCAL: rows go by INSERT, which is slower; ' +
+  'local_infile=1 among the server\'s settings allows it.'
 
 /**
  * @param {Record<string, unknown>} options  see the schema
@@ -31,7 +34,7 @@ export function connect (options, { log } = {}) {
   return new MysqlServer(/** @type {ServerOptions} */ (withDefaults(schema, options)), log)
 }
 
-/** Connections to one server, made when needed. One that fails is given up, and the next use makes a new one. */
+/** Connections to one server, opened when needed. One that fails is given up, and the next use opens another. */
 export class MysqlServer {
   #options
   #log
@@ -45,56 +48,36 @@ export class MysqlServer {
   #said = new Set()
   /** Whether the server, or something between, has refused LOAD DATA LOCAL although its settings allow it. */
   #refusesFiles = false
-  #readers
+  #lender
 
   /** @param {ServerOptions} options @param {import('../../base/log.js').Log} [log] */
   constructor (options, log) {
     this.#options = options
     this.#log = log
-    this.#readers = new Turns(Math.max(1, options.connections - 1))
+    this.#lender = new Lender(options.connections, { connect: () => this.#connect(), breakOff: lent => this.#breakOff(lent), giveBack })
   }
 
   /**
-   * Lends a connection. What the work leaves uncommitted when it fails is rolled back.
+   * Lends a connection, as Lender does.
    * @template T
    * @param {(connection: Connection, facts: Facts) => Promise<T>} work
    * @param {AbortSignal} [signal]  breaks the connection off, and ends what the server does on it
    * @returns {Promise<T>}
    * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_CONNECT
    */
-  async use (work, signal) {
-    signal?.throwIfAborted()
-    const connection = await this.#lend(signal)
-    const breakOff = () => {
-      /** @type {any} */ (connection.connection).stream.destroy()
-      this.#kill(connection.threadId)
-    }
-    signal?.addEventListener('abort', breakOff)
-    try {
-      signal?.throwIfAborted()
-      const result = await work(connection, await this.#factsOf(connection))
-      connection.release()
-      return result
-    } catch (error) {
-      await giveBack(connection, error)
-      throw signal?.aborted ? signal.reason : error
-    } finally {
-      signal?.removeEventListener('abort', breakOff)
-    }
+  use (work, signal) {
+    return this.#lender.use(async connection => work(connection, await this.#factsOf(connection)), signal)
   }
 
-  /**
-   * Lends a connection to a query, which may be read slowly: queries never have all of them, so that sinks go on.
-   * @type {MysqlServer['use']}
-   */
+  /** To a query. @type {MysqlServer['use']} */
   read (work, signal) {
-    return this.#readers.run(() => this.use(work, signal), signal)
+    return this.#lender.read(async connection => work(connection, await this.#factsOf(connection)), signal)
   }
 
   /** For messages. */
   get place () { return `MySQL at ${placeOf(this.#options.host, this.#options.port)}` }
 
-  /** Says that LOAD DATA LOCAL was refused: from now on `facts.localInfile` is false. */
+  /** Notes that LOAD DATA LOCAL was refused: from now on `facts.localInfile` is false. */
   refuseFiles () {
     this.#refusesFiles = true
     this.#facts = new WeakMap()
@@ -102,15 +85,13 @@ export class MysqlServer {
 
   /** @param {{signal?: AbortSignal}} [options] */
   async test ({ signal } = {}) {
-    const silent = Object.assign(new Error(`no answer within ${TEST_TIMEOUT_MS / 1000} s`), { code: 'ETIMEDOUT' })
-    const late = new AbortController()
-    const timer = setTimeout(() => late.abort(connectError(this.#options, silent)), TEST_TIMEOUT_MS)
-    const told = this.use(async (connection, { product, version, localInfile, risks }) => {
-      const [[{ database, user }]] = /** @type {[any[], any]} */ (await connection.query('SELECT DATABASE() AS `database`, CURRENT_USER() AS user'))
+    return testInTime(this.place, signal, ends => this.use(async (connection, { product, version, localInfile, risks }) => {
+      const [[{ database, user }]] = /** @type {[any[], any]} */ (
+        await connection.query('SELECT DATABASE() AS `database`, CURRENT_USER() AS user')
+      )
       const notes = [localInfile ? 'LOAD DATA LOCAL is allowed: the fast way.' : LOCAL_INFILE_HINT, ...risks.map(riskText)]
       return `${product} ${version}, database "${database}", logged in as ${user}. ${notes.join(' ')}`
-    }, signal ? AbortSignal.any([signal, late.signal]) : late.signal)
-    return told.finally(() => clearTimeout(timer))
+    }, ends))
   }
 
   async close () {
@@ -124,18 +105,12 @@ export class MysqlServer {
     for (const socket of this.#sockets) socket.destroy()
   }
 
-  /** @param {AbortSignal} [signal] */
-  async #lend (signal) {
-    /** @type {Promise<Connection>|undefined} */
-    let lent
+  async #connect () {
     try {
       this.#pool ??= this.#open()
-      lent = this.#pool.getConnection()
-      return await (signal ? unlessAborted(lent, signal) : lent)
+      return await this.#pool.getConnection()
     } catch (error) {
-      if (!signal?.aborted) throw connectError(this.#options, error)
-      lent?.then(connection => connection.release(), () => {})
-      throw signal.reason
+      throw this.#failure(error)
     }
   }
 
@@ -150,8 +125,13 @@ export class MysqlServer {
       this.#sayOf(facts)
       return facts
     } catch (error) {
-      throw connectError(this.#options, error)
+      throw this.#failure(error)
     }
+  }
+
+  /** @param {unknown} error */
+  #failure (error) {
+    return connectError(`${this.place}, database "${this.#options.database}"`, error, FIXES)
   }
 
   #open () {
@@ -176,6 +156,12 @@ export class MysqlServer {
     }
   }
 
+  /** @param {Connection} connection */
+  #breakOff (connection) {
+    /** @type {any} */ (connection.connection).stream.destroy()
+    this.#kill(connection.threadId)
+  }
+
   /** Ends what the server does on a connection that was broken off: it notices by itself only when it next sends. @param {number} thread */
   async #kill (thread) {
     try {
@@ -184,20 +170,10 @@ export class MysqlServer {
       await connection.query(`KILL CONNECTION ${Number(thread)}`)
       await connection.end()
     } catch (error) {
-      if (/** @type {any} */ (error).errno !== NO_SUCH_THREAD) this.#log?.warn(`${this.place}: a statement that was broken off may still run there: ${describe(error)}`)
+      if (/** @type {any} */ (error).errno === NO_SUCH_THREAD) return
+      this.#log?.warn(`${this.place}: a statement that was broken off may still run there: ${describe(error)}`)
     }
   }
-}
-
-const NO_SUCH_THREAD = 1094
-
-/** @template T @param {Promise<T>} work @param {AbortSignal} signal @returns {Promise<T>} */
-function unlessAborted (work, signal) {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }
 
 /** @param {string} risk */

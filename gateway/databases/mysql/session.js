@@ -1,5 +1,5 @@
 /**
- * What each connection is set to, and what the server says of itself.
+ * What each connection is set to, and what the server reports about itself.
  *
  * @typedef {import('mysql2/promise').PoolConnection} Connection
  *
@@ -13,20 +13,22 @@
  * @property {string[]} risks  settings with which a crash loses what has been committed
  */
 
+const SQL_MODE = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO'
+
 /**
  * Text is UTF-8, what does not fit is an error and never stored in part, and times are UTC, however the server is set. Readers may take
- * their time.
- * What changes a table does not wait long for those that read it, as all others would have to wait for it.
+ * their time. What changes a table does not wait long for those that read it, as all others would have to wait for it.
  * A gateway that has lost its power does not end its transaction: MariaDB does, so that the same batch does not wait for hours.
  */
 const SETTINGS = [
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
-  `SET NAMES utf8mb4 COLLATE utf8mb4_bin, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO',
-    SESSION time_zone = '+00:00', SESSION autocommit = 1, SESSION lock_wait_timeout = 2, SESSION max_error_count = 64, SESSION net_write_timeout = 3600 /*M!100301 , SESSION idle_transaction_timeout = 60 */`
+  `SET NAMES utf8mb4 COLLATE utf8mb4_bin, SESSION sql_mode = '${SQL_MODE}', SESSION time_zone = '+00:00', SESSION autocommit = 1,
+    SESSION lock_wait_timeout = 2, SESSION max_error_count = 64, SESSION net_write_timeout = 3600
+    /*M!100301 , SESSION idle_transaction_timeout = 60 */`
 ]
 
-const READ_FACTS = `SELECT VERSION() AS version, @@local_infile AS localInfile, @@max_allowed_packet AS maxPacketBytes, @@lower_case_table_names AS tableCase,
-  @@innodb_flush_log_at_trx_commit AS logFlush, @@log_bin AS binaryLog, @@sync_binlog AS binaryLogSync`
+const READ_FACTS = `SELECT VERSION() AS version, @@local_infile AS localInfile, @@max_allowed_packet AS maxPacketBytes,
+  @@lower_case_table_names AS tableCase, @@innodb_flush_log_at_trx_commit AS logFlush, @@log_bin AS binaryLog, @@sync_binlog AS binaryLogSync`
 
 /**
  * @param {Connection} connection  new
