@@ -4,7 +4,7 @@ import pg from 'pg'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { Gateway } from './gateway.js'
 
-describe('The example that puts a sink in the place of another PostgreSQL node', function () {
+describe('The example that replaces another PostgreSQL node by a sink', function () {
   this.timeout(60_000)
 
   /** @type {Gateway} */
@@ -33,7 +33,7 @@ describe('The example that puts a sink in the place of another PostgreSQL node',
     await postgresql?.remove()
   })
 
-  it('stores what the old functions say, in the table that they name', async () => {
+  it('stores what the old functions send, in the table that they name', async () => {
     await gateway.feed(() => [{ payload: 1 }])
     const stored = async () => (await client.query('SELECT room, temperature, time FROM weather ORDER BY room')).rows
     await gateway.until(async () => (await client.query('SELECT to_regclass(\'weather\') AS name')).rows[0].name !== null && (await stored()).length === 2, () => 'two rows')
