@@ -39,7 +39,8 @@ describe('The example of third-party messages', function () {
     await gateway.until(() => /^green dot/.test(gateway.status('example-third-party-in')), () => gateway.status('example-third-party-in'))
     for (const { id, type } of nodes) if (type === 'inject') await gateway.press(id)
     const tables = { 'plant.hall.senml': 1, cpu: 1, 'plant.tank': 1, 'plant.plc': 1 }
-    await gateway.until(() => Object.entries(tables).every(([table, rows]) => stored(table).length === rows), () => JSON.stringify(gateway.log))
+    const isStored = () => Object.entries(tables).every(([table, rows]) => stored(table).length === rows)
+    await gateway.until(isStored, () => JSON.stringify(gateway.log))
     expect(stored('plant.hall.senml')).to.deep.equal([{ device: 'urn:dev:mac:0024befffe804ff1', temperature: 21.5, humidity: 43 }])
     expect(stored('cpu')).to.deep.equal([{ host: 'gate', usage_idle: 97.25, uptime: 86400n }])
     expect(stored('plant.tank')).to.deep.equal([{ level: 3.5, open: 1n }])
