@@ -6,7 +6,7 @@
  * @property {string} type
  * @property {string} file  below `nodes/`, without ending
  * @property {string} label  in the palette
- * @property {string} summary  one line, for the README
+ * @property {string} summary  one line, for docs/nodes.md
  * @property {number} [inputs]
  * @property {number} [outputs]
  * @property {string[]} [outputLabels]
@@ -27,38 +27,172 @@ export const groups = {
 
 /** @type {NodeFace[]} */
 export const faces = [
-  { type: 'sluice-simulator', file: 'sources/simulator', label: 'simulator', summary: 'Makes samples: those of the papers, or channels of your own with spikes, dropouts and drift, up to 100 kHz.', inputs: 1, outputs: 1 },
-  { type: 'sluice-candump', file: 'sources/candump', label: 'candump replay', summary: 'Replays a candump log through a DBC file, at any speed.', inputs: 1, outputs: 1 },
-  { type: 'sluice-csv', file: 'sources/csv', label: 'CSV replay', summary: 'Replays a CSV file with a table of columns, its times exact, at any speed.', inputs: 1, outputs: 1 },
-  { type: 'sluice-modbus-device', file: 'modbus/device', label: 'Modbus device', summary: 'How a Modbus device is reached, over TCP or a serial line (shared by the nodes that read and write it).', isConfig: true },
-  { type: 'sluice-modbus-read', file: 'modbus/read', label: 'modbus read', summary: 'Polls a table of tags in the fewest requests, in groups from 10 ms up.', inputs: 1, outputs: 1, hasTry: true },
-  { type: 'sluice-modbus-write', file: 'modbus/write', label: 'modbus write', summary: 'Writes values to a device, within limits, and reads each back.', inputs: 1, outputs: 1 },
-  { type: 'sluice-modbus-simulator', file: 'modbus/simulator', label: 'modbus simulator', summary: 'Modbus devices whose values move, and which fail when they are told to.', inputs: 1, outputs: 1 },
-  { type: 'sluice-can-bus', file: 'can/bus', label: 'CAN bus', summary: 'A SocketCAN interface, a replayed candump log, or a virtual bus (shared by the nodes that read and send).', isConfig: true },
-  { type: 'sluice-can-read', file: 'can/read', label: 'can read', summary: 'Reads the signals of a CAN bus by a DBC file, J1939 and NMEA 2000 too, or its frames.', inputs: 1, outputs: 1 },
-  { type: 'sluice-can-decode', file: 'can/decode', label: 'can decode', summary: 'Makes signals of CAN frames from anywhere.', inputs: 1, outputs: 1 },
-  { type: 'sluice-can-write', file: 'can/write', label: 'can write', summary: 'Sends messages by name, or frames, to a CAN bus: once or cyclically.', inputs: 1 },
-  { type: 'sluice-vehicle', file: 'can/vehicle', label: 'vehicle', summary: 'Simulates a car on a CAN bus, or any DBC file\'s messages.' },
-  { type: 'sluice-broker', file: 'staging/broker', label: 'MQTT broker', summary: 'Where the broker is, and how to log in (shared by stage out and stage in).', isConfig: true },
-  { type: 'sluice-embedded-broker', file: 'staging/embedded-broker', label: 'embedded broker', summary: 'Runs an MQTT broker inside the gateway.' },
-  { type: 'sluice-stage-out', file: 'staging/stage-out', label: 'stage out', summary: 'Puts batches into a spool on disk and sends them to the broker.', inputs: 1 },
-  { type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in', summary: 'Takes batches from the broker; acknowledges each once all its sinks have stored it.', outputs: 1 },
-  { type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out', summary: 'Publishes batches as a Sparkplug B edge node: births, data, death, rebirth on command.', inputs: 1 },
-  { type: 'sluice-settle', file: 'staging/settle', label: 'settle', summary: 'Says that a flow drops a batch on purpose.', inputs: 1 },
-  { type: 'sluice-sqlite', file: 'sinks/sqlite', label: 'SQLite', summary: 'Stores batches in an SQLite file, exactly once.', inputs: 1 },
-  { type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL', summary: 'Stores batches in PostgreSQL by binary COPY, exactly once.', inputs: 1 },
-  { type: 'sluice-mysql', file: 'sinks/mysql', label: 'MySQL', summary: 'Stores batches in MariaDB or MySQL by LOAD DATA, exactly once.', inputs: 1 },
-  { type: 'sluice-mongodb', file: 'sinks/mongodb', label: 'MongoDB', summary: 'Stores batches in MongoDB: a document per row, value or interval, exactly once; in time-series collections at least once.', inputs: 1 },
-  { type: 'sluice-influxdb', file: 'sinks/influxdb', label: 'InfluxDB', summary: 'Stores batches in InfluxDB 1, 2 or 3 as line protocol, exactly once; over UDP it may lose.', inputs: 1 },
-  { type: 'sluice-clickhouse', file: 'sinks/clickhouse', label: 'ClickHouse', summary: 'Stores batches in ClickHouse, column by column, exactly once.', inputs: 1 },
-  { type: 'sluice-file', file: 'sinks/file', label: 'file', summary: 'Appends batches to CSV, line protocol or Arrow files, exactly once, rotated by size and time.', inputs: 1 },
-  { type: 'sluice-null', file: 'sinks/null', label: 'null', summary: 'Stores nothing, and counts: to measure the way to it.', inputs: 1 },
-  { type: 'sluice-postgresql-server', file: 'sinks/postgresql-server', label: 'PostgreSQL server', summary: 'Where a PostgreSQL or TimescaleDB server is, and how to log in.', isConfig: true },
-  { type: 'sluice-mysql-server', file: 'sinks/mysql-server', label: 'MySQL server', summary: 'Where a MariaDB or MySQL server is, and how to log in.', isConfig: true },
-  { type: 'sluice-mongodb-server', file: 'sinks/mongodb-server', label: 'MongoDB server', summary: 'Where a MongoDB server is, and how to log in.', isConfig: true },
-  { type: 'sluice-influxdb-server', file: 'sinks/influxdb-server', label: 'InfluxDB server', summary: 'Where an InfluxDB is, which version, and how to log in.', isConfig: true },
-  { type: 'sluice-clickhouse-server', file: 'sinks/clickhouse-server', label: 'ClickHouse server', summary: 'Where a ClickHouse server is, and how to log in.', isConfig: true },
-  { type: 'sluice-query', file: 'queries/query', label: 'query', summary: 'Reads samples, statistics and machine cycles from a database, in pages.', inputs: 1, outputs: 1 },
-  { type: 'sluice-stats', file: 'operations/stats', label: 'stats', summary: 'Reports rates, latency, queues and losses of the whole gateway.', inputs: 1, outputs: 1 },
-  { type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters', summary: 'Lists and replays the rows a database refused.', inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay'] }
+  {
+    type: 'sluice-simulator', file: 'sources/simulator', label: 'simulator',
+    summary: 'Produces samples: those of the papers, or channels of your own with spikes, dropouts and drift, up to 100 kHz.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-candump', file: 'sources/candump', label: 'candump player',
+    summary: 'Plays a candump log through a DBC file, at any speed.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-csv', file: 'sources/csv', label: 'CSV player',
+    summary: 'Plays a CSV file with a table of columns, its times exact, at any speed.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-modbus-device', file: 'modbus/device', label: 'Modbus device',
+    summary: 'How a Modbus device is reached, over TCP or a serial line (shared by the nodes that read and write it).',
+    isConfig: true
+  },
+  {
+    type: 'sluice-modbus-read', file: 'modbus/read', label: 'modbus read',
+    summary: 'Polls a table of tags in the fewest requests, in groups from 10 ms up.',
+    inputs: 1, outputs: 1, hasTry: true
+  },
+  {
+    type: 'sluice-modbus-write', file: 'modbus/write', label: 'modbus write',
+    summary: 'Writes values to a device, within limits, and reads each back.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-modbus-simulator', file: 'modbus/simulator', label: 'modbus simulator',
+    summary: 'Modbus devices whose values move, and which fail on command.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-can-bus', file: 'can/bus', label: 'CAN bus',
+    summary: 'A SocketCAN interface, the playback of a candump log, or a virtual bus (shared by the nodes that read and send).',
+    isConfig: true
+  },
+  {
+    type: 'sluice-can-read', file: 'can/read', label: 'can read',
+    summary: 'Reads the signals of a CAN bus by a DBC file, J1939 and NMEA 2000 too, or its frames.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-can-decode', file: 'can/decode', label: 'can decode',
+    summary: 'Decodes CAN frames from anywhere into signals.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-can-write', file: 'can/write', label: 'can write',
+    summary: 'Sends messages by name, or frames, to a CAN bus: once or cyclically.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-vehicle', file: 'can/vehicle', label: 'vehicle',
+    summary: 'Simulates a car on a CAN bus, or any DBC file\'s messages.'
+  },
+  {
+    type: 'sluice-broker', file: 'staging/broker', label: 'MQTT broker',
+    summary: 'Where the broker is, and how to log in (shared by stage out and stage in).',
+    isConfig: true
+  },
+  {
+    type: 'sluice-embedded-broker', file: 'staging/embedded-broker', label: 'embedded broker',
+    summary: 'Runs an MQTT broker inside the gateway.'
+  },
+  {
+    type: 'sluice-stage-out', file: 'staging/stage-out', label: 'stage out',
+    summary: 'Puts batches into a spool on disk and sends them to the broker.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in',
+    summary: 'Receives batches from the broker; acknowledges each once all its sinks have stored it.',
+    outputs: 1
+  },
+  {
+    type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out',
+    summary: 'Publishes batches as a Sparkplug B edge node: births, data, death, rebirth on command.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-settle', file: 'staging/settle', label: 'settle',
+    summary: 'Tells stage in that a flow drops a batch on purpose.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-sqlite', file: 'sinks/sqlite', label: 'SQLite',
+    summary: 'Stores batches in an SQLite file, exactly once.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL',
+    summary: 'Stores batches in PostgreSQL by binary COPY, exactly once.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-mysql', file: 'sinks/mysql', label: 'MySQL',
+    summary: 'Stores batches in MariaDB or MySQL by LOAD DATA, exactly once.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-mongodb', file: 'sinks/mongodb', label: 'MongoDB',
+    summary: 'Stores batches in MongoDB: a document per row, value or interval, exactly once; in time-series collections at least once.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-influxdb', file: 'sinks/influxdb', label: 'InfluxDB',
+    summary: 'Stores batches in InfluxDB 1, 2 or 3 as line protocol, exactly once; over UDP it may lose.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-clickhouse', file: 'sinks/clickhouse', label: 'ClickHouse',
+    summary: 'Stores batches in ClickHouse, column by column, exactly once.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-file', file: 'sinks/file', label: 'file',
+    summary: 'Appends batches to CSV, line protocol or Arrow files, exactly once, rotated by size and time.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-null', file: 'sinks/null', label: 'null',
+    summary: 'Stores nothing, and counts: to measure the way there.',
+    inputs: 1
+  },
+  {
+    type: 'sluice-postgresql-server', file: 'sinks/postgresql-server', label: 'PostgreSQL server',
+    summary: 'Where a PostgreSQL or TimescaleDB server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-mysql-server', file: 'sinks/mysql-server', label: 'MySQL server',
+    summary: 'Where a MariaDB or MySQL server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-mongodb-server', file: 'sinks/mongodb-server', label: 'MongoDB server',
+    summary: 'Where a MongoDB server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-influxdb-server', file: 'sinks/influxdb-server', label: 'InfluxDB server',
+    summary: 'Where an InfluxDB is, which version, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-clickhouse-server', file: 'sinks/clickhouse-server', label: 'ClickHouse server',
+    summary: 'Where a ClickHouse server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-query', file: 'queries/query', label: 'query',
+    summary: 'Reads samples, statistics and machine cycles from a database, in pages.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-stats', file: 'operations/stats', label: 'stats',
+    summary: 'Reports rates, latency, queues and losses of the whole gateway.',
+    inputs: 1, outputs: 1
+  },
+  {
+    type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters',
+    summary: 'Lists and replays the rows a database refused.',
+    inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay']
+  }
 ]

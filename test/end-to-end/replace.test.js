@@ -4,7 +4,7 @@ import pg from 'pg'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { Gateway } from './gateway.js'
 
-describe('The example that puts a sink in the place of another PostgreSQL node', function () {
+describe('The example that replaces another PostgreSQL node by a sink', function () {
   this.timeout(60_000)
 
   /** @type {Gateway} */
@@ -23,7 +23,8 @@ describe('The example that puts a sink in the place of another PostgreSQL node',
     await client.connect()
     /** @type {import('./gateway.js').FlowNode[]} */
     const nodes = JSON.parse(await readFile('examples/replace/postgresql.json', 'utf8'))
-    const own = nodes.map(node => node.type === 'sluice-postgresql-server' ? { ...node, port, database, credentials: { user, password } } : node)
+    const login = { port, database, credentials: { user, password } }
+    const own = nodes.map(node => node.type === 'sluice-postgresql-server' ? { ...node, ...login } : node)
     await gateway.deploy(own, { feeds: nodes.filter(({ type }) => type === 'function').map(({ id }) => id) })
   })
 
@@ -33,10 +34,11 @@ describe('The example that puts a sink in the place of another PostgreSQL node',
     await postgresql?.remove()
   })
 
-  it('stores what the old functions say, in the table that they name', async () => {
+  it('stores what the old functions send, in the table that they name', async () => {
     await gateway.feed(() => [{ payload: 1 }])
     const stored = async () => (await client.query('SELECT room, temperature, time FROM weather ORDER BY room')).rows
-    await gateway.until(async () => (await client.query('SELECT to_regclass(\'weather\') AS name')).rows[0].name !== null && (await stored()).length === 2, () => 'two rows')
+    const exists = async () => (await client.query('SELECT to_regclass(\'weather\') AS name')).rows[0].name !== null
+    await gateway.until(async () => await exists() && (await stored()).length === 2, () => 'two rows')
     const rows = await stored()
     expect(rows.map(({ room, temperature }) => [room, temperature])).to.deep.equal([['hall', 19.25], ['kitchen', 21.5]])
     for (const { time } of rows) expect(Date.now() - time.getTime()).to.be.within(0, 60_000)

@@ -9,7 +9,7 @@ const FOLDER = 'examples/replace'
 const NODE_RED_KEYS = ['id', 'type', 'z', 'x', 'y', 'wires']
 
 /**
- * What the functions of each example have the sink store: source, tags, and rows without their times.
+ * What the sink stores of the functions of each example: source, tags, and rows without their times.
  * @type {Record<string, [string, Record<string, string>, object[]][][]>}
  */
 const STORED = {
@@ -35,7 +35,7 @@ const STORED = {
 }
 
 describe('The examples that replace other nodes', () => {
-  it('are those that are tried here', () => {
+  it('are those that are tested here', () => {
     expect(readdirSync(FOLDER).sort()).to.deep.equal(Object.keys(STORED).map(name => `${name}.json`).sort())
   })
 
@@ -46,7 +46,7 @@ describe('The examples that replace other nodes', () => {
       const functions = nodes.filter(({ type }) => type === 'function')
 
       for (const [i, expected] of stored.entries()) {
-        it(`stores what the function "${functions[i]?.name}" makes, at its time`, () => {
+        it(`stores what the function "${functions[i]?.name}" sends, at its time`, () => {
           const message = runInNewContext(`(function (msg) {${functions[i].func}\n})(msg)`, { msg: { topic: '', payload: Date.now() } })
           const { batches, refused } = toBatches(message)
           expect(refused).to.deep.equal([])
@@ -56,7 +56,7 @@ describe('The examples that replace other nodes', () => {
         })
       }
 
-      it('leads from injects over all of its functions into one sink with a server, under a comment that says what was replaced', () => {
+      it('leads from injects over all functions into one sink with a server, under a comment that names what was replaced', () => {
         const [sink] = nodes.filter(({ server }) => server)
         expect(functions).to.have.length(stored.length)
         for (const { id, wires } of functions) {
@@ -65,7 +65,7 @@ describe('The examples that replace other nodes', () => {
         }
         expect(sink.type).to.equal(`sluice-${name}`)
         expect(nodes.find(({ id }) => id === sink.server).type).to.equal(`sluice-${name}-server`)
-        expect(nodes.find(({ type }) => type === 'comment').name).to.match(/^Here (was|were) /)
+        expect(nodes.find(({ type }) => type === 'comment').name).to.match(/^In place of /)
       })
 
       it('sets options that exist, to values they may have, and no secret', async () => {

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { readOptions } from '../../gateway/base/options.js'
+import { errors } from '../../tools/errors.js'
 import { generate } from '../../tools/generate.js'
 import { faces } from '../../tools/nodes.js'
 
@@ -14,7 +15,8 @@ const schemas = new Map()
 for (const { type, file } of faces) schemas.set(type, (await import(`../../nodes/${file}.schema.js`)).schema)
 
 const KEYWORDS = new Set([
-  'type', 'title', 'description', 'default', 'enum', 'minimum', 'exclusiveMinimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'examples', 'minItems', 'maxItems', 'items',
+  'type', 'title', 'description', 'default', 'enum', 'minimum', 'exclusiveMinimum', 'maximum', 'minLength', 'maxLength', 'pattern',
+  'examples', 'minItems', 'maxItems', 'items',
   'x-unit', 'x-secret', 'x-node', 'x-when', 'x-advanced', 'x-pem', 'x-labels', 'x-unique', 'x-dbc'
 ])
 
@@ -22,9 +24,9 @@ const KEYWORDS = new Set([
 const NODE_RED_KEYS = ['id', 'type', 'z', 'g', 'x', 'y', 'wires']
 
 describe('the nodes in the editor', () => {
-  it('have pages, catalogues and help that follow from the schemas as they are', async () => {
+  it('have pages, catalogues, help and tables that follow from the schemas as they are', async () => {
     for (const [file, text] of await generate()) {
-      expect(existsSync(path.join(root, file)) && read(file) === text, `${file} is old: run node tools/generate.js`).to.equal(true)
+      expect(existsSync(path.join(root, file)) && read(file) === text, `${file} is old: run npm run generate`).to.equal(true)
     }
   })
 
@@ -55,7 +57,34 @@ describe('the nodes in the editor', () => {
   }
 })
 
-const exampleFiles = ['examples', 'examples/replace'].flatMap(folder => readdirSync(path.join(root, folder)).filter(name => name.endsWith('.json')).map(name => `${folder}/${name}`))
+describe('the error reference', () => {
+  const codes = Object.values(errors).flatMap(section => Object.keys(section))
+
+  it('has each code once', () => {
+    expect(codes).to.deep.equal([...new Set(codes)])
+  })
+
+  it('has the codes of the sources, and no others', () => {
+    const sources = ['gateway', 'broker', 'nodes'].flatMap(folder => filesBelow(folder, '.js')).map(read)
+    const used = sources.flatMap(source => [...source.matchAll(/(?<![=!]== )'(SLUICE(?:_[A-Z0-9]+)+)'/g)].map(([, code]) => code))
+    expect(codes).to.have.members([...new Set(used)])
+  })
+})
+
+describe('the documentation', () => {
+  for (const file of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesBelow('docs', '.md')]) {
+    it(`links from ${file} to what exists`, () => {
+      for (const [, link] of withoutCode(read(file)).matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+        const [name, anchor] = link.split('#')
+        const target = name === '' ? file : path.join(path.dirname(file), name)
+        expect(existsSync(path.join(root, target)), link).to.equal(true)
+        if (anchor) expect(anchorsOf(read(target)), link).to.include(anchor)
+      }
+    })
+  }
+})
+
+const exampleFiles = filesBelow('examples', '.json')
 
 for (const file of ['flows/flows.json', ...exampleFiles]) {
   describe(file, () => {
@@ -81,11 +110,29 @@ for (const file of ['flows/flows.json', ...exampleFiles]) {
 
     it('refers to nodes that are there, and has a comment that says what it shows', () => {
       const ids = nodes.map(({ id }) => id)
-      const references = nodes.flatMap(({ wires = [], broker, server, g, z }) => [...wires.flat(), g, z, server, ...(/^[\d.]+$/.test(broker) ? [] : [broker])]).filter(id => id !== undefined)
-      expect(ids).to.include.members(references)
+      const references = nodes.flatMap(({ wires = [], broker, server, g, z }) => [...wires.flat(), g, z, server, broker])
+      const isId = (/** @type {string|undefined} */ reference) => reference !== undefined && !/^[\d.]+$/.test(reference)
+      expect(ids).to.include.members(references.filter(isId))
       expect(nodes.some(({ type }) => type === 'comment')).to.equal(true)
     })
   })
+}
+
+/** @param {string} folder @param {string} ending */
+function filesBelow (folder, ending) {
+  const names = /** @type {string[]} */ (readdirSync(path.join(root, folder), { recursive: true }))
+  return names.filter(name => name.endsWith(ending)).map(name => `${folder}/${name}`).sort()
+}
+
+/** @param {string} markdown */
+function withoutCode (markdown) {
+  return markdown.replace(/^```[\s\S]*?^```/gm, '').replace(/`[^`\n]*`/g, '')
+}
+
+/** What GitHub makes of the headings. @param {string} markdown */
+function anchorsOf (markdown) {
+  const headings = [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading.toLowerCase())
+  return headings.map(heading => heading.replace(/[^\p{L}\d _-]/gu, '').replaceAll(' ', '-'))
 }
 
 /** @param {string} file @returns {any[]} */

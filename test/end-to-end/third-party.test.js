@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { freePort } from '../servers/ports.js'
 import { Gateway } from './gateway.js'
 
-describe('The example of messages from others', function () {
+describe('The example of third-party messages', function () {
   this.timeout(60_000)
 
   /** @type {Gateway} */
@@ -15,7 +15,7 @@ describe('The example of messages from others', function () {
 
   before(async () => {
     gateway = await Gateway.start()
-    nodes = JSON.parse((await readFile('examples/others.json', 'utf8')).replaceAll('1884', String(await freePort())))
+    nodes = JSON.parse((await readFile('examples/third-party.json', 'utf8')).replaceAll('1884', String(await freePort())))
     await gateway.deploy(nodes)
   })
 
@@ -24,7 +24,7 @@ describe('The example of messages from others', function () {
   /** The rows of a table without their times. @param {string} table @returns {object[]} */
   const stored = table => {
     try {
-      const database = new DatabaseSync(join(gateway.userDir, 'sluice', 'others.sqlite'), { readOnly: true })
+      const database = new DatabaseSync(join(gateway.userDir, 'sluice', 'third-party.sqlite'), { readOnly: true })
       const statement = database.prepare(`SELECT * FROM "${table}"`)
       statement.setReadBigInts(true)
       const rows = statement.all().map(({ time: _, ...row }) => row)
@@ -36,10 +36,11 @@ describe('The example of messages from others', function () {
   }
 
   it('stores what each of them sends, and keeps what is broken', async () => {
-    await gateway.until(() => /^green dot/.test(gateway.status('example-others-in')), () => gateway.status('example-others-in'))
+    await gateway.until(() => /^green dot/.test(gateway.status('example-third-party-in')), () => gateway.status('example-third-party-in'))
     for (const { id, type } of nodes) if (type === 'inject') await gateway.press(id)
     const tables = { 'plant.hall.senml': 1, cpu: 1, 'plant.tank': 1, 'plant.plc': 1 }
-    await gateway.until(() => Object.entries(tables).every(([table, rows]) => stored(table).length === rows), () => JSON.stringify(gateway.log))
+    const isStored = () => Object.entries(tables).every(([table, rows]) => stored(table).length === rows)
+    await gateway.until(isStored, () => JSON.stringify(gateway.log))
     expect(stored('plant.hall.senml')).to.deep.equal([{ device: 'urn:dev:mac:0024befffe804ff1', temperature: 21.5, humidity: 43 }])
     expect(stored('cpu')).to.deep.equal([{ host: 'gate', usage_idle: 97.25, uptime: 86400n }])
     expect(stored('plant.tank')).to.deep.equal([{ level: 3.5, open: 1n }])

@@ -1,0 +1,560 @@
+/* eslint max-lines: off -- a table */
+/**
+ * What an operator needs to know about each error code: what it means, and what to do. `docs/errors.md` is generated from it, and
+ * `test/nodes/faces.test.js` fails when a code of the sources is missing here, or is here and in no source.
+ * @type {Record<string, Record<string, [meaning: string, whatToDo: string]>>}
+ */
+export const errors = {
+  'Starting and setting up': {
+    SLUICE_OPTIONS: [
+      'An option of a node or command is missing, of the wrong type, out of its limits, or contradicts another one.',
+      'The message names the option and what it accepts; correct it in the form of the node and deploy.'
+    ],
+    SLUICE_USAGE: [
+      'A command was called with arguments it does not understand.',
+      'Run the command with `--help`.'
+    ],
+    SLUICE_PORT_TAKEN: [
+      'The gateway cannot listen on its port: another program uses it, it needs other rights, or the address is not one of this machine.',
+      'Stop the other program, or choose another port with `--port`.'
+    ],
+    SLUICE_USER_DIR_IN_USE: [
+      'Another gateway runs on the same data folder.',
+      'Stop that one, or give this one a folder of its own with `--user-dir`.'
+    ],
+    SLUICE_FLOW_FILE: [
+      'The file given with `--flows` does not exist.',
+      'Give the path of a flow exported from the editor.'
+    ],
+    SLUICE_NODE_RED_MISSING: [
+      'Node-RED is not installed where the gateway looks for it.',
+      'Install it beside Sluice: `npm install node-red`.'
+    ]
+  },
+
+  Sources: {
+    SLUICE_SOURCE_COMMAND: [
+      'A source got a message that is not a command.',
+      'Send `true` or `"start"`, `false` or `"stop"` as payload.'
+    ],
+    SLUICE_SOURCE_NAME: [
+      'The name of a source is too long: it is also the name of a folder in the spool.',
+      'Give the source a shorter name.'
+    ],
+    SLUICE_SOURCE_COUNT: [
+      'One stage out has met too many sources, each of which has a spool of its own; the new one is refused.',
+      'Put what varies (a serial number, a time) into a field or tag instead of the name of the source.'
+    ],
+    SLUICE_CSV_FILE: [
+      'A CSV file cannot be read.',
+      'Check its path and permissions, and that the disk is not failing.'
+    ],
+    SLUICE_CSV_COLUMNS: [
+      'The columns of a CSV file are not those of the table in the form, or the file has changed since it was opened.',
+      'Correct the table of columns or the separator; start the node again to read a changed file.'
+    ],
+    SLUICE_CSV_TIMES: [
+      'The node is to keep the times of the file, and they have no dates.',
+      'Choose times shifted to now.'
+    ],
+    SLUICE_CSV_EMPTY: [
+      'A CSV file has no row that can be read.',
+      'Check the separator, the format of the times and the columns.'
+    ],
+    SLUICE_TIME_FORMAT: [
+      'A value that should be a time is not one.',
+      'Use a number, a BigInt of nanoseconds, a Date, or ISO 8601 text with a zone and at most nine decimals.'
+    ],
+    SLUICE_TIME_UNIT: [
+      'The unit of a time is unknown.',
+      'Use `s`, `ms`, `us` or `ns`.'
+    ],
+    SLUICE_TIME_PRECISION: [
+      'A time is a number too large to be exact, or text finer than a nanosecond.',
+      'Send such times as BigInt or text, with as many decimals as nanoseconds have.'
+    ],
+    SLUICE_TIME_RANGE: [
+      'A time is not between 1970 and 2262, or falls in 1970, as times in a wrong unit do.',
+      'Set the unit in which the time is given, or check the clock it comes from.'
+    ]
+  },
+
+  Modbus: {
+    SLUICE_MODBUS_DEVICE_MISSING: [
+      'The node names no Modbus device, or one that could not be set up.',
+      'Choose a device in its form and deploy; look at the message of the device itself.'
+    ],
+    SLUICE_MODBUS_SERIALPORT: [
+      'Serial lines need the package `serialport`, which is not installed.',
+      'Run `npm install serialport` in the user directory of Node-RED, and start it again.'
+    ],
+    SLUICE_MODBUS_DISCONNECTED: [
+      'There is no connection to the device; it is tried again without end.',
+      'Check host and port or the serial port, the cable, and that the device is on.'
+    ],
+    SLUICE_MODBUS_TIMEOUT: [
+      'The device did not answer a request in time; the values of that request are missing.',
+      'Check unit and cable; raise the timeout if the device is slow.'
+    ],
+    SLUICE_MODBUS_SILENT: [
+      'The device has not answered for a while and is asked less often, so that it does not delay others on its line.',
+      'Nothing, if it is switched off: it is asked again at the time in the message. Otherwise check unit and cable.'
+    ],
+    SLUICE_MODBUS_EXCEPTION: [
+      'The device refused a request, with the exception code in the message (2: address unknown, 3: value or count not accepted).',
+      'Compare the addresses with the manual of the device (*Try* reads one register); lower the registers per request.'
+    ],
+    SLUICE_MODBUS_REPLY: [
+      'What came back is not an answer to the request: damaged, of another unit, or of the wrong length.',
+      'Check baud rate, parity and wiring; only one master may use a serial line.'
+    ],
+    SLUICE_MODBUS_BUSY: [
+      'More requests wait for the device than it can answer.',
+      'Poll more slowly, or allow several requests under way.'
+    ],
+    SLUICE_MODBUS_REQUEST: [
+      'A request that Modbus or the limits of this device do not allow, such as more values than fit.',
+      'Check addresses and counts, and the limits in the form of the device.'
+    ],
+    SLUICE_MODBUS_CLOSED: [
+      'A request was ended because its device or node was deployed again.',
+      'Nothing: polling continues after the deploy. A write that was under way has to be sent again.'
+    ],
+    SLUICE_MODBUS_VALUE: [
+      'A value cannot be written to its tag: wrong type, out of the range of its registers, or a single bit of a register.',
+      'Send a value of the type and in the range that the table of tags states.'
+    ],
+    SLUICE_MODBUS_WRITE: [
+      'A message for *modbus write* cannot be written: an unknown tag, a value outside its limits, or too many messages waiting. ' +
+      'Nothing was sent.',
+      'Correct the payload, or send fewer messages.'
+    ],
+    SLUICE_MODBUS_WRITE_OFF: [
+      'The node is not allowed to write.',
+      'Tick *Allow writing* in its form, and deploy.'
+    ],
+    SLUICE_MODBUS_WRITE_FAILED: [
+      'A write failed; the message lists what was written before it and what was not.',
+      'Remove the cause that the message names, read the tags, then write again.'
+    ],
+    SLUICE_MODBUS_WRITE_UNCONFIRMED: [
+      'The device accepted a write, but reading back gave another value or none.',
+      'Read the tag: the device may limit the value, need time, or keep the tag in other registers.'
+    ],
+    SLUICE_MODBUS_TRY: [
+      '*Try* in the form got an address or count that does not exist, or no answer in time.',
+      'Correct area, address and count; check that the device answers.'
+    ],
+    SLUICE_MODBUS_FAULT: [
+      'A command to the *modbus simulator* names a fault or a property that does not exist, or there are too many faults.',
+      'Send for example `{"fault": "silence", "unit": 3, "seconds": 10}`; end all faults with `{"fault": "none"}`.'
+    ],
+    SLUICE_MODBUS_LISTEN: [
+      'The *modbus simulator* cannot listen on its port or open its serial line.',
+      'Choose a free port above 1023 and an address of this machine, or a serial port that no other program uses.'
+    ]
+  },
+
+  CAN: {
+    SLUICE_CAN_BUS_MISSING: [
+      'The node names no CAN bus, or one that could not be set up.',
+      'Choose a bus in its form, and deploy.'
+    ],
+    SLUICE_CAN_SOCKETCAN: [
+      'SocketCAN is not available: the system is not Linux, or the package `socketcan` is missing or was not compiled.',
+      'Run `npm install socketcan` in the user directory of Node-RED (it needs python3, make and a C++ compiler), play a log, or use a ' +
+      'virtual bus.'
+    ],
+    SLUICE_CAN_SEND: [
+      'A frame was not sent: sending is not allowed on this bus, the bus cannot carry it (CAN FD), it did not take it, or too many wait.',
+      'Allow sending in the form of the bus; check its bit rate, and that another device acknowledges frames.'
+    ],
+    SLUICE_CAN_READ_ONLY: [
+      'A frame was sent to a bus that plays a log.',
+      'Send to a SocketCAN or virtual bus.'
+    ],
+    SLUICE_CAN_FILTER: [
+      'The identifier filter cannot be read.',
+      'Write for example `123, 200-2FF, 18FEF100x, 7E8:7F8`, in hexadecimal.'
+    ],
+    SLUICE_CAN_FRAME: [
+      'A payload is not a CAN frame, or not a message with signals.',
+      'Send a candump line, an object with `id` and `data`, or `{message, signals}`; see the help of the node.'
+    ],
+    SLUICE_CAN_MESSAGE: [
+      'The DBC file has no message of that name.',
+      'Check the spelling (*Check file* lists what was read), or choose the DBC file that has it.'
+    ],
+    SLUICE_CAN_ENCODE: [
+      'The values of a message cannot be put into its frame: out of the range of a signal, or a signal it does not have.',
+      'Send values in the range that the message states, and only signals of the message (and of its multiplexor value).'
+    ],
+    SLUICE_DBC_FILE: [
+      'A DBC file cannot be read, is not named, or is too large to be one.',
+      'Check its path and permissions.'
+    ],
+    SLUICE_DBC_EMPTY: [
+      'A DBC file has no message that can be read.',
+      'Check that it is a DBC file; the message gives the first line that could not be read.'
+    ],
+    SLUICE_VEHICLE_MESSAGES: [
+      'No message of the DBC file fits into one frame, so the vehicle has nothing to send.',
+      'Choose another DBC file.'
+    ],
+    SLUICE_REPLAY_FILE: [
+      'A CAN log cannot be read.',
+      'Check its path and permissions.'
+    ],
+    SLUICE_REPLAY_EMPTY: [
+      'A CAN log has no frame.',
+      'Record one with `candump -l`.'
+    ],
+    SLUICE_REPLAY_TIMES: [
+      'The player is to keep the times of the log, and they have no dates.',
+      'Choose times shifted to now, or record the log with `candump -l`.'
+    ]
+  },
+
+  Messages: {
+    SLUICE_PAYLOAD: [
+      'Rows of a message were refused; the message names the first one and the reason. The others were accepted.',
+      'Correct what sends them: NaN, infinities, objects within a row and values of another type than their column are not accepted.'
+    ],
+    SLUICE_PAYLOAD_NAMES: [
+      'A document would get two columns of one name, or more columns than allowed.',
+      'Rename the keys (`a.b` and `{a: {b}}` are one name), or split the document.'
+    ],
+    SLUICE_PAYLOAD_OPERATION: [
+      'A message for a MongoDB node asks for another operation than inserting.',
+      'Keep the other node for that; to store `msg.payload`, delete `msg.operation`.'
+    ],
+    SLUICE_PAYLOAD_SQL: [
+      'A message has SQL that is not a plain INSERT, cannot be read, or lacks parameters.',
+      'Send `INSERT INTO table (columns) VALUES (…)` with its parameters, or the rows themselves; other SQL needs another node.'
+    ],
+    SLUICE_MESSAGE: [
+      'An MQTT message could not be read, in whole or in part; what was refused is kept among the dead letters. ' +
+      'Or QoS 0 messages came faster than they could be kept.',
+      'Look at it in the *dead letters* node; correct the publisher, and let it publish with QoS 1.'
+    ],
+    SLUICE_CODEC_ARROW: [
+      'Bytes are not an Arrow stream that Sluice reads, or a batch cannot be written as one (two fields of one name, a field `time`).',
+      'Check what the publisher sends: an IPC stream with a column `time`.'
+    ],
+    SLUICE_BATCH_SHAPE: [
+      'A batch contradicts itself, for example columns of different lengths. Only code can cause this.',
+      'If the batch comes from a function node, correct it there; otherwise report it.'
+    ],
+    SLUICE_SPARKPLUG: [
+      'A payload is not Sparkplug B, or is compressed.',
+      'Check the publisher; have the edge node send without compression.'
+    ],
+    SLUICE_SPARKPLUG_NAME: [
+      'Two nodes would be the same Sparkplug edge node at one broker.',
+      'Give one of them another group or edge node id.'
+    ]
+  },
+
+  'Staging: spool, broker, flow': {
+    SLUICE_SPOOL_OPEN: [
+      'The folder of a spool cannot be opened.',
+      'Check that the folder in the message can be created and written to, and that its disk is sound.'
+    ],
+    SLUICE_SPOOL_GATEWAY: [
+      'The spool holds batches of a gateway with another id, so that no sink would ever report them as stored.',
+      'Write that id into the file `gateway-id` of the data folder, or move the folder of the spool away.'
+    ],
+    SLUICE_SPOOL_FULL: [
+      'The spool and its waiting room are full, or it was closed while it could not write; the batch was refused and counted.',
+      'Find out why the sinks do not store (`sluice sinks list`), raise the cap, or let the spool drop the oldest.'
+    ],
+    SLUICE_SPOOL_BATCH_TOO_BIG: [
+      'A batch takes more than 16 MiB, or more than a quarter of the spool.',
+      'Make batches smaller, or the spool larger.'
+    ],
+    SLUICE_SPOOL_CLOSED: [
+      'A batch came while its spool was being closed.',
+      'Nothing at a deploy or stop: a source that can send it again does so.'
+    ],
+    SLUICE_BROKER_MISSING: [
+      'The node names no MQTT broker, or one that could not be set up.',
+      'Choose a broker in its form, and deploy.'
+    ],
+    SLUICE_BROKER_OPTIONS: [
+      'The address of the broker cannot be used, contains a password, or a certificate file cannot be read.',
+      'Write `mqtt://host:port` or `mqtts://host:port`; give user and password in their own fields, certificates as PEM.'
+    ],
+    SLUICE_BROKER_REFUSED: [
+      'Nothing listens at the address of the broker.',
+      'Start the broker, or correct host and port.'
+    ],
+    SLUICE_BROKER_UNREACHABLE: [
+      'The broker cannot be reached, or does not answer in time.',
+      'Check the host name, the network and the firewall.'
+    ],
+    SLUICE_BROKER_SILENT: [
+      'What listens there does not answer as an MQTT broker.',
+      'Check that it is one, use `mqtts://` where it wants TLS, and try protocol version 3.1.1.'
+    ],
+    SLUICE_BROKER_AUTH: [
+      'The broker refuses the login, or what this client wants to do.',
+      'Check user and password, and that the access rules of the broker allow this client id and its topics.'
+    ],
+    SLUICE_BROKER_TLS: [
+      'The certificate of the broker is not trusted, or the encrypted connection failed.',
+      'Give the CA certificate and the host name it was issued for; check that the port speaks TLS.'
+    ],
+    SLUICE_BROKER_PROTOCOL: [
+      'The broker does not speak the chosen MQTT version.',
+      'Set the protocol version to *auto*.'
+    ],
+    SLUICE_BROKER_CLIENT_ID: [
+      'The broker does not accept the client id.',
+      'Check its rules for client ids: they must allow `sluice-…`.'
+    ],
+    SLUICE_BROKER_BUSY: [
+      'The broker accepts no connections at present; it is tried again without end.',
+      'If it lasts, look at the load and the connection limits of the broker.'
+    ],
+    SLUICE_BROKER_TAKEN_OVER: [
+      'Another client has connected with the same client id.',
+      'Two gateways have one id (a copied data folder: delete `sluice/gateway-id` in the copy), or two sinks have one name.'
+    ],
+    SLUICE_BROKER_LOST: [
+      'The connection to the broker was lost; it is made again without end.',
+      'If it repeats at once, another client may use the same client id.'
+    ],
+    SLUICE_BROKER_CONNECTION: [
+      'The connection to the broker failed for another reason, which the message gives; it is tried again without end.',
+      'Act on that reason; `sluice preflight` shows more.'
+    ],
+    SLUICE_BROKER_PORT: [
+      'The *embedded broker* cannot listen on its port.',
+      'Use the broker that has the port already, or choose another port above 1023 and an address of this machine.'
+    ],
+    SLUICE_PROTOCOL: [
+      'A message on one of Sluice\'s own topics (`head`, `commit`, `replay`) is not as specified; it is ignored.',
+      'Find out who else publishes below `sluice/v1/`, and give only gateways the right to.'
+    ],
+    SLUICE_STAGE_IN_SINKS: [
+      'No sink is wired behind a *stage in*, so that nothing could ever be acknowledged.',
+      'Wire a sink behind it, or name the sinks in its form.'
+    ],
+    SLUICE_SETTLE: [
+      'A message that came to *settle* has no `msg.delivery`.',
+      'Wire the node behind a *stage in*, and let the nodes between them keep `msg.delivery`.'
+    ]
+  },
+
+  Sinks: {
+    SLUICE_SINK_NAME: [
+      'Two sinks of one gateway have the same name, by which a spool knows what each has stored.',
+      'Give each its own name.'
+    ],
+    SLUICE_SINK_CONNECT: [
+      'The database cannot be reached, refuses the login, or lacks what was named (database, bucket, right).',
+      'Press *Test connection* in the form of the server: it says what is wrong and what to do. Sinks try again without end.'
+    ],
+    SLUICE_SERVER_MISSING: [
+      'The node names no database server, or one that could not be set up.',
+      'Choose a server in its form, and deploy.'
+    ],
+    SLUICE_SERVER_SILENT: [
+      '*Test connection* got no answer in time.',
+      'Check host and port, and the firewalls on the way.'
+    ],
+    SLUICE_SINK_CLOSED: [
+      'A sink or its connections were used while they were being closed.',
+      'Nothing at a deploy or stop: staged batches come again.'
+    ],
+    SLUICE_SINK_IDENTIFIER: [
+      'The database cannot have a table, column, measurement or file of that name; the rows become dead letters.',
+      'Rename the source, field or tag, or set another table; then replay the dead letters.'
+    ],
+    SLUICE_SINK_TABLE_MISFIT: [
+      'A batch does not fit the table: a column of another type, or a layout that the table does not have. Its rows become dead letters.',
+      'Set another table or layout, or change the table as the message says; then replay the dead letters.'
+    ],
+    SLUICE_SINK_ROWS: [
+      'The database, or its protocol, cannot hold some rows; they become dead letters, and all others are stored.',
+      'Correct what produces them, or the limit that the message names; then replay the dead letters.'
+    ],
+    SLUICE_SINK_POSTGRESQL: [
+      'PostgreSQL refused what the sink did.',
+      'The message has the reason of the server. What may pass is tried again; rows it refuses for good become dead letters.'
+    ],
+    SLUICE_SINK_TIMESCALE: [
+      'The table is to be a hypertable, and the database has no TimescaleDB.',
+      'Run `CREATE EXTENSION timescaledb` in it, or switch *Hypertable* off.'
+    ],
+    SLUICE_SINK_MYSQL: [
+      'MariaDB or MySQL refused what the sink did.',
+      'The message has the reason of the server. What may pass is tried again; rows it refuses for good become dead letters.'
+    ],
+    SLUICE_SINK_SQLITE: [
+      'SQLite refused what the sink did: a full disk, a file without write permission, a damaged file, or a violated constraint.',
+      'Act on the reason in the message. What may pass is tried again; rows it refuses for good become dead letters.'
+    ],
+    SLUICE_SINK_MONGODB: [
+      'MongoDB refused what the sink did.',
+      'The message has the reason of the server. What may pass is tried again; rows it refuses for good become dead letters.'
+    ],
+    SLUICE_SINK_TIMESERIES: [
+      'The server has no time-series collections.',
+      'Set another layout, or use MongoDB 5.0 or newer.'
+    ],
+    SLUICE_SINK_INFLUXDB: [
+      'InfluxDB refused what the sink did, or would drop points (a retention policy, a field of another type).',
+      'The message has the reason; check the rights of user or token, the retention, and that a field keeps its type.'
+    ],
+    SLUICE_SINK_CLICKHOUSE: [
+      'ClickHouse refused what the sink did, or an earlier insert whose outcome is not known is still running.',
+      'The message has the reason of the server; let the insert end, or end it by `KILL QUERY`.'
+    ],
+    SLUICE_SINK_FILE: [
+      'The *file* sink cannot write to its folder.',
+      'Check that the folder exists, is writable, and that the disk has room. It is tried again.'
+    ],
+    SLUICE_SINK_FILE_LOCKED: [
+      'Another process writes in the same folder.',
+      'Stop it, or give this sink a folder of its own.'
+    ],
+    SLUICE_SINK_FILE_DAMAGED: [
+      'A file is not what the sink wrote.',
+      'Check the disk, and that no other program changes the files; the sink continues in a new one.'
+    ],
+    SLUICE_SINK_FILE_CLOSED: [
+      'The folder of a *file* sink was used while it was being closed.',
+      'Nothing at a deploy or stop: staged batches come again.'
+    ],
+    SLUICE_SINK_UNKNOWN: [
+      'A command names a sink that no spool waits for, or that has no dead letters.',
+      '`sluice sinks list` shows the names; check `--user-dir`.'
+    ],
+    SLUICE_WRITER_FULL: [
+      'More waits in memory than the sink may hold while its database does not store it.',
+      'Staged batches wait; without staging, send later, or raise the memory limit of the sink.'
+    ],
+    SLUICE_WRITER_RELEASED: [
+      'The sink was closed before the database had stored a batch.',
+      'Staged batches come again. A batch without staging has to be sent again, and is then stored at least once.'
+    ]
+  },
+
+  'Dead letters': {
+    SLUICE_DEAD_LETTERS_FULL: [
+      'The dead letter queue of a sink has reached its limit; the sink stores nothing until there is room.',
+      'Remove the cause (`sluice dead-letters list` shows it), and replay them.'
+    ],
+    SLUICE_DEAD_LETTER_DAMAGED: [
+      'A line of the file of a dead letter queue, or of another file of lines, is not what was written.',
+      'Check the disk.'
+    ],
+    SLUICE_DEAD_LETTER_UNKNOWN: [
+      'There is no dead letter of that key; it may have been replayed.',
+      '`sluice dead-letters list` shows those that are left.'
+    ],
+    SLUICE_DEAD_LETTER_SINK: [
+      'No open sink has that name.',
+      'Use one of the names in the message.'
+    ],
+    SLUICE_DEAD_LETTER_COMMAND: [
+      'The *dead letters* node got a topic that is not a command.',
+      'Send the topic `list`, `show` or `replay`.'
+    ],
+    SLUICE_REPLAY_RUNNING: [
+      'The dead letters of this sink are being replayed already.',
+      'Wait until that ends.'
+    ],
+    SLUICE_REPLAY_NO_GATEWAY: [
+      'No running gateway has taken the request to replay; nothing was done.',
+      'Start the gateway, with a *dead letters* node whose second output is wired, and check `--user-dir`.'
+    ],
+    SLUICE_REPLAY_UNANSWERED: [
+      'The gateway has taken the request to replay, and has not answered in time. It may still be at work.',
+      '`sluice dead-letters list` shows what is left.'
+    ],
+    SLUICE_REPLAY_FAILED: [
+      'The gateway could not replay dead letters; the message has its reason. What was not replayed is kept.',
+      'Remove the cause, and replay again.'
+    ],
+    SLUICE_HANDOVER_CLOSED: [
+      'The flow was deployed or stopped before replayed rows had reached the next node. They are kept.',
+      'Replay again.'
+    ]
+  },
+
+  Queries: {
+    SLUICE_QUERY_NAME: [
+      'There is no query of that name.',
+      'Use one of the names in the message.'
+    ],
+    SLUICE_QUERY_MESSAGE: [
+      '`msg.query` is not an object, or has properties that the query does not know.',
+      'Send an object such as `{name: "raw", sensors: ["temperature"]}`, or leave it out.'
+    ],
+    SLUICE_QUERY_PARAMETERS: [
+      'A parameter of the query is missing or wrong, or its range ends before it starts.',
+      'Correct it in the form or in `msg.query`.'
+    ],
+    SLUICE_QUERY_TABLE: [
+      'The table does not exist, or lacks a column or the type of time that the query needs.',
+      'Check table, schema and columns in the form; a sink creates its table with its first batch.'
+    ],
+    SLUICE_QUERY_TOO_LARGE: [
+      'The query would compute more intervals than fit into memory.',
+      'Make the intervals longer, the range shorter, or the sensors fewer.'
+    ],
+    SLUICE_QUERY_FULL: [
+      'Too many queries wait in the node.',
+      'Ask less often, or for less at a time.'
+    ],
+    SLUICE_QUERY_CLOSED: [
+      'The query was ended because its node was closed or deployed again.',
+      'Send it again.'
+    ],
+    SLUICE_QUERY_POSTGRESQL: [
+      'PostgreSQL refused the query.',
+      'The message has the reason of the server: often a missing right to read the table.'
+    ],
+    SLUICE_QUERY_MYSQL: [
+      'MariaDB or MySQL refused the query.',
+      'The message has the reason of the server: often a missing right to read the table.'
+    ],
+    SLUICE_QUERY_SQLITE: [
+      'The SQLite file does not exist or cannot be read.',
+      'Check its path and permissions; a sink creates it with its first batch.'
+    ],
+    SLUICE_QUERY_MONGODB: [
+      'MongoDB refused the query.',
+      'The message has the reason of the server: often a missing right to read the collection.'
+    ],
+    SLUICE_QUERY_CLICKHOUSE: [
+      'ClickHouse refused the query.',
+      'The message has the reason of the server: often a missing right to read the table.'
+    ]
+  },
+
+  Bench: {
+    SLUICE_BENCH_UNKNOWN: [
+      '`--only` names a database that the bench does not know.',
+      'Use the names in the message.'
+    ],
+    SLUICE_BENCH_COUNT: [
+      'The database holds another number of rows than were written.',
+      'See that nothing else writes to the database of the bench; otherwise report it.'
+    ],
+    SLUICE_BENCH_STALLED: [
+      'Rows stopped arriving during a measurement.',
+      'Look at the output of the gateway in the message.'
+    ],
+    SLUICE_BENCH_OUTAGE: [
+      'The measurement of an outage failed.',
+      'Look at the output of the gateway in the message.'
+    ],
+    SLUICE_BENCH_PROCESS: [
+      'A program that the bench started did not become ready.',
+      'Look at its output in the message.'
+    ]
+  }
+}
