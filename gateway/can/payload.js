@@ -8,26 +8,25 @@ import { parseCandumpLine } from './candump/line.js'
  *
  * @typedef {import('./candump/line.js').Frame} Frame
  * @typedef {{value: unknown, reason: string}} Refusal
- * @typedef {{frame: Frame, ns: bigint|null}} Timed  `ns`: null where nothing says when
+ * @typedef {{frame: Frame, ns: bigint|null}} Timed  `ns`: null where it has no time
  */
 
 const MAX_BYTES = 1785
-/** As cansend has it, without bus and time: 123#DEADBEEF. */
+/** As cansend takes it, without bus and time: 123#DEADBEEF. */
 const CANSEND = /^[0-9A-Fa-f]{3,8}#\S*$/
 const HEX_BYTES = /^(?:[0-9A-Fa-f]{2}[\s.]*)*$/
 const DECIMAL_BYTES = /^\d{1,3}(?:\s*,\s*\d{1,3})*$/
-const BYTES_IN_TEXT = 6 * MAX_BYTES
+const MAX_TEXT_CHARACTERS = 6 * MAX_BYTES
 const FRAME_FIELDS = ['id', 'extended', 'data']
 
 /**
  * The frames of a payload. It may be lines of candump or cansend (text or a buffer of it), an object, an array of these, or a batch of
- * frames as can read gives it.
+ * frames from can read.
  *
  * An object has `id` (or `canid`) as a number or a text such as "0x123", `data` (or `rawData`) as a buffer, an array of bytes or text
- * ("DEADBEEF", "222,173,190"), and perhaps `extended`
- * (`ext`; else those beyond 11 bits are), `fd` (`canfd`; else those of more than 8 bytes are), `remote` (`rtr`), `error` (`err`), `dlc`,
- * `bus`, and `timestamp` (`time`): nanoseconds as BigInt, a
- * number of seconds to microseconds, told apart by its size, a date, or ISO 8601 text.
+ * ("DEADBEEF", "222,173,190"), and perhaps `extended` (`ext`; by default, if beyond 11 bits), `fd` (`canfd`; by default, if more than 8
+ * bytes), `remote` (`rtr`), `error` (`err`), `dlc`, `bus`, and `timestamp` (`time`): nanoseconds as BigInt, a number of seconds,
+ * milliseconds or microseconds, told apart by its size, a date, or ISO 8601 text.
  * @param {unknown} payload
  * @returns {{frames: Timed[], refused: Refusal[]}}
  */
@@ -38,7 +37,8 @@ export function framesOf (payload) {
   const refused = []
   const parts = payload instanceof Batch ? rowsOf(payload) : Array.isArray(payload) ? payload : [payload]
   for (const part of parts) {
-    if (typeof part === 'string' || part instanceof Uint8Array) readLines(typeof part === 'string' ? part : Buffer.from(part).toString('utf8'), frames, refused)
+    if (typeof part === 'string') readLines(part, frames, refused)
+    else if (part instanceof Uint8Array) readLines(Buffer.from(part).toString('utf8'), frames, refused)
     else {
       const read = readObject(part)
       if ('reason' in read) refused.push({ value: part, reason: read.reason })
@@ -60,7 +60,7 @@ function readLines (text, frames, refused) {
 
 /** @param {any} value @returns {Timed|{reason: string}} */
 function readObject (value) {
-  if (typeof value !== 'object' || value === null) return { reason: `${value == null ? value : `a ${typeof value}`} is no frame` }
+  if (typeof value !== 'object' || value === null) return { reason: `${value == null ? value : `a ${typeof value}`} is not a frame` }
   const id = idOf(value.id ?? value.canid)
   if (id === undefined) return { reason: 'it has no id' }
   const extended = Boolean(value.extended ?? value.ext ?? id > 0x7FF)
@@ -68,11 +68,17 @@ function readObject (value) {
   const bytes = bytesOf(value.data ?? value.rawData)
   if (typeof bytes === 'string') return { reason: bytes }
   const data = Number.isInteger(value.dlc) && value.dlc >= 0 && value.dlc < bytes.length ? bytes.subarray(0, value.dlc) : bytes
-  const kind = value.error || value.err || value.kind === 'error' ? 'error' : value.remote || value.rtr || value.kind === 'remote' ? 'remote' : 'data'
   const time = timeOf(value)
   if (typeof time === 'string') return { reason: time }
   const bus = typeof value.bus === 'string' && value.bus !== '' ? value.bus.slice(0, 100) : 'can'
-  return { frame: { stamp: null, bus, id, extended, kind, fd: Boolean(value.fd ?? value.canfd ?? data.length > 8), data }, ns: time }
+  const fd = Boolean(value.fd ?? value.canfd ?? data.length > 8)
+  return { frame: { stamp: null, bus, id, extended, kind: kindOf(value), fd, data }, ns: time }
+}
+
+/** @param {any} value @returns {Frame['kind']} */
+function kindOf ({ kind, error, err, remote, rtr }) {
+  if (error || err || kind === 'error') return 'error'
+  return remote || rtr || kind === 'remote' ? 'remote' : 'data'
 }
 
 /** @param {unknown} value @returns {number|undefined} */
@@ -86,22 +92,23 @@ function bytesOf (value) {
   if (value === undefined || value === null || value === '') return new Uint8Array(0)
   if (value instanceof Uint8Array) return value.length <= MAX_BYTES ? value : `${value.length} data bytes`
   if (typeof value === 'string') return bytesOfText(value)
-  const list = value.type === 'Buffer' ? value.data : value // a buffer that was JSON in between
-  if (!isByteList(list)) return 'its data are no bytes'
+  const list = value.type === 'Buffer' ? value.data : value // a buffer that has been JSON
+  if (!isByteList(list)) return 'its data is not bytes'
   return list.length <= MAX_BYTES ? Uint8Array.from(list) : `${list.length} data bytes`
 }
 
 /** @param {string} text @returns {Uint8Array|string} */
 function bytesOfText (text) {
-  if (text.length > BYTES_IN_TEXT) return 'its data are too long'
+  if (text.length > MAX_TEXT_CHARACTERS) return 'its data is too long'
   if (HEX_BYTES.test(text)) return Uint8Array.from(text.match(/[0-9A-Fa-f]{2}/g) ?? [], byte => parseInt(byte, 16))
   const list = DECIMAL_BYTES.test(text) ? text.split(',').map(Number) : null
-  return isByteList(list) ? Uint8Array.from(list) : 'its data are no bytes'
+  return isByteList(list) ? Uint8Array.from(list) : 'its data is not bytes'
 }
 
 /** @param {any} value */
 function timeOf ({ timestamp, time, ts_sec: seconds, ts_usec: microseconds = 0 }) {
-  const value = timestamp ?? time ?? (Number.isInteger(seconds) && Number.isInteger(microseconds) ? BigInt(seconds) * 1_000_000_000n + BigInt(microseconds) * 1000n : undefined)
+  const hasSeconds = Number.isInteger(seconds) && Number.isInteger(microseconds)
+  const value = timestamp ?? time ?? (hasSeconds ? BigInt(seconds) * 1_000_000_000n + BigInt(microseconds) * 1000n : undefined)
   if (value === undefined) return null
   try {
     return parseTime(value, typeof value === 'number' ? unitOf(value) : 'ms')

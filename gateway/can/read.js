@@ -17,7 +17,7 @@ import { warnerOnce } from '../sources/warn-once.js'
 const PAUSED_POLL_MS = 20
 const MAX_LISTED_WARNINGS = 20
 
-/** How a DBC file makes signals of frames. */
+/** Options of what decodes frames to signals. */
 export const dbcProperties = {
   dbcFile: {
     type: 'string',
@@ -48,7 +48,7 @@ export const schema = {
     name: nameProperty('can'),
     mode: {
       type: 'string',
-      title: 'Gives',
+      title: 'Output',
       description: 'Signals: a source for each message, name.message, with a column for each signal and a row for each frame. Frames: ' +
         'one source, with their identifiers and bytes.',
       enum: ['signals', 'frames'],
@@ -93,7 +93,12 @@ export const schema = {
 export function openCanRead (options, context) {
   const { bus } = context
   const read = new CanRead(readOptions(schema, options), context)
-  return { counters: read.counters, close: () => read.close(), trouble: () => bus.trouble(), gauge: () => ({ ...bus.gauge(), ...read.gauge() }) }
+  return {
+    counters: read.counters,
+    close: () => read.close(),
+    trouble: () => bus.trouble(),
+    gauge: () => ({ ...bus.gauge(), ...read.gauge() })
+  }
 }
 
 /** @implements {Listener} */

@@ -41,7 +41,15 @@ export const schema = {
         required: ['message'],
         properties: {
           message: { type: 'string', title: 'Message', description: 'As the DBC file names it.', minLength: 1, maxLength: 200 },
-          periodMs: { type: 'integer', title: 'Period', description: 'From one frame to the next.', minimum: 5, maximum: 3_600_000, default: 100, 'x-unit': 'ms' }
+          periodMs: {
+            type: 'integer',
+            title: 'Period',
+            description: 'From one frame to the next.',
+            minimum: 5,
+            maximum: 3_600_000,
+            default: 100,
+            'x-unit': 'ms'
+          }
         }
       }
     }
@@ -49,9 +57,10 @@ export const schema = {
 }
 
 /**
- * Counters: `sent` frames, `repeated` ones among them; `refused` messages; `failed`, frames that the bus did not take; `skipped`
- * repetitions, whose time passed while this process did something
- * else, or while the bus had not taken the last one.
+ * Sends messages to a bus, once or again and again.
+ *
+ * Counters: `sent` frames, `repeated` ones among them; `refused` messages; `failed`, frames that the bus did not accept; `skipped`
+ * repetitions, whose time passed while this process was busy or the bus had not yet accepted the last one.
  */
 export class CanWriter {
   counters = { sent: 0, repeated: 0, refused: 0, failed: 0, skipped: 0 }
@@ -59,8 +68,8 @@ export class CanWriter {
   #clock
   /** @type {Map<string, Message>} */
   #messages
-  /** @type {Map<string, number>} */
-  #periods
+  /** in milliseconds, by message @type {Map<string, number>} */
+  #periods = new Map()
   /** @type {Map<string, {frame: Frame, periodNs: bigint, nextNs: bigint, isOnItsWay: boolean}>} by message */
   #cycles = new Map()
   /** @type {(() => void)|null} */
@@ -78,16 +87,15 @@ export class CanWriter {
     this.#bus = bus
     this.#clock = clock
     this.#messages = new Map(dbcFile === '' ? [] : readDbcFile(dbcFile).messages.map(message => [message.name, message]))
-    this.#periods = new Map(cyclic.map((/** @type {{message: string, periodMs: number}} */ { message, periodMs }) => [this.#messageOf(message).name, periodMs]))
+    for (const { message, periodMs } of cyclic) this.#periods.set(this.#messageOf(message).name, periodMs)
   }
 
   /**
    * Checks a message as a whole, then sends it.
    *
    * Its payload is `{message, signals, sourceAddress, destination, cycleMs}`, of which all but the first two may be missing; or an object
-   * of signals, where the topic is a message's name, with or
-   * without one before it as in `can.EngineData`; or frames as for `framesOf`; or an array of these. `cycleMs` repeats the message from now
-   * on, or with 0 no more.
+   * of signals, where the topic is a message's name, with or without a source before it as in `can.EngineData`; or frames as for
+   * `framesOf`; or an array of these. `cycleMs` repeats the message from now on; 0 ends that.
    * @param {{payload?: unknown, topic?: unknown}} message
    * @returns {Promise<Frame[]>} what was sent
    * @throws {SluiceError} SLUICE_CAN_MESSAGE, SLUICE_CAN_ENCODE and SLUICE_CAN_FRAME before anything is sent; SLUICE_CAN_SEND,
@@ -135,12 +143,12 @@ export class CanWriter {
   #ordersOf (payload, topic) {
     if (Array.isArray(payload)) return payload.flatMap(part => this.#ordersOf(part, topic))
     if (typeof payload?.message === 'string') return [this.#orderOf(payload)]
-    const named = typeof topic === 'string' && isValues(payload) ? this.#messages.get(topic) ?? this.#messages.get(topic.slice(topic.lastIndexOf('.') + 1)) : undefined
+    const named = typeof topic === 'string' && isValues(payload) ? this.#messageOfTopic(topic) : undefined
     if (named) return [this.#orderOf({ message: named.name, signals: payload })]
     const { frames, refused } = framesOf(payload)
     if (refused.length > 0) {
       const hint = isValues(payload) && refused[0].reason === 'it has no id' ? ' Nor is its topic a message of the DBC file.' : ''
-      throw new SluiceError('SLUICE_CAN_FRAME', `This is no frame: ${refused[0].reason}.${hint}`)
+      throw new SluiceError('SLUICE_CAN_FRAME', `This is not a frame: ${refused[0].reason}.${hint}`)
     }
     return frames.map(({ frame }) => ({ frame }))
   }
@@ -154,14 +162,23 @@ export class CanWriter {
     }
     const { id, extended, fd, data } = frameOf(message, signals, { sourceAddress, destination })
     const periodMs = cycleMs ?? this.#periods.get(name)
-    return { frame: { stamp: null, bus: this.#bus.name, id, extended, kind: 'data', fd, data }, ...(periodMs !== undefined && { cycle: { message: name, periodMs } }) }
+    /** @type {Frame} */
+    const frame = { stamp: null, bus: this.#bus.name, id, extended, kind: 'data', fd, data }
+    return periodMs === undefined ? { frame } : { frame, cycle: { message: name, periodMs } }
+  }
+
+  /** @param {string} topic  a message's name, with or without a source before it */
+  #messageOfTopic (topic) {
+    return this.#messages.get(topic) ?? this.#messages.get(topic.slice(topic.lastIndexOf('.') + 1))
   }
 
   /** @param {string} name */
   #messageOf (name) {
     const message = this.#messages.get(name)
-    if (!message) throw new SluiceError('SLUICE_CAN_MESSAGE', this.#messages.size === 0 ? `Without a DBC file, "${name}" is no message.` : `The DBC file has no message "${name}".`)
-    return message
+    if (message) return message
+    throw new SluiceError('SLUICE_CAN_MESSAGE', this.#messages.size === 0
+      ? `Without a DBC file, there is no message "${name}".`
+      : `The DBC file has no message "${name}".`)
   }
 
   /** @param {Frame} frame */
@@ -190,7 +207,7 @@ export class CanWriter {
     }
   }
 
-  /** Repeats what is due, once, and not while the last one still waits for its turn: old values are not worth a burst. */
+  /** Repeats what is due, once, and not while the last repetition still waits to be sent: old values are not worth a burst. */
   #tick () {
     const now = this.#clock.nowNs()
     for (const cycle of this.#cycles.values()) {

@@ -10,9 +10,8 @@ import { Steps } from './steps.js'
  */
 
 /**
- * Endless records of the kind that databases are measured with. The records of a step, one for each of N sensors, have the step's time; or,
- * in irregular steps, each a random one between
- * it and the next step's.
+ * Endless records of the kind that databases are measured with. The records of a step, one for each of N sensors, have the step's time; in
+ * irregular steps, each has a random time between it and the next step's.
  * @implements {Generator}
  */
 export class Records {
@@ -27,11 +26,17 @@ export class Records {
   #seed
 
   /**
-   * @param
-   *   {{source: string, columns: RecordColumn[], perStep: number, stepSeconds: number, startNs: bigint, seed: number, irregular?: boolean, mostAtOnce: number}}
-   *   options
+   * @param {object} options
+   * @param {string} options.source
+   * @param {RecordColumn[]} options.columns
+   * @param {number} options.perStep  records
+   * @param {number} options.stepSeconds
+   * @param {bigint} options.startNs
+   * @param {number} options.seed
+   * @param {boolean} [options.irregular]
+   * @param {number} options.maxAtOnce
    */
-  constructor ({ source, columns, perStep, stepSeconds, startNs, seed, irregular = false, mostAtOnce }) {
+  constructor ({ source, columns, perStep, stepSeconds, startNs, seed, irregular = false, maxAtOnce }) {
     this.#source = source
     this.#fields = columns.map(({ name, type, unit }) => ({ name, type, ...(unit && { unit }) }))
     this.#fills = columns.map(({ fill }) => fill)
@@ -39,7 +44,7 @@ export class Records {
     this.#steps = new Steps({ startNs, periodSeconds: stepSeconds })
     this.#irregular = irregular
     this.#seed = derive(seed, -1)
-    this.mostAtOnce = mostAtOnce
+    this.maxAtOnce = maxAtOnce
   }
 
   /** Those of an irregular step are due when it is over. @param {bigint} ns */

@@ -16,7 +16,15 @@ const MAX_BATCH_BYTES = 2 ** 22
 const DROPOUT = 'dropout'
 
 /** @type {import('./trouble.js').TroubleOptions} */
-export const NO_TROUBLE = { spikesPerHour: 0, spikeSize: 0, dropoutsPerHour: 0, dropoutSeconds: 0, stuckPerHour: 0, stuckSeconds: 0, driftPerHour: 0 }
+export const NO_TROUBLE = {
+  spikesPerHour: 0,
+  spikeSize: 0,
+  dropoutsPerHour: 0,
+  dropoutSeconds: 0,
+  stuckPerHour: 0,
+  stuckSeconds: 0,
+  driftPerHour: 0
+}
 
 /**
  * The endless samples of a simulated machine: a row each, a column per channel. Sample i has the time start + i·period, the period being
@@ -33,9 +41,14 @@ export class Samples {
   #steps
 
   /**
-   * @param
-   *   {{source: string, channels: Channel[], sampleRateHz: number, seed: number, startNs: bigint, trouble?: import('./trouble.js').TroubleOptions, tags?: Record<string, string>}}
-   *   options
+   * @param {object} options
+   * @param {string} options.source
+   * @param {Channel[]} options.channels
+   * @param {number} options.sampleRateHz
+   * @param {number} options.seed
+   * @param {bigint} options.startNs
+   * @param {import('./trouble.js').TroubleOptions} [options.trouble]
+   * @param {Record<string, string>} [options.tags]
    */
   constructor ({ source, channels, sampleRateHz, seed, startNs, trouble = NO_TROUBLE, tags = {} }) {
     this.#source = source
@@ -44,7 +57,7 @@ export class Samples {
     this.#fields = channels.map(({ name, type, unit }) => ({ name, type, ...(unit && { unit }) }))
     this.#signals = channels.map((channel, index) => signal(channel, trouble, this.#steps.periodSeconds, derive(seed, index)))
     const rowBytes = channels.reduce((bytes, { type }) => bytes + ARRAYS[type].BYTES_PER_ELEMENT, 8)
-    this.mostAtOnce = Math.max(1, Math.floor(MAX_BATCH_BYTES / rowBytes))
+    this.maxAtOnce = Math.max(1, Math.floor(MAX_BATCH_BYTES / rowBytes))
   }
 
   /** @param {bigint} ns */
@@ -85,8 +98,14 @@ export class Samples {
   }
 }
 
+/** Samples by the options of a preset with rate and trouble. @param {any} options @param {Channel[]} channels @param {bigint} startNs */
+export function samplesOf (options, channels, startNs) {
+  const { name, sampleRateHz, seed } = options
+  return new Samples({ source: name, channels, sampleRateHz, seed, startNs, trouble: options })
+}
+
 /**
- * A function that fills a column from index `first` on, and gives its validity.
+ * A function that fills a column from index `first` on, and returns its validity.
  * @param {Channel} channel @param {import('./trouble.js').TroubleOptions} options @param {number} seconds @param {number} seed
  * @returns {(column: import('./waveforms.js').NumberColumn, first: number) => Uint8Array|null}
  */

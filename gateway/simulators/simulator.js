@@ -8,13 +8,13 @@ import { nameProperty } from '../sources/source.js'
 const PAUSED_POLL_MS = 5
 const NS_PER_MS = 1_000_000n
 
-/** A backlog of fewer ticks is none: it would be skipped on a busy machine. */
+/** Fewer ticks are not a backlog: they would be skipped on a busy machine. */
 const MIN_BACKLOG_TICKS = 4
 
 export const schema = {
   type: 'object',
   title: 'Simulator',
-  description: 'Makes samples of simulated machines, at exact times and the same for the same seed.',
+  description: 'Makes samples of simulated machines, at exact times; the same seed gives the same values.',
   properties: {
     name: nameProperty('machine'),
     preset: {
@@ -48,7 +48,7 @@ export const schema = {
     maxBacklogMs: {
       type: 'integer',
       title: 'Longest backlog',
-      description: 'After a longer pause of the whole process, older samples are skipped and counted as missed. It is four ticks at least.',
+      description: 'After a longer pause of the whole process, older samples are skipped and counted as missed. At least four ticks.',
       minimum: 50,
       maximum: 60000,
       default: 1000,
@@ -89,7 +89,7 @@ export const schema = {
     maxSamples: {
       type: 'integer',
       title: 'Stop after',
-      description: 'Samples of each channel or vehicle, or records, to make; 0 goes on for ever.',
+      description: 'How many samples of each channel or vehicle, or records; 0: no end.',
       minimum: 0,
       default: 0,
       'x-unit': 'samples',
@@ -103,12 +103,11 @@ export const schema = {
  * has many sensors share the time of their step.
  *
  * Counters, in rows: `samples` made; `late`, those of them sent more than one tick after the tick they were due in; `missed`, those never
- * made because
- * the process paused for too long or the spool was full.
+ * made because the process paused for too long or the spool was full.
  * @param {object} options  as in the schema
  * @param {import('../sources/source.js').SourceContext} context
  * @returns {import('../sources/source.js').Source}
- * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, or that the first time is none
+ * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, or that the first time is not a time
  */
 export function openSimulator (options, context) {
   const simulator = new Simulator(readOptions(schema, options), context)
@@ -162,7 +161,7 @@ class Simulator {
     try {
       for (await nextTurn(); !this.#closing.signal.aborted; await nextTurn()) {
         if (this.#context.isPaused()) await this.#clock.sleep(PAUSED_POLL_MS, this.#closing.signal)
-        else this.#emit(Math.min(this.#options.batchRows, this.#generator.mostAtOnce))
+        else this.#emit(Math.min(this.#options.batchRows, this.#generator.maxAtOnce))
       }
     } catch (error) {
       this.#end(error)
@@ -179,7 +178,7 @@ class Simulator {
     const wanted = Math.min(due, this.#remaining)
     let sent = 0
     while (sent < wanted && !this.#closing.signal.aborted && !(sent > 0 && this.#context.isPaused())) {
-      const count = Math.min(wanted - sent, this.#generator.mostAtOnce)
+      const count = Math.min(wanted - sent, this.#generator.maxAtOnce)
       sent += count
       this.#made += count
       this.counters.samples += count * this.#generator.rows

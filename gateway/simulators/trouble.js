@@ -1,7 +1,7 @@
 import { derive, fractionAt } from '../base/random.js'
 
 /**
- * What can go wrong with a sensor, as an operator meets it. Only what is missing says so; the rest is there to be found.
+ * What can go wrong with a sensor, as an operator meets it. Only missing values are marked; the rest is for detection to find.
  *
  * @typedef {object} TroubleOptions  mean numbers and lengths, of each channel
  * @property {number} spikesPerHour
@@ -24,9 +24,9 @@ export class Trouble {
   #driftPerSample
   #seed
   /** the value it is stuck at */
-  #held = 0
-  /** the stuck episode that `#held` is of */
-  #heldSince = -1
+  #stuckAt = 0
+  /** the start of the episode that `#stuckAt` is of */
+  #stuckSince = -1
 
   /**
    * @param {TroubleOptions} options
@@ -53,13 +53,13 @@ export class Trouble {
       values[index - first] += fractionAt(this.#seed, index) < 0.5 ? this.#spikeSize : -this.#spikeSize
     })
     this.#stuck.within(first, values.length, (from, to, start) => {
-      if (start !== this.#heldSince) this.#held = values[from - first]
-      this.#heldSince = start
-      values.fill(this.#held, from - first, to - first)
+      if (start !== this.#stuckSince) this.#stuckAt = values[from - first]
+      this.#stuckSince = start
+      values.fill(this.#stuckAt, from - first, to - first)
     })
   }
 
-  /** Which of the samples are there: 1, or 0 in a dropout; null where all are. @param {number} first @param {number} rows */
+  /** Which of the samples exist: 1, or 0 in a dropout; null where all do. @param {number} first @param {number} rows */
   validity (first, rows) {
     const valid = new Uint8Array(rows).fill(1)
     let isWhole = true
@@ -112,7 +112,7 @@ class Episodes {
     this.#end = this.#start + Math.max(1, this.#random(this.#meanLength))
   }
 
-  /** Exponentially distributed, in whole samples; a mean of Infinity gives that. @param {number} mean */
+  /** Exponentially distributed, in whole samples; Infinity for a mean of Infinity. @param {number} mean */
   #random (mean) {
     return mean === Infinity ? Infinity : Math.round(-mean * Math.log(1 - fractionAt(this.#seed, this.#count++)))
   }

@@ -20,15 +20,15 @@ import { bitsAt, derive, stateAt } from '../base/random.js'
  * @typedef {(values: Float64Array, first: number) => void} Draw  fills an array with the samples from index `first` on
  */
 
-/** Samples that are made at a time: few enough to stay in the processor's cache. A power of two. */
-const BLOCK = 1024
-const block = new Float64Array(BLOCK)
+/** Made at a time: few enough to stay in the processor's cache. A power of two. */
+const BLOCK_SAMPLES = 1024
+const block = new Float64Array(BLOCK_SAMPLES)
 
 const TWO_PI = 2 * Math.PI
 const TWO_TO_31 = 2 ** 31
 
-/** A random walk's longest step, as part of its amplitude. */
-const STEP = 0.02
+/** Of a random walk, as part of its amplitude. */
+const MAX_STEP = 0.02
 
 /**
  * @type {Record<ChannelType, {lowest: number, highest: number, whole: boolean, counts: number}>} `counts`: how many numbers from 0 on it
@@ -56,12 +56,12 @@ export function waveform (channel, seconds, seed, spoil) {
   const { lowest, highest, whole } = TYPES[type]
   const limits = channel.limits ?? [lowest, highest]
   const draw = shapes[shape](channel, channel.frequencyHz * seconds, derive(seed, 0))
-  const passes = shape === 'counter' ? [] : [noise > 0 && addNoise(noise, derive(seed, 1)), spoil, whole && round, limits[0] > -Infinity && clamp(limits)]
-  const steps = [draw, ...passes.filter(pass => typeof pass === 'function')]
+  const passes = [noise > 0 && addNoise(noise, derive(seed, 1)), spoil, whole && round, limits[0] > -Infinity && clamp(limits)]
+  const steps = shape === 'counter' ? [draw] : [draw, ...passes.filter(pass => typeof pass === 'function')]
   return (column, first) => {
     for (let row = 0; row < column.length;) {
       const index = first + row
-      const values = block.subarray(0, Math.min(column.length - row, BLOCK - index % BLOCK))
+      const values = block.subarray(0, Math.min(column.length - row, BLOCK_SAMPLES - index % BLOCK_SAMPLES))
       for (const step of steps) step(values, index)
       column.set(values, row)
       row += values.length
@@ -94,7 +94,7 @@ const shapes = {
     return (values, first) => {
       const state = stateAt(seed, first)
       for (let i = 0; i < values.length; i++) {
-        at += STEP * deviation(bitsAt(state, i))
+        at += MAX_STEP * deviation(bitsAt(state, i))
         if (Math.abs(at) > 1) at = Math.sign(at) * 2 - at
         values[i] = offset + amplitude * at
       }

@@ -1,15 +1,15 @@
 /**
  * The contract of a source. A source is a module that exports `schema` and an opening function `(options, context) → Source`, which
- * throws at once where the options make no sense and then works on its own until it ends or is closed.
+ * throws at once where the options are wrong and then works on its own until it ends or is closed.
  *
  * @typedef {import('../batch/batch.js').Batch} Batch
  *
  * @typedef {object} SourceContext
- * @property {(batch: Batch, options?: {recorded?: boolean}) => void} emit  `recorded`: the times are not this clock's, and nobody is to
- *   correct them
- * @property {() => boolean} isPaused  true while what is downstream is full: the source is to stop meanwhile
+ * @property {(batch: Batch, options?: {recorded?: boolean}) => void} emit  `recorded`: the times are not this clock's, and must not be
+ *   corrected
+ * @property {() => boolean} isPaused  true while what is downstream is full
  * @property {import('../base/log.js').Log} log
- * @property {(error?: unknown) => void} onEnd  called once: the source has given all it had, or failed. Not called after close
+ * @property {(error?: unknown) => void} onEnd  called once: the source has sent all it had, or failed. Not called after close
  * @property {import('../clock/system-clock.js').Clock} [clock]  stamps the samples
  *
  * @typedef {object} Source

@@ -4,7 +4,7 @@ import { schema } from './bus.schema.js'
 import { serveDbcChecks } from './dbc.js'
 import { SharedBus } from './lease.js'
 
-/** A config node that holds one bus, which all nodes that name it share. @param {import('../node.js').RED} RED */
+/** A config node with one bus, which all nodes that name it share. @param {import('../node.js').RED} RED */
 export default function (RED) {
   serveDbcChecks(RED)
   defineNode(RED, 'sluice-can-bus', schema, (node, options) => {

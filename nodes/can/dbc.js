@@ -4,9 +4,9 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { located } from '../sources/located.js'
 
 /**
- * @typedef
- *   {{ok: true, messages: number, signals: number, warnings: import('../../gateway/can/dbc/parser.js').Warning[]}|{ok: false, text: string}}
- *   Outcome  `text` says what is wrong, and what to do
+ * @typedef {import('../../gateway/can/dbc/parser.js').Warning} Warning
+ * @typedef {{ok: true, messages: number, signals: number, warnings: Warning[]}|{ok: false, text: string}} Outcome  `text`: what is wrong,
+ *   and what to do
  */
 
 const MAX_WARNINGS = 1000
@@ -14,14 +14,13 @@ const MAX_CHARACTERS = 200
 const MAX_BYTES = 64_000_000
 
 /**
- * Answers POST sluice-can/dbc, of those who may deploy, for lines of the file are in the answer. Its body is `{dbcFile}`, a path as in a
- * form; the answer is an Outcome, of at most 1000 bad lines.
+ * Answers POST sluice-can/dbc, to those who may deploy, as lines of the file are in the answer. Its body is `{dbcFile}`, a path as in a
+ * form; the answer is an Outcome with at most 1000 bad lines.
  * @param {import('../node.js').RED} RED
  */
 export function serveDbcChecks (RED) {
-  RED.httpAdmin.post('/sluice-can/dbc', RED.auth.needsPermission('flows.write'), (/** @type {any} */ request, /** @type {any} */ response) => {
-    response.json(outcomeOf(request.body?.dbcFile))
-  })
+  const answer = (/** @type {any} */ request, /** @type {any} */ response) => response.json(outcomeOf(request.body?.dbcFile))
+  RED.httpAdmin.post('/sluice-can/dbc', RED.auth.needsPermission('flows.write'), answer)
 }
 
 /** @param {unknown} dbcFile @returns {Outcome} */
@@ -39,11 +38,13 @@ function outcomeOf (dbcFile) {
   }
 }
 
-/** The path of a file, which is no device and not too large to be read at once. @param {unknown} dbcFile */
+/** The path of a file, which must not be a device or too large to be read at once. @param {unknown} dbcFile */
 function regular (dbcFile) {
-  if (typeof dbcFile !== 'string' || dbcFile === '') throw new SluiceError('SLUICE_DBC_FILE', 'There is no DBC file.', { fix: 'Enter its path.' })
+  if (typeof dbcFile !== 'string' || dbcFile === '') {
+    throw new SluiceError('SLUICE_DBC_FILE', 'No DBC file is given.', { fix: 'Enter its path.' })
+  }
   const file = located(dbcFile)
   const facts = statSync(file, { throwIfNoEntry: false })
-  if (facts && (!facts.isFile() || facts.size > MAX_BYTES)) throw new SluiceError('SLUICE_DBC_FILE', `${file} is no DBC file: ${facts.isFile() ? 'it is too large' : 'it is no file'}.`)
-  return file
+  if (!facts || (facts.isFile() && facts.size <= MAX_BYTES)) return file
+  throw new SluiceError('SLUICE_DBC_FILE', `${file} is not a DBC file: ${facts.isFile() ? 'it is too large' : 'it is not a file'}.`)
 }

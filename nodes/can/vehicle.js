@@ -3,6 +3,7 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
+import { lossesText } from '../sources/losses.js'
 import { leaseBus } from './lease.js'
 import { schema } from './vehicle.schema.js'
 
@@ -48,7 +49,8 @@ function statusOf (vehicle) {
     const perSecond = (now.frames - last.frames) / Math.max(1, now.atMs - last.atMs) * 1000
     last = now
     const trouble = vehicle.trouble()
-    const losses = Object.entries({ refused: errors, late, missed }).filter(([, count]) => count > 0).map(([what, count]) => `, ${quantity(count).trim()} ${what}`).join('')
-    return trouble ? { fill: 'red', shape: 'ring', text: trouble } : { fill: 'green', shape: 'dot', text: `${quantity(Math.round(perSecond)).trim()} frames/s${losses}` }
+    if (trouble) return { fill: 'red', shape: 'ring', text: trouble }
+    const rate = `${quantity(Math.round(perSecond)).trim()} frames/s`
+    return { fill: 'green', shape: 'dot', text: `${rate}${lossesText({ refused: errors, late, missed })}` }
   }
 }

@@ -57,5 +57,6 @@ async function open (RED, options) {
 /** @param {CanWriter} writer @param {string} problem  of the last message @returns {import('../node.js').Status} */
 function statusOf (writer, problem) {
   const text = problem || writer.trouble()
-  return text ? { fill: 'red', shape: 'ring', text } : { fill: 'green', shape: 'dot', text: `${quantity(writer.counters.sent).trim()} frames sent` }
+  if (text) return { fill: 'red', shape: 'ring', text }
+  return { fill: 'green', shape: 'dot', text: `${quantity(writer.counters.sent).trim()} frames sent` }
 }

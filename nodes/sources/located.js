@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const packageRoot = fileURLToPath(new URL('../../', import.meta.url))
 
 /**
- * A relative path that is not there from the working directory is one of the package's, where the example data are.
+ * The path of a file. A relative one that does not exist in the working directory is in the package, where the example data are.
  * @param {string} file
  */
 export function located (file) {

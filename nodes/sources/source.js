@@ -5,6 +5,7 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.js'
+import { lossesText } from './losses.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
@@ -20,7 +21,9 @@ const STATUS_INTERVAL_MS = 1000
 const NOTHING = { missed: 0, late: 0, unreadable: 0, failed: 0 }
 
 /** What each message's payload asks for. */
-const COMMANDS = new Map(/** @type {[unknown, 'start'|'stop'][]} */ ([[true, 'start'], ['start', 'start'], [false, 'stop'], ['stop', 'stop']]))
+const COMMANDS = new Map(/** @type {[unknown, 'start'|'stop'][]} */ ([
+  [true, 'start'], ['start', 'start'], [false, 'stop'], ['stop', 'stop']
+]))
 
 /**
  * Defines a node that runs a source: it sends each batch as `msg.payload`, with the source's name as `msg.topic`.
@@ -37,11 +40,14 @@ export function defineSource (RED, type, schema, open) {
 
     handlesInput(node, ({ payload }) => {
       const command = COMMANDS.get(payload)
-      if (!command) throw new SluiceError('SLUICE_SOURCE_COMMAND', `Cannot do ${JSON.stringify(payload) ?? 'nothing'}.`, { fix: 'Send true or "start", false or "stop" as payload.' })
-      return commands[command]()
+      if (command) return commands[command]()
+      throw new SluiceError('SLUICE_SOURCE_COMMAND', `Cannot do ${JSON.stringify(payload) ?? 'nothing'}.`, {
+        fix: 'Send true or "start", false or "stop" as payload.'
+      })
     })
     const onStopping = (/** @type {Stopping} */ { type: deploy, diff }) => {
-      if (deploy === 'full' || Object.values(diff).some(list => Array.isArray(list) && (list.includes(node.id) || list.includes(node.z)))) runner.letGo()
+      const isConcerned = Object.values(diff).some(list => Array.isArray(list) && (list.includes(node.id) || list.includes(node.z)))
+      if (deploy === 'full' || isConcerned) runner.releaseWaiting()
     }
     RED.events.on('flows:stopping', onStopping)
     node.on('close', (/** @type {() => void} */ done) => {
@@ -66,7 +72,7 @@ class Runner {
   #turn = Promise.resolve()
   /** what of the source's counters is in the meter */
   #counted = { ...NOTHING }
-  /** Outlives the source: what waits for the clock goes on waiting when the source has ended. */
+  /** Outlives the source: what waits for the clock still waits when the source has ended. */
   #restamper
   #dropGauge = () => {}
 
@@ -116,10 +122,10 @@ class Runner {
   }
 
   /**
-   * What waits for the clock goes on as it is. Once nodes have begun to stop it would be too late: Node-RED drops what a stopped node is
-   * sent.
+   * Sends what waits for the clock as it is. Once nodes have begun to stop it would be too late: Node-RED drops what is sent to a stopped
+   * node.
    */
-  letGo () {
+  releaseWaiting () {
     this.#restamper.release()
   }
 
@@ -170,14 +176,16 @@ class Runner {
   #statusOf (source, rowsPerSecond) {
     const trouble = source.trouble?.()
     if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
-    if (backpressure.isPaused(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `paused: stage out takes no more${this.#losses}` }
+    if (backpressure.isPaused(this.#node.id)) {
+      return { fill: 'yellow', shape: 'ring', text: `paused: stage out takes no more${this.#losses}` }
+    }
     const waiting = this.#restamper.heldRows
     if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
     const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''
     return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${doubt}${this.#losses}` }
   }
 
-  /** Brings the meter up to what the source has counted. @param {Source} source */
+  /** Adds to the meter what the source has counted since. @param {Source} source */
   #countLosses ({ counters: { missed = 0, late = 0, badLines = 0, undecodable = 0, errors = 0 } }) {
     const counted = { missed, late, unreadable: badLines + undecodable, failed: errors }
     const { meter } = this
@@ -187,10 +195,7 @@ class Runner {
     this.#counted = counted
   }
 
-  /** As a status tells them: ", 12 missed, 3 late". */
-  get #losses () {
-    return Object.entries(this.#counted).filter(([, rows]) => rows > 0).map(([what, rows]) => `, ${count(rows)} ${what}`).join('')
-  }
+  get #losses () { return lossesText(this.#counted) }
 
   /** @param {unknown} error */
   #fail (error) {
@@ -198,7 +203,7 @@ class Runner {
     this.#showFailure(error)
   }
 
-  /** Takes the place of a status that is still to be shown. @param {unknown} error */
+  /** Replaces a status that is still to be shown. @param {unknown} error */
   #showFailure (error) {
     this.#show({ fill: 'red', shape: 'ring', text: error instanceof Error ? error.message : String(error) })
   }

@@ -3,10 +3,11 @@ import { openSocketcan } from './socketcan.js'
 import { openVirtualBus } from './virtual.js'
 
 /**
- * The contract of a CAN bus. A listener hears every frame that the bus carries, including those that others in this process send through it.
+ * The contract of a CAN bus. A listener hears every frame that the bus carries, including those that others in this process send through
+ * it.
  *
- * @typedef {import('../candump/line.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a live
- *   bus
+ * @typedef {import('../candump/line.js').Frame} Frame  its `bus` is the interface or the name of the bus; its stamp is the log's, null of a
+ *   live bus
  *
  * @typedef {object} Listener
  * @property {import('./id-filter.js').IdFilter|null} filter  null: hears all. Error frames always come

@@ -2,8 +2,8 @@ import { SluiceError } from '../../base/errors.js'
 
 /**
  * Which identifiers are wanted, as a user writes it: `123, 200-2FF, 18FEF100x, 7E8:7F8`. Hexadecimal; up to three digits are an 11-bit
- * identifier, more or an `x` at the end a 29-bit one.
- * A range includes both ends. After a colon stands a mask: of the identifier's bits, those that must be equal.
+ * identifier, more or an `x` at the end a 29-bit one. A range includes both ends. After a colon stands a mask: of the identifier's bits,
+ * those that must be equal.
  *
  * @typedef {{id: number, mask: number}} KernelFilter  as of linux/can.h: wanted where (received & mask) === (id & mask), the flags of the
  *   identifier included
@@ -21,7 +21,7 @@ const ENTRY = /^([0-9A-Fa-f]{1,8})(x?)(?:([-:])([0-9A-Fa-f]{1,8})(x?))?$/
  */
 
 /**
- * @param {string} text  entries, parted by commas or spaces
+ * @param {string} text  entries, separated by commas or spaces
  * @returns {IdFilter|null} null where it is empty: all are wanted
  * @throws {SluiceError} SLUICE_CAN_FILTER
  */
@@ -30,13 +30,13 @@ export function parseIdFilter (text) {
   if (entries.length === 0) return null
   const kernel = entries.flatMap(kernelFilters)
   return {
-    wants: (id, extended) => entries.some(entry => entry.extended === extended && (entry.mask === -1 ? id >= entry.low && id <= entry.high : ((id ^ entry.low) & entry.mask) === 0)),
+    wants: (id, extended) => entries.some(entry => entry.extended === extended && isIn(entry, id)),
     kernel: kernel.length <= MAX_KERNEL_FILTERS ? kernel : null
   }
 }
 
 /**
- * What passes any of several filters, for the kernel; null: it cannot sort out what is wanted.
+ * What passes any of several filters, for the kernel; null: it cannot select what is wanted.
  * @param {(IdFilter|null)[]} filters
  * @returns {KernelFilter[]|null}
  */
@@ -50,7 +50,7 @@ export function unionOf (filters) {
 /** @param {string} word @returns {Entry} */
 function parseEntry (word) {
   const match = ENTRY.exec(word)
-  if (!match) throw misuse(word, 'is no identifier, range or mask')
+  if (!match) throw misuse(word, 'is not an identifier, range or mask')
   const [, first, firstMark, kind, second = '', secondMark = ''] = match
   const extended = firstMark !== '' || secondMark !== '' || first.length > 3 || second.length > 3
   const highest = extended ? 0x1FFFFFFF : 0x7FF
@@ -62,6 +62,11 @@ function parseEntry (word) {
   return { extended, low, high: other, mask: -1 }
 }
 
+/** @param {Entry} entry @param {number} id */
+function isIn ({ low, high, mask }, id) {
+  return mask === -1 ? id >= low && id <= high : ((id ^ low) & mask) === 0
+}
+
 /** @param {Entry} entry @returns {KernelFilter[]} */
 function kernelFilters ({ extended, low, high, mask }) {
   const highest = extended ? 0x1FFFFFFF : 0x7FF
@@ -69,7 +74,7 @@ function kernelFilters ({ extended, low, high, mask }) {
   const filter = (/** @type {number} */ id, /** @type {number} */ bits) => ({ id: (id | flag) >>> 0, mask: (bits | EXTENDED_FLAG) >>> 0 })
   if (mask !== -1) return [filter(low, mask)]
   const filters = []
-  // A range is as many blocks as its ends need, each a power of two long and at a multiple of its length.
+  // A range is as many blocks as its ends need: each is a power of two long and begins at a multiple of its length.
   for (let at = low; at <= high;) {
     let size = at === 0 ? highest + 1 : at & -at
     while (at + size - 1 > high) size /= 2
@@ -81,5 +86,7 @@ function kernelFilters ({ extended, low, high, mask }) {
 
 /** @param {string} word @param {string} what */
 function misuse (word, what) {
-  return new SluiceError('SLUICE_CAN_FILTER', `The identifier filter "${word}" ${what}.`, { fix: 'Write for example 123, 200-2FF, 18FEF100x, 7E8:7F8.' })
+  return new SluiceError('SLUICE_CAN_FILTER', `The identifier filter "${word}" ${what}.`, {
+    fix: 'Write for example 123, 200-2FF, 18FEF100x, 7E8:7F8.'
+  })
 }

@@ -4,14 +4,14 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * What Linux knows of a CAN interface: its counters from /sys/class/net, its state and bit rates from `ip -details -json link show`, where
- * there is an `ip`.
+ * What Linux reports of a CAN interface: its counters from /sys/class/net, its state and bit rates from `ip -details -json link show`,
+ * where `ip` is installed.
  *
  * @typedef {object} Counts
  * @property {boolean} isUp
  * @property {boolean} hasCarrier  false of one that is up and off the bus
- * @property {number} frames  received and sent since the interface is there
- * @property {number} drops  received and lost, in the controller or for want of memory
+ * @property {number} frames  received and sent since the interface exists
+ * @property {number} drops  received and lost, in the controller or for lack of memory
  *
  * @typedef {object} Details
  * @property {string|undefined} state  "error-active", "error-warning", "error-passive", "bus-off", "stopped", "sleeping"; undefined of a
@@ -34,7 +34,7 @@ export class CanInterface {
     this.#folder = path.join(sysfs, name)
   }
 
-  /** Null where there is no such interface. @returns {Promise<Counts|null>} */
+  /** Null where the interface does not exist. @returns {Promise<Counts|null>} */
   async counts () {
     const flags = await this.#read('flags')
     if (flags === null) return null
@@ -47,7 +47,7 @@ export class CanInterface {
     }
   }
 
-  /** Null where `ip` cannot say. @returns {Promise<Details|null>} */
+  /** Null where `ip` does not report them. @returns {Promise<Details|null>} */
   async details () {
     try {
       const { stdout } = await run('ip', ['-details', '-json', 'link', 'show', 'dev', this.#name], { timeout: 5000 })

@@ -5,7 +5,7 @@ import { BusStatistics } from './statistics.js'
  * @typedef {import('./bus.js').Listener} Listener
  */
 
-/** Who listens to a bus, and what it has carried. */
+/** The listeners of a bus, and the statistics of what it has carried. */
 export class Listeners {
   /** @type {Set<Listener>} */
   #all = new Set()
@@ -13,7 +13,7 @@ export class Listeners {
 
   /**
    * @param {{bitrate: number, dataBitrate: number}} rates  bits a second; 0 where not known
-   * @param {{waits?: boolean}} [options]  `waits`: for those that are paused
+   * @param {{waits?: boolean}} [options]  `waits`: the bus waits for paused listeners
    */
   constructor ({ bitrate, dataBitrate }, { waits = false } = {}) {
     this.#waits = waits
@@ -39,7 +39,7 @@ export class Listeners {
     for (const listener of this.#all) {
       try {
         this.#tell(listener, frames, times)
-      } catch (error) { // its own: the bus and the others go on
+      } catch (error) { // this listener's own: the bus and the others go on
         this.#all.delete(listener)
         listener.end(error)
       }
@@ -52,7 +52,7 @@ export class Listeners {
     this.#all.clear()
   }
 
-  /** Of its filter only; error frames concern all. @param {Listener} listener @param {Frame[]} frames @param {BigInt64Array} times */
+  /** What passes its filter; error frames concern all. @param {Listener} listener @param {Frame[]} frames @param {BigInt64Array} times */
   #tell (listener, frames, times) {
     const { filter } = listener
     const wanted = filter ? frames.flatMap(({ id, extended, kind }, i) => kind === 'error' || filter.wants(id, extended) ? [i] : []) : null

@@ -22,7 +22,7 @@ import { Listeners } from './listeners.js'
  * @property {(filters: import('./id-filter.js').KernelFilter[]) => void} setRxFilters
  *
  * @typedef {object} System
- * @property {() => Promise<{createRawChannelWithOptions: (name: string, options: object) => RawChannel}>} [load]  gives the package
+ * @property {() => Promise<{createRawChannelWithOptions: (name: string, options: object) => RawChannel}>} [load]  loads the package
  * @property {string} [sysfs]
  */
 
@@ -30,7 +30,7 @@ const LOOK_MS = 1000
 /** `ip` is a process of its own, started only so often. */
 const LOOKS_PER_DETAILS = 10
 const MAX_LOOKS_BETWEEN_TRIES = 30
-const CLASSIC_BYTES = 8
+const MAX_CLASSIC_BYTES = 8
 const MAX_FRAMES = 1000
 const MAX_WAITING = 1000
 /** How long to wait for room in the queue of the interface, time after time: 127 ms in all. */
@@ -40,12 +40,10 @@ const EVERYTHING = [{ id: 0, mask: 0 }]
 const NOTHING = [{ id: 0x1FFFFFFF, mask: 0x9FFFFFFF }]
 
 /**
- * An interface of Linux. It need not be there yet, and may go and come back: it is looked for each second, and opened again. What is sent
- * goes through a socket of its own, so that it is
- * heard here as it is by every other program.
+ * An interface of Linux. It need not exist yet, and may disappear and come back: it is looked for each second, and opened again. Frames are
+ * sent through a socket of their own, so that they are heard here as by every other program.
  *
- * Times are the kernel's. Of a received frame of at most 8 bytes the package does not tell whether it was CAN FD: it is taken as a classic
- * one.
+ * Times are the kernel's. The package does not report whether a received frame of at most 8 bytes was CAN FD: it counts as a classic one.
  * @param {SocketcanOptions} options
  * @param {import('./bus.js').BusContext} context
  * @param {System} [system]
@@ -54,7 +52,8 @@ const NOTHING = [{ id: 0x1FFFFFFF, mask: 0x9FFFFFFF }]
  */
 export async function openSocketcan (options, context, { load = loadSocketcan, sysfs } = {}) {
   const { createRawChannelWithOptions } = await load()
-  const bus = new SocketcanBus(options, context, name => createRawChannelWithOptions(name, { timestamps: true, non_block_send: true }), new CanInterface(options.interface, sysfs))
+  const makeChannel = (/** @type {string} */ name) => createRawChannelWithOptions(name, { timestamps: true, non_block_send: true })
+  const bus = new SocketcanBus(options, context, makeChannel, new CanInterface(options.interface, sysfs))
   await bus.look()
   return bus
 }
@@ -125,7 +124,9 @@ class SocketcanBus {
   /** @param {Frame} frame */
   async send (frame) {
     const { sending, fd } = this.#options
-    if (!sending) throw new SluiceError('SLUICE_CAN_SEND', `Sending to ${this.name} is not allowed.`, { fix: 'Allow it in the form of the bus.' })
+    if (!sending) {
+      throw new SluiceError('SLUICE_CAN_SEND', `Sending to ${this.name} is not allowed.`, { fix: 'Allow it in the form of the bus.' })
+    }
     refuseMisfit(frame, fd, this.name)
     if (this.#waiting === MAX_WAITING) throw this.#refusal(`${MAX_WAITING} frames wait to be sent already`)
     this.#waiting++
@@ -145,7 +146,14 @@ class SocketcanBus {
 
   gauge () {
     const report = this.#listeners.statistics.report(this.#clock.nowNs())
-    return { ...report, ...this.#rates(report), state: this.#state, isUp: this.#counts?.isUp ?? false, reopened: this.counters.reopened, waiting: this.#waiting }
+    return {
+      ...report,
+      ...this.#rates(report),
+      state: this.#state,
+      isUp: this.#counts?.isUp ?? false,
+      reopened: this.counters.reopened,
+      waiting: this.#waiting
+    }
   }
 
   async close () {
@@ -155,14 +163,14 @@ class SocketcanBus {
     this.#stopChannels()
   }
 
-  /** Sees how the interface is, and opens it where it is not open. */
+  /** Reads the state of the interface, and opens it where it is not open. */
   look () {
     this.#looking = this.#looking.then(() => this.#look()).catch(error => this.#log.error(describe(error)))
     return this.#looking
   }
 
   /**
-   * Where the kernel keeps frames back, it has counted them; they are taken to be as long as those that are heard.
+   * Frames that the kernel filters out are in its counters; they are taken to be as long as those that are heard.
    * @param {import('./statistics.js').BusReport} heard
    */
   #rates ({ framesPerSecond, loadPercent }) {
@@ -171,7 +179,7 @@ class SocketcanBus {
     return { framesPerSecond: this.#framesPerSecond, loadPercent: load === null ? null : Math.round(load * 100) / 100 }
   }
 
-  /** As the kernel has it; where that does not say, as the error frames do. @returns {string} */
+  /** As the kernel reports it; otherwise as the error frames do. @returns {string} */
   get #state () {
     if (this.#counts?.isUp && !this.#counts.hasCarrier) return 'bus-off'
     return this.#details?.state ?? this.#listeners.statistics.state
@@ -230,12 +238,12 @@ class SocketcanBus {
     this.#problem = ''
   }
 
-  /** What its listeners want, as far as the kernel can sort it out. */
+  /** What its listeners want, as far as the kernel can select it. */
   #filter () {
     this.#receiving?.setRxFilters(unionOf(this.#listeners.filters) ?? EVERYTHING)
   }
 
-  /** It has stopped by itself: the interface has gone. @param {RawChannel} channel */
+  /** It has stopped by itself: the interface has disappeared. @param {RawChannel} channel */
   #lost (channel) {
     if (channel === this.#receiving) this.#receiving = null
   }
@@ -251,7 +259,8 @@ class SocketcanBus {
   #hear ({ id, ext = false, rtr = false, err = false, data, ts_sec: seconds, ts_usec: microseconds }) {
     if (err) this.#detailsAt = 0
     if (this.#frames.length === 0) setImmediate(() => this.#tell())
-    this.#frames.push({ stamp: null, bus: this.name, id, extended: ext, kind: err ? 'error' : rtr ? 'remote' : 'data', fd: data.length > CLASSIC_BYTES, data })
+    const kind = err ? 'error' : rtr ? 'remote' : 'data'
+    this.#frames.push({ stamp: null, bus: this.name, id, extended: ext, kind, fd: data.length > MAX_CLASSIC_BYTES, data })
     this.#times.push(this.#kernelClock.timeOf(seconds, microseconds))
     if (this.#frames.length === MAX_FRAMES) this.#tell()
   }

@@ -1,5 +1,5 @@
 /**
- * What a CAN bus carries and how it fares: rates, load, errors by class, the controller's error state.
+ * The statistics of a CAN bus: rates, load, errors by class, the controller's error state.
  *
  * @typedef {import('../candump/line.js').Frame} Frame
  * @typedef {'error-active'|'error-warning'|'error-passive'|'bus-off'} BusState  of the own controller, ISO 11898-1
@@ -18,9 +18,9 @@
  * @property {number} busOffs
  * @property {number} busErrors
  * @property {number} restarts
- * @property {number} transmitErrorCounter  of the controller, as its last error frame tells
+ * @property {number} transmitErrorCounter  of the controller, as its last error frame reports
  * @property {number} receiveErrorCounter
- * @property {number} drops  frames that were on the bus and got lost on the way here
+ * @property {number} drops  frames that were on the bus and were lost on the way here
  * @property {BusState} state
  */
 
@@ -51,15 +51,15 @@ const PASSIVE_COUNT = 128
 
 const SLOT_NS = 10_000_000
 const SLOTS_PER_SECOND = 100
-// The slot that is being filled stands beside the second that is told.
+// The slot that is being filled is beside the second that is reported.
 const SLOTS = SLOTS_PER_SECOND + 1
 
 /**
- * @typedef
- *   {'transmitTimeouts'|'lostArbitrations'|'controllerProblems'|'protocolViolations'|'transceiverFaults'|'missingAcknowledgements'|'busOffs'|'busErrors'|'restarts'}
- *   ErrorClass
+ * @typedef {'transmitTimeouts'|'lostArbitrations'|'controllerProblems'|'protocolViolations'|'transceiverFaults'|
+ *   'missingAcknowledgements'|'busOffs'|'busErrors'|'restarts'} ErrorClass
  */
 
+/** Counts what a bus carries. */
 export class BusStatistics {
   /** Bits a second; 0: not known (yet). */
   bitrate
@@ -85,7 +85,7 @@ export class BusStatistics {
   #receiveErrorCounter = 0
   /** @type {BusState} */
   #state = 'error-active'
-  // A ring: what each slot of 10 ms has carried, and which slot it is.
+  // A ring: what each slot of 10 ms has carried, and its number.
   #slotNumbers = new Float64Array(SLOTS).fill(-1)
   #slotFrames = new Float64Array(SLOTS)
   #slotBits = new Float64Array(SLOTS)
@@ -102,7 +102,7 @@ export class BusStatistics {
   get state () { return this.#state }
 
   /**
-   * A frame as it was on the bus: a reassembled message is none.
+   * A frame as it was on the bus, not a reassembled message.
    * @param {Frame} frame
    * @param {bigint} ns  when it was on the bus, of the source clock
    */
@@ -131,7 +131,7 @@ export class BusStatistics {
   }
 
   /**
-   * The second ends at most 10 ms before `nowNs`, or before the last frame, where times run ahead of the clock or without `nowNs`.
+   * The last second ends at most 10 ms before `nowNs`, or before the last frame where times run ahead of the clock or without `nowNs`.
    * @param {bigint} [nowNs]
    * @returns {BusReport}
    */
@@ -174,7 +174,7 @@ export class BusStatistics {
   }
 }
 
-/** The state an error frame tells, if any. @param {number} id @param {Uint8Array} data @returns {BusState|undefined} */
+/** The state that an error frame reports, if any. @param {number} id @param {Uint8Array} data @returns {BusState|undefined} */
 function stateAfter (id, data) {
   if (id & BUS_OFF) return 'bus-off'
   if (id & RESTARTED) return 'error-active'
@@ -204,9 +204,9 @@ const CRC21_FIELD_BITS = 4 + 21 + 7
 const MAX_BYTES_OF_CRC17 = 16
 
 /**
- * How many bits a frame takes on the bus, those stuffed and the pause of 3 bits after it included: exactly, from its bits and its CRC (ISO
- * 11898-1:2015). A CAN FD frame is taken
- * as one that switches its bit rate: `dataBits` are those at the data bit rate, from the error state indicator to the end of the CRC.
+ * How many bits a frame takes on the bus, stuff bits and the pause of 3 bits after it included: exactly, from its bits and its CRC (ISO
+ * 11898-1:2015). A CAN FD frame counts as one that switches its bit rate: `dataBits` are those at the data bit rate, from the error state
+ * indicator to the end of the CRC.
  * @param {Frame} frame
  * @returns {{bits: number, dataBits: number}}
  */
@@ -255,8 +255,9 @@ function bitsOfFd ({ id, extended, data }) {
 }
 
 /*
- * Bit stuffing: after five equal bits comes one of the other value, which counts as the first of the next five. A number holds how many stuff bits there were and, in its low
- * four bits, the last bit (times 5) and how many equal ones before it. The stuff bit after five is put in with the bit that follows.
+ * Bit stuffing: after five equal bits comes one of the other value, which counts as the first of the next five. A number holds how many
+ * stuff bits there were and, in its low four bits, the last bit (times 5) and how many equal ones before it. The stuff bit after five is
+ * added with the bit that follows.
  */
 
 const START_OF_FRAME = 0

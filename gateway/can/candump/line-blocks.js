@@ -1,8 +1,8 @@
 const MAX_LINE_CHARACTERS = 1 << 16
 
 /**
- * The lines of a text stream, block by block as they arrive: a large file is never held whole, and a caller pays for one await a block.
- * A line longer than 64 Ki characters (no text file then) is cut there.
+ * The lines of a text stream, block by block as they arrive: a large file is never in memory as a whole, and a caller pays for one
+ * await a block. A line longer than 64 Ki characters (not a text file then) is cut there.
  * @param {AsyncIterable<Uint8Array|string>} stream
  * @returns {AsyncGenerator<string[], void>}
  */

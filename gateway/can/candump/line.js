@@ -23,7 +23,7 @@ const SCREEN_LINE = /^(?:\(([^)]*)\)\s+)?(\S+)\s+(?:[TR]X\s+\S+\s+\S+\s+)?([0-9A
 const SECONDS = /^(\d{1,12})\.(\d{1,9})$/
 const DATE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\.(\d{1,9})$/
 const BYTES = /^((?:[0-9A-Fa-f]{2}(?:\s+|$))*)(.*)$/
-/** Thrice what the longest line of candump has. */
+/** Three times the longest line of candump. */
 const MAX_LINE_CHARACTERS = 1000
 const DATA_LENGTHS = new Set([0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64])
 const ERROR_FLAG = 0x20000000
@@ -31,12 +31,12 @@ const ERROR_FLAG = 0x20000000
 const BIT_RATE_SWITCH = 1
 // March 1973: smaller is time since the log began, or a clock that was never set.
 const FIRST_ABSOLUTE_SECOND = 1e8
-/** In 2262 end the nanoseconds since 1970 that 64 bits hold. */
+/** In 2262, nanoseconds since 1970 exceed 64 bits. */
 const LAST_SECOND = 9_223_372_035
 const EXTENDED_MASK = 0x1FFFFFFF
 
 /**
- * A frame, the reason why the line is none, or null for a blank line or a `#` comment. Never throws.
+ * A frame, the reason why the line is not one, or null for a blank line or a `#` comment. Never throws.
  * @param {string} line
  * @returns {Frame|BadLine|null}
  */
@@ -52,14 +52,14 @@ export function parseCandumpLine (line) {
 }
 
 /**
- * A frame as `candump -l` writes it, without a line end. One without a stamp gets the time 0. Of CAN FD frames, which do not say here
- * whether they switched the bit rate, it says
- * that they did, as nearly all do.
+ * A frame as `candump -l` writes it, without a line end. One without a stamp gets the time 0. CAN FD frames, which do not tell here whether
+ * they switched the bit rate, are written as if they did, as nearly all do.
  * @param {Frame} frame
  */
 export function formatCandumpLine ({ stamp, bus, id, extended, kind, fd, data }) {
   const digits = (kind === 'error' ? id + ERROR_FLAG : id).toString(16).toUpperCase().padStart(extended || kind === 'error' ? 8 : 3, '0')
-  const content = kind === 'remote' ? 'R' : (fd ? `#${BIT_RATE_SWITCH}` : '') + Buffer.from(data.buffer, data.byteOffset, data.length).toString('hex').toUpperCase()
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length).toString('hex').toUpperCase()
+  const content = kind === 'remote' ? 'R' : (fd ? `#${BIT_RATE_SWITCH}` : '') + bytes
   return `(${stamp?.text ?? '0000000000.000000'}) ${bus} ${digits}#${content}`
 }
 
@@ -99,7 +99,7 @@ function fromScreen ([, stampText, bus, idText, lengthText, content]) {
   if (/^remote request/.test(content)) return frame(stamp, bus, address, 'remote', false, new Uint8Array(0))
 
   const [, bytes, rest] = /** @type {RegExpExecArray} */ (BYTES.exec(content))
-  // What may follow the bytes is the view in ASCII (-a) or the word that marks an error frame.
+  // The bytes may be followed by the view in ASCII (-a) or the word that marks an error frame.
   if (rest !== '' && rest[0] !== '\'' && !rest.startsWith('ERRORFRAME')) return { reason: 'bad data bytes' }
   const fd = lengthText.length === 2
   const data = dataOf(bytes.replace(/\s+/g, ''), fd ? 64 : 8)
@@ -152,7 +152,7 @@ function dataOf (text, maxLength) {
   return data
 }
 
-/** The value of each ASCII character as a hexadecimal digit; 16 where it is none. */
+/** The value of each ASCII character as a hexadecimal digit; 16 where it is not a digit. */
 const HEX = Uint8Array.from({ length: 128 }, (_, code) => {
   const digit = parseInt(String.fromCharCode(code), 16)
   return Number.isNaN(digit) ? 16 : digit
@@ -165,7 +165,7 @@ function parseStamp (text) {
   const date = DATE.exec(text)
   if (!date) return { reason: `time stamp (${text})` }
   const [, day, time, fraction] = date
-  // candump prints local time without saying where: it is read as UTC.
+  // candump prints local time without its zone: it is read as UTC.
   const whole = Date.parse(`${day}T${time}Z`) / 1000
   return whole > 0 ? secondsStamp(String(whole), fraction) : { reason: `time stamp (${text})` }
 }

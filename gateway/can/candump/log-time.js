@@ -1,11 +1,9 @@
-/**
- * @typedef {import('./line.js').Stamp} Stamp
- */
+/** @typedef {import('./line.js').Stamp} Stamp */
 
 const UNTIMED_GAP_NS = 1_000_000n
 
 /**
- * The time of each frame of a log, on one axis from its first frame to its last, whatever stamps candump was told to write.
+ * The time of each frame of a log, on one axis from the first frame to the last, whatever stamps candump was told to write.
  * Seconds since the last frame are added up; frames without a stamp follow each other by a millisecond.
  */
 export class LogTime {

@@ -40,8 +40,8 @@ export const schema = {
 }
 
 /**
- * Starts to play a candump log. Batches are named `<name>.<message>`, one for each message and bus at every tick (50 ms, at most 1000 rows).
- * While it is paused it stands still and loses nothing.
+ * Starts to play a candump log. Batches are named `<name>.<message>`, one for each message and bus at every tick (50 ms, at most 1000
+ * rows). While it is paused it stands still and loses nothing.
  *
  * Counters: `frames` read, `rows` decoded, `unknownIds` (frames the DBC does not know), `undecodable` (too short for any signal),
  * `otherFrames` (remote and error frames, messages without signals), `badLines`, `rounds` played to the end.

@@ -6,7 +6,7 @@ const PAIR = /\s*([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*"([^"\\]*(?:(
 
 /**
  * @param {string} text  e.g. `0 "off" 1 "on"`
- * @returns {Map<bigint, string>|undefined} undefined where it is none
+ * @returns {Map<bigint, string>|undefined} undefined where it is not a table
  */
 export function parseChoices (text) {
   const choices = new Map()
@@ -14,7 +14,9 @@ export function parseChoices (text) {
   let end = 0
   for (let match; (match = PAIR.exec(text)); end = PAIR.lastIndex) {
     const [, value, name] = match
-    if (Number.isInteger(Number(value))) choices.set(/[.eE]/.test(value) ? BigInt(Number(value)) : BigInt(value), name.replaceAll('\\"', '"'))
+    if (!Number.isInteger(Number(value))) continue
+    const raw = /[.eE]/.test(value) ? BigInt(Number(value)) : BigInt(value)
+    choices.set(raw, name.replaceAll('\\"', '"'))
   }
   return text.slice(end).trim() === '' ? choices : undefined
 }

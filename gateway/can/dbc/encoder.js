@@ -7,18 +7,17 @@ import { addressedTo, isAddressed } from '../j1939/identifier.js'
  * @typedef {{id: number, extended: boolean, fd: boolean, data: Uint8Array}} SendableFrame
  */
 
-const CLASSIC_BYTES = 8
+const MAX_CLASSIC_BYTES = 8
 const FD_LENGTHS = [12, 16, 20, 24, 32, 48, 64]
 const MAX_ADDRESS = 255
 
 /**
- * The data of a message. Of a multiplexed message the switches' values select the signals that are in it. What is not given is 0 or, in
- * J1939 and NMEA 2000, "not available",
- * as null says too; there, bits that belong to no signal are ones.
+ * The data of a message. In a multiplexed message the switches' values select the signals that are in it. A signal that is not given is 0
+ * or, in J1939 and NMEA 2000, "not available", which null means too; there, bits that belong to no signal are ones.
  * @param {Message} message
  * @param {Record<string, unknown>} values  physical values by signal: numbers, bigints, booleans, names of values, digits
  * @returns {Uint8Array}
- * @throws {SluiceError} SLUICE_CAN_ENCODE for a value out of its range or not of this frame, and for a name that is no signal
+ * @throws {SluiceError} SLUICE_CAN_ENCODE for a value out of its range or not of this frame, and for a name that is not a signal
  */
 export function encodeMessage (message, values) {
   const given = (/** @type {MessageSignal} */ { name }) => Object.hasOwn(values, name) ? values[name] ?? undefined : undefined
@@ -28,7 +27,7 @@ export function encodeMessage (message, values) {
 
   const data = new Uint8Array(message.length).fill(message.isParameterGroup ? 0xFF : 0)
   const signals = message.signals.filter(signal => fits(signal, message, given(signal)))
-  // What a switch selects can be told only once its value is written; what is given wins over the absent where signals overlap.
+  // What a switch selects is known only once its value is written. Where signals overlap, those given win over those absent.
   const switches = signals.filter(({ isSwitch }) => isSwitch).sort((one, other) => one.level - other.level)
   const others = signals.filter(({ isSwitch }) => !isSwitch)
   const absent = others.filter(signal => given(signal) === undefined)
@@ -41,7 +40,7 @@ export function encodeMessage (message, values) {
 }
 
 /**
- * The frame of a message. Data that a CAN FD frame cannot be as long as is followed by zeros.
+ * The frame of a message. Data of a length that no CAN FD frame has is padded with zeros.
  * @param {Message} message
  * @param {Record<string, unknown>} values  as for `encodeMessage`
  * @param {{sourceAddress?: number, destination?: number}} [addresses]  of a parameter group, in place of those in the DBC's identifier
@@ -51,8 +50,10 @@ export function encodeMessage (message, values) {
 export function frameOf (message, values, { sourceAddress, destination } = {}) {
   const { id, extended, length } = message
   const data = encodeMessage(message, values)
-  const fd = length > CLASSIC_BYTES
-  if (fd && message.isParameterGroup) throw refusal(message, `has ${length} bytes: a parameter group of more than ${CLASSIC_BYTES} cannot be sent in one frame`)
+  const fd = length > MAX_CLASSIC_BYTES
+  if (fd && message.isParameterGroup) {
+    throw refusal(message, `has ${length} bytes: a parameter group of more than ${MAX_CLASSIC_BYTES} cannot be sent in one frame`)
+  }
   const frameLength = fd ? FD_LENGTHS.find(possible => possible >= length) : length
   if (frameLength === undefined) throw refusal(message, `has ${length} bytes: no frame is as long`)
   const padded = new Uint8Array(frameLength)
@@ -64,8 +65,10 @@ export function frameOf (message, values, { sourceAddress, destination } = {}) {
 function addressed (message, id, addresses) {
   for (const [what, address] of Object.entries(addresses)) {
     if (address === undefined) continue
-    if (!message.isParameterGroup) throw refusal(message, 'is no parameter group: it has no addresses')
-    if (!Number.isInteger(address) || address < 0 || address > MAX_ADDRESS) throw refusal(message, `cannot have the ${what} ${address}: addresses are 0 to ${MAX_ADDRESS}`)
+    if (!message.isParameterGroup) throw refusal(message, 'is not a parameter group: it has no addresses')
+    if (!Number.isInteger(address) || address < 0 || address > MAX_ADDRESS) {
+      throw refusal(message, `cannot have the ${what} ${address}: addresses are 0 to ${MAX_ADDRESS}`)
+    }
   }
   if (addresses.destination !== undefined && !isAddressed(id)) throw refusal(message, 'is sent to all: it has no destination')
   return addressedTo(id, addresses)

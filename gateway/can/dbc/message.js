@@ -4,6 +4,8 @@ import { Multiplexing } from './multiplexing.js'
 import { compileSignal } from './signal.js'
 
 /**
+ * A message of a DBC file: as it is parsed, and compiled so that its signals can be read and written.
+ *
  * @typedef {import('./signal.js').Signal} Signal
  * @typedef {import('./signal.js').SignalDefinition} SignalDefinition
  *
@@ -25,7 +27,7 @@ import { compileSignal } from './signal.js'
  * @property {boolean} extended
  * @property {string} name
  * @property {boolean} isParameterGroup  J1939 or NMEA 2000: matched by parameter group number
- * @property {number} length  data bytes as the DBC says
+ * @property {number} length  data bytes, by the DBC
  * @property {MessageSignal[]} signals
  * @property {number} bytes  fewest data bytes that hold one signal; 0 without signals
  *
@@ -49,10 +51,12 @@ export function compileMessage (parsed, warn) {
       warn(signal, fault)
       continue
     }
-    if (bytesNeeded(signal) > parsed.length) warn(signal, `reaches beyond the ${parsed.length} bytes of ${name}; read from longer frames only`)
+    if (bytesNeeded(signal) > parsed.length) {
+      warn(signal, `reaches beyond the ${parsed.length} bytes of ${name}; read from longer frames only`)
+    }
     const membership = multiplexing.membershipOf(signal)
     names.add(signal.name)
-    // A switch says what the frame holds: it is always available.
+    // A switch tells what the frame holds: it is always available.
     const compiled = compileSignal(signal, { marksMissing: parameterGroup && !signal.isSwitch, isSelected: membership.isSelected })
     signals.push({ ...compiled, ...membership })
   }

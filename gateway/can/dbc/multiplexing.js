@@ -12,7 +12,7 @@ import { bytesNeeded, rawReader } from './bits.js'
  * @property {string} condition  of a multiplexed signal, e.g. "mode is 1, 3-5"
  */
 
-/** A frame is read through all of them. */
+/** Every frame is read through all of them. */
 const MAX_LEVELS = 16
 
 /** Which signals of a message its switches select. */

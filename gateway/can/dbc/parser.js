@@ -32,7 +32,7 @@ const ATTRIBUTE_ENUM = new RegExp(String.raw`^BA_DEF_\s+BO_\s+${STRING}\s+ENUM\s
 const ATTRIBUTE_DEFAULT = new RegExp(String.raw`^BA_DEF_DEF_\s+${STRING}\s+(?:${STRING}|(\S+))$`)
 const ATTRIBUTE = new RegExp(String.raw`^BA_\s+${STRING}\s+` +
   String.raw`(?:BO_\s+(\d+)\s+|SG_\s+(\d+)\s+(\S+)\s+|(?:BU_|EV_)\s+\S+\s+)?(?:${STRING}|(\S+))$`)
-/** Names in full of what the format cuts to 32 characters. */
+/** The full names of what the format cuts to 32 characters. */
 const LONG_MESSAGE_NAME = 'SystemMessageLongSymbol'
 const LONG_SIGNAL_NAME = 'SystemSignalLongSymbol'
 
@@ -79,7 +79,7 @@ class DbcParser {
 
   /**
    * @param {import('./statements.js').Statement} statement
-   * @param {Record<string, (text: string, line: number) => string|void>} readers  each says what is wrong, if anything
+   * @param {Record<string, (text: string, line: number) => string|void>} readers  each returns what is wrong, if anything
    */
   #read ({ line, keyword, text, reason }, readers) {
     if (reason || !Object.hasOwn(readers, keyword)) return
@@ -99,7 +99,14 @@ class DbcParser {
       if (id > MAX_EXTENDED_ID) return `identifier ${number} exceeds 29 bits`
       const replaces = this.#messages.get(number)
       this.#current = {
-        id, extended: flagged || id > MAX_STANDARD_ID, name: match[2], length: Math.min(Number(match[3]), MAX_GROUP_BYTES), frameFormat: '', signals: new Map(), line, text
+        id,
+        extended: flagged || id > MAX_STANDARD_ID,
+        name: match[2],
+        length: Math.min(Number(match[3]), MAX_GROUP_BYTES),
+        frameFormat: '',
+        signals: new Map(),
+        line,
+        text
       }
       this.#messages.set(number, this.#current)
       if (replaces) return `replaces ${replaces.name} of line ${replaces.line}, which has the same identifier`
@@ -228,7 +235,7 @@ class DbcParser {
   }
 }
 
-/** The limits of a DBC; `[0|0]` says there are none. @param {number} minimum @param {number} maximum */
+/** The limits of a DBC; `[0|0]` means that there are none. @param {number} minimum @param {number} maximum */
 function rangeOf (minimum, maximum) {
   return minimum < maximum ? { minimum, maximum } : { minimum: -Infinity, maximum: Infinity }
 }

@@ -1,18 +1,20 @@
 import { rawLimits } from './bits.js'
 
 /**
+ * The values that a signal may have.
+ *
  * @typedef {import('./signal.js').SignalDefinition} SignalDefinition
- * @typedef {{low: bigint, high: bigint}} RawRange  signed as the signal is; both are in it
+ * @typedef {{low: bigint, high: bigint}} RawRange  signed as the signal is; both ends included
  */
 
 const MAX_FLOAT32 = 2 ** 128 - 2 ** 104
 
-/** What a limit may be beside a value that the signal can have, of the distance of two: both were decimal numbers once. */
+/** How far a limit may be from a value that the signal can have, in steps of the signal: both were decimal numbers once. */
 const TOLERANCE = 1e-6
 
 /**
  * The raw values of whole numbers that a signal may have: what its bits hold, without "not available", in the range of the DBC. A range
- * that leaves none is not believed.
+ * that leaves no value is ignored.
  * @param {SignalDefinition} definition
  * @param {bigint|undefined} notAvailable
  * @returns {RawRange}
@@ -33,7 +35,8 @@ export function rawRange (definition, notAvailable) {
  */
 export function floatRange ({ floatBits, factor, offset, minimum, maximum }) {
   const largest = floatBits === 32 ? MAX_FLOAT32 : Number.MAX_VALUE
-  const limits = [-largest, largest].map(float => Math.max(-Number.MAX_VALUE, Math.min(float * factor + offset, Number.MAX_VALUE))).sort((a, b) => a - b)
+  const physical = (/** @type {number} */ float) => Math.max(-Number.MAX_VALUE, Math.min(float * factor + offset, Number.MAX_VALUE))
+  const limits = [-largest, largest].map(physical).sort((a, b) => a - b)
   return { low: Math.max(limits[0], minimum), high: Math.min(limits[1], maximum) }
 }
 

@@ -5,12 +5,11 @@ import { rawLimits, rawWriter } from './bits.js'
  * @typedef {import('./signal.js').SignalDefinition} SignalDefinition
  * @typedef {import('./signal.js').Value} Value
  * @typedef {(data: Uint8Array, value: unknown) => void} Write  writes a physical value (a number, bigint, boolean, the name of one of its
- *   values, or digits), to the nearest that the
- *   signal can have; undefined and null are "not available", 0 where there is no such thing. All other bits are left. Throws a SluiceError
- *   SLUICE_CAN_ENCODE.
+ *   values, or digits), to the nearest that the signal can have; undefined and null are "not available", or 0 where the signal has no such
+ *   value. All other bits stay. Throws a SluiceError SLUICE_CAN_ENCODE.
  *
  * @typedef {object} Abilities  what else is known of the signal
- * @property {boolean} isExact  its values are whole numbers beyond those that a double holds
+ * @property {boolean} isExact  its values are whole numbers that a double cannot hold exactly
  * @property {Value} minimum
  * @property {Value} maximum
  * @property {import('./signal-range.js').RawRange|null} range  null for a float
@@ -32,7 +31,8 @@ export function compileWriter (definition, abilities) {
   const rawByText = new Map(Array.from(choices, ([raw, text]) => [text, raw]))
   const [lowest, highest] = rawLimits(definition)
   const refuse = refusalOf(definition, abilities)
-  const toRaw = floatBits ? floatToRaw(definition, abilities, refuse) : isExact ? exactToRaw(definition, abilities, refuse) : numberToRaw(definition, abilities, refuse)
+  const converter = floatBits ? floatToRaw : isExact ? exactToRaw : numberToRaw
+  const toRaw = converter(definition, abilities, refuse)
 
   return (data, value) => {
     if (value === undefined || value === null) return writeRaw(data, absent)
@@ -56,7 +56,7 @@ function floatToRaw ({ floatBits, factor, offset }, { minimum, maximum }, refuse
   }
 }
 
-/** What a float may be beyond a limit, which was a decimal number once. @param {number} limit */
+/** How far a float may be beyond a limit, which was a decimal number once. @param {number} limit */
 function slack (limit) {
   return Math.abs(limit) * FLOAT_TOLERANCE
 }
@@ -82,7 +82,7 @@ function exactToRaw (definition, { range }, refuse) {
   const [factor, offset] = [BigInt(definition.factor), BigInt(definition.offset)]
   return value => {
     const twice = 2n * (toBigInt(value, refuse) - offset)
-    // To the nearest: division of bigints drops what is behind the point.
+    // To the nearest: the division of bigints drops the fraction.
     const raw = (twice + (twice < 0n === factor < 0n ? factor : -factor)) / (2n * factor)
     if (raw < low || raw > high) throw refuse(value)
     return raw

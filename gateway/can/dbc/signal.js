@@ -3,6 +3,8 @@ import { floatRange, rawRange } from './signal-range.js'
 import { bitsOfFloat, compileWriter } from './signal-writer.js'
 
 /**
+ * A signal of a message: where its bits are, what they mean, and how they are read.
+ *
  * @typedef {object} SignalDefinition
  * @property {string} name
  * @property {string} unit
@@ -28,9 +30,9 @@ import { bitsOfFloat, compileWriter } from './signal-writer.js'
  * @property {Value} maximum
  * @property {number} step  from one value to the next; 0 for a float
  * @property {Map<bigint, string>} choices  names of raw values, if any
- * @property {(data: Uint8Array) => Value|string|undefined} read  undefined where the frame does not hold it or says "not available"; text
+ * @property {(data: Uint8Array) => Value|string|undefined} read  undefined where the frame does not hold it or has "not available"; text
  *   only where texts are asked for
- * @property {(data: Uint8Array) => string|undefined} readText  the name of its raw value, else the value's digits
+ * @property {(data: Uint8Array) => string|undefined} readText  the name of its raw value, otherwise the value's digits
  * @property {import('./signal-writer.js').Write} write
  */
 
@@ -57,7 +59,7 @@ export function compileSignal (definition, { marksMissing, isSelected }) {
     const raw = readRaw(data)
     return raw === missing ? undefined : toPhysical(raw)
   }
-  /** A name that the table gives to "not available" says more than a missing value. @param {Uint8Array} data */
+  /** A name that the table has for "not available" tells more than a missing value. @param {Uint8Array} data */
   const readText = data => {
     if (data.length < bytes) return undefined
     const raw = readRaw(data)
@@ -124,7 +126,7 @@ function converter ({ length, signed, floatBits, factor, offset }, type) {
   }
 }
 
-/** From here on a signed value is taken to have one to spare even where the DBC does not say so. */
+/** From this length on, a signed value is taken to have one to spare even where the DBC's range includes it. */
 const SPARING_BITS = 16
 
 /**

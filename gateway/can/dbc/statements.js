@@ -1,9 +1,9 @@
 /**
- * A DBC file cut into its statements, so that a broken one costs no other.
+ * A DBC file cut into its statements, so that a broken one does not affect the others.
  *
  * @typedef {object} Statement
  * @property {number} line  where it begins, from 1
- * @property {string} keyword  "BO_", "SG_", …; "" where the line begins no statement
+ * @property {string} keyword  "BO_", "SG_", …; "" where the line is not the start of a statement
  * @property {string} text  from the keyword on; of several lines where it ends with a semicolon
  * @property {string} [reason]  set when the statement is broken
  */
@@ -13,7 +13,7 @@ const KEYWORD = new RegExp(`^(${[
   'SIG_VALTYPE_', 'SIG_TYPE_REF_', 'SIGTYPE_VALTYPE_', 'SG_MUL_VAL_', 'CM_', 'VAL_TABLE_', 'VAL_', 'FILTER', 'CAT_DEF_', 'CAT_',
   'BA_DEF_DEF_REL_', 'BA_DEF_DEF_', 'BA_DEF_SGTYPE_', 'BA_SGTYPE_', 'BA_DEF_REL_', 'BA_DEF_', 'BA_REL_', 'BA_'
 ].join('|')})(?=[\\s:"]|$)`)
-/** Longer ones would be no work for regular expressions. */
+/** Longer ones would keep regular expressions busy for too long. */
 const MAX_STATEMENT_CHARACTERS = 2 ** 20
 const MAX_SHOWN_CHARACTERS = 1000
 const ENDS_WITH_ITS_LINE = new Set(['VERSION', 'NS_', 'BS_', 'BU_', 'BO_', 'SG_'])
@@ -29,7 +29,7 @@ export function * dbcStatements (text) {
     const first = lines[at].trim()
     if (first === '' || first.startsWith('//')) continue
     const keyword = KEYWORD.exec(first)?.[1] ?? ''
-    // Below NS_ stand bare keywords, below BU_ perhaps more names.
+    // Below NS_ are bare keywords, below BU_ perhaps more names.
     if (listing && /^[\w\s]+$/.test(first) && (keyword === '' || keyword === first)) continue
     listing = keyword === 'NS_' || keyword === 'BU_'
 

@@ -4,7 +4,7 @@
 
 const PDU2_FIRST_FORMAT = 240
 
-/** What the transport protocol carries at most: 255 packets of 7 bytes (SAE J1939-21). */
+/** The longest message of the transport protocol: 255 packets of 7 bytes (SAE J1939-21). */
 export const MAX_GROUP_BYTES = 255 * 7
 
 /** The parameter group number. Below PDU format 240 the next byte is a destination, which is not part of it. @param {number} id */

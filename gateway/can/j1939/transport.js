@@ -1,9 +1,8 @@
 import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './identifier.js'
 
 /**
- * Messages longer than a frame, put together again: the transport protocol of SAE J1939-21 (9 to 1785 bytes, to all or between two nodes)
- * and the fast packets of NMEA 2000
- * (up to 223 bytes).
+ * Messages longer than a frame, reassembled: the transport protocol of SAE J1939-21 (9 to 1785 bytes, to all or between two nodes) and the
+ * fast packets of NMEA 2000 (up to 223 bytes).
  *
  * @typedef {import('../candump/line.js').Frame} Frame
  *
@@ -15,7 +14,7 @@ import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, source
  * @property {number} next  number of the packet that is due
  * @property {number} received  the greatest number of those in sequence
  * @property {number} packets  number of the last packet
- * @property {boolean} isManaged  by its receiver, which may ask for packets again
+ * @property {boolean} isManaged  its receiver may ask for packets again
  * @property {boolean} isBroken  a packet is missing until the receiver asks for it
  * @property {bigint} lastNs
  * @property {bigint} timeoutNs
@@ -37,10 +36,10 @@ const ABORT = 255
 
 const BYTES_PER_PACKET = 7
 const FIRST_FAST_BYTES = 6
-/** Below are the groups of J1939, which never come as fast packets, however long. */
+/** Lower groups are of J1939 and never come as fast packets, however long. */
 const FIRST_FAST_GROUP = 0x1ED00
 const MAX_FAST_BYTES = 223
-const LEAST_BYTES = 9
+const MIN_TRANSFER_BYTES = 9
 const EVERYONE = 0xFF
 
 // J1939-21: T1 between the packets of one sender, T2 and T3 where it is the other's turn. NMEA 2000 has the first too.
@@ -61,9 +60,8 @@ const ADDRESS_MASK = 0x3FFFFFF
 export class TransportAssembler {
   /**
    * Live. `transfers`: messages complete. `timeouts`: given up as nothing more came. `sequenceErrors`: a packet or the beginning was
-   * missing, or came out of place. `aborted`: given up by a node, which
-   * said so or began another in its place. `tooMany`: not begun as 256 others were open. `unsupported`: of the extended protocol (beyond
-   * 1785 bytes), or announced as no transfer can be.
+   * missing or out of order. `aborted`: given up by a node, which announced that or began another instead. `tooMany`: not begun as 256
+   * others were open. `unsupported`: of the extended protocol (beyond 1785 bytes), or announced with impossible lengths.
    */
   counters = { transfers: 0, timeouts: 0, sequenceErrors: 0, aborted: 0, tooMany: 0, unsupported: 0 }
   #isFastPacket
@@ -73,7 +71,7 @@ export class TransportAssembler {
 
   /**
    * @param {{isFastPacket?: (pgn: number) => boolean}} [options]  which parameter groups of NMEA 2000 come as fast packets: nothing in a
-   *   frame tells. Not asked of J1939's
+   *   frame tells. Not asked for those of J1939
    */
   constructor ({ isFastPacket = () => false } = {}) {
     this.#isFastPacket = isFastPacket
@@ -83,10 +81,9 @@ export class TransportAssembler {
   get open () { return this.#open.size }
 
   /**
-   * The frame itself where it is a message of its own; null where it controls a transfer or holds a part; with the last part the whole
-   * message, as a frame of up to 1785 bytes that has the
-   * time, `stamp` included, of this last frame, the identifier of the message (priority and source address are the sender's), and its
-   * destination, 255 for all.
+   * The frame itself where it is a whole message; null where it controls a transfer or carries a packet; with the last packet the whole
+   * message, as a frame of up to 1785 bytes that has the time, `stamp` included, of this last frame, the identifier of the message
+   * (priority and source address are the sender's), and its destination, 255 for all.
    * @param {Frame} frame
    * @param {bigint} ns  when it was on the bus; of any clock, as only the time between frames matters
    * @returns {Frame|null}
@@ -125,7 +122,7 @@ export class TransportAssembler {
   #announce ({ bus, id, data }, pgn, ns) {
     const bytes = data[1] | data[2] << 8
     const packets = data[3]
-    if (bytes < LEAST_BYTES || bytes > MAX_GROUP_BYTES || packets !== Math.ceil(bytes / BYTES_PER_PACKET)) return this.#refuse()
+    if (bytes < MIN_TRANSFER_BYTES || bytes > MAX_GROUP_BYTES || packets !== Math.ceil(bytes / BYTES_PER_PACKET)) return this.#refuse()
     const sender = sourceAddressOf(id)
     const receiver = destinationOf(id)
     const isManaged = receiver !== EVERYONE
@@ -146,7 +143,7 @@ export class TransportAssembler {
   }
 
   /**
-   * The receiver says which packet is to come next: an earlier one where it has lost it.
+   * The receiver asks for the packet that is to come next: an earlier one where it has lost it.
    * @param {string} key
    * @param {number} pgn
    * @param {Uint8Array} control
@@ -240,7 +237,7 @@ export class TransportAssembler {
     transfer.next++
     transfer.received = Math.max(transfer.received, number)
     if (!isComplete(transfer)) return null
-    if (!transfer.isManaged) this.#open.delete(key) // else its receiver may still ask for packets again
+    if (!transfer.isManaged) this.#open.delete(key) // otherwise its receiver may still ask for packets again
     return this.#complete(frame, transfer.id, data)
   }
 
@@ -313,7 +310,7 @@ function isComplete ({ received, packets }) {
 }
 
 /**
- * In either direction: a log that begins anew, or a clock that is set back, leaves nothing open.
+ * In either direction: when a log begins anew or a clock is set back, nothing stays open.
  * @param {bigint} ns
  * @param {bigint} thenNs
  * @param {bigint} limitNs

@@ -6,9 +6,9 @@ import { sourceAddressOf } from '../j1939/identifier.js'
  * @typedef {import('../candump/line.js').Frame} Frame
  */
 
-/** What stands in a cell that is marked as missing. */
+/** The content of a cell that is marked as missing. */
 const BLANK = { float64: NaN, int64: 0n, string: '' }
-/** A bus has many messages, and a batch few rows of each: there is room for more once more have come. */
+/** A bus has many messages, and a batch few rows of each: the room grows with the rows. */
 const FIRST_ROOM = 16
 
 /**
@@ -68,7 +68,7 @@ export class MessageRows {
     }
   }
 
-  /** The rows gathered so far, which are forgotten here. */
+  /** The batch of the rows gathered so far; it begins anew. */
   take () {
     const rows = this.#rows
     const batch = new Batch({

@@ -1,4 +1,4 @@
-/** A log, or someone's messages, can name any number of buses: those that come later share one place. */
+/** A log, or someone's messages, can name any number of buses: the later ones share one place. */
 const MAX_BUSES = 32
 const OTHER_BUSES = 'others'
 

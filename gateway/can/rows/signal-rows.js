@@ -11,9 +11,9 @@ import { RowsByBus } from './rows-by-bus.js'
  */
 
 /**
- * Rows of signals: a source per message, `<name>.<message>`, in which each frame is a row, or where J1939 and NMEA 2000 send one in several,
- * each message. It counts what the DBC file does not know (`unknownIds`), what is too short for any signal (`undecodable`), and what holds no
- * signal: `errorFrames`, and as `otherFrames` remote frames and messages that have none.
+ * Rows of signals: a source per message, `<name>.<message>`, with a row for each frame, or for each message that J1939 or NMEA 2000 sends
+ * in several frames. It counts ids that the DBC file does not know (`unknownIds`), frames too short for any signal (`undecodable`), and
+ * what holds no signal: `errorFrames`, and as `otherFrames` remote frames and messages without signals.
  * @implements {Sorter}
  */
 export class SignalSorter {

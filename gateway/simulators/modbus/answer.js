@@ -52,13 +52,13 @@ function each (codes, make) {
 
 /** @param {Area} area @returns {Handler} */
 function reading (area) {
-  const most = isBits(area) ? MAX_READ.bits : MAX_READ.registers
+  const max = isBits(area) ? MAX_READ.bits : MAX_READ.registers
   return (unit, request, moment) => {
     if (request.byteLength !== 5) return ILLEGAL_VALUE
     const [address, count] = [request.getUint16(1), request.getUint16(3)]
-    if (count < 1 || count > most) return ILLEGAL_VALUE
+    if (count < 1 || count > max) return ILLEGAL_VALUE
     if (!unit.has(area, address, count)) return ILLEGAL_ADDRESS
-    return { pdu: reply(request.getUint8(0), isBits(area), unit.read(area, address, count, moment)) }
+    return { pdu: reply(request.getUint8(0), area, unit.read(area, address, count, moment)) }
   }
 }
 
@@ -75,14 +75,16 @@ function writingOne (area) {
 
 /** @param {Area} area @returns {Handler} */
 function writingSeveral (area) {
-  const most = isBits(area) ? MAX_WRITTEN.bits : MAX_WRITTEN.registers
+  const max = isBits(area) ? MAX_WRITTEN.bits : MAX_WRITTEN.registers
   return (unit, request) => {
     if (request.byteLength < 6) return ILLEGAL_VALUE
     const [address, count, bytes] = [request.getUint16(1), request.getUint16(3), request.getUint8(5)]
-    if (count < 1 || count > most || bytes !== (isBits(area) ? count + 7 >>> 3 : 2 * count) || request.byteLength !== 6 + bytes) return ILLEGAL_VALUE
+    if (count < 1 || count > max || bytes !== bytesOf(area, count) || request.byteLength !== 6 + bytes) return ILLEGAL_VALUE
     if (!unit.has(area, address, count)) return ILLEGAL_ADDRESS
-    const at = isBits(area) ? (/** @type {number} */ i) => request.getUint8(6 + (i >>> 3)) >>> (i & 7) & 1 : (/** @type {number} */ i) => request.getUint16(6 + 2 * i)
-    return written(unit, request, area, address, Uint16Array.from({ length: count }, (_, i) => at(i)))
+    const bitAt = (/** @type {number} */ i) => request.getUint8(6 + (i >>> 3)) >>> (i & 7) & 1
+    const registerAt = (/** @type {number} */ i) => request.getUint16(6 + 2 * i)
+    const valueAt = isBits(area) ? bitAt : registerAt
+    return written(unit, request, area, address, Uint16Array.from({ length: count }, (_, i) => valueAt(i)))
   }
 }
 
@@ -103,14 +105,19 @@ function written (unit, request, area, address, values) {
   }
 }
 
-/** @param {number} functionCode @param {boolean} areBits @param {Uint16Array} values */
-function reply (functionCode, areBits, values) {
-  const bytes = areBits ? values.length + 7 >>> 3 : 2 * values.length
+/** @param {Area} area @param {number} count  of bits or registers */
+function bytesOf (area, count) {
+  return isBits(area) ? count + 7 >>> 3 : 2 * count
+}
+
+/** @param {number} functionCode @param {Area} area @param {Uint16Array} values */
+function reply (functionCode, area, values) {
+  const bytes = bytesOf(area, values.length)
   const pdu = new Uint8Array(2 + bytes)
   pdu[0] = functionCode
   pdu[1] = bytes
   values.forEach((value, i) => {
-    if (areBits) {
+    if (isBits(area)) {
       pdu[2 + (i >>> 3)] |= value << (i & 7)
     } else {
       pdu[2 + 2 * i] = value >>> 8

@@ -13,7 +13,7 @@ export const FAULTS = {
   'bad-crc': 'Wrong checksum (RTU)'
 }
 
-/** Those that are for one kind of framing only. @type {Record<string, 'tcp'|'rtu'>} */
+/** The framing of those that are for one kind only. @type {Record<string, 'tcp'|'rtu'>} */
 export const FRAMING_OF = { 'wrong-transaction': 'tcp', 'bad-crc': 'rtu' }
 
 const properties = {
@@ -67,7 +67,7 @@ export const rowSchema = {
   properties: { fault: { ...fault, enum: Object.keys(FAULTS), default: 'silence' }, ...properties }
 }
 
-/** A fault that comes while it runs: "none" ends all that there are, "offline" closes the connections and takes no others. */
+/** A fault that is set while it runs: "none" ends all faults, "offline" closes the connections and accepts no others. */
 export const commandSchema = {
   type: 'object',
   required: ['fault'],
@@ -77,7 +77,7 @@ export const commandSchema = {
     seconds: {
       type: 'number',
       title: 'Seconds',
-      description: 'How long; 0 until there is to be none.',
+      description: 'How long; 0: until "none" ends it.',
       minimum: 0,
       maximum: 1_000_000,
       'x-unit': 's',

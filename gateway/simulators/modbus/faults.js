@@ -24,7 +24,7 @@ import { readUnits } from './units.js'
  *
  * @typedef {object} Exchange  what a fault can spoil
  * @property {import('./framing.js').Request} request
- * @property {() => Uint8Array} perform  does what is asked; gives the PDU of the reply
+ * @property {() => Uint8Array} perform  does what is asked, and returns the PDU of the reply
  * @property {(address: {transaction: number, unit: number}, pdu: Uint8Array) => Uint8Array} frame
  * @property {() => number} random  0 to 1
  *
@@ -32,7 +32,7 @@ import { readUnits } from './units.js'
  */
 
 const MAX_FAULTS = 100
-const MAX_GARBAGE = 32
+const MAX_GARBAGE_BYTES = 32
 const NS_PER_S = 1e9
 
 /** What comes of a request. @type {Record<Kind, (exchange: Exchange, row: Row) => Reply|null>} */
@@ -42,7 +42,7 @@ const effects = {
   exception: ({ request, frame }, { exception }) => ({ bytes: frame(request, exceptionTo(request.pdu, exception)) }),
   'wrong-length': ({ request, frame, perform }) => ({ bytes: frame(request, perform().slice(0, -1)) }),
   garbage: exchange => {
-    const noise = Uint8Array.from({ length: 1 + Math.floor(exchange.random() * MAX_GARBAGE) }, () => exchange.random() * 256)
+    const noise = Uint8Array.from({ length: 1 + Math.floor(exchange.random() * MAX_GARBAGE_BYTES) }, () => exchange.random() * 256)
     return { bytes: exchange.random() < 0.5 ? noise : Buffer.concat([noise, right(exchange)]) }
   },
   drop: exchange => {
@@ -50,7 +50,9 @@ const effects = {
     return { bytes: bytes.subarray(0, bytes.length >>> 1), hangsUp: true }
   },
   'wrong-unit': ({ request, frame, perform }) => ({ bytes: frame({ ...request, unit: request.unit % 247 + 1 }, perform()) }),
-  'wrong-transaction': ({ request, frame, perform }) => ({ bytes: frame({ ...request, transaction: request.transaction ^ 0x8000 }, perform()) }),
+  'wrong-transaction': ({ request, frame, perform }) => {
+    return { bytes: frame({ ...request, transaction: request.transaction ^ 0x8000 }, perform()) }
+  },
   'bad-crc': exchange => {
     const bytes = right(exchange)
     bytes[bytes.length - 1] ^= 0xFF
@@ -91,7 +93,7 @@ export class Faults {
   }
 
   /**
-   * Has a fault happen from now on, in place of one of the same kind and units.
+   * Has a fault happen from now on, instead of one of the same kind and units.
    * @param {Command & {fault: Kind}} command
    * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_MODBUS_FAULT
    */
@@ -101,7 +103,9 @@ export class Faults {
     const added = this.#fault(row, untilNs)
     this.#forgetPast()
     const others = this.#faults.filter(({ row: { fault, unit } }) => fault !== row.fault || unit !== row.unit)
-    if (others.length >= MAX_FAULTS) throw new SluiceError('SLUICE_MODBUS_FAULT', `There are ${MAX_FAULTS} faults already.`, { fix: 'End them with {fault: "none"}.' })
+    if (others.length >= MAX_FAULTS) {
+      throw new SluiceError('SLUICE_MODBUS_FAULT', `There are ${MAX_FAULTS} faults already.`, { fix: 'End them with {fault: "none"}.' })
+    }
     this.#faults = [added, ...others]
   }
 
@@ -137,7 +141,8 @@ export class Faults {
   #fault (row, untilNs) {
     const needed = FRAMING_OF[row.fault]
     if (needed && needed !== this.#framing) {
-      throw new SluiceError('SLUICE_OPTIONS', `The fault ${row.fault} is for connections of ${needed === 'tcp' ? 'Modbus TCP' : 'RTU'} only.`)
+      const kind = needed === 'tcp' ? 'Modbus TCP' : 'RTU'
+      throw new SluiceError('SLUICE_OPTIONS', `The fault ${row.fault} is for connections of ${kind} only.`)
     }
     return { row, units: row.unit === '' ? null : readUnits(row.unit), untilNs }
   }
@@ -150,14 +155,20 @@ export class Faults {
  */
 export function readCommand (given) {
   const known = Object.keys(commandSchema.properties)
-  const stray = typeof given === 'object' && given !== null && !Array.isArray(given) ? Object.keys(given).find(key => !known.includes(key)) : 'it'
-  if (stray !== undefined) {
-    throw new SluiceError('SLUICE_MODBUS_FAULT', `${stray === 'it' ? 'A fault is an object' : `A fault has no "${stray}"`}: it has ${known.join(', ')}.`, { fix: 'Send for example {"fault": "silence", "unit": 3, "seconds": 10}.' })
-  }
-  return readOptions(commandSchema, /** @type {object} */ (given))
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw misuse('A fault is an object', known)
+  const stray = Object.keys(given).find(key => !known.includes(key))
+  if (stray !== undefined) throw misuse(`A fault has no "${stray}"`, known)
+  return readOptions(commandSchema, given)
 }
 
-/** The frame of the reply as it ought to be. @param {Omit<Exchange, 'random'>} exchange */
+/** @param {string} text @param {string[]} known */
+function misuse (text, known) {
+  return new SluiceError('SLUICE_MODBUS_FAULT', `${text}: it has ${known.join(', ')}.`, {
+    fix: 'Send for example {"fault": "silence", "unit": 3, "seconds": 10}.'
+  })
+}
+
+/** The right frame of the reply. @param {Omit<Exchange, 'random'>} exchange */
 function right ({ request, frame, perform }) {
   return frame(request, perform())
 }

@@ -12,7 +12,7 @@ import { RtuRequests } from './rtu-requests.js'
  *
  * @typedef {object} Intake
  * @property {Request[]} requests
- * @property {number} bad  stretches of bytes that are no request
+ * @property {number} bad  stretches of bytes that are not a request
  * @property {boolean} [isLost]  and nothing that follows can be understood
  *
  * @typedef {object} ServerFraming

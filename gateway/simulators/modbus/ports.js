@@ -5,7 +5,7 @@ import { SluiceError } from '../../base/errors.js'
 import { serial } from '../../modbus/wire/transport.js'
 
 /**
- * Where masters come from: open until it is closed, and then it can be opened again.
+ * Where masters connect. It can be opened again after it is closed.
  *
  * @typedef {object} Port
  * @property {() => Promise<string>} open  its address in words. Throws SLUICE_MODBUS_LISTEN, SLUICE_MODBUS_SERIALPORT
@@ -79,13 +79,13 @@ export function serialPort (settings, accept) {
 }
 
 /**
- * An adapter that is pulled out says so only to who writes, and a device writes only when it is asked: so its place is looked at.
+ * A pulled-out adapter is an error only when something is written, and a device writes only when it is asked: so the path is watched.
  * @param {import('../../modbus/wire/transport.js').Connection} connection @param {string} path
  */
 function endWhenGone ({ stream, end }, path) {
-  const placeNow = () => stat(path).then(({ dev, ino }) => `${dev} ${ino}`, () => '')
-  const place = placeNow()
-  const timer = setInterval(async () => { if (await placeNow() !== await place) end().catch(() => {}) }, LOOK_MS)
+  const fileNow = () => stat(path).then(({ dev, ino }) => `${dev} ${ino}`, () => '')
+  const file = fileNow()
+  const timer = setInterval(async () => { if (await fileNow() !== await file) end().catch(() => {}) }, LOOK_MS)
   stream.once('close', () => clearInterval(timer))
 }
 
@@ -93,7 +93,9 @@ function endWhenGone ({ stream, end }, path) {
 function cannotListen (error, host, port) {
   return new SluiceError('SLUICE_MODBUS_LISTEN', `The simulator cannot listen on ${host}:${port} (${error.code}).`, {
     cause: error,
-    fix: error.code === 'EADDRINUSE' ? 'Another program has that port: stop it, or choose another port.' : 'Choose a port above 1023 and an address of this machine.'
+    fix: error.code === 'EADDRINUSE'
+      ? 'Another program has that port: stop it, or choose another port.'
+      : 'Choose a port above 1023 and an address of this machine.'
   })
 }
 

@@ -1,20 +1,20 @@
 import { crc16 } from '../../modbus/wire/crc16.js'
 
 const NOTHING = new Uint8Array(0)
-const SHORTEST = 4
-const LONGEST = 256
+const MIN_BYTES = 4
+const MAX_BYTES = 256
 const LENGTH_UNKNOWN = null
 const INCOMPLETE = Infinity
 
 /**
- * Finds the requests in what a device hears on its line, however it is cut. A request ends where its function says; that of a function
- * unknown here ends with silence on the line.
+ * Finds the requests in what a device hears on its line, however it is cut into chunks. The length of a request follows from its function;
+ * one of a function unknown here ends with silence on the line.
  */
 export class RtuRequests {
   #rest = NOTHING
   #isNoise = false
 
-  /** Whether something has come that may go on. */
+  /** Whether the start of a request may have come. */
   get isWaiting () { return this.#rest.length > 0 }
 
   /**
@@ -27,7 +27,7 @@ export class RtuRequests {
   }
 
   /**
-   * The line has been silent: what has begun does not go on.
+   * The line has been silent: what has begun is over.
    * @param {(unit: number, pdu: Uint8Array) => void} take
    * @returns {number} as above
    */
@@ -43,9 +43,9 @@ export class RtuRequests {
     let stretches = 0
     while (at < bytes.length) {
       const left = bytes.length - at
-      const length = frameLength(bytes, at) ?? (isOver || left > LONGEST ? left : INCOMPLETE)
+      const length = frameLength(bytes, at) ?? (isOver || left > MAX_BYTES ? left : INCOMPLETE)
       if (length > left && !isOver) break
-      if (length >= SHORTEST && length <= Math.min(left, LONGEST) && crc16(bytes, at, at + length) === 0) {
+      if (length >= MIN_BYTES && length <= Math.min(left, MAX_BYTES) && crc16(bytes, at, at + length) === 0) {
         take(bytes[at], bytes.slice(at + 1, at + length - 2))
         at += length
         this.#isNoise = false

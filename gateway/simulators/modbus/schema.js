@@ -15,16 +15,29 @@ const row = {
       title: 'Area',
       description: 'Which kind of registers or bits.',
       enum: ['holding-registers', 'input-registers', 'coils', 'discrete-inputs'],
-      'x-labels': { 'holding-registers': 'Holding registers', 'input-registers': 'Input registers', coils: 'Coils', 'discrete-inputs': 'Discrete inputs' },
+      'x-labels': {
+        'holding-registers': 'Holding registers',
+        'input-registers': 'Input registers',
+        coils: 'Coils',
+        'discrete-inputs': 'Discrete inputs'
+      },
       default: 'holding-registers'
     },
     address: { type: 'integer', title: 'Address', description: 'Of its first register, from 0.', minimum: 0, maximum: 65535, default: 0 },
-    unit: { type: 'string', title: 'Units', description: 'The units that have it; empty for all.', pattern: UNITS_PATTERN, examples: ['1, 5-12'], 'x-labels': { '': 'all' }, default: '' },
+    unit: {
+      type: 'string',
+      title: 'Units',
+      description: 'The units that have it; empty for all.',
+      pattern: UNITS_PATTERN,
+      examples: ['1, 5-12'],
+      'x-labels': { '': 'all' },
+      default: ''
+    },
     type: {
       type: 'string',
       title: 'Type',
-      description: 'What the registers hold; whole numbers are rounded and kept within their range. A coil or discrete input is a bit ' +
-        'in any case.',
+      description: 'What the registers hold; whole numbers are rounded and kept within their range. A coil or discrete input is always ' +
+        'a bit.',
       enum: NUMBER_TYPES,
       default: 'uint16'
     },
@@ -32,13 +45,24 @@ const row = {
     shape: {
       type: 'string',
       title: 'Shape',
-      description: 'How the value moves. A counter and a time begin again after the highest number of their type.',
+      description: 'How the value changes. A counter and a time begin again after the highest number of their type.',
       enum: Object.keys(SHAPES),
       'x-labels': SHAPES,
       default: 'constant'
     },
-    value: { type: 'number', title: 'Value', description: 'The constant, the first one of a counter, the middle of a sine or of random values.', default: 0 },
-    amplitude: { type: 'number', title: 'Amplitude', description: 'How far a sine or random value goes from the middle, either way.', minimum: 0, default: 1 },
+    value: {
+      type: 'number',
+      title: 'Value',
+      description: 'The constant, the first value of a counter, the middle of a sine or of random values.',
+      default: 0
+    },
+    amplitude: {
+      type: 'number',
+      title: 'Amplitude',
+      description: 'How far a sine or random value goes from the middle, either way.',
+      minimum: 0,
+      default: 1
+    },
     periodS: {
       type: 'number',
       title: 'Period',
@@ -56,13 +80,13 @@ const defaults = Object.fromEntries(Object.entries(row.properties).map(([name, p
 export const schema = {
   type: 'object',
   title: 'Modbus simulator',
-  description: 'Modbus devices that answer with values that move, and with the faults that are asked for.',
+  description: 'Modbus devices that answer with changing values, and with faults on demand.',
   properties: {
     connection: {
       type: 'string',
       title: 'Connection',
       description: 'How it is reached. On a serial line it needs a port of its own; a pair of adapters, or of virtual ports, connects ' +
-        'it with the port of the one who asks.',
+        'it with the port of the master.',
       enum: ['tcp', 'rtu', 'rtu-over-tcp'],
       'x-labels': { tcp: 'TCP', rtu: 'RTU: serial line', 'rtu-over-tcp': 'RTU over TCP' },
       default: 'tcp'
@@ -70,7 +94,7 @@ export const schema = {
     host: {
       type: 'string',
       title: 'Listen on',
-      description: '127.0.0.1 is reached from this machine only, 0.0.0.0 from every network. Modbus asks nobody for a password.',
+      description: '127.0.0.1 is reached from this machine only, 0.0.0.0 from every network. Modbus has no passwords.',
       minLength: 1,
       'x-when': onNetwork,
       default: '127.0.0.1'
@@ -78,7 +102,7 @@ export const schema = {
     port: {
       type: 'integer',
       title: 'Port',
-      description: 'TCP port to listen on; 0 takes a free one. That of Modbus, 502, is for administrators on many machines.',
+      description: 'TCP port to listen on; 0 takes a free one. The port of Modbus, 502, needs administrator rights on many machines.',
       minimum: 0,
       maximum: 65535,
       'x-when': onNetwork,
@@ -92,7 +116,7 @@ export const schema = {
       type: 'string',
       title: 'Units',
       description: 'The devices there are, for example 1, 3, 5-12. Others do not answer. Unit 0, unless it is one of them, addresses ' +
-        'all; that is not answered.',
+        'all; it is not answered.',
       minLength: 1,
       pattern: UNITS_PATTERN,
       examples: ['1, 3, 5-12'],
@@ -101,7 +125,7 @@ export const schema = {
     registers: {
       type: 'array',
       title: 'Registers',
-      description: 'What moves. A register or coil that is written keeps what was written.',
+      description: 'Values that change. A register or coil that is written keeps what was written.',
       maxItems: 1000,
       default: [
         { address: 0, shape: 'counter' },
@@ -124,7 +148,7 @@ export const schema = {
     faults: {
       type: 'array',
       title: 'Faults',
-      description: 'What goes wrong from the start on. To each request, the first that its probability brings about happens.',
+      description: 'What goes wrong from the start on. Each request gets the first fault that its probability selects.',
       maxItems: 100,
       default: [],
       items: fault

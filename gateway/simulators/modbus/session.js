@@ -10,15 +10,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
  *
  * @typedef {object} SessionEvents
  * @property {(request: import('./framing.js').Request) => Reply|null} request  null where there is no reply
- * @property {(stretches: number) => void} bad  so many times came something that is no request
+ * @property {(stretches: number) => void} bad  how many stretches of bytes came that are not a request
  * @property {(error: unknown) => void} failed  of the simulator itself; the connection is closed
  * @property {() => void} closed  called once
  */
 
-/** Silence after which a request on a serial line does not go on: more than a converter to TCP puts between its parts. */
+/** Silence that ends a request on a serial line: longer than a converter to TCP puts between its parts. */
 const SILENCE_MS = 100
 
-/** One connection. Its requests are answered one after another, in their order; until that is done no more are read. */
+/** One connection. Its requests are answered one after another, in order; until that is done no more are read. */
 export class Session {
   #stream
   #framing
@@ -66,7 +66,8 @@ export class Session {
     /** @type {Uint8Array[]} */
     const ready = []
     const send = async () => {
-      if (ready.length > 0 && !this.#stream.write(Buffer.concat(ready.splice(0)))) await once(this.#stream, 'drain', { signal: this.#closing.signal })
+      if (ready.length === 0 || this.#stream.write(Buffer.concat(ready.splice(0)))) return
+      await once(this.#stream, 'drain', { signal: this.#closing.signal })
     }
     for (const request of requests) {
       const reply = this.#events.request(request)

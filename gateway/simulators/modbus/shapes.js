@@ -17,14 +17,14 @@ import { isBits } from '../../modbus/wire/pdu.js'
  *
  * @typedef {{elapsedS: number, wallS: number}} Moment  seconds since the start, and since 1970
  *
- * @typedef {object} Signal  what moves in one place
+ * @typedef {object} Signal  the value at one address
  * @property {import('../../modbus/wire/pdu.js').Area} area
  * @property {number} address
  * @property {number} count  registers, or bits
  * @property {(moment: Moment) => ArrayLike<number>} at
  */
 
-/** How a value can move. */
+/** How a value can change. */
 export const SHAPES = {
   constant: 'Constant',
   counter: 'Counter',
@@ -41,7 +41,9 @@ const shapes = {
   constant: ({ value }) => () => value,
   counter: ({ value, periodS }) => ({ elapsedS }) => value + Math.floor(elapsedS / periodS),
   sine: ({ value, amplitude, periodS }) => ({ elapsedS }) => value + amplitude * Math.sin(2 * Math.PI * elapsedS / periodS),
-  random: ({ value, amplitude, periodS }, seed) => ({ elapsedS }) => value + amplitude * (2 * fractionAt(seed, Math.floor(elapsedS / periodS)) - 1),
+  random: ({ value, amplitude, periodS }, seed) => ({ elapsedS }) => {
+    return value + amplitude * (2 * fractionAt(seed, Math.floor(elapsedS / periodS)) - 1)
+  },
   uptime: () => ({ elapsedS }) => Math.floor(elapsedS),
   time: () => ({ wallS }) => Math.floor(wallS)
 }

@@ -21,8 +21,8 @@ export { schema }
  * @typedef {object} Counters  since it was opened
  * @property {number} requests  to its units
  * @property {number} writes  of them that were done
- * @property {number} otherUnits  requests to units that it has not
- * @property {number} badRequests  stretches of bytes that are no request
+ * @property {number} otherUnits  requests to units that it does not have
+ * @property {number} badRequests  stretches of bytes that are not a request
  * @property {number} connections  that masters have made
  * @property {Record<number, number>} functions  requests by function code
  * @property {Record<string, number>} faults  by kind
@@ -33,12 +33,12 @@ const BROADCAST = 0
 const READ_FUNCTIONS = new Set(Object.values(READ))
 
 /**
- * Starts simulated Modbus devices. They answer as the standard has it until they are told to fail.
+ * Starts simulated Modbus devices. They answer by the standard until they are told to fail.
  * @param {object} options  as in the schema
- * @param
- *   {{log: import('../../base/log.js').Log, clock?: Pick<import('../../clock/system-clock.js').Clock, 'nowNs'>, onWrite?: (write: Write) => void}}
- *   context  `onWrite`: a master
- *   has written; a write to all units counts for each
+ * @param {object} context
+ * @param {import('../../base/log.js').Log} context.log
+ * @param {Pick<import('../../clock/system-clock.js').Clock, 'nowNs'>} [context.clock]
+ * @param {(write: Write) => void} [context.onWrite]  a master has written; a write to all units counts for each
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_MODBUS_LISTEN, SLUICE_MODBUS_SERIALPORT
  */
 export async function openModbusSimulator (options, context) {
@@ -62,7 +62,7 @@ export class ModbusSimulator {
   #faults
   #port
   #frame
-  /** while it is offline; `isTold`: that it cannot come back @type {{timer?: NodeJS.Timeout, isTold?: boolean}|null} */
+  /** while it is offline; `isTold`: the log has that it cannot come back @type {{timer?: NodeJS.Timeout, isTold?: boolean}|null} */
   #offline = null
   #turn = Promise.resolve()
   #isClosed = false
@@ -73,7 +73,8 @@ export class ModbusSimulator {
     this.#context = context
     this.#clock = context.clock ?? systemClock
     this.#startNs = this.#clock.nowNs()
-    this.#units = new Map(Array.from(readUnits(units), unit => [unit, new Unit(unit, registers, { hasOthers: others === 'zero', seed: derive(seed, 0) })]))
+    const unitOptions = { hasOthers: others === 'zero', seed: derive(seed, 0) }
+    this.#units = new Map(Array.from(readUnits(units), unit => [unit, new Unit(unit, registers, unitOptions)]))
     const framing = connection === 'tcp' ? 'tcp' : 'rtu'
     this.#faults = new Faults(faults, { framing, seed: derive(seed, 1), nowNs: this.#clock.nowNs })
     const makeFraming = framing === 'tcp' ? tcpFraming : rtuFraming
@@ -97,8 +98,8 @@ export class ModbusSimulator {
   }
 
   /**
-   * Has a fault happen from now on, for a time or until there is to be none: `{fault: 'silence', unit: 3, seconds: 10}`, `{fault: 'none'}`.
-   * One of the same kind and units is replaced.
+   * Has a fault happen from now on, for a time or until it is ended: `{fault: 'silence', unit: 3, seconds: 10}`, `{fault: 'none'}`. It
+   * replaces one of the same kind and units.
    * @param {unknown} given  as in `commandSchema`
    * @returns {Promise<void>} when it has come into effect
    * @throws {import('../../base/errors.js').SluiceError} SLUICE_MODBUS_FAULT, SLUICE_OPTIONS, at once
@@ -190,7 +191,7 @@ export class ModbusSimulator {
     }
   }
 
-  /** A serial port that goes by itself, as an adapter does that is pulled out. */
+  /** A serial port disappears, as when its adapter is pulled out. */
   #lost () {
     if (this.#offline || this.#isClosed) return
     this.#context.log.warn(`${this.address} is gone. The simulator looks for it.`)

@@ -11,7 +11,7 @@ import { readUnits } from './units.js'
 
 const ADDRESSES = 0x10000
 
-/** One device's registers and bits: what moves, unless it has been written. */
+/** One device's registers and bits: values that change, unless they have been written. */
 export class Unit {
   /** in the order of their addresses @type {Record<Area, Signal[]>} */
   #signals = { coils: [], 'discrete-inputs': [], 'holding-registers': [], 'input-registers': [] }
@@ -22,7 +22,7 @@ export class Unit {
   /**
    * @param {number} number
    * @param {import('./shapes.js').Row[]} rows
-   * @param {{hasOthers: boolean, seed: number}} options  `hasOthers`: the addresses that are not in the rows are there too
+   * @param {{hasOthers: boolean, seed: number}} options  `hasOthers`: the addresses that are not in the rows exist too
    * @throws {SluiceError} SLUICE_OPTIONS where two rows take the same registers
    */
   constructor (number, rows, { hasOthers, seed }) {
@@ -43,7 +43,10 @@ export class Unit {
     if (address + count > ADDRESSES) return false
     if (this.#hasOthers) return true
     const end = address + count
-    const covered = this.#among(area, address, end).reduce((sum, { address: start, count: size }) => sum + Math.min(end, start + size) - Math.max(address, start), 0)
+    let covered = 0
+    for (const { address: start, count: size } of this.#among(area, address, end)) {
+      covered += Math.min(end, start + size) - Math.max(address, start)
+    }
     return covered === count
   }
 
@@ -84,6 +87,8 @@ function refuseOverlap (signals) {
   for (const { area, address, count } of signals) {
     if (address < free) throw new SluiceError('SLUICE_OPTIONS', `Two rows of the registers take address ${address} of the ${area}.`)
     free = address + count
-    if (free > ADDRESSES) throw new SluiceError('SLUICE_OPTIONS', `A value of ${count} registers does not fit at address ${address}: 65535 is the last.`)
+    if (free > ADDRESSES) {
+      throw new SluiceError('SLUICE_OPTIONS', `A value of ${count} registers does not fit at address ${address}: 65535 is the last.`)
+    }
   }
 }

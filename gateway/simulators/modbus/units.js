@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 
-const HIGHEST = 255
+const MAX_UNIT = 255
 
 /** What a list of units looks like: "1, 3, 5-12". */
 export const UNITS_PATTERN = '^\\s*\\d+(\\s*-\\s*\\d+)?(\\s*,\\s*\\d+(\\s*-\\s*\\d+)?)*\\s*$'
@@ -15,7 +15,9 @@ export function readUnits (text) {
   const ranges = text.split(',').map(range => range.split('-').map(Number))
   const units = new Set(/** @type {number[]} */ ([]))
   for (const [first, last = first] of ranges) {
-    if (!(first <= last && last <= HIGHEST)) throw new SluiceError('SLUICE_OPTIONS', `Units go from 0 to ${HIGHEST}, upwards; "${text}" does not.`)
+    if (!(first <= last && last <= MAX_UNIT)) {
+      throw new SluiceError('SLUICE_OPTIONS', `Units go from 0 to ${MAX_UNIT}, upwards; "${text}" does not.`)
+    }
     for (let unit = first; unit <= last; unit++) units.add(unit)
   }
   return units

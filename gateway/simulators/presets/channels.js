@@ -1,5 +1,5 @@
 import { SluiceError } from '../../base/errors.js'
-import { Samples } from '../samples.js'
+import { samplesOf } from '../samples.js'
 import { sampleRateHz, trouble } from './properties.js'
 
 /** @type {import('./preset.js').Preset} */
@@ -19,13 +19,33 @@ export const channels = {
         required: ['name'],
         properties: {
           name: { type: 'string', title: 'Channel', description: 'Names the column.', default: 'value', minLength: 1 },
-          shape: { type: 'string', title: 'Shape', description: 'How the value moves. A counter numbers the samples from 0, so that a lost one shows.', enum: ['sine', 'sawtooth', 'square', 'noise', 'random-walk', 'counter'], default: 'sine' },
+          shape: {
+            type: 'string',
+            title: 'Shape',
+            description: 'How the value changes. A counter numbers the samples from 0, so that a lost one shows.',
+            enum: ['sine', 'sawtooth', 'square', 'noise', 'random-walk', 'counter'],
+            default: 'sine'
+          },
           offset: { type: 'number', title: 'Offset', description: 'The middle of the values.', default: 0 },
           amplitude: { type: 'number', title: 'Amplitude', description: 'How far the value goes from the middle, either way.', default: 1 },
-          frequencyHz: { type: 'number', title: 'Frequency', description: 'Cycles a second of a sine, sawtooth or square.', minimum: 0, maximum: 50_000, default: 1, 'x-unit': 'Hz' },
+          frequencyHz: {
+            type: 'number',
+            title: 'Frequency',
+            description: 'Cycles a second of a sine, sawtooth or square.',
+            minimum: 0,
+            maximum: 50_000,
+            default: 1,
+            'x-unit': 'Hz'
+          },
           noise: { type: 'number', title: 'Noise', description: 'Largest random deviation on top.', minimum: 0, default: 0 },
           unit: { type: 'string', title: 'Unit', description: 'Kept with the column, for example °C.', default: '' },
-          type: { type: 'string', title: 'Type', description: 'What a value is stored as; whole numbers are rounded and kept within their range.', enum: ['float64', 'float32', 'int32', 'int16', 'uint16'], default: 'float64' }
+          type: {
+            type: 'string',
+            title: 'Type',
+            description: 'What a value is stored as; whole numbers are rounded and kept within their range.',
+            enum: ['float64', 'float32', 'int32', 'int16', 'uint16'],
+            default: 'float64'
+          }
         }
       }
     },
@@ -34,7 +54,7 @@ export const channels = {
   },
   open: (options, startNs) => {
     refuseDuplicates(options.channels)
-    return new Samples({ source: options.name, channels: options.channels, sampleRateHz: options.sampleRateHz, seed: options.seed, startNs, trouble: options })
+    return samplesOf(options, options.channels, startNs)
   }
 }
 
@@ -42,7 +62,9 @@ export const channels = {
 function refuseDuplicates (list) {
   const names = new Set()
   for (const { name } of list) {
-    if (names.has(name)) throw new SluiceError('SLUICE_OPTIONS', `Two channels are named "${name}".`, { fix: 'Give each a name of its own.' })
+    if (names.has(name)) {
+      throw new SluiceError('SLUICE_OPTIONS', `Two channels are named "${name}".`, { fix: 'Give each a name of its own.' })
+    }
     names.add(name)
   }
 }

@@ -2,13 +2,12 @@ import { Records } from '../records.js'
 import { MAX_NARROW_ROWS, sensorColumn, uniformColumn } from './narrow.js'
 import { sensors, stepSeconds } from './properties.js'
 
-const HIGHEST = 100
+const MAX_VALUE = 100
 
 /**
  * The load model of Haenisch, Roessle and Kübler on storing sensor data in different architectures: records of a timestamp, a sensor id and
- * the actual value, about 32 bytes with the unique
- * id that some databases needed (here the batch has an identity). What the values are, the study does not say: here whole numbers from 0 to
- * 100.
+ * the actual value, about 32 bytes with the unique id that some databases needed (here the batch has an identity). The study does not
+ * describe the values: here they are whole numbers from 0 to 100.
  * @type {import('./preset.js').Preset}
  */
 export const haenisch = {
@@ -17,11 +16,11 @@ export const haenisch = {
   properties: { sensors, stepSeconds },
   open: ({ name, sensors: count, stepSeconds: seconds, seed }, startNs) => new Records({
     source: name,
-    columns: [sensorColumn(count), uniformColumn(0, HIGHEST, seed)],
+    columns: [sensorColumn(count), uniformColumn(0, MAX_VALUE, seed)],
     perStep: count,
     stepSeconds: seconds,
     startNs,
     seed,
-    mostAtOnce: MAX_NARROW_ROWS
+    maxAtOnce: MAX_NARROW_ROWS
   })
 }

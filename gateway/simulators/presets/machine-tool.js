@@ -1,4 +1,4 @@
-import { Samples } from '../samples.js'
+import { samplesOf } from '../samples.js'
 import { sampleRateHz, trouble } from './properties.js'
 
 /** @typedef {import('../waveforms.js').Channel} Channel */
@@ -21,7 +21,7 @@ export const machineTool = {
   label: 'Machine tool (Arnst)',
   text: 'The machine tool has an angle and four sensors of 12 bits at 3 cycles a second, as in the study by Arnst, Plenk and Wöltche.',
   properties: { sampleRateHz, ...trouble },
-  open: (options, startNs) => new Samples({ source: options.name, channels: CHANNELS, sampleRateHz: options.sampleRateHz, seed: options.seed, startNs, trouble: options })
+  open: (options, startNs) => samplesOf(options, CHANNELS, startNs)
 }
 
 /**

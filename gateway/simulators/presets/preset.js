@@ -1,5 +1,5 @@
 /**
- * What the simulator can simulate. A preset says which options it has and makes a generator of them.
+ * The contract of a preset, which the simulator can simulate: its options, and a generator of samples by them.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  *
@@ -11,9 +11,9 @@
  *
  * @typedef {object} Generator  endless samples, each at a time of its own; they come in order
  * @property {number} rows  of one sample: how many machines there are
- * @property {number} mostAtOnce  samples that make a batch as large as a batch should be
+ * @property {number} maxAtOnce  samples that make a batch as large as a batch should be
  * @property {(ns: bigint) => number} dueAt  how many of the samples to come have their time at or before this one
- * @property {(count: number) => Batch[]} take  the next samples, at most `mostAtOnce`: a batch per machine
+ * @property {(count: number) => Batch[]} take  the next samples, at most `maxAtOnce`: a batch per machine
  * @property {(count: number) => void} skip  leaves out the next samples; their times pass
  */
 

@@ -29,7 +29,7 @@ export const stepSeconds = {
   'x-unit': 's'
 }
 
-/** What goes wrong with the channels, all of them alike. */
+/** What goes wrong with the channels, with all alike. */
 export const trouble = {
   spikesPerHour: perHour('Spikes', 'Single samples far off, up or down: how many an hour each channel has on average.', 1_000_000),
   spikeSize: {
@@ -42,7 +42,11 @@ export const trouble = {
     'x-unit': 'amplitudes',
     'x-advanced': true
   },
-  dropoutsPerHour: perHour('Dropouts', 'Times without value, an hour of each channel on average. The rows come, with "dropout" in their field "quality".', 100_000),
+  dropoutsPerHour: perHour(
+    'Dropouts',
+    'Times without a value, an hour of each channel on average. The rows come, with "dropout" in their field "quality".',
+    100_000
+  ),
   dropoutSeconds: meanSeconds('Length of dropouts'),
   stuckPerHour: perHour('Stuck values', 'Times in which the value stands still, an hour of each channel on average.', 100_000),
   stuckSeconds: meanSeconds('Length of stuck values'),
@@ -65,5 +69,14 @@ function perHour (title, description, maximum) {
 
 /** @param {string} title */
 function meanSeconds (title) {
-  return { type: 'number', title, description: 'On average; they vary as such times do by chance.', minimum: 0, maximum: 3600, default: 1, 'x-unit': 's', 'x-advanced': true }
+  return {
+    type: 'number',
+    title,
+    description: 'On average; they vary at random.',
+    minimum: 0,
+    maximum: 3600,
+    default: 1,
+    'x-unit': 's',
+    'x-advanced': true
+  }
 }

@@ -7,10 +7,9 @@ const MAX_INT32 = 2 ** 31 - 1
 
 /**
  * The records of Mostafa et al., "SciTS: A Benchmark for Time-Series Databases in Scientific Experiments and Industrial Internet of
- * Things", sections 4.3 and 5: (timestamp, sensor_id,
- * value), 8 bytes each, the values evenly spread in 0…2³¹−1. 100,000 a second are the most that KATRIN's control system has. As in its
- * program, the records of a regular step share one
- * time, and those of an irregular step are anywhere in it.
+ * Things", sections 4.3 and 5: (timestamp, sensor_id, value), 8 bytes each, the values evenly spread in 0…2³¹−1. KATRIN's control system
+ * has at most 100,000 a second. As in its program, the records of a regular step share one time, and those of an irregular step are
+ * anywhere in it.
  * @type {import('./preset.js').Preset}
  */
 export const scits = {
@@ -28,11 +27,13 @@ export const scits = {
       'x-labels': { regular: 'Regular', irregular: 'Irregular' },
       default: 'regular'
     },
-    lowest: bound('Lowest value', 'Of the values, whole numbers all equally probable. SciTS has 0; its MinValue is a bound of a query.', 0),
+    lowest: bound('Lowest value', 'Of the equally probable whole numbers. SciTS has 0; its MinValue is a bound of a query.', 0),
     highest: bound('Highest value', 'SciTS has 2³¹ − 1; its MaxValue is a bound of a query.', MAX_INT32)
   },
   open: ({ name, sensors: count, stepSeconds: seconds, steps, lowest, highest, seed }, startNs) => {
-    if (lowest > highest) throw new SluiceError('SLUICE_OPTIONS', `The lowest value, ${lowest}, is above the highest, ${highest}.`, { fix: 'Exchange them.' })
+    if (lowest > highest) {
+      throw new SluiceError('SLUICE_OPTIONS', `The lowest value, ${lowest}, is above the highest, ${highest}.`, { fix: 'Exchange them.' })
+    }
     return new Records({
       source: name,
       columns: [sensorColumn(count), uniformColumn(lowest, highest, seed)],
@@ -41,7 +42,7 @@ export const scits = {
       irregular: steps === 'irregular',
       startNs,
       seed,
-      mostAtOnce: MAX_NARROW_ROWS
+      maxAtOnce: MAX_NARROW_ROWS
     })
   }
 }

@@ -7,15 +7,13 @@ import { trouble } from './properties.js'
  * @typedef {import('./preset.js').Generator} Generator
  */
 
-/** 22 channels at this rate are the study's. */
+/** The study's rate. */
 const BASE_RATE_HZ = 10
 
 /**
  * A position and the 22 channels on the CAN bus of a car, after "Ingesting 300k datapoints per second in the Warp 10 time series database
- * on a Raspberry Pi" (SenX). Nine names, and what the
- * values are like, are of its excerpts; the other channels are named after what their values there could be. They move on their own, in
- * every vehicle a little
- * faster or slower: their curves are not physics.
+ * on a Raspberry Pi" (SenX). Nine names, and what the values are like, are from its excerpts; the other channels are named after what their
+ * values there could be. They change on their own, in every vehicle a little faster or slower: their curves are not physics.
  * @type {Channel[]}
  */
 const CHANNELS = [
@@ -54,7 +52,7 @@ export const warp10 = {
     vehicles: {
       type: 'integer',
       title: 'Vehicles',
-      description: 'Each has the tag "vehicle", from 1 on, and batches of its own.',
+      description: 'Each has the tag "vehicle", from 1 on, and its own batches.',
       minimum: 1,
       maximum: 1000,
       default: 1
@@ -95,7 +93,7 @@ class Fleet {
   constructor (machines) {
     this.#machines = machines
     this.rows = machines.length
-    this.mostAtOnce = Math.max(1, Math.floor(machines[0].mostAtOnce / machines.length))
+    this.maxAtOnce = Math.max(1, Math.floor(machines[0].maxAtOnce / machines.length))
   }
 
   /** @param {bigint} ns */

@@ -11,9 +11,8 @@ const ID_CHARACTERS = 12
 
 /**
  * The records of Weißbach, Hilbert and Springer on databases inside stream processing, section 3: an id of twelve characters, three
- * integers, three doubles (pseudo-signals of an
- * acceleration sensor), and a BLOB, which is one prepared object that is not made anew for every record. Section 4.2 has the ways to choose
- * ids; those that are updated are 1,000,000.
+ * integers, three doubles (pseudo-signals of an acceleration sensor), and a BLOB, one prepared object for all records. Section 4.2 has the
+ * ways to choose ids; 1,000,000 of them are updated.
  * @type {import('./preset.js').Preset}
  */
 export const weissbach = {
@@ -41,8 +40,8 @@ export const weissbach = {
     keys: {
       type: 'string',
       title: 'Ids',
-      description: 'New ones, those of a fixed set of 1,000,000 again and again, or half of each. It is the database that makes an ' +
-        'update of an id it has.',
+      description: 'New ones, those of a fixed set of 1,000,000 again and again, or half of each. The database turns an id that it has ' +
+        'into an update.',
       enum: ['insert', 'update', 'mixed'],
       'x-labels': { insert: 'Insert: new ones', update: 'Update: a fixed set', mixed: 'Mixed: half of each' },
       default: 'insert'
@@ -60,7 +59,7 @@ export const weissbach = {
     stepSeconds: 1 / recordsPerSecond,
     startNs,
     seed,
-    mostAtOnce: Math.max(1, Math.floor(MAX_BATCH_BYTES / (NUMBERS_BYTES + blobBytes)))
+    maxAtOnce: Math.max(1, Math.floor(MAX_BATCH_BYTES / (NUMBERS_BYTES + blobBytes)))
   })
 }
 
@@ -84,7 +83,7 @@ function filler (id) {
 }
 
 /**
- * Ids that no other start makes, as long as it is not within the microseconds that this one has records: digits and letters, "0ABC…".
+ * Ids that no other start has, unless it is within as many microseconds as this one has records: digits and letters, "0ABC…".
  * @param {bigint} startNs
  */
 function newIds (startNs) {
@@ -111,7 +110,7 @@ function integers (name, seed) {
 }
 
 /**
- * A vibration with noise, its frequency another for each axis.
+ * A vibration with noise, with another frequency for each axis.
  * @param {string} name
  * @param {number} axis
  * @param {number} seconds
@@ -119,8 +118,9 @@ function integers (name, seed) {
  * @returns {RecordColumn}
  */
 function acceleration (name, axis, seconds, seed) {
-  const fill = waveform({ name, shape: 'sine', offset: 0, amplitude: 10 / axis, frequencyHz: 7 * axis, noise: 1, unit: 'm/s²', type: 'float64' }, seconds, seed)
-  return { name, type: 'float64', unit: 'm/s²', fill }
+  /** @type {import('../waveforms.js').Channel} */
+  const channel = { name, shape: 'sine', offset: 0, amplitude: 10 / axis, frequencyHz: 7 * axis, noise: 1, unit: 'm/s²', type: 'float64' }
+  return { name, type: 'float64', unit: channel.unit, fill: waveform(channel, seconds, seed) }
 }
 
 /**

@@ -1,11 +1,10 @@
 import { derive, fractionAt } from '../../base/random.js'
 
 /**
- * A small car that is driven about: it speeds up through its gears, holds a speed, takes curves, brakes and stops. The same for the same
- * seed. The channels are the 22 of "Ingesting 300k
- * datapoints per second in the Warp 10 time series database on a Raspberry Pi" (SenX), and fit together as there: at 101.8 km/h in third
- * gear the wheels turn at 830 and the engine at 4796 a
- * minute, 78 Nm are 53 hp, and a yaw rate of 11.9 °/s is 0.6 g.
+ * A small car that is driven about: it speeds up through its gears, holds a speed, takes curves, brakes and stops. The same seed gives the
+ * same drive. The channels are the 22 of "Ingesting 300k datapoints per second in the Warp 10 time series database on a Raspberry Pi"
+ * (SenX), and fit together as there: at 101.8 km/h in third gear the wheels turn at 830 and the engine at 4796 a minute, 78 Nm are 53 hp,
+ * and a yaw rate of 11.9 °/s is 0.6 g.
  *
  * @typedef {{seconds: number, message: string, values: Record<string, number>}} CarEvent
  */
@@ -23,8 +22,8 @@ const DRAG_N_PER_M2_S2 = 0.38
 const ROLLING_N = 150
 const GRAVITY = 9.81
 const IDLE_RPM = 800
-const TOP_RPM = 6000
-const TORQUE_NM = 190
+const MAX_RPM = 6000
+const MAX_TORQUE_NM = 190
 const ENGINE_BRAKE_NM = -25
 const NEWTON_PER_BAR = 220
 const SHIFT_SECONDS = 0.3
@@ -79,7 +78,9 @@ export class Car {
   /** The channels now, by name. @returns {Record<string, number>} */
   channels () {
     const yaw = this.#speed * this.#bend
-    const wheel = (/** @type {number} */ side, /** @type {number} */ slip) => this.#speed * (1 + side * this.#bend * TRACK_M / 2) * slip / WHEEL_RADIUS_M * PER_MINUTE
+    const wheel = (/** @type {number} */ side, /** @type {number} */ slip) => {
+      return this.#speed * (1 + side * this.#bend * TRACK_M / 2) * slip / WHEEL_RADIUS_M * PER_MINUTE
+    }
     const external = 15 + Math.sin(this.seconds / 900)
     return {
       yawrate: yaw * DEGREES + this.#noise(1, 0.1),
@@ -127,7 +128,8 @@ export class Car {
       this.#goal = isStop ? 0 : (30 + 90 * this.#chance(2, phase)) / 3.6
       this.#phaseEnd = seconds + (phase === 0 ? 3 : isStop ? 20 : 10 + 25 * this.#chance(3, phase))
     }
-    const open = this.#speed === 0 && (this.#phase === 0 ? seconds < 2 : this.#goal === 0 && seconds > this.#phaseEnd - 4 && seconds < this.#phaseEnd - 1)
+    const isDoorTime = this.#goal === 0 && seconds > this.#phaseEnd - 4 && seconds < this.#phaseEnd - 1
+    const open = this.#speed === 0 && (this.#phase === 0 ? seconds < 2 : isDoorTime)
     if (open !== this.#doorOpen) {
       this.#doorOpen = open
       this.#tell('Door', { door: Number(open) })
@@ -148,11 +150,11 @@ export class Car {
     const resistance = this.#speed > 0 || this.#demand > 0 ? ROLLING_N + DRAG_N_PER_M2_S2 * this.#speed ** 2 : 0
     const force = MASS_KG * this.#demand + resistance
     const isCoupled = this.#gear > 0 && seconds >= this.#shiftEnd
-    const most = TORQUE_NM * (1 - ((this.#rpm - 3200) / 6000) ** 2)
+    const maxTorque = MAX_TORQUE_NM * (1 - ((this.#rpm - 3200) / 6000) ** 2)
     const perNewton = isCoupled ? WHEEL_RADIUS_M / (this.#ratio * EFFICIENCY) : 0
-    const torque = isCoupled ? clamp(force * perNewton, this.#rpm > 1000 ? ENGINE_BRAKE_NM : 0, most) : 0
+    const torque = isCoupled ? clamp(force * perNewton, this.#rpm > 1000 ? ENGINE_BRAKE_NM : 0, maxTorque) : 0
     this.#torque += (torque - this.#torque) * 0.2
-    this.#throttle += (Math.max(0, torque) / most - this.#throttle) * 0.15
+    this.#throttle += (Math.max(0, torque) / maxTorque - this.#throttle) * 0.15
 
     const traction = isCoupled ? this.#torque / perNewton : 0
     const missing = Math.max(0, traction - force) / NEWTON_PER_BAR
@@ -167,7 +169,7 @@ export class Car {
     this.#metres += this.#speed * STEP_SECONDS
 
     const geared = isCoupled ? this.#speed / WHEEL_RADIUS_M * PER_MINUTE * this.#ratio : IDLE_RPM
-    this.#rpm += (clamp(geared, IDLE_RPM, TOP_RPM) - this.#rpm) * (isCoupled ? 0.5 : 0.02)
+    this.#rpm += (clamp(geared, IDLE_RPM, MAX_RPM) - this.#rpm) * (isCoupled ? 0.5 : 0.02)
     this.#boost += (0.3 + 1.2 * this.#throttle * Math.min(1, this.#rpm / 2500) - this.#boost) * STEP_SECONDS * 2
   }
 

@@ -27,7 +27,7 @@ export class Cycle {
     return this.#next++
   }
 
-  /** Leaves out what was due until then. @param {bigint} ns @returns {number} how many that is */
+  /** Leaves out what was due until then. @param {bigint} ns @returns {number} how many frames that is */
   skip (ns) {
     const before = this.#next
     if (this.nextNs <= ns) this.#next = Number((ns - this.#startNs) / this.#periodNs) + 1
@@ -68,7 +68,7 @@ export class Sporadic {
 }
 
 /**
- * What is due until then, in order; it is no more afterwards.
+ * What is due until then, in order. Afterwards it is not due any more.
  * @param {Sender[]} senders
  * @param {bigint} ns
  * @returns {{ns: bigint, message: Message, index: number}[]}

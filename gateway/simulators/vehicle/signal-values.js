@@ -6,15 +6,15 @@ import { waveform } from '../waveforms.js'
  * @typedef {import('../../can/dbc/message.js').MessageSignal} MessageSignal
  */
 
-/** A signal of at most so many values goes through all of them. */
-const FEW_STEPS = 16
-/** Of a signal whose range is no range that anything has. */
-const WIDEST = 1e9
-const USUAL = 100
+/** A signal of fewer values goes through all of them. */
+const MAX_FEW_STEPS = 16
+/** No real signal has a wider range: one that does moves around 0, by the amplitude below. */
+const MAX_RANGE = 1e9
+const DEFAULT_AMPLITUDE = 100
 const MAX_SELECTORS = 256
 
 /**
- * Values for the signals of a message that move within their ranges, each at a pace of its own; the switches of a multiplexed message take
+ * Values for the signals of a message that move within their ranges, each at its own pace; the switches of a multiplexed message take
  * turns. The same for the same seed and index.
  */
 export class SignalValues {
@@ -26,8 +26,10 @@ export class SignalValues {
   constructor (message, { seconds, seed }) {
     const fitting = message.signals.filter(({ bytes }) => bytes <= message.length)
     this.#message = message
-    this.#switches = fitting.filter(({ isSwitch }) => isSwitch).sort((a, b) => a.level - b.level).map(signal => ({ signal, turns: turnsOf(signal, message) }))
-    this.#others = fitting.filter(({ isSwitch }) => !isSwitch).map((signal, i) => ({ signal, valueAt: curveOf(signal, seconds, derive(seed, i)) }))
+    const switches = fitting.filter(({ isSwitch }) => isSwitch).sort((a, b) => a.level - b.level)
+    const others = fitting.filter(({ isSwitch }) => !isSwitch)
+    this.#switches = switches.map(signal => ({ signal, turns: turnsOf(signal, message) }))
+    this.#others = others.map((signal, i) => ({ signal, valueAt: curveOf(signal, seconds, derive(seed, i)) }))
   }
 
   /** Of those signals that are in the frame of this index. @param {number} index @returns {Record<string, unknown>} */
@@ -60,8 +62,8 @@ function turnsOf (signal, { length, signals }) {
 /** @param {MessageSignal} signal @param {number} seconds @param {number} seed @returns {(index: number) => number} */
 function curveOf ({ name, minimum, maximum, step }, seconds, seed) {
   const [low, high] = [Number(minimum), Number(maximum)]
-  const isWide = !(high - low <= WIDEST)
-  const few = step > 0 && (high - low) / step < FEW_STEPS
+  const isWide = !(high - low <= MAX_RANGE)
+  const few = step > 0 && (high - low) / step < MAX_FEW_STEPS
   const middle = isWide ? Math.min(Math.max(0, low), high) : (low + high) / 2
   const fill = waveform({
     name,
@@ -69,7 +71,7 @@ function curveOf ({ name, minimum, maximum, step }, seconds, seed) {
     type: 'float64',
     shape: few ? 'sawtooth' : 'sine',
     offset: middle,
-    amplitude: isWide ? USUAL : (high - low) / 2 * (few ? 1 : 0.9),
+    amplitude: isWide ? DEFAULT_AMPLITUDE : (high - low) / 2 * (few ? 1 : 0.9),
     frequencyHz: 0.02 + 0.2 * fractionAt(seed, 0),
     noise: 0,
     limits: [low, high]

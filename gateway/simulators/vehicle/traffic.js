@@ -10,18 +10,18 @@ import { Car } from './car.js'
  * @typedef {{ns: bigint, message: Message, values: Record<string, unknown>}} Sending
  * @typedef {object} Traffic
  * @property {(ns: bigint) => Sending[]} take  what is due until then, in order
- * @property {(ns: bigint) => number} skip  leaves out what was due until then; how many frames of cyclic messages that is
+ * @property {(ns: bigint) => number} skip  leaves out what was due until then; returns how many frames of cyclic messages that is
  *
  * @typedef {{messages: Message[], periodMsOf: (message: Message) => number, startNs: bigint, seed: number}} TrafficOptions  `periodMsOf`: 0
  *   of a message that is sent when something happens
  */
 
-/** Two messages do not begin at the same time: a bus carries one after the other. */
+/** Between the first frames of two messages: a bus carries one after the other. */
 const STAGGER_NS = 250_000n
 const MEAN_SECONDS = 5
 
 /**
- * A car's messages: each has the channels that its signals are named after, and those without a cycle time are sent when the car says so.
+ * A car's messages: each has the channels that its signals are named after; those without a cycle time are sent by the car's events.
  * @implements {Traffic}
  */
 export class CarTraffic {
@@ -84,13 +84,21 @@ export class DbcTraffic {
   /** @param {TrafficOptions} options */
   constructor ({ messages, periodMsOf, startNs, seed }) {
     const sporadic = messages.filter(message => periodMsOf(message) === 0)
-    this.#senders = [...cyclesOf({ messages, periodMsOf, startNs }), ...sporadic.map((message, i) => new Sporadic(message, startNs, { meanSeconds: MEAN_SECONDS, seed: derive(seed, i) }))]
-    this.#values = new Map(messages.map((message, i) => [message, new SignalValues(message, { seconds: periodMsOf(message) / 1000 || MEAN_SECONDS, seed: derive(seed, i) })]))
+    this.#senders = [
+      ...cyclesOf({ messages, periodMsOf, startNs }),
+      ...sporadic.map((message, i) => new Sporadic(message, startNs, { meanSeconds: MEAN_SECONDS, seed: derive(seed, i) }))
+    ]
+    this.#values = new Map(messages.map((message, i) => {
+      const seconds = periodMsOf(message) / 1000 || MEAN_SECONDS
+      return [message, new SignalValues(message, { seconds, seed: derive(seed, i) })]
+    }))
   }
 
   /** @param {bigint} ns @returns {Sending[]} */
   take (ns) {
-    return takeDue(this.#senders, ns).map(({ ns: dueNs, message, index }) => ({ ns: dueNs, message, values: this.#values.get(message)?.at(index) ?? {} }))
+    return takeDue(this.#senders, ns).map(({ ns: dueNs, message, index }) => {
+      return { ns: dueNs, message, values: this.#values.get(message)?.at(index) ?? {} }
+    })
   }
 
   /** @param {bigint} ns */
@@ -101,5 +109,6 @@ export class DbcTraffic {
 
 /** @param {Omit<TrafficOptions, 'seed'>} options */
 function cyclesOf ({ messages, periodMsOf, startNs }) {
-  return messages.filter(message => periodMsOf(message) > 0).map((message, i) => new Cycle(message, startNs + BigInt(i) * STAGGER_NS, periodMsOf(message)))
+  const cyclic = messages.filter(message => periodMsOf(message) > 0)
+  return cyclic.map((message, i) => new Cycle(message, startNs + BigInt(i) * STAGGER_NS, periodMsOf(message)))
 }

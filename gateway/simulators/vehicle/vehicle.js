@@ -11,7 +11,7 @@ import { CarTraffic, DbcTraffic } from './traffic.js'
 /** @typedef {import('../../can/dbc/message.js').Message} Message */
 
 const TICK_MS = 10
-const LATE_NS = 20_000_000n
+const MAX_DELAY_NS = 20_000_000n
 const MAX_BACKLOG_NS = 1_000_000_000n
 const CAR_FILE = fileURLToPath(new URL('../../../examples/data/vehicle.dbc', import.meta.url))
 
@@ -20,7 +20,7 @@ const ofDbc = { kind: 'dbc' }
 export const schema = {
   type: 'object',
   title: 'Vehicle',
-  description: 'Simulates what sends on a CAN bus.',
+  description: 'Simulates the senders on a CAN bus.',
   properties: {
     kind: {
       type: 'string',
@@ -55,7 +55,7 @@ export const schema = {
     multiple: {
       type: 'number',
       title: 'Rate',
-      description: 'Cyclic messages come so many times as often.',
+      description: 'How many times as often cyclic messages come.',
       minimum: 0.01,
       maximum: 100,
       default: 1,
@@ -79,11 +79,12 @@ export const schema = {
  * soon as it can, up to a second late.
  *
  * Counters: `frames` sent; `late`, those of them sent more than 20 ms after they were due; `missed`, those never sent because the process
- * paused for too long; `errors`, those that the bus did not take.
+ * paused for too long; `errors`, those that the bus did not accept.
  * @param {object} options  as in the schema
- * @param
- *   {{bus: import('../../can/bus/bus.js').Bus, log: import('../../base/log.js').Log, clock?: import('../../clock/system-clock.js').Clock}}
- *   context
+ * @param {object} context
+ * @param {import('../../can/bus/bus.js').Bus} context.bus
+ * @param {import('../../base/log.js').Log} context.log
+ * @param {import('../../clock/system-clock.js').Clock} [context.clock]
  * @returns {{counters: Record<string, number>, trouble: () => string|undefined, close: () => Promise<void>}}
  * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY, SLUICE_VEHICLE_MESSAGES
  */
@@ -94,7 +95,7 @@ export function openVehicle (options, context) {
 
 class Vehicle {
   counters = { frames: 0, late: 0, missed: 0, errors: 0 }
-  /** What the bus says against the last frame it did not take, until it takes one. @type {string|undefined} */
+  /** Why the bus did not accept the last frame, until it accepts one. @type {string|undefined} */
   trouble
   #bus
   #clock
@@ -122,7 +123,7 @@ class Vehicle {
     try {
       this.counters.missed += this.#traffic.skip(now - MAX_BACKLOG_NS)
       for (const { ns, message, values } of this.#traffic.take(now)) {
-        if (now - ns > LATE_NS) this.counters.late++
+        if (now - ns > MAX_DELAY_NS) this.counters.late++
         this.#send(message, values, ns)
       }
     } catch (error) {
@@ -167,6 +168,8 @@ function sendable (messages, file, log) {
     }
   }
   if (fitting.length === 0) throw new SluiceError('SLUICE_VEHICLE_MESSAGES', `No message of ${file} fits into one frame.`)
-  if (left.length > 0) log.warn(`${left.length} messages of ${file} do not fit into one frame, and are not sent: ${left.slice(0, 5).join(', ')}${left.length > 5 ? ', …' : ''}.`)
+  if (left.length === 0) return fitting
+  const names = `${left.slice(0, 5).join(', ')}${left.length > 5 ? ', …' : ''}`
+  log.warn(`${left.length} messages of ${file} do not fit into one frame, and are not sent: ${names}.`)
   return fitting
 }

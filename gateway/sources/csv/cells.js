@@ -2,7 +2,7 @@
  * The values of a CSV file's cells.
  *
  * @typedef {'float64'|'int64'|'bool'|'string'} CellType
- * @typedef {(text: string) => number|bigint|string|undefined} ReadCell  undefined: it is no such value
+ * @typedef {(text: string) => number|bigint|string|undefined} ReadCell  undefined: it is not such a value
  */
 
 const WHOLE = /^[+-]?\d{1,19}$/
@@ -15,7 +15,7 @@ const BOOLS = new Map([['true', 1], ['false', 0], ['yes', 1], ['no', 0], ['on', 
 /** What people and programs write where a number is missing. */
 const NO_VALUE = new Set(['', 'nan', 'null', 'na', 'n/a', 'none', '-'])
 
-/** Whether a cell stands for no value at all; a text may be any but the empty one. @param {string} text  trimmed @param {CellType} type */
+/** Whether a cell stands for a missing value; for a text, only an empty cell does. @param {string} text  trimmed @param {CellType} type */
 export function isMissing (text, type) {
   return text === '' || (type !== 'string' && NO_VALUE.has(text.toLowerCase()))
 }
@@ -25,12 +25,17 @@ export function cellReader (type, decimal) {
   return readers[type](decimal)
 }
 
-/** What a bad cell of a type is said to be. @type {Record<CellType, string>} */
-export const COMPLAINTS = { float64: 'not a number', int64: 'not a whole number of 64 bits', bool: 'neither true nor false', string: 'not a text' }
+/** What is wrong with a bad cell of a type. @type {Record<CellType, string>} */
+export const COMPLAINTS = {
+  float64: 'not a number',
+  int64: 'not a whole number of 64 bits',
+  bool: 'neither true nor false',
+  string: 'not a text'
+}
 
 /**
- * The type that all cells of a column have: int64, bool, float64, else string. Numbers that a float64 cannot tell apart, and those with
- * leading zeros, are texts.
+ * The type that all cells of a column have: int64, bool, float64, otherwise string. Numbers that a float64 cannot tell apart, and those
+ * with leading zeros, are texts.
  * @param {string[]} cells  trimmed
  * @param {string} decimal
  * @returns {CellType}
@@ -50,7 +55,7 @@ export function typeOf (cells, decimal) {
 
 /** @type {Record<CellType, (decimal: string) => ReadCell>} */
 const readers = {
-  // Where a comma is the decimal sign, a point sets thousands apart: it is not taken for the other.
+  // Where a comma is the decimal sign, a point separates thousands: it is not read as the other.
   float64: decimal => text => {
     const plain = decimal === ',' ? text.replace(/[.,]/g, sign => sign === ',' ? '.' : ',') : text
     const value = NUMBER.test(plain) ? Number(plain) : NaN

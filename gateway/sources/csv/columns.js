@@ -3,7 +3,7 @@ import { QUALITY_FIELD } from '../../batch/quality.js'
 import { cellReader, typeOf } from './cells.js'
 
 /**
- * What each column of a CSV file is.
+ * The roles of a CSV file's columns: field, time, tag or source.
  *
  * @typedef {import('./cells.js').CellType} CellType
  * @typedef {{column: string, field: string, type: 'auto'|CellType, unit: string, role: 'field'|'time'|'tag'|'source'}} ColumnOption
@@ -21,7 +21,7 @@ const TIME_NAMES = ['time', 'timestamp', 'ts', 'datetime', 'date']
 
 /**
  * @param {string[]} names  of the columns, by the first line
- * @param {string[][]} rows  the first, by which types are decided
+ * @param {string[][]} rows  the first, which decide the types
  * @param {{columns: ColumnOption[], decimal: string, needsTime: boolean}} options
  * @returns {Columns}
  * @throws {SluiceError} SLUICE_CSV_COLUMNS
@@ -33,7 +33,7 @@ export function columnsOf (names, rows, { columns, decimal, needsTime }) {
 
   const time = needsTime ? withRole('time').map(({ index }) => index) : []
   if (needsTime && time.length === 0) time.push(timeColumn(named))
-  const fields = listed ? withRole('field') : named.map((_, index) => ({ index, field: '', type: /** @type {const} */ ('auto'), unit: '' })).filter(({ index }) => !time.includes(index))
+  const fields = listed ? withRole('field') : automatic(named.length).filter(({ index }) => !time.includes(index))
   if (fields.length === 0) throw columnsError('No column is a field.', 'Give at least one column the role of a field.')
   const sources = withRole('source')
   if (sources.length > 1) throw columnsError(`${sources.length} columns are the source.`, 'Give one of them the role of a tag.')
@@ -51,10 +51,19 @@ export function columnsOf (names, rows, { columns, decimal, needsTime }) {
   }
 }
 
+/** Fields as they are without a list of columns. @param {number} count */
+function automatic (count) {
+  return Array.from({ length: count }, (_, index) => ({ index, field: '', type: /** @type {const} */ ('auto'), unit: '' }))
+}
+
 /** @param {string} column  its name, or its number from 1 on @param {string[]} names */
 function indexOf (column, names) {
   const wanted = column.trim()
-  const matches = [names.indexOf(wanted), names.findIndex(name => name.toLowerCase() === wanted.toLowerCase()), /^\d+$/.test(wanted) ? Number(wanted) - 1 : -1]
+  const matches = [
+    names.indexOf(wanted),
+    names.findIndex(name => name.toLowerCase() === wanted.toLowerCase()),
+    /^\d+$/.test(wanted) ? Number(wanted) - 1 : -1
+  ]
   const index = matches.find(match => match >= 0 && match < names.length)
   if (index !== undefined) return index
   throw columnsError(`There is no column "${column}".`, `There are ${names.length}: ${shortList(names)}.`)
@@ -65,10 +74,13 @@ function timeColumn (names) {
   const lower = names.map(name => name.toLowerCase())
   const name = TIME_NAMES.find(each => lower.includes(each))
   if (name) return lower.indexOf(name)
-  throw columnsError(`No column is the time: none is named ${TIME_NAMES.join(', ')}.`, `Name it in the table of columns, with the role of the time, or choose no times and a rate. The columns are ${shortList(names)}.`)
+  throw columnsError(
+    `No column is the time: none is named ${TIME_NAMES.join(', ')}.`,
+    `Name it in the table of columns, with the role of the time, or choose no times and a rate. The columns are ${shortList(names)}.`
+  )
 }
 
-/** A function that gives a name back, or with a number where it is taken. @param {string[]} taken */
+/** A function that returns a name, with a number where it is in use. @param {string[]} taken */
 function uniqueNames (taken) {
   const names = new Set(taken)
   return (/** @type {string} */ name) => {

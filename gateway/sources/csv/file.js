@@ -5,22 +5,23 @@ import { bytesOf, refuseUnreadable } from '../playback/recording.js'
 /**
  * The records of a CSV file.
  *
- * @typedef {{line: number, cells: string[]}} CsvRecord  `line` is that of its first, counted from 1
+ * @typedef {{line: number, cells: string[]}} CsvRecord  `line` is the number of its first line, from 1
  * @typedef {{line: number, reason: string, text: string}} BadLine
  */
 
-/** A quoted cell may have line breaks, up to so many; a quote that is still open then was none. */
+/** A quoted cell may have line breaks, up to so many; a quote that is still open then does not count as one. */
 const MAX_LINES_A_RECORD = 50
 const MAX_CHARACTERS_A_RECORD = 2 ** 20
 
-/** As a file with no delimiter in its first line has one column, any will do. */
+/** In the order in which they are looked for. */
 const DELIMITERS = ['\t', ';', ',']
 
-/** How a file begins that a spreadsheet has saved as "Unicode text". */
+/** The beginning of a file that a spreadsheet has saved as "Unicode text". */
 const UTF_16 = Buffer.of(0xFF, 0xFE)
 
 /**
- * The records of a CSV file (RFC 4180), block by block as they are read. A line that cannot be read costs that line and no other.
+ * The records of a CSV file (RFC 4180), block by block as they are read. A line that cannot be read does not
+ * affect the others.
  * @param {string} file
  * @param {{encoding: string, delimiter: string}} options  delimiter 'auto': tab, semicolon or comma, whichever the first line has
  * @returns {AsyncGenerator<(CsvRecord|BadLine)[], void>}
@@ -60,7 +61,7 @@ export function refuseUnreadableCsv (file) {
 /**
  * @param {string[]} lines @param {number} from @param {string} delimiter @param {boolean} isEnd  no line comes after these
  * @returns {{lines: number, record?: {cells: string[]}|{reason: string, text: string}}|undefined} undefined where the record may go on in a
- *   line that is not there yet
+ *   line that has not been read yet
  */
 function readRecord (lines, from, delimiter, isEnd) {
   const text = withoutReturn(lines[from])

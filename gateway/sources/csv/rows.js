@@ -6,7 +6,7 @@ import { qualityColumn } from '../../batch/quality.js'
  * @typedef {number|bigint|string|undefined} Value
  */
 
-/** What stands in a cell that is marked as missing. */
+/** The content of a cell that is marked as missing. */
 const BLANK = { float64: NaN, int64: 0n, bool: 0, string: '' }
 
 /** Gathers the rows of one source and its tags into batches. */
@@ -41,8 +41,8 @@ export class CsvRows {
   take () {
     const quality = qualityColumn(this.#quality)
     const fields = this.#fields.map(({ name, type, unit }) => ({ name, type, ...(unit && { unit }) }))
-    const columns = this.#fields.map(({ type }, f) => (/** @type {any} */ (COLUMN_TYPES[type])).from(this.#values[f], (/** @type {Value} */ value) => value ?? BLANK[type]))
-    const validity = this.#values.map(values => values.includes(undefined) ? Uint8Array.from(values, value => value === undefined ? 0 : 1) : null)
+    const columns = this.#fields.map(({ type }, f) => columnOf(type, this.#values[f]))
+    const validity = this.#values.map(validityOf)
     const batch = new Batch({
       source: this.#source,
       time: BigInt64Array.from(this.#times),
@@ -56,4 +56,14 @@ export class CsvRows {
     this.#values = this.#fields.map(() => [])
     return batch
   }
+}
+
+/** @param {FieldColumn['type']} type @param {Value[]} values */
+function columnOf (type, values) {
+  return /** @type {any} */ (COLUMN_TYPES[type]).from(values, (/** @type {Value} */ value) => value ?? BLANK[type])
+}
+
+/** @param {Value[]} values  undefined where missing @returns {Uint8Array|null} null where none is */
+function validityOf (values) {
+  return values.includes(undefined) ? Uint8Array.from(values, value => value === undefined ? 0 : 1) : null
 }

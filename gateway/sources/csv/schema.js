@@ -3,7 +3,7 @@ import { nameProperty } from '../source.js'
 
 export const schema = {
   type: 'object',
-  title: 'CSV playback',
+  title: 'CSV player',
   description: 'Plays a CSV file: one batch per tick, one column per field.',
   required: ['file'],
   properties: {
@@ -11,14 +11,14 @@ export const schema = {
     file: {
       type: 'string',
       title: 'File',
-      description: 'Quoted cells may have delimiters and line breaks in them.',
+      description: 'Quoted cells may contain delimiters and line breaks.',
       default: 'examples/data/furnace.csv',
       minLength: 1
     },
     columns: {
       type: 'array',
       title: 'Columns',
-      description: 'What is taken of the file. Empty: all of it, and the time is the column named time, timestamp, ts, datetime or date.',
+      description: 'What is read from the file. Empty: all of it, and the time is the column named time, timestamp, ts, datetime or date.',
       maxItems: 1000,
       default: [],
       items: {
@@ -30,13 +30,26 @@ export const schema = {
           role: {
             type: 'string',
             title: 'Role',
-            description: 'A tag is the same for a whole batch, and a source is put behind the name: rows that differ in them go into ' +
+            description: 'A tag is the same for a whole batch, and a source is appended to the name: rows that differ in them go into ' +
               'batches of their own. Two times are joined, a date and a time of day.',
             enum: ['field', 'time', 'tag', 'source'],
             default: 'field'
           },
-          type: { type: 'string', title: 'Type', description: 'Of a field. Automatic: what the first 1000 rows have; of later ones, a value that does not fit is missing.', enum: ['auto', 'float64', 'int64', 'bool', 'string'], default: 'auto', 'x-when': { role: 'field' } },
-          unit: { type: 'string', title: 'Unit', description: 'Kept with the field, for example °C.', default: '', 'x-when': { role: 'field' } }
+          type: {
+            type: 'string',
+            title: 'Type',
+            description: 'Of a field. Automatic: by the first 1000 rows; in later ones, a value that does not fit is missing.',
+            enum: ['auto', 'float64', 'int64', 'bool', 'string'],
+            default: 'auto',
+            'x-when': { role: 'field' }
+          },
+          unit: {
+            type: 'string',
+            title: 'Unit',
+            description: 'Kept with the field, for example °C.',
+            default: '',
+            'x-when': { role: 'field' }
+          }
         }
       }
     },
@@ -46,13 +59,22 @@ export const schema = {
       description: 'Dates are ISO 8601, with "T" or a blank, up to nine decimals, with or without zone. Numbers are exact to the ' +
         'nanosecond.',
       enum: ['auto', 'date', 's', 'ms', 'us', 'ns', 'relative', 'none'],
-      'x-labels': { auto: 'By its looks', date: 'Date and time', s: 'Seconds since 1970', ms: 'Milliseconds since 1970', us: 'Microseconds since 1970', ns: 'Nanoseconds since 1970', relative: 'Seconds since the start', none: 'No times: a rate' },
+      'x-labels': {
+        auto: 'Automatic',
+        date: 'Date and time',
+        s: 'Seconds since 1970',
+        ms: 'Milliseconds since 1970',
+        us: 'Microseconds since 1970',
+        ns: 'Nanoseconds since 1970',
+        relative: 'Seconds since the start',
+        none: 'No times: a rate'
+      },
       default: 'auto'
     },
     timeZone: {
       type: 'string',
       title: 'Time zone',
-      description: 'Of dates without one, as Europe/Berlin. Of the hour that is there twice in autumn, the first is taken.',
+      description: 'Of dates without one, for example Europe/Berlin. Of the hour that comes twice in autumn, the first is meant.',
       default: 'UTC',
       minLength: 1,
       'x-when': { timeFormat: ['auto', 'date'] }
@@ -96,7 +118,7 @@ export const schema = {
     encoding: {
       type: 'string',
       title: 'Encoding',
-      description: 'How the file has its characters.',
+      description: 'Of the characters in the file.',
       enum: ['utf-8', 'latin1'],
       'x-labels': { 'utf-8': 'UTF-8', latin1: 'Latin-1 (Windows-1252)' },
       default: 'utf-8',

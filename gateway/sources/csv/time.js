@@ -2,6 +2,8 @@ import { NANOSECONDS_PER, parseTime } from '../../batch/time.js'
 import { SluiceError } from '../../base/errors.js'
 
 /**
+ * The times of a CSV file.
+ *
  * @typedef {'date'|'s'|'ms'|'us'|'ns'|'relative'} TimeFormat
  */
 
@@ -11,12 +13,12 @@ const DAY_MS = 86_400_000
 const MAX_OFFSETS = 10_000
 
 /**
- * From which size on a bare number is a time in this unit: below, it is seconds since a start. The first are 1973, in s, and 5138.
+ * The size from which on a bare number is a time in a unit; smaller ones are seconds since a start. 1e8 s is 1973, 1e11 s would be 5138.
  * @type {[number, TimeFormat][]}
  */
 const SIZES = [[1e17, 'ns'], [1e14, 'us'], [1e11, 'ms'], [1e8, 's']]
 
-/** The format of a time, by its looks. @param {string} text @returns {TimeFormat} */
+/** The format of a time, from the text of one. @param {string} text @returns {TimeFormat} */
 export function formatOf (text) {
   const size = Number(text.replace(',', '.'))
   if (Number.isNaN(size)) return 'date'
@@ -27,8 +29,8 @@ export function formatOf (text) {
  * What reads the times of a format: nanoseconds since 1970, of 'relative' since the start.
  * @param {TimeFormat} format  'date': ISO 8601; without a zone, the time on the clocks of `zone`
  * @param {{zone: string, decimal: string}} options
- * @returns {(text: string) => bigint|undefined} undefined: it is no time
- * @throws {SluiceError} SLUICE_OPTIONS for a zone that is none
+ * @returns {(text: string) => bigint|undefined} undefined: it is not a time
+ * @throws {SluiceError} SLUICE_OPTIONS for what is not a time zone
  */
 export function timeReader (format, { zone, decimal }) {
   const offset = zoneOffset(zone)
@@ -65,8 +67,8 @@ function ifTime (parsed) {
 }
 
 /**
- * How far the clocks of a zone are ahead of UTC when they show a time. Of an hour that they show twice it is the first; of one that they
- * leave out, what held before.
+ * How far the clocks of a zone are ahead of UTC when they show a time. For an hour that they show twice it is the first; for one that they
+ * skip, the offset before.
  * @param {string} zone  of the IANA: "Europe/Berlin"
  * @returns {(wallMs: number) => number} milliseconds
  */
@@ -90,12 +92,22 @@ function zoneOffset (zone) {
 function zoneClock (zone) {
   let format
   try {
-    format = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' })
+    format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric'
+    })
   } catch (cause) {
-    throw new SluiceError('SLUICE_OPTIONS', `"${zone}" is not a time zone.`, { cause, fix: 'Give one as Europe/Berlin, or UTC.' })
+    throw new SluiceError('SLUICE_OPTIONS', `"${zone}" is not a time zone.`, { cause, fix: 'Give one such as Europe/Berlin, or UTC.' })
   }
   return utcMs => {
-    const { year, month, day, hour, minute, second } = Object.fromEntries(format.formatToParts(utcMs).map(({ type, value }) => [type, Number(value)]))
+    const parts = format.formatToParts(utcMs).map(({ type, value }) => [type, Number(value)])
+    const { year, month, day, hour, minute, second } = Object.fromEntries(parts)
     return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(utcMs / 1000) * 1000
   }
 }

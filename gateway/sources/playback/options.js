@@ -1,6 +1,6 @@
 /**
  * The options of a source that plays a recording.
- * @param {string} recording  what it is called in texts
+ * @param {string} recording  its name in texts
  * @param {string} recorded  the value of `times` for its own times
  */
 export function playProperties (recording, recorded) {
@@ -18,8 +18,7 @@ export function playProperties (recording, recorded) {
       type: 'string',
       title: 'Times',
       description: `Those of the ${recording}, which every round of a loop repeats; or shifted to now, where every round continues ` +
-        `the last. Shifted and as fast as possible, they keep the distances of the ${recording} and run ahead of the ` +
-        'clock.',
+        `the last. Shifted and as fast as possible, they keep the distances of the ${recording} and run ahead of the clock.`,
       enum: ['now', recorded],
       'x-labels': { now: 'Shifted to now', [recorded]: `Those of the ${recording}` },
       default: 'now'

@@ -5,8 +5,8 @@ const MAX_SLEEP_MS = 1000
 const NS_PER_DAY = 86_400_000_000_000n
 
 /**
- * The pace of a recording: when each of its rows plays, as far from the first as recorded or as `speed` has it, and waiting until then. Each
- * round continues the last. While it is paused it stands still.
+ * The pace of a recording: when each of its rows plays, as far from the first as recorded or as `speed` has it, and waiting until then.
+ * Each round continues the last. While it is paused it stands still.
  */
 export class Pace {
   #speed

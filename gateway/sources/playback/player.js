@@ -11,8 +11,8 @@ const TICK_MS = 50
 const MAX_AGE_NS = 50_000_000n
 
 /**
- * Plays the rows of a recording at its pace, or as fast as they are taken, round after round: at every tick the batches of what was gathered.
- * While it is paused it stands still and loses nothing.
+ * Plays the rows of a recording at its pace, or as fast as they are taken, round after round: at every tick the batches of what was
+ * gathered. While it is paused it stands still and loses nothing.
  */
 export class Player {
   #isRecorded
@@ -26,8 +26,8 @@ export class Player {
   #lastFlushNs
 
   /**
-   * @param {{speed: number, times: string, loop: boolean}} options  speed 0: as fast as possible; times 'now': shifted so that the first row
-   *   is now; others: those of the recording
+   * @param {{speed: number, times: string, loop: boolean}} options  speed 0: as fast as possible; times 'now': shifted so that the first
+   *   row is now; others: those of the recording
    * @param {import('../source.js').SourceContext} context
    * @param {() => Iterable<Rows>} gathered  what may have rows to be sent
    */
@@ -53,7 +53,7 @@ export class Player {
 
   get trouble () { return this.#pace.troubleOf('row') }
 
-  /** Plays until the last round is over or one fails, which the context is told, or until it is closed. @param {() => Promise<void>} round */
+  /** Plays until it is closed, or until the last round is over or one fails: that ends the source. @param {() => Promise<void>} round */
   play (round) {
     this.#running = this.#run(round)
   }
