@@ -18,8 +18,8 @@ BA_ "VFrameFormat" BO_ ${0x80000000 + 0x18FF00FE} 3;`
 
 const MS = 1_000_000n
 
-describe('candump replay', () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-replay-'))
+describe('candump player', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-player-'))
   const dbcFile = path.join(folder, 'bus.dbc')
   const logFile = path.join(folder, 'bus.log')
   writeFileSync(dbcFile, DBC)
@@ -46,7 +46,11 @@ describe('candump replay', () => {
       '(1700000000.000006) can0 18FF0022#FF'
     ])
     expect(error).to.equal(undefined)
-    expect(batches.map(({ source, tags, fields }) => [source, tags.bus, ...fields.map(({ name, type, unit }) => `${name} ${type} ${unit ?? ''}`.trim())])).to.deep.equal([
+    expect(batches.map(({ source, tags, fields }) => [
+      source,
+      tags.bus,
+      ...fields.map(({ name, type, unit }) => `${name} ${type} ${unit ?? ''}`.trim())
+    ])).to.deep.equal([
       ['bus.Motor', 'can0', 'speed float64 rpm', 'load float64 %'],
       ['bus.Clock', 'can0', 'ticks int64'],
       ['bus.Group', 'can0', 'address uint16', 'level float64'],
@@ -61,11 +65,13 @@ describe('candump replay', () => {
     expect(counters).to.deep.equal({ frames: 6, rows: 6, unknownIds: 0, undecodable: 0, otherFrames: 0, badLines: 0, rounds: 1 })
   })
 
-  it('puts messages of several frames together', async () => {
+  it('reassembles messages of several frames', async () => {
     const faults = 0x80000000 + 0x18FECAFE
     writeFileSync(dbcFile, `${DBC}\nBO_ ${faults} Faults: 12 X\n SG_ last : 88|8@1+ (1,0) [0|0] "" X\nBA_ "VFrameFormat" BO_ ${faults} 3;`)
     const { batches, counters, error } = await play([
-      '(1700000000.1) can0 18ECFFFE#200C0002FFCAFE00', '(1700000000.2) can0 18EBFFFE#0100010203040506', '(1700000000.3) can0 18EBFFFE#02070809002AFFFF'
+      '(1700000000.1) can0 18ECFFFE#200C0002FFCAFE00',
+      '(1700000000.2) can0 18EBFFFE#0100010203040506',
+      '(1700000000.3) can0 18EBFFFE#02070809002AFFFF'
     ])
     writeFileSync(dbcFile, DBC)
     expect(error).to.equal(undefined)
@@ -75,7 +81,8 @@ describe('candump replay', () => {
 
   it('counts what it cannot use, and warns once of each kind', async () => {
     const { counters, warnings, batches } = await play([
-      '# a comment', '', '(1700000000.0) can0 064#01', '(1700000000.0) can0 064#0100', 'garbage', 'more garbage', '(1700000000.0) can0 7FF#0100',
+      '# a comment', '', '(1700000000.0) can0 064#01', '(1700000000.0) can0 064#0100', 'garbage', 'more garbage',
+      '(1700000000.0) can0 7FF#0100',
       '(1700000000.0) can0 064#R', '(1700000000.0) can0 063#', '(1700000000.0) can0 20000004#0000000000000000', '(1700000000.0) can0 064#'
     ])
     expect(counters).to.deep.equal({ frames: 7, rows: 1, unknownIds: 1, undecodable: 2, otherFrames: 3, badLines: 2, rounds: 1 })
@@ -87,7 +94,10 @@ describe('candump replay', () => {
   })
 
   /** A frame of `Motor` each 10 ms, their loads counting up. @param {number} count */
-  const steady = count => Array.from({ length: count }, (_, i) => `(${1700000000 + Math.floor(i / 100)}.${String(i % 100 * 10).padStart(3, '0')}) can0 064#0000${(i % 256).toString(16).padStart(2, '0')}`)
+  const steady = count => Array.from({ length: count }, (_, i) => {
+    const seconds = `${1700000000 + Math.floor(i / 100)}.${String(i % 100 * 10).padStart(3, '0')}`
+    return `(${seconds}) can0 064#0000${(i % 256).toString(16).padStart(2, '0')}`
+  })
 
   for (const speed of [1, 10, 0.5]) {
     it(`plays at ${speed}×, each tick's frames together, never before they are due`, async () => {
@@ -110,12 +120,12 @@ describe('candump replay', () => {
     })
   }
 
-  it('gives at most 1000 rows a batch', async () => {
+  it('sends at most 1000 rows in a batch', async () => {
     const { batches } = await play(steady(2500))
     expect(batches.map(({ rows }) => rows)).to.deep.equal([1000, 1000, 500])
   })
 
-  it('says that the times of the log jump, when the next frame is far away', async () => {
+  it('reports that the times of the log jump, when the next frame is far away', async () => {
     writeFileSync(logFile, '(0000000020.000000) can0 064#000001\n(1700000000.000000) can0 064#000002\n')
     const recording = recorder()
     const source = openCandumpPlayer({ logFile, dbcFile, speed: 1, times: 'now' }, recording)
@@ -125,7 +135,9 @@ describe('candump replay', () => {
   })
 
   it('keeps no rows for more buses than a log can really have', async () => {
-    const { batches, counters } = await play(Array.from({ length: 250 }, (_, i) => `(1700000000.${String(i).padStart(6, '0')}) bus${i} 064#0000${(i % 256).toString(16).padStart(2, '0')}`))
+    const { batches, counters } = await play(Array.from({ length: 250 }, (_, i) => {
+      return `(1700000000.${String(i).padStart(6, '0')}) bus${i} 064#0000${(i % 256).toString(16).padStart(2, '0')}`
+    }))
     expect(counters.rows).to.equal(250)
     expect(new Set(batches.map(({ tags }) => tags.bus)).size).to.equal(250)
   })
@@ -155,7 +167,7 @@ describe('candump replay', () => {
   })
 
   for (const speed of [0, 1]) {
-    it(`pauses while it is held and loses nothing, at speed ${speed}`, async () => {
+    it(`stands still while it is paused and loses nothing, at speed ${speed}`, async () => {
       const recording = recorder()
       let asked = 0
       recording.isPaused = () => asked++ % 10 !== 9
@@ -188,11 +200,11 @@ describe('candump replay', () => {
       expect(await timesOf([' (000.000000)', ' (000.020000)', ' (000.010000)', ' (000.010000)'])).to.deep.equal([0, 20, 30, 40])
     })
 
-    it('knows seconds since the start by their never getting less', async () => {
+    it('recognises seconds since the start, as they never decrease', async () => {
       expect(await timesOf([' (000.000000)', ' (000.020000)', ' (000.030000)'])).to.deep.equal([0, 20, 30])
     })
 
-    it('lets frames without a time follow each other by a millisecond', async () => {
+    it('gives frames without a time a millisecond each', async () => {
       expect(await timesOf(['', '', ''])).to.deep.equal([0, 1, 2])
     })
 
@@ -216,6 +228,8 @@ describe('candump replay', () => {
   })
 
   it('describes every option', () => {
-    for (const [name, property] of Object.entries(schema.properties)) expect(property, name).to.include.all.keys('title', 'description', 'default')
+    for (const [name, property] of Object.entries(schema.properties)) {
+      expect(property, name).to.include.all.keys('title', 'description', 'default')
+    }
   })
 })

@@ -101,7 +101,8 @@ describe('candump lines', () => {
 
   it('is written as candump does', () => {
     const lines = [
-      '(1436509052.249713) vcan0 044#2A366C2BBA', '(1436509052.249713) can0 00000044#', '(1436509052.123456789) can0 7FF#R', '(0000000012.000001) can0 20000004#0004000000000000',
+      '(1436509052.249713) vcan0 044#2A366C2BBA', '(1436509052.249713) can0 00000044#', '(1436509052.123456789) can0 7FF#R',
+      '(0000000012.000001) can0 20000004#0004000000000000',
       '(1436509052.249713) can0 123##1AABBCC00'
     ]
     const recorded = readFileSync('examples/data/nmea2000.log', 'utf8').split('\n').filter(line => line.startsWith('('))
@@ -110,7 +111,14 @@ describe('candump lines', () => {
 
   it('gives back any frame it is written of', () => {
     const kind = fc.constantFrom(/** @type {const} */ ('data'), /** @type {const} */ ('remote'), /** @type {const} */ ('error'))
-    const parts = fc.record({ ns: fc.bigInt(0n, 4n * 10n ** 18n), id: fc.nat(0x1FFFFFFF), extended: fc.boolean(), kind, fd: fc.boolean(), data: fc.uint8Array({ maxLength: 8 }) })
+    const parts = fc.record({
+      ns: fc.bigInt(0n, 4n * 10n ** 18n),
+      id: fc.nat(0x1FFFFFFF),
+      extended: fc.boolean(),
+      kind,
+      fd: fc.boolean(),
+      data: fc.uint8Array({ maxLength: 8 })
+    })
     fc.assert(fc.property(parts, ({ ns, fd, data, ...more }) => {
       const extended = more.extended || more.kind === 'error'
       const whole = {
@@ -137,7 +145,9 @@ describe('candump lines', () => {
   })
 
   it('never throws, whatever the line', () => {
-    const piece = fc.oneof(fc.constantFrom('(', ')', '1436509052.249713', 'can0', '#', '##', '[8]', 'R', '123', '12345678', ' ', '  ', '.', '_9', '00 ', '\'', '-', ':'), fc.string())
+    const piece = fc.oneof(fc.constantFrom(
+      '(', ')', '1436509052.249713', 'can0', '#', '##', '[8]', 'R', '123', '12345678', ' ', '  ', '.', '_9', '00 ', '\'', '-', ':'
+    ), fc.string())
     const line = fc.oneof(fc.string({ unit: 'binary' }), fc.array(piece, { maxLength: 12 }).map(pieces => pieces.join('')))
     fc.assert(fc.property(line, text => {
       const parsed = parseCandumpLine(text)

@@ -36,12 +36,15 @@ describe('beside cantools', () => {
   it('messages of random values are encoded to the same bytes', async () => {
     let messagesCompared = 0
     for (const { path, messages } of files) {
-      const cases = messages.flatMap(message => fc.sample(valuesOf(message), { numRuns: FRAMES_PER_MESSAGE, seed: SEED }).map(values => ({ message, values })))
+      const cases = messages.flatMap(message => {
+        return fc.sample(valuesOf(message), { numRuns: FRAMES_PER_MESSAGE, seed: SEED }).map(values => ({ message, values }))
+      })
       const { data } = await cantools.ask({ encode: cases.map(({ message, values }) => [path, message.name, plain(values)]) })
       for (const [i, { message, values }] of cases.entries()) {
         // It wants a switch to select something.
         if (/multiplexer/.test(data[i].error)) continue
-        expect(Buffer.from(encodeMessage(message, values)).toString('hex'), `${path} ${message.name} ${JSON.stringify(plain(values))}`).to.equal(data[i])
+        const encoded = Buffer.from(encodeMessage(message, values)).toString('hex')
+        expect(encoded, `${path} ${message.name} ${JSON.stringify(plain(values))}`).to.equal(data[i])
       }
       messagesCompared += messages.length
     }
@@ -52,7 +55,9 @@ describe('beside cantools', () => {
     let textsCompared = 0
     for (const { path, messages } of files) {
       const decoder = new Decoder(messages, { choices: 'texts' })
-      const cases = messages.flatMap(message => fc.sample(dataOf(message), { numRuns: FRAMES_PER_MESSAGE, seed: SEED }).map(data => ({ message, data: Buffer.from(data) })))
+      const cases = messages.flatMap(message => {
+        return fc.sample(dataOf(message), { numRuns: FRAMES_PER_MESSAGE, seed: SEED }).map(data => ({ message, data: Buffer.from(data) }))
+      })
       const { signals } = await cantools.ask({ decode: cases.map(({ message, data }) => [path, message.name, data.toString('hex')]) })
       for (const [i, { message, data }] of cases.entries()) {
         const decoded = decoder.decode(message.id, message.extended, data)

@@ -46,13 +46,24 @@ describe('DBC signals', () => {
   })
 
   it('names the narrowest type that holds all values of a signal', () => {
-    const { messages: [{ signals }] } = parseDbc(message('a : 0|53@1+ (1,0)', 'b : 0|54@1+ (1,0)', 'c : 0|64@1- (1,0)', 'd : 0|64@1+ (1,0)', 'e : 0|64@1+ (0.1,0)', 'f : 0|32@1+ (10000000,0)'))
+    const { messages: [{ signals }] } = parseDbc(message(
+      'a : 0|53@1+ (1,0)',
+      'b : 0|54@1+ (1,0)',
+      'c : 0|64@1- (1,0)',
+      'd : 0|64@1+ (1,0)',
+      'e : 0|64@1+ (0.1,0)',
+      'f : 0|32@1+ (10000000,0)'
+    ))
     expect(signals.map(({ type }) => type)).to.deep.equal(['float64', 'int64', 'int64', 'string', 'float64', 'int64'])
   })
 
   it('agrees with bit-by-bit reading for any signal', () => {
     const signal = fc.record({
-      length: fc.integer({ min: 1, max: 64 }), at: fc.nat(), littleEndian: fc.boolean(), signed: fc.boolean(), data: fc.uint8Array({ minLength: 8, maxLength: 8 })
+      length: fc.integer({ min: 1, max: 64 }),
+      at: fc.nat(),
+      littleEndian: fc.boolean(),
+      signed: fc.boolean(),
+      data: fc.uint8Array({ minLength: 8, maxLength: 8 })
     })
     fc.assert(fc.property(signal, ({ length, at, littleEndian, signed, data }) => {
       // Positions in the order of significance: from the lowest bit (Intel), from the highest (Motorola).
@@ -61,7 +72,8 @@ describe('DBC signals', () => {
       const bits = positions.map(p => littleEndian ? data[p >> 3] >> (p & 7) & 1 : data[p >> 3] >> (7 - (p & 7)) & 1)
       const raw = BigInt(`0b${(littleEndian ? bits.reverse() : bits).join('')}`)
       const start = littleEndian ? first : (first & ~7) + 7 - (first & 7)
-      const value = decode(message(`s : ${start}|${length}@${littleEndian ? 1 : 0}${signed ? '-' : '+'} (1,0)`), 100, Buffer.from(data).toString('hex'))?.s
+      const dbc = message(`s : ${start}|${length}@${littleEndian ? 1 : 0}${signed ? '-' : '+'} (1,0)`)
+      const value = decode(dbc, 100, Buffer.from(data).toString('hex'))?.s
       expect(BigInt(value ?? NaN)).to.equal(signed ? BigInt.asIntN(length, raw) : raw)
     }), { numRuns: 2000 })
   })
@@ -96,7 +108,8 @@ SG_MUL_VAL_ 100 wide outer 2-9;`
   })
 
   it('refuses multiplexors that are not there or select each other', () => {
-    const { messages, warnings } = parseDbc(`${message('a m1 : 0|8@1+ (1,0)')}\nBO_ 101 N: 8 X\n SG_ b M : 0|8@1+ (1,0)\n SG_ c m1M : 8|8@1+ (1,0)
+    const { messages, warnings } = parseDbc(`${message('a m1 : 0|8@1+ (1,0)')}
+BO_ 101 N: 8 X\n SG_ b M : 0|8@1+ (1,0)\n SG_ c m1M : 8|8@1+ (1,0)
 SG_MUL_VAL_ 101 b c 1-1;\nSG_MUL_VAL_ 101 c b 1-1;`)
     expect(messages.map(({ signals }) => signals.length)).to.deep.equal([0, 0])
     expect(warnings.map(({ line, reason }) => [line, reason])).to.deep.equal([
@@ -111,7 +124,9 @@ describe('DBC parameter groups', () => {
   const EEC1 = 0x80000000 + 0x0CF004FE
   const group = (/** @type {string} */ attributes) => `BO_ ${EEC1} EEC1: 8 X\n SG_ speed : 24|16@1+ (0.125,0) [0|8031] "rpm" X
  SG_ torque : 16|8@1- (1,0) [0|0] "%" X\n SG_ flag : 0|1@1+ (1,0) [0|1] "" X\n${attributes}`
-  const j1939 = group(`BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN","ExtendedCAN","reserved","J1939PG";\nBA_ "VFrameFormat" BO_ ${EEC1} 3;`)
+  const j1939 = group(
+    `BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN","ExtendedCAN","reserved","J1939PG";\nBA_ "VFrameFormat" BO_ ${EEC1} 3;`
+  )
 
   it('match whatever their priority and source address', () => {
     for (const id of [0x0CF00400, 0x18F00427, 0x0CF004FE]) expect(decode(j1939, id, '0000102003', true)).to.include({ speed: 100 })
@@ -125,7 +140,8 @@ describe('DBC parameter groups', () => {
   })
 
   it('are told apart by source address where the DBC does', () => {
-    const text = `BO_ ${0x80000000 + 0x18FF0001} A: 8 X\n SG_ a : 0|8@1+ (1,0)\nBO_ ${0x80000000 + 0x18FF0002} B: 8 X\n SG_ b : 0|8@1+ (1,0)\nBA_ "ProtocolType" "J1939";`
+    const text = `BO_ ${0x80000000 + 0x18FF0001} A: 8 X\n SG_ a : 0|8@1+ (1,0)
+BO_ ${0x80000000 + 0x18FF0002} B: 8 X\n SG_ b : 0|8@1+ (1,0)\nBA_ "ProtocolType" "J1939";`
     expect(decode(text, 0x0CFF0002, '05', true)).to.deep.equal({ b: 5 })
     expect(decode(text, 0x0CFF0001, '05', true)).to.deep.equal({ a: 5 })
   })
@@ -136,7 +152,9 @@ describe('DBC parameter groups', () => {
   })
 
   it('take the largest of a signed value for "not available" where the range leaves it out, and from 16 bits on', () => {
-    const text = (/** @type {string} */ signal) => `BO_ ${0x80000000 + 0x19F80100} Position: 8 X\n SG_ s : ${signal} "" X\nBA_ "ProtocolType" "NMEA2000";`
+    const text = (/** @type {string} */ signal) => {
+      return `BO_ ${0x80000000 + 0x19F80100} Position: 8 X\n SG_ s : ${signal} "" X\nBA_ "ProtocolType" "NMEA2000";`
+    }
     expect(decode(text('0|8@1- (1,0) [-125|125]'), 0x19F80100, '7f', true)).to.deep.equal({})
     expect(decode(text('0|8@1- (1,0) [0|0]'), 0x19F80100, '7f', true)).to.deep.equal({ s: 127 })
     expect(decode(text('0|16@1- (1,0) [0|0]'), 0x19F80100, 'ff7f', true)).to.deep.equal({})
@@ -157,7 +175,9 @@ describe('DBC parameter groups', () => {
 
 describe('DBC value tables', () => {
   /** The texts of a frame. @param {string} text @param {string} hex */
-  const texts = (text, hex) => new Decoder(parseDbc(text).messages, { choices: 'texts' }).decode(100, false, Buffer.from(hex, 'hex'))?.values
+  const texts = (text, hex) => {
+    return new Decoder(parseDbc(text).messages, { choices: 'texts' }).decode(100, false, Buffer.from(hex, 'hex'))?.values
+  }
 
   it('give names in place of numbers where texts are asked for, digits where they have none', () => {
     const gear = `${message('gear : 0|4@1- (1,0)', 'speed : 8|8@1+ (0.5,0)')}\nVAL_ 100 gear -1 "reverse" 0 "neutral \\"N\\"" ;`
@@ -176,15 +196,24 @@ describe('DBC value tables', () => {
 
   it('name the raw value, not the one with factor and offset', () => {
     expect(texts(`${message('t : 0|8@1+ (0.5,-40)')}\nVAL_ 100 t 255 "broken" ;`, 'ff')).to.deep.equal(['broken'])
-    expect(texts(`${message('wide : 0|64@1+ (1,0)')}\nVAL_ 100 wide 18446744073709551615 "none" ;`, 'ffffffffffffffff')).to.deep.equal(['none'])
+    const wide = `${message('wide : 0|64@1+ (1,0)')}\nVAL_ 100 wide 18446744073709551615 "none" ;`
+    expect(texts(wide, 'ffffffffffffffff')).to.deep.equal(['none'])
   })
 
   it('may stand by their name', () => {
-    expect(texts(`VAL_TABLE_ Switch 1 "on" 0 "off" ;\n${message('a : 0|1@1+ (1,0)', 'b : 1|1@1+ (1,0)')}\nVAL_ 100 a Switch ;\nVAL_ 100 b Switch ;`, '01')).to.deep.equal(['on', 'off'])
+    const signals = message('a : 0|1@1+ (1,0)', 'b : 1|1@1+ (1,0)')
+    const dbc = `VAL_TABLE_ Switch 1 "on" 0 "off" ;\n${signals}\nVAL_ 100 a Switch ;\nVAL_ 100 b Switch ;`
+    expect(texts(dbc, '01')).to.deep.equal(['on', 'off'])
   })
 
   it('are listed where they are broken, and the rest is used', () => {
-    const { messages, warnings } = parseDbc(`VAL_TABLE_ T 0 zero ;\n${message('a : 0|8@1+ (1,0)')}\nVAL_ 100 a 0 "zero" 1 ;\nVAL_ 100 b 0 "zero" ;\nVAL_ 100 a Missing ;\nVAL_ variable 0 "zero" ;\nVAL_ 100 a 1.5 "no raw value" 300 "too large" ;`)
+    const { messages, warnings } = parseDbc(`VAL_TABLE_ T 0 zero ;
+${message('a : 0|8@1+ (1,0)')}
+VAL_ 100 a 0 "zero" 1 ;
+VAL_ 100 b 0 "zero" ;
+VAL_ 100 a Missing ;
+VAL_ variable 0 "zero" ;
+VAL_ 100 a 1.5 "no raw value" 300 "too large" ;`)
     expect(messages[0].signals.map(({ name }) => name)).to.deep.equal(['a'])
     expect(warnings.map(({ line, reason }) => [line, reason])).to.deep.equal([
       [1, 'not a table of values'], [4, 'not the names of values'], [5, 'message M has no signal b'], [6, 'not the names of values']
@@ -209,7 +238,10 @@ BO_ 101 Other: 8 X
 VAL_ 101 stray 0 "off" 1 "on" ;
 SIG_VALTYPE_ 999 x : 1;
 SIG_VALTYPE_ 101 other : 1;`)
-    expect(messages.map(({ name, signals }) => [name, ...signals.map(signal => signal.name)])).to.deep.equal([['Good', 'fine', 'beyond'], ['Other']])
+    expect(messages.map(({ name, signals }) => [name, ...signals.map(signal => signal.name)])).to.deep.equal([
+      ['Good', 'fine', 'beyond'],
+      ['Other']
+    ])
     expect(warnings.map(({ line, reason }) => [line, reason])).to.deep.equal([
       [4, 'not a signal'],
       [5, '65 bits, not 1 to 64'],
@@ -246,7 +278,9 @@ BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN",
   })
 
   it('use the names in full where they were cut', () => {
-    const { messages } = parseDbc(`${message('short : 0|8@1+ (1,0)')}\nBA_ "SystemMessageLongSymbol" BO_ 100 "LongMessage";\nBA_ "SystemSignalLongSymbol" SG_ 100 short "longSignal";`)
+    const { messages } = parseDbc(`${message('short : 0|8@1+ (1,0)')}
+BA_ "SystemMessageLongSymbol" BO_ 100 "LongMessage";
+BA_ "SystemSignalLongSymbol" SG_ 100 short "longSignal";`)
     expect(messages[0].name).to.equal('LongMessage')
     expect(messages[0].signals[0].name).to.equal('longSignal')
   })
@@ -254,7 +288,9 @@ BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN",
   it('replace a message or signal that comes twice, and say so', () => {
     const { messages, warnings } = parseDbc(`${message('a : 0|8@1+ (1,0)', 'a : 8|8@1+ (1,0)')}\nBO_ 100 N: 8 X\n SG_ b : 0|8@1+ (1,0)`)
     expect(messages.map(({ name }) => name)).to.deep.equal(['N'])
-    expect(warnings.map(({ reason }) => reason)).to.deep.equal(['replaces a of line 2 in the same message', 'replaces M of line 1, which has the same identifier'])
+    expect(warnings.map(({ reason }) => reason)).to.deep.equal([
+      'replaces a of line 2 in the same message', 'replaces M of line 1, which has the same identifier'
+    ])
   })
 
   it('read identifiers beyond 11 bits as 29 bits where the flag was forgotten', () => {
@@ -283,9 +319,13 @@ BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN",
   })
 
   it('never make the parser throw', () => {
-    const word = fc.constantFrom('BO_ ', 'SG_ ', ' SG_ ', 'VAL_ ', 'CM_ ', 'BA_ ', 'BA_DEF_ ', 'BA_DEF_DEF_ ', 'SIG_VALTYPE_ ', 'SG_MUL_VAL_ ', 'NS_ :', 'BU_:', '100 ', '2364540158 ',
-      'name ', 'M ', 'm1 ', 'm1M ', ': ', '0|8@1+ ', '7|64@0- ', '(1,0) ', '(0,1e400)', '[0|0] ', '"', '"text" ', '\\', ';', '\n', '\r\n', ',', '1-1', '//', '"VFrameFormat" ', '"J1939" ')
-    const text = fc.array(fc.oneof({ weight: 9, arbitrary: word }, fc.string()), { maxLength: 60, size: 'large' }).map(words => words.join(''))
+    const word = fc.constantFrom(
+      'BO_ ', 'SG_ ', ' SG_ ', 'VAL_ ', 'CM_ ', 'BA_ ', 'BA_DEF_ ', 'BA_DEF_DEF_ ', 'SIG_VALTYPE_ ', 'SG_MUL_VAL_ ', 'NS_ :', 'BU_:',
+      '100 ', '2364540158 ', 'name ', 'M ', 'm1 ', 'm1M ', ': ', '0|8@1+ ', '7|64@0- ', '(1,0) ', '(0,1e400)', '[0|0] ',
+      '"', '"text" ', '\\', ';', '\n', '\r\n', ',', '1-1', '//', '"VFrameFormat" ', '"J1939" '
+    )
+    const words = fc.array(fc.oneof({ weight: 9, arbitrary: word }, fc.string()), { maxLength: 60, size: 'large' })
+    const text = words.map(parts => parts.join(''))
     const good = message('a M : 0|8@1+ (1,0)', 'b m1M : 8|8@0- (2,1)', 'c m1 : 16|32@1- (1,0)')
     const damaged = fc.tuple(fc.nat(good.length), fc.nat(10), text).map(([at, cut, put]) => good.slice(0, at) + put + good.slice(at + cut))
     const data = new Uint8Array(8).fill(0x81)

@@ -46,20 +46,34 @@ describe('sluice decode', () => {
   })
 
   it('writes as text what JSON numbers cannot hold', async () => {
-    const { lines } = await run(['--dbc', dbc], ['065#0100000000000000', '065#FFFFFFFFFFFFFFFF', '066#0000C07F', '066#000080FF'].map(frame => `(1.0) can0 ${frame}`).join('\n'))
-    expect(lines.map(({ signals }) => signals)).to.deep.equal([{ number: 1 }, { number: '18446744073709551615' }, { f: 'NaN' }, { f: '-Infinity' }])
+    const { lines } = await run(
+      ['--dbc', dbc],
+      ['065#0100000000000000', '065#FFFFFFFFFFFFFFFF', '066#0000C07F', '066#000080FF'].map(frame => `(1.0) can0 ${frame}`).join('\n')
+    )
+    expect(lines.map(({ signals }) => signals)).to.deep.equal([
+      { number: 1 },
+      { number: '18446744073709551615' },
+      { f: 'NaN' },
+      { f: '-Infinity' }
+    ])
   })
 
   it('reads a file, or the screen format without times', async () => {
     const log = path.join(folder, 'screen.log')
     writeFileSync(log, '  can0  064   [3]  03 00 FF\n')
-    expect((await run(['--dbc', dbc, log])).lines).to.deep.equal([{ time: null, id: 100, message: 'Motor', signals: { speed: 1.5, load: 255 } }])
+    expect((await run(['--dbc', dbc, log])).lines).to.deep.equal([
+      { time: null, id: 100, message: 'Motor', signals: { speed: 1.5, load: 255 } }
+    ])
   })
 
   it('counts on the standard error what could not be decoded', async () => {
-    const { code, lines, err } = await run(['--dbc', dbc], ['(1.0) can0 064#0300FF', '(1.0) can0 7FF#00', '(1.0) can0 064#', '(1.0) can0 064#R', 'garbage', '(1.0) can0 06'].join('\n'))
+    const { code, lines, err } = await run(
+      ['--dbc', dbc],
+      ['(1.0) can0 064#0300FF', '(1.0) can0 7FF#00', '(1.0) can0 064#', '(1.0) can0 064#R', 'garbage', '(1.0) can0 06'].join('\n')
+    )
     expect(lines).to.have.length(1)
-    expect(err).to.equal('sluice decode: not decoded of 4 frames: 1 with an identifier the DBC does not have, 1 too short for any of their signals, 1 remote or error frames\n' +
+    expect(err).to.equal('sluice decode: not decoded of 4 frames: 1 with an identifier the DBC does not have, ' +
+      '1 too short for any of their signals, 1 remote or error frames\n' +
       'sluice decode: 2 lines are none of candump (first: line 5, not a line of candump)\n')
     expect(code).to.equal(0)
   })
@@ -99,7 +113,11 @@ describe('sluice decode', () => {
     })
     let writes = 0
     const blocks = Array.from({ length: 100 }, (_, i) => Buffer.from(log.slice(i * log.length / 100, (i + 1) * log.length / 100)))
-    const code = await decode(['--dbc', dbc], { stdin: Readable.from(blocks), stdout: slow, stderr: new Writable({ write (_, __, done) { done() } }) })
+    const code = await decode(['--dbc', dbc], {
+      stdin: Readable.from(blocks),
+      stdout: slow,
+      stderr: new Writable({ write (_, __, done) { done() } })
+    })
     expect(code).to.equal(0)
     expect({ waiting, writes }).to.deep.equal({ waiting: 0, writes: 6 })
   })

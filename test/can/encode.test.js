@@ -9,7 +9,8 @@ import { valuesOf } from './random-values.js'
 
 /** A message 100 with these signals. @param {...string} lines  signals, then other statements */
 function message (...lines) {
-  const [first, ...others] = parseDbc(['BO_ 100 M: 8 X', ...lines.map(line => /^[A-Z]+_/.test(line) ? line : ` SG_ ${line}`)].join('\n')).messages
+  const statements = lines.map(line => /^[A-Z]+_/.test(line) ? line : ` SG_ ${line}`)
+  const [first, ...others] = parseDbc(['BO_ 100 M: 8 X', ...statements].join('\n')).messages
   expect(others).to.deep.equal([])
   return first
 }
@@ -28,7 +29,8 @@ describe('encoding a message', () => {
     const gear = message('gear : 0|8@1+ (1,0) [0|0] "" X', 'VAL_ 100 gear 3 "third" 300 "too large" ;')
     for (const value of [3, 3n, '3', ' 3 ', 'third']) expect(hex(gear, { gear: value }).slice(0, 2), String(value)).to.equal('03')
     expect(hex(gear, { gear: true }).slice(0, 2)).to.equal('01')
-    expect(() => encodeMessage(gear, { gear: 'fourth' })).to.throw('Signal gear cannot be fourth: it takes 0 to 255 or the name of a value.').with.property('code', 'SLUICE_CAN_ENCODE')
+    expect(() => encodeMessage(gear, { gear: 'fourth' }))
+      .to.throw('Signal gear cannot be fourth: it takes 0 to 255 or the name of a value.').with.property('code', 'SLUICE_CAN_ENCODE')
     expect(() => encodeMessage(gear, { gear: 'too large' })).to.throw('cannot be too large')
   })
 
@@ -46,7 +48,8 @@ describe('encoding a message', () => {
   })
 
   it('writes floats', () => {
-    expect(hex(message('f : 0|32@1- (1,0)', 'g : 32|32@1- (2,1)', 'SIG_VALTYPE_ 100 f : 1;', 'SIG_VALTYPE_ 100 g : 1;'), { f: 1.5, g: -3 })).to.equal('0000c03f000000c0')
+    const floats = message('f : 0|32@1- (1,0)', 'g : 32|32@1- (2,1)', 'SIG_VALTYPE_ 100 f : 1;', 'SIG_VALTYPE_ 100 g : 1;')
+    expect(hex(floats, { f: 1.5, g: -3 })).to.equal('0000c03f000000c0')
     const double = message('h : 7|64@0- (1,0)', 'SIG_VALTYPE_ 100 h : 2;')
     expect(hex(double, { h: -1.5 })).to.equal('bff8000000000000')
     expect(hex(double, { h: Infinity })).to.equal('7ff0000000000000')
@@ -69,7 +72,9 @@ describe('encoding a message', () => {
       ['s : 0|8@1+ (1,0) [0|0] "" X', {}, 'Signal s cannot be a value of type object: it takes 0 to 255.'],
       ['s : 0|8@1+ (0,5) [0|0] "" X', 6, 'Signal s cannot be 6: it takes 5 to 5.']
     ]
-    for (const [signal, value, text] of refused) expect(() => encodeMessage(message(signal), { s: value }), text).to.throw(text).with.property('code', 'SLUICE_CAN_ENCODE')
+    for (const [signal, value, text] of refused) {
+      expect(() => encodeMessage(message(signal), { s: value }), text).to.throw(text).with.property('code', 'SLUICE_CAN_ENCODE')
+    }
   })
 
   it('does not believe a range that leaves no value', () => {
@@ -77,7 +82,8 @@ describe('encoding a message', () => {
   })
 
   it('refuses names that are no signals, and those beyond the message', () => {
-    expect(() => encodeMessage(message('s : 0|8@1+ (1,0)'), { sp: 1 })).to.throw('Message M has no signal sp.').with.property('code', 'SLUICE_CAN_ENCODE')
+    expect(() => encodeMessage(message('s : 0|8@1+ (1,0)'), { sp: 1 }))
+      .to.throw('Message M has no signal sp.').with.property('code', 'SLUICE_CAN_ENCODE')
     expect(() => encodeMessage(message('s : 0|8@1+ (1,0)'), { toString: 1 })).to.throw('Message M has no signal toString.')
     expect(() => encodeMessage(message('s : 60|8@1+ (1,0)'), { s: 1 })).to.throw('Message M has 8 bytes: signal s reaches beyond.')
     expect(hex(message('constructor : 0|8@1+ (1,0)'), {})).to.equal('0000000000000000')
@@ -94,12 +100,19 @@ describe('encoding a multiplexed message', () => {
   })
 
   it('refuses those that it does not', () => {
-    expect(() => encodeMessage(simple, { which: 1, one: 5, two: 6 })).to.throw('Message M has signal two only where which is 2.').with.property('code', 'SLUICE_CAN_ENCODE')
+    expect(() => encodeMessage(simple, { which: 1, one: 5, two: 6 }))
+      .to.throw('Message M has signal two only where which is 2.').with.property('code', 'SLUICE_CAN_ENCODE')
     expect(() => encodeMessage(simple, { one: 5 })).to.throw('Message M has signal one only where which is 1.')
   })
 
   it('follows switches of switches', () => {
-    const nested = message('deep m0 : 8|8@1+ (1,0)', 'inner m1M : 4|4@1+ (1,0)', 'outer M : 0|4@1+ (1,0)', 'SG_MUL_VAL_ 100 inner outer 1-1;', 'SG_MUL_VAL_ 100 deep inner 0-0, 3-5;')
+    const nested = message(
+      'deep m0 : 8|8@1+ (1,0)',
+      'inner m1M : 4|4@1+ (1,0)',
+      'outer M : 0|4@1+ (1,0)',
+      'SG_MUL_VAL_ 100 inner outer 1-1;',
+      'SG_MUL_VAL_ 100 deep inner 0-0, 3-5;'
+    )
     expect(hex(nested, { outer: 1, inner: 4, deep: 9 })).to.equal('4109000000000000')
     expect(() => encodeMessage(nested, { outer: 1, inner: 2, deep: 9 })).to.throw('has signal deep only where inner is 0, 3-5')
     expect(() => encodeMessage(nested, { outer: 2, inner: 3 })).to.throw('has signal inner only where outer is 1')
@@ -108,7 +121,8 @@ describe('encoding a multiplexed message', () => {
 
 describe('encoding a parameter group', () => {
   const group = (/** @type {number} */ id, length = 8) => parseDbc(`BO_ ${0x80000000 + id} G: ${length} X
- SG_ speed : 24|16@1+ (0.125,0) [0|0] "rpm" X\n SG_ angle : 8|16@1- (1,0) [0|0] "" X\n SG_ on : 0|1@1+ (1,0) [0|1] "" X\nBA_ "ProtocolType" "J1939";`).messages[0]
+ SG_ speed : 24|16@1+ (0.125,0) [0|0] "rpm" X\n SG_ angle : 8|16@1- (1,0) [0|0] "" X
+ SG_ on : 0|1@1+ (1,0) [0|1] "" X\nBA_ "ProtocolType" "J1939";`).messages[0]
   const EEC1 = group(0x0CF004FE)
 
   it('says "not available" of what is not given, and ones where no signal is', () => {
@@ -126,14 +140,20 @@ describe('encoding a parameter group', () => {
     expect(frameOf(EEC1, {}, { sourceAddress: 0x21 })).to.include({ id: 0x0CF00421, extended: true, fd: false })
     expect(frameOf(EEC1, {}).id).to.equal(0x0CF004FE)
     expect(frameOf(group(0x18EFFFFE), {}, { sourceAddress: 3, destination: 0x21 }).id).to.equal(0x18EF2103)
-    for (const [asked, text] of /** @type {[any, string][]} */ ([[{ destination: 1 }, 'is sent to all'], [{ sourceAddress: 256 }, 'addresses are 0 to 255'], [{ sourceAddress: 1.5 }, 'addresses are 0 to 255']])) {
+    for (const [asked, text] of /** @type {[any, string][]} */ ([
+      [{ destination: 1 }, 'is sent to all'],
+      [{ sourceAddress: 256 }, 'addresses are 0 to 255'],
+      [{ sourceAddress: 1.5 }, 'addresses are 0 to 255']
+    ])) {
       expect(() => frameOf(EEC1, {}, asked)).to.throw(text).with.property('code', 'SLUICE_CAN_ENCODE')
     }
     expect(() => frameOf(message('s : 0|8@1+ (1,0)'), {}, { sourceAddress: 1 })).to.throw('it has no addresses')
   })
 
   it('is refused where one frame cannot carry it', () => {
-    expect(() => frameOf(group(0x18FECAFE, 20), {})).to.throw('Message G has 20 bytes: a parameter group of more than 8 cannot be sent in one frame.')
+    expect(() => frameOf(group(0x18FECAFE, 20), {})).to.throw(
+      'Message G has 20 bytes: a parameter group of more than 8 cannot be sent in one frame.'
+    )
   })
 })
 
@@ -165,7 +185,13 @@ describe('what is encoded', () => {
   }
 
   it('is decoded again to the bit, for any signal', () => {
-    const signal = fc.record({ length: fc.integer({ min: 1, max: 64 }), at: fc.nat(), littleEndian: fc.boolean(), signed: fc.boolean(), data: fc.uint8Array({ minLength: 8, maxLength: 8 }) })
+    const signal = fc.record({
+      length: fc.integer({ min: 1, max: 64 }),
+      at: fc.nat(),
+      littleEndian: fc.boolean(),
+      signed: fc.boolean(),
+      data: fc.uint8Array({ minLength: 8, maxLength: 8 })
+    })
     fc.assert(fc.property(signal, ({ length, at, littleEndian, signed, data }) => {
       const first = at % (65 - length)
       const start = littleEndian ? first : (first & ~7) + 7 - (first & 7)

@@ -30,12 +30,17 @@ SG_MUL_VAL_ 100 deep inner 0-3, 7-9;
 SIG_VALTYPE_ 100 deep : 1;
 `
   const piece = fc.oneof(
-    fc.constantFrom('"', ';', '\n', ' ', ':', '|', '@', '0', '1', '9', '-', '.', 'm1', 'M', 'm2M', '65', '64|8', '\\', ',', '1e999', '-1', '4294967295', '18446744073709551616', ' which ', 'BO_ 100 ', ' SG_ ', 'VAL_ 100 ', '1-1', '\u2028', '\uFFFF'),
+    fc.constantFrom(
+      '"', ';', '\n', ' ', ':', '|', '@', '0', '1', '9', '-', '.', 'm1', 'M', 'm2M', '65', '64|8', '\\', ',', '1e999', '-1', '4294967295',
+      '18446744073709551616', ' which ', 'BO_ 100 ', ' SG_ ', 'VAL_ 100 ', '1-1', '\u2028', '\uFFFF'
+    ),
     fc.string({ maxLength: 8 })
   )
   const change = fc.record({ at: fc.nat(good.length), cut: fc.oneof({ weight: 9, arbitrary: fc.nat(6) }, fc.nat(200)), put: piece })
   /** The file, changed in one to five places. */
-  const damaged = fc.array(change, { minLength: 1, maxLength: 5 }).map(changes => changes.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), good))
+  const damaged = fc.array(change, { minLength: 1, maxLength: 5 }).map(changes => {
+    return changes.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), good)
+  })
   const frame = fc.uint8Array({ maxLength: 10 })
 
   it('is parsed, and what comes of it reads and writes frames, without a throw', () => {
@@ -62,22 +67,42 @@ SIG_VALTYPE_ 100 deep : 1;
     const message = 'BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [0|0] "" X\n'
     const switches = Array.from({ length: length / 50 }, (_, i) => i)
     const hard = [
-      `${message}SIG_VALTYPE_ 1 s${many(' ')}x;`, `${message}BA_ "${many('\\"')}`, `${message}BA_ "a" SG_ 1 s${many(' ')}"`, `${message}SG_MUL_VAL_ 1 s t ${many('1-1, ')}x;`,
-      `${message}VAL_ 1 s ${many('1 "a" ')}x;`, `${message}VAL_ 1 s ${many('1')}x;`, `${message}${many('VAL_ 1 s 0 "a";')}`, `${message}BA_DEF_ BO_ "VFrameFormat" ENUM ${many('"a",')}`,
-      `BO_ 1 M: 8 X\n SG_ s${many(' ')}:`, `BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (${many('1')}`, `BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [${many(' ')}`, `BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [0|0] "${many('\\')}`,
+      `${message}SIG_VALTYPE_ 1 s${many(' ')}x;`,
+      `${message}BA_ "${many('\\"')}`,
+      `${message}BA_ "a" SG_ 1 s${many(' ')}"`,
+      `${message}SG_MUL_VAL_ 1 s t ${many('1-1, ')}x;`,
+      `${message}VAL_ 1 s ${many('1 "a" ')}x;`,
+      `${message}VAL_ 1 s ${many('1')}x;`,
+      `${message}${many('VAL_ 1 s 0 "a";')}`,
+      `${message}BA_DEF_ BO_ "VFrameFormat" ENUM ${many('"a",')}`,
+      `BO_ 1 M: 8 X\n SG_ s${many(' ')}:`,
+      `BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (${many('1')}`,
+      `BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [${many(' ')}`,
+      `BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [0|0] "${many('\\')}`,
       many('CM_ "\n'), many('CM_ "a\n\n"b\n'), `CM_ "\n${many('VAL_ 1 s\n')}`, many('CM_ a\nxx'), many('BO_ '), many('\n'),
-      `BO_ 1 M: 8 X\n SG_ s0 M : 0|8@1+ (1,0)\n${switches.map(i => ` SG_ s${i + 1} m1M : 0|8@1+ (1,0)`).join('\n')}\n${switches.map(i => `SG_MUL_VAL_ 1 s${i + 1} s${i} 1-1;`).join('\n')}`
+      [
+        'BO_ 1 M: 8 X\n SG_ s0 M : 0|8@1+ (1,0)',
+        ...switches.map(i => ` SG_ s${i + 1} m1M : 0|8@1+ (1,0)`),
+        ...switches.map(i => `SG_MUL_VAL_ 1 s${i + 1} s${i} 1-1;`)
+      ].join('\n')
     ]
     for (const text of hard) parseDbc(text)
     // A statement too long for a regular expression.
-    expect(parseDbc(`BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [0|0] "${'\\'.repeat(20_000_000)}`).warnings.map(({ reason }) => reason)).to.deep.equal(['a statement of 20000028 characters'])
+    const { warnings } = parseDbc(`BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [0|0] "${'\\'.repeat(20_000_000)}`)
+    expect(warnings.map(({ reason }) => reason)).to.deep.equal(['a statement of 20000028 characters'])
   })
 })
 
 describe('whatever a line of candump says', () => {
   const lines = readFileSync('test/data/can/nmea2000-screen.candump', 'utf8').split('\n').slice(0, 40)
-    .concat(['(1436509052.249713) can0 123##1AABBCC', '(1436509052.249713) can0 20000004#0004000000000000', ' (2015-07-10 06:17:32.249713)  can0  RX - -  123   [2]  41 42   \'AB\'', '(1.0) can0 123#R T'])
-  const change = fc.record({ at: fc.nat(60), cut: fc.nat(3), put: fc.oneof(fc.constantFrom('(', ')', '#', '##', '[8]', 'R', ' ', '.', '_9', '00 ', '\'', ':', '\u2028', '\0'), fc.string({ maxLength: 3, unit: 'binary' })) })
+    .concat([
+      '(1436509052.249713) can0 123##1AABBCC', '(1436509052.249713) can0 20000004#0004000000000000',
+      ' (2015-07-10 06:17:32.249713)  can0  RX - -  123   [2]  41 42   \'AB\'', '(1.0) can0 123#R T'
+    ])
+  const piece = fc.constantFrom('(', ')', '#', '##', '[8]', 'R', ' ', '.', '_9', '00 ', '\'', ':', '\u2028', '\0')
+  const change = fc.record({
+    at: fc.nat(60), cut: fc.nat(3), put: fc.oneof(piece, fc.string({ maxLength: 3, unit: 'binary' }))
+  })
   const damaged = fc.tuple(fc.constantFrom(...lines), fc.array(change, { minLength: 1, maxLength: 3 }))
     .map(([line, changes]) => changes.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), line))
 
@@ -98,7 +123,10 @@ describe('whatever a line of candump says', () => {
   })
 
   it('is read in a time that grows with its length only', () => {
-    for (const line of [`(1.0)${' '.repeat(1e6)}`, `(1.0) can0 ${'1'.repeat(900)}`, `(1.0) ${'x '.repeat(450)}`, `can0 123 [8] ${'11 '.repeat(300)}x`, `can0 RX ${'- '.repeat(450)}`, `can0${' '.repeat(450)}123${' '.repeat(450)}[8`]) {
+    for (const line of [
+      `(1.0)${' '.repeat(1e6)}`, `(1.0) can0 ${'1'.repeat(900)}`, `(1.0) ${'x '.repeat(450)}`, `can0 123 [8] ${'11 '.repeat(300)}x`,
+      `can0 RX ${'- '.repeat(450)}`, `can0${' '.repeat(450)}123${' '.repeat(450)}[8`
+    ]) {
       parseCandumpLine(line)
     }
     expect(parseCandumpLine(`(1.0) can0 123#${'00'.repeat(1e7)}`)).to.deep.equal({ reason: 'a line of 20000015 characters' })

@@ -24,8 +24,12 @@ function sent (pgn, data, { source = ENGINE, destination = 0xFF } = {}) {
   const packets = Math.ceil(data.length / 7)
   const address = destination << 8 | source
   return [
-    frame(0x1CEC0000 | address, [destination === 0xFF ? 32 : 16, data.length & 0xFF, data.length >> 8, packets, 0xFF, pgn & 0xFF, pgn >> 8 & 0xFF, pgn >> 16]),
-    ...Array.from({ length: packets }, (_, n) => frame(0x1CEB0000 | address, [n + 1, ...data.subarray(7 * n, 7 * n + 7), ...Array(7).fill(0xFF)].slice(0, 8)))
+    frame(0x1CEC0000 | address, [
+      destination === 0xFF ? 32 : 16, data.length & 0xFF, data.length >> 8, packets, 0xFF, pgn & 0xFF, pgn >> 8 & 0xFF, pgn >> 16
+    ]),
+    ...Array.from({ length: packets }, (_, n) => {
+      return frame(0x1CEB0000 | address, [n + 1, ...data.subarray(7 * n, 7 * n + 7), ...Array(7).fill(0xFF)].slice(0, 8))
+    })
   ]
 }
 
@@ -155,7 +159,9 @@ describe('the transport protocol of J1939', () => {
     expect(takeAll(assembler, [announcement, first, frame(second.id, second.data.subarray(0, 7)), third])).to.deep.equal([])
     expect(takeAll(assembler, [announcement, first, second, frame(second.id, '02 FFFFFFFFFFFFFF'), third])).to.deep.equal([])
     expect(assembler.counters).to.deep.equal(only({ sequenceErrors: 3 }))
-    expect(takeAll(assembler, [announcement, first, first, second, second, third]).map(shown)).to.deep.equal([shown(frame(0x1CFEE300, counting(21)))])
+    expect(takeAll(assembler, [announcement, first, first, second, second, third]).map(shown)).to.deep.equal([
+      shown(frame(0x1CFEE300, counting(21)))
+    ])
     expect(assembler.counters).to.deep.equal(only({ sequenceErrors: 3, transfers: 1 }))
   })
 
@@ -231,7 +237,9 @@ describe('the transport protocol of J1939', () => {
   })
 
   it('keeps 256 transfers open at most, until they are overdue', () => {
-    const announcements = Array.from({ length: 300 }, (_, i) => sent(ENGINE_CONFIGURATION, counting(1785), { source: i & 0xFF, destination: i < 256 ? 0xFF : DISPLAY })[0])
+    const announcements = Array.from({ length: 300 }, (_, i) => {
+      return sent(ENGINE_CONFIGURATION, counting(1785), { source: i & 0xFF, destination: i < 256 ? 0xFF : DISPLAY })[0]
+    })
     for (const announcement of announcements) assembler.take(announcement, 0n)
     expect(assembler.open).to.equal(256)
     expect(assembler.counters).to.deep.equal(only({ tooMany: 44 }))

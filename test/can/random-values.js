@@ -35,9 +35,13 @@ function valueOf ({ isSwitch, minimum, maximum, step }) {
   if (typeof minimum === 'bigint') return fc.bigInt(minimum, /** @type {bigint} */ (maximum))
   const [low, high] = [Number(minimum), Number(maximum)]
   // JSON has no -0.
-  if (step === 0) return fc.float({ noNaN: true, min: Math.fround(Math.max(low, -1e30)), max: Math.fround(Math.min(high, 1e30)) }).map(float => float + 0)
+  if (step === 0) {
+    return fc.float({ noNaN: true, min: Math.fround(Math.max(low, -1e30)), max: Math.fround(Math.min(high, 1e30)) }).map(float => float + 0)
+  }
   const steps = Math.round((high - low) / step)
   // Switches select by small numbers.
-  const index = isSwitch ? fc.oneof(fc.nat(Math.min(steps, 7)), fc.maxSafeNat().map(n => n % (steps + 1))) : fc.maxSafeNat().map(n => n % (steps + 1))
+  const index = isSwitch
+    ? fc.oneof(fc.nat(Math.min(steps, 7)), fc.maxSafeNat().map(n => n % (steps + 1)))
+    : fc.maxSafeNat().map(n => n % (steps + 1))
   return index.map(n => low + n * step)
 }

@@ -58,8 +58,15 @@ describe('can read', () => {
     await send(frame(100, [0x64, 0, 1]), frame(100, [0xC8, 0]), frame(0x18FF0021, [5]), frame(0x77))
     expect(recording.batches).to.deep.equal([])
     recording.clock.advance(50)
-    expect(recording.batches.map(({ source: name, tags }) => [name, tags.bus])).to.deep.equal([['car.Motor', 'read'], ['car.Group', 'read']])
-    expect(recording.rows()).to.deep.equal([{ time: start, speed: 50, mode: 1 }, { time: start + MS, speed: 100 }, { time: start + 2n * MS, address: 0x21, level: 5 }])
+    expect(recording.batches.map(({ source: name, tags }) => [name, tags.bus])).to.deep.equal([
+      ['car.Motor', 'read'],
+      ['car.Group', 'read']
+    ])
+    expect(recording.rows()).to.deep.equal([
+      { time: start, speed: 50, mode: 1 },
+      { time: start + MS, speed: 100 },
+      { time: start + 2n * MS, address: 0x21, level: 5 }
+    ])
     expect(source.counters).to.include({ frames: 4, rows: 3, unknownIds: 1, missed: 0 })
     recording.clock.advance(50)
     expect(recording.batches).to.have.length(2)
@@ -80,7 +87,7 @@ describe('can read', () => {
     expect(recording.rows().map(({ mode }) => mode)).to.deep.equal(['on', '7'])
   })
 
-  it('puts messages of several frames together', async () => {
+  it('reassembles messages of several frames', async () => {
     const { recording, send, source } = await reading()
     await send(
       frame(0x18ECFFFE, [32, 12, 0, 2, 0xFF, 0xCA, 0xFE, 0]),
@@ -92,12 +99,14 @@ describe('can read', () => {
     expect(source.gauge?.()).to.include({ frames: 3, transfers: 1, timeouts: 0, unknownIds: 0 })
   })
 
-  it('gives frames as they are', async () => {
+  it('reads frames as they are', async () => {
     const { recording, start, send } = await reading({ mode: 'frames', dbcFile: 'nowhere' })
     await send(frame(0x123, [1, 2]), frame(0x18FF0021, new Array(12).fill(7), { fd: true }), frame(5, [], { kind: 'remote' }))
     recording.clock.advance(50)
     const [batch] = recording.batches
-    expect(batch.fields.map(({ name, type }) => `${name} ${type}`)).to.deep.equal(['id int32', 'extended bool', 'fd bool', 'kind string', 'length uint16', 'data bytes'])
+    expect(batch.fields.map(({ name, type }) => `${name} ${type}`)).to.deep.equal([
+      'id int32', 'extended bool', 'fd bool', 'kind string', 'length uint16', 'data bytes'
+    ])
     expect(batch.toObjects()).to.deep.equal([
       { time: start, id: 0x123, extended: false, fd: false, kind: 'data', length: 2, data: Uint8Array.of(1, 2) },
       { time: start + MS, id: 0x18FF0021, extended: true, fd: true, kind: 'data', length: 12, data: new Uint8Array(12).fill(7) },
@@ -120,7 +129,7 @@ describe('can read', () => {
     expect(source.counters).to.include({ frames: 1, rows: 1, unknownIds: 0 })
   })
 
-  it('drops and counts what a live bus carries while it is held, and keeps what it has', async () => {
+  it('drops and counts what a live bus carries while it is paused, and keeps what it has', async () => {
     const { recording, source, send } = await reading()
     await send(frame(100, [0, 0, 1]))
     recording.isPaused = () => true
@@ -134,7 +143,7 @@ describe('can read', () => {
     expect(source.counters).to.include({ missed: 2, frames: 2 })
   })
 
-  it('gives what it has when it is closed, or counts it where it is held', async () => {
+  it('sends what it has when it is closed, or counts it while it is paused', async () => {
     const { recording, source, send } = await reading()
     await send(frame(100, [0, 0, 1]), frame(100, [0, 0, 2]))
     await source.close()
@@ -150,10 +159,13 @@ describe('can read', () => {
     expect(other.source.counters).to.include({ rows: 2, missed: 2 })
   })
 
-  it('waits for a replay to be read, loses nothing, and ends with it', async () => {
+  it('has a played log wait, loses nothing, and ends with the log', async () => {
     const recording = recorder()
     const logFile = path.join(folder, 'bus.log')
-    writeFileSync(logFile, ['bad', ...Array.from({ length: 3000 }, (_, i) => `(1700000000.${String(i).padStart(6, '0')}) can7 064#0000${(i % 256).toString(16).padStart(2, '0')}`)].join('\n'))
+    const log = Array.from({ length: 3000 }, (_, i) => {
+      return `(1700000000.${String(i).padStart(6, '0')}) can7 064#0000${(i % 256).toString(16).padStart(2, '0')}`
+    })
+    writeFileSync(logFile, ['bad', ...log].join('\n'))
     const bus = await open({ kind: 'playback', logFile, loop: false, speed: 0 }, { clock: recording.clock })
     let asked = 0
     recording.isPaused = () => asked++ % 10 !== 9
@@ -198,7 +210,11 @@ describe('can read', () => {
   })
 
   /** @type {[string, object, string][]} */
-  const faults = [['a filter that is none', { filter: 'what' }, 'SLUICE_CAN_FILTER'], ['no DBC file', { dbcFile: 'nowhere.dbc' }, 'SLUICE_DBC_FILE'], ['an option out of range', { batchMs: 1 }, 'SLUICE_OPTIONS']]
+  const faults = [
+    ['a filter that is not one', { filter: 'what' }, 'SLUICE_CAN_FILTER'],
+    ['no DBC file', { dbcFile: 'nowhere.dbc' }, 'SLUICE_DBC_FILE'],
+    ['an option out of range', { batchMs: 1 }, 'SLUICE_OPTIONS']
+  ]
   for (const [what, options, code] of faults) {
     it(`refuses ${what}`, async () => {
       expect(await reading(options).catch(error => error)).to.have.property('code', code)

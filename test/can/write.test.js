@@ -187,7 +187,11 @@ describe('can write', () => {
     })
   })
 
-  const files = [...readdirSync(DBC_FOLDER).filter(name => name.endsWith('.dbc')).map(name => `${DBC_FOLDER}/${name}`), 'examples/data/nmea2000.dbc', 'examples/data/vehicle.dbc']
+  const files = [
+    ...readdirSync(DBC_FOLDER).filter(name => name.endsWith('.dbc')).map(name => `${DBC_FOLDER}/${name}`),
+    'examples/data/nmea2000.dbc',
+    'examples/data/vehicle.dbc'
+  ]
   for (const file of files) {
     it(`gets to can read as it was: every signal of ${path.basename(file)}`, async function () {
       const messages = messagesOf(file)
@@ -201,13 +205,17 @@ describe('can write', () => {
       let frames = 0
       for (const message of messages) {
         // Not one that others hide, nor what needs several frames.
-        if (decoder.find(message.id, message.extended) !== message || message.length > (message.isParameterGroup ? 8 : 64) || message.signals.length === 0) continue
+        const maxBytes = message.isParameterGroup ? 8 : 64
+        if (message.length > maxBytes || message.signals.length === 0) continue
+        if (decoder.find(message.id, message.extended) !== message) continue
         for (const values of fc.sample(valuesOf(message), { numRuns: 5, seed: 4 })) {
           recording.batches.length = 0
           await writer.write({ payload: { message: message.name, signals: values } })
           recording.clock.advance(50)
           const [row] = recording.rows()
-          for (const [name, value] of Object.entries(values)) expectSame(row?.[name], value, message.signals.find(signal => signal.name === name), `${message.name}.${name}`)
+          for (const [name, value] of Object.entries(values)) {
+            expectSame(row?.[name], value, message.signals.find(signal => signal.name === name), `${message.name}.${name}`)
+          }
           frames++
         }
       }

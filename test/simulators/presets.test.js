@@ -22,7 +22,9 @@ describe('the SciTS preset', () => {
     expect(fieldsOf(batches[0])).to.deep.equal(['sensor_id int64', 'value float64'])
     expect(batches.map(({ rows: count }) => count)).to.deep.equal(Array(30).fill(1000))
     rows.forEach(({ time, sensor_id: sensor, value }, i) => {
-      if (sensor !== BigInt(i % 300) || time !== START + BigInt(Math.floor(i / 300)) * SECOND / 2n) expect.fail(`record ${i} is of sensor ${sensor} at ${time}`)
+      if (sensor !== BigInt(i % 300) || time !== START + BigInt(Math.floor(i / 300)) * SECOND / 2n) {
+        expect.fail(`record ${i} is of sensor ${sensor} at ${time}`)
+      }
       if (!Number.isInteger(value) || value < 0 || value > 2 ** 31 - 1) expect.fail(`record ${i} has the value ${value}`)
     })
     const mean = rows.reduce((sum, { value }) => sum + value, 0) / rows.length
@@ -53,7 +55,8 @@ describe('the SciTS preset', () => {
   it('takes other bounds of the values, and no others than in order', async () => {
     const { rows } = await made({ preset: 'scits', lowest: -1, highest: 1, maxSamples: 1000 })
     expect(new Set(rows.map(({ value }) => value))).to.deep.equal(new Set([-1, 0, 1]))
-    expect(() => openSimulator({ preset: 'scits', lowest: 2, highest: 1 }, recorder())).to.throw('The lowest value, 2, is above the highest, 1.').with.property('code', 'SLUICE_OPTIONS')
+    expect(() => openSimulator({ preset: 'scits', lowest: 2, highest: 1 }, recorder()))
+      .to.throw('The lowest value, 2, is above the highest, 1.').with.property('code', 'SLUICE_OPTIONS')
   })
 
   it('has batches of up to 100,000 records', async () => {
@@ -66,7 +69,10 @@ describe('the Weißbach preset', () => {
   it('has an id of twelve characters, three integers, three doubles and a BLOB', async () => {
     const { batches, rows } = await made({ preset: 'weissbach', blobBytes: 10_000, recordsPerSecond: 2000, maxSamples: 100 })
     expect(fieldsOf(batches[0])).to.deep.equal(
-      ['id string', 'integer1 int32', 'integer2 int32', 'integer3 int32', 'double1 float64', 'double2 float64', 'double3 float64', 'blob bytes'])
+      [
+        'id string', 'integer1 int32', 'integer2 int32', 'integer3 int32', 'double1 float64', 'double2 float64', 'double3 float64',
+        'blob bytes'
+      ])
     for (const { id, blob } of rows) {
       expect(id).to.match(/^[0-9A-Z]{12}$/)
       expect(blob).to.be.instanceOf(Uint8Array).with.length(10_000)
@@ -82,7 +88,9 @@ describe('the Weißbach preset', () => {
   }
 
   it('makes new ids to insert, the same million to update, and half of each when mixed', async () => {
-    const ids = async (/** @type {string} */ keys) => (await made({ preset: 'weissbach', keys, maxSamples: 20_000 })).rows.map(({ id }) => id)
+    const ids = async (/** @type {string} */ keys) => {
+      return (await made({ preset: 'weissbach', keys, maxSamples: 20_000 })).rows.map(({ id }) => id)
+    }
     const isKnown = (/** @type {string} */ id) => /^U00000\d{6}$/.test(id)
     const inserted = await ids('insert')
     expect(new Set(inserted).size).to.equal(20_000)
@@ -103,7 +111,9 @@ describe('the Warp 10 preset', () => {
     await source.close()
     expect(source.counters).to.deep.equal({ samples: 210, late: 0, missed: 0 })
     expect(recording.batches.every(({ source: name, fields }) => name === 'fleet' && fields.length === 25)).to.equal(true)
-    expect(fieldsOf(recording.batches[0])).to.include.members(['latitude float64', 'longitude float64', 'elevation float64', 'throttlepedal float64', 'gear int16'])
+    expect(fieldsOf(recording.batches[0])).to.include.members([
+      'latitude float64', 'longitude float64', 'elevation float64', 'throttlepedal float64', 'gear int16'
+    ])
     const ofSeventh = recording.batches.filter(({ tags }) => tags.vehicle === '7').flatMap(batch => batch.toObjects())
     expect(ofSeventh.map(({ time }) => time)).to.deep.equal(Array.from({ length: 21 }, (_, i) => START + BigInt(i) * SECOND / 10n))
   })
@@ -124,7 +134,9 @@ describe('the Warp 10 preset', () => {
       expect(throttlepedal).to.be.within(0, 100)
       expect([2, 3, 4, 5]).to.include(gear)
     }
-    const [first, second] = ['1', '2'].map(vehicle => batches.filter(({ tags }) => tags.vehicle === vehicle).flatMap(batch => batch.toObjects()))
+    const [first, second] = ['1', '2'].map(vehicle => {
+      return batches.filter(({ tags }) => tags.vehicle === vehicle).flatMap(batch => batch.toObjects())
+    })
     expect(second.map(({ speed }) => speed)).not.to.deep.equal(first.map(({ speed }) => speed))
   })
 

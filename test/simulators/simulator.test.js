@@ -89,20 +89,20 @@ describe('simulator', () => {
     expect(first).to.equal(1_700_000_000_000_000_000n + 1802n * 1_000_000n)
   })
 
-  it('makes no samples while held, and counts them as missed', async () => {
+  it('makes no samples while it is paused, and counts them as missed', async () => {
     const recording = recorder()
-    let held = true
-    recording.isPaused = () => held
+    let paused = true
+    recording.isPaused = () => paused
     const source = openSimulator({ sampleRateHz: 100, tickMs: 50 }, recording)
     recording.clock.advance(1000)
     expect(recording.batches).to.deep.equal([])
-    held = false
+    paused = false
     recording.clock.advance(1000)
     await source.close()
     expect(source.counters).to.deep.equal({ samples: 100, late: 0, missed: 101 })
   })
 
-  it('waits while held when it is not paced', async () => {
+  it('waits while it is paused when it is not paced', async () => {
     const recording = recorder()
     let asked = 0
     recording.isPaused = () => asked++ < 20
@@ -138,7 +138,8 @@ describe('simulator', () => {
     const open = (/** @type {object} */ options) => () => openSimulator(options, recorder())
     expect(open({ sampleRateHz: 200_000 })).to.throw('Sample rate must be between 0.001 and 100,000 Hz')
     expect(open({ preset: 'channels', channels: [] })).to.throw('Channels')
-    expect(open({ preset: 'channels', channels: [{ name: 'a' }, { name: 'a' }] })).to.throw('Two channels are named "a"').with.property('code', 'SLUICE_OPTIONS')
+    expect(open({ preset: 'channels', channels: [{ name: 'a' }, { name: 'a' }] }))
+      .to.throw('Two channels are named "a"').with.property('code', 'SLUICE_OPTIONS')
   })
 
   it('gives the times of the past as recorded ones, from the time it is told to start at', async () => {
@@ -157,7 +158,7 @@ describe('simulator', () => {
     expect(() => openSimulator({ paced: false, startTime: 'noon' }, recorder())).to.throw('"noon" is not a time')
   })
 
-  it('cuts what is due after a pause into batches of bounded size, and leaves the rest where it becomes held', async () => {
+  it('cuts what is due after a pause into batches of bounded size, and leaves the rest when it is paused', async () => {
     const recording = recorder()
     const source = openSimulator({ preset: 'weissbach', recordsPerSecond: 1000, blobBytes: 99_000, maxBacklogMs: 1000 }, recording)
     recording.clock.stall(100)
@@ -171,7 +172,10 @@ describe('simulator', () => {
 
   it('misses nothing at 100 kHz while the process is busy for 20 ms of every 100, and its times are exact', async () => {
     const recording = recorder()
-    const source = openSimulator({ preset: 'channels', channels: [{ name: 'sequence', shape: 'counter' }], sampleRateHz: 100_000, maxSamples: 60_000 }, { ...recording, clock: systemClock })
+    const source = openSimulator(
+      { preset: 'channels', channels: [{ name: 'sequence', shape: 'counter' }], sampleRateHz: 100_000, maxSamples: 60_000 },
+      { ...recording, clock: systemClock }
+    )
     const busy = setInterval(() => {
       for (const end = performance.now() + 20; performance.now() < end;);
     }, 100)
@@ -182,13 +186,17 @@ describe('simulator', () => {
     let next = 0
     for (const { time, columns: [sequence] } of recording.batches) {
       for (let row = 0; row < time.length; row++, next++) {
-        if (sequence[row] !== next || time[row] !== start + BigInt(next) * 10_000n) expect.fail(`sample ${next} is ${sequence[row]} at ${time[row]}`)
+        if (sequence[row] !== next || time[row] !== start + BigInt(next) * 10_000n) {
+          expect.fail(`sample ${next} is ${sequence[row]} at ${time[row]}`)
+        }
       }
     }
     expect(next).to.equal(60_000)
   })
 
   it('describes every option', () => {
-    for (const [name, property] of Object.entries(schema.properties)) expect(property, name).to.include.all.keys('title', 'description', 'default')
+    for (const [name, property] of Object.entries(schema.properties)) {
+      expect(property, name).to.include.all.keys('title', 'description', 'default')
+    }
   })
 })

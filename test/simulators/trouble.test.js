@@ -2,7 +2,16 @@ import { expect } from 'chai'
 import { NO_TROUBLE, Samples } from '../../gateway/simulators/samples.js'
 
 /** A level at 10 Hz: an hour is 36,000 samples. */
-const LEVEL = { name: 'level', shape: /** @type {const} */ ('square'), offset: 20, amplitude: 1, frequencyHz: 0, noise: 0, unit: '', type: /** @type {const} */ ('float64') }
+const LEVEL = {
+  name: 'level',
+  shape: /** @type {const} */ ('square'),
+  offset: 20,
+  amplitude: 1,
+  frequencyHz: 0,
+  noise: 0,
+  unit: '',
+  type: /** @type {const} */ ('float64')
+}
 const NOISY = { ...LEVEL, noise: 0.5 }
 const HOURS = 25
 const SAMPLES = HOURS * 36_000
@@ -44,9 +53,15 @@ describe('trouble', () => {
   })
 
   it('has each channel in a trouble of its own, and says of which', () => {
-    const samples = samplesWith({ dropoutsPerHour: 3600, dropoutSeconds: 0.5 }, LEVEL, { ...LEVEL, name: 'flow' }, { ...LEVEL, name: 'sequence', shape: 'counter' })
+    const channels = [LEVEL, { ...LEVEL, name: 'flow' }, { ...LEVEL, name: 'sequence', shape: /** @type {const} */ ('counter') }]
+    const samples = samplesWith({ dropoutsPerHour: 3600, dropoutSeconds: 0.5 }, ...channels)
     const rows = samples.take(1000)[0].toObjects()
-    expect(new Set(rows.map(({ quality }) => quality))).to.deep.equal(new Set([undefined, 'level: dropout', 'flow: dropout', 'level: dropout; flow: dropout']))
+    expect(new Set(rows.map(({ quality }) => quality))).to.deep.equal(new Set([
+      undefined,
+      'level: dropout',
+      'flow: dropout',
+      'level: dropout; flow: dropout'
+    ]))
     expect(rows.map(({ sequence }) => sequence)).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i))
   })
 
@@ -56,12 +71,20 @@ describe('trouble', () => {
   })
 
   it('is the same however the samples are cut', () => {
-    const all = { spikesPerHour: 1000, spikeSize: 2, dropoutsPerHour: 300, dropoutSeconds: 3, stuckPerHour: 300, stuckSeconds: 2, driftPerHour: 1 }
-    const channels = [NOISY, { ...NOISY, name: 'walk', shape: /** @type {const} */ ('random-walk') }, { ...NOISY, name: 'whole', type: /** @type {const} */ ('int16'), amplitude: 1000 }]
+    const all = {
+      spikesPerHour: 1000, spikeSize: 2, dropoutsPerHour: 300, dropoutSeconds: 3, stuckPerHour: 300, stuckSeconds: 2, driftPerHour: 1
+    }
+    const channels = [
+      NOISY,
+      { ...NOISY, name: 'walk', shape: /** @type {const} */ ('random-walk') },
+      { ...NOISY, name: 'whole', type: /** @type {const} */ ('int16'), amplitude: 1000 }
+    ]
     const whole = samplesWith(all, ...channels).take(20_000)[0].toObjects()
     const cut = samplesWith(all, ...channels)
     const pieces = []
-    for (let length = 1; pieces.length < 20_000; length = length * 3 % 1999) pieces.push(...cut.take(Math.min(length, 20_000 - pieces.length))[0].toObjects())
+    for (let length = 1; pieces.length < 20_000; length = length * 3 % 1999) {
+      pieces.push(...cut.take(Math.min(length, 20_000 - pieces.length))[0].toObjects())
+    }
     expect(pieces).to.deep.equal(whole)
   })
 

@@ -11,8 +11,9 @@ import { Ear, open, quiet } from '../can/bus/rig.js'
 const DBC_FILE = 'examples/data/vehicle.dbc'
 const DBC_FOLDER = 'test/data/can/dbc'
 const CHANNELS = [
-  'throttlepedal', 'torque', 'boostpressure', 'gammalongitudinal', 'speed', 'wheeltorque', 'externaltemp', 'yawrate', 'engineoiltemp', 'intakeairtemp', 'tripdistance', 'enginerpm',
-  'wheelspeedfrontleft', 'wheelspeedfrontright', 'wheelspeedrearleft', 'wheelspeedrearright', 'gear', 'gammatransversal', 'brakepressure', 'coolanttemp', 'cabintemp', 'power'
+  'throttlepedal', 'torque', 'boostpressure', 'gammalongitudinal', 'speed', 'wheeltorque', 'externaltemp', 'yawrate', 'engineoiltemp',
+  'intakeairtemp', 'tripdistance', 'enginerpm', 'wheelspeedfrontleft', 'wheelspeedfrontright', 'wheelspeedrearleft', 'wheelspeedrearright',
+  'gear', 'gammatransversal', 'brakepressure', 'coolanttemp', 'cabintemp', 'power'
 ]
 const MS = 1_000_000n
 
@@ -52,7 +53,10 @@ describe('vehicle', () => {
     const { clock, rowsOf, start, vehicle } = await driving()
     clock.advance(2060)
     /** @type {[string, number, number][]} */
-    const cycles = [['Dynamics', 10, 200], ['WheelSpeeds', 20, 100], ['Engine', 20, 100], ['Brakes', 20, 100], ['Drive', 100, 20], ['Temperatures', 1000, 2], ['Trip', 1000, 2]]
+    const cycles = [
+      ['Dynamics', 10, 200], ['WheelSpeeds', 20, 100], ['Engine', 20, 100], ['Brakes', 20, 100], ['Drive', 100, 20],
+      ['Temperatures', 1000, 2], ['Trip', 1000, 2]
+    ]
     for (const [position, [name, periodMs, count]] of cycles.entries()) {
       const times = rowsOf(name).map(({ time }) => time)
       expect(times.length, name).to.be.at.least(count)
@@ -91,7 +95,10 @@ describe('vehicle', () => {
     const car = new Car(7)
     for (let second = 0; second < 600; second++) {
       car.driveTo(second)
-      const { speed, wheelspeedrearleft, wheelspeedrearright, torque, enginerpm, power, yawrate, gammatransversal, gear, throttlepedal, brakepressure } = car.channels()
+      const {
+        speed, wheelspeedrearleft, wheelspeedrearright, torque, enginerpm, power, yawrate, gammatransversal, gear, throttlepedal,
+        brakepressure
+      } = car.channels()
       expect((wheelspeedrearleft + wheelspeedrearright) / 2).to.be.closeTo(speed / 3.6 / (2 * Math.PI * 0.325) * 60, 0.02 * speed)
       expect(power).to.be.closeTo(torque * enginerpm / 7127, 1e-9)
       expect(gammatransversal).to.be.closeTo(-speed / 3.6 * yawrate / 57.2958 / 9.81, 0.02)
@@ -158,7 +165,9 @@ describe('vehicle', () => {
     const busy = setInterval(() => {
       for (const end = performance.now() + 20; performance.now() < end;);
     }, 100)
-    while (recording.rows().filter(({ counter }) => counter !== undefined).length < 150) await new Promise(resolve => setTimeout(resolve, 50))
+    while (recording.rows().filter(({ counter }) => counter !== undefined).length < 150) {
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
     clearInterval(busy)
     await vehicle.close()
     await source.close()
@@ -199,9 +208,14 @@ describe('vehicle', () => {
   })
 
   it('reads cycle times', () => {
-    const timeOf = cycleTimesOf('BA_DEF_DEF_ "GenMsgCycleTime" 7;\nBA_ "GenMsgCycleTime" BO_ 5 20;\nBA_ "GenMsgCycleTime" BO_ 2147483653 30;\nBA_ "Other" BO_ 6 40;')
-    expect([timeOf({ id: 5, extended: false }), timeOf({ id: 5, extended: true }), timeOf({ id: 6, extended: false })]).to.deep.equal([20, 30, 7])
+    const timeOf = cycleTimesOf(
+      'BA_DEF_DEF_ "GenMsgCycleTime" 7;\nBA_ "GenMsgCycleTime" BO_ 5 20;\nBA_ "GenMsgCycleTime" BO_ 2147483653 30;\nBA_ "Other" BO_ 6 40;'
+    )
+    const times = [timeOf({ id: 5, extended: false }), timeOf({ id: 5, extended: true }), timeOf({ id: 6, extended: false })]
+    expect(times).to.deep.equal([20, 30, 7])
     expect(cycleTimesOf('BA_ "GenMsgCycleTime" BO_ 5 0.0001;')({ id: 5, extended: false })).to.equal(1)
-    for (const silent of ['BO_ 5 X: 8 Y', 'BA_DEF_DEF_ "GenMsgCycleTime" 0;\nBA_ "GenMsgCycleTime" BO_ 5 0;']) expect(cycleTimesOf(silent)({ id: 5, extended: false })).to.equal(undefined)
+    for (const silent of ['BO_ 5 X: 8 Y', 'BA_DEF_DEF_ "GenMsgCycleTime" 0;\nBA_ "GenMsgCycleTime" BO_ 5 0;']) {
+      expect(cycleTimesOf(silent)({ id: 5, extended: false })).to.equal(undefined)
+    }
   })
 })

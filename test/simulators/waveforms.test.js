@@ -2,7 +2,16 @@ import { expect } from 'chai'
 import { bitsAt, fractionAt, stateAt } from '../../gateway/base/random.js'
 import { waveform } from '../../gateway/simulators/waveforms.js'
 
-const sine = { name: 'x', shape: /** @type {const} */ ('sine'), offset: 10, amplitude: 4, frequencyHz: 50, noise: 1, unit: '', type: /** @type {const} */ ('float64') }
+const sine = {
+  name: 'x',
+  shape: /** @type {const} */ ('sine'),
+  offset: 10,
+  amplitude: 4,
+  frequencyHz: 50,
+  noise: 1,
+  unit: '',
+  type: /** @type {const} */ ('float64')
+}
 
 describe('waveforms', () => {
   for (const shape of /** @type {const} */ (['sine', 'sawtooth', 'square', 'noise', 'random-walk', 'counter'])) {

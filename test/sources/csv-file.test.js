@@ -21,7 +21,10 @@ describe('the records of a CSV file', () => {
   }
 
   it('may be UTF-16, as a spreadsheet saves "Unicode text"', async () => {
-    expect((await read(Buffer.from('\uFEFFtime\tmaß\r\n2024-05-01\t1.5\r\n', 'utf16le'))).cells).to.deep.equal([['time', 'maß'], ['2024-05-01', '1.5']])
+    expect((await read(Buffer.from('\uFEFFtime\tmaß\r\n2024-05-01\t1.5\r\n', 'utf16le'))).cells).to.deep.equal([
+      ['time', 'maß'],
+      ['2024-05-01', '1.5']
+    ])
   })
 
   it('have cells of any length up to a million characters, across blocks of the file', async () => {

@@ -9,7 +9,7 @@ import { recorder } from './manual-clock.js'
 const NOW = 1_700_000_000_000_000_000n
 const SECOND = 1_000_000_000n
 
-describe('CSV replay', () => {
+describe('CSV player', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-csv-'))
   const file = path.join(folder, 'log.csv')
   after(() => rmSync(folder, { recursive: true }))
@@ -46,7 +46,11 @@ describe('CSV replay', () => {
 
     it('only the columns it is told to, under the names, types and units it is told', async () => {
       const { batches, rows } = await play('when,a,b,c\n2024-05-01T12:00:00Z,1,2,3\n', {
-        columns: [{ column: 'when', role: 'time' }, { column: '3', field: 'level', type: 'float64', unit: 'm' }, { column: 'A', type: 'string' }]
+        columns: [
+          { column: 'when', role: 'time' },
+          { column: '3', field: 'level', type: 'float64', unit: 'm' },
+          { column: 'A', type: 'string' }
+        ]
       })
       expect(fieldsOf(batches)).to.deep.equal(['level float64 m', 'a string'])
       expect(rows).to.deep.equal([{ time: 1_714_564_800_000_000_000n, level: 2, a: '1' }])
@@ -54,12 +58,20 @@ describe('CSV replay', () => {
 
     it('what a spreadsheet writes where a comma is the decimal sign', async () => {
       const text = Buffer.from('Zeit;Temperatur °C;Ventil\r\n2024-05-01 12:00:00,5;-3,25;offen\r\n', 'latin1')
-      const { rows } = await play(text, { encoding: 'latin1', decimal: ',', timeZone: 'Europe/Berlin', columns: [{ column: 'zeit', role: 'time' }, { column: 'Temperatur °C', field: 't' }, { column: 'Ventil' }] })
+      const { rows } = await play(text, {
+        encoding: 'latin1',
+        decimal: ',',
+        timeZone: 'Europe/Berlin',
+        columns: [{ column: 'zeit', role: 'time' }, { column: 'Temperatur °C', field: 't' }, { column: 'Ventil' }]
+      })
       expect(rows).to.deep.equal([{ time: 1_714_557_600_500_000_000n, t: -3.25, Ventil: 'offen' }])
     })
 
     it('tabs, a byte order mark, empty lines, and no line of names', async () => {
-      const { rows } = await play('\uFEFF1714564800\t5\n\n1714564801\t6\n', { header: false, columns: [{ column: '1', role: 'time' }, { column: 'column2' }] })
+      const { rows } = await play('\uFEFF1714564800\t5\n\n1714564801\t6\n', {
+        header: false,
+        columns: [{ column: '1', role: 'time' }, { column: 'column2' }]
+      })
       expect(rows).to.deep.equal([{ time: 1_714_564_800n * SECOND, column2: 5n }, { time: 1_714_564_801n * SECOND, column2: 6n }])
     })
 
@@ -76,23 +88,37 @@ describe('CSV replay', () => {
     })
 
     it('columns of one name, and some called like the time, under names of their own', async () => {
-      const { batches } = await play('ts,x,x,time,quality,\n1714564800,1,2,3,4,5\n', { columns: [{ column: 'ts', role: 'time' }, ...['2', '3', '4', '5', '6'].map(column => ({ column }))] })
+      const { batches } = await play('ts,x,x,time,quality,\n1714564800,1,2,3,4,5\n', {
+        columns: [{ column: 'ts', role: 'time' }, ...['2', '3', '4', '5', '6'].map(column => ({ column }))]
+      })
       expect(fieldsOf(batches).map(field => field.split(' ')[0])).to.deep.equal(['x', 'x_2', 'time_2', 'quality_2', 'column6'])
     })
 
     it('tags of one name, or called like a field, under names of their own', async () => {
       const { batches } = await play('ts,x,a,b\n1714564800,1,A,B\n', {
-        columns: [{ column: 'ts', role: 'time' }, { column: 'x' }, { column: 'a', role: 'tag', field: 't' }, { column: 'b', role: 'tag', field: 't' }, { column: 'a', role: 'tag', field: 'x' }]
+        columns: [
+          { column: 'ts', role: 'time' }, { column: 'x' }, { column: 'a', role: 'tag', field: 't' },
+          { column: 'b', role: 'tag', field: 't' }, { column: 'a', role: 'tag', field: 'x' }
+        ]
       })
       expect(batches[0].tags).to.deep.equal({ t: 'A', t_2: 'B', x_2: 'A' })
     })
 
     it('a batch for each source and set of tags', async () => {
-      const { batches } = await play('ts,line,machine,x\n1714564800,A,press,1\n1714564801,B,press,2\n1714564802,A,saw,3\n1714564803,A,press,4\n1714564804,A,,5\n', {
-        columns: [{ column: 'ts', role: 'time' }, { column: 'line', role: 'tag', field: 'hall' }, { column: 'machine', role: 'source' }, { column: 'x' }]
+      const lines = ['1714564800,A,press,1', '1714564801,B,press,2', '1714564802,A,saw,3', '1714564803,A,press,4', '1714564804,A,,5', '']
+      const { batches } = await play(['ts,line,machine,x', ...lines].join('\n'), {
+        columns: [
+          { column: 'ts', role: 'time' },
+          { column: 'line', role: 'tag', field: 'hall' },
+          { column: 'machine', role: 'source' },
+          { column: 'x' }
+        ]
       })
       expect(batches.map(({ source, tags, columns: [x] }) => [source, tags, Array.from(/** @type {BigInt64Array} */ (x))])).to.deep.equal([
-        ['log.press', { hall: 'A' }, [1n, 4n]], ['log.press', { hall: 'B' }, [2n]], ['log.saw', { hall: 'A' }, [3n]], ['log', { hall: 'A' }, [5n]]
+        ['log.press', { hall: 'A' }, [1n, 4n]],
+        ['log.press', { hall: 'B' }, [2n]],
+        ['log.saw', { hall: 'A' }, [3n]],
+        ['log', { hall: 'A' }, [5n]]
       ])
     })
 
@@ -145,12 +171,16 @@ describe('CSV replay', () => {
     }
 
     it('joins a date and a time of day', async () => {
-      const { rows } = await play('Date,Time,x\n2024-05-01,12:00:00.5,1\n', { columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }] })
+      const { rows } = await play('Date,Time,x\n2024-05-01,12:00:00.5,1\n', {
+        columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }]
+      })
       expect(rows[0].time).to.equal(1_714_564_800_500_000_000n)
     })
 
     it('takes no date for midnight because its time of day is missing', async () => {
-      const { rows, counters, warnings } = await play('Date,Time,x\n2024-05-01,,1\n2024-05-01,12:00,2\n', { columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }] })
+      const { rows, counters, warnings } = await play('Date,Time,x\n2024-05-01,,1\n2024-05-01,12:00,2\n', {
+        columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }]
+      })
       expect(rows).to.deep.equal([{ time: 1_714_564_800n * SECOND, x: 2n }])
       expect(counters.badLines).to.equal(1)
       expect(warnings[0]).to.include('line 2: it has no time.')
@@ -169,7 +199,7 @@ describe('CSV replay', () => {
       expect(rated.rows.map(({ time }) => time)).to.deep.equal([NOW, NOW + 333_333_333n, NOW + 666_666_667n])
     })
 
-    it('cannot keep times that are no dates', async () => {
+    it('cannot keep times that are not dates', async () => {
       for (const options of [{ timeFormat: 'none' }, { timeFormat: 'relative' }, {}]) {
         expect((await play('time,x\n1,1\n', options)).error).to.have.property('code', 'SLUICE_CSV_TIMES')
       }
@@ -179,7 +209,8 @@ describe('CSV replay', () => {
   describe('of bad input', () => {
     it('leaves out lines that cannot be read, counts them, and warns once of each kind, saying where', async () => {
       const { rows, counters, warnings } = await play([
-        'time,x', '1714564800,1', '1714564801', '1714564802,2,3', 'noon,4', '1714564803,"5', '1714564804,6', '"17145648"05,7', '1714564806,8', 'midnight,9'
+        'time,x', '1714564800,1', '1714564801', '1714564802,2,3', 'noon,4', '1714564803,"5', '1714564804,6', '"17145648"05,7',
+        '1714564806,8', 'midnight,9'
       ].join('\n'))
       expect(rows.map(({ x }) => x)).to.deep.equal([1n, 6n, 8n])
       expect(counters).to.deep.equal({ rows: 3, badLines: 6, undecodable: 0, rounds: 1 })
@@ -192,7 +223,9 @@ describe('CSV replay', () => {
 
     it('makes a value that does not fit its column a missing one, counts it, and says so in the row', async () => {
       const lines = Array.from({ length: 1000 }, (_, i) => `${1714564800 + i},${i},${i}.5`)
-      const { rows, counters, warnings } = await play(['time,count,level', ...lines, '1714565900,1.5,broken', '1714565901,n/a,', '1714565902,7,1e999'].join('\n'))
+      const { rows, counters, warnings } = await play([
+        'time,count,level', ...lines, '1714565900,1.5,broken', '1714565901,n/a,', '1714565902,7,1e999'
+      ].join('\n'))
       expect(rows.slice(-3)).to.deep.equal([
         { time: 1_714_565_900n * SECOND, quality: 'count: not a whole number of 64 bits; level: not a number' },
         { time: 1_714_565_901n * SECOND },
@@ -206,14 +239,19 @@ describe('CSV replay', () => {
     })
 
     it('takes no point that sets thousands apart for a decimal comma', async () => {
-      const { rows, counters } = await play('time;x\n2024-05-01T12:00:00Z;1.234\n2024-05-01T12:00:01Z;1,5\n', { decimal: ',', columns: [{ column: 'time', role: 'time' }, { column: 'x', type: 'float64' }] })
+      const { rows, counters } = await play('time;x\n2024-05-01T12:00:00Z;1.234\n2024-05-01T12:00:01Z;1,5\n', {
+        decimal: ',',
+        columns: [{ column: 'time', role: 'time' }, { column: 'x', type: 'float64' }]
+      })
       expect(rows.map(({ x, quality }) => x ?? quality)).to.deep.equal(['not a number', 1.5])
       expect(counters.undecodable).to.equal(1)
     })
 
-    it('says that the file has another encoding', async () => {
+    it('reports that the file has another encoding', async () => {
       const { warnings } = await play(Buffer.from('time,Größe\n2024-05-01,1\n', 'latin1'))
-      expect(warnings.map(text => text.replace(folder, ''))).to.deep.equal(['/log.csv has characters that are not utf-8: choose another encoding.'])
+      expect(warnings.map(text => text.replace(folder, ''))).to.deep.equal([
+        '/log.csv has characters that are not utf-8: choose another encoding.'
+      ])
     })
 
     it('ends when the file has got other columns in a later round', async () => {
@@ -235,16 +273,18 @@ describe('CSV replay', () => {
       }
     })
 
-    it('says which columns there are where one is missing', async () => {
+    it('names the columns where one is missing', async () => {
       const missing = await play('a,b\n1,2\n', { columns: [{ column: 'c', role: 'time' }] })
       expect(missing.error).to.have.property('message', 'There is no column "c". There are 2: a, b.')
       expect((await play('a,b\n1,2\n')).error).to.have.property('message').that.includes('No column is the time')
       expect((await play('ts\n1714564800\n')).error).to.have.property('message').that.includes('No column is a field')
-      const sources = await play('ts,a,b\n1714564800,1,2\n', { columns: [{ column: 'ts', role: 'time' }, { column: 'a', role: 'source' }, { column: 'b', role: 'source' }, { column: 'a' }] })
+      const sources = await play('ts,a,b\n1714564800,1,2\n', {
+        columns: [{ column: 'ts', role: 'time' }, { column: 'a', role: 'source' }, { column: 'b', role: 'source' }, { column: 'a' }]
+      })
       expect(sources.error).to.have.property('message').that.includes('2 columns are the source')
     })
 
-    it('refuses files and zones that are none', () => {
+    it('refuses what is not a file or a zone', () => {
       const open = (/** @type {object} */ options) => () => openCsvPlayer({ file, ...options }, recorder())
       expect(open({ file: path.join(folder, 'none.csv') })).to.throw('none.csv cannot be read').with.property('code', 'SLUICE_CSV_FILE')
       expect(open({ file: folder })).to.throw('it is a folder').with.property('code', 'SLUICE_CSV_FILE')
@@ -252,8 +292,11 @@ describe('CSV replay', () => {
     })
 
     it('never fails for what is in a file, whatever it is', async () => {
-      const cell = fc.oneof(fc.constantFrom('1', '-2.5', '"', '""', '"a', 'b"', '1714564800', '2024-05-01T12:00:00Z', '', ' ', 'true', '\r', '\0', 'é', '9'.repeat(30)), fc.string({ maxLength: 6 }))
-      const text = fc.array(fc.array(cell, { maxLength: 5 }).map(cells => cells.join(',')), { maxLength: 12 }).map(lines => ['time,x,y', ...lines].join('\n'))
+      const cell = fc.oneof(fc.constantFrom(
+        '1', '-2.5', '"', '""', '"a', 'b"', '1714564800', '2024-05-01T12:00:00Z', '', ' ', 'true', '\r', '\0', 'é', '9'.repeat(30)
+      ), fc.string({ maxLength: 6 }))
+      const line = fc.array(cell, { maxLength: 5 }).map(cells => cells.join(','))
+      const text = fc.array(line, { maxLength: 12 }).map(lines => ['time,x,y', ...lines].join('\n'))
       await fc.assert(fc.asyncProperty(text, async content => {
         const { error, counters, rows } = await play(content)
         if (error) expect(error).to.have.property('code').that.matches(/^SLUICE_CSV_/)
@@ -264,7 +307,11 @@ describe('CSV replay', () => {
 
   describe('plays', () => {
     /** A row each 10 ms. @param {number} count */
-    const steady = count => ['time,x', ...Array.from({ length: count }, (_, i) => `${1714564800 + Math.floor(i / 100)}.${String(i % 100 * 10).padStart(3, '0')},${i}`), ''].join('\n')
+    const steady = count => [
+      'time,x',
+      ...Array.from({ length: count }, (_, i) => `${1714564800 + Math.floor(i / 100)}.${String(i % 100 * 10).padStart(3, '0')},${i}`),
+      ''
+    ].join('\n')
 
     for (const speed of [1, 10, 0.5]) {
       it(`at ${speed}×, each tick's rows together, never before they are due`, async () => {
@@ -308,7 +355,7 @@ describe('CSV replay', () => {
     })
 
     for (const speed of [0, 1]) {
-      it(`and pauses while it is held, losing nothing, at speed ${speed}`, async () => {
+      it(`and stands still while it is paused, losing nothing, at speed ${speed}`, async () => {
         const recording = recorder()
         let asked = 0
         recording.isPaused = () => asked++ % 10 !== 9
@@ -334,12 +381,17 @@ describe('CSV replay', () => {
     openCsvPlayer({ ...options, speed: 0, loop: false, times: 'recorded' }, recording)
     expect(await recording.ended).to.equal(undefined)
     expect(recording.warnings).to.deep.equal([])
-    expect(recording.batches.map(({ source, tags, rows }) => [source, tags.furnace, rows])).to.deep.equal([['furnace', 'Ofen 1', 240], ['furnace', 'Ofen 2', 240]])
+    expect(recording.batches.map(({ source, tags, rows }) => [source, tags.furnace, rows])).to.deep.equal([
+      ['furnace', 'Ofen 1', 240],
+      ['furnace', 'Ofen 2', 240]
+    ])
     expect(recording.rows()[0]).to.deep.include({ time: 1_715_572_800n * SECOND, door_open: true, charge: '02400000' })
     expect(recording.rows().filter(({ bottom }) => bottom === undefined)).to.have.length(6)
   })
 
   it('describes every option', () => {
-    for (const [name, property] of Object.entries(schema.properties)) expect(property, name).to.include.all.keys('title', 'description', 'default')
+    for (const [name, property] of Object.entries(schema.properties)) {
+      expect(property, name).to.include.all.keys('title', 'description', 'default')
+    }
   })
 })

@@ -22,7 +22,8 @@ async function sendAll (bus, frames) {
 
 /** @param {Frame} frame @param {number} i  a millisecond each */
 function logLine ({ id, extended, kind, data }, i) {
-  return `(1700000000.${String(i).padStart(3, '0')}) can0 ${id.toString(16).padStart(extended ? 8 : 3, '0')}#${kind === 'remote' ? 'R' : Buffer.from(data).toString('hex')}\n`
+  const content = kind === 'remote' ? 'R' : Buffer.from(data).toString('hex')
+  return `(1700000000.${String(i).padStart(3, '0')}) can0 ${id.toString(16).padStart(extended ? 8 : 3, '0')}#${content}\n`
 }
 
 const socketcanOptions = { interface: 'can0', sending: true, fd: true, bitrate: 0, dataBitrate: 0 }
@@ -42,7 +43,7 @@ describe('CAN buses', () => {
   })
 
   describeBus({
-    name: 'replay',
+    name: 'playback',
     waits: true,
     async make (frames) {
       writeFileSync(logFile, frames.map(logLine).join(''))
@@ -84,7 +85,11 @@ describe('CAN buses', () => {
       const ear = new Ear()
       bus.listen(ear)
       await bus.send(frame(0x123, [1]), 42n)
-      expect({ lines: ear.lines, times: ear.times, buses: ear.frames.map(each => each.bus) }).to.deep.equal({ lines: ['123#01'], times: [42n], buses: ['one'] })
+      expect({ lines: ear.lines, times: ear.times, buses: ear.frames.map(each => each.bus) }).to.deep.equal({
+        lines: ['123#01'],
+        times: [42n],
+        buses: ['one']
+      })
       await bus.close()
     })
 
@@ -128,7 +133,7 @@ describe('CAN buses', () => {
     })
   })
 
-  describe('replay', () => {
+  describe('playback', () => {
     /** @param {string[]} lines @param {object} [options] @param {ReturnType<typeof recorder>} [recording] */
     async function play (lines, options = {}, recording = recorder()) {
       writeFileSync(logFile, lines.join('\n'))
@@ -152,7 +157,8 @@ describe('CAN buses', () => {
       await ear.heard(250)
       await bus.close()
       expect(ear.frames.slice(0, 250).map(({ id }) => id)).to.deep.equal(Array.from({ length: 250 }, (_, i) => i % 100))
-      expect(ear.times.slice(0, 250).map(ns => Number(ns - ear.times[0]) / 1e6)).to.deep.equal(Array.from({ length: 250 }, (_, i) => i * 10))
+      const times = ear.times.slice(0, 250).map(ns => Number(ns - ear.times[0]) / 1e6)
+      expect(times).to.deep.equal(Array.from({ length: 250 }, (_, i) => i * 10))
     })
 
     it('begins anew for one who listens after its end', async () => {
@@ -201,7 +207,8 @@ describe('CAN buses', () => {
     })
 
     it('needs a log', async () => {
-      expect(await open({ kind: 'playback', logFile: path.join(folder, 'none.log') }).catch(error => error)).to.have.property('code', 'SLUICE_REPLAY_FILE')
+      const failure = await open({ kind: 'playback', logFile: path.join(folder, 'none.log') }).catch(error => error)
+      expect(failure).to.have.property('code', 'SLUICE_REPLAY_FILE')
     })
   })
 })

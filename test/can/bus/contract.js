@@ -31,10 +31,13 @@ export function describeBus ({ name, waits = false, make }) {
       return { stops, ...rig, carry: rig.carry ?? (async () => {}) }
     }
 
-    const some = [frame(0x123, [1, 2, 3]), frame(0x18FEF100, [0xFF, 0, 0xFF, 0, 1, 2, 3, 4]), frame(0, []), frame(0x7FF, [7]), frame(5, [], { extended: true }), frame(0x321, [], { kind: 'remote' })]
+    const some = [
+      frame(0x123, [1, 2, 3]), frame(0x18FEF100, [0xFF, 0, 0xFF, 0, 1, 2, 3, 4]), frame(0, []), frame(0x7FF, [7]),
+      frame(5, [], { extended: true }), frame(0x321, [], { kind: 'remote' })
+    ]
     const lines = ['123#010203', '18FEF100#FF00FF0001020304', '0#', '7FF#07', '5#', '321 remote#']
 
-    it('has all who listen hear every frame, in order', async () => {
+    it('has all listeners hear every frame, in order', async () => {
       const ears = [new Ear(), new Ear()]
       const { carry } = await listening(some, ...ears)
       await carry()
@@ -55,7 +58,7 @@ export function describeBus ({ name, waits = false, make }) {
       expect(Number(ear.times[0] - before) / 1e9).to.be.below(60)
     })
 
-    it('has each hear what it wants only', async () => {
+    it('has each listener hear only what it wants', async () => {
       const [standard, extended, all] = [new Ear(), new Ear(), new Ear()]
       standard.filter = parseIdFilter('100-1FF')
       extended.filter = parseIdFilter('18FEF1FF:FFFF00')
@@ -66,7 +69,7 @@ export function describeBus ({ name, waits = false, make }) {
       expect(extended.lines).to.deep.equal([lines[1]])
     })
 
-    it('is heard no more once that is stopped', async () => {
+    it('is not heard any more after listening is stopped', async () => {
       const [ear, other] = [new Ear(), new Ear()]
       const { carry, stops } = await listening(some, ear, other)
       stops[0]()
@@ -75,7 +78,7 @@ export function describeBus ({ name, waits = false, make }) {
       expect(ear.frames).to.deep.equal([])
     })
 
-    it(waits ? 'waits for a paused listener, which misses nothing' : 'counts what a paused listener misses, and waits for nobody', async () => {
+    it(waits ? 'waits for a paused listener' : 'counts what a paused listener misses, and does not wait', async () => {
       const [paused, other] = [new Ear(), new Ear()]
       paused.paused = true
       paused.filter = parseIdFilter('123 7FF')
@@ -87,10 +90,10 @@ export function describeBus ({ name, waits = false, make }) {
         paused.paused = false
         await paused.heard(2)
       } else await other.heard(some.length)
-      expect({ heard: paused.frames.length, missed: paused.missed }).to.deep.equal(waits ? { heard: 2, missed: 0 } : { heard: 0, missed: 2 })
+      expect([paused.frames.length, paused.missed]).to.deep.equal(waits ? [2, 0] : [0, 2])
     })
 
-    it('tells how many frames it has carried', async () => {
+    it('reports how many frames it has carried', async () => {
       const ear = new Ear()
       const { bus, carry } = await listening(some, ear)
       await carry()

@@ -130,7 +130,11 @@ class FakeChannel {
       this.#kernel.refusals--
       return -1
     }
-    this.#kernel.carry(this.#name, { id: message.id, ...(message.ext && { ext: true }), ...(message.rtr && { rtr: true }), data: Buffer.from(message.data) }, this)
+    this.#kernel.carry(
+      this.#name,
+      { id: message.id, ...(message.ext && { ext: true }), ...(message.rtr && { rtr: true }), data: Buffer.from(message.data) },
+      this
+    )
     return 16
   }
 }

@@ -74,8 +74,9 @@ describe('identifier filter', () => {
 
   /** @type {[string, string][]} */
   const faults = [
-    ['800', 'exceeds 11 bits'], ['20000000', 'exceeds 29 bits'], ['200-100', 'ends before it begins'], ['xyz', 'is no identifier, range or mask'], ['1-2-3', 'is no identifier, range or mask'],
-    ['-5', 'is no identifier, range or mask'], ['100-1000000000', 'is no identifier, range or mask']
+    ['800', 'exceeds 11 bits'], ['20000000', 'exceeds 29 bits'], ['200-100', 'ends before it begins'],
+    ['xyz', 'is not an identifier, range or mask'], ['1-2-3', 'is not an identifier, range or mask'],
+    ['-5', 'is not an identifier, range or mask'], ['100-1000000000', 'is not an identifier, range or mask']
   ]
   for (const [text, fault] of faults) {
     it(`refuses ${text}: it ${fault}`, () => {

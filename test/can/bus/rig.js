@@ -68,6 +68,8 @@ export class Ear {
 
   /** What was heard, as a log has it. */
   get lines () {
-    return this.frames.map(({ id, kind, data }) => `${id.toString(16).toUpperCase()}${kind === 'data' ? '' : ` ${kind}`}#${Buffer.from(data).toString('hex').toUpperCase()}`)
+    return this.frames.map(({ id, kind, data }) => {
+      return `${id.toString(16).toUpperCase()}${kind === 'data' ? '' : ` ${kind}`}#${Buffer.from(data).toString('hex').toUpperCase()}`
+    })
   }
 }

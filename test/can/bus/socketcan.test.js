@@ -187,7 +187,10 @@ describe('SocketCAN', () => {
       kernel.add('can0')
       await listen()
       const results = await Promise.allSettled(Array.from({ length: 1001 }, () => bus.send(frame(1))))
-      expect(results.filter(({ status }) => status === 'rejected').map(result => /** @type {any} */ (result).reason.message)).to.deep.equal(['can0 does not take the frame: 1000 frames wait to be sent already.'])
+      const rejected = /** @type {any[]} */ (results.filter(({ status }) => status === 'rejected'))
+      expect(rejected.map(({ reason }) => reason.message)).to.deep.equal([
+        'can0 does not take the frame: 1000 frames wait to be sent already.'
+      ])
     })
 
     it('needs to be allowed, CAN FD too', async () => {
@@ -196,7 +199,8 @@ describe('SocketCAN', () => {
       expect((await bus.send(frame(1)).catch((/** @type {unknown} */ error) => error)).message).to.match(/Sending to can0 is not allowed/)
       await bus.close()
       await listen({ sending: true })
-      expect((await bus.send(frame(1, new Array(12).fill(0), { fd: true })).catch((/** @type {unknown} */ error) => error)).message).to.match(/does not send CAN FD/)
+      const failure = await bus.send(frame(1, new Array(12).fill(0), { fd: true })).catch((/** @type {unknown} */ error) => error)
+      expect(failure.message).to.match(/does not send CAN FD/)
     })
   })
 
@@ -208,7 +212,12 @@ describe('SocketCAN', () => {
   })
 
   it('reads what ip says', () => {
-    const can = { linkinfo: { info_kind: 'can', info_data: { state: 'ERROR-PASSIVE', berr_counter: { tx: 128, rx: 0 }, bittiming: { bitrate: 500000 }, data_bittiming: { bitrate: 2000000 } } } }
+    const can = { linkinfo: { info_kind: 'can', info_data: {
+      state: 'ERROR-PASSIVE',
+      berr_counter: { tx: 128, rx: 0 },
+      bittiming: { bitrate: 500000 },
+      data_bittiming: { bitrate: 2000000 }
+    } } }
     expect(detailsOf(JSON.stringify([can]))).to.deep.equal({ state: 'error-passive', bitrate: 500000, dataBitrate: 2000000 })
     expect(detailsOf(JSON.stringify([{ linkinfo: { info_kind: 'vcan' } }]))).to.equal(null)
   })

@@ -146,7 +146,13 @@ describe('the statistics of a bus', () => {
       'error-warning', 'error-passive', 'error-passive', 'error-warning', 'error-active', 'error-active',
       'bus-off', 'bus-off', 'error-active', 'error-warning', 'error-passive', 'error-active'
     ])
-    expect(statistics.report()).to.include({ transmitErrorCounter: 10, receiveErrorCounter: 0, busOffs: 1, restarts: 1, controllerProblems: 6 })
+    expect(statistics.report()).to.include({
+      transmitErrorCounter: 10,
+      receiveErrorCounter: 0,
+      busOffs: 1,
+      restarts: 1,
+      controllerProblems: 6
+    })
   })
 
   it('are off the bus no longer once a frame is heard', () => {

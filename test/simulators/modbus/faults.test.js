@@ -66,7 +66,11 @@ describe('the faults of the Modbus simulator', () => {
 
       it('are what they are called, and over when they end', async () => {
         const simulator = await start({ connection })
-        const master = await ModbusMaster.start('pymodbus', { transport: /** @type {'tcp'} */ (connection), port: simulator.port, timeoutMs: 300 })
+        const master = await ModbusMaster.start('pymodbus', {
+          transport: /** @type {'tcp'} */ (connection),
+          port: simulator.port,
+          timeoutMs: 300
+        })
         try {
           for (const [fault, check] of Object.entries(faults)) {
             await simulator.setFault({ fault, delayMs: 50, exception: 6 })

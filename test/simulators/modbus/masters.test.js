@@ -45,7 +45,9 @@ describe('the Modbus simulator asked by others', function () {
           ports = await ptyPair()
         }
         const connection = transport === 'serial' ? 'rtu' : transport
-        const options = { connection, port: 0, path: ports?.paths[0], baudRate: 115200, parity: 'none', units: '1, 3-4', registers: REGISTERS }
+        const options = {
+          connection, port: 0, path: ports?.paths[0], baudRate: 115200, parity: 'none', units: '1, 3-4', registers: REGISTERS
+        }
         simulator = await openModbusSimulator(options, { log: console, onWrite: write => writes.push(write) })
         master = await ModbusMaster.start(library, { transport, port: simulator.port, path: ports?.paths[1] })
       })
