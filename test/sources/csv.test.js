@@ -1,29 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import os from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { openCsvPlayer, schema } from '../../gateway/sources/csv/player.js'
+import { csvRig } from './csv-rig.js'
 import { recorder } from './manual-clock.js'
 
 const NOW = 1_700_000_000_000_000_000n
 const SECOND = 1_000_000_000n
 
 describe('CSV player', () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-csv-'))
-  const file = path.join(folder, 'log.csv')
-  after(() => rmSync(folder, { recursive: true }))
-
-  /**
-   * Plays a text to its end, as fast as possible and with the times it has.
-   * @param {string|Uint8Array} text @param {object} [options] @param {ReturnType<typeof recorder>} [recording]
-   */
-  async function play (text, options, recording = recorder()) {
-    writeFileSync(file, text)
-    const source = openCsvPlayer({ name: 'log', file, speed: 0, times: 'recorded', ...options }, recording)
-    const error = await recording.ended
-    return { ...recording, counters: source.counters, error, rows: /** @type {any[]} */ (recording.rows()) }
-  }
+  const { folder, file, play } = csvRig()
 
   /** The fields of the first batch. @param {import('../../gateway/batch/batch.js').Batch[]} batches */
   const fieldsOf = ([{ fields }]) => fields.map(({ name, type, unit }) => `${name} ${type} ${unit ?? ''}`.trim())
@@ -134,75 +121,6 @@ describe('CSV player', () => {
       const { batches, rows } = await play(`ts,x\n${Array.from({ length: 12_500 }, (_, i) => `${1714564800 + i},${i}\n`).join('')}`)
       expect(Math.max(...batches.map(batch => batch.rows))).to.equal(1000)
       expect(rows.map(({ x }) => x)).to.deep.equal(Array.from({ length: 12_500 }, (_, i) => BigInt(i)))
-    })
-  })
-
-  describe('of times', () => {
-    /** @param {string} text @param {object} [options] @returns {Promise<bigint>} */
-    const timeOf = async (text, options) => {
-      const { rows } = await play(`time;x\n${text};1\n`, { delimiter: 'semicolon', ...options })
-      return rows[0]?.time
-    }
-
-    for (const [what, text, ns] of /** @type {const} */ ([
-      ['seconds', '1714564800.123456789', 1_714_564_800_123_456_789n],
-      ['milliseconds', '1714564800123.456789', 1_714_564_800_123_456_789n],
-      ['microseconds', '1714564800123456.789', 1_714_564_800_123_456_789n],
-      ['nanoseconds', '1714564800123456789', 1_714_564_800_123_456_789n],
-      ['a day', '2024-05-01', 1_714_521_600_000_000_000n],
-      ['a date without seconds', '2024-05-01 12:00', 1_714_564_800_000_000_000n],
-      ['a date with a zone', '2024-05-01T12:00:00.000000001-0130', 1_714_570_200_000_000_001n]
-    ])) {
-      it(`knows ${what} by their looks, exactly`, async () => expect(await timeOf(text)).to.equal(ns))
-    }
-
-    for (const [what, text, utc] of [
-      ['winter', '2024-01-15 12:00:00', '2024-01-15T11:00:00Z'],
-      ['summer', '2024-07-15 12:00:00', '2024-07-15T10:00:00Z'],
-      ['the last moment of winter', '2024-03-31 01:59:59', '2024-03-31T00:59:59Z'],
-      ['the first moment of summer', '2024-03-31 03:00:00', '2024-03-31T01:00:00Z'],
-      ['an hour that is left out', '2024-03-31 02:30:00', '2024-03-31T01:30:00Z'],
-      ['an hour that comes twice', '2024-10-27 02:30:00', '2024-10-27T00:30:00Z'],
-      ['the hour after it', '2024-10-27 03:00:00', '2024-10-27T02:00:00Z']
-    ]) {
-      it(`reads the clocks of a zone in ${what}`, async () => {
-        expect(await timeOf(text, { timeZone: 'Europe/Berlin' })).to.equal(BigInt(Date.parse(utc)) * 1_000_000n)
-      })
-    }
-
-    it('joins a date and a time of day', async () => {
-      const { rows } = await play('Date,Time,x\n2024-05-01,12:00:00.5,1\n', {
-        columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }]
-      })
-      expect(rows[0].time).to.equal(1_714_564_800_500_000_000n)
-    })
-
-    it('takes no date for midnight because its time of day is missing', async () => {
-      const { rows, counters, warnings } = await play('Date,Time,x\n2024-05-01,,1\n2024-05-01,12:00,2\n', {
-        columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }]
-      })
-      expect(rows).to.deep.equal([{ time: 1_714_564_800n * SECOND, x: 2n }])
-      expect(counters.badLines).to.equal(1)
-      expect(warnings[0]).to.include('line 2: it has no time.')
-    })
-
-    it('has none before 1970, where a zone was ahead of it', async () => {
-      const { rows, counters } = await play('time,x\n1970-01-01 00:30:00,1\n1970-01-01 01:30:00,2\n', { timeZone: 'Europe/Berlin' })
-      expect(rows).to.deep.equal([{ time: 1800n * SECOND, x: 2n }])
-      expect(counters.badLines).to.equal(1)
-    })
-
-    it('counts seconds from a start, and goes by a rate where there are none', async () => {
-      const started = await play('time,x\n5.25,1\n6.000000001,2\n', { times: 'now' })
-      expect(started.rows.map(({ time }) => time)).to.deep.equal([NOW, NOW + 750_000_001n])
-      const rated = await play('x\n1\n2\n3\n', { timeFormat: 'none', rowsPerSecond: 3, times: 'now' })
-      expect(rated.rows.map(({ time }) => time)).to.deep.equal([NOW, NOW + 333_333_333n, NOW + 666_666_667n])
-    })
-
-    it('cannot keep times that are not dates', async () => {
-      for (const options of [{ timeFormat: 'none' }, { timeFormat: 'relative' }, {}]) {
-        expect((await play('time,x\n1,1\n', options)).error).to.have.property('code', 'SLUICE_CSV_TIMES')
-      }
     })
   })
 
