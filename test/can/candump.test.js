@@ -54,7 +54,7 @@ describe('candump lines', () => {
     for (const line of ['', '   ', '\r', '# recorded at sea']) expect(parseCandumpLine(line)).to.equal(null)
   })
 
-  it('says what is wrong with a bad line', () => {
+  it('reports what is wrong with a bad line', () => {
     /** @type {[string, string][]} */
     const bad = [
       ['hello', 'not a line of candump'],
@@ -80,7 +80,7 @@ describe('candump lines', () => {
     expect(frames[0]).to.include({ id: 0x09F8027F, extended: true, bus: 'can0', data: '00fcffff0000ffff', stamp: null })
   })
 
-  it('gives back any frame written in the log format', () => {
+  it('reads any frame back that is written in the log format', () => {
     const parts = fc.record({
       seconds: fc.integer({ min: 1e8, max: 4e9 }),
       micros: fc.integer({ min: 0, max: 999999 }),
@@ -109,7 +109,7 @@ describe('candump lines', () => {
     for (const line of [...lines, ...recorded]) expect(formatCandumpLine(/** @type {any} */ (parseCandumpLine(line)))).to.equal(line)
   })
 
-  it('gives back any frame it is written of', () => {
+  it('reads back as the frame it is written of', () => {
     const kind = fc.constantFrom(/** @type {const} */ ('data'), /** @type {const} */ ('remote'), /** @type {const} */ ('error'))
     const parts = fc.record({
       ns: fc.bigInt(0n, 4n * 10n ** 18n),

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import { readDbcFile } from '../../gateway/can/dbc/file.js'
 import { parseDbc } from '../../gateway/can/dbc/parser.js'
 import { Decoder } from '../../gateway/can/dbc/decoder.js'
+import { anySignal } from './random-values.js'
 
 /**
  * What a DBC text makes of a frame: its signals by name, missing ones left out.
@@ -58,14 +59,7 @@ describe('DBC signals', () => {
   })
 
   it('agrees with bit-by-bit reading for any signal', () => {
-    const signal = fc.record({
-      length: fc.integer({ min: 1, max: 64 }),
-      at: fc.nat(),
-      littleEndian: fc.boolean(),
-      signed: fc.boolean(),
-      data: fc.uint8Array({ minLength: 8, maxLength: 8 })
-    })
-    fc.assert(fc.property(signal, ({ length, at, littleEndian, signed, data }) => {
+    fc.assert(fc.property(anySignal, ({ length, at, littleEndian, signed, data }) => {
       // Positions in the order of significance: from the lowest bit (Intel), from the highest (Motorola).
       const first = at % (65 - length)
       const positions = Array.from({ length }, (_, i) => first + i)
@@ -107,7 +101,7 @@ SG_MUL_VAL_ 100 wide outer 2-9;`
     expect(decode(message('which M : 0|4@1- (1,0)', 'last m15 : 8|8@1+ (1,0)'), 100, '0f05')).to.deep.equal({ which: -1, last: 5 })
   })
 
-  it('refuses multiplexors that are not there or select each other', () => {
+  it('refuses multiplexors that do not exist or select each other', () => {
     const { messages, warnings } = parseDbc(`${message('a m1 : 0|8@1+ (1,0)')}
 BO_ 101 N: 8 X\n SG_ b M : 0|8@1+ (1,0)\n SG_ c m1M : 8|8@1+ (1,0)
 SG_MUL_VAL_ 101 b c 1-1;\nSG_MUL_VAL_ 101 c b 1-1;`)
@@ -146,12 +140,12 @@ BO_ ${0x80000000 + 0x18FF0002} B: 8 X\n SG_ b : 0|8@1+ (1,0)\nBA_ "ProtocolType"
     expect(decode(text, 0x0CFF0001, '05', true)).to.deep.equal({ a: 5 })
   })
 
-  it('give "not available" as missing, a single bit excepted', () => {
+  it('have "not available" as missing, except in a single bit', () => {
     expect(decode(j1939, 0x0CF00400, 'ffff7dffff', true)).to.deep.equal({ flag: 1, torque: 125 })
     expect(decode(j1939, 0x0CF00400, 'fffffffeff', true)).to.deep.equal({ flag: 1, torque: -1, speed: 65534 * 0.125 })
   })
 
-  it('take the largest of a signed value for "not available" where the range leaves it out, and from 16 bits on', () => {
+  it('read the largest signed value as "not available" where the range leaves it out, and from 16 bits on', () => {
     const text = (/** @type {string} */ signal) => {
       return `BO_ ${0x80000000 + 0x19F80100} Position: 8 X\n SG_ s : ${signal} "" X\nBA_ "ProtocolType" "NMEA2000";`
     }
@@ -167,7 +161,7 @@ BO_ ${0x80000000 + 0x18FF0002} B: 8 X\n SG_ b : 0|8@1+ (1,0)\nBA_ "ProtocolType"
     expect(decode(text, 0x18FECA00, '00'.repeat(1784), true)).to.equal(undefined)
   })
 
-  it('are plain messages where the DBC says no such protocol', () => {
+  it('are plain messages where the DBC names no such protocol', () => {
     expect(decode(group(''), 0x0CF004FE, 'ffff7fffff', true)).to.deep.equal({ flag: 1, torque: 127, speed: 65535 * 0.125 })
     expect(decode(group(''), 0x0CF00400, 'ffff7fffff', true)).to.equal(undefined)
   })
@@ -179,7 +173,7 @@ describe('DBC value tables', () => {
     return new Decoder(parseDbc(text).messages, { choices: 'texts' }).decode(100, false, Buffer.from(hex, 'hex'))?.values
   }
 
-  it('give names in place of numbers where texts are asked for, digits where they have none', () => {
+  it('have names instead of numbers where texts are asked for, digits where there is no name', () => {
     const gear = `${message('gear : 0|4@1- (1,0)', 'speed : 8|8@1+ (0.5,0)')}\nVAL_ 100 gear -1 "reverse" 0 "neutral \\"N\\"" ;`
     expect(texts(gear, '0f03')).to.deep.equal(['reverse', 1.5])
     expect(texts(gear, '0003')).to.deep.equal(['neutral "N"', 1.5])
@@ -277,7 +271,7 @@ BA_DEF_ BO_ "VFrameFormat" ENUM "StandardCAN",
     expect(messages[0].signals[0]).to.include({ name: 's', unit: '%' })
   })
 
-  it('use the names in full where they were cut', () => {
+  it('use the full names where they were cut', () => {
     const { messages } = parseDbc(`${message('short : 0|8@1+ (1,0)')}
 BA_ "SystemMessageLongSymbol" BO_ 100 "LongMessage";
 BA_ "SystemSignalLongSymbol" SG_ 100 short "longSignal";`)
@@ -285,7 +279,7 @@ BA_ "SystemSignalLongSymbol" SG_ 100 short "longSignal";`)
     expect(messages[0].signals[0].name).to.equal('longSignal')
   })
 
-  it('replace a message or signal that comes twice, and say so', () => {
+  it('replace a message or signal that comes twice, and report it', () => {
     const { messages, warnings } = parseDbc(`${message('a : 0|8@1+ (1,0)', 'a : 8|8@1+ (1,0)')}\nBO_ 100 N: 8 X\n SG_ b : 0|8@1+ (1,0)`)
     expect(messages.map(({ name }) => name)).to.deep.equal(['N'])
     expect(warnings.map(({ reason }) => reason)).to.deep.equal([

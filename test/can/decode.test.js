@@ -88,7 +88,7 @@ describe('sluice decode', () => {
     expect(noDbc.err).to.include('SLUICE_DBC_FILE')
   })
 
-  it('helps', async () => {
+  it('prints its help', async () => {
     for (const args of [[], ['--wrong'], ['--dbc', dbc, 'a', 'b']]) {
       const { code, out, err } = await run(args)
       expect({ code, out }).to.deep.equal({ code: 2, out: '' })
@@ -97,7 +97,7 @@ describe('sluice decode', () => {
     expect((await run(['--help'])).out).to.include('Usage: sluice decode')
   })
 
-  it('waits for a slow reader and stops when it goes', async () => {
+  it('waits for a slow reader and stops when the reader goes away', async () => {
     const log = '(1436509052.249713) can0 064#0300FF\n'.repeat(20000)
     let taken = 0
     let waiting = 0

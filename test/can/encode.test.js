@@ -5,7 +5,7 @@ import { readDbcFile } from '../../gateway/can/dbc/file.js'
 import { parseDbc } from '../../gateway/can/dbc/parser.js'
 import { Decoder } from '../../gateway/can/dbc/decoder.js'
 import { encodeMessage, frameOf } from '../../gateway/can/dbc/encoder.js'
-import { valuesOf } from './random-values.js'
+import { anySignal, valuesOf } from './random-values.js'
 
 /** A message 100 with these signals. @param {...string} lines  signals, then other statements */
 function message (...lines) {
@@ -56,7 +56,7 @@ describe('encoding a message', () => {
     expect(() => encodeMessage(message('f : 0|32@1- (1,0)', 'SIG_VALTYPE_ 100 f : 1;'), { f: 1e39 })).to.throw('Signal f cannot be 1e+39')
   })
 
-  it('refuses what the bits or the range of the DBC do not hold, and says what they do', () => {
+  it('refuses what the bits or the range of the DBC do not hold, and names the range', () => {
     /** @type {[string, unknown, string][]} */
     const refused = [
       ['s : 0|8@1+ (1,0) [0|0] "" X', 256, 'Signal s cannot be 256: it takes 0 to 255.'],
@@ -77,11 +77,11 @@ describe('encoding a message', () => {
     }
   })
 
-  it('does not believe a range that leaves no value', () => {
+  it('ignores a range that leaves no value', () => {
     expect(hex(message('s : 0|8@1+ (1,0) [1000|2000] "" X'), { s: 7 }).slice(0, 2)).to.equal('07')
   })
 
-  it('refuses names that are no signals, and those beyond the message', () => {
+  it('refuses names that are not signals, and signals beyond the message', () => {
     expect(() => encodeMessage(message('s : 0|8@1+ (1,0)'), { sp: 1 }))
       .to.throw('Message M has no signal sp.').with.property('code', 'SLUICE_CAN_ENCODE')
     expect(() => encodeMessage(message('s : 0|8@1+ (1,0)'), { toString: 1 })).to.throw('Message M has no signal toString.')
@@ -99,7 +99,7 @@ describe('encoding a multiplexed message', () => {
     expect(hex(simple, { which: 3 })).to.equal('0300000000000000')
   })
 
-  it('refuses those that it does not', () => {
+  it('refuses signals that the switch does not select', () => {
     expect(() => encodeMessage(simple, { which: 1, one: 5, two: 6 }))
       .to.throw('Message M has signal two only where which is 2.').with.property('code', 'SLUICE_CAN_ENCODE')
     expect(() => encodeMessage(simple, { one: 5 })).to.throw('Message M has signal one only where which is 1.')
@@ -125,7 +125,7 @@ describe('encoding a parameter group', () => {
  SG_ on : 0|1@1+ (1,0) [0|1] "" X\nBA_ "ProtocolType" "J1939";`).messages[0]
   const EEC1 = group(0x0CF004FE)
 
-  it('says "not available" of what is not given, and ones where no signal is', () => {
+  it('is "not available" where no value is given, and ones where no signal is', () => {
     expect(hex(EEC1, { on: 1 })).to.equal('ffff7fffffffffff')
     expect(hex(EEC1, { speed: 100, angle: -2, on: 0 })).to.equal('fefeff2003ffffff')
     expect(hex(EEC1, { speed: null, on: 0 })).to.equal('feff7fffffffffff')
@@ -185,14 +185,7 @@ describe('what is encoded', () => {
   }
 
   it('is decoded again to the bit, for any signal', () => {
-    const signal = fc.record({
-      length: fc.integer({ min: 1, max: 64 }),
-      at: fc.nat(),
-      littleEndian: fc.boolean(),
-      signed: fc.boolean(),
-      data: fc.uint8Array({ minLength: 8, maxLength: 8 })
-    })
-    fc.assert(fc.property(signal, ({ length, at, littleEndian, signed, data }) => {
+    fc.assert(fc.property(anySignal, ({ length, at, littleEndian, signed, data }) => {
       const first = at % (65 - length)
       const start = littleEndian ? first : (first & ~7) + 7 - (first & 7)
       const alone = message(`s : ${start}|${length}@${littleEndian ? 1 : 0}${signed ? '-' : '+'} (1,0)`)

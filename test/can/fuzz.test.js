@@ -8,7 +8,7 @@ import { encodeMessage } from '../../gateway/can/dbc/encoder.js'
 
 const SEED = 1
 
-describe('whatever a DBC file says', () => {
+describe('whatever is in a DBC file', () => {
   const good = `VERSION "1"
 BU_: A B
 BO_ 100 Mixed: 8 A
@@ -61,7 +61,7 @@ SIG_VALTYPE_ 100 deep : 1;
     expect(messagesLeft).to.be.above(40_000)
   }).timeout(60_000)
 
-  it('is parsed in a time that grows with its length only', () => {
+  it('is parsed in a time that grows only with its length', () => {
     const length = 100_000
     const many = (/** @type {string} */ text) => text.repeat(length / text.length)
     const message = 'BO_ 1 M: 8 X\n SG_ s : 0|8@1+ (1,0) [0|0] "" X\n'
@@ -93,7 +93,7 @@ SIG_VALTYPE_ 100 deep : 1;
   })
 })
 
-describe('whatever a line of candump says', () => {
+describe('whatever is in a line of candump', () => {
   const lines = readFileSync('test/data/can/nmea2000-screen.candump', 'utf8').split('\n').slice(0, 40)
     .concat([
       '(1436509052.249713) can0 123##1AABBCC', '(1436509052.249713) can0 20000004#0004000000000000',
@@ -106,7 +106,7 @@ describe('whatever a line of candump says', () => {
   const damaged = fc.tuple(fc.constantFrom(...lines), fc.array(change, { minLength: 1, maxLength: 3 }))
     .map(([line, changes]) => changes.reduce((text, { at, cut, put }) => text.slice(0, at) + put + text.slice(at + cut), line))
 
-  it('is a frame that can be, a reason, or nothing', () => {
+  it('is a possible frame, a reason, or nothing', () => {
     const kinds = { frames: 0, reasons: 0 }
     fc.assert(fc.property(damaged, line => {
       const parsed = parseCandumpLine(line)
@@ -122,7 +122,7 @@ describe('whatever a line of candump says', () => {
     expect(Math.min(kinds.frames, kinds.reasons)).to.be.above(2000)
   })
 
-  it('is read in a time that grows with its length only', () => {
+  it('is read in a time that grows only with its length', () => {
     for (const line of [
       `(1.0)${' '.repeat(1e6)}`, `(1.0) can0 ${'1'.repeat(900)}`, `(1.0) ${'x '.repeat(450)}`, `can0 123 [8] ${'11 '.repeat(300)}x`,
       `can0 RX ${'- '.repeat(450)}`, `can0${' '.repeat(450)}123${' '.repeat(450)}[8`

@@ -71,7 +71,7 @@ describe('the transport protocol of J1939', () => {
   let assembler
   beforeEach(() => { assembler = new TransportAssembler() })
 
-  it('gives a broadcast message, with the time of its last frame', () => {
+  it('returns a broadcast message, with the time of its last frame', () => {
     const stamp = { ns: 1_436_509_052_249_713_000n, text: '1436509052.249713', absolute: true }
     const taken = [
       frame(0x1CECFF00, '20 0E00 02 FF E3FE00'), // 14 bytes in 2 packets of PGN 00FEE3
@@ -83,7 +83,7 @@ describe('the transport protocol of J1939', () => {
     expect(assembler.open).to.equal(0)
   })
 
-  it('gives a message between two nodes, whose receiver asks for its packets', () => {
+  it('returns a message between two nodes, whose receiver asks for its packets', () => {
     const [request, ...packets] = sent(0xEF00, counting(20), { source: ENGINE, destination: DISPLAY })
     const taken = takeAll(assembler, [
       request,
@@ -115,14 +115,14 @@ describe('the transport protocol of J1939', () => {
     expect(unseen.map(shown)).to.deep.equal([shown(frame(0x1CFEE300, counting(28)))])
   })
 
-  it('gives a message once where packets are sent again after the last', () => {
+  it('returns a message once when packets are sent again after the last', () => {
     const [request, ...packets] = sent(ENGINE_CONFIGURATION, counting(14), { source: ENGINE, destination: DISPLAY })
     const again = frame(0x1CEC0028, '11 02 01 FFFF E3FE00')
     expect(takeAll(assembler, [request, again, ...packets, again, ...packets, frame(0x1CEC0028, '13 0E00 02 FF E3FE00')])).to.have.length(1)
     expect(assembler.counters).to.deep.equal(only({ transfers: 1 }))
   })
 
-  it('does not give a message of which the receiver alone has heard all', () => {
+  it('does not return a message of which only the receiver has heard all', () => {
     const [request, ...packets] = sent(ENGINE_CONFIGURATION, counting(21), { source: ENGINE, destination: DISPLAY })
     const asked = frame(0x1CEC0028, '11 01 03 FFFF E3FE00')
     expect(takeAll(assembler, [request, packets[0], asked, packets[2]])).to.deep.equal([])
@@ -131,7 +131,7 @@ describe('the transport protocol of J1939', () => {
     expect(assembler.open).to.equal(0)
   })
 
-  it('leaves frames alone that have nothing to do with it', () => {
+  it('passes other frames through', () => {
     for (const other of [
       frame(0x0CF00400, '0102030405060708'),
       frame(0x0DEBFF00, '0102030405060708'), // another data page
@@ -143,7 +143,7 @@ describe('the transport protocol of J1939', () => {
     expect(assembler.counters).to.deep.equal(only({}))
   })
 
-  it('counts a broadcast that lacks a packet, wherever that is, and gives the next', () => {
+  it('counts a broadcast that lacks a packet, wherever that is, and returns the next', () => {
     const message = sent(ENGINE_CONFIGURATION, counting(28))
     for (const lost of [0, 1, 2, 3]) {
       assembler = new TransportAssembler()
@@ -153,7 +153,7 @@ describe('the transport protocol of J1939', () => {
     }
   })
 
-  it('counts packets in the wrong order or too short, and takes one that came twice', () => {
+  it('counts packets in the wrong order or too short, and accepts one that came twice', () => {
     const [announcement, first, second, third] = sent(ENGINE_CONFIGURATION, counting(21))
     expect(takeAll(assembler, [announcement, first, third, second])).to.deep.equal([])
     expect(takeAll(assembler, [announcement, first, frame(second.id, second.data.subarray(0, 7)), third])).to.deep.equal([])
@@ -187,14 +187,14 @@ describe('the transport protocol of J1939', () => {
     expect(assembler.open).to.equal(0)
   })
 
-  it('leaves nothing open when times begin anew', () => {
+  it('keeps nothing open when times begin anew', () => {
     assembler.take(sent(ENGINE_CONFIGURATION, counting(14))[0], 1_000_000n * MS)
     assembler.take(frame(0x0CF00400, ''), 0n)
     expect(assembler.counters.timeouts).to.equal(1)
     expect(assembler.open).to.equal(0)
   })
 
-  it('ends with an abort of either node, and with no other', () => {
+  it('ends with an abort of either node, not of another', () => {
     const [request, ...packets] = sent(ENGINE_CONFIGURATION, counting(14), { source: ENGINE, destination: DISPLAY })
     for (const abort of [frame(0x1CEC2800, 'FF 01 FFFFFF E3FE00'), frame(0x1CEC0028, 'FF 03 FFFFFF E3FE00')]) {
       assembler = new TransportAssembler()
@@ -205,7 +205,7 @@ describe('the transport protocol of J1939', () => {
     expect(takeAll(assembler, [request, packets[0], ...others, packets[1]])).to.have.length(1)
   })
 
-  it('takes the second of two broadcasts that one node began, or of two requests to send', () => {
+  it('keeps the second of two broadcasts that one node began, or of two requests to send', () => {
     for (const destination of [0xFF, DISPLAY]) {
       assembler = new TransportAssembler()
       const first = sent(0xFECA, new Uint8Array(28), { destination })
@@ -236,7 +236,7 @@ describe('the transport protocol of J1939', () => {
     expect(assembler.counters).to.deep.equal(only({ unsupported: 7 }))
   })
 
-  it('keeps 256 transfers open at most, until they are overdue', () => {
+  it('keeps at most 256 transfers open, until they are overdue', () => {
     const announcements = Array.from({ length: 300 }, (_, i) => {
       return sent(ENGINE_CONFIGURATION, counting(1785), { source: i & 0xFF, destination: i < 256 ? 0xFF : DISPLAY })[0]
     })
@@ -254,7 +254,7 @@ describe('fast packets of NMEA 2000', () => {
   let assembler
   beforeEach(() => { assembler = new TransportAssembler({ isFastPacket: group => group === GPS_POSITION }) })
 
-  it('give a message with the identifier of its frames', () => {
+  it('return a message with the identifier of its frames', () => {
     const taken = takeAll(assembler, [
       frame(0x0DF80503, 'A0 0F 000102030405'), // sequence 5: 15 bytes
       frame(0x0DF80503, 'A1 060708090A0B0C'),
@@ -306,7 +306,7 @@ describe('long messages of many nodes', () => {
   const fast = fc.record({ sequence: fc.integer({ min: 0, max: 7 }), data: fc.uint8Array({ maxLength: 223, size: 'max' }) })
   const message = fc.oneof(transported, fast)
 
-  it('come out as they went in, however their frames mix', () => {
+  it('come out as they went in, however their frames are mixed', () => {
     fc.assert(fc.property(fc.array(message, { minLength: 1, maxLength: 12 }), fc.infiniteStream(fc.nat()), (messages, choices) => {
       const assembler = new TransportAssembler({ isFastPacket: group => group === GPS_POSITION })
       const expected = messages.map((each, source) => 'sequence' in each

@@ -81,7 +81,7 @@ describe('frames from anywhere', () => {
     it(`are not ${shown}: ${reason}`, () => expect(linesOf(payload)).to.deep.equal([reason]))
   }
 
-  it('are not at a time that is none', () => {
+  it('are refused with a time that is not one', () => {
     expect(linesOf({ id: 1, timestamp: 'soon' })[0]).to.match(/SLUICE_TIME_FORMAT.*"soon" is not a time/)
   })
 
@@ -107,7 +107,7 @@ describe('can decode', () => {
     return new CanDecoder(options, { log: quiet, nowNs: () => 1_700_000_000_000_000_000n })
   }
 
-  it('makes batches of signals, by message and bus, of what it can read, and says what it cannot', () => {
+  it('makes batches of signals, by message and bus, of what it can read, and reports what it cannot', () => {
     const decoding = decoder()
     const { batches, refused } = decoding.decode('(1436509052.249713) can0 09F11204#A94C3F00007D0AFD\nnonsense\n123#00')
     expect(batches.map(({ source, tags, rows }) => [source, tags.bus, rows])).to.deep.equal([['boat.VesselHeading', 'can0', 1]])

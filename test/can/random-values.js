@@ -45,3 +45,12 @@ function valueOf ({ isSwitch, minimum, maximum, step }) {
     : fc.maxSafeNat().map(n => n % (steps + 1))
   return index.map(n => low + n * step)
 }
+
+/** Where a whole number is in eight bytes, and these. */
+export const anySignal = fc.record({
+  length: fc.integer({ min: 1, max: 64 }),
+  at: fc.nat(),
+  littleEndian: fc.boolean(),
+  signed: fc.boolean(),
+  data: fc.uint8Array({ minLength: 8, maxLength: 8 })
+})

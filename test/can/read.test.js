@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { openCanRead } from '../../gateway/can/read.js'
 import { recorder } from '../sources/manual-clock.js'
-import { Ear, frame, open } from './bus/rig.js'
+import { closers, Ear, frame, open } from './bus/rig.js'
 
 const GROUP = 0x80000000 + 0x18FF00FE
 const LONG = 0x80000000 + 0x18FECAFE
@@ -32,20 +32,15 @@ describe('can read', () => {
   writeFileSync(dbcFile, DBC)
   after(() => rmSync(folder, { recursive: true }))
 
-  /** @type {(() => Promise<void>)[]} */
-  let closers = []
-  afterEach(async () => {
-    for (const close of closers) await close()
-    closers = []
-  })
+  const closeLater = closers()
 
   /** A bus and one who reads it; `send` takes frames a millisecond from each other. @param {object} [options] */
   async function reading (options = {}) {
     const recording = recorder()
     const bus = await open({ kind: 'virtual', channel: 'read', fd: true }, { clock: recording.clock })
-    closers.push(() => bus.close())
+    closeLater(() => bus.close())
     const source = openCanRead({ name: 'car', dbcFile, ...options }, { ...recording, isPaused: () => recording.isPaused(), bus })
-    closers.push(() => source.close())
+    closeLater(() => source.close())
     const start = recording.clock.ns
     const send = async (/** @type {import('./bus/rig.js').Frame[]} */ ...frames) => {
       for (const [i, each] of frames.entries()) await bus.send(each, start + BigInt(i) * MS)
@@ -80,7 +75,7 @@ describe('can read', () => {
     expect(source.counters).to.include({ frames: 2, rows: 0, otherFrames: 2, unknownIds: 0 })
   })
 
-  it('gives the names of values as texts, if asked to', async () => {
+  it('decodes to the names of values, if asked to', async () => {
     const { recording, send } = await reading({ choices: 'texts' })
     await send(frame(100, [0, 0, 1]), frame(100, [0, 0, 7]))
     recording.clock.advance(50)
@@ -115,7 +110,7 @@ describe('can read', () => {
   })
 
   for (const mode of ['signals', 'frames']) {
-    it(`gives at most 1000 ${mode} rows a batch`, async () => {
+    it(`sends at most 1000 rows of ${mode} in a batch`, async () => {
       const { recording, send } = await reading({ mode })
       await send(...Array.from({ length: 2500 }, (_, i) => frame(100, [i & 255, i >> 8, 0])))
       recording.clock.advance(50)
@@ -184,7 +179,7 @@ describe('can read', () => {
       bus.listen(other)
       recording.emit = () => { throw new Error('no room') }
       const source = openCanRead({ dbcFile }, { ...recording, bus })
-      closers.push(() => source.close())
+      closeLater(() => source.close())
       await send(...Array.from({ length: rows }, () => frame(100, [0, 0, 1])), frame(100, [0, 0, 2]))
       recording.clock.advance(50)
       expect(await recording.ended).to.have.property('message', 'no room')
@@ -193,12 +188,12 @@ describe('can read', () => {
     })
   }
 
-  it('says which lines of the DBC file are bad', async () => {
+  it('reports which lines of the DBC file are bad', async () => {
     const { recording } = await reading()
     expect(recording.warnings).to.deep.equal([`${dbcFile}, line 9: not a signal.`])
   })
 
-  it('takes any number of buses of a log, many of them as one', async () => {
+  it('reads any number of buses of a log, many of them as one', async () => {
     const recording = recorder()
     const logFile = path.join(folder, 'many.log')
     writeFileSync(logFile, Array.from({ length: 100 }, (_, i) => `(1700000000.0) bus${i} 064#000000`).join('\n'))

@@ -19,7 +19,7 @@ describe('frames that cantools has decoded', () => {
     })
   }
 
-  it('are all there', () => expect(vectors).to.have.length(1218))
+  it('are complete', () => expect(vectors).to.have.length(1218))
 })
 
 describe('a file that cantools refuses', () => {

@@ -9,7 +9,7 @@ import { Decoder } from '../../gateway/can/dbc/decoder.js'
 import { openCanRead } from '../../gateway/can/read.js'
 import { valuesOf } from './random-values.js'
 import { recorder } from '../sources/manual-clock.js'
-import { Ear, open } from './bus/rig.js'
+import { closers, Ear, open } from './bus/rig.js'
 
 const DBC = `BO_ 100 Motor: 2 X
  SG_ speed : 0|8@1+ (0.5,0) [0|100] "rpm" X
@@ -26,12 +26,7 @@ describe('can write', () => {
   writeFileSync(dbcFile, DBC)
   after(() => rmSync(folder, { recursive: true }))
 
-  /** @type {(() => Promise<void>)[]} */
-  let closers = []
-  afterEach(async () => {
-    for (const close of closers) await close()
-    closers = []
-  })
+  const closeLater = closers()
 
   /** @param {object} [options] */
   async function writing (options = {}) {
@@ -40,7 +35,7 @@ describe('can write', () => {
     const ear = new Ear()
     bus.listen(ear)
     const writer = new CanWriter({ dbcFile, ...options }, { bus, clock })
-    closers.push(async () => writer.close(), () => bus.close())
+    closeLater(async () => writer.close(), () => bus.close())
     return { writer, ear, clock, bus }
   }
 
@@ -85,7 +80,7 @@ describe('can write', () => {
     })
   }
 
-  it('sends nothing of a message of which a part is wrong', async () => {
+  it('sends nothing of a message that is partly wrong', async () => {
     const { writer, ear } = await writing()
     await writer.write({ payload: [{ message: 'Door' }, { message: 'Dor' }] }).catch(() => {})
     expect(ear.frames).to.deep.equal([])
@@ -119,7 +114,7 @@ describe('can write', () => {
       expect(ear.times.map(ns => Number(ns - start) / 1e6)).to.deep.equal([100, 100, 120, 140, 160])
     })
 
-    it('is begun and ended by messages', async () => {
+    it('is started and ended by messages', async () => {
       const { writer, ear, clock } = await writing()
       await writer.write({ payload: { message: 'Door', signals: { open: 1 }, cycleMs: 10 } })
       await pass(clock, 30)
@@ -129,7 +124,7 @@ describe('can write', () => {
       expect(writer.gauge()).to.include({ sent: 5, repeated: 3, cyclicMessages: 0 })
     })
 
-    it('makes no burst of what it could not send in time', async () => {
+    it('does not send in a burst what it could not send in time', async () => {
       const { writer, ear, clock } = await writing()
       await writer.write({ payload: { message: 'Door', cycleMs: 10 } })
       clock.stall(100)
@@ -138,7 +133,7 @@ describe('can write', () => {
       expect(writer.counters.skipped).to.equal(9)
     })
 
-    it('sends no second one while the bus has not taken the first', async () => {
+    it('does not send a second one while the bus has not accepted the first', async () => {
       const { writer, ear, clock, bus } = await writing()
       await writer.write({ payload: { message: 'Door', cycleMs: 10 } })
       const { send } = bus
@@ -157,7 +152,7 @@ describe('can write', () => {
       expect(ear.frames).to.have.length(4)
     })
 
-    it('is not begun by what is still being sent when it is closed', async () => {
+    it('is not started by what is still being sent when it is closed', async () => {
       const { writer, ear, clock } = await writing()
       const sending = writer.write({ payload: [{ message: 'Motor' }, { message: 'Door', cycleMs: 10 }] })
       writer.close()
@@ -166,7 +161,7 @@ describe('can write', () => {
       expect(ear.lines).to.deep.equal(['64#0000'])
     })
 
-    it('says what is wrong while it fails, and goes on', async () => {
+    it('reports what is wrong while it fails, and goes on', async () => {
       const { writer, clock, bus } = await writing()
       await writer.write({ payload: { message: 'Door', cycleMs: 10 } })
       const { send } = bus
@@ -181,7 +176,7 @@ describe('can write', () => {
       expect(writer.counters).to.include({ sent: 2, failed: 1 })
     })
 
-    it('needs messages that are there', async () => {
+    it('needs messages that exist', async () => {
       expect(await writing({ cyclic: [{ message: 'Engine' }] }).catch(error => error)).to.have.property('code', 'SLUICE_CAN_MESSAGE')
       await (await open({ kind: 'virtual', channel: 'write' })).close()
     })
@@ -200,7 +195,7 @@ describe('can write', () => {
       const bus = await open({ kind: 'virtual', channel: 'round', fd: true }, { clock: recording.clock })
       const source = openCanRead({ name: 'x', dbcFile: file }, { ...recording, bus })
       const writer = new CanWriter({ dbcFile: file }, { bus, clock: recording.clock })
-      closers.push(() => source.close(), async () => writer.close(), () => bus.close())
+      closeLater(() => source.close(), async () => writer.close(), () => bus.close())
       const decoder = new Decoder(messages)
       let frames = 0
       for (const message of messages) {

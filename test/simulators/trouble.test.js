@@ -39,7 +39,7 @@ describe('trouble', () => {
     expect(levels[36_000]).to.be.closeTo(19, 1e-9)
   })
 
-  it('drops out: values are missing, and the field quality of their rows says why', () => {
+  it('drops out: values are missing, and the field quality of their rows tells why', () => {
     const whole = samplesWith({ dropoutsPerHour: 60, dropoutSeconds: 5 }).take(SAMPLES)[0]
     const [valid, told] = whole.validity
     expect(whole.fields.map(({ name, type }) => `${name} ${type}`)).to.deep.equal(['level float64', 'quality string'])
@@ -52,7 +52,7 @@ describe('trouble', () => {
     expect(told).to.deep.equal(Uint8Array.from(/** @type {Uint8Array} */ (valid), there => 1 - there))
   })
 
-  it('has each channel in a trouble of its own, and says of which', () => {
+  it('has each channel in its own trouble, and names it', () => {
     const channels = [LEVEL, { ...LEVEL, name: 'flow' }, { ...LEVEL, name: 'sequence', shape: /** @type {const} */ ('counter') }]
     const samples = samplesWith({ dropoutsPerHour: 3600, dropoutSeconds: 0.5 }, ...channels)
     const rows = samples.take(1000)[0].toObjects()
@@ -65,7 +65,7 @@ describe('trouble', () => {
     expect(rows.map(({ sequence }) => sequence)).to.deep.equal(Array.from({ length: 1000 }, (_, i) => i))
   })
 
-  it('says nothing in a batch without a gap', () => {
+  it('marks nothing in a batch without a gap', () => {
     const samples = samplesWith({ dropoutsPerHour: 1, dropoutSeconds: 1, spikesPerHour: 1000, spikeSize: 3 })
     expect(samples.take(10)[0].fields).to.deep.equal([{ name: 'level', type: 'float64' }])
   })

@@ -122,7 +122,7 @@ describe('vehicle', () => {
     expect(vehicle.counters.late).to.be.within(120, 140) // 48 of Dynamics, 24 of each of three, and some
   })
 
-  it('leaves out what is more than a second old, counts it, and the car has stood still', async () => {
+  it('leaves out what is more than a second old, counts it, with the car standing still meanwhile', async () => {
     const { clock, rowsOf, vehicle } = await driving()
     clock.advance(9000)
     const [before] = rowsOf('Trip').slice(-1)
@@ -137,13 +137,13 @@ describe('vehicle', () => {
     expect(dynamics.at(-1)?.counter).to.equal((due - 1) % 256)
   }).timeout(20_000)
 
-  it('sends so many times as often', async () => {
+  it('sends as many times as often as told', async () => {
     const { clock, rowsOf } = await driving({ multiple: 5 })
     clock.advance(1060)
     expect(rowsOf('Dynamics').length).to.be.within(500, 531)
   })
 
-  it('says what is wrong while the bus does not take its frames', async () => {
+  it('reports what is wrong while the bus does not accept its frames', async () => {
     const { clock } = recorder()
     const bus = await open({ kind: 'virtual', channel: 'refusing' }, { clock })
     bus.send = () => Promise.reject(new Error('bus-off'))
@@ -194,14 +194,14 @@ describe('vehicle', () => {
       })
     }
 
-    it('gives the signals of a multiplexed message their turns', async () => {
+    it('gives each signal of a multiplexed message its turn', async () => {
       const dbcFile = `${DBC_FOLDER}/cantools-multiplex.dbc`
       const { clock, rowsOf } = await driving({ kind: 'dbc', dbcFile, cycleMs: 10 }, dbcFile)
       clock.advance(1060)
       expect(rowsOf('Message1').slice(0, 6).map(({ Multiplexor }) => Multiplexor)).to.deep.equal([8, 16, 24, 8, 16, 24])
     })
 
-    it('leaves out what fits into no frame, and says so', async () => {
+    it('leaves out messages that do not fit into a frame, and reports them', async () => {
       const { recording } = await driving({ kind: 'dbc', dbcFile: `${DBC_FOLDER}/cantools-j1939.dbc` })
       expect(recording.warnings.filter(text => /fit into one frame|bad/.test(text)).length).to.be.at.most(1)
     })

@@ -41,7 +41,7 @@ describe('the records of a CSV file', () => {
     expect(bad).to.deep.equal(['3: it has over 1048576 characters'])
   })
 
-  it('are read once behind a quote that is left open, not again for each line', async () => {
+  it('are read once after a quote that is left open, not again for each line', async () => {
     const lines = Array.from({ length: 60 }, () => 'z'.repeat(15_000))
     const { cells, bad } = await read(['a,b', '1,"open', ...lines, '2,2', ''].join('\n')) // reading again takes longer than a test may
     expect(bad).to.deep.equal(['2: a quote is not closed'])

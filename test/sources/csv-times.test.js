@@ -22,7 +22,7 @@ describe('the times of a CSV file', () => {
     ['a date without seconds', '2024-05-01 12:00', 1_714_564_800_000_000_000n],
     ['a date with a zone', '2024-05-01T12:00:00.000000001-0130', 1_714_570_200_000_000_001n]
   ])) {
-    it(`knows ${what} by their looks, exactly`, async () => expect(await timeOf(text)).to.equal(ns))
+    it(`knows ${what} from their text, exactly`, async () => expect(await timeOf(text)).to.equal(ns))
   }
 
   for (const [what, text, utc] of [
@@ -46,7 +46,7 @@ describe('the times of a CSV file', () => {
     expect(rows[0].time).to.equal(1_714_564_800_500_000_000n)
   })
 
-  it('takes no date for midnight because its time of day is missing', async () => {
+  it('does not read a date without time of day as midnight', async () => {
     const { rows, counters, warnings } = await play('Date,Time,x\n2024-05-01,,1\n2024-05-01,12:00,2\n', {
       columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }]
     })
@@ -55,7 +55,7 @@ describe('the times of a CSV file', () => {
     expect(warnings[0]).to.include('line 2: it has no time.')
   })
 
-  it('has none before 1970, where a zone was ahead of it', async () => {
+  it('has no time before 1970, where a zone was ahead of it', async () => {
     const { rows, counters } = await play('time,x\n1970-01-01 00:30:00,1\n1970-01-01 01:30:00,2\n', { timeZone: 'Europe/Berlin' })
     expect(rows).to.deep.equal([{ time: 1800n * SECOND, x: 2n }])
     expect(counters.badLines).to.equal(1)

@@ -125,7 +125,7 @@ describe('CSV player', () => {
   })
 
   describe('of bad input', () => {
-    it('leaves out lines that cannot be read, counts them, and warns once of each kind, saying where', async () => {
+    it('leaves out lines that cannot be read, counts them, and warns once of each kind, with the line', async () => {
       const { rows, counters, warnings } = await play([
         'time,x', '1714564800,1', '1714564801', '1714564802,2,3', 'noon,4', '1714564803,"5', '1714564804,6', '"17145648"05,7',
         '1714564806,8', 'midnight,9'
@@ -139,7 +139,7 @@ describe('CSV player', () => {
       ])
     })
 
-    it('makes a value that does not fit its column a missing one, counts it, and says so in the row', async () => {
+    it('makes a value that does not fit its column a missing one, counts it, and marks the row', async () => {
       const lines = Array.from({ length: 1000 }, (_, i) => `${1714564800 + i},${i},${i}.5`)
       const { rows, counters, warnings } = await play([
         'time,count,level', ...lines, '1714565900,1.5,broken', '1714565901,n/a,', '1714565902,7,1e999'
@@ -156,7 +156,7 @@ describe('CSV player', () => {
       ])
     })
 
-    it('takes no point that sets thousands apart for a decimal comma', async () => {
+    it('does not read a point that separates thousands as a decimal comma', async () => {
       const { rows, counters } = await play('time;x\n2024-05-01T12:00:00Z;1.234\n2024-05-01T12:00:01Z;1,5\n', {
         decimal: ',',
         columns: [{ column: 'time', role: 'time' }, { column: 'x', type: 'float64' }]
@@ -172,7 +172,7 @@ describe('CSV player', () => {
       ])
     })
 
-    it('ends when the file has got other columns in a later round', async () => {
+    it('ends when the file has other columns in a later round', async () => {
       const recording = recorder()
       writeFileSync(file, 'time,a,b\n1714564800,1,2\n')
       const { emit } = recording
@@ -209,7 +209,7 @@ describe('CSV player', () => {
       expect(open({ timeZone: 'Mars/Olympus' })).to.throw('"Mars/Olympus" is not a time zone').with.property('code', 'SLUICE_OPTIONS')
     })
 
-    it('never fails for what is in a file, whatever it is', async () => {
+    it('never fails because of what is in a file', async () => {
       const cell = fc.oneof(fc.constantFrom(
         '1', '-2.5', '"', '""', '"a', 'b"', '1714564800', '2024-05-01T12:00:00Z', '', ' ', 'true', '\r', '\0', 'é', '9'.repeat(30)
       ), fc.string({ maxLength: 6 }))
@@ -249,7 +249,7 @@ describe('CSV player', () => {
       })
     }
 
-    it('again and again, and says whose the times are', async () => {
+    it('again and again, and marks recorded times', async () => {
       for (const [times, isRecorded] of /** @type {const} */ ([['now', false], ['recorded', true]])) {
         const recording = recorder()
         /** @type {unknown[]} */

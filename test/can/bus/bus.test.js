@@ -80,7 +80,7 @@ describe('CAN buses', () => {
   })
 
   describe('virtual', () => {
-    it('has those who listen to it hear what is sent through it', async () => {
+    it('has its listeners hear what is sent through it', async () => {
       const bus = await open({ kind: 'virtual', channel: 'one' })
       const ear = new Ear()
       bus.listen(ear)
@@ -93,7 +93,7 @@ describe('CAN buses', () => {
       await bus.close()
     })
 
-    it('is another bus by another name, and none once it is closed', async () => {
+    it('is another bus by another name, and no bus once it is closed', async () => {
       const [one, other] = [await open({ kind: 'virtual', channel: 'one' }), await open({ kind: 'virtual', channel: 'other' })]
       const ear = new Ear()
       one.listen(ear)
@@ -121,7 +121,7 @@ describe('CAN buses', () => {
       })
     }
 
-    it('tells its load', async () => {
+    it('reports its load', async () => {
       const clock = recorder().clock
       const bus = await open({ kind: 'virtual', channel: 'load', bitrate: 500_000 }, { clock })
       for (let ms = 0; ms < 1000; ms++) await bus.send(frame(0x123, [1, 2, 3, 4, 5, 6, 7, 8]), clock.ns + BigInt(ms) * 1_000_000n)
@@ -161,7 +161,7 @@ describe('CAN buses', () => {
       expect(times).to.deep.equal(Array.from({ length: 250 }, (_, i) => i * 10))
     })
 
-    it('begins anew for one who listens after its end', async () => {
+    it('begins anew for a listener that comes after its end', async () => {
       const { ear, bus } = await play(log)
       await ear.ended
       const later = new Ear()
@@ -172,7 +172,7 @@ describe('CAN buses', () => {
       await bus.close()
     })
 
-    it('says that the times of the log jump, when the next frame is far away', async () => {
+    it('reports that the times of the log jump, when the next frame is far away', async () => {
       const { ear, bus } = await play(['(0.1) can0 123#01', '(1700000000.0) can0 123#02'], { speed: 1 })
       await ear.heard(1)
       while (!bus.trouble()) await new Promise(resolve => setImmediate(resolve))
@@ -200,7 +200,7 @@ describe('CAN buses', () => {
       expect(await ear.ended).to.have.property('code', 'SLUICE_REPLAY_EMPTY')
     })
 
-    it('takes no frames', async () => {
+    it('refuses frames', async () => {
       const { bus } = await play(log)
       expect(await bus.send(frame(1)).catch(error => error)).to.have.property('code', 'SLUICE_CAN_READ_ONLY')
       await bus.close()

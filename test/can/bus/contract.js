@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { systemClock } from '../../../gateway/clock/system-clock.js'
 import { parseIdFilter } from '../../../gateway/can/bus/id-filter.js'
-import { Ear, frame } from './rig.js'
+import { closers, Ear, frame } from './rig.js'
 
 /**
  * What every kind of bus does.
@@ -16,17 +16,12 @@ import { Ear, frame } from './rig.js'
  */
 export function describeBus ({ name, waits = false, make }) {
   describe(`${name}: a bus`, () => {
-    /** @type {(() => Promise<void>)[]} */
-    let closers = []
-    afterEach(async () => {
-      for (const close of closers) await close()
-      closers = []
-    })
+    const closeLater = closers()
 
     /** @param {Frame[]} frames @param {Ear[]} ears */
     async function listening (frames, ...ears) {
       const rig = await make(frames)
-      closers.push(() => rig.bus.close(), rig.close ?? (async () => {}))
+      closeLater(() => rig.bus.close(), rig.close ?? (async () => {}))
       const stops = ears.map(ear => rig.bus.listen(ear))
       return { stops, ...rig, carry: rig.carry ?? (async () => {}) }
     }

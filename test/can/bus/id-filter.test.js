@@ -43,11 +43,11 @@ describe('identifier filter', () => {
     })
   }
 
-  it('is none where the text is empty', () => {
+  it('is no filter where the text is empty', () => {
     expect(parseIdFilter(' ')).to.equal(null)
   })
 
-  it('has the kernel want just what it wants', () => {
+  it('has the kernel select just what it wants', () => {
     fc.assert(fc.property(fc.nat(0x7FF), fc.nat(0x7FF), fc.nat(0x7FF), (one, other, id) => {
       const filter = parseIdFilter(`${Math.min(one, other).toString(16)}-${Math.max(one, other).toString(16)}`)
       expect(passes(filter?.kernel ?? [], id, false)).to.equal(filter?.wants(id, false))
@@ -59,7 +59,7 @@ describe('identifier filter', () => {
     }), { seed: 4, numRuns: 3000 })
   })
 
-  it('leaves it to this process where the kernel would need too many', () => {
+  it('is left to this process where the kernel would need too many', () => {
     const text = Array.from({ length: 513 }, (_, i) => (2 * i).toString(16)).join(' ')
     expect(parseIdFilter(text)?.kernel).to.equal(null)
     expect(parseIdFilter(text)?.wants(4, false)).to.equal(true)

@@ -10,6 +10,17 @@ import { readOptions } from '../../../gateway/base/options.js'
 /** @type {import('../../../gateway/base/log.js').Log} */
 export const quiet = { info () {}, warn () {}, error () {} }
 
+/** A function that has things closed, in this order, after each test of the suite that calls this. */
+export function closers () {
+  /** @type {(() => Promise<void>)[]} */
+  let all = []
+  afterEach(async () => {
+    for (const close of all) await close()
+    all = []
+  })
+  return (/** @type {(() => Promise<void>)[]} */ ...more) => { all.push(...more) }
+}
+
 /** @param {object} options @param {Partial<import('../../../gateway/can/bus/bus.js').BusContext>} [context] */
 export function open (options, context = {}) {
   return openBus(readOptions(schema, options), { log: quiet, clock: systemClock, ...context })

@@ -35,7 +35,7 @@ describe('SocketCAN', () => {
   /** @param {number} id */
   const arrive = id => kernel.carry('can0', { id, data: Buffer.of(1) })
 
-  it('waits for an interface that is not there yet', async () => {
+  it('waits for an interface that does not exist yet', async () => {
     const ear = await listen()
     expect(bus.trouble()).to.equal('there is no interface can0')
     kernel.add('can0')
@@ -57,7 +57,7 @@ describe('SocketCAN', () => {
     expect(bus.trouble()).to.equal(undefined)
   })
 
-  it('hears again after the interface has gone and come back, fifty times', async () => {
+  it('hears again after the interface has disappeared and come back, fifty times', async () => {
     kernel.add('can0')
     const ear = await listen()
     for (let round = 1; round <= 50; round++) {
@@ -76,7 +76,7 @@ describe('SocketCAN', () => {
     expect(kernel.interfaces.get('can0')?.size).to.equal(1)
   })
 
-  it('is opened each second at first where that fails, then less and less often', async () => {
+  it('is retried each second at first, then less and less often', async () => {
     const { interfaces } = kernel
     kernel.add('can0')
     kernel.interfaces = new Map() // sysfs shows it, the socket does not get it
@@ -94,7 +94,7 @@ describe('SocketCAN', () => {
     expect(bus.trouble()).to.equal(undefined)
   })
 
-  it('says that it is bus-off, and when it is back', async () => {
+  it('reports that it is bus-off, and when it is back', async () => {
     kernel.add('can0')
     const ear = await listen()
     kernel.carry('can0', { id: 0x40, err: true, data: Buffer.alloc(8) })
@@ -121,7 +121,7 @@ describe('SocketCAN', () => {
     expect(bus.gauge()).to.include({ drops: 3 })
   })
 
-  it('has the kernel keep back what nobody wants, and tells its counts of all the same', async () => {
+  it('has the kernel filter out what no listener wants, and still reports the counts of all frames', async () => {
     kernel.add('can0')
     const ear = await listen()
     ear.filter = parseIdFilter('100-1FF')
@@ -140,7 +140,7 @@ describe('SocketCAN', () => {
   })
 
   describe('sending', () => {
-    it('is heard by those who listen to the same bus', async () => {
+    it('is heard by the listeners of the same bus', async () => {
       kernel.add('can0')
       const ear = await listen()
       await bus.send(frame(0x123, [1, 2]))
@@ -158,7 +158,7 @@ describe('SocketCAN', () => {
       expect(ear.frames.map(({ id }) => id)).to.deep.equal([1, 2, 3])
     })
 
-    it('says why it fails, and goes on afterwards', async () => {
+    it('reports why it fails, and goes on afterwards', async () => {
       kernel.add('can0')
       const ear = await listen()
       kernel.refusals = 8
@@ -204,14 +204,14 @@ describe('SocketCAN', () => {
     })
   })
 
-  it('says how to install the package where that is missing', async () => {
+  it('explains how to install the package where it is missing', async () => {
     const error = await open({ kind: 'socketcan' }).catch(thrown => thrown)
     if (!(error instanceof Error)) return error.close() // it is installed here
     expect(error).to.have.property('code', 'SLUICE_CAN_SOCKETCAN')
     expect(error.message).to.match(/npm install socketcan|part of Linux/)
   })
 
-  it('reads what ip says', () => {
+  it('reads the output of ip', () => {
     const can = { linkinfo: { info_kind: 'can', info_data: {
       state: 'ERROR-PASSIVE',
       berr_counter: { tx: 128, rx: 0 },
@@ -261,7 +261,7 @@ describe('times of the kernel', () => {
     }
   })
 
-  it('are now where there are none, or none that can be', () => {
+  it('are now where they are missing or impossible', () => {
     const { clock, kernelClock } = clocks()
     expect(kernelClock.timeOf(undefined)).to.equal(clock.ns)
     clock.ns += MS

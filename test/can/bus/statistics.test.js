@@ -46,7 +46,7 @@ describe('the bits of a frame on the bus', () => {
 })
 
 describe('the statistics of a bus', () => {
-  it('tell rate and load of the last second', () => {
+  it('report rate and load of the last second', () => {
     const statistics = new BusStatistics({ bitrate: 500_000 })
     const text = '18FEF100#0123456789ABCDEF'
     countMany(statistics, text, { count: 3000 })
@@ -75,7 +75,7 @@ describe('the statistics of a bus', () => {
     expect(statistics.report(clockNs).framesPerSecond).to.be.within(990, 1000)
   })
 
-  it('know two bit rates of CAN FD, and tell no load without the first', () => {
+  it('know two bit rates of CAN FD, and report no load without the first', () => {
     const text = `123##1${'5A'.repeat(64)}`
     const { bits, dataBits } = bitsOnBus(frame(text))
     const load = (/** @type {number} */ bitrate, /** @type {number|undefined} */ dataBitrate) => {
@@ -88,7 +88,7 @@ describe('the statistics of a bus', () => {
     expect(load(0, 0)).to.equal(null)
   })
 
-  it('take a bit rate that is learned later', () => {
+  it('accept a bit rate that is learned later', () => {
     const statistics = new BusStatistics({ bitrate: 0 })
     countMany(statistics, '123#00', { count: 1000 })
     statistics.bitrate = 250_000
@@ -155,7 +155,7 @@ describe('the statistics of a bus', () => {
     })
   })
 
-  it('are off the bus no longer once a frame is heard', () => {
+  it('are on the bus again once a frame is heard', () => {
     const statistics = new BusStatistics({ bitrate: 500_000 })
     statistics.count(frame('20000040#0000000000000000'), START_NS)
     statistics.count(frame('123#00'), START_NS)

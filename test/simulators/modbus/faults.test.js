@@ -1,16 +1,12 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect } from 'chai'
-import { openModbusSimulator } from '../../../gateway/simulators/modbus/simulator.js'
 import { ModbusMaster } from '../../servers/modbus-master.js'
 import { requirePython } from '../../servers/python.js'
 import { ManualClock } from '../../sources/manual-clock.js'
-import { ask, connectTo, READ_TWO, readRequestFrame } from './rig.js'
+import { ask, connectTo, READ_TWO, readRequestFrame, simulators } from './rig.js'
 
-/**
- * @typedef {import('../../servers/modbus-master.js').MasterResult} MasterResult
- * @typedef {import('../../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator
- */
+/** @typedef {import('../../servers/modbus-master.js').MasterResult} MasterResult */
 
 const QUESTION = /** @type {const} */ ({ area: 'holding-registers', address: 10, count: 4 })
 const UNANSWERED = /No response received/
@@ -46,25 +42,14 @@ const SEEN = {
 }
 
 describe('the faults of the Modbus simulator', () => {
-  /** @type {Set<ModbusSimulator>} */
-  const open = new Set()
-  /** @param {object} [options] @param {object} [context] */
-  const start = async (options, context) => {
-    const simulator = await openModbusSimulator({ port: 0, ...options }, { log: console, ...context })
-    open.add(simulator)
-    return simulator
-  }
-  afterEach(async () => {
-    for (const simulator of open) await simulator.close()
-    open.clear()
-  })
+  const start = simulators()
 
   for (const [connection, faults] of Object.entries(SEEN)) {
     describe(`seen by pymodbus over ${connection}`, function () {
       this.timeout(30_000)
       before(function () { requirePython(this) })
 
-      it('are what they are called, and over when they end', async () => {
+      it('do what their names say, and are over when they end', async () => {
         const simulator = await start({ connection })
         const master = await ModbusMaster.start('pymodbus', {
           transport: /** @type {'tcp'} */ (connection),
@@ -97,7 +82,7 @@ describe('the faults of the Modbus simulator', () => {
     expect(simulator.faults).to.deep.equal(['exception of 1, 3', 'exception of 2'])
   })
 
-  it('happen as often as they are to, to the same requests with the same seed', async () => {
+  it('happen as often as told, to the same requests with the same seed', async () => {
     const happened = async (/** @type {number} */ seed) => {
       const simulator = await start({ seed, faults: [{ fault: 'exception', percent: 25 }] })
       const socket = await connectTo(simulator)
@@ -122,7 +107,7 @@ describe('the faults of the Modbus simulator', () => {
     expect((await ask(socket, READ_TWO(1)))[7]).to.equal(3)
   })
 
-  it('hold up later requests where a reply is late, which come in their order', async () => {
+  it('delay later requests where a reply is late, and keep their order', async () => {
     const simulator = await start()
     const socket = await connectTo(simulator)
     await simulator.setFault({ fault: 'delay', delayMs: 20 })
@@ -133,7 +118,7 @@ describe('the faults of the Modbus simulator', () => {
     expect([first, second].map(reply => reply.readUInt16BE(0))).to.deep.equal([7, 8])
   })
 
-  it('do not do what is asked where there is no reply or an exception', async () => {
+  it('prevent the write where there is no reply or an exception', async () => {
     const simulator = await start()
     const socket = await connectTo(simulator)
     await simulator.setFault({ fault: 'exception' })
@@ -170,7 +155,7 @@ describe('the faults of the Modbus simulator', () => {
     expect(await ask(await connectTo(simulator), READ_TWO(1))).to.have.length(13)
   })
 
-  it('are refused where they make no sense', async () => {
+  it('are refused where they are impossible', async () => {
     const simulator = await start()
     /** @type {[unknown, RegExp][]} */
     const bad = [

@@ -24,7 +24,7 @@ const REGISTERS = [
 const MASTERS = [['pymodbus', 'tcp'], ['pymodbus', 'rtu-over-tcp'], ['pymodbus', 'serial'], ['libmodbus', 'tcp'], ['libmodbus', 'serial']]
 const REQUIRE = { pymodbus: requirePython, libmodbus: requireLibmodbus }
 
-describe('the Modbus simulator asked by others', function () {
+describe('the Modbus simulator asked by third-party masters', function () {
   this.timeout(30_000)
 
   for (const [library, transport] of MASTERS) {
@@ -61,14 +61,14 @@ describe('the Modbus simulator asked by others', function () {
       /** @param {Area} area @param {number} address @param {number} count @param {number} [unit] */
       const read = async (area, address, count, unit) => (await master.ask({ area, address, count, unit })).values
 
-      it('gives what its table says', async () => {
+      it('answers with the values of its table', async () => {
         expect(await read('holding-registers', 0, 4)).to.deep.equal([0xABCD, 0x41A4, 0, 0])
         expect(await read('input-registers', 0, 2)).to.deep.equal([0xFFFF, 0xFFFE])
         expect(await read('coils', 0, 3)).to.deep.equal([0, 1, 0])
         expect(await read('discrete-inputs', 0, 10)).to.deep.equal([1, 0, 0, 0, 0, 0, 0, 0, 0, 1])
       })
 
-      it('gives each unit what is its own', async () => {
+      it('has its own values for each unit', async () => {
         expect(await read('holding-registers', 3, 1, 3)).to.deep.equal([7])
         expect(await read('holding-registers', 3, 1, 4)).to.deep.equal([0])
       })
@@ -89,7 +89,7 @@ describe('the Modbus simulator asked by others', function () {
         ])
       })
 
-      it('gives the most that a reply holds', async () => {
+      it('fills a reply to its limit', async () => {
         await master.ask({ area: 'holding-registers', address: 65_412, values: Array.from({ length: 123 }, (_, i) => i) })
         expect(await read('holding-registers', 65_411, 125)).to.deep.equal([0, ...Array.from({ length: 123 }, (_, i) => i), 0])
         expect(await read('coils', 63_536, 2000)).to.have.length(2000)
@@ -107,7 +107,7 @@ describe('the Modbus simulator asked by others', function () {
     })
   }
 
-  it('finds its serial port again when it was pulled out', async function () {
+  it('finds its serial port again after it was pulled out', async function () {
     requirePython(this)
     requirePty(this)
     const ports = await ptyPair()

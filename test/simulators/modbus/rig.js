@@ -1,7 +1,23 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { openModbusSimulator } from '../../../gateway/simulators/modbus/simulator.js'
 
 /** @typedef {import('../../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator */
+
+/** A function that opens simulators, which are closed after each test of the suite that calls this. */
+export function simulators () {
+  /** @type {Set<ModbusSimulator>} */
+  const open = new Set()
+  afterEach(async () => {
+    for (const simulator of open) await simulator.close()
+    open.clear()
+  })
+  return async (/** @type {object} */ options = {}, /** @type {object} */ context = {}) => {
+    const simulator = await openModbusSimulator({ port: 0, ...options }, { log: console, ...context })
+    open.add(simulator)
+    return simulator
+  }
+}
 
 /** A connection to it. @param {ModbusSimulator} simulator @returns {Promise<import('node:net').Socket>} */
 export async function connectTo (simulator) {

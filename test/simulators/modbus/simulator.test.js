@@ -4,28 +4,14 @@ import { openModbusSimulator } from '../../../gateway/simulators/modbus/simulato
 import { compileValue, NUMBER_TYPES } from '../../../gateway/modbus/values.js'
 import { rtuFrame } from '../../../gateway/modbus/wire/rtu.js'
 import { ManualClock } from '../../sources/manual-clock.js'
-import { ask, connectTo, READ_TWO, readRequestFrame } from './rig.js'
+import { ask, connectTo, READ_TWO, readRequestFrame, simulators } from './rig.js'
 
-/**
- * @typedef {import('../../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator
- * @typedef {import('node:net').Socket} Socket
- */
+/** @typedef {import('node:net').Socket} Socket */
 
 const START_NS = 1_700_000_000_000_000_000n
 
 describe('the Modbus simulator', () => {
-  /** @type {Set<ModbusSimulator>} */
-  const open = new Set()
-  /** @param {object} [options] @param {object} [context] */
-  const start = async (options, context) => {
-    const simulator = await openModbusSimulator({ port: 0, ...options }, { log: console, ...context })
-    open.add(simulator)
-    return simulator
-  }
-  afterEach(async () => {
-    for (const simulator of open) await simulator.close()
-    open.clear()
-  })
+  const start = simulators()
 
   describe('has values that', () => {
     /** Reads what one row gives now, and after some seconds. @param {object} row @param {...number} seconds */
