@@ -6,16 +6,16 @@ import { VirtualClock } from './virtual-clock.js'
 
 /**
  * A source on a fake device; `run` lets it go on for some time, then ends it.
- * @param {{isHeld?: boolean, [option: string]: unknown}} options
+ * @param {{isPaused?: boolean, [option: string]: unknown}} options
  */
-function open ({ isHeld = false, ...options }) {
+function open ({ isPaused = false, ...options }) {
   const clock = new VirtualClock()
   const device = new FakeDevice()
   const recording = recorder(/** @type {any} */ (clock))
   const source = openModbusRead({ name: 'plant', batchMs: 0, ...options }, {
     ...recording,
     emit: batch => recording.emit(batch),
-    isPaused: () => isHeld,
+    isPaused: () => isPaused,
     device,
     deviceName: 'meter',
     order: 'ABCD'
@@ -27,7 +27,7 @@ function open ({ isHeld = false, ...options }) {
     recording,
     source,
     counters,
-    release () { isHeld = false },
+    resume () { isPaused = false },
     /** @param {number} ms */
     async run (ms) {
       await clock.advance(ms)
@@ -95,10 +95,10 @@ describe('Modbus read', () => {
   })
 
   it('does not poll while it is paused', async () => {
-    const { clock, device, counters, release, run } = open({ tags: [FLOW], groups: FAST, isHeld: true })
+    const { clock, device, counters, resume, run } = open({ tags: [FLOW], groups: FAST, isPaused: true })
     await clock.advance(950)
     expect(device.asked).to.deep.equal([])
-    release()
+    resume()
     await run(100)
     expect(counters).to.include({ polls: 1, missed: 10 })
   })

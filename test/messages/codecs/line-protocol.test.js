@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Batch } from '../../../gateway/batch/batch.js'
+import { Batch, COLUMN_TYPES } from '../../../gateway/batch/batch.js'
 import { encodeLines } from '../../../gateway/messages/codecs/line-protocol/line-protocol.js'
 
 const T0 = 1_700_000_000_123_456_789n
@@ -17,23 +17,12 @@ const forces = (values, more = {}) => new Batch({
 
 /** A batch of one row at time 0. @param {Record<string, [string, any]>} values @param {Partial<BatchInit>} [more] */
 const row = (values, more = {}) => {
-  const arrays = {
-    float64: Float64Array,
-    float32: Float32Array,
-    int64: BigInt64Array,
-    int32: Int32Array,
-    int16: Int16Array,
-    uint16: Uint16Array,
-    bool: Uint8Array,
-    string: Array,
-    bytes: Array
-  }
   const entries = Object.entries(values)
   return new Batch({
     source: 'press',
     time: BigInt64Array.of(0n),
     fields: entries.map(([name, [type]]) => ({ name, type: /** @type {any} */ (type) })),
-    columns: entries.map(([, [type, value]]) => /** @type {any} */ (arrays)[type].of(value)),
+    columns: entries.map(([, [type, value]]) => /** @type {any} */ (COLUMN_TYPES)[type].of(value)),
     ...more
   })
 }
