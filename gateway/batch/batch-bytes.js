@@ -2,7 +2,7 @@ const BATCH_OVERHEAD_BYTES = 512
 const ITEM_OVERHEAD_BYTES = 16
 
 /**
- * About how much memory a batch takes. Typed columns are exact; of texts and blobs only the lengths are summed.
+ * About how much memory a batch takes. Typed columns are exact; of texts and bytes only the lengths are summed.
  * @param {import('./batch.js').Batch} batch
  */
 export function batchBytes ({ time, columns, validity }) {

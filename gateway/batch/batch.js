@@ -7,7 +7,7 @@ import { SluiceError } from '../base/errors.js'
  *   `bool` is a Uint8Array of 0 and 1; `string` and `bytes` are plain arrays.
  * @typedef {{gateway: string, source: string, epoch: string, seq: number}} Identity
  *   Given by the spool when it accepts the batch: `seq` counts 0, 1, 2, … within an epoch and is never reused.
- * @typedef {object} BatchParts
+ * @typedef {object} BatchInit
  * @property {string} source
  * @property {BigInt64Array} time  nanoseconds since 1970 UTC
  * @property {Field[]} [fields]
@@ -15,7 +15,7 @@ import { SluiceError } from '../base/errors.js'
  * @property {(Uint8Array|null)[]} [validity]  per field: null when every value is there, else 1 = there, 0 = missing
  * @property {Record<string, string>} [tags]  constant over the batch
  * @property {Identity|null} [identity]
- * @property {{whole: Batch, rows: Uint32Array}|null} [origin]  of some rows of a batch: all of it, and which of its rows these are
+ * @property {{whole: Batch, rows: Uint32Array}|null} [origin]  of a selection of rows: the whole batch, and which of its rows these are
  */
 
 /** The array each field type is held in. */
@@ -34,14 +34,14 @@ export const COLUMN_TYPES = Object.freeze({
 /**
  * n rows taken at n times from one source, column by column: all that moves through the gateway.
  *
- * A batch is never changed; what differs is a new batch, and one made from changed rows has no identity.
+ * A batch is immutable: a change makes a new batch, and one made from changed rows has no identity.
  * Its string tag makes Node-RED pass it by reference where it would clone a plain object for each wire.
  */
 export class Batch {
-  /** Of an object that calls itself anything else, Node-RED's debug sidebar shows no more than the name: of this, what `toJSON` gives. */
+  /** Node-RED's debug sidebar shows of a class instance only its name, unless that is `Object`: then what `toJSON` returns. */
   static name = 'Object'
 
-  /** @param {BatchParts} parts */
+  /** @param {BatchInit} init */
   constructor ({ source, time, fields = [], columns = [], validity, tags = {}, identity = null, origin = null }) {
     this.source = source
     this.time = time
@@ -61,7 +61,7 @@ export class Batch {
 
   get values () { return this.time.length * this.fields.length }
 
-  /** The same rows under an identity: what the spool makes of an accepted batch. @param {Identity|null} identity */
+  /** The same rows under an identity: an accepted batch, as the spool stores it. @param {Identity|null} identity */
   withIdentity (identity) {
     return new Batch({ ...this, identity, origin: null })
   }
@@ -96,7 +96,7 @@ export class Batch {
     })
   }
 
-  /** Which row of the whole batch a row is: the same whatever else has been taken out. @param {number} row */
+  /** Which row of the whole batch a row is: the same whatever other rows have been removed. @param {number} row */
   rowNumber (row) {
     return this.origin ? this.origin.rows[row] : row
   }
@@ -151,14 +151,15 @@ function checkShape ({ source, time, fields, columns, validity }) {
   if (typeof source !== 'string' || source === '') bad('it needs a source name')
   if (!(time instanceof BigInt64Array)) bad('time must be a BigInt64Array of nanoseconds')
   if (columns.length !== fields.length || validity.length !== fields.length) {
-    bad(`${fields.length} fields, ${columns.length} columns and ${validity.length} validity columns must be as many`)
+    bad(`${fields.length} fields, ${columns.length} columns and ${validity.length} validity columns must be equal in number`)
   }
   fields.forEach(({ name, type }, f) => {
     const expected = COLUMN_TYPES[type]
     if (!expected) bad(`field "${name}" has unknown type "${type}"`)
     if (!(columns[f] instanceof expected)) bad(`field "${name}" of type ${type} must be held in a ${expected.name}`)
     if (columns[f].length !== time.length) bad(`field "${name}" has ${columns[f].length} values for ${time.length} times`)
-    if (validity[f] && validity[f].length !== time.length) bad(`field "${name}" has ${validity[f].length} validity marks for ${time.length} times`)
+    const valid = validity[f]
+    if (valid && valid.length !== time.length) bad(`field "${name}" has ${valid.length} validity marks for ${time.length} times`)
   })
 }
 

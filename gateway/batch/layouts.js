@@ -1,7 +1,7 @@
 import { Batch } from './batch.js'
 
 /**
- * The layouts other than wide, each as a batch of other rows: what stores a wide batch stores these as well.
+ * The layouts other than wide, each as another batch: whatever stores a wide batch stores these as well.
  *
  * @typedef {import('./batch.js').FieldType} FieldType
  * @typedef {'wide'|'narrow'|'document'} Layout
@@ -17,16 +17,16 @@ export const layoutProperties = {
   layout: {
     type: 'string',
     title: 'Layout',
-    description: 'wide: a row per time, a column per field. narrow: a row per value, with columns sensor (the field\'s name) and value; what a float64 does not hold exactly goes to value_int64, ' +
-      'value_string or value_bytes. document: a row per interval, with columns size and measurements, a JSON document of all its samples.',
+    description: 'wide: a row per time, a column per field. narrow: a row per value, with columns sensor (the field\'s name) and value; ' +
+      'what a float64 does not hold exactly goes to value_int64, value_string or value_bytes. document: a row per interval, with ' +
+      'columns size and measurements, a JSON document of all its samples.',
     enum: LAYOUTS,
     default: 'wide'
   },
   intervalMs: {
     type: 'integer',
     title: 'Interval',
-    description: 'How long the time of one document is. A batch that does not end with an interval begins another document of the ' +
-      'same one.',
+    description: 'The time that one document covers. A batch that does not end with an interval begins a second document of it.',
     minimum: 1,
     maximum: 86_400_000,
     default: 1000,
@@ -36,7 +36,7 @@ export const layoutProperties = {
 }
 
 /**
- * What makes of a batch the rows that a layout stores. Those of a batch already arranged are not to be arranged again.
+ * Turns a batch into the rows that a layout stores. A batch already arranged must not be arranged again.
  * @param {{layout: Layout, intervalMs: number}} options
  * @returns {(batch: Batch) => Batch}
  */
@@ -50,26 +50,35 @@ export function arrangement ({ layout, intervalMs }) {
 
 /** Where a narrow row holds values of a type: what a float64 holds exactly shares a column. @type {Record<FieldType, string>} */
 const NARROW_COLUMNS = {
-  float64: 'value', float32: 'value', int32: 'value', int16: 'value', uint16: 'value', bool: 'value', int64: 'value_int64', string: 'value_string', bytes: 'value_bytes'
+  float64: 'value', float32: 'value', int32: 'value', int16: 'value', uint16: 'value', bool: 'value', int64: 'value_int64',
+  string: 'value_string', bytes: 'value_bytes'
 }
 
 /**
  * A row per value: time, `sensor` (the field's name) and the value in `value` (float64), `value_int64`, `value_string` or `value_bytes`. By
- * time
- * and field; missing values have no row.
+ * time and field; missing values have no row.
  * @param {Batch} batch
  */
 export function narrow (batch) {
   const { time, fields, columns, validity } = batch
   const rows = validity.reduce((sum, valid) => sum + (valid ? count(valid) : time.length), 0)
-  const targets = [...new Set(fields.map(({ type }) => NARROW_COLUMNS[type]))].map(name => ({ name, type: narrowType(name), values: emptyColumn(narrowType(name), rows) }))
+  const targets = [...new Set(fields.map(({ type }) => NARROW_COLUMNS[type]))].map(name => {
+    const type = narrowType(name)
+    return { name, type, values: emptyColumn(type, rows) }
+  })
   const several = targets.length > 1
   const valid = new Map(targets.map(({ name }) => [name, several ? new Uint8Array(rows) : null]))
   const times = new BigInt64Array(rows)
   const sensors = new Array(rows)
   const cells = fields.map(({ name, type }, f) => {
     const target = NARROW_COLUMNS[type]
-    return { name, column: columns[f], valid: validity[f], values: /** @type {any} */ (targets.find(each => each.name === target)).values, marks: valid.get(target) }
+    return {
+      name,
+      column: columns[f],
+      valid: validity[f],
+      values: /** @type {any} */ (targets.find(each => each.name === target)).values,
+      marks: valid.get(target)
+    }
   })
   let at = 0
   for (let row = 0; row < time.length; row++) {

@@ -1,8 +1,7 @@
 /**
  * Why values are missing. A value that is bad or stale is missing in its batch (validity 0), and the row's text in the field `quality` says
- * why: "timeout" where
- * one reason holds for all values of the row, else "flow: exception 2; level: not a number". A batch in which nothing is bad has no such
- * field.
+ * why: "timeout" where one reason holds for all values of the row, else "flow: exception 2; level: not a number". A batch in which nothing
+ * is bad has no such field.
  */
 
 export const QUALITY_FIELD = 'quality'
@@ -21,7 +20,7 @@ export function qualityText (reasons, values) {
 }
 
 /**
- * The field, column and validity of the rows' texts, to be put behind a batch's others.
+ * The field, column and validity of the rows' texts, to be appended to a batch's others.
  * @param {(string|undefined)[]} texts  one a row
  * @returns {{field: import('./batch.js').Field, column: string[], validity: Uint8Array|null}|null} null where all is good
  */

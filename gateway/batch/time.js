@@ -11,9 +11,9 @@ import { SluiceError } from '../base/errors.js'
 /** Nanoseconds in each unit a plain number or a string of digits may be given in. */
 export const NANOSECONDS_PER = Object.freeze({ s: 1_000_000_000n, ms: 1_000_000n, us: 1_000n, ns: 1n })
 
-const SECOND = NANOSECONDS_PER.s
-const LATEST = 2n ** 63n - 1n
-const YEAR_1971 = 31_536_000n * SECOND
+const SECOND_NS = NANOSECONDS_PER.s
+const MAX_TIME_NS = 2n ** 63n - 1n
+const YEAR_1971_NS = 31_536_000n * SECOND_NS
 
 const DIGITS = /^(\d{1,20})(?:\.(\d{1,20}))?$/
 const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|([+-])([01]\d|2[0-3]):?([0-5]\d)?)$/i
@@ -21,12 +21,11 @@ const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|([+-])([
 /**
  * The time of a sample, exactly.
  *
- * Taken are a BigInt (always nanoseconds), a Date, an ISO 8601 string with a zone and up to nine decimals, and a number or a string of
- * digits
- * in `unit`, with decimals ("1436509052.249713" in s). A number is taken at its shortest decimal form; what is finer than a nanosecond in
- * it is dropped.
+ * Accepted are a BigInt (always nanoseconds), a Date, an ISO 8601 string with a zone and up to nine decimals, and a number or a string of
+ * digits in `unit`, with decimals ("1436509052.249713" in s). A number is read in its shortest decimal form; what is finer than a
+ * nanosecond is dropped.
  *
- * A time must be after 1970-01-01T00:00:00Z and before 2262-04-11. A bare number of the year 1970 is refused too: it is a time in another
+ * A time must be after 1970-01-01T00:00:00Z and before 2262-04-11. A bare number in the year 1970 is refused too: it is a time in another
  * unit.
  * @param {unknown} value
  * @param {TimeUnit} [unit]  of numbers and strings of digits; default ms, as in Node-RED's msg.timestamp
@@ -35,7 +34,9 @@ const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?(Z|([+-])([
  *   SLUICE_TIME_RANGE
  */
 export function parseTime (value, unit = 'ms') {
-  if (!Object.hasOwn(NANOSECONDS_PER, unit)) throw new SluiceError('SLUICE_TIME_UNIT', `"${unit}" is not a time unit.`, { fix: 'Use s, ms, us or ns.' })
+  if (!Object.hasOwn(NANOSECONDS_PER, unit)) {
+    throw new SluiceError('SLUICE_TIME_UNIT', `"${unit}" is not a time unit.`, { fix: 'Use s, ms, us or ns.' })
+  }
   if (typeof value === 'bigint') return inRange(value, value)
   if (typeof value === 'number') return notIn1970(fromNumber(value, unit), value, unit)
   if (types.isDate(value)) return inRange(fromDate(value), value)
@@ -53,7 +54,7 @@ export function parseTime (value, unit = 'ms') {
  * @param {bigint} ns  nanoseconds since 1970 UTC, any int64
  */
 export function formatTime (ns) {
-  const fraction = ((ns % SECOND) + SECOND) % SECOND
+  const fraction = ((ns % SECOND_NS) + SECOND_NS) % SECOND_NS
   const seconds = new Date(Number((ns - fraction) / NANOSECONDS_PER.ms)).toISOString().slice(0, 19)
   return `${seconds}.${nineDigits(fraction)}Z`
 }
@@ -64,7 +65,7 @@ export function formatTime (ns) {
  */
 export function secondsText (ns) {
   const size = ns < 0n ? -ns : ns
-  return `${ns < 0n ? '-' : ''}${size / SECOND}.${nineDigits(size % SECOND)}`
+  return `${ns < 0n ? '-' : ''}${size / SECOND_NS}.${nineDigits(size % SECOND_NS)}`
 }
 
 /** @param {number} value @param {TimeUnit} unit */
@@ -72,7 +73,9 @@ function fromNumber (value, unit) {
   if (Number.isSafeInteger(value)) return BigInt(value) * NANOSECONDS_PER[unit]
   if (!Number.isFinite(value)) throw notATime(value)
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER) {
-    throw new SluiceError('SLUICE_TIME_PRECISION', `The time ${value} ${unit} is beyond 2^53, where a number is no longer exact.`, { fix: 'Give it as BigInt or as a string.' })
+    throw new SluiceError('SLUICE_TIME_PRECISION', `The time ${value} ${unit} is beyond 2^53, where a number is no longer exact.`, {
+      fix: 'Give it as BigInt or as a string.'
+    })
   }
   const digits = DIGITS.exec(String(value))
   if (!digits) throw outOfRange(value)
@@ -83,7 +86,11 @@ function fromNumber (value, unit) {
 /** @param {RegExpExecArray} digits @param {TimeUnit} unit @param {string} text */
 function fromDigits ([, whole, fraction = ''], unit, text) {
   const significant = fraction.replace(/0+$/, '')
-  if (significant.length > decimals(unit)) throw new SluiceError('SLUICE_TIME_PRECISION', `The time "${text}" ${unit} is finer than a nanosecond.`, { fix: `Give at most ${decimals(unit)} decimals.` })
+  if (significant.length > decimals(unit)) {
+    throw new SluiceError('SLUICE_TIME_PRECISION', `The time "${text}" ${unit} is finer than a nanosecond.`, {
+      fix: `Give at most ${decimals(unit)} decimals.`
+    })
+  }
   return scaled(whole, significant, unit)
 }
 
@@ -96,10 +103,10 @@ function fromDate (date) {
 /** @param {RegExpExecArray} iso @param {string} text */
 function fromIso ([, day, clock, fraction = '', , sign, hours, minutes = '0'], text) {
   const utc = new Date(`${day}T${clock}Z`)
-  // Date turns 30 February into 1 March; a time that does not come back as it went in does not exist.
+  // Date turns 30 February into 1 March: a time that does not come back as it was given does not exist.
   if (Number.isNaN(utc.getTime()) || !utc.toISOString().startsWith(`${day}T${clock}`)) throw notATime(text)
   const offset = sign ? BigInt(`${sign}1`) * BigInt(Number(hours) * 3600 + Number(minutes) * 60) : 0n
-  return (BigInt(utc.getTime() / 1000) - offset) * SECOND + BigInt(fraction.padEnd(9, '0'))
+  return (BigInt(utc.getTime() / 1000) - offset) * SECOND_NS + BigInt(fraction.padEnd(9, '0'))
 }
 
 /** @param {string} whole @param {string} fraction  no longer than the unit's decimals @param {TimeUnit} unit */
@@ -114,22 +121,26 @@ function decimals (unit) {
 
 /** @param {bigint} ns @param {unknown} value */
 function inRange (ns, value) {
-  if (ns <= 0n || ns > LATEST) throw outOfRange(value)
+  if (ns <= 0n || ns > MAX_TIME_NS) throw outOfRange(value)
   return ns
 }
 
 /** @param {bigint} ns @param {unknown} value @param {TimeUnit} unit */
 function notIn1970 (ns, value, unit) {
   inRange(ns, value)
-  if (ns < YEAR_1971) {
-    throw new SluiceError('SLUICE_TIME_RANGE', `The time ${show(value)} ${unit} would be ${formatTime(ns)}.`, { fix: 'Set the unit that the time is given in, or check the clock it comes from.' })
+  if (ns < YEAR_1971_NS) {
+    throw new SluiceError('SLUICE_TIME_RANGE', `The time ${show(value)} ${unit} would be ${formatTime(ns)}.`, {
+      fix: 'Set the unit that the time is given in, or check the clock it comes from.'
+    })
   }
   return ns
 }
 
 /** @param {unknown} value */
 function outOfRange (value) {
-  return new SluiceError('SLUICE_TIME_RANGE', `The time ${show(value)} is not between 1970 and 2262.`, { fix: 'Check its unit, and the clock it comes from.' })
+  return new SluiceError('SLUICE_TIME_RANGE', `The time ${show(value)} is not between 1970 and 2262.`, {
+    fix: 'Check its unit, and the clock it comes from.'
+  })
 }
 
 /** @param {unknown} value */

@@ -4,16 +4,15 @@ const TIME_LIMIT_MS = 5000
 
 /**
  * Whether the kernel's clock is synchronised, as systemd reads it from adjtimex(2): true whichever of timesyncd, chrony or ntpd keeps it.
- * False, too, where the answer does not come
- * in time or cannot be asked for now, as on a machine that is busy starting.
+ * Also false where no answer comes in time or the kernel cannot be asked now, as on a machine that is busy starting.
  * @param {string} [program]
- * @returns {Promise<boolean|undefined>} undefined where nobody can tell, as in most containers
+ * @returns {Promise<boolean|undefined>} undefined where it cannot be known, as in most containers
  */
 export function isKernelSynchronised (program = 'timedatectl') {
   return new Promise(resolve => {
     try {
       execFile(program, ['show', '--property=NTPSynchronized', '--value'], { timeout: TIME_LIMIT_MS }, (error, stdout) => {
-        if (error) resolve(isNobodyThere(error) ? undefined : false)
+        if (error) resolve(isUnavailable(error) ? undefined : false)
         else resolve({ yes: true, no: false }[stdout.trim()])
       })
     } catch { // no memory for another process
@@ -23,6 +22,6 @@ export function isKernelSynchronised (program = 'timedatectl') {
 }
 
 /** It cannot be run at all, or has answered that there is no systemd. @param {import('node:child_process').ExecFileException} error */
-function isNobodyThere ({ code }) {
+function isUnavailable ({ code }) {
   return code === 'ENOENT' || code === 'EACCES' || typeof code === 'number'
 }

@@ -10,13 +10,12 @@ export function unsynchronised (batch) {
   return new Batch({ ...batch, tags: { ...batch.tags, [CLOCK_TAG]: UNSYNCHRONISED } })
 }
 
-/** Corrected time that is so far from the wall clock's is not said to be right. */
+/** Samples whose corrected time is further from the wall clock's are marked. */
 const TOLERANCE_NS = 1_000_000_000n
 
 /**
  * Stands behind a source: holds its samples while the machine's clock is not set, and gives each the time it had by the wall clock. Those
- * that can wait no longer go on with the
- * tag `clock` = `unsynchronised`. The order stays.
+ * that can wait no longer are sent on with the tag `clock` = `unsynchronised`. The order stays.
  */
 export class Restamper {
   #clock
@@ -30,7 +29,7 @@ export class Restamper {
   /**
    * @param {import('./wall-clock.js').WallClock} clock
    * @param {(batch: Batch) => void} emit
-   * @param {{maxBytes?: number}} [options]  of the samples that wait; with more, all go on
+   * @param {{maxBytes?: number}} [options]  of the samples that wait; with more, all are sent on
    */
   constructor (clock, emit, { maxBytes = 2 ** 24 } = {}) {
     this.#clock = clock
@@ -52,13 +51,13 @@ export class Restamper {
     if (this.#heldBytes > this.#maxBytes) this.release()
   }
 
-  /** What waits goes on, and nothing waits any longer. */
+  /** Sends on what waits; nothing waits any longer. */
   close () {
     this.#stopWaiting()
     this.release()
   }
 
-  /** What waits goes on. */
+  /** Sends on what waits. */
   release () {
     const held = this.#held
     this.#held = []

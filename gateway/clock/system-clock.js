@@ -13,25 +13,31 @@ import { RELEASED } from './release.js'
 const NS_PER_MS = 1_000_000n
 const RELEASED_NS = BigInt(Date.parse(RELEASED)) * NS_PER_MS
 
-// The wall clock is read once: setting it later steps no source. One that was never set shows 1970, which no sample may have.
-const startWallNs = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6))
-const startMonotonicNs = process.hrtime.bigint()
-const anchorNs = startWallNs > RELEASED_NS ? startWallNs : RELEASED_NS
+/** The sources' time less the monotonic clock's; undefined until it is first needed. @type {bigint|undefined} */
+let sourceOffsetNs
 
 /** Nanoseconds since 1970 UTC that sources stamp by: monotonic, and as far from the wall clock as that has been stepped since the start. */
 function sourceNs () {
-  return anchorNs + process.hrtime.bigint() - startMonotonicNs
+  const monotonicNs = process.hrtime.bigint()
+  sourceOffsetNs ??= anchorNs() - monotonicNs
+  return sourceOffsetNs + monotonicNs
+}
+
+/** The wall clock is read once: setting it later steps no source. One that was never set shows 1970, which no sample may have. */
+function anchorNs () {
+  const wallNs = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6))
+  return wallNs > RELEASED_NS ? wallNs : RELEASED_NS
 }
 
 /**
- * Follows the machine's clock. In an environment with SLUICE_CLOCK=trusted it is never waited for, as on machines that nothing
- * synchronises.
+ * Follows the machine's clock once it is started. In an environment with SLUICE_CLOCK=trusted it is never waited for, as on machines that
+ * nothing synchronises.
  */
 export const wallClock = new WallClock({
   sourceNs,
   wallNs: () => BigInt(Date.now()) * NS_PER_MS,
   releasedNs: RELEASED_NS,
-  isSynchronised: process.env.SLUICE_CLOCK === 'trusted' ? async () => true : isKernelSynchronised
+  isSynchronised: async () => process.env.SLUICE_CLOCK === 'trusted' || isKernelSynchronised()
 })
 
 /** Nanoseconds since 1970 UTC by the wall clock, without its steps back: never goes backwards once that is set. */

@@ -3,15 +3,14 @@ const SLEW = 10n
 const MAX_SEGMENTS = 16
 
 /**
- * From the time that sources stamp by, which nothing ever steps, to the time of the wall clock. The way there always increases, whatever
- * the wall clock does: where that is put
- * forward, corrected time jumps; where it is put back, corrected time runs a tenth slower until both agree.
+ * From the time that sources stamp by, which nothing ever steps, to the time of the wall clock. Corrected time always increases, whatever
+ * the wall clock does: when that is put forward, it jumps; when that is put back, it runs a tenth slower until both agree.
  */
 export class TimeLine {
   /** What holds from a time on, latest last. @type {{fromNs: bigint, correctionNs: bigint, targetNs: bigint}[]} */
   #segments
 
-  /** @param {bigint} [correctionNs]  of all times, until told otherwise */
+  /** @param {bigint} [correctionNs]  of all times, until it is changed */
   constructor (correctionNs = 0n) {
     this.#segments = [{ fromNs: -(2n ** 63n), correctionNs, targetNs: correctionNs }]
   }

@@ -3,7 +3,7 @@ import { TimeLine } from './time-line.js'
 const CHECK_MS = 1000
 /** A smaller difference is not worth a jump, and may be one of reading two clocks. */
 const STEP_NS = 50_000_000n
-/** To ask the kernel takes a process: where the clock may never be set, it is not asked every second. */
+/** Asking the kernel takes a process: where the clock may never be set, it is not asked every second. */
 const ASK_AGAIN_NS = 10_000_000_000n
 const NS_PER_MS = 1_000_000n
 
@@ -12,7 +12,7 @@ const NS_PER_MS = 1_000_000n
  * @property {() => bigint} sourceNs  what sources stamp by: never stepped
  * @property {() => bigint} wallNs  what the machine's clock shows
  * @property {bigint} releasedNs  an earlier time cannot be right
- * @property {() => Promise<boolean|undefined>} isSynchronised  what the kernel says; undefined: it does not
+ * @property {() => Promise<boolean|undefined>} isSynchronised  what the kernel reports; undefined: nothing
  * @property {number} [patienceMs]  how long samples wait for a clock to be set
  */
 
@@ -20,8 +20,8 @@ const NS_PER_MS = 1_000_000n
  * Follows the machine's clock, which on a small computer without a battery is set only minutes after the start, and may be stepped at any
  * time.
  *
- * - `waiting`: it is not set (earlier than this software, or unsynchronised as the kernel says); samples are to be held;
- * - `set`: `line` leads from the sources' time to the wall clock's;
+ * - `waiting`: it is not set (earlier than this software, or the kernel reports it unsynchronised); samples are to wait;
+ * - `set`: `line` converts the sources' time to the wall clock's;
  * - `unsynchronised`: it was not set in time; samples go on, marked, until it is.
  */
 export class WallClock {
@@ -30,6 +30,7 @@ export class WallClock {
   line = new TimeLine()
   #options
   #offsetNs = 0n
+  /** @type {bigint|undefined} */
   #startedNs
   #askedNs = 0n
   #isAsking = false
@@ -41,10 +42,9 @@ export class WallClock {
   /** @param {WallClockOptions} options */
   constructor (options) {
     this.#options = { patienceMs: 120_000, ...options }
-    this.#startedNs = this.#options.sourceNs()
   }
 
-  /** Begins to follow the clock; at the latest here the samples' wait begins. */
+  /** Begins to follow the clock; samples wait from here on. */
   start () {
     if (this.#timer) return
     this.#startedNs = this.#options.sourceNs()
@@ -57,13 +57,13 @@ export class WallClock {
     this.#timer = undefined
   }
 
-  /** Has `settled` called once samples need not wait any longer. @param {() => void} settled @returns {() => void} takes it back */
+  /** Calls `settled` once samples need not wait any longer. @param {() => void} settled @returns {() => void} cancels that */
   whenSettled (settled) {
     this.#waiting.add(settled)
     return () => this.#waiting.delete(settled)
   }
 
-  /** Looks at the clock now; the same happens every second. */
+  /** Checks the clock now; the same happens every second. */
   async check () {
     if (this.state !== 'set') await this.#await()
     else this.#follow()
@@ -71,6 +71,7 @@ export class WallClock {
 
   async #await () {
     const { sourceNs, wallNs, releasedNs, patienceMs } = this.#options
+    this.#startedNs ??= sourceNs()
     const isSet = wallNs() >= releasedNs && await this.#isSynchronised()
     if (this.state === 'set') return // by another check meanwhile
     if (isSet) this.#settle()
@@ -91,7 +92,7 @@ export class WallClock {
 
   #settle () {
     this.#follow()
-    if (this.state === 'waiting') this.line = new TimeLine(this.#offsetNs) // what has been stamped so far waits, and is right with it
+    if (this.state === 'waiting') this.line = new TimeLine(this.#offsetNs) // samples stamped so far still wait, and are right by it
     this.#enter('set')
   }
 

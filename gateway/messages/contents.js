@@ -10,10 +10,10 @@ import { statementOf } from './statement.js'
  *
  * @typedef {object} Contents
  * @property {unknown[]} rows
- * @property {(row: unknown) => Row|null} read  null where it is no row; may throw
- * @property {unknown} [source]  of the rows that name no measurement
- * @property {unknown} [fallback]  their source where neither that nor the node's options give one
- * @property {Record<string, unknown>} [tags]  of the rows that have none
+ * @property {(row: unknown) => Row|null} read  null where it is not a row; may throw
+ * @property {unknown} [source]  of rows that name no measurement
+ * @property {unknown} [fallback]  their source where neither `source` nor the node's options give one
+ * @property {Record<string, unknown>} [tags]  of rows that have none
  * @property {string} [precision]  the unit of times that are numbers
  */
 
@@ -55,5 +55,6 @@ function withIntegers (row, measured) {
   const { values } = row
   const isInteger = (/** @type {unknown} */ value) => typeof value === 'string' && INTEGER.test(value)
   if (!Object.values(values).some(isInteger)) return row
-  return { ...row, values: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isInteger(value) ? BigInt(String(value).slice(0, -1)) : value])) }
+  const converted = Object.entries(values).map(([name, value]) => [name, isInteger(value) ? BigInt(String(value).slice(0, -1)) : value])
+  return { ...row, values: Object.fromEntries(converted) }
 }

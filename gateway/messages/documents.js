@@ -3,26 +3,27 @@ import { dateAsText, isBare, isPlainObject, timed } from './rows.js'
 import { MAX_FIELDS } from './series.js'
 
 /**
- * The rows of documents, as the nodes for MongoDB take them: one in msg.payload, or an array of them, for the collection in msg.collection;
- * with msg.operation, msg.payload holds the arguments of that operation.
+ * The rows of documents, as the nodes for MongoDB accept them: one in msg.payload, or an array of them, for the collection in
+ * msg.collection; with msg.operation, msg.payload holds the arguments of that operation.
  *
  * @typedef {import('./rows.js').PlainObject} PlainObject
  * @typedef {import('./contents.js').Contents} Contents
  * @typedef {import('./contents.js').Message} Message
  */
 
-/** How deep objects may lie in one another. */
-export const DEEPEST = 8
+/** How deeply objects may be nested. */
+export const MAX_DEPTH = 8
 
 const INSERTS = new Set(['insertOne', 'insertMany'])
 const OTHER_OPERATIONS = new Set([
-  'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany', 'find', 'findOne', 'findOneAndUpdate', 'findOneAndReplace', 'findOneAndDelete',
+  'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany', 'find', 'findOne', 'findOneAndUpdate', 'findOneAndReplace',
+  'findOneAndDelete',
   'aggregate', 'count', 'countDocuments', 'estimatedDocumentCount', 'distinct', 'bulkWrite'
 ])
 
 /**
  * @param {Message} message
- * @returns {Contents|null} null where nothing says that it carries documents
+ * @returns {Contents|null} null where nothing indicates that it carries documents
  * @throws {SluiceError} SLUICE_PAYLOAD_OPERATION
  */
 export function documentsOf ({ payload, collection, operation }) {
@@ -41,12 +42,12 @@ export function documentsOf ({ payload, collection, operation }) {
   return isPlainObject(first) ? { rows: /** @type {unknown[]} */ (documents), read: readDocument, fallback } : null
 }
 
-/** A name that a message gives for where its rows belong. @param {unknown} name  anything @returns {string|undefined} */
+/** The name that a message gives for where its rows belong. @param {unknown} name  anything @returns {string|undefined} */
 export function nameOf (name) {
   return typeof name === 'string' && name !== '' ? name : undefined
 }
 
-/** One document as a row, or null where it is none. @param {unknown} document */
+/** One document as a row; null where it is not a document. @param {unknown} document */
 export function readDocument (document) {
   if (!isPlainObject(document)) return null
   const row = timed(document)
@@ -59,11 +60,11 @@ export function readDocument (document) {
 }
 
 /**
- * Objects become fields with dots in their names, arrays of plain values fields with numbers; what cannot be, is left as it is.
+ * Objects become fields with dots in their names, arrays of plain values fields with numbers; other values are left as they are.
  * @param {Map<string, unknown>} values @param {string} name @param {unknown} value @param {number} depth
  */
 function flatten (values, name, value, depth) {
-  if (isPlainObject(value) && depth < DEEPEST) {
+  if (isPlainObject(value) && depth < MAX_DEPTH) {
     for (const key of Object.keys(value)) flatten(values, `${name}.${key}`, value[key], depth + 1)
   } else if (Array.isArray(value) && value.length <= MAX_FIELDS && value.every(isBare)) {
     value.forEach((item, i) => add(values, `${name}${i}`, item))

@@ -9,15 +9,15 @@ export const MAX_SERIES = 10_000
 export const MAX_NAME = 255
 const MAX_TAG = 1024
 
-/** Sorts rows into batches: those of one source with equal tags make one. */
+/** Sorts rows into batches: one for each source and set of tags. */
 export class Gatherer {
   /** @type {Map<string, Series>} */
   #series = new Map()
 
   /**
    * @param {unknown} source @param {Record<string, unknown>|undefined} tags  those without a value are left out
-   * @param {bigint} ns @param {Cell[]} cells  with names and values that `nameFault` and a type have passed
-   * @returns {string|null} why the row was not taken
+   * @param {bigint} ns @param {Cell[]} cells  whose names and values have been checked
+   * @returns {string|null} why the row was refused
    */
   take (source, tags, ns, cells) {
     const series = this.#seriesOf(source, tags)
@@ -29,7 +29,7 @@ export class Gatherer {
     return Array.from(this.#series.values()).filter(({ times }) => times.length > 0).map(series => series.toBatch())
   }
 
-  /** @param {unknown} source @param {Record<string, unknown>} [tags] @returns {Series|string} or why there is none */
+  /** @param {unknown} source @param {Record<string, unknown>} [tags] @returns {Series|string} or why not */
   #seriesOf (source, tags) {
     if (source == null || source === '') return 'it has no source: set one, or msg.topic'
     if (typeof source !== 'string') return 'its source or measurement is not text'
@@ -50,10 +50,10 @@ export class Gatherer {
   }
 }
 
-/** Why a value cannot have this name, if so. @param {string} name */
+/** Why a value cannot have this name; null where it can. @param {string} name */
 export function nameFault (name) {
   if (name === '') return 'has no name'
-  if (name === 'time') return 'cannot be the name of a value: it is that of the time'
+  if (name === 'time') return 'cannot be the name of a value: it is the name of the time'
   return name.length > MAX_NAME ? `has a name of over ${MAX_NAME} characters` : null
 }
 

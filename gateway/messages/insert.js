@@ -2,7 +2,7 @@ import { SluiceError } from '../base/errors.js'
 import { Tokens, afterBlanks } from './sql-tokens.js'
 
 /**
- * Reads `INSERT INTO table (columns) VALUES (…), (…)`, and nothing else: a sink runs no SQL, it takes the values out.
+ * Reads `INSERT INTO table (columns) VALUES (…), (…)` and nothing else: a sink runs no SQL, it takes only the values.
  *
  * @typedef {import('./sql-tokens.js').Dialect} Dialect
  * @typedef {import('./sql-tokens.js').Token} Token
@@ -16,15 +16,17 @@ import { Tokens, afterBlanks } from './sql-tokens.js'
  */
 
 const NOW = new Set(['NOW', 'CURRENT_TIMESTAMP', 'LOCALTIMESTAMP'])
-/** What would keep rows out, or put them off. */
+/** These would skip, replace or delay rows. */
 const MODIFIERS = new Set(['IGNORE', 'LOW_PRIORITY', 'HIGH_PRIORITY', 'DELAYED', 'OVERWRITE', 'OR'])
 const LITERALS = new Map(Object.entries({ NULL: null, TRUE: true, FALSE: false }))
 
-/** The beginnings of SQL statements that are none of plain text. */
+/** How SQL statements begin and plain text does not. */
 const STATEMENT = new RegExp(`^(?:${[
-  'insert\\s+(?:\\w+\\s+)?into\\s', 'insert\\s[^]*\\svalues\\s*[(?]', 'replace\\s+into\\s', 'select\\s[^]*\\sfrom\\s', 'select\\s+[\\w.]+\\(', 'update\\s[^]*\\sset\\s', 'delete\\s+from\\s', 'merge\\s+into\\s',
+  'insert\\s+(?:\\w+\\s+)?into\\s', 'insert\\s[^]*\\svalues\\s*[(?]', 'replace\\s+into\\s', 'select\\s[^]*\\sfrom\\s',
+  'select\\s+[\\w.]+\\(', 'update\\s[^]*\\sset\\s', 'delete\\s+from\\s', 'merge\\s+into\\s',
   'with\\s+\\S+\\s+as\\s*\\(', 'call\\s+\\S+\\s*\\(', 'copy\\s+\\S+\\s+(?:from|to)\\s', 'load\\s+data\\s', 'truncate\\s+table\\s',
-  '(?:create|alter|drop)\\s+(?:\\w+\\s+){0,3}(?:table|index|view|database|schema|user|role|function|procedure|trigger|sequence|extension)\\s'
+  '(?:create|alter|drop)\\s+(?:\\w+\\s+){0,3}' +
+  '(?:table|index|view|database|schema|user|role|function|procedure|trigger|sequence|extension)\\s'
 ].join('|')})`, 'i')
 
 /**
@@ -51,7 +53,7 @@ class InsertReader {
   #tokens
   #dialect
   #place
-  /** The token that has been read ahead. @type {Token} */
+  /** The token read ahead. @type {Token} */
   #token = { kind: 'end', text: '', at: 0 }
 
   /** @param {Tokens} tokens @param {Dialect} dialect @param {string} place */
@@ -100,7 +102,7 @@ class InsertReader {
     } while (this.#isSign(','))
     this.#pass(')')
     const double = columns.find((name, index) => columns.indexOf(name) !== index)
-    if (double !== undefined) throw this.#refusal(`the column ${JSON.stringify(double)} comes twice`)
+    if (double !== undefined) throw this.#refusal(`the column ${JSON.stringify(double)} is named twice`)
     return columns
   }
 
@@ -113,7 +115,9 @@ class InsertReader {
     const rows = []
     for (;;) {
       const row = this.#row()
-      if (row.length !== columns.length && !isList(row)) throw this.#refusal(`row ${rows.length + 1} has ${row.length} values for ${columns.length} columns`)
+      if (row.length !== columns.length && !isList(row)) {
+        throw this.#refusal(`row ${rows.length + 1} has ${row.length} values for ${columns.length} columns`)
+      }
       rows.push(row)
       if (!this.#isSign(',')) return rows
       this.#advance()
@@ -140,7 +144,7 @@ class InsertReader {
     const word = kind === 'word' ? text.toUpperCase() : ''
     const literal = LITERALS.get(word)
     if (literal !== undefined) return this.#passed({ literal })
-    if (!NOW.has(word)) throw this.#refusal(`${show(this.#token)} is no plain value`)
+    if (!NOW.has(word)) throw this.#refusal(`${show(this.#token)} is not a plain value`)
     this.#advance()
     if (this.#isSign('(')) {
       this.#advance()
@@ -170,7 +174,7 @@ class InsertReader {
     this.#advance()
   }
 
-  /** @param {'name'|'value'} [expected]  says what a quoted text is */
+  /** @param {'name'|'value'} [expected]  decides what a quoted text is */
   #advance (expected) {
     this.#token = expected === 'name' ? this.#tokens.nextName() : this.#tokens.next()
   }
@@ -192,11 +196,15 @@ class InsertReader {
 
   /** @param {string} what @param {string} [fix] */
   #refusal (what, fix = 'Send the values as an object, or keep your node for this statement.') {
-    return new SluiceError('SLUICE_PAYLOAD_SQL', `A sink runs no SQL: it takes the values out of a plain INSERT INTO table (columns) VALUES (…) in ${this.#place}, and ${what}.`, { fix })
+    return new SluiceError(
+      'SLUICE_PAYLOAD_SQL',
+      `A sink runs no SQL: it takes the values out of a plain INSERT INTO table (columns) VALUES (…) in ${this.#place}, and ${what}.`,
+      { fix }
+    )
   }
 }
 
-/** MySQL puts a list in the place of one `?`. @param {Cell[]} row */
+/** MySQL replaces one `?` by a list. @param {Cell[]} row */
 function isList (row) {
   return row.length === 1 && 'parameter' in row[0] && row[0].parameter === '?'
 }

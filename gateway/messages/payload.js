@@ -13,7 +13,7 @@ import { parseTime } from '../batch/time.js'
  * @typedef {import('./contents.js').Message} Message
  * @typedef {import('./contents.js').Contents} Contents
  *
- * @typedef {object} Refused  A row or value that was not taken.
+ * @typedef {object} Refused  A row or value that was not accepted.
  * @property {number} index  of its row in the payload; -1 when it is the message as a whole
  * @property {string} reason
  * @property {unknown} value  the value, or the row where all of it was refused
@@ -30,47 +30,41 @@ export const MAX_ROWS = 1_000_000
  * - an object of values: one row;
  * - an array of objects: a row each;
  * - points as in node-red-contrib-influxdb: `[fields, tags]`, an array of such pairs, or `{measurement, tags, fields, time}` objects
- *   (`values` for `fields` will do);
+ *   (`values` is accepted for `fields`);
  * - `{source, tags, rows}` with an array of rows: what `encodeJson` writes.
  *
- * An array of two objects is `[fields, tags]` if the second holds text only, under names that the first has not, and the first not only
- * text; else two rows.
+ * An array of two objects is `[fields, tags]` if the second holds only text, under names that the first does not have, and the first not
+ * only text; otherwise two rows.
  *
- * So that a sink can take the place of other nodes, a message may also be what those take:
+ * So that a sink can replace other nodes, a message may also be what those accept:
  *
  * - node-red-contrib-influxdb: with msg.measurement, two objects without a common name are always `[fields, tags]`, and the text "5i" is
- *   the integer 5, as it is in a
- *   point that names its measurement. msg.precision (ns, us, u, ms, s, m, h) is the unit of the rows' times;
+ *   the integer 5, as it is in a point that names its measurement. msg.precision (ns, us, u, ms, s, m, h) is the unit of the rows' times;
  * - node-red-contrib-postgresql: an INSERT statement in msg.query, with the values of $1 in msg.params or those of $name in
- *   msg.queryParameters. With msg.pgsql, which
- *   that node puts beside what a query gave, the payload counts;
+ *   msg.queryParameters. With msg.pgsql, which that node adds to the result of a query, the payload counts;
  * - node-red-node-mysql: an INSERT statement in msg.topic, with the values of ? or :name in msg.payload, for `VALUES ?` a list of rows;
- * - the nodes for MongoDB: with msg.collection, a document or an array of them; with msg.operation insertOne or insertMany, the arguments
- *   of that. The name of a value
- *   in an object has dots, that of one in an array its number: `{a: {b: 1}, c: [2, 3]}` has the fields `a.b`, `c0` and `c1`. `_id` is left
- *   out. Without both, a list
- *   of documents in a list, `[[…]]`, is a row each, unless it can be a pair `[fields, tags]`.
+ * - the nodes for MongoDB: with msg.collection, a document or an array of them; with msg.operation insertOne or insertMany, its arguments.
+ *   The name of a value in an object has dots, that of one in an array its number: `{a: {b: 1}, c: [2, 3]}` has the fields `a.b`, `c0` and
+ *   `c1`. `_id` is left out. Without either, a list of documents in a list, `[[…]]`, is a row each, unless it can be a pair `[fields,
+ *   tags]`.
  *
  * An INSERT names its columns and gives plain values: placeholders, numbers, texts, NULL, TRUE, FALSE, NOW() and CURRENT_TIMESTAMP. Its
- * table, without the schema, is the
- * source; a time without a zone is UTC. All other SQL, templates included, and other operations are refused. Dates that are not the row's
- * time become ISO 8601 text in
- * statements and documents.
+ * table, without the schema, is the source; a time without a zone is UTC. All other SQL, templates included, and other operations are
+ * refused. Dates that are not the row's time become ISO 8601 text in statements and documents.
  *
  * The source is the point's measurement, else that of `{source, tags, rows}`, the table or msg.measurement, else `source`, else
- * msg.collection, else msg.topic.
- * Rows of one source with equal tags make one batch. A row's time is its `time`, `timestamp` or `ts`, else msg.timestamp, else now.
+ * msg.collection, else msg.topic. Rows of one source with equal tags make one batch. A row's time is its `time`, `timestamp` or `ts`, else
+ * msg.timestamp, else now.
  *
  * Types: number → float64, BigInt → int64, boolean → bool, string → string, Buffer → bytes; null and undefined are missing. Refused are, as
- * values, NaN and ±Infinity, BigInts beyond
- * int64, objects and arrays (the row goes on without them); as rows, those with a bad time, of another type than the column's first value,
- * or without any value.
+ * values, NaN and ±Infinity, BigInts beyond int64, objects and arrays (the row goes on without them); as rows, those with a bad time, of
+ * another type than the column's first value, or without any value.
  *
  * Never throws for what is in a message, and never changes it.
  * @param {Message} message
  * @param {{source?: string, otherwise?: string, nested?: boolean, timeUnit?: TimeUnit, now?: () => bigint}} [options]  `otherwise`: the
- *   source of rows that nothing gives one; `nested`: any row may
- *   hold objects and arrays, as documents may; `timeUnit` of times that are numbers; `now` in nanoseconds
+ *   source of rows for which nothing else gives one; `nested`: any row may hold objects and arrays, as documents do; `timeUnit` of times
+ *   that are numbers; `now` in nanoseconds
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
 export function toBatches (message, { source, otherwise, nested = false, timeUnit = 'ms', now = nowNs } = {}) {
@@ -79,7 +73,7 @@ export function toBatches (message, { source, otherwise, nested = false, timeUni
   try {
     conversion.takeAll()
   } catch (error) {
-    if (error instanceof SluiceError) conversion.refuse(-1, describe(error), askedOf(message))
+    if (error instanceof SluiceError) conversion.refuse(-1, describe(error), requestOf(message))
     else conversion.refuse(-1, `it cannot be read: ${describe(error)}`, message)
   }
   return { batches: conversion.batches(), refused: conversion.refused }
@@ -125,7 +119,7 @@ class Conversion {
 
   /**
    * @param {unknown} row @param {number} index @param {unknown} ownSource @param {Contents} contents
-   * @returns {string|null} why it was not taken
+   * @returns {string|null} why it was refused
    */
   #takeRow (row, index, ownSource, { read: readRow, tags: ownTags, precision }) {
     const read = readRow(row)
@@ -162,8 +156,8 @@ class Conversion {
   }
 }
 
-/** What a refused statement or operation says, without what else the message carries. @param {Message} message */
-function askedOf ({ payload, topic, query, params, queryParameters, collection, operation }) {
+/** The properties of a message that make up a statement or operation, without what else it carries. @param {Message} message */
+function requestOf ({ payload, topic, query, params, queryParameters, collection, operation }) {
   return { payload, topic, query, params, queryParameters, collection, operation }
 }
 
@@ -181,7 +175,7 @@ export function typeOf (value) {
 /** @param {unknown} value  that has no type */
 export function whyNot (value) {
   switch (typeof value) {
-    case 'number': return `is ${value}: taken as missing`
+    case 'number': return `is ${value}: treated as missing`
     case 'bigint': return 'does not fit a 64-bit integer'
     case 'object': return `is an ${Array.isArray(value) ? 'array' : 'object'}: send its values as fields of their own`
     default: return `is a ${typeof value}`

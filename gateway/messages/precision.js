@@ -5,13 +5,16 @@ import { parseTime } from '../batch/time.js'
  */
 
 /**
- * The units of msg.precision, as the two clients of InfluxDB call them: what `parseTime` calls them, and how many of those they are.
+ * The units of msg.precision, as InfluxDB's two clients name them: the unit for `parseTime`, and how many of it.
  * @type {Map<string, [TimeUnit, number]>}
  */
-const UNITS = new Map([['n', ['ns', 1]], ['ns', ['ns', 1]], ['u', ['us', 1]], ['us', ['us', 1]], ['ms', ['ms', 1]], ['s', ['s', 1]], ['m', ['s', 60]], ['h', ['s', 3600]]])
+const UNITS = new Map([
+  ['n', ['ns', 1]], ['ns', ['ns', 1]], ['u', ['us', 1]], ['us', ['us', 1]],
+  ['ms', ['ms', 1]], ['s', ['s', 1]], ['m', ['s', 60]], ['h', ['s', 3600]]
+])
 
 /**
- * The time of a point whose message says the unit of its numbers.
+ * The time of a point whose message gives the unit of its numbers.
  * @param {unknown} time  as `parseTime` takes it
  * @param {string} precision  'ns' or 'n', 'us' or 'u', 'ms', 's', 'm', 'h'
  * @returns {bigint} nanoseconds since 1970 UTC

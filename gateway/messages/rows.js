@@ -1,12 +1,11 @@
 import { types } from 'node:util'
 
 /**
- * The payloads that a Node-RED message or an MQTT message of others may carry, taken apart into rows. What a row is, is said at
- * `toBatches`.
+ * Splits the payloads that a Node-RED message or a third-party MQTT message may carry into rows. `toBatches` defines what a row is.
  *
  * @typedef {Record<string, unknown>} PlainObject
  * @typedef {{values: PlainObject, time?: unknown, timeKey?: string, tags?: PlainObject, measurement?: unknown}} Row
- *   `timeKey` names the one of `values` that is the time
+ *   `timeKey` is the name of the value that is the time
  */
 
 export const TIME_KEYS = ['time', 'timestamp', 'ts']
@@ -14,7 +13,7 @@ const POINT_KEYS = new Set(['measurement', 'tags', 'fields', 'values', ...TIME_K
 const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
 
 /**
- * The rows of a payload, each still to be read by `readRow`, and what holds for all of them.
+ * The rows of a payload, each still to be read by `readRow`, and what applies to all of them.
  * @param {unknown} payload
  * @param {{measured?: boolean}} [options]  `measured`: the message names a measurement, so that two objects are fields and tags
  * @returns {{rows: unknown[], source?: unknown, tags?: PlainObject}}
@@ -22,7 +21,7 @@ const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
 export function rowsOf (payload, { measured = false } = {}) {
   if (Array.isArray(payload)) {
     if (isFieldsAndTags(payload) || (measured && isDisjointPair(payload))) return { rows: [payload] }
-    if (payload.length === 1 && !measured && isListOfObjects(payload[0]) && !isPoint(payload[0])) return { rows: payload[0] }
+    if (payload.length === 1 && !measured && isListOfObjects(payload[0]) && !mayBePoint(payload[0])) return { rows: payload[0] }
     if (payload.length && payload.every(isBare)) return { rows: [Object.fromEntries(payload.map((value, i) => [`value${i}`, value]))] }
     return { rows: payload }
   }
@@ -34,12 +33,12 @@ export function rowsOf (payload, { measured = false } = {}) {
   return { rows: [payload] }
 }
 
-/** One row, or null where it is none. @param {unknown} row @returns {Row|null} */
+/** One row; null where it is not a row. @param {unknown} row @returns {Row|null} */
 export function readRow (row) {
   if (Array.isArray(row)) {
     const [fields, tags] = row
-    const isPair = row.length <= 2 && isPlainObject(fields) && (tags == null || isPlainObject(tags))
-    return isPair ? { ...timed(fields), tags: tags ?? undefined } : null
+    const isPoint = row.length <= 2 && isPlainObject(fields) && (tags == null || isPlainObject(tags))
+    return isPoint ? { ...timed(fields), tags: tags ?? undefined } : null
   }
   if (!isPlainObject(row)) return null
   return readPoint(row) ?? timed(row)
@@ -56,7 +55,7 @@ function readPoint (row) {
   return timeKey ? { values, time: row[timeKey], tags, measurement } : { ...timed(values), tags, measurement }
 }
 
-/** Values one of which may be the time. @param {PlainObject} values @returns {Row} */
+/** Values, one of which may be the time. @param {PlainObject} values @returns {Row} */
 export function timed (values) {
   const timeKey = timeKeyOf(values)
   return timeKey ? { values, time: values[timeKey], timeKey } : { values }
@@ -68,25 +67,37 @@ function timeKeyOf (object) {
 }
 
 /**
- * Whether an array of two objects is one point with its tags, not two rows: the second holds nothing but text, none of it under a name of
- * the first, which holds more than text.
+ * Whether an array of two objects is one point with its tags, not two rows: the second holds only text, none of it under a name of the
+ * first, which does not hold only text.
  * @param {unknown[]} array
  */
 function isFieldsAndTags (array) {
+  if (!isPair(array)) return false
   const [fields, tags] = array
-  return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !timeKeyOf(tags) &&
-    Object.keys(tags).length > 0 && Object.entries(tags).every(([key, value]) => typeof value === 'string' && !Object.hasOwn(fields, key)) &&
-    Object.values(fields).some(value => typeof value !== 'string')
+  return Object.keys(tags).length > 0 && Object.values(tags).every(isText) && haveNothingInCommon(fields, tags) &&
+    !Object.values(fields).every(isText)
 }
 
-/** Two objects without a common name, which only makes sense of fields and tags. @param {unknown[]} array */
+/** Two objects without a common name, as only fields and tags are. @param {unknown[]} array */
 function isDisjointPair (array) {
+  if (!isPair(array)) return false
   const [fields, tags] = array
-  return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !readPoint(tags) && !timeKeyOf(tags) && haveNothingInCommon(fields, tags)
+  return !readPoint(tags) && haveNothingInCommon(fields, tags)
 }
 
-/** Fields, and perhaps their tags. @param {PlainObject[]} objects */
-function isPoint (objects) {
+/** Two objects that may be fields and their tags. @param {unknown[]} array @returns {array is [PlainObject, PlainObject]} */
+function isPair (array) {
+  const [fields, tags] = array
+  return array.length === 2 && isPlainObject(fields) && isPlainObject(tags) && !readPoint(fields) && !timeKeyOf(tags)
+}
+
+/** @param {unknown} value */
+function isText (value) {
+  return typeof value === 'string'
+}
+
+/** Fields and perhaps their tags, not rows. @param {PlainObject[]} objects */
+function mayBePoint (objects) {
   const [fields, tags = {}] = objects
   return objects.length <= 2 && haveNothingInCommon(fields, tags)
 }
@@ -101,7 +112,7 @@ function isListOfObjects (value) {
   return Array.isArray(value) && value.length > 0 && value.every(isPlainObject)
 }
 
-/** A date that is a value like others, not the time of its row. @param {unknown} value */
+/** A date that is a value, not the time of its row. @param {unknown} value */
 export function dateAsText (value) {
   return types.isDate(value) && !Number.isNaN(value.getTime()) ? value.toISOString() : value
 }
@@ -112,7 +123,7 @@ export function isBare (value) {
 }
 
 /**
- * Function nodes make their objects in a realm of their own, so prototypes say nothing.
+ * Function nodes create their objects in a realm of their own, where prototypes differ.
  * @param {unknown} value
  * @returns {value is PlainObject}
  */

@@ -3,10 +3,10 @@ import { Batch, COLUMN_TYPES } from '../batch/batch.js'
 /**
  * @typedef {import('../batch/batch.js').FieldType} FieldType
  * @typedef {import('../batch/batch.js').Column} Column
- * @typedef {{name: string, type: FieldType, value: unknown, unit?: string}} Cell  the first value's unit is its column's
+ * @typedef {{name: string, type: FieldType, value: unknown, unit?: string}} Cell  the first value's unit is that of its column
  */
 
-/** Columns in one batch: below what the databases take (PostgreSQL 1600, SQLite 2000). */
+/** Columns in one batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
 export const MAX_FIELDS = 1000
 
 /** Rows of one source with the same tags, gathered one by one into columns. */
@@ -22,9 +22,9 @@ export class Series {
   }
 
   /**
-   * Takes the row, unless it does not fit: a column keeps the type of its first value.
+   * Adds the row unless it does not fit: a column keeps the type of its first value.
    * @param {bigint} time @param {Cell[]} cells
-   * @returns {string|null} why the row was not taken
+   * @returns {string|null} why the row was refused
    */
   add (time, cells) {
     const { columns } = this
@@ -60,7 +60,7 @@ export class Series {
   }
 }
 
-/** What a plain array holds where a value is missing. @type {Partial<Record<FieldType, unknown>>} */
+/** What a plain array holds for a missing value. @type {Partial<Record<FieldType, unknown>>} */
 const NOTHING = { string: '', bytes: new Uint8Array(0) }
 
 /** @param {FieldType} type @param {unknown[]} values @param {number} rows @returns {Column} */

@@ -3,21 +3,27 @@ import { SluiceError } from '../base/errors.js'
 /**
  * The words, names, values and signs of an SQL statement.
  *
- * @typedef {'word'|'name'|'text'|'number'|'parameter'|'sign'|'end'} TokenKind  a `name` is a quoted identifier; a `parameter` is where a
- *   value is to be put
+ * @typedef {'word'|'name'|'text'|'number'|'parameter'|'sign'|'end'} TokenKind  a `name` is a quoted identifier; a `parameter` stands for a
+ *   value to come
  * @typedef {{kind: TokenKind, text: string, at: number}} Token  `text` without quotes and escapes; of a parameter its number or name, or
- *   '?' for the next one; `at` is where it begins
+ *   '?' for the next one; `at` is its position
  *
  * @typedef {object} Dialect
- * @property {string} nameQuotes  the signs a name may stand between
- * @property {string} textQuotes  the signs a text may stand between
+ * @property {string} nameQuotes  the quotes of names
+ * @property {string} textQuotes  the quotes of texts
  * @property {boolean} backslash  whether a backslash in a text escapes what follows
  * @property {RegExp} parameter  sticky; its first group is the parameter's number or name
- * @property {(word: string) => string} fold  what the database makes of a name without quotes
+ * @property {(word: string) => string} fold  how the database stores an unquoted name
  */
 
 /** @type {Dialect} */
-export const postgresql = { nameQuotes: '"', textQuotes: '\'', backslash: false, parameter: /\$(\d+|[a-z_]\w*)/iy, fold: word => word.toLowerCase() }
+export const postgresql = {
+  nameQuotes: '"',
+  textQuotes: '\'',
+  backslash: false,
+  parameter: /\$(\d+|[a-z_]\w*)/iy,
+  fold: word => word.toLowerCase()
+}
 
 /** @type {Dialect} */
 export const mysql = { nameQuotes: '`"', textQuotes: '\'"', backslash: true, parameter: /:(\w+)|\?/y, fold: word => word }
@@ -38,12 +44,12 @@ export class Tokens {
     this.#dialect = dialect
   }
 
-  /** Where a name is expected: what is quoted here is a name. @returns {Token} */
+  /** The next token where a name is expected: what is quoted is a name. @returns {Token} */
   nextName () {
     return this.#next(this.#dialect.nameQuotes, 'name')
   }
 
-  /** Where a value is expected: what is quoted here is a text. @returns {Token} */
+  /** The next token where a value is expected: what is quoted is a text. @returns {Token} */
   next () {
     return this.#next(this.#dialect.textQuotes, 'text')
   }
@@ -72,7 +78,7 @@ export class Tokens {
     return match
   }
 
-  /** What stands between the quote here and the next; two of them in a row stand for one. @param {boolean} backslash */
+  /** The text up to the closing quote; two quotes in a row stand for one. @param {boolean} backslash */
   #quoted (backslash) {
     const text = this.#text
     const begin = this.#at
@@ -92,12 +98,12 @@ export class Tokens {
         from = ++at
       }
     }
-    throw new SluiceError('SLUICE_PAYLOAD_SQL', `The ${quote} at character ${begin + 1} of the SQL statement has no end.`)
+    throw new SluiceError('SLUICE_PAYLOAD_SQL', `The ${quote} at character ${begin + 1} of the SQL statement is not closed.`)
   }
 }
 
 /**
- * Where the white space and comments that begin at a place end.
+ * Where the white space and comments that begin at a position end.
  * @param {string} text @param {number} at
  */
 export function afterBlanks (text, at) {

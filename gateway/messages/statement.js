@@ -5,9 +5,8 @@ import { mysql, postgresql } from './sql-tokens.js'
 import { NANOSECONDS_PER } from '../batch/time.js'
 
 /**
- * The rows of INSERT statements, as the nodes for PostgreSQL and MySQL take them: the statement in msg.query with its values in msg.params
- * or
- * msg.queryParameters, or the statement in msg.topic with its values in msg.payload.
+ * The rows of INSERT statements, as the nodes for PostgreSQL and MySQL accept them: the statement in msg.query with its values in
+ * msg.params or msg.queryParameters, or the statement in msg.topic with its values in msg.payload.
  *
  * @typedef {import('./insert.js').Cell} Cell
  * @typedef {import('./insert.js').Insert} Insert
@@ -24,7 +23,7 @@ const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?$/
  * @throws {SluiceError} SLUICE_PAYLOAD_SQL where it is not a plain INSERT, or a value is missing
  */
 export function statementOf ({ query, params, queryParameters, topic, payload, pgsql }, now) {
-  if (typeof query === 'string' && pgsql === undefined && isSql(query)) { // with msg.pgsql, the payload is what the statement gave
+  if (typeof query === 'string' && pgsql === undefined && isSql(query)) { // with msg.pgsql, the payload is the statement's result
     const given = Array.isArray(params) && params.length > 0 ? params : queryParameters
     return contentsOf(readInsert(query, postgresql, 'msg.query'), given, now)
   }
@@ -40,7 +39,9 @@ function contentsOf ({ table, columns, rows }, given, now) {
 
 /** @param {string[]} columns @param {unknown} values */
 function readRow (columns, values) {
-  if (!Array.isArray(values) || values.length !== columns.length) throw refusal(`the row has ${Array.isArray(values) ? values.length : 'no'} values for ${columns.length} columns`)
+  if (!Array.isArray(values) || values.length !== columns.length) {
+    throw refusal(`the row has ${Array.isArray(values) ? values.length : 'no'} values for ${columns.length} columns`)
+  }
   const row = timed(Object.fromEntries(columns.map((column, i) => [column, values[i]])))
   for (const column of columns) {
     if (column !== row.timeKey) row.values[column] = dateAsText(row.values[column])
@@ -64,7 +65,8 @@ function filledIn (rows, given, now) {
     if ('literal' in cell) return cell.literal
     if ('now' in cell) return new Date(Number(now() / NANOSECONDS_PER.ms))
     const { parameter } = cell
-    return parameter === '?' ? valueAt(given, next++, `"?" number ${next}`) : valueAt(given, /^\d+$/.test(parameter) ? Number(parameter) - 1 : parameter, `"${parameter}"`)
+    if (parameter === '?') return valueAt(given, next++, `"?" number ${next}`)
+    return valueAt(given, /^\d+$/.test(parameter) ? Number(parameter) - 1 : parameter, `"${parameter}"`)
   }
   return rows.map(cells => {
     const values = cells.map(valueOf)
@@ -72,9 +74,11 @@ function filledIn (rows, given, now) {
   })
 }
 
-/** @param {any} given @param {number|string} key @param {string} parameter  as the message says it */
+/** @param {any} given @param {number|string} key @param {string} parameter  as errors name it */
 function valueAt (given, key, parameter) {
-  const isThere = typeof key === 'number' ? Array.isArray(given) && key >= 0 && key < given.length : typeof given === 'object' && given !== null && Object.hasOwn(given, key)
+  const isThere = typeof key === 'number'
+    ? Array.isArray(given) && key >= 0 && key < given.length
+    : typeof given === 'object' && given !== null && Object.hasOwn(given, key)
   if (!isThere) throw refusal(`the value for ${parameter} is missing`)
   return given[key]
 }

@@ -1,7 +1,7 @@
 /**
- * How the bytes of a value lie in its registers, A being the most significant: `CDAB` has the registers in reverse, `BADC` the two bytes of
- * each register, `DCBA` both.
- * It is so for one register (`BADC` and `DCBA` give BA) and for four (`CDAB` gives GHEFCDAB, `BADC` BADCFEHG, `DCBA` HGFEDCBA).
+ * The order of a value's bytes in its registers, A being the most significant: `CDAB` reverses the registers, `BADC` swaps the two bytes of
+ * each register, `DCBA` does both. The same holds for one register (`BADC` and `DCBA` give BA) and for four (`CDAB` gives GHEFCDAB, `BADC`
+ * BADCFEHG, `DCBA` HGFEDCBA).
  *
  * @typedef {'ABCD'|'CDAB'|'BADC'|'DCBA'} Order
  */
@@ -9,7 +9,7 @@
 /** @type {Order[]} */
 export const ORDERS = ['ABCD', 'CDAB', 'BADC', 'DCBA']
 
-/** The value at work, most significant byte first. */
+/** The value being converted, most significant byte first. */
 export const bytes = new DataView(new ArrayBuffer(8))
 
 /**
@@ -20,14 +20,14 @@ export const bytes = new DataView(new ArrayBuffer(8))
 export function mover (words, order) {
   const swapped = swapsBytes(order)
   const reversed = order === 'CDAB' || order === 'DCBA'
-  const places = Array.from({ length: words }, (_, word) => 2 * (reversed ? words - 1 - word : word))
+  const offsets = Array.from({ length: words }, (_, word) => 2 * (reversed ? words - 1 - word : word))
   return {
     /** @param {ArrayLike<number>} registers @param {number} at */
     load (registers, at) {
-      for (let word = 0; word < words; word++) bytes.setUint16(places[word], registers[at + word], swapped)
+      for (let word = 0; word < words; word++) bytes.setUint16(offsets[word], registers[at + word], swapped)
     },
     store () {
-      return Uint16Array.from(places, place => bytes.getUint16(place, swapped))
+      return Uint16Array.from(offsets, offset => bytes.getUint16(offset, swapped))
     }
   }
 }

@@ -6,9 +6,9 @@
 const NS_PER_MS = 1_000_000n
 
 /**
- * Says which rows of a poll group are worth sending: those in which a value has moved by more than its deadband since the last row sent, a
- * text or a bool has changed, a value
- * has come or gone, or a heartbeat is due, to the nearest poll. A group with a tag that has no deadband sends all its rows.
+ * Decides which rows of a poll group are sent: those in which a value has changed by more than its deadband since the last row sent, a text
+ * or a bool has changed, a value has appeared or disappeared, or a heartbeat is due, to the nearest poll. A group with a tag that has no
+ * deadband sends all its rows.
  */
 export class Deadband {
   #deadbands
@@ -25,7 +25,7 @@ export class Deadband {
   }
 
   /**
-   * Whether to send the row; if so, it is the one that the following are compared with.
+   * Whether to send the row; if so, the following ones are compared with it.
    * @param {bigint} ns
    * @param {(Cell|undefined)[]} cells
    * @param {string|undefined} quality

@@ -11,26 +11,23 @@ import { isBits, MAX_WRITTEN, readRequest, writeRequest } from './wire/pdu.js'
  * @typedef {object} Device
  * @property {{maxRegisters: number, maxBits: number, maxGapRegisters: number, maxGapBits: number}} limits
  * @property {(area: Area, address: number, count: number, options?: {signal?: AbortSignal}) => Promise<Uint16Array|Uint8Array>} read
- *   registers; of the two bit areas 0 and 1. One request, and its retries while the device is busy
- * @property
- *   {(area: 'coils'|'holding-registers', address: number, values: ArrayLike<number>, options?: {signal?: AbortSignal}) => Promise<void>}
- *   write
- *   in one request
+ *   registers, or bits as 0 and 1. One request, and its retries while the device is busy
+ * @property {(area: 'coils'|'holding-registers', address: number, values: ArrayLike<number>, options?: {signal?: AbortSignal}) =>
+ *   Promise<void>} write in one request
  * @property {Health} health
- * @property {() => Promise<void>} close  whoever waits is told; the line is closed with its last device
+ * @property {() => Promise<void>} close  pending requests are rejected; the line is closed with its last device
  */
 
 const TIMEOUTS_BETWEEN_PROBES = 2
 
 /**
- * A Modbus device. It connects by itself and never gives up. Devices that share a line take turns on it.
+ * A Modbus device. It connects by itself and never gives up. Devices that share a line take turns.
  *
- * Reading and writing reject with a SluiceError that has the reason in a few words as `details.quality`: SLUICE_MODBUS_TIMEOUT,
- * SLUICE_MODBUS_DISCONNECTED, SLUICE_MODBUS_SERIALPORT, SLUICE_MODBUS_EXCEPTION (`details.exception`), SLUICE_MODBUS_REPLY (what came is no
- * answer to
- * the request), SLUICE_MODBUS_SILENT (not asked, because it did not answer before; `details.retryInMs`), SLUICE_MODBUS_BUSY (too many wait)
- * and
- * SLUICE_MODBUS_CLOSED; with SLUICE_MODBUS_REQUEST where the request itself makes no sense; and with their signal's reason.
+ * Reading and writing reject with a SluiceError whose `details.quality` is the reason in a few words: SLUICE_MODBUS_TIMEOUT,
+ * SLUICE_MODBUS_DISCONNECTED, SLUICE_MODBUS_SERIALPORT, SLUICE_MODBUS_EXCEPTION (`details.exception`), SLUICE_MODBUS_REPLY (the reply does
+ * not fit the request), SLUICE_MODBUS_SILENT (not asked, because it did not answer before; `details.retryInMs`), SLUICE_MODBUS_BUSY (too
+ * many requests wait) and SLUICE_MODBUS_CLOSED; with SLUICE_MODBUS_REQUEST where the request itself is invalid; and with their signal's
+ * reason.
  * @param {object} options  as in the schema
  * @param {{log?: import('../base/log.js').Log, random?: () => number}} [context]  `random` spreads the retries
  * @returns {Device}
@@ -41,7 +38,7 @@ export function openDevice (options, { log, random = Math.random } = {}) {
   refuseBroadcast(settings)
   const { maxRegisters, maxBits, maxGapRegisters, maxGapBits, writeMultiple } = settings
   const { line, isShared, release } = leaseLine(settings, random)
-  const station = line.join({ ...settings, leastBackoffMs: leastBackoffMs(settings, isShared) }, { log })
+  const station = line.join({ ...settings, minBackoffMs: minBackoffMs(settings, isShared) }, { log })
   let closing = /** @type {Promise<void>|null} */ (null)
 
   return {
@@ -63,21 +60,23 @@ export function openDevice (options, { log, random = Math.random } = {}) {
 }
 
 /**
- * On a line of its own a device that does not answer costs nobody anything; on a shared one, each try costs the others a timeout.
+ * A device that does not answer delays nobody on a line of its own; on a shared one, each try costs the others a timeout.
  * @param {any} settings
  * @param {boolean} isShared
  */
-function leastBackoffMs ({ firstRetryMs, timeoutMs }, isShared) {
+function minBackoffMs ({ firstRetryMs, timeoutMs }, isShared) {
   return isShared ? Math.max(firstRetryMs, TIMEOUTS_BETWEEN_PROBES * timeoutMs) : firstRetryMs
 }
 
 /** @param {any} settings */
 function refuseBroadcast ({ connection, unit }) {
   if (connection === 'tcp' || unit !== 0) return
-  throw new SluiceError('SLUICE_OPTIONS', 'Unit 0 addresses all devices of a serial line, and none of them answers.', { fix: 'Give the address of one device.' })
+  throw new SluiceError('SLUICE_OPTIONS', 'Unit 0 addresses all devices of a serial line, and none of them answers.', {
+    fix: 'Give the address of one device.'
+  })
 }
 
-/** @param {number} count @param {number} most */
-function refuseMore (count, most) {
-  if (count > most) throw new SluiceError('SLUICE_MODBUS_REQUEST', `The device takes at most ${most} values a request, not ${count}.`)
+/** @param {number} count @param {number} max */
+function refuseMore (count, max) {
+  if (count > max) throw new SluiceError('SLUICE_MODBUS_REQUEST', `The device accepts at most ${max} values a request, not ${count}.`)
 }

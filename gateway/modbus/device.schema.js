@@ -1,17 +1,17 @@
 const onNetwork = { connection: ['tcp', 'rtu-over-tcp'] }
 const onSerial = { connection: 'rtu' }
 
-/** How to reach one Modbus device, and how much it can take. */
+/** How to reach one Modbus device, and what it can do. */
 export const schema = {
   type: 'object',
   title: 'Modbus device',
-  description: 'One device (one unit) on a network or a serial line: shared by the nodes that read and write it.',
+  description: 'One device (one unit) on a network or a serial line, shared by the nodes that read and write it.',
   additionalProperties: false,
   properties: {
     connection: {
       type: 'string',
       title: 'Connection',
-      description: 'RTU over TCP is for converters that pass the bytes of a serial line on as they are; a gateway that speaks Modbus ' +
+      description: 'RTU over TCP is for converters that pass the bytes of a serial line on unchanged; a gateway that speaks Modbus ' +
         'TCP is TCP.',
       enum: ['tcp', 'rtu', 'rtu-over-tcp'],
       'x-labels': { tcp: 'TCP', rtu: 'RTU: serial line', 'rtu-over-tcp': 'RTU over TCP' },
@@ -45,7 +45,7 @@ export const schema = {
     baudRate: {
       type: 'integer',
       title: 'Baud rate',
-      description: 'Of the line: the same for all its devices, like the two settings below.',
+      description: 'The same for all devices of a line, like the two settings below.',
       minimum: 50,
       maximum: 4000000,
       'x-unit': 'baud',
@@ -63,7 +63,7 @@ export const schema = {
     stopBits: {
       type: 'string',
       title: 'Stop bits',
-      description: 'One with a parity bit, two without, says Modbus; most devices without parity use one all the same.',
+      description: 'Modbus asks for one with a parity bit and two without; most devices without parity use one nevertheless.',
       enum: ['1', '2'],
       'x-when': onSerial,
       default: '1'
@@ -71,8 +71,8 @@ export const schema = {
     unit: {
       type: 'integer',
       title: 'Unit',
-      description: 'Address of the device on its line. A device with a network port of its own mostly answers to 1 or 255. 0 ' +
-        'addresses everybody on a serial line and is not answered there.',
+      description: 'Address of the device on its line. A device with its own network port usually answers to 1 or 255. On a ' +
+        'serial line, 0 addresses all devices, and none answers.',
       minimum: 0,
       maximum: 255,
       default: 1
@@ -80,16 +80,16 @@ export const schema = {
     order: {
       type: 'string',
       title: 'Byte order',
-      description: 'Of tags that do not say: ABCD is most significant byte first, as Modbus has it; CDAB has the registers of a value ' +
-        'in reverse, BADC the two bytes of each register, of single ones too, and DCBA both.',
+      description: 'Of tags that have none: ABCD is most significant byte first, as in Modbus; CDAB reverses the registers of a value, ' +
+        'BADC swaps the two bytes of each register, also of single ones, and DCBA does both.',
       enum: ['ABCD', 'CDAB', 'BADC', 'DCBA'],
       default: 'ABCD'
     },
     timeoutMs: {
       type: 'integer',
       title: 'Timeout',
-      description: 'A device that has not answered by then is silent, and is asked less and less often until it answers. On a serial ' +
-        'line the time that request and reply take to pass is added.',
+      description: 'A device that has not answered by then counts as silent, and is asked less and less often until it answers. On a ' +
+        'serial line, the transmission time of request and reply is added.',
       minimum: 10,
       maximum: 60000,
       'x-unit': 'ms',
@@ -98,7 +98,7 @@ export const schema = {
     maxRegisters: {
       type: 'integer',
       title: 'Registers a request',
-      description: 'Most registers the device gives in one reply.',
+      description: 'The most registers that the device returns in one reply.',
       minimum: 1,
       maximum: 125,
       default: 125,
@@ -107,7 +107,7 @@ export const schema = {
     maxBits: {
       type: 'integer',
       title: 'Bits a request',
-      description: 'Most coils or discrete inputs the device gives in one reply.',
+      description: 'The most coils or discrete inputs that the device returns in one reply.',
       minimum: 1,
       maximum: 2000,
       default: 2000,
@@ -116,7 +116,7 @@ export const schema = {
     maxGapRegisters: {
       type: 'integer',
       title: 'Register gap',
-      description: 'Registers that may be read in vain to save a request.',
+      description: 'The most unused registers to read in order to save a request.',
       minimum: 0,
       maximum: 124,
       default: 16,
@@ -125,7 +125,7 @@ export const schema = {
     maxGapBits: {
       type: 'integer',
       title: 'Bit gap',
-      description: 'Coils or discrete inputs that may be read in vain to save a request.',
+      description: 'The most unused coils or discrete inputs to read in order to save a request.',
       minimum: 0,
       maximum: 1999,
       default: 256,
@@ -134,7 +134,7 @@ export const schema = {
     pauseBetweenMs: {
       type: 'integer',
       title: 'Pause between requests',
-      description: 'For devices that need time to themselves.',
+      description: 'For devices that need time between requests.',
       minimum: 0,
       maximum: 10000,
       'x-unit': 'ms',
@@ -144,7 +144,7 @@ export const schema = {
     pauseAfterConnectMs: {
       type: 'integer',
       title: 'Pause after connecting',
-      description: 'For devices and converters that are not ready at once.',
+      description: 'For devices and converters that are not ready immediately.',
       minimum: 0,
       maximum: 60000,
       'x-unit': 'ms',
@@ -154,8 +154,8 @@ export const schema = {
     pipeline: {
       type: 'integer',
       title: 'Requests under way',
-      description: 'How many requests may be on their way at a time. More than 1 is faster, for devices that can: some lose requests ' +
-        'without a word.',
+      description: 'How many requests may be under way at a time. More than 1 is faster where the device can handle it: some lose ' +
+        'requests silently.',
       minimum: 1,
       maximum: 16,
       'x-when': { connection: 'tcp' },
@@ -165,8 +165,8 @@ export const schema = {
     shareConnection: {
       type: 'boolean',
       title: 'Share the connection',
-      description: 'Use one connection for all devices of this host and port that say so, as gateways to a serial line like it. ' +
-        'Devices take turns on it.',
+      description: 'Use one connection for all devices of this host and port that have this option on, as gateways to a serial line ' +
+        'prefer. The devices take turns.',
       'x-when': { connection: 'tcp' },
       default: false,
       'x-advanced': true
@@ -174,8 +174,8 @@ export const schema = {
     busyRetries: {
       type: 'integer',
       title: 'Retries when busy',
-      description: 'How often a request is sent again that the device refuses because it is busy (exceptions 5 and 6): after 0.1 s, ' +
-        'then twice as long each time.',
+      description: 'How often a request is repeated that the device refuses because it is busy (exceptions 5 and 6): after 0.1 s, ' +
+        'then after twice as long each time.',
       minimum: 0,
       maximum: 10,
       default: 3,
@@ -183,16 +183,16 @@ export const schema = {
     },
     writeMultiple: {
       type: 'boolean',
-      title: 'Write as several',
-      description: 'Write even a single coil or register with functions 15 and 16, for devices that know no others.',
+      title: 'Write as multiple',
+      description: 'Write even a single coil or register with functions 15 and 16, for devices that support no others.',
       default: false,
       'x-advanced': true
     },
     firstRetryMs: {
       type: 'integer',
       title: 'First retry',
-      description: 'How long after a lost connection or a missing answer to try again; each further time twice as long. Devices that ' +
-        'share a line wait for two timeouts at least.',
+      description: 'The time from a lost connection or a missing answer to the next try; it doubles each time. Devices that share a ' +
+        'line wait for at least two timeouts.',
       minimum: 10,
       maximum: 60000,
       'x-unit': 'ms',
@@ -202,7 +202,7 @@ export const schema = {
     longestRetryMs: {
       type: 'integer',
       title: 'Longest retry',
-      description: 'The longest time between two tries. They never end.',
+      description: 'The longest time between two tries, which never end.',
       minimum: 100,
       maximum: 3600000,
       'x-unit': 'ms',

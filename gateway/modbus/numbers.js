@@ -5,30 +5,54 @@ import { bytes, mover } from './bytes.js'
  * @typedef {import('./values.js').Codec} Codec
  *
  * @typedef {object} NumberType
- * @property {number} words  registers it takes
- * @property {import('../batch/batch.js').FieldType} field  what its column is, unscaled
+ * @property {number} words  registers it occupies
+ * @property {import('../batch/batch.js').FieldType} field  the type of its column, unscaled
  * @property {number|bigint} lowest
  * @property {number|bigint} highest
  * @property {() => number|bigint|undefined} get  from `bytes`; undefined where it is bad
  * @property {(value: number|bigint) => void} set  into `bytes`
- * @property {string} [fault]  in what way it can be bad
+ * @property {string} fault  how it can be bad
  */
 
-const HIGHEST_FLOAT32 = (2 - 2 ** -23) * 2 ** 127
-const HIGHEST_INT64 = 2n ** 63n - 1n
+const MAX_FLOAT32 = (2 - 2 ** -23) * 2 ** 127
+const MAX_INT64 = 2n ** 63n - 1n
 
-/** Whole numbers that no column of their size holds are int64. @type {Record<string, NumberType>} */
+/** Integers that no column of their size holds are int64. @type {Record<string, NumberType>} */
 export const NUMBERS = {
-  int16: { words: 1, field: 'int16', lowest: -0x8000, highest: 0x7FFF, get: () => bytes.getInt16(0), set: value => bytes.setInt16(0, Number(value)) },
-  uint16: { words: 1, field: 'uint16', lowest: 0, highest: 0xFFFF, get: () => bytes.getUint16(0), set: value => bytes.setUint16(0, Number(value)) },
-  int32: { words: 2, field: 'int32', lowest: -(2 ** 31), highest: 2 ** 31 - 1, get: () => bytes.getInt32(0), set: value => bytes.setInt32(0, Number(value)) },
-  uint32: { words: 2, field: 'int64', lowest: 0, highest: 2 ** 32 - 1, get: () => bytes.getUint32(0), set: value => bytes.setUint32(0, Number(value)) },
-  int64: { words: 4, field: 'int64', lowest: -(2n ** 63n), highest: HIGHEST_INT64, get: () => bytes.getBigInt64(0), set: value => bytes.setBigInt64(0, BigInt(value)) },
-  uint64: { words: 4, field: 'int64', lowest: 0n, highest: 2n ** 64n - 1n, get: () => bytes.getBigUint64(0), set: value => bytes.setBigUint64(0, BigInt(value)), fault: 'out of range' },
-  float32: { words: 2, field: 'float32', lowest: -HIGHEST_FLOAT32, highest: HIGHEST_FLOAT32, get: () => bytes.getFloat32(0), set: value => bytes.setFloat32(0, Number(value)), fault: 'not a number' },
-  float64: { words: 4, field: 'float64', lowest: -Number.MAX_VALUE, highest: Number.MAX_VALUE, get: () => bytes.getFloat64(0), set: value => bytes.setFloat64(0, Number(value)), fault: 'not a number' },
-  bcd16: { words: 1, field: 'uint16', lowest: 0, highest: 9999, get: () => fromBcd(bytes.getUint16(0), 4), set: value => bytes.setUint16(0, toBcd(Number(value))), fault: 'bad BCD' },
-  bcd32: { words: 2, field: 'int32', lowest: 0, highest: 99_999_999, get: () => fromBcd(bytes.getUint32(0), 8), set: value => bytes.setUint32(0, toBcd(Number(value))), fault: 'bad BCD' }
+  int16: numberType(1, 'int16', -0x8000, 0x7FFF, () => bytes.getInt16(0), value => bytes.setInt16(0, Number(value))),
+  uint16: numberType(1, 'uint16', 0, 0xFFFF, () => bytes.getUint16(0), value => bytes.setUint16(0, Number(value))),
+  int32: numberType(2, 'int32', -(2 ** 31), 2 ** 31 - 1, () => bytes.getInt32(0), value => bytes.setInt32(0, Number(value))),
+  uint32: numberType(2, 'int64', 0, 2 ** 32 - 1, () => bytes.getUint32(0), value => bytes.setUint32(0, Number(value))),
+  int64: numberType(4, 'int64', -(2n ** 63n), MAX_INT64, () => bytes.getBigInt64(0), value => bytes.setBigInt64(0, BigInt(value))),
+  uint64: {
+    ...numberType(4, 'int64', 0n, 2n ** 64n - 1n, () => bytes.getBigUint64(0), value => bytes.setBigUint64(0, BigInt(value))),
+    fault: 'out of range'
+  },
+  float32: numberType(2, 'float32', -MAX_FLOAT32, MAX_FLOAT32, () => bytes.getFloat32(0), value => bytes.setFloat32(0, Number(value))),
+  float64: numberType(
+    4, 'float64', -Number.MAX_VALUE, Number.MAX_VALUE, () => bytes.getFloat64(0), value => bytes.setFloat64(0, Number(value))
+  ),
+  bcd16: {
+    ...numberType(1, 'uint16', 0, 9999, () => fromBcd(bytes.getUint16(0), 4), value => bytes.setUint16(0, toBcd(Number(value)))),
+    fault: 'bad BCD'
+  },
+  bcd32: {
+    ...numberType(2, 'int32', 0, 99_999_999, () => fromBcd(bytes.getUint32(0), 8), value => bytes.setUint32(0, toBcd(Number(value)))),
+    fault: 'bad BCD'
+  }
+}
+
+/**
+ * @param {number} words
+ * @param {NumberType['field']} field
+ * @param {number|bigint} lowest
+ * @param {number|bigint} highest
+ * @param {NumberType['get']} get
+ * @param {NumberType['set']} set
+ * @returns {NumberType}
+ */
+function numberType (words, field, lowest, highest, get, set) {
+  return { words, field, lowest, highest, get, set, fault: 'not a number' }
 }
 
 /**
@@ -45,7 +69,7 @@ export function numberCodec (name, { order, scale, offset }) {
   return {
     field: isScaled ? 'float64' : type.field,
     count: type.words,
-    fault: type.fault ?? 'not a number',
+    fault: type.fault,
     read (registers, at) {
       load(registers, at)
       const raw = type.get()
@@ -62,7 +86,7 @@ export function numberCodec (name, { order, scale, offset }) {
 
 /** A raw value as its column holds it, by the column's type. @type {Record<string, (raw: number|bigint) => number|bigint|undefined>} */
 const cells = {
-  int64: raw => raw > HIGHEST_INT64 ? undefined : BigInt(raw),
+  int64: raw => raw > MAX_INT64 ? undefined : BigInt(raw),
   float32: finite,
   float64: finite
 }
@@ -88,7 +112,7 @@ function unscaled (type, scale, offset) {
 }
 
 /**
- * Whole numbers may be a bigint, and those of 64 bits digits, too.
+ * Integers may be a bigint, and those of 64 bits also digits.
  * @param {NumberType} type
  * @returns {(value: unknown) => number|bigint}
  */

@@ -6,7 +6,7 @@ import { isBits } from './wire/pdu.js'
  * @typedef {object} Limits
  * @property {number} maxRegisters
  * @property {number} maxBits
- * @property {number} maxGapRegisters  read in vain to save a request
+ * @property {number} maxGapRegisters  unused ones read to save a request
  * @property {number} maxGapBits
  */
 
@@ -17,12 +17,10 @@ import { isBits } from './wire/pdu.js'
  */
 
 /**
- * The fewest requests that read all tags: none longer than the limits, with no longer gap than they allow, no tag in two parts. Tags may
- * overlap.
+ * The fewest requests that read all tags: none longer than the limits, no gap longer than they allow, no tag split. Tags may overlap.
  *
- * Taking tags in the order of their addresses, and each into the last request if it fits there, gives the fewest: one that does not fit
- * needs another request, and whatever
- * of the following fits into the last one fits into that as well.
+ * Adding tags in order of address, each to the last request if it fits there, gives the fewest: one that does not fit needs another
+ * request, and any later tag that would fit into the previous request fits into that one as well.
  * @template {Span} T
  * @param {T[]} tags  none longer than the limits
  * @param {Limits} limits
@@ -45,9 +43,8 @@ export function planReads (tags, limits) {
 }
 
 /**
- * A block that a device refuses, in two: at its widest gap, for that is what most likely holds the address which is not there; without a
- * gap, as near to the middle as its tags
- * allow. Null where it cannot be split.
+ * Splits a block that a device refuses in two: at its widest gap, which most likely contains the missing address; without a gap, as near to
+ * the middle as its tags allow. Null where it cannot be split.
  * @template {Span} T
  * @param {Block<T>} block
  * @returns {[Block<T>, Block<T>]|null}
@@ -69,8 +66,9 @@ export function splitBlock ({ address, count, tags }) {
 
 /** @param {Span} block @param {Span} tag @param {Limits} limits */
 function fits (block, tag, { maxRegisters, maxBits, maxGapRegisters, maxGapBits }) {
-  const [most, mostGap] = isBits(block.area) ? [maxBits, maxGapBits] : [maxRegisters, maxGapRegisters]
-  return tag.area === block.area && tag.address - (block.address + block.count) <= mostGap && tag.address + tag.count - block.address <= most
+  if (tag.area !== block.area) return false
+  const [maxCount, maxGap] = isBits(block.area) ? [maxBits, maxGapBits] : [maxRegisters, maxGapRegisters]
+  return tag.address - (block.address + block.count) <= maxGap && tag.address + tag.count - block.address <= maxCount
 }
 
 /** @template {Span} T @param {T[]} tags  by address @returns {Block<T>} */

@@ -15,12 +15,12 @@ import { keepTime } from './schedule.js'
  *
  * @typedef {object} Counters
  * @property {number} polls  done
- * @property {number} missed  left out because the one before still ran, or because what is downstream was full
- * @property {number} late  begun more than half a period after they were due
- * @property {number} skipped  without a row, because the device is silent or disconnected and was not asked
- * @property {number} unchanged  without a row, because nothing moved beyond its deadband
+ * @property {number} missed  skipped because the previous one still ran or the source was paused
+ * @property {number} late  begun more than half a period late
+ * @property {number} skipped  without a row because the device is silent or disconnected and was not asked
+ * @property {number} unchanged  without a row because nothing changed beyond its deadband
  * @property {number} errors  requests that failed
- * @property {number} badValues  that came, but say nothing: NaN, a bad BCD digit
+ * @property {number} badValues  received but meaningless: NaN, a bad BCD digit
  * @property {number} splits  of requests that the device refused as a whole
  *
  * @typedef {Pick<Tag, 'name'|'area'|'address'|'count'|'read'|'fault'> & {column: number}} PolledTag  what a poll needs of a tag
@@ -31,7 +31,7 @@ import { keepTime } from './schedule.js'
  * @property {number} batchMs
  * @property {import('./device.js').Device} device
  * @property {string} deviceName
- * @property {number} atATime  requests to have under way
+ * @property {number} concurrency  requests under way at a time
  * @property {Counters} counters
  */
 
@@ -41,10 +41,10 @@ const MAX_ROWS = 1000
 /** The device was not asked at all. */
 const NOT_ASKED = ['SLUICE_MODBUS_SILENT', 'SLUICE_MODBUS_DISCONNECTED', 'SLUICE_MODBUS_SERIALPORT']
 
-/** What the device itself tells the log. */
-const TOLD = [...NOT_ASKED, 'SLUICE_MODBUS_TIMEOUT']
+/** What the device itself logs. */
+const LOGGED_BY_DEVICE = [...NOT_ASKED, 'SLUICE_MODBUS_TIMEOUT']
 
-/** One poll group: reads its tags each period, a row each time. A row bears the time at which its poll began. */
+/** One poll group: reads its tags each period, a row each time. A row has the time at which its poll began. */
 export class Poller {
   /** How late polls begin. */
   lateness = new Latency()
@@ -59,7 +59,7 @@ export class Poller {
   #requests
   #deadband
   #rows
-  /** Nothing came in the last poll. */
+  /** Nothing was read in the last poll. */
   #isDown = true
   #log
 
@@ -69,25 +69,28 @@ export class Poller {
    * @param {SourceContext & {clock: import('../clock/system-clock.js').Clock}} context
    */
   constructor (tags, options, context) {
-    const { source, periodMs, batchMs, device, deviceName, atATime } = options
+    const { source, periodMs, batchMs, device, deviceName, concurrency } = options
     this.#tags = tags.map(({ name, area, address, count, read, fault }, column) => ({ name, area, address, count, read, fault, column }))
     this.#options = options
     this.#context = context
     this.#clock = context.clock
     this.#log = new QuietLog(context.log, () => Number(context.clock.nowNs() / NS_PER_MS))
-    this.#requests = new Requests(this.#tags, { device, atATime, onSplit: (block, parts) => this.#split(block, parts) })
+    this.#requests = new Requests(this.#tags, { device, concurrency, onSplit: (block, blocks) => this.#split(block, blocks.length) })
     this.#deadband = new Deadband(tags, periodMs)
     this.#rows = new Rows(tags, { source, device: deviceName, capacity: Math.min(MAX_ROWS, Math.ceil(batchMs / periodMs) + 1) })
   }
 
   get tagCount () { return this.#tags.length }
 
-  /** Whether anything came in the last poll. */
+  /** Whether anything was read in the last poll. */
   get isUp () { return !this.#isDown }
 
   get requestsPerPoll () { return this.#requests.count }
 
-  /** Polls until the signal fires, and waits for no answer then; rejects only if nobody takes the rows. @param {AbortSignal} signal */
+  /**
+   * Polls until the signal fires, without waiting for a pending answer; rejects only where emitting rows fails.
+   * @param {AbortSignal} signal
+   */
   async run (signal) {
     const { periodMs, counters } = this.#options
     const polling = keepTime({
@@ -161,20 +164,27 @@ export class Poller {
   #fail (failure) {
     const { block, error } = failure
     if (!isNotAsked(failure)) this.#options.counters.errors++
-    if (error.code === 'SLUICE_MODBUS_SILENT') this.askAgainNs = this.#clock.nowNs() + BigInt(Math.round(error.details.retryInMs)) * NS_PER_MS
-    if (TOLD.includes(error.code)) return
-    this.#log.say('warn', `${block.area} ${block.address} ${reasonOf(failure)}`, `${this.#options.source}, ${spanOf(block)}: ${describe(error)}`)
+    if (error.code === 'SLUICE_MODBUS_SILENT') {
+      this.askAgainNs = this.#clock.nowNs() + BigInt(Math.round(error.details.retryInMs)) * NS_PER_MS
+    }
+    if (LOGGED_BY_DEVICE.includes(error.code)) return
+    this.#log.say(
+      'warn',
+      `${block.area} ${block.address} ${reasonOf(failure)}`,
+      `${this.#options.source}, ${spanOf(block)}: ${describe(error)}`
+    )
   }
 
-  /** @param {import('./requests.js').Block} block @param {import('./requests.js').Block[]} parts */
-  #split (block, parts) {
+  /** @param {import('./requests.js').Block} block @param {number} requests  it is read in from now on */
+  #split (block, requests) {
     this.#options.counters.splits++
-    this.#context.log.info(`${this.#options.source}: the device refuses ${spanOf(block)} in one request; from now on they are read in ${parts.length}.`)
+    const { source } = this.#options
+    this.#context.log.info(`${source}: the device refuses ${spanOf(block)} in one request; from now on they are read in ${requests}.`)
   }
 }
 
 /**
- * What is behind requests that were not sent: that of an earlier one in the same poll.
+ * Why requests were not sent: the failure of an earlier one in the same poll.
  * @param {Awaited<ReturnType<Requests['read']>>} outcomes
  */
 function reasonOfOutage (outcomes) {

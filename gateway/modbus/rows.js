@@ -6,7 +6,7 @@ import { qualityColumn } from '../batch/quality.js'
  * @typedef {import('./values.js').Cell} Cell
  */
 
-/** What stands in a cell that is marked as missing. @type {Record<string, unknown>} */
+/** The content of a cell that is marked as missing. @type {Record<string, unknown>} */
 const BLANK = { float64: NaN, float32: NaN, int64: 0n, string: '' }
 
 /** Gathers the rows of one poll group into batches, a column per tag. */
@@ -54,7 +54,7 @@ export class Rows {
     }
   }
 
-  /** The rows gathered so far, which are forgotten here. */
+  /** Returns the rows gathered so far and forgets them. */
   take () {
     const rows = this.count
     const quality = qualityColumn(this.#qualities)
@@ -63,7 +63,10 @@ export class Rows {
       source: this.#source,
       time: BigInt64Array.from(this.#times),
       fields: quality ? [...this.#fields, quality.field] : this.#fields,
-      columns: [...this.#columns.map(column => column.length === rows ? column : column.slice(0, rows)), ...quality ? [quality.column] : []],
+      columns: [
+        ...this.#columns.map(column => column.length === rows ? column : column.slice(0, rows)),
+        ...quality ? [quality.column] : []
+      ],
       validity: quality ? [...validity, quality.validity] : validity,
       tags: this.#tags
     })

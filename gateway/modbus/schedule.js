@@ -2,12 +2,12 @@ const NS_PER_MS = 1_000_000n
 
 /**
  * Calls `run` at t0 + k · period, t0 being now, until the signal fires: without drift, and never while it still runs. Turns that come due
- * meanwhile are left out and counted.
+ * meanwhile are skipped and counted.
  * @param {object} options
  * @param {number} options.periodMs
  * @param {import('../clock/system-clock.js').Clock} options.clock
  * @param {AbortSignal} options.signal
- * @param {(turn: {lateNs: bigint, nextNs: bigint}) => Promise<void>} options.run  `lateNs`: how long after it was due it is called;
+ * @param {(turn: {lateNs: bigint, nextNs: bigint}) => Promise<void>} options.run  `lateNs`: how late it is called;
  *   `nextNs`: when the next turn is due
  * @param {(turns: number) => void} options.onMissed
  */
@@ -29,5 +29,7 @@ export async function keepTime ({ periodMs, clock, signal, run, onMissed }) {
  * @param {AbortSignal} signal
  */
 async function sleepUntil (ns, clock, signal) {
-  for (let left = ns - clock.nowNs(); left > 0n && !signal.aborted; left = ns - clock.nowNs()) await clock.sleep(Math.ceil(Number(left) / 1e6), signal)
+  for (let leftNs = ns - clock.nowNs(); leftNs > 0n && !signal.aborted; leftNs = ns - clock.nowNs()) {
+    await clock.sleep(Math.ceil(Number(leftNs) / 1e6), signal)
+  }
 }

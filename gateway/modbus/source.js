@@ -9,18 +9,18 @@ import { readOptions } from '../base/options.js'
 import { nameProperty } from '../sources/source.js'
 
 /**
- * @typedef {object} DeviceLease  what is known of the device to read
+ * @typedef {object} DeviceLease  the device to read
  * @property {import('./device.js').Device} device
  * @property {string} deviceName
- * @property {import('./bytes.js').Order} [order]  of tags that do not say
- * @property {number} [pipeline]  requests it takes at a time
+ * @property {import('./bytes.js').Order} [order]  of tags that have none
+ * @property {number} [pipeline]  requests it accepts at a time
  *
  * @typedef {import('../sources/source.js').SourceContext & DeviceLease} ModbusContext
  */
 
 const MAX_COLUMNS = 999
 
-/** Of all groups together: a device lets only so many wait. */
+/** Of all groups together: a device limits how many wait. */
 const MAX_REQUESTS = 64
 
 export const schema = {
@@ -34,7 +34,7 @@ export const schema = {
     groups: {
       type: 'array',
       title: 'Poll groups',
-      description: 'How often to read. With several, each is a source of its own, named name.group.',
+      description: 'How often to read. With several groups, each is a source of its own, named name.group.',
       minItems: 1,
       maxItems: 50,
       default: [{ name: 'default', periodMs: 1000 }],
@@ -43,15 +43,23 @@ export const schema = {
         type: 'object',
         required: ['name'],
         properties: {
-          name: { type: 'string', title: 'Group', description: 'As tags name it.', minLength: 1, maxLength: 100 },
-          periodMs: { type: 'integer', title: 'Period', description: 'From one poll to the next. What comes due while one still runs is left out and counted.', minimum: 10, maximum: 86_400_000, default: 1000, 'x-unit': 'ms' }
+          name: { type: 'string', title: 'Group', description: 'The name that tags refer to.', minLength: 1, maxLength: 100 },
+          periodMs: {
+            type: 'integer',
+            title: 'Period',
+            description: 'From one poll to the next. Polls that come due while one still runs are skipped and counted.',
+            minimum: 10,
+            maximum: 86_400_000,
+            default: 1000,
+            'x-unit': 'ms'
+          }
         }
       }
     },
     batchMs: {
       type: 'integer',
       title: 'Batch',
-      description: 'Rows of a group that come within this time are sent as one batch; 0 sends each by itself.',
+      description: 'Rows of a group that are read within this time are sent as one batch; 0 sends each row by itself.',
       minimum: 0,
       maximum: 60_000,
       default: 250,
@@ -62,10 +70,10 @@ export const schema = {
 }
 
 /**
- * Starts to poll a device. It never gives up: what cannot be read is missing in its row, and the field `quality` says why. Rows bear the
- * time at which their poll began.
+ * Starts to poll a device. It never gives up: what cannot be read is missing in its row, and the field `quality` says why. A row has the
+ * time at which its poll began.
  *
- * Counters as in `Poller`; they are of all groups together.
+ * Counters as in `Poller`, over all groups.
  * @param {object} options  as in the schema
  * @param {ModbusContext} context
  * @returns {import('../sources/source.js').Source}
@@ -89,15 +97,26 @@ class ModbusRead {
   constructor ({ name, addressing, tags, groups, batchMs }, context) {
     const { device, deviceName, order, pipeline = 1 } = context
     this.#device = device
-    const compiled = compileTags(tags, { addressing, order, limits: device.limits, groups: groups.map((/** @type {{name: string}} */ group) => group.name) })
+    const compiled = compileTags(tags, {
+      addressing,
+      order,
+      limits: device.limits,
+      groups: groups.map((/** @type {{name: string}} */ group) => group.name)
+    })
     this.#clock = context.clock ?? systemClock
-    const atATime = Math.max(1, Math.min(pipeline, Math.floor(MAX_REQUESTS / groups.length)))
+    const concurrency = Math.max(1, Math.min(pipeline, Math.floor(MAX_REQUESTS / groups.length)))
     const withClock = { ...context, clock: this.#clock }
     this.#pollers = groups.flatMap((/** @type {{name: string, periodMs: number}} */ group, /** @type {number} */ index) => {
       const own = compiled.filter(tag => tag.group === group.name || (index === 0 && tag.group === ''))
-      if (own.length > MAX_COLUMNS) throw new SluiceError('SLUICE_OPTIONS', `The group "${group.name}" has ${own.length} tags.`, { fix: `Give some of them another group: each can have ${MAX_COLUMNS}.` })
+      if (own.length > MAX_COLUMNS) {
+        throw new SluiceError('SLUICE_OPTIONS', `The group "${group.name}" has ${own.length} tags.`, {
+          fix: `Give some of them another group: each can have ${MAX_COLUMNS}.`
+        })
+      }
       const source = groups.length > 1 ? `${name}.${group.name}` : name
-      return own.length === 0 ? [] : [new Poller(own, { source, periodMs: group.periodMs, batchMs, device, deviceName, atATime, counters: this.counters }, withClock)]
+      if (own.length === 0) return []
+      const pollerOptions = { source, periodMs: group.periodMs, batchMs, device, deviceName, concurrency, counters: this.counters }
+      return [new Poller(own, pollerOptions, withClock)]
     })
     const { signal } = this.#closing
     setMaxListeners(0, signal)
@@ -116,7 +135,7 @@ class ModbusRead {
   /** @returns {string|undefined} */
   trouble () {
     const { state, lastGoodMs } = this.#device.health
-    const isUnasked = state === 'connecting' && this.#pollers.every(({ isUp }) => isUp) // since it was connected anew
+    const isUnasked = state === 'connecting' && this.#pollers.every(({ isUp }) => isUp) // since it was reconnected
     if (state !== 'good' && !isUnasked) {
       const last = lastGoodMs === null ? 'no answer so far' : `last answer ${this.#secondsSince(lastGoodMs)} s ago`
       return `${state}, ${last}${state === 'silent' ? this.#nextTry() : ''}`

@@ -3,8 +3,7 @@ import { swapsBytes } from './bytes.js'
 
 /**
  * Text of one byte a character (ISO 8859-1), two characters a register, the first one in the high byte unless the order swaps bytes. It
- * ends at the first NUL; spaces at its end
- * are left out.
+ * ends at the first NUL; trailing spaces are removed.
  * @param {number} length  characters
  * @param {import('./bytes.js').Order} order
  * @returns {import('./values.js').Codec}
@@ -26,12 +25,12 @@ export function textCodec (length, order) {
       return text.replace(/ +$/, '')
     },
     encode (value) {
-      if (typeof value !== 'string') throw refusal('must be a text')
+      if (typeof value !== 'string') throw refusal('must be text')
       if (value.length > length) throw refusal(`must have at most ${length} characters`)
       const registers = new Uint16Array(count)
       for (let i = 0; i < value.length; i++) {
         const code = value.charCodeAt(i)
-        if (code === 0 || code > 0xFF) throw refusal('must be of characters that fit a byte (ISO 8859-1)')
+        if (code === 0 || code > 0xFF) throw refusal('must consist of characters that fit a byte (ISO 8859-1)')
         registers[i >>> 1] |= code << (i % 2 === 0 ? first : second)
       }
       return registers

@@ -5,13 +5,13 @@ import { textCodec } from './text.js'
 
 /**
  * @typedef {import('./bytes.js').Order} Order
- * @typedef {number|bigint|string} Cell  as a batch's column holds it: a bool is 0 or 1
+ * @typedef {number|bigint|string} Cell  as in a batch's column: a bool is 0 or 1
  *
  * @typedef {object} Codec  of one type, order and scale
- * @property {import('../batch/batch.js').FieldType} field  what its column is
- * @property {number} count  registers, or bits, it takes
+ * @property {import('../batch/batch.js').FieldType} field  the type of its column
+ * @property {number} count  registers or bits it occupies
  * @property {(registers: ArrayLike<number>, at: number) => Cell|undefined} read  the value that starts at `at`; undefined where it is bad
- * @property {string} fault  in what way a value can be bad
+ * @property {string} fault  how a value can be bad
  * @property {(value: unknown) => Uint16Array} encode  registers, or bits as 0 and 1. Throws SLUICE_MODBUS_VALUE
  *
  * @typedef {object} Description
@@ -23,10 +23,10 @@ import { textCodec } from './text.js'
  * @property {number} [offset]
  */
 
-/** What a tag can be, as its table offers it. */
+/** The types of tags, as their table offers them. */
 export const TYPES = ['bool', 'bit', ...Object.keys(NUMBERS), 'string']
 
-/** Those that take scale and offset. */
+/** Those that can have scale and offset. */
 export const NUMBER_TYPES = Object.keys(NUMBERS)
 
 /**
@@ -42,7 +42,7 @@ export function compileValue ({ type, order = 'ABCD', length = 1, bit = 0, scale
 }
 
 /**
- * What some registers may mean: of each type, from the first register on, its value in each order as text. Types that take more registers
+ * What some registers may mean: for each type its value, from the first register on, in each order as text. Types that need more registers
  * are left out.
  * @param {ArrayLike<number>} registers
  * @returns {({type: string} & Record<Order, string>)[]}
@@ -68,7 +68,7 @@ const boolCodec = {
 }
 
 /**
- * A bit of the 16-bit value in its order; it is not to be written, since the other bits would be too.
+ * A bit of the 16-bit value in its order; it cannot be written, since the other bits would be too.
  * @param {Order} order
  * @param {number} bit
  * @returns {Codec}

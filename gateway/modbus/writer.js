@@ -8,13 +8,14 @@ import { isBits } from './wire/pdu.js'
 /**
  * @typedef {import('./tags.js').Tag} Tag
  * @typedef {import('./values.js').Cell} Cell
- * @typedef {{written: Cell|boolean, readBack: Cell|boolean|null, ok: boolean}} Confirmation  `written`: the value as the device can hold it
+ * @typedef {{written: Cell|boolean, readBack: Cell|boolean|null, ok: boolean}} Confirmation  `written`: the value as the device can store
+ *   it
  * @typedef {{tag: Tag, data: Uint16Array, written: Cell|boolean}} Write
  */
 
 const MAX_WAITING = 100
 
-/** What a float32, or a scale, makes of a number is as near as this; more is another number. */
+/** How far a float32 or a scale may move a number; beyond that it is a different number. */
 const ROUNDING = 1e-6
 
 const MAX_WRITTEN = { maxRegisters: 123, maxBits: 1968 }
@@ -27,7 +28,7 @@ export const schema = {
     allowed: {
       type: 'boolean',
       title: 'Allow writing',
-      description: 'Nothing is written before this is on: a wrong value can do harm to machines and people.',
+      description: 'Nothing is written until this is on: a wrong value can harm machines and people.',
       default: false
     },
     addressing: addressingProperty,
@@ -36,9 +37,8 @@ export const schema = {
 }
 
 /**
- * Writes to one device, one message after the other. What a message asks is checked as a whole before anything is sent; then each value is
- * written and read back, and the
- * first that fails ends it.
+ * Writes to one device, one message after the other. A message is checked as a whole before anything is sent; then each value is written
+ * and read back, and the first failure ends it.
  */
 export class ModbusWriter {
   #isAllowed
@@ -58,20 +58,25 @@ export class ModbusWriter {
     const { allowed, addressing, tags } = readOptions(schema, options)
     this.#isAllowed = allowed
     this.#device = device
-    this.#tags = new Map(compileTags(tags, { addressing, order, limits: leastOf(device.limits), isWritten: true }).map(tag => [tag.name, tag]))
+    const compiled = compileTags(tags, { addressing, order, limits: requestLimits(device.limits), isWritten: true })
+    this.#tags = new Map(compiled.map(tag => [tag.name, tag]))
   }
 
   /**
    * @param {unknown} values  by tag
    * @param {{signal?: AbortSignal}} [options]
-   * @returns {Promise<Record<string, Confirmation>>} by tag; one that is not `ok` reads back as something else
-   * @throws {SluiceError} SLUICE_MODBUS_WRITE_OFF, SLUICE_MODBUS_WRITE (nothing was sent), SLUICE_MODBUS_WRITE_FAILED (`details.confirmed`
-   *   has what was written before)
+   * @returns {Promise<Record<string, Confirmation>>} by tag; one that is not `ok` reads back as another value
+   * @throws {SluiceError} SLUICE_MODBUS_WRITE_OFF, SLUICE_MODBUS_WRITE (nothing was sent), SLUICE_MODBUS_WRITE_FAILED (`details.confirmed`:
+   *   what was written before)
    */
   async write (values, { signal } = {}) {
-    if (!this.#isAllowed) throw new SluiceError('SLUICE_MODBUS_WRITE_OFF', 'This node may not write.', { fix: 'Tick "Allow writing" in its form, and deploy.' })
+    if (!this.#isAllowed) {
+      throw new SluiceError('SLUICE_MODBUS_WRITE_OFF', 'This node may not write.', { fix: 'Tick "Allow writing" in its form, and deploy.' })
+    }
     const writes = this.#encode(values)
-    if (this.#waiting >= MAX_WAITING) throw new SluiceError('SLUICE_MODBUS_WRITE', `${MAX_WAITING} messages wait to be written already.`, { fix: 'Send fewer.' })
+    if (this.#waiting >= MAX_WAITING) {
+      throw new SluiceError('SLUICE_MODBUS_WRITE', `${MAX_WAITING} messages already wait to be written.`, { fix: 'Send fewer.' })
+    }
     this.#waiting++
     const turn = this.#turn.then(() => this.#writeAll(writes, signal)).finally(() => { this.#waiting-- })
     this.#turn = turn.catch(() => {})
@@ -80,7 +85,9 @@ export class ModbusWriter {
 
   /** @param {unknown} values @returns {Write[]} */
   #encode (values) {
-    if (typeof values !== 'object' || values === null || Array.isArray(values) || Object.keys(values).length === 0) throw refusal('The payload must be an object of values by tag, as {"setpoint": 20.5} is.')
+    if (typeof values !== 'object' || values === null || Array.isArray(values) || Object.keys(values).length === 0) {
+      throw refusal('The payload must be an object of values by tag, such as {"setpoint": 20.5}.')
+    }
     /** @type {string[]} */
     const problems = []
     const writes = Object.entries(values).flatMap(([name, value]) => {
@@ -125,11 +132,10 @@ export class ModbusWriter {
         const ok = data.every((word, i) => word === back[i])
         confirmed[tag.name] = { written, readBack: ok ? written : shown(tag, back), ok }
       } catch (cause) {
-        const others = [
-          ...listed('Written before', Object.entries(confirmed).map(([name, { ok, readBack }]) => ok ? name : `${name} (reads back as ${readBack})`)),
-          ...listed('Not tried', writes.slice(index + 1).map(({ tag: { name } }) => name))
-        ]
-        throw new SluiceError('SLUICE_MODBUS_WRITE_FAILED', [`"${tag.name}" ${failed}: ${describe(cause)}`, ...others].join(' '), { cause, details: { confirmed } })
+        const before = Object.entries(confirmed).map(([name, { ok, readBack }]) => ok ? name : `${name} (reads back as ${readBack})`)
+        const after = writes.slice(index + 1).map(({ tag: { name } }) => name)
+        const texts = [`"${tag.name}" ${failed}: ${describe(cause)}`, ...listed('Written before', before), ...listed('Not tried', after)]
+        throw new SluiceError('SLUICE_MODBUS_WRITE_FAILED', texts.join(' '), { cause, details: { confirmed } })
       }
     }
     return confirmed
@@ -142,7 +148,7 @@ function refuseBeyond ({ min, max }, number, why) {
   if (max !== null && number > max) throw refusal(`must be at most ${max}; ${why.high}`)
 }
 
-/** But for errors of arithmetic. @param {number|bigint} one @param {number|bigint} other */
+/** Apart from rounding errors. @param {number|bigint} one @param {number|bigint} other */
 function isAlike (one, other) {
   return Math.abs(Number(one) - Number(other)) <= Math.abs(Number(other)) * ROUNDING + Number.EPSILON
 }
@@ -159,7 +165,7 @@ function shown ({ read, area }, data) {
 }
 
 /** What can be written and read in one request. @param {{maxRegisters: number, maxBits: number}} limits */
-function leastOf ({ maxRegisters, maxBits }) {
+function requestLimits ({ maxRegisters, maxBits }) {
   return { maxRegisters: Math.min(maxRegisters, MAX_WRITTEN.maxRegisters), maxBits: Math.min(maxBits, MAX_WRITTEN.maxBits) }
 }
 

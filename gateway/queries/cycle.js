@@ -3,31 +3,30 @@ import { range, sensors } from './parameters.js'
 import { floor } from '../batch/layouts.js'
 
 /**
- * One cycle of a machine around a time, and the sums of its sensors: the reader of Arnst, Plenk and Wöltche, "Comparative Evaluation of
- * Database
- * Read and Write Performance in an Internet of Things Context". The machine's angle rises from 0 to its amplitude and falls back, with
- * noise on it.
+ * One cycle of a machine around a time, with sums of its sensors: the reader of Arnst, Plenk and Wöltche, "Comparative Evaluation of
+ * Database Read and Write Performance in an Internet of Things Context". The machine's angle rises from 0 to its amplitude and falls back,
+ * with noise on it.
  *
  * @typedef {import('../databases/reader.js').Reader} Reader
  * @typedef {import('../databases/reader.js').Sample} Sample
  * @typedef {Pick<Reader, 'edge'|'minimum'>} Searchable
  * @typedef {{from: bigint, to: bigint, signal?: AbortSignal}} Span
- * @typedef {{start: bigint, end: bigint}} CycleTimes  both belong to the cycle
+ * @typedef {{start: bigint, end: bigint}} CycleTimes  both included
  *
  * @typedef {object} CycleParameters
  * @property {string[]} sensors
  * @property {string} angle
  * @property {number} amplitude
  * @property {bigint} at
- * @property {bigint} from  nothing outside of the range is looked at
+ * @property {bigint} from  nothing outside the range is read
  * @property {bigint} to
  * @property {AbortSignal} [signal]
  */
 
 const SECOND = 1_000_000_000n
 
-/** The times tried by chance: where the range begins and ends, there is no whole cycle. */
-const MAX_CHANCES = 10
+/** Random times to try: near the ends of the range there is no whole cycle. */
+const MAX_RANDOM_TRIES = 10
 
 /** @type {import('./index.js').Query} */
 export const cycle = {
@@ -35,32 +34,38 @@ export const cycle = {
   schema: {
     type: 'object',
     properties: {
-      sensors: { ...sensors, description: 'The sensors to sum over the cycle, the angle among them or not.' },
+      sensors: { ...sensors, description: 'The sensors to sum over the cycle, with or without the angle.' },
       ...range,
       at: {
         type: 'string',
         title: 'Around',
-        description: 'A time in or shortly before the cycle; with it, an empty range is the window around it. Empty: any time in the ' +
-          'range, by chance.',
+        description: 'A time in or shortly before the cycle; an empty range is then the window around it. Empty: a random time in the ' +
+          'range.',
         default: ''
       },
       strategy: {
         type: 'string',
         title: 'Strategy',
-        description: 'individual: the database looks for each border of the cycle. bulk: two seconds of all sensors are read and ' +
+        description: 'individual: the database finds each end of the cycle. bulk: two seconds of all sensors are read and ' +
           'searched here. bulk-1: two seconds of the angle, then the cycle of the others.',
         enum: ['individual', 'bulk', 'bulk-1'],
         default: 'individual'
       },
       angle: { type: 'string', title: 'Angle', description: 'The sensor of the machine\'s angle.', minLength: 1, default: 'angle' },
-      amplitude: { type: 'number', title: 'Amplitude', description: 'The most that the angle reaches; the least is 0.', exclusiveMinimum: 0, default: 4096 }
+      amplitude: {
+        type: 'number',
+        title: 'Amplitude',
+        description: 'The highest value of the angle; the lowest is 0.',
+        exclusiveMinimum: 0,
+        default: 4096
+      }
     }
   },
   async * read (reader, { strategy, ...parameters }, { signal }) {
     const read = strategies[/** @type {keyof strategies} */ (strategy)]
     const cycleAround = (/** @type {bigint} */ at) => read(reader, { ...parameters, sensors: [...new Set(parameters.sensors)], at, signal })
     if (parameters.at !== undefined) return yield await cycleAround(parameters.at)
-    for (let chances = MAX_CHANCES; chances > 0; chances--) {
+    for (let tries = MAX_RANDOM_TRIES; tries > 0; tries--) {
       const rows = await cycleAround(timeWithin(parameters))
       if (rows.length > 0) return yield rows
     }
@@ -92,18 +97,22 @@ const strategies = {
 }
 
 /**
- * From `at` on to the first angle over half the amplitude (t1); from there back to one under an eighth (t2), and on to one over a half
- * (t3): between
- * these two, the cycle starts at the least angle (t4). It ends at the first angle after t1 that is under an eighth (t5).
+ * From `at` forward to the first angle over half the amplitude (t1); from there back to one under an eighth (t2), and further back to one
+ * over a half (t3): between these two, the cycle starts at the smallest angle (t4). It ends at the first angle after t1 that is under an
+ * eighth (t5).
  * @param {Searchable} searchable
  * @param {CycleParameters} parameters
- * @returns {Promise<CycleTimes|null>} null where there is no whole cycle
+ * @returns {Promise<CycleTimes|null>} null without a whole cycle
  */
 export async function cycleTimes (searchable, { angle: sensor, amplitude, at, from, to, signal }) {
   const half = amplitude / 2
   const eighth = amplitude / 8
-  const first = (/** @type {bigint} */ after, /** @type {object} */ limits) => searchable.edge({ sensor, from: after + 1n, to, ...limits, signal })
-  const lastBefore = (/** @type {bigint} */ end, /** @type {object} */ limits) => searchable.edge({ sensor, from, to: end, ...limits, last: true, signal })
+  const first = (/** @type {bigint} */ after, /** @type {object} */ limits) => (
+    searchable.edge({ sensor, from: after + 1n, to, ...limits, signal })
+  )
+  const lastBefore = (/** @type {bigint} */ end, /** @type {object} */ limits) => (
+    searchable.edge({ sensor, from, to: end, ...limits, last: true, signal })
+  )
 
   const t1 = await first(at, { above: half })
   const t2 = t1 === null ? null : await lastBefore(t1, { below: eighth })
@@ -114,14 +123,14 @@ export async function cycleTimes (searchable, { angle: sensor, amplitude, at, fr
   return t4 === null || t5 === null ? null : { start: t4, end: t5 }
 }
 
-/** The second of a time and the one beside it that is nearer. @param {bigint} at @returns {CycleTimes} */
+/** The second of a time and its nearer neighbour. @param {bigint} at @returns {CycleTimes} */
 function blockAround (at) {
   const second = floor(at, SECOND)
   const start = at - second < SECOND / 2n ? second - SECOND : second
   return { start, end: start + 2n * SECOND - 1n }
 }
 
-/** @param {Reader} reader @param {string[]} names @param {CycleTimes} times @param {Span} span  nothing outside of it */
+/** @param {Reader} reader @param {string[]} names @param {CycleTimes} times @param {Span} span  limits what is read */
 async function samplesOf (reader, names, { start, end }, { from, to, signal }) {
   /** @type {Sample[]} */
   const samples = []
@@ -142,7 +151,7 @@ function sums (samples, names, { start, end }) {
   return [...totals.values()].filter(({ count }) => count > 0)
 }
 
-/** Samples in memory, searched as a database is. @implements {Searchable} */
+/** Samples in memory, searched like a database. @implements {Searchable} */
 class Block {
   #samples
 

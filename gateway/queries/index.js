@@ -2,17 +2,15 @@ import { cycle } from './cycle.js'
 import { deviation, difference, mean, outOfRange, raw } from './scits.js'
 
 /**
- * The queries there are, by name. Each is made of what a reader of any database can do.
+ * The queries by name. Each uses only what the reader of any database can do.
  *
  * @typedef {{time: bigint, sensor: string, [name: string]: unknown}} Row
  *
  * @typedef {object} Query
  * @property {string} title
  * @property {import('../../resources/options.js').Schema} schema  JSON Schema of its parameters
- * @property
- *   {(reader: import('../databases/reader.js').Reader, parameters: any, context: {signal?: AbortSignal, pageRows: number}) => AsyncGenerator<any[], void, void>}
- *   read
- *   pages of rows; `parameters` as `readParameters` gives them
+ * @property {(reader: import('../databases/reader.js').Reader, parameters: any, context: {signal?: AbortSignal, pageRows: number}) =>
+ *   AsyncGenerator<any[], void, void>} read pages of rows; `parameters` as `readParameters` gives them
  */
 
 /** @type {Record<string, Query>} */

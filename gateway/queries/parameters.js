@@ -4,7 +4,7 @@ import { SluiceError, describe } from '../base/errors.js'
 import { readOptions } from '../base/options.js'
 
 /**
- * What several queries have in common to ask for.
+ * Parameters that several queries share.
  *
  * @typedef {import('../../resources/options.js').Property} Property
  * @typedef {import('../../resources/options.js').Schema} Schema
@@ -17,7 +17,7 @@ const HOUR_NS = 60 * MINUTE_NS
 export const sensors = {
   type: 'array',
   title: 'Sensors',
-  description: 'The names of the sensors: columns of a wide table, or what the column of sensors says.',
+  description: 'The names of the sensors: columns of a wide table, or values of the column sensor.',
   items: { type: 'string', title: 'Sensor' },
   minItems: 1,
   maxItems: 1000,
@@ -36,13 +36,13 @@ export const range = {
   to: {
     type: 'string',
     title: 'To',
-    description: 'The end of the range, not included. Empty: now.',
+    description: 'The end of the range, excluded. Empty: now.',
     default: ''
   },
   windowMinutes: {
     type: 'number',
     title: 'Window',
-    description: 'How long the range is where its start is left empty.',
+    description: 'The length of the range where its start is empty.',
     exclusiveMinimum: 0,
     maximum: 52_560_000,
     default: 60,
@@ -54,8 +54,8 @@ export const range = {
 export const bucketHours = {
   type: 'number',
   title: 'Bucket',
-  description: 'How long the intervals are, where a query summarises intervals (out-of-range, mean, difference); they begin at ' +
-    'multiples, counted from 1970.',
+  description: 'The length of the intervals of a query that summarises intervals (out-of-range, mean, difference); they begin at ' +
+    'its multiples since 1970.',
   exclusiveMinimum: 0,
   maximum: 876_000,
   default: 1,
@@ -67,23 +67,28 @@ const TIMES = ['from', 'to', 'at']
 
 /**
  * The parameters of a query, typed and complete: the range, which is before now or around a time given as `at`, as `from` and `to` in
- * BigInt nanoseconds, other times likewise (undefined where empty),
- * `bucketNs` for buckets.
+ * BigInt nanoseconds, other times too (undefined where empty), `bucketNs` for buckets.
  * @param {Schema} schema
- * @param {Record<string, any>} given  other keys than the schema's are left alone
+ * @param {Record<string, any>} given  keys not in the schema are ignored
  * @param {bigint} [now]  nanoseconds since 1970
  * @returns {any}
- * @throws {SluiceError} SLUICE_QUERY_PARAMETERS, saying what is wrong and where
+ * @throws {SluiceError} SLUICE_QUERY_PARAMETERS
  */
 export function readParameters (schema, given, now = nowNs()) {
-  const times = Object.fromEntries(TIMES.filter(name => name in schema.properties).map(name => [name, timeOf(schema.properties[name].title, given[name])]))
-  const rest = { type: schema.type, properties: Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !TIMES.includes(name))) }
-  const { windowMinutes, bucketHours: hours, ...read } = readTyped(rest, given)
+  const { type, properties } = schema
+  const asked = TIMES.filter(name => name in properties)
+  const times = Object.fromEntries(asked.map(name => [name, timeOf(properties[name].title, given[name])]))
+  const others = Object.fromEntries(Object.entries(properties).filter(([name]) => !TIMES.includes(name)))
+  const { windowMinutes, bucketHours: hours, ...read } = readTyped({ type, properties: others }, given)
   const window = BigInt(Math.round(windowMinutes * MINUTE_NS))
   const to = times.to ?? (times.at === undefined ? now : times.at + window)
   const from = times.from ?? (times.at ?? to) - window
   if (from >= to) {
-    throw new SluiceError('SLUICE_QUERY_PARAMETERS', `The range starts at ${formatTime(from)}, which is not before its end at ${formatTime(to)}.`, { fix: 'Give an earlier start or a later end.' })
+    throw new SluiceError(
+      'SLUICE_QUERY_PARAMETERS',
+      `The range starts at ${formatTime(from)}, which is not before its end at ${formatTime(to)}.`,
+      { fix: 'Give an earlier start or a later end.' }
+    )
   }
   return { ...read, ...times, from, to, ...hours !== undefined && { bucketNs: BigInt(Math.ceil(hours * HOUR_NS)) } }
 }
@@ -99,7 +104,10 @@ export function readTyped (schema, given) {
     return readOptions(schema, given)
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
-    throw new SluiceError('SLUICE_QUERY_PARAMETERS', `The query cannot be run as asked: ${message}`, { cause: error, fix: 'Correct it in the form or in msg.query.' })
+    throw new SluiceError('SLUICE_QUERY_PARAMETERS', `The query cannot be run: ${message}`, {
+      cause: error,
+      fix: 'Correct it in the form or in msg.query.'
+    })
   }
 }
 

@@ -6,19 +6,19 @@ import { readParameters, readTyped } from './parameters.js'
 
 /** @typedef {import('./index.js').Row} Row */
 
-/** How the result of any query is handed on. */
+/** How the result of any query is returned. */
 export const resultProperties = {
   times: {
     type: 'string',
     title: 'Times',
-    description: 'iso: texts with nine decimals, which survive JSON. bigint: nanoseconds since 1970 as BigInt. Both are exact.',
+    description: 'iso: text with nine decimals, which survives JSON. bigint: nanoseconds since 1970 as BigInt. Both are exact.',
     enum: ['iso', 'bigint'],
     default: 'iso'
   },
   limit: {
     type: 'integer',
     title: 'Limit',
-    description: 'A query ends after this many rows, and says so: more would choke the editor and fill the memory of what comes after.',
+    description: 'A query ends after this many rows, and reports it: more would overload the editor and fill the memory.',
     minimum: 1,
     maximum: 1_000_000_000,
     default: 100_000,
@@ -27,7 +27,7 @@ export const resultProperties = {
   pageRows: {
     type: 'integer',
     title: 'Page',
-    description: 'Most rows of one message.',
+    description: 'The most rows in one message.',
     minimum: 10,
     maximum: PAGE_ROWS,
     default: 1000,
@@ -44,14 +44,16 @@ export const resultProperties = {
  */
 
 /**
- * Runs a query. The database is read on as pages are taken. The last page comes as such; of nothing there is one empty page.
+ * Runs a query. The database is read as pages are consumed. The last page is marked; an empty result is one empty page.
  * @param {import('../databases/reader.js').Reader} reader
  * @param {{name: string, [parameter: string]: unknown}} query
  * @param {{signal?: AbortSignal, times?: 'iso'|'bigint', limit?: number, pageRows?: number, now?: bigint}} [options]
  * @returns {AsyncGenerator<Page, void, void>}
  * @throws {SluiceError} SLUICE_QUERY_NAME, SLUICE_QUERY_PARAMETERS
  */
-export async function * run (reader, { name, ...given }, { signal, times = 'bigint', limit = resultProperties.limit.default, pageRows = resultProperties.pageRows.default, now } = {}) {
+export async function * run (reader, { name, ...given }, options = {}) {
+  const { signal, times = 'bigint', now } = options
+  const { limit = resultProperties.limit.default, pageRows = resultProperties.pageRows.default } = options
   const query = queryNamed(name)
   const parameters = readParameters(query.schema, given, now)
   const shown = times === 'iso' ? withTexts : (/** @type {Row[]} */ rows) => rows
@@ -79,7 +81,7 @@ export async function * run (reader, { name, ...given }, { signal, times = 'bigi
 }
 
 /**
- * @param {object} given  other keys are left alone
+ * @param {object} given  other keys are ignored
  * @returns {{times: 'iso'|'bigint', limit: number, pageRows: number}}
  * @throws {SluiceError} SLUICE_QUERY_PARAMETERS
  */
@@ -89,7 +91,9 @@ export function readResultOptions (given) {
 
 /** @param {string} name @throws {SluiceError} SLUICE_QUERY_NAME */
 export function queryNamed (name) {
-  if (!Object.hasOwn(queries, name)) throw new SluiceError('SLUICE_QUERY_NAME', `There is no query "${name}".`, { fix: `Use ${Object.keys(queries).join(', ')}.` })
+  if (!Object.hasOwn(queries, name)) {
+    throw new SluiceError('SLUICE_QUERY_NAME', `There is no query "${name}".`, { fix: `Use ${Object.keys(queries).join(', ')}.` })
+  }
   return queries[name]
 }
 

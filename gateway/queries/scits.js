@@ -3,8 +3,7 @@ import { bucketHours, range, sensors } from './parameters.js'
 
 /**
  * The five queries of SciTS (Mostafa, Wehbi, Chilingaryan and Kopmann, "SciTS: A Benchmark for Time-Series Databases in Scientific
- * Experiments and
- * Industrial Internet of Things"), by what they are for.
+ * Experiments and Industrial Internet of Things"), by their purpose.
  *
  * @typedef {import('./index.js').Query} Query
  */
@@ -27,12 +26,26 @@ export const outOfRange = {
       sensors: { ...sensors, maxItems: 1 },
       ...range,
       bucketHours,
-      lower: { type: 'number', title: 'Lower limit', description: 'An interval is out of range when a value in it is below. Empty: no lower limit.', default: null },
-      upper: { type: 'number', title: 'Upper limit', description: 'An interval is out of range when a value in it is above. Empty: no upper limit.', default: null }
+      lower: {
+        type: 'number',
+        title: 'Lower limit',
+        description: 'An interval is out of range when a value in it is below. Empty: no lower limit.',
+        default: null
+      },
+      upper: {
+        type: 'number',
+        title: 'Upper limit',
+        description: 'An interval is out of range when a value in it is above. Empty: no upper limit.',
+        default: null
+      }
     }
   },
   async * read (reader, { sensors: names, from, to, bucketNs, lower, upper }, { signal }) {
-    if (lower === null && upper === null) throw new SluiceError('SLUICE_QUERY_PARAMETERS', 'A query for intervals out of range has no limits.', { fix: 'Give a lower or an upper limit, or both.' })
+    if (lower === null && upper === null) {
+      throw new SluiceError('SLUICE_QUERY_PARAMETERS', 'A query for intervals out of range has no limits.', {
+        fix: 'Give a lower or an upper limit, or both.'
+      })
+    }
     const summaries = await reader.summaries({ sensors: names, from, to, bucketNs, statistics: ['min', 'max'], signal })
     yield summaries.filter(({ min, max }) => (lower !== null && Number(min) < lower) || (upper !== null && Number(max) > upper))
   }
@@ -62,7 +75,9 @@ export const difference = {
   schema: { type: 'object', properties: { sensors: { ...sensors, minItems: 2, maxItems: 2 }, ...range, bucketHours } },
   async * read (reader, { sensors: [first, second], from, to, bucketNs }, { signal }) {
     const means = await reader.summaries({ sensors: unique([first, second]), from, to, bucketNs, statistics: ['mean'], signal })
-    const of = (/** @type {string} */ sensor) => new Map(means.filter(each => each.sensor === sensor).map(({ time, mean: value }) => [time, Number(value)]))
+    const of = (/** @type {string} */ name) => {
+      return new Map(means.filter(({ sensor }) => sensor === name).map(({ time, mean: value }) => [time, Number(value)]))
+    }
     const others = of(second)
     yield [...of(first)].flatMap(([time, value]) => {
       const other = others.get(time)

@@ -1,7 +1,6 @@
 /**
- * The array types of Sparkplug 3.0 (chapter 6.4): packed little-endian in `bytes_value`; booleans as a count of 32 bits and then bits, the
- * first in the highest; texts each
- * with a zero byte behind it.
+ * The array types of Sparkplug 3.0 (chapter 6.4): packed little-endian in `bytes_value`; booleans as a 32-bit count and then bits, the
+ * first the highest; strings each followed by a zero byte.
  *
  * @typedef {(bytes: Uint8Array) => unknown[]|undefined} ReadArray  undefined where the bytes are not such an array
  */

@@ -3,13 +3,13 @@ import { SluiceError } from '../base/errors.js'
 import { PayloadSchema } from './sparkplug_b_pb.js'
 
 /**
- * Payloads as bytes: Google Protocol Buffers, by the code that tools/generate-sparkplug.js makes of sparkplug_b.proto. What is 64 bits wide
- * is a bigint.
+ * Payloads as bytes: Google Protocol Buffers, by the code that tools/generate-sparkplug.js generates from sparkplug_b.proto. 64-bit values
+ * are bigints.
  *
  * @typedef {import('./sparkplug_b_pb.js').Payload} Payload
  * @typedef {import('./sparkplug_b_pb.js').Payload_Metric} Metric
- * @typedef {import('@bufbuild/protobuf').MessageInitShape<typeof PayloadSchema>} PayloadParts  with `timestamp` in ms since 1970
- * @typedef {import('@bufbuild/protobuf').MessageInitShape<typeof import('./sparkplug_b_pb.js').Payload_MetricSchema>} MetricParts
+ * @typedef {import('@bufbuild/protobuf').MessageInitShape<typeof PayloadSchema>} PayloadInit  with `timestamp` in ms since 1970
+ * @typedef {import('@bufbuild/protobuf').MessageInitShape<typeof import('./sparkplug_b_pb.js').Payload_MetricSchema>} MetricInit
  */
 
 export const REBIRTH = 'Node Control/Rebirth'
@@ -27,9 +27,9 @@ const STRING = 12
 const QUALITIES = new Map([[0, 'bad'], [500, 'stale']])
 const BAD = 0
 
-/** @param {PayloadParts} parts @returns {Buffer} */
-export function encodePayload (parts) {
-  const bytes = toBinary(PayloadSchema, create(PayloadSchema, parts))
+/** @param {PayloadInit} payload @returns {Buffer} */
+export function encodePayload (payload) {
+  const bytes = toBinary(PayloadSchema, create(PayloadSchema, payload))
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
@@ -41,12 +41,14 @@ export function decodePayload (bytes) {
   } catch (error) {
     throw new SluiceError('SLUICE_SPARKPLUG', `The payload is not Sparkplug B: ${/** @type {Error} */ (error).message}.`, { cause: error })
   }
-  if (payload.uuid === COMPRESSED) throw new SluiceError('SLUICE_SPARKPLUG', 'The payload is compressed.', { fix: 'Have the node send it as it is.' })
+  if (payload.uuid === COMPRESSED) {
+    throw new SluiceError('SLUICE_SPARKPLUG', 'The payload is compressed.', { fix: 'Have the node send it uncompressed.' })
+  }
   return payload
 }
 
 /**
- * A message's field, or undefined where the bytes do not hold it: read from the message itself, it would be 0.
+ * A message's field, or undefined where the bytes do not contain it: read from the message itself, it would be 0.
  * @template {object} Message @template {keyof Message} Key
  * @param {Message} message @param {Key} key @returns {Message[Key]|undefined}
  */
@@ -64,10 +66,13 @@ export function nsOf (ms) {
   return ms * NS_PER_MS
 }
 
-/** The command that asks a node for its births. @param {bigint} ns  now */
+/** The command that requests a node's births. @param {bigint} ns  now */
 export function encodeRebirthCommand (ns) {
   const timestamp = msOf(ns)
-  return encodePayload({ timestamp, metrics: [{ name: REBIRTH, timestamp, datatype: BOOLEAN, value: { case: 'booleanValue', value: true } }] })
+  return encodePayload({
+    timestamp,
+    metrics: [{ name: REBIRTH, timestamp, datatype: BOOLEAN, value: { case: 'booleanValue', value: true } }]
+  })
 }
 
 /** @param {Payload} command */
@@ -75,12 +80,12 @@ export function asksForRebirth ({ metrics }) {
   return metrics.some(({ name, value }) => name === REBIRTH && value.case === 'booleanValue' && value.value)
 }
 
-/** @param {string|undefined} unit @returns {MetricParts['properties']} */
+/** @param {string|undefined} unit @returns {MetricInit['properties']} */
 export function unitProperty (unit) {
   return unit ? { keys: ['engUnit'], values: [{ type: STRING, value: { case: 'stringValue', value: unit } }] } : undefined
 }
 
-/** @returns {MetricParts['properties']} */
+/** @returns {MetricInit['properties']} */
 export function badProperty () {
   return { keys: ['Quality'], values: [{ type: INT32, value: { case: 'intValue', value: BAD } }] }
 }
@@ -92,8 +97,8 @@ export function unitOf (metric) {
 }
 
 /**
- * Why a value is not good, by its property `Quality`. Beside the three codes of the specification, Ignition's are understood: their highest
- * bit says bad, those of OPC are good from 192.
+ * Why a value is not good, from its property `Quality`. Besides the three codes of the specification, Ignition's are understood: their
+ * highest bit means bad, OPC's are good from 192.
  * @param {Metric} metric
  * @returns {string|undefined}
  */

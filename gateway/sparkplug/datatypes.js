@@ -2,9 +2,9 @@ import { types } from 'node:util'
 import * as arrays from './arrays.js'
 
 /**
- * Sparkplug's data types, by number: what the value of a metric is as the value of a field, and back. Numbers come in `int_value` or
- * `long_value`, and negative ones in two's complement of 8,
- * 16, 32 or 64 bits: programs differ, so all of it is read. Written is what the specification says (3.0, chapter 6.4).
+ * Sparkplug's data types, by number: converts a metric's value to a field's and back. Numbers come in `int_value` or `long_value`, negative
+ * ones in two's complement of 8, 16, 32 or 64 bits: programs differ, so all variants are read. What is written follows the specification
+ * (3.0, chapter 6.4).
  *
  * @typedef {import('../batch/batch.js').FieldType} FieldType
  * @typedef {import('./sparkplug_b_pb.js').Payload_Metric} Metric
@@ -14,11 +14,11 @@ import * as arrays from './arrays.js'
  * @property {string} name
  * @property {FieldType} field
  * @property {string} [unit]
- * @property {boolean} [isArray]  of such fields
- * @property {(value: Value) => unknown} read  the field's value, or the array's elements; Bad where it cannot be one
+ * @property {boolean} [isArray]  of elements of `field`
+ * @property {(value: Value) => unknown} read  the field's value, or the array's elements; Bad where it is not one
  */
 
-/** What a value that cannot be stored reads as. */
+/** What a value that cannot be stored is read as. */
 export class Bad {
   /** @param {string} reason */
   constructor (reason) { this.reason = reason }
@@ -67,8 +67,7 @@ export const DATATYPES = new Map([
 export const DATATYPE_OF = { float64: 10, float32: 9, int64: 4, int32: 3, int16: 2, uint16: 6, bool: 11, string: 12, bytes: 17 }
 
 /**
- * A field's value as that of a metric. Nothing keeps a flow from putting other things than texts and bytes into their columns: these go as
- * text.
+ * A field's value as a metric's. A flow can put values of other types into text and bytes columns: these are sent as text.
  * @type {Record<FieldType, (value: any) => Value>}
  */
 export const WRITE = {
@@ -111,7 +110,7 @@ function readUnsigned (value, above) {
   return whole < above ? whole : OUT_OF_RANGE
 }
 
-/** Exact below 2^53, which is all that the callers let pass. @param {Value} value @param {boolean} isSigned @returns {number|undefined} */
+/** Exact below 2^53, beyond which callers refuse it. @param {Value} value @param {boolean} isSigned @returns {number|undefined} */
 function wholeOf (value, isSigned) {
   if (value.case === 'intValue') return isSigned ? value.value | 0 : value.value
   if (value.case === 'longValue') return Number(isSigned ? BigInt.asIntN(64, value.value) : value.value)
@@ -165,7 +164,7 @@ function array (name, field, unpack, convert, unit) {
   }
 }
 
-/** Of 64 bits without a sign, a field holds 63. @param {bigint} value */
+/** A field holds 63 of 64 unsigned bits. @param {bigint} value */
 function fitting (value) {
   return BigInt.asIntN(64, value) === value ? value : OUT_OF_RANGE
 }

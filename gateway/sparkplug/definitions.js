@@ -10,9 +10,9 @@ import { DATATYPES } from './datatypes.js'
  * @property {string} name
  * @property {import('./datatypes.js').Datatype} datatype
  * @property {string} [unit]
- * @property {string[]} fields  the names of its fields: its own, or of an array those of the elements it had last
+ * @property {string[]} fields  the names of its fields: its own, or for an array those of its latest elements
  *
- * @typedef {Definition|string|null} Meaning  of a metric that is not stored the reason; null where nobody misses it
+ * @typedef {Definition|string|null} Meaning  the reason where a metric is not stored; null where that need not be reported
  */
 
 export const MAX_METRICS = 10_000
@@ -20,7 +20,7 @@ export const MAX_METRICS = 10_000
 const DATASET = 16
 const TEMPLATE = 19
 
-/** What a birth says of the metrics of a node or device. */
+/** How a birth defines the metrics of a node or device. */
 export class Definitions {
   /** @type {Map<string, {code: number, meaning: Meaning}>} */
   #byName = new Map()
@@ -29,7 +29,7 @@ export class Definitions {
 
   get size () { return this.#byName.size }
 
-  /** @param {Metric} metric  of a birth @returns {string|null} why it was not taken */
+  /** @param {Metric} metric  of a birth @returns {string|null} why it was refused */
   add (metric) {
     const { name, datatype: code } = metric
     const alias = given(metric, 'alias')
@@ -41,20 +41,22 @@ export class Definitions {
     return null
   }
 
-  /** @param {Metric} metric  of a birth or of data that agrees with it @returns {Meaning} */
+  /** @param {Metric} metric  of a birth or of matching data @returns {Meaning} */
   find (metric) {
     return this.#byName.get(this.#nameOf(metric))?.meaning ?? null
   }
 
-  /** @param {Metric} metric  of data @returns {string|null} how it does not agree with the birth */
+  /** @param {Metric} metric  of data @returns {string|null} how it differs from the birth */
   disagreement (metric) {
     const { name, datatype } = metric
     const known = this.#byName.get(this.#nameOf(metric))
-    if (!known) return `its birth knows no ${name ? `metric ${quoted(name)}` : `alias ${given(metric, 'alias')}`}: a rebirth was asked for`
-    return datatype !== 0 && datatype !== known.code ? `its metric ${quoted(this.#nameOf(metric))} has the data type ${datatype}, ${known.code} in its birth: a rebirth was asked for` : null
+    if (!known) return `its birth has no ${name ? `metric ${quoted(name)}` : `alias ${given(metric, 'alias')}`}: a rebirth was requested`
+    if (datatype === 0 || datatype === known.code) return null
+    const metricName = quoted(this.#nameOf(metric))
+    return `its metric ${metricName} has the data type ${datatype}, ${known.code} in its birth: a rebirth was requested`
   }
 
-  /** Those that are stored. @returns {Definition[]} */
+  /** The metrics that are stored. @returns {Definition[]} */
   values () {
     return Array.from(this.#byName.values(), ({ meaning }) => meaning).filter(meaning => meaning !== null && typeof meaning === 'object')
   }
@@ -73,9 +75,13 @@ function meaningOf (metric, name, code) {
   if (isTransient || isDefinition || name === BD_SEQ || name.startsWith('Node Control/') || name.startsWith('Device Control/')) return null
   const fault = nameFault(name)
   if (fault) return `its metric ${quoted(name)} ${fault}`
-  if (code === DATASET || code === TEMPLATE) return `its metric ${quoted(name)} is a ${code === DATASET ? 'DataSet' : 'Template'}: only single values and arrays are stored`
+  if (code === DATASET || code === TEMPLATE) {
+    return `its metric ${quoted(name)} is a ${code === DATASET ? 'DataSet' : 'Template'}: only single values and arrays are stored`
+  }
   const datatype = DATATYPES.get(code)
   if (!datatype) return `its metric ${quoted(name)} has the unknown data type ${code}`
-  if (name === QUALITY_FIELD && datatype.field !== 'string') return `its metric "${name}" is a ${datatype.name}: the name is kept for why values are missing`
+  if (name === QUALITY_FIELD && datatype.field !== 'string') {
+    return `its metric "${name}" is a ${datatype.name}: the name is reserved for why values are missing`
+  }
   return { name, datatype, unit: datatype.unit ?? unitOf(metric), fields: datatype.isArray ? [] : [name] }
 }

@@ -5,36 +5,36 @@ import { DATATYPE_OF, WRITE } from './datatypes.js'
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
  * @typedef {import('../batch/batch.js').FieldType} FieldType
- * @typedef {import('./codec.js').MetricParts} MetricParts
+ * @typedef {import('./codec.js').MetricInit} MetricInit
  *
- * @typedef {object} Known
+ * @typedef {object} KnownMetric
  * @property {bigint} alias
  * @property {FieldType} type
  * @property {string|undefined} unit
- * @property {MetricParts|null} last  the metric that told its last value
+ * @property {MetricInit|null} last  the metric with its last value
  *
- * @typedef {{metrics: MetricParts[], rows: number}} Portion  of a batch: a payload's metrics, and how many rows they are
+ * @typedef {{metrics: MetricInit[], rows: number}} Portion  of a batch: a payload's metrics, and how many rows they hold
  */
 
-/** A payload ends with the row in which it reaches this. */
-const ENOUGH_BYTES = 32 * 1024
+/** A payload ends with the row in which it reaches this size. */
+const PAYLOAD_BYTES = 32 * 1024
 /** Of alias, time, kind and lengths. */
 const BYTES_PER_METRIC = 24
 
 /**
- * One device of an edge node: the metrics that the fields of its batches have become, and their last values. A missing value with a quality
- * is null and bad; one without was just not read, and is not told.
- * The row's text of the quality is a metric like others, told where there is one, and as null in the first row without.
+ * One device of an edge node: a metric for each field of its batches, with its last value. A missing value with a quality is sent as null
+ * and bad; one without was simply not read, and is not sent. The row's quality text is a metric like others: sent where there is one, and
+ * as null in the first row without.
  */
 export class EdgeDevice {
-  /** Whether its listeners know of all its metrics. */
+  /** Whether its latest birth names all its metrics. */
   isBorn = false
-  /** @type {Map<string, Known>} */
+  /** @type {Map<string, KnownMetric>} */
   #known = new Map()
   #takeAlias
   #showsQuality = false
 
-  /** @param {() => bigint|null} takeAlias  one that no other metric of the edge node has; null where there are no more */
+  /** @param {() => bigint|null} takeAlias  unique within the edge node; null where there are no more */
   constructor (takeAlias) {
     this.#takeAlias = takeAlias
   }
@@ -42,9 +42,9 @@ export class EdgeDevice {
   get size () { return this.#known.size }
 
   /**
-   * Makes metrics of the fields that are new, or of another type or unit than before.
+   * Creates metrics for fields that are new, or whose type or unit has changed.
    * @param {Batch} batch
-   * @returns {number} fields there is no alias for: they are not sent
+   * @returns {number} fields without an alias: they are not sent
    */
   learn ({ fields }) {
     let left = 0
@@ -77,7 +77,7 @@ export class EdgeDevice {
     if (quality) quality.last = qualityMetric(quality, batch.time[lastRow], reasonAt(lastRow))
   }
 
-  /** All its metrics, by name, with their last values. @param {bigint} ns  the time of those that never had one @returns {MetricParts[]} */
+  /** All its metrics, by name, with their last values. @param {bigint} ns  the time of those without a value yet @returns {MetricInit[]} */
   birth (ns) {
     return Array.from(this.#known, ([name, { alias, type, unit, last }]) => {
       const { timestamp, isNull, value, properties } = last ?? { timestamp: msOf(ns), isNull: true }
@@ -114,7 +114,7 @@ export class EdgeDevice {
       }
       if (!isHistorical) this.#showsQuality = reason !== undefined
       portion.rows++
-      if (bytes < ENOUGH_BYTES) continue
+      if (bytes < PAYLOAD_BYTES) continue
       yield portion
       portion = { metrics: [], rows: 0 }
       bytes = 0
@@ -138,26 +138,27 @@ function reasonsOf (batch) {
 }
 
 /**
- * @param {Known} known
+ * @param {KnownMetric} known
  * @param {Batch} batch
  * @param {number} field
  * @param {number} row
  * @param {string|undefined} reason
- * @returns {MetricParts|null}
+ * @returns {MetricInit|null}
  */
 function metricOf ({ alias, type }, batch, field, row, reason) {
   const value = batch.value(field, row)
   if (value === undefined && reason === undefined) return null
   const timestamp = msOf(batch.time[row])
-  return value === undefined ? { alias, timestamp, isNull: true, properties: badProperty() } : { alias, timestamp, value: WRITE[type](value) }
+  if (value === undefined) return { alias, timestamp, isNull: true, properties: badProperty() }
+  return { alias, timestamp, value: WRITE[type](value) }
 }
 
-/** @param {Known} known @param {bigint} ns @param {string|undefined} reason @returns {MetricParts} */
+/** @param {KnownMetric} known @param {bigint} ns @param {string|undefined} reason @returns {MetricInit} */
 function qualityMetric ({ alias }, ns, reason) {
   return { alias, timestamp: msOf(ns), ...(reason === undefined ? { isNull: true } : { value: WRITE.string(reason) }) }
 }
 
-/** @param {MetricParts} metric */
+/** @param {MetricInit} metric */
 function lengthOf ({ value }) {
   return value?.case === 'stringValue' || value?.case === 'bytesValue' ? value.value.length : 0
 }

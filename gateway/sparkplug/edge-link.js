@@ -13,15 +13,15 @@ import { stateTopic, topicOf } from './topic.js'
  * @property {string} clientId
  * @property {string} groupId
  * @property {string} nodeId
- * @property {string} [deviceId]  of all batches; else each is of the device named as its source
- * @property {string} [primaryHostId]  only while this host application says that it is online is anything published
- * @property {number} [mostHeldValues]
- * @property {string} bdSeqFile  keeps the number of the last session
+ * @property {string} [deviceId]  of all batches; default: each belongs to the device named like its source
+ * @property {string} [primaryHostId]  publishes only while this host application reports that it is online
+ * @property {number} [maxHeldValues]
+ * @property {string} bdSeqFile  stores the number of the last session
  * @property {import('../base/log.js').Log} log
  */
 
-/** What waits in the socket before batches are held. */
-const ENOUGH_WAITING_BYTES = 1024 * 1024
+/** With more waiting in the socket, batches are held back. */
+const MAX_WAITING_BYTES = 1024 * 1024
 
 /** @param {EdgeOptions} options */
 export async function openEdge (options) {
@@ -36,15 +36,15 @@ export async function openEdge (options) {
 }
 
 /**
- * An edge node on its own connection, whose will is its death. Each attempt to connect is a session of its own: they are counted 0 … 255,
- * over restarts too.
+ * An edge node on its own connection, whose will is its death. Each attempt to connect is a new session, numbered 0 … 255, also across
+ * restarts.
  */
 class EdgeLink {
   #options
   #bdSeq
   #edge
   #connection
-  /** What the primary host said last. @type {{online: boolean, timestamp: number}} */
+  /** The primary host's last state. @type {{online: boolean, timestamp: number}} */
   #host = { online: false, timestamp: 0 }
   #isSubscribed = false
   #isClosed = false
@@ -53,17 +53,17 @@ class EdgeLink {
   constructor (options, lastBdSeq) {
     this.#options = options
     this.#bdSeq = next(lastBdSeq)
-    const { broker, clientId, groupId, nodeId, deviceId, mostHeldValues, log } = options
+    const { broker, clientId, groupId, nodeId, deviceId, maxHeldValues, log } = options
     this.#connection = connect(broker, { clientId, will: this.#will(), log })
     const { client } = this.#connection
     this.#edge = new SparkplugEdge({
       groupId,
       nodeId,
       deviceId,
-      mostHeldValues,
+      maxHeldValues,
       outlet: {
         publish: (topic, payload) => { client.publish(topic, payload, { qos: 0 }) },
-        hasRoom: () => client.stream.writableLength < ENOUGH_WAITING_BYTES
+        hasRoom: () => client.stream.writableLength < MAX_WAITING_BYTES
       }
     })
     client.on('reconnect', () => {
@@ -73,7 +73,7 @@ class EdgeLink {
     client.on('connect', () => this.#connected())
     client.on('close', () => {
       this.#isSubscribed = false
-      this.#host.online = false // until it says so again: its state is retained
+      this.#host.online = false // until it reports so again: its state is retained
       this.#edge.end()
     })
     client.on('message', (topic, payload) => this.#receive(topic, payload))
@@ -94,10 +94,10 @@ class EdgeLink {
     }
   }
 
-  /** Says that the node is dead, and ends its connection. */
+  /** Publishes the node's death, and ends its connection. */
   async close () {
     this.#isClosed = true
-    this.#sayDeath()
+    this.#publishDeath()
     await this.#connection.close()
   }
 
@@ -106,7 +106,8 @@ class EdgeLink {
     const { groupId, nodeId, primaryHostId, bdSeqFile, log } = this.#options
     const bdSeq = this.#bdSeq
     const isCurrent = () => bdSeq === this.#bdSeq && client.connected
-    const warn = (/** @type {unknown} */ error) => { if (isCurrent()) log.warn(describe(error)) } // without commands or the file, samples are sent all the same
+    // Without commands or the file, samples are sent nevertheless.
+    const warn = (/** @type {unknown} */ error) => isCurrent() && log.warn(describe(error))
     client.stream.on('drain', () => this.#edge.drained())
     const topics = [topicOf({ type: 'NCMD', groupId, nodeId }), ...(primaryHostId ? [stateTopic(primaryHostId)] : [])]
     await replaceFile(bdSeqFile, `${bdSeq}\n`).catch(warn)
@@ -123,22 +124,22 @@ class EdgeLink {
   /** @param {string} topic @param {Buffer} payload */
   #receive (topic, payload) {
     const { primaryHostId } = this.#options
-    if (primaryHostId && topic === stateTopic(primaryHostId)) this.#hear(payload)
+    if (primaryHostId && topic === stateTopic(primaryHostId)) this.#hostState(payload)
     else this.#edge.command(payload)
   }
 
-  /** The state of the primary host: an older one than is known does not count (specification 3.0, chapter 5). @param {Buffer} payload */
-  #hear (payload) {
+  /** The state of the primary host: one older than the last does not count (specification 3.0, chapter 5). @param {Buffer} payload */
+  #hostState (payload) {
     const state = stateOf(payload)
     if (!state || state.timestamp < this.#host.timestamp) return
     this.#host = state
     if (state.online) return this.#begin()
     if (!this.#edge.isOnline) return
-    this.#sayDeath()
+    this.#publishDeath()
     this.#connection.client.end(() => { if (!this.#isClosed) this.#connection.client.reconnect() })
   }
 
-  #sayDeath () {
+  #publishDeath () {
     if (!this.#edge.isOnline) return
     const { topic, payload } = this.#will()
     this.#edge.end()
@@ -147,7 +148,12 @@ class EdgeLink {
 
   #will () {
     const { groupId, nodeId } = this.#options
-    return { topic: topicOf({ type: 'NDEATH', groupId, nodeId }), payload: encodeDeath(BigInt(this.#bdSeq), nowNs()), qos: /** @type {const} */ (1), retain: false }
+    return {
+      topic: topicOf({ type: 'NDEATH', groupId, nodeId }),
+      payload: encodeDeath(BigInt(this.#bdSeq), nowNs()),
+      qos: /** @type {const} */ (1),
+      retain: false
+    }
   }
 }
 

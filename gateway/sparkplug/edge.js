@@ -6,10 +6,10 @@ import { topicOf } from './topic.js'
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
- * @typedef {import('./codec.js').MetricParts} MetricParts
+ * @typedef {import('./codec.js').MetricInit} MetricInit
  * @typedef {import('./topic.js').Topic} Topic
- * @typedef {{publish: (topic: string, payload: Buffer) => void, hasRoom: () => boolean}} Outlet  publishes with QoS 0, not retained;
- *   `hasRoom`: while false, nothing is given to it
+ * @typedef {{publish: (topic: string, payload: Buffer) => void, hasRoom: () => boolean}} Outlet  publishes with QoS 0, not retained; while
+ *   `hasRoom` returns false, it gets nothing
  */
 
 const INT64 = 4
@@ -22,17 +22,16 @@ const MAX_DEVICES = 10_000
 const NOT_IN_TOPICS = /[/+#]/g
 
 /**
- * What an edge node of Sparkplug 3.0 says, each source of batches being a device of it. It knows nothing of MQTT: who owns the connection
- * calls
+ * What an edge node of Sparkplug 3.0 publishes, each source of batches being one of its devices. It knows nothing of MQTT: the owner of the
+ * connection calls
  *
  * - `begin(bdSeq)` once the broker holds the will `encodeDeath(bdSeq, now)` and commands are subscribed to, and `end()` when the connection
  *   is lost or about to be ended;
- * - `command(payload)` for what comes on the topic of its NCMD;
+ * - `command(payload)` for each message on its NCMD topic;
  * - `drained()` when the outlet has room again.
  *
- * What comes meanwhile is held up to `mostHeldValues` and sent marked historical; the oldest beyond are dropped and counted. Sparkplug
- * counts time in milliseconds and sends with QoS 0: what was under way
- * when a connection breaks is lost.
+ * In between, up to `maxHeldValues` are held and later sent as historical; the oldest beyond are dropped and counted. Sparkplug counts time
+ * in milliseconds and sends with QoS 0: messages under way when a connection breaks are lost.
  */
 export class SparkplugEdge {
   /** In values. `refused`: with a time before 1970, or fields beyond the limits */
@@ -46,7 +45,7 @@ export class SparkplugEdge {
   /** By id. @type {Map<string, EdgeDevice>} */
   #devices = new Map()
   #metrics = 0
-  /** Of the session; null while there is none. @type {bigint|null} */
+  /** Of the session; null without one. @type {bigint|null} */
   #bdSeq = null
   #seq = 0
 
@@ -54,31 +53,37 @@ export class SparkplugEdge {
    * @param {object} options
    * @param {string} options.groupId
    * @param {string} options.nodeId
-   * @param {string} [options.deviceId]  of all batches; else each is of the device named as its source
+   * @param {string} [options.deviceId]  of all batches; default: each belongs to the device named like its source
    * @param {Outlet} options.outlet
-   * @param {number} [options.mostHeldValues]
+   * @param {number} [options.maxHeldValues]
    * @param {() => bigint} [options.now]  nanoseconds since 1970
    */
-  constructor ({ groupId, nodeId, deviceId, outlet, mostHeldValues = 100_000, now = nowNs }) {
+  constructor ({ groupId, nodeId, deviceId, outlet, maxHeldValues = 100_000, now = nowNs }) {
     this.#groupId = groupId
     this.#nodeId = nodeId
     this.#deviceId = deviceId
     this.#outlet = outlet
     this.#now = now
-    this.#held = new HeldBatches(mostHeldValues)
+    this.#held = new HeldBatches(maxHeldValues)
   }
 
   get isOnline () { return this.#bdSeq !== null }
 
   /** For status and stats. */
   get state () {
-    return { devices: this.#devices.size, metrics: this.#metrics, heldValues: this.#held.values, droppedValues: this.#held.droppedValues, ...this.counters }
+    return {
+      devices: this.#devices.size,
+      metrics: this.#metrics,
+      heldValues: this.#held.values,
+      droppedValues: this.#held.droppedValues,
+      ...this.counters
+    }
   }
 
   /** @param {bigint} bdSeq  of the session that begins */
   begin (bdSeq) {
     this.#bdSeq = bdSeq
-    this.#tellBirths()
+    this.#publishBirths()
     this.drained()
   }
 
@@ -89,9 +94,9 @@ export class SparkplugEdge {
   /** Never throws for what is in the bytes. @param {Uint8Array} bytes */
   command (bytes) {
     try {
-      if (this.isOnline && asksForRebirth(decodePayload(bytes))) this.#tellBirths()
+      if (this.isOnline && asksForRebirth(decodePayload(bytes))) this.#publishBirths()
     } catch {
-      // someone sent what is no command
+      // not a command
     }
   }
 
@@ -129,11 +134,11 @@ export class SparkplugEdge {
     let from = 0
     if (!device.isBorn) {
       if (!isHistorical) {
-        device.remember(batch, 0) // a birth tells values
+        device.remember(batch, 0) // a birth has values
         this.counters.sent += batch.fields.length
         from = 1
       }
-      this.#tellBirth(id, device)
+      this.#publishBirth(id, device)
     }
     for (const { metrics, rows } of device.portions(batch, { from, isHistorical })) {
       this.#publish('DDATA', id, metrics)
@@ -147,24 +152,24 @@ export class SparkplugEdge {
     if (!isHistorical) device.remember(batch, batch.rows - 1)
   }
 
-  #tellBirths () {
+  #publishBirths () {
     const timestamp = msOf(this.#now())
     this.#seq = 0
     this.#publish('NBIRTH', undefined, [
       bdSeqMetric(/** @type {bigint} */ (this.#bdSeq), timestamp),
       { name: REBIRTH, timestamp, datatype: BOOLEAN, value: { case: 'booleanValue', value: false } }
     ])
-    for (const [id, device] of this.#devices) this.#tellBirth(id, device)
+    for (const [id, device] of this.#devices) this.#publishBirth(id, device)
   }
 
   /** @param {string} id @param {EdgeDevice} device */
-  #tellBirth (id, device) {
+  #publishBirth (id, device) {
     this.#publish('DBIRTH', id, device.birth(this.#now()))
     device.isBorn = true
     this.counters.births++
   }
 
-  /** @param {Topic['type']} type @param {string|undefined} deviceId @param {MetricParts[]} metrics */
+  /** @param {Topic['type']} type @param {string|undefined} deviceId @param {MetricInit[]} metrics */
   #publish (type, deviceId, metrics) {
     const topic = topicOf({ type, groupId: this.#groupId, nodeId: this.#nodeId, deviceId })
     this.#outlet.publish(topic, encodePayload({ timestamp: msOf(this.#now()), seq: BigInt(this.#seq), metrics }))
@@ -196,13 +201,17 @@ export class SparkplugEdge {
   }
 }
 
-/** What the broker says once the session is lost, and the edge node itself where it ends it. @param {bigint} bdSeq @param {bigint} ns */
+/**
+ * Published by the broker when the session is lost, and by the edge node itself when it ends it.
+ * @param {bigint} bdSeq
+ * @param {bigint} ns
+ */
 export function encodeDeath (bdSeq, ns) {
   const timestamp = msOf(ns)
   return encodePayload({ timestamp, metrics: [bdSeqMetric(bdSeq, timestamp)] })
 }
 
-/** @param {bigint} bdSeq @param {bigint} timestamp @returns {MetricParts} */
+/** @param {bigint} bdSeq @param {bigint} timestamp @returns {MetricInit} */
 function bdSeqMetric (bdSeq, timestamp) {
   return { name: BD_SEQ, timestamp, datatype: INT64, value: { case: 'longValue', value: bdSeq } }
 }

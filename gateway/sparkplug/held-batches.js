@@ -1,31 +1,31 @@
 /** @typedef {import('../batch/batch.js').Batch} Batch */
 
-/** Taken places at the front of the list are given back once there are so many, and as many as batches. */
-const MANY_TAKEN = 1000
+/** Free slots at the front of the list are removed once there are this many, and at least as many as batches. */
+const MAX_FREE_SLOTS = 1000
 
-/** Batches that wait to be sent, up to so many values: the oldest make room, and are counted. */
+/** Batches that wait to be sent, up to a number of values: the oldest are dropped for new ones, and counted. */
 export class HeldBatches {
   values = 0
   droppedValues = 0
   /** @type {(Batch|null)[]} */
   #batches = []
   #first = 0
-  #mostValues
+  #maxValues
 
-  /** @param {number} mostValues */
-  constructor (mostValues) {
-    this.#mostValues = mostValues
+  /** @param {number} maxValues */
+  constructor (maxValues) {
+    this.#maxValues = maxValues
   }
 
   /** @param {Batch} batch */
   add (batch) {
-    const fitting = Math.min(batch.rows, Math.floor(this.#mostValues / batch.fields.length))
+    const fitting = Math.min(batch.rows, Math.floor(this.#maxValues / batch.fields.length))
     this.droppedValues += (batch.rows - fitting) * batch.fields.length
     if (fitting === 0) return
     const kept = fitting === batch.rows ? batch : batch.slice(batch.rows - fitting, batch.rows)
     this.values += kept.values
     this.#batches.push(kept)
-    while (this.values > this.#mostValues) this.droppedValues += this.take()?.values ?? 0
+    while (this.values > this.#maxValues) this.droppedValues += this.take()?.values ?? 0
   }
 
   /** The oldest. @returns {Batch|null} */
@@ -33,7 +33,7 @@ export class HeldBatches {
     const batch = this.#batches[this.#first] ?? null
     if (!batch) return null
     this.#batches[this.#first++] = null
-    if (this.#first >= MANY_TAKEN && this.#first * 2 >= this.#batches.length) {
+    if (this.#first >= MAX_FREE_SLOTS && this.#first * 2 >= this.#batches.length) {
       this.#batches = this.#batches.slice(this.#first)
       this.#first = 0
     }

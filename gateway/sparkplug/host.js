@@ -13,60 +13,59 @@ import { parseTopic } from './topic.js'
  * @typedef {import('./topic.js').Topic} Topic
  *
  * @typedef {object} Node
- * @property {bigint|undefined} bdSeq  of its session: a death of another is an old one
+ * @property {bigint|undefined} bdSeq  of its session: the death of another session is an old one
  * @property {number} nextSeq  0 … 255
  * @property {Definitions} metrics  its own
- * @property {Map<string, Definitions>} devices  those that are born, by id
+ * @property {Map<string, Definitions>} devices  those born, by id
  */
 
 /** Nodes and devices together. */
 const MAX_SOURCES = 10_000
 
-/** Messages that say nothing about samples: the states of hosts, and their commands. */
+/** Messages without samples: the states and commands of hosts. */
 const OF_HOSTS = new Set(['STATE', 'NCMD', 'DCMD'])
 
 /**
- * Reads what edge nodes publish under `spBv1.0/#` (Eclipse Sparkplug 3.0) into batches. It knows nothing of MQTT. Who owns the connection
+ * Reads what edge nodes publish under `spBv1.0/#` (Eclipse Sparkplug 3.0) into batches. It knows nothing of MQTT. The owner of the
+ * connection
  *
- * - subscribes to `ALL_TOPICS` (topic.js) and gives every message to `receive`, in the order they came; keeps what it refuses, and passes
+ * - subscribes to `ALL_TOPICS` (topic.js) and passes every message to `receive`, in order of arrival; keeps what that refuses, and passes
  *   on the batches, whose times are recorded ones;
  * - publishes, when `requestRebirth` is called, `encodeRebirthCommand(now)` (codec.js) to `topicOf({ type: 'NCMD', groupId, nodeId })`, QoS
  *   0, not retained;
  * - calls `reconnected()` when messages may have been missed.
  *
- * The source of a batch is `<group>.<node>` or `<group>.<node>.<device>`; its tags are `group`, `node` and `device`. Fields are named as
- * the metrics; an array has one for each element: `name[0]`, ….
- * Metrics with one time are one row; historical ones come in batches of their own with the tag `historical` = `true`. A birth gives a row
- * too: it carries the values of its moment. After a death
- * there is a row in which everything is missing, with the quality `offline`. Metrics marked transient, those that steer the session
- * (`bdSeq`, `Node Control/…`) and definitions of templates are left out.
+ * The source of a batch is `<group>.<node>` or `<group>.<node>.<device>`; its tags are `group`, `node` and `device`. Fields are named like
+ * the metrics; an array has one for each element: `name[0]`, …. Metrics with the same time are one row; historical ones come in batches of
+ * their own with the tag `historical` = `true`. A birth gives a row too, with the current values. After a death there is a row in which
+ * everything is missing, with the quality `offline`. Metrics marked transient, those that control the session (`bdSeq`, `Node Control/…`)
+ * and definitions of templates are left out.
  *
- * What comes before a birth, or with a name or alias that the birth has not, is refused, and the node is asked for its births: at once,
- * again after 10 s, then ever less. After a gap in
- * its sequence it is asked too, but what it says is taken: aliases hold until the next birth. What is refused is a metric, `index` counting
- * those of the payload, or all of the payload, its bytes.
+ * What comes before a birth, or with a name or alias that the birth does not have, is refused, and a rebirth of the node is requested: at
+ * once, again after 10 s, then less and less often. After a gap in its sequence one is requested too, but the data are accepted: aliases
+ * hold until the next birth. What is refused is a metric, `index` being its number in the payload, or the whole payload as bytes.
  */
 export class SparkplugHost {
-  /** `leftOut`: values that are not to be stored; `oldDeaths`: of sessions that another has followed. */
+  /** `leftOut`: values that are not stored; `oldDeaths`: of earlier sessions. */
   counters = { gaps: 0, rebirthsRequested: 0, oldDeaths: 0, leftOut: 0 }
-  /** Those that are alive, by group and node. @type {Map<string, Node>} */
+  /** Live nodes, by group and node. @type {Map<string, Node>} */
   #nodes = new Map()
   #sources = 0
   #rebirths = new Rebirths()
   #requestRebirth
   #now
-  #mostSources
+  #maxSources
 
   /**
    * @param {object} options
    * @param {(groupId: string, nodeId: string) => void} options.requestRebirth
    * @param {() => bigint} [options.now]  nanoseconds since 1970
-   * @param {number} [options.mostSources]  nodes and devices together: births of more are refused
+   * @param {number} [options.maxSources]  nodes and devices together: births of more are refused
    */
-  constructor ({ requestRebirth, now = nowNs, mostSources = MAX_SOURCES }) {
+  constructor ({ requestRebirth, now = nowNs, maxSources = MAX_SOURCES }) {
     this.#requestRebirth = requestRebirth
     this.#now = now
-    this.#mostSources = mostSources
+    this.#maxSources = maxSources
   }
 
   /**
@@ -76,13 +75,15 @@ export class SparkplugHost {
    */
   receive (topic, bytes) {
     const parsed = parseTopic(topic)
-    if (!parsed) return refusedWhole('its topic is none of Sparkplug\'s', bytes)
+    if (!parsed) return refusedWhole('its topic is not one of Sparkplug\'s', bytes)
     if (OF_HOSTS.has(parsed.type)) return { batches: [], refused: [] }
-    const { type, ...place } = /** @type {Topic} */ (parsed)
-    if (sourceOf(place).length > MAX_NAME) return refusedWhole(`its group, node and device have over ${MAX_NAME} characters together`, bytes)
+    const { type, ...descriptor } = /** @type {Topic} */ (parsed)
+    if (sourceOf(descriptor).length > MAX_NAME) {
+      return refusedWhole(`its group, node and device have over ${MAX_NAME} characters together`, bytes)
+    }
     try {
       const reading = new Reading(decodePayload(bytes), bytes, this.#now)
-      this.#handlers[type]?.(place, reading)
+      this.#handlers[type]?.(descriptor, reading)
       this.counters.leftOut += reading.leftOut
       return reading.result()
     } catch (error) {
@@ -90,9 +91,9 @@ export class SparkplugHost {
     }
   }
 
-  /** Messages may have been missed: asks every node that is alive for its births. */
+  /** Messages may have been missed: requests a rebirth of every live node. */
   reconnected () {
-    for (const key of this.#nodes.keys()) this.#ask(key)
+    for (const key of this.#nodes.keys()) this.#request(key)
   }
 
   /** For the stats. */
@@ -106,85 +107,85 @@ export class SparkplugHost {
     return { nodes: this.#nodes.size, devices, metrics, ...this.counters }
   }
 
-  /** @typedef {import('./reading.js').Place} Place */
-  /** @type {Record<string, (place: Place, reading: Reading) => void>} */
+  /** @typedef {import('./reading.js').Descriptor} Descriptor */
+  /** @type {Record<string, (descriptor: Descriptor, reading: Reading) => void>} */
   #handlers = {
-    NBIRTH: (place, reading) => {
-      const key = keyOf(place)
+    NBIRTH: (descriptor, reading) => {
+      const key = keyOf(descriptor)
       const { bdSeq } = reading
       const before = this.#nodes.get(key)
       const isSameSession = before?.bdSeq === bdSeq
-      if (!before && !this.#takesOne(reading)) return
-      if (before && !isSameSession) this.#buryDevices(place, before, reading)
-      const metrics = reading.takeBirth(place)
+      if (!before && !this.#acceptsOne(reading)) return
+      if (before && !isSameSession) this.#buryDevices(descriptor, before, reading)
+      const metrics = reading.takeBirth(descriptor)
       this.#nodes.set(key, { bdSeq, nextSeq: after(reading.seq ?? 0), metrics, devices: before?.devices ?? new Map() })
       this.#rebirths.born(key)
     },
 
-    DBIRTH: (place, reading) => {
-      const node = this.#bornNode(place, reading)
-      if (!node || (!node.devices.has(deviceOf(place)) && !this.#takesOne(reading))) return
-      node.devices.set(deviceOf(place), reading.takeBirth(place))
+    DBIRTH: (descriptor, reading) => {
+      const node = this.#bornNode(descriptor, reading)
+      if (!node || (!node.devices.has(deviceOf(descriptor)) && !this.#acceptsOne(reading))) return
+      node.devices.set(deviceOf(descriptor), reading.takeBirth(descriptor))
     },
 
-    NDATA: (place, reading) => {
-      const node = this.#bornNode(place, reading)
-      if (node && !reading.takeData(place, node.metrics)) this.#ask(keyOf(place))
+    NDATA: (descriptor, reading) => {
+      const node = this.#bornNode(descriptor, reading)
+      if (node && !reading.takeData(descriptor, node.metrics)) this.#request(keyOf(descriptor))
     },
 
-    DDATA: (place, reading) => {
-      const node = this.#bornNode(place, reading)
+    DDATA: (descriptor, reading) => {
+      const node = this.#bornNode(descriptor, reading)
       if (!node) return
-      const metrics = node.devices.get(deviceOf(place))
-      if (!metrics) reading.refuse('its device is not born: a rebirth was asked for')
-      if (!metrics || !reading.takeData(place, metrics)) this.#ask(keyOf(place))
+      const metrics = node.devices.get(deviceOf(descriptor))
+      if (!metrics) reading.refuse('its device is not born: a rebirth was requested')
+      if (!metrics || !reading.takeData(descriptor, metrics)) this.#request(keyOf(descriptor))
     },
 
-    NDEATH: (place, reading) => {
-      const node = this.#nodes.get(keyOf(place))
+    NDEATH: (descriptor, reading) => {
+      const node = this.#nodes.get(keyOf(descriptor))
       if (!node) return
       if (node.bdSeq !== reading.bdSeq) {
         this.counters.oldDeaths++
         return
       }
-      reading.takeDeath(place, node.metrics, this.#now()) // a will carries the time of its connect
-      this.#buryDevices(place, node, reading)
-      this.#nodes.delete(keyOf(place))
+      reading.takeDeath(descriptor, node.metrics, this.#now()) // a will carries the time of its connect
+      this.#buryDevices(descriptor, node, reading)
+      this.#nodes.delete(keyOf(descriptor))
       this.#sources--
     },
 
-    DDEATH: (place, reading) => {
-      const node = this.#bornNode(place, reading)
-      const metrics = node?.devices.get(deviceOf(place))
+    DDEATH: (descriptor, reading) => {
+      const node = this.#bornNode(descriptor, reading)
+      const metrics = node?.devices.get(deviceOf(descriptor))
       if (!node || !metrics) return
-      reading.takeDeath(place, metrics)
-      node.devices.delete(deviceOf(place))
+      reading.takeDeath(descriptor, metrics)
+      node.devices.delete(deviceOf(descriptor))
       this.#sources--
     }
   }
 
   /**
    * The node of a message, which its sequence number must follow.
-   * @param {Place} place @param {Reading} reading
+   * @param {Descriptor} descriptor @param {Reading} reading
    * @returns {Node|undefined} undefined, and the message refused, where it is not born
    */
-  #bornNode (place, reading) {
-    const node = this.#nodes.get(keyOf(place))
+  #bornNode (descriptor, reading) {
+    const node = this.#nodes.get(keyOf(descriptor))
     if (!node) {
-      reading.refuse('its node is not born: a rebirth was asked for')
-      this.#ask(keyOf(place))
+      reading.refuse('its node is not born: a rebirth was requested')
+      this.#request(keyOf(descriptor))
       return undefined
     }
     const { seq = -1 } = reading
     if (seq !== node.nextSeq) {
       this.counters.gaps++
-      this.#ask(keyOf(place))
+      this.#request(keyOf(descriptor))
     }
     node.nextSeq = after(seq)
     return node
   }
 
-  /** @param {Place} place @param {Node} node @param {Reading} reading */
+  /** @param {Descriptor} descriptor @param {Node} node @param {Reading} reading */
   #buryDevices ({ groupId, nodeId }, node, reading) {
     for (const [deviceId, metrics] of node.devices) reading.takeDeath({ groupId, nodeId, deviceId }, metrics, this.#now())
     this.#sources -= node.devices.size
@@ -192,15 +193,15 @@ export class SparkplugHost {
   }
 
   /** @param {Reading} reading  of a birth */
-  #takesOne (reading) {
-    const hasRoom = this.#sources < this.#mostSources
+  #acceptsOne (reading) {
+    const hasRoom = this.#sources < this.#maxSources
     if (hasRoom) this.#sources++
-    else reading.refuse(`there are already ${this.#mostSources} nodes and devices`)
+    else reading.refuse(`there are already ${this.#maxSources} nodes and devices`)
     return hasRoom
   }
 
   /** @param {string} key */
-  #ask (key) {
+  #request (key) {
     if (!this.#rebirths.isDue(key, Number(msOf(this.#now())))) return
     this.counters.rebirthsRequested++
     const [groupId, nodeId] = key.split('/')
@@ -208,12 +209,12 @@ export class SparkplugHost {
   }
 }
 
-/** @param {Place} place */
+/** @param {Descriptor} descriptor */
 function keyOf ({ groupId, nodeId }) {
   return `${groupId}/${nodeId}`
 }
 
-/** @param {Place} place  of a device */
+/** @param {Descriptor} descriptor  of a device */
 function deviceOf ({ deviceId = '' }) {
   return deviceId
 }

@@ -8,17 +8,17 @@ import { Rows } from './rows.js'
  * @typedef {import('../messages/payload.js').Refused} Refused
  * @typedef {import('./codec.js').Payload} Payload
  * @typedef {import('./codec.js').Metric} Metric
- * @typedef {Pick<import('./topic.js').Topic, 'groupId'|'nodeId'|'deviceId'>} Place  a node, or a device of it
+ * @typedef {Pick<import('./topic.js').Topic, 'groupId'|'nodeId'|'deviceId'>} Descriptor  of a node, or of one of its devices
  */
 
-const LATEST_MS = 2n ** 63n / 1_000_000n - 1n
+const MAX_TIME_MS = 2n ** 63n / 1_000_000n - 1n
 const OFFLINE = new Bad('offline')
-/** Where more of a payload's metrics are refused, the payload is kept once instead of them. */
+/** Where more of a payload's metrics are refused, the payload is kept once for the rest. */
 const MAX_REFUSED = 100
 
-/** One payload being read into batches. */
+/** Reads one payload into batches. */
 export class Reading {
-  /** Values that are not to be stored: transient, or of the protocol. */
+  /** Values that are not stored: transient, or of the protocol. */
   leftOut = 0
   #payload
   #bytes
@@ -29,7 +29,7 @@ export class Reading {
   #refused = []
   #refusedMore = 0
 
-  /** @param {Payload} payload @param {Uint8Array} bytes  the same, to be kept where it is refused @param {() => bigint} now */
+  /** @param {Payload} payload @param {Uint8Array} bytes  the same, kept where it is refused @param {() => bigint} now */
   constructor (payload, bytes, now) {
     this.#payload = payload
     this.#bytes = bytes
@@ -48,10 +48,10 @@ export class Reading {
     return value?.case === 'longValue' || value?.case === 'intValue' ? BigInt(value.value) : undefined
   }
 
-  /** @param {Place} place @returns {Definitions} */
-  takeBirth (place) {
+  /** @param {Descriptor} descriptor @returns {Definitions} */
+  takeBirth (descriptor) {
     const definitions = new Definitions()
-    const rows = rowsOf(place)
+    const rows = rowsOf(descriptor)
     this.#payload.metrics.forEach((metric, index) => {
       const reason = definitions.add(metric) ?? this.#take(definitions, metric, rows)
       if (reason) this.#refuseMetric(index, reason, metric)
@@ -60,9 +60,9 @@ export class Reading {
     return definitions
   }
 
-  /** @param {Place} place @param {Definitions} definitions @returns {boolean} whether all of it agrees with the birth */
-  takeData (place, definitions) {
-    const rows = rowsOf(place)
+  /** @param {Descriptor} descriptor @param {Definitions} definitions @returns {boolean} whether all of it matches the birth */
+  takeData (descriptor, definitions) {
+    const rows = rowsOf(descriptor)
     let agrees = true
     this.#payload.metrics.forEach((metric, index) => {
       const disagreement = definitions.disagreement(metric)
@@ -74,14 +74,14 @@ export class Reading {
     return agrees
   }
 
-  /** @param {Place} place @param {Definitions} definitions @param {bigint} [ns]  else the payload's time */
-  takeDeath (place, definitions, ns = this.#timeOf(this.#payload) ?? this.#now()) {
-    const rows = rowsOf(place)
+  /** @param {Descriptor} descriptor @param {Definitions} definitions @param {bigint} [ns]  default: the payload's time */
+  takeDeath (descriptor, definitions, ns = this.#timeOf(this.#payload) ?? this.#now()) {
+    const rows = rowsOf(descriptor)
     rows.takeMissing(definitions.values(), ns, OFFLINE)
     this.#batches.push(...rows.batches())
   }
 
-  /** All of it. @param {string} reason */
+  /** Refuses the whole payload. @param {string} reason */
   refuse (reason) {
     this.#refused.push({ index: -1, reason, value: this.#bytes })
   }
@@ -91,7 +91,7 @@ export class Reading {
     return { batches: this.#batches, refused: this.#refused }
   }
 
-  /** @param {Definitions} definitions @param {Metric} metric @param {Rows} rows @returns {string|null} why it was not taken */
+  /** @param {Definitions} definitions @param {Metric} metric @param {Rows} rows @returns {string|null} why it was refused */
   #take (definitions, metric, rows) {
     const found = definitions.find(metric)
     if (typeof found === 'string') return found
@@ -107,24 +107,25 @@ export class Reading {
   #timeOf (of) {
     const timestamp = given(/** @type {Metric} */ (of), 'timestamp') ?? given(this.#payload, 'timestamp')
     if (timestamp === undefined) return this.#now()
-    return timestamp > 0n && timestamp <= LATEST_MS ? nsOf(timestamp) : null
+    return timestamp > 0n && timestamp <= MAX_TIME_MS ? nsOf(timestamp) : null
   }
 
   /** @param {number} index @param {string} reason @param {Metric} metric */
   #refuseMetric (index, reason, metric) {
-    const [name, alias, timestamp, datatype] = /** @type {const} */ (['name', 'alias', 'timestamp', 'datatype']).map(key => given(metric, key))
+    const keys = /** @type {const} */ (['name', 'alias', 'timestamp', 'datatype'])
+    const [name, alias, timestamp, datatype] = keys.map(key => given(metric, key))
     if (this.#refused.length === MAX_REFUSED) this.#refusedMore++
     else this.#refused.push({ index, reason, value: { name, alias, timestamp, datatype, value: metric.value.value } })
   }
 }
 
-/** @param {Place} place */
+/** @param {Descriptor} descriptor */
 export function sourceOf ({ groupId, nodeId, deviceId }) {
   return [groupId, nodeId, ...(deviceId === undefined ? [] : [deviceId])].join('.')
 }
 
-/** @param {Place} place */
-function rowsOf (place) {
-  const { groupId: group, nodeId: node, deviceId: device } = place
-  return new Rows(sourceOf(place), { group, node, ...(device !== undefined && { device }) })
+/** @param {Descriptor} descriptor */
+function rowsOf (descriptor) {
+  const { groupId: group, nodeId: node, deviceId: device } = descriptor
+  return new Rows(sourceOf(descriptor), { group, node, ...(device !== undefined && { device }) })
 }

@@ -1,5 +1,5 @@
 /**
- * When a node may be asked for its births: at once, then again after 10 s and ever longer, up to ten minutes, until it is born.
+ * When a rebirth of a node may be requested: at once, again after 10 s, then after doubling pauses of up to ten minutes, until it is born.
  */
 
 const FIRST_PAUSE_MS = 10_000
@@ -10,7 +10,7 @@ export class Rebirths {
   /** @type {Map<string, {nextMs: number, pauseMs: number}>} */
   #asked = new Map()
 
-  /** @param {string} node @param {number} nowMs @returns {boolean} whether to ask now */
+  /** @param {string} node @param {number} nowMs @returns {boolean} whether to request one now */
   isDue (node, nowMs) {
     const { nextMs, pauseMs } = this.#asked.get(node) ?? { nextMs: nowMs, pauseMs: FIRST_PAUSE_MS }
     if (nowMs < nextMs) return false

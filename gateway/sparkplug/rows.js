@@ -13,15 +13,15 @@ import { Bad } from './datatypes.js'
  * @property {bigint} ns
  * @property {Map<string, Cell>} cells  by name
  * @property {Map<string, string>} reasons  why values are missing, by the name of their cell
- * @property {string} [quality]  what the source itself says of the row
+ * @property {string} [quality]  what the source itself reports about the row
  *
- * @typedef {{rows: Row[], latest: Map<bigint, Row>, tags: Record<string, string>}} Table  `latest`: the last row begun for a time
+ * @typedef {{rows: Row[], latest: Map<bigint, Row>, tags: Record<string, string>}} Table  `latest`: the last row begun for each time
  */
 
-/** Fields of a batch beside that of the quality. */
+/** Fields of a batch besides the quality. */
 const MAX_VALUES = MAX_FIELDS - 1
 
-/** The metrics of one payload as batches: those of equal times make a row, and those marked historical have batches of their own. */
+/** The metrics of one payload as batches: those with the same time make a row, and historical ones have batches of their own. */
 export class Rows {
   #source
   /** @type {Table} */
@@ -36,7 +36,7 @@ export class Rows {
     this.#historical = { rows: [], latest: new Map(), tags: { ...tags, historical: 'true' } }
   }
 
-  /** @param {Definition} definition @param {Metric} metric @param {bigint} ns @returns {string|null} why its value was not taken */
+  /** @param {Definition} definition @param {Metric} metric @param {bigint} ns @returns {string|null} why its value was refused */
   take (definition, metric, ns) {
     const { name, datatype } = definition
     const table = metric.isHistorical ? this.#historical : this.#live
@@ -54,7 +54,7 @@ export class Rows {
     const { fields } = definition
     if (fields.length === 0) return null
     const row = rowFor(table, ns, ({ cells }) => !cells.has(fields[0]))
-    for (let i = 0; i < fields.length; i++) put(row, definition, fields[i], bad ?? (datatype.isArray ? /** @type {unknown[]} */ (value)[i] : value))
+    fields.forEach((field, i) => put(row, definition, field, bad ?? (Array.isArray(value) ? value[i] : value)))
     return null
   }
 
@@ -73,7 +73,7 @@ export class Rows {
 
   /** @returns {Batch[]} */
   batches () {
-    return [this.#historical, this.#live].flatMap(({ rows, tags }) => split(rows).map(part => batchOf(this.#source, tags, part)))
+    return [this.#historical, this.#live].flatMap(({ rows, tags }) => split(rows).map(chunk => batchOf(this.#source, tags, chunk)))
   }
 }
 
@@ -83,7 +83,7 @@ function badOf (reason) {
 }
 
 /**
- * The last row begun for a time, if it has room; what comes twice with one time begins another.
+ * The last row begun for a time, if it has room; a value that comes twice with one time begins another.
  * @param {Table} table @param {bigint} ns @param {(row: Row) => boolean} hasRoom
  */
 function rowFor ({ rows, latest }, ns, hasRoom) {
@@ -103,17 +103,15 @@ function put (row, { datatype: { field: type }, unit }, name, value) {
   if (isBad) row.reasons.set(name, value.reason)
 }
 
-/** Rows that have more fields than a batch may have, cut into those of several. @param {Row[]} rows @returns {Row[][]} */
+/** Rows with more fields than a batch may have, split by fields into those of several. @param {Row[]} rows @returns {Row[][]} */
 function split (rows) {
-  /** Where a field goes. @type {Map<string, number>} */
-  const places = new Map()
-  for (const { cells } of rows) for (const name of cells.keys()) if (!places.has(name)) places.set(name, Math.floor(places.size / MAX_VALUES))
-  if (places.size <= MAX_VALUES) return rows.length > 0 ? [rows] : []
-  return Array.from({ length: Math.ceil(places.size / MAX_VALUES) }, (_, part) => rows.map(row => ({
-    ...row,
-    cells: new Map(Array.from(row.cells).filter(([name]) => places.get(name) === part)),
-    reasons: new Map(Array.from(row.reasons).filter(([name]) => places.get(name) === part))
-  })).filter(({ cells }) => cells.size > 0))
+  const names = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))]
+  if (names.length <= MAX_VALUES) return rows.length > 0 ? [rows] : []
+  return Array.from({ length: Math.ceil(names.length / MAX_VALUES) }, (_, chunk) => {
+    const own = new Set(names.slice(chunk * MAX_VALUES, (chunk + 1) * MAX_VALUES))
+    const chosen = (/** @type {Map<string, any>} */ map) => new Map([...map].filter(([name]) => own.has(name)))
+    return rows.map(row => ({ ...row, cells: chosen(row.cells), reasons: chosen(row.reasons) })).filter(({ cells }) => cells.size > 0)
+  })
 }
 
 /** @param {string} source @param {Record<string, string>} tags @param {Row[]} rows */

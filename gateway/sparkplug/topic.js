@@ -4,8 +4,8 @@
  *
  * @typedef {'NBIRTH'|'NDEATH'|'NDATA'|'NCMD'} NodeMessage
  * @typedef {'DBIRTH'|'DDEATH'|'DDATA'|'DCMD'} DeviceMessage
- * @typedef {{type: NodeMessage|DeviceMessage, groupId: string, nodeId: string, deviceId?: string}} Topic  `deviceId` with the types of
- *   devices, and with no other
+ * @typedef {{type: NodeMessage|DeviceMessage, groupId: string, nodeId: string, deviceId?: string}} Topic  `deviceId` only with the types of
+ *   devices
  * @typedef {{type: 'STATE', hostId: string}} StateTopic
  */
 
@@ -19,7 +19,7 @@ const LEVELS = new Map(/** @type {[string, number][]} */ ([
   ...['DBIRTH', 'DDEATH', 'DDATA', 'DCMD'].map(type => [type, 5])
 ]))
 
-/** @param {string} topic @returns {Topic|StateTopic|null} null where it is none of Sparkplug's */
+/** @param {string} topic @returns {Topic|StateTopic|null} null where it is not one of Sparkplug's */
 export function parseTopic (topic) {
   const levels = topic.split('/')
   if (levels[0] !== NAMESPACE || levels.includes('')) return null

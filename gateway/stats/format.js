@@ -1,4 +1,4 @@
-// Loaded by the live page as well as by Node: nothing of either in here.
+// Loaded by the live page as well as by Node: uses nothing specific to either.
 
 const PREFIXES = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']]
 
@@ -8,12 +8,12 @@ export function quantity (value) {
   return prefix ? `${number} ${prefix}` : number
 }
 
-/** The same of a unit that takes the prefix: "12.3 kB", "7 B". @param {number} value @param {string} unit */
+/** The same with a unit that takes the prefix: "12.3 kB", "7 B". @param {number} value @param {string} unit */
 export function measure (value, unit) {
   return scaled(value).join(' ') + unit
 }
 
-/** Milliseconds in the unit that reads best: "350 µs", "8.25 ms", "12.3 s", "5.0 min". @param {number} milliseconds */
+/** Milliseconds in the most readable unit: "350 µs", "8.25 ms", "12.3 s", "5.0 min". @param {number} milliseconds */
 export function duration (milliseconds) {
   if (milliseconds === 0) return '0 ms'
   if (milliseconds < 0.9995) return `${digits(milliseconds * 1000)} µs`

@@ -7,14 +7,21 @@ import { build } from 'hdr-histogram-js'
  * @property {number} p95
  * @property {number} p99
  * @property {number} max
- * @property {number} clamped  rows whose time lay ahead of now, counted as 0, or more than an hour back, counted as an hour
+ * @property {number} clamped  rows with a time in the future, counted as 0, or more than an hour ago, counted as an hour
  */
 
 const HOUR_MICROSECONDS = 3_600_000_000
 
-/** How old rows are when they pass: an HDR histogram from a microsecond to an hour, which starts small and grows with what it meets. */
+/** How old rows are when they pass: an HDR histogram from a microsecond to an hour, which starts small and grows as needed. */
 export class Latency {
-  #histogram = build({ bitBucketSize: 64, autoResize: true, lowestDiscernibleValue: 1, highestTrackableValue: 100_000, numberOfSignificantValueDigits: 3 })
+  #histogram = build({
+    bitBucketSize: 64,
+    autoResize: true,
+    lowestDiscernibleValue: 1,
+    highestTrackableValue: 100_000,
+    numberOfSignificantValueDigits: 3
+  })
+
   #clamped = 0
 
   /** @param {number} microseconds @param {number} rows */

@@ -4,12 +4,12 @@
  * @typedef {object} Balance  in rows, since this process started
  * @property {string} sink
  * @property {number} produced  by the sources this sink stores (all sources, before it has stored anything): what a spool has accepted, or
- *   where a source goes to no spool, all it gave
+ *   without a spool all that the source has sent
  * @property {number} stored
  * @property {number} deadLetters
- * @property {number} lost  rows that a full spool dropped, as far as they are missing here, included
- * @property {number} inFlight  produced, and on its way
- * @property {number} earlier  settled beyond what was produced: rows that a spool kept from before this process started
+ * @property {number} lost  including rows that a full spool evicted, where they are missing here
+ * @property {number} inFlight  produced and under way
+ * @property {number} earlier  settled beyond what was produced: rows that a spool held from before this process started
  */
 
 /**
@@ -25,7 +25,15 @@ export function ledger (meters) {
     const expected = [...sources.keys()].reduce((sum, source) => sum + (produced.get(source) ?? 0), 0)
     const open = expected - rows - deadLetters - lost
     const gone = Math.max(0, Math.min(open, [...sources.keys()].reduce((sum, source) => sum + (dropped.get(source) ?? 0), 0)))
-    return { sink: name, produced: expected, stored: rows, deadLetters, lost: lost + gone, inFlight: Math.max(0, open - gone), earlier: Math.max(0, -open) }
+    return {
+      sink: name,
+      produced: expected,
+      stored: rows,
+      deadLetters,
+      lost: lost + gone,
+      inFlight: Math.max(0, open - gone),
+      earlier: Math.max(0, -open)
+    }
   })
 }
 

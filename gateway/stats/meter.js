@@ -2,44 +2,44 @@ import { Latency } from './latency.js'
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
- * @typedef {'source'|'stage'|'sink'} Stage  `source` gives rows, `stage` has accepted them into its spool, `sink` has stored them
+ * @typedef {'source'|'stage'|'sink'} Stage  `source` sends rows, `stage` has accepted them into its spool, `sink` has stored them
  * @typedef {typeof COUNTERS[number]} Counter
  * @typedef {Record<Counter, number>} Totals
  */
 
-/** What a meter counts. All are rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
+/** What a meter counts: rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
 export const COUNTERS = /** @type {const} */ ([
   'batches', 'rows', 'values', 'bytes',
   'duplicates', 'deadLetters', 'lost', 'dropped', 'missed', 'late',
   'retries', 'errors', 'overdue', 'parked'
 ])
 
-/** Rows of a batch whose age is taken; each stands for those up to the next. */
+/** Rows of a batch whose age is measured; each represents those up to the next. */
 const SAMPLES = 8
 
 /**
- * What has passed one source, stage or sink since the process started. Plain numbers: whoever sees something increases them.
+ * What has passed one source, stage or sink since the process started. Plain numbers, increased by whoever counts something.
  * @implements {Totals}
  */
 export class Meter {
   batches = 0
   rows = 0
   values = 0
-  /** as sent or stored, where that is known */
+  /** as sent or stored, where known */
   bytes = 0
   /** rows a sink refused because it had stored them before */
   duplicates = 0
-  /** rows a database will never take, kept aside */
+  /** rows a database refuses for good, kept in the dead letter queue */
   deadLetters = 0
   /** produced rows that no spool holds any more and this sink has not stored */
   lost = 0
-  /** rows given up by choice: a full spool, a source that is held */
+  /** rows given up by choice: a full spool, a paused source */
   dropped = 0
-  /** samples a source could not take in time */
+  /** samples a source could not read in time */
   missed = 0
-  /** samples taken, but later than they should have been */
+  /** samples read, but late */
   late = 0
-  /** writes tried again */
+  /** repeated writes */
   retries = 0
   errors = 0
   /** deliveries that a flow did not settle in time */
@@ -62,7 +62,7 @@ export class Meter {
   }
 
   /**
-   * Counts a batch that has passed, and how old its rows are now. Each row whose age is taken is the oldest of those it stands for, so
+   * Counts a batch that has passed, and how old its rows are now. Each row whose age is measured is the oldest of those it represents, so
    * the latency shown is never better than the real one.
    * @param {Batch} batch
    * @param {{bytes?: number}} [size]

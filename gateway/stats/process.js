@@ -6,14 +6,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
  * @property {number|null} cpuMicrosecondsPerValue  null when no value passed
  * @property {number} rssBytes
  * @property {number} heapBytes
- * @property {number} eventLoopDelayMs  99th percentile over the interval: how long anything had to wait for its turn
+ * @property {number} eventLoopDelayMs  99th percentile over the interval: how long callbacks had to wait for their turn
  * @property {number} uptimeSeconds
  */
 
-/** Finer wakes the process more often: 20 ms would take 0.3 % of a core. */
+/** A finer one wakes the process more often: 20 ms would take 0.3 % of a core. */
 const RESOLUTION_MS = 50
 
-/** What this process takes from the machine, between one reading and the next. */
+/** What this process uses of the machine between two readings. */
 export class ProcessReader {
   #cpu = process.cpuUsage()
   #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })

@@ -26,7 +26,7 @@ import { ProcessReader } from './process.js'
 
 const RATES = /** @type {const} */ (['batches', 'rows', 'values', 'bytes'])
 
-/** One who reads the stats at its own interval, which no other reader disturbs. */
+/** Reads the stats at its own interval, independent of other readers. */
 export class Reader {
   #stats
   #readAtNs
@@ -42,7 +42,7 @@ export class Reader {
   }
 
   /**
-   * Rates and latencies since the last reading, or since the reader was made.
+   * Rates and latencies since the last reading, or since the reader was created.
    * @returns {Report}
    */
   read () {
@@ -66,14 +66,14 @@ export class Reader {
     }
   }
 
-  /** A meter that has come: all it counts is new to this reader. @param {Meter} meter @param {Totals} totals  before */
+  /** Follows a meter. @param {Meter} meter @param {Totals} totals  already counted */
   follow (meter, totals) {
     const latency = new Latency()
     meter.intervals.add(latency)
     this.#last.set(meter, { totals, latency })
   }
 
-  /** A meter that has gone. @param {Meter} meter */
+  /** Forgets a meter. @param {Meter} meter */
   unfollow (meter) {
     const last = this.#last.get(meter)
     if (last) meter.intervals.delete(last.latency)

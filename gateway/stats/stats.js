@@ -10,7 +10,7 @@ import { Reader } from './reader.js'
  */
 
 /**
- * Sees every step of the data: meters count what passes, gauges tell what waits, readers report both.
+ * Observes every step of the data: meters count what passes, gauges show what waits, readers report both.
  */
 export class Stats {
   /** @type {Map<string, Meter>} */
@@ -25,7 +25,7 @@ export class Stats {
     this.nowNs = nowNs
   }
 
-  /** The meter of a source, stage or sink; made when first asked for. @param {Stage} stage @param {string} name */
+  /** The meter of a source, stage or sink, created at its first use. @param {Stage} stage @param {string} name */
   meter (stage, name) {
     const key = `${stage}/${name}`
     let meter = this.#meters.get(key)
@@ -53,11 +53,10 @@ export class Stats {
   }
 
   /**
-   * Has `read` called for every report. What waits in bytes goes under one key `bytes` or `…Bytes` (a limit under `max…`): the live page
-   * plots it.
+   * Calls `read` for every report. What waits in bytes has one key `bytes` or `…Bytes` (a limit has `max…`): the live page plots it.
    * @param {string} name
    * @param {() => Gauge} read
-   * @returns {() => void} takes the gauge away
+   * @returns {() => void} removes the gauge
    */
   gauge (name, read) {
     this.#gauges.set(name, read)
@@ -66,7 +65,7 @@ export class Stats {
     }
   }
 
-  /** A gauge that fails reports its error, and the others as ever. @returns {Record<string, Gauge>} */
+  /** A gauge that fails reports its error, the others their values. @returns {Record<string, Gauge>} */
   readGauges () {
     return Object.fromEntries(Array.from(this.#gauges, ([name, read]) => {
       try {
@@ -77,7 +76,7 @@ export class Stats {
     }))
   }
 
-  /** A reader of its own interval. Close it when done: every reader costs each batch a little. */
+  /** A reader with its own interval. Close it when done: every reader costs each batch a little. */
   reader () {
     const reader = new Reader(this)
     this.readers.add(reader)

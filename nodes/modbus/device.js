@@ -3,7 +3,7 @@ import { schema } from './device.schema.js'
 import { SharedDevice } from './lease.js'
 import { serveTries } from './try.js'
 
-/** A config node that holds one device, which all nodes that name it share. @param {import('../node.js').RED} RED */
+/** A config node for one device, shared by all nodes that name it. @param {import('../node.js').RED} RED */
 export default function (RED) {
   serveTries(RED)
   defineNode(RED, 'sluice-modbus-device', schema, (node, options) => {

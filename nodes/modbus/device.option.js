@@ -2,6 +2,11 @@
 export const deviceOption = {
   required: ['device'],
   properties: {
-    device: { type: 'string', title: 'Device', description: 'The Modbus device, its connection and its limits: shared by all nodes that name it.', 'x-node': 'sluice-modbus-device' }
+    device: {
+      type: 'string',
+      title: 'Device',
+      description: 'The Modbus device with its connection and limits, shared by all nodes that name it.',
+      'x-node': 'sluice-modbus-device'
+    }
   }
 }

@@ -6,7 +6,7 @@ export const schema = nodeSchema({
     name: {
       type: 'string',
       title: 'Name',
-      description: 'What the device is called in the flow, and in the tag "device" of its batches. Empty: where it is.',
+      description: 'The device\'s name in the flow and in the tag "device" of its batches. Empty: its address.',
       default: ''
     }
   }

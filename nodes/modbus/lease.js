@@ -4,10 +4,10 @@ import { Shared } from '../shared.js'
 
 /**
  * @typedef {import('../../gateway/modbus/source.js').DeviceLease & {closing: AbortSignal, release: () => void}} Lease  `closing`: the
- *   device node waits for its leases
+ *   device node is closing, and waits for its leases
  */
 
-/** The device of one config node, for all who lease it. */
+/** The device of one config node, for all nodes that lease it. */
 export class SharedDevice {
   #options
   #name
@@ -28,7 +28,7 @@ export class SharedDevice {
     return { device: thing, deviceName: this.#name, order, pipeline, closing: this.#closing.signal, release }
   }
 
-  /** Once nobody uses it any more. */
+  /** Resolves once nobody uses it any more. */
   close () {
     this.#closing.abort(new SluiceError('SLUICE_MODBUS_CLOSED', 'The device was deployed anew.'))
     return this.#shared.close()
@@ -45,7 +45,9 @@ export class SharedDevice {
 export async function leaseDevice (RED, id) {
   const node = typeof id === 'string' ? RED.nodes.getNode(id) : null
   if (node?.type === 'sluice-modbus-device' && node.shared) return node.shared.lease()
-  throw new SluiceError('SLUICE_MODBUS_DEVICE_MISSING', 'The Modbus device is missing or not set up.', { fix: 'Choose one in the form, and deploy.' })
+  throw new SluiceError('SLUICE_MODBUS_DEVICE_MISSING', 'The Modbus device is missing or not set up.', {
+    fix: 'Choose one in the form, and deploy.'
+  })
 }
 
 /** @param {{connection: string, host: string, port: number, path: string, unit: number}} options */

@@ -7,7 +7,7 @@ import { schema } from './simulator.schema.js'
 /** @typedef {import('../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator */
 
 const STATUS_INTERVAL_MS = 1000
-const FAULTS_SHOWN = 2
+const MAX_SHOWN_FAULTS = 2
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -47,8 +47,8 @@ function statusOf (simulator, { connection }) {
     const perSecond = (now.requests - last.requests) / Math.max(1, now.atMs - last.atMs) * 1000
     last = now
     const connected = connection === 'rtu' ? [] : [`${masters} ${masters === 1 ? 'master' : 'masters'}`]
-    const shown = faults.slice(0, FAULTS_SHOWN)
-    const more = faults.length > FAULTS_SHOWN ? [`${faults.length - FAULTS_SHOWN} more`] : []
+    const shown = faults.slice(0, MAX_SHOWN_FAULTS)
+    const more = faults.length > MAX_SHOWN_FAULTS ? [`${faults.length - MAX_SHOWN_FAULTS} more`] : []
     const text = [address, ...connected, `${quantity(Math.round(perSecond))} requests/s`, ...shown, ...more].join(', ')
     return faults.length > 0 ? { fill: 'yellow', shape: 'ring', text } : { fill: 'green', shape: 'dot', text }
   }

@@ -6,31 +6,31 @@ import { leaseDevice } from './lease.js'
 
 /**
  * @typedef {{ok: true, registers: string[], values: ReturnType<typeof preview>}|{ok: true, bits: number[]}|{ok: false, text: string}}
- *   Outcome  `registers` in hexadecimal;
- *   `values`: what they may mean, by type and order; `text` says what is wrong, and what to do
+ *   Outcome  `registers` in hexadecimal; `values`: what they may mean, by type and order; `text` says what is wrong and what to do
  * @typedef {import('../../gateway/modbus/device.js').Device} Device
  * @typedef {import('../../gateway/modbus/device.js').Area} Area
  */
 
-const ENOUGH_REGISTERS = 4
-const MOST = 125
+const DEFAULT_COUNT = 4
+const MAX_COUNT = 125
 
 /**
- * Answers POST sluice-modbus/try, of those who may deploy, for it asks a device. Its body is
- * `{device, area, address, addressing?, count?}`: the id of a deployed config node, a tag's
- * place as its table has it, and how many registers or bits to read (else four, or as many as there are). The answer is an Outcome.
+ * Answers POST sluice-modbus/try, only for users who may deploy, since it reads a device. Its body is `{device, area, address, addressing?,
+ * count?}`: the id of a deployed config node, a tag's address as in its table, and how many registers or bits to read (default: four, or as
+ * many as exist). The answer is an Outcome.
  * @param {import('../node.js').RED} RED
  * @param {{timeLimitMs?: number}} [options]
  */
 export function serveTries (RED, { timeLimitMs = 15_000 } = {}) {
-  RED.httpAdmin.post('/sluice-modbus/try', RED.auth.needsPermission('flows.write'), async (/** @type {any} */ request, /** @type {any} */ response) => {
+  const answer = async (/** @type {any} */ request, /** @type {any} */ response) => {
     const giveUp = new AbortController()
     const timer = setTimeout(() => giveUp.abort(misuse(`There was no answer within ${timeLimitMs / 1000} s.`)), timeLimitMs)
     response.on('close', () => giveUp.abort())
     const outcome = await outcomeOf(() => read(RED, request.body ?? {}, giveUp.signal))
     clearTimeout(timer)
     response.json(outcome)
-  })
+  }
+  RED.httpAdmin.post('/sluice-modbus/try', RED.auth.needsPermission('flows.write'), answer)
 }
 
 /** @param {() => Promise<Outcome>} work @returns {Promise<Outcome>} */
@@ -45,21 +45,26 @@ async function outcomeOf (work) {
 /** @param {import('../node.js').RED} RED @param {any} body @param {AbortSignal} signal @returns {Promise<Outcome>} */
 async function read (RED, { device: id, area, address: text, addressing = 'protocol', count }, signal) {
   if (!AREAS.includes(area)) throw misuse(`There is no area "${area}".`)
-  if (count !== undefined && !(Number.isInteger(count) && count >= 1 && count <= MOST)) throw misuse(`The count must be 1 to ${MOST}.`)
-  const place = parseAddress(String(text).replace(/\.\d+$/, ''), { area, addressing })
-  if (place.problem !== undefined) throw misuse(`The address ${place.problem}.`)
+  const isCount = Number.isInteger(count) && count >= 1 && count <= MAX_COUNT
+  if (count !== undefined && !isCount) throw misuse(`The count must be 1 to ${MAX_COUNT}.`)
+  const parsed = parseAddress(String(text).replace(/\.\d+$/, ''), { area, addressing })
+  if (parsed.problem !== undefined) throw misuse(`The address ${parsed.problem}.`)
   const { device, closing, release } = await leaseDevice(RED, id)
   try {
-    const values = await readSome(device, area, place.address, count, AbortSignal.any([signal, closing]))
+    const values = await readSome(device, area, parsed.address, count, AbortSignal.any([signal, closing]))
     if (isBits(area)) return { ok: true, bits: [...values] }
-    return { ok: true, registers: Array.from(values, value => `0x${value.toString(16).toUpperCase().padStart(4, '0')}`), values: preview(values) }
+    return {
+      ok: true,
+      registers: Array.from(values, value => `0x${value.toString(16).toUpperCase().padStart(4, '0')}`),
+      values: preview(values)
+    }
   } finally {
     release()
   }
 }
 
 /**
- * As many as were asked for, else enough for each type, or fewer where the device has no more.
+ * As many as requested, by default enough for each type, or fewer where the device has no more.
  * @param {Device} device
  * @param {Area} area
  * @param {number} address
@@ -68,9 +73,9 @@ async function read (RED, { device: id, area, address: text, addressing = 'proto
  */
 async function readSome (device, area, address, count, signal) {
   const { maxRegisters, maxBits } = device.limits
-  const most = Math.min(isBits(area) ? maxBits : maxRegisters, ADDRESSES - address)
-  if (count !== undefined) return device.read(area, address, Math.min(count, most), { signal })
-  for (let wanted = Math.min(ENOUGH_REGISTERS, most); ; wanted >>>= 1) {
+  const max = Math.min(isBits(area) ? maxBits : maxRegisters, ADDRESSES - address)
+  if (count !== undefined) return device.read(area, address, Math.min(count, max), { signal })
+  for (let wanted = Math.min(DEFAULT_COUNT, max); ; wanted >>>= 1) {
     try {
       return await device.read(area, address, wanted, { signal })
     } catch (error) {

@@ -21,7 +21,7 @@ export default function (RED) {
       try {
         const confirmed = await writer.write(message.payload, { signal: closing.signal })
         send({ ...message, payload: confirmed })
-        refuseOthers(confirmed)
+        refuseUnconfirmed(confirmed)
         show({ fill: 'green', shape: 'dot', text: `${Object.keys(confirmed).join(', ')} written and confirmed` })
       } catch (error) {
         show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
@@ -29,12 +29,13 @@ export default function (RED) {
       }
     })
     await opening
-    node.status(options.allowed ? { fill: 'grey', shape: 'dot', text: 'nothing written yet' } : { fill: 'grey', shape: 'ring', text: 'writing is not allowed' })
+    const ready = /** @type {const} */ ({ fill: 'grey', shape: 'dot', text: 'nothing written yet' })
+    node.status(options.allowed ? ready : { fill: 'grey', shape: 'ring', text: 'writing is not allowed' })
   })
 }
 
 /** @param {Record<string, import('../../gateway/modbus/writer.js').Confirmation>} confirmed */
-function refuseOthers (confirmed) {
+function refuseUnconfirmed (confirmed) {
   const others = Object.entries(confirmed).filter(([, { ok }]) => !ok)
   if (others.length === 0) return
   const texts = others.map(([name, { written, readBack }]) => `"${name}" was written as ${written} and reads back as ${readBack}`)

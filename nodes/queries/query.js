@@ -24,7 +24,7 @@ export default function (RED) {
 class QueryNode {
   #closing = new AbortController()
   #waiting = 0
-  /** when the queries so far have ended, well or not @type {Promise<unknown>} */
+  /** settles when the queries so far have ended @type {Promise<unknown>} */
   #idle = Promise.resolve()
   #show
 
@@ -39,7 +39,9 @@ class QueryNode {
   /** @param {any} message @param {(message: any) => void} send */
   async answer (message, send) {
     if (this.#waiting >= MAX_WAITING) {
-      throw new SluiceError('SLUICE_QUERY_FULL', `${MAX_WAITING} queries wait in this node already.`, { fix: 'Ask less often, or for less at a time.' })
+      throw new SluiceError('SLUICE_QUERY_FULL', `${MAX_WAITING} queries wait in this node already.`, {
+        fix: 'Ask less often, or for less at a time.'
+      })
     }
     this.#waiting++
     const answered = this.#idle.then(() => this.#answer(message, send))
@@ -69,10 +71,19 @@ class QueryNode {
       try {
         for await (const { rows, index, last, cut } of run(reader, query, { ...result, signal })) {
           total += rows.length
-          const parts = { id, type: 'array', len: result.pageRows, index, ...last && { count: index + 1 }, ...message.parts && { parts: message.parts } }
+          const parts = {
+            id,
+            type: 'array',
+            len: result.pageRows,
+            index,
+            ...last && { count: index + 1 },
+            ...message.parts && { parts: message.parts }
+          }
           send({ ...answer, payload: rows, parts, ...last && { complete: true, cut } })
-          this.#show(last ? ended(total, performance.now() - startedMs, cut) : { fill: 'blue', shape: 'dot', text: `${quantity(total)} rows` })
-          if (cut) this.node.warn(`The query "${query.name}" ended at its limit of ${result.limit.toLocaleString('en-US')} rows, before all were read.`)
+          const progress = /** @type {const} */ ({ fill: 'blue', shape: 'dot', text: `${quantity(total)} rows` })
+          this.#show(last ? ended(total, performance.now() - startedMs, cut) : progress)
+          const limit = result.limit.toLocaleString('en-US')
+          if (cut) this.node.warn(`The query "${query.name}" ended at its limit of ${limit} rows: there are more.`)
           await nextTurn() // so that the flow can work on one page before the next
         }
       } finally {
@@ -84,7 +95,7 @@ class QueryNode {
     }
   }
 
-  /** A reader for one query: what it holds of a server is given back after it. */
+  /** A reader for one query: its lease of a server is released after it. */
   async #open () {
     const { database } = this.options
     const reading = await readerTypes[database]()

@@ -10,7 +10,7 @@ import { layoutOption } from '../sinks/sink.schema.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
 
-/** Readers with options of their own beside those of the table. @type {Record<string, {properties: object}>} */
+/** Readers with options besides those of the table. @type {Record<string, {properties: object}>} */
 const readers = { sqlite, postgresql, influxdb }
 
 const database = {
@@ -18,24 +18,31 @@ const database = {
   title: 'Database',
   description: 'The kind of database to read.',
   enum: Object.keys(readerTypes),
-  'x-labels': { sqlite: 'SQLite', postgresql: 'PostgreSQL, TimescaleDB', mysql: 'MySQL, MariaDB', mongodb: 'MongoDB', influxdb: 'InfluxDB', clickhouse: 'ClickHouse' },
+  'x-labels': {
+    sqlite: 'SQLite',
+    postgresql: 'PostgreSQL, TimescaleDB',
+    mysql: 'MySQL, MariaDB',
+    mongodb: 'MongoDB',
+    influxdb: 'InfluxDB',
+    clickhouse: 'ClickHouse'
+  },
   default: 'sqlite'
 }
 
 const query = {
   type: 'string',
   title: 'Query',
-  description: 'What to ask, unless the message says: raw values; the intervals in which one sensor was out of range; the standard deviation; the means of intervals; ' +
-    'the difference of two sensors\' means; a machine\'s cycle and its sums.',
+  description: 'What to query, unless the message says: raw values; the intervals in which one sensor was out of range; the standard ' +
+    'deviation; the means of intervals; the difference of two sensors\' means; a machine\'s cycle and its sums.',
   enum: Object.keys(queries),
   'x-labels': Object.fromEntries(Object.entries(queries).map(([name, { title }]) => [name, title])),
   default: 'raw'
 }
 
-/** Where a database's server is. @param {string} type of database */
+/** The option with a database's server. @param {string} type  of database */
 export const serverProperty = type => `${type}Server`
 
-/** What the form calls choices, and what empty fields mean. @type {Record<string, Record<string, string>>} */
+/** The form's names for choices, and what empty fields mean. @type {Record<string, Record<string, string>>} */
 const labels = {
   source: { '': 'all' },
   from: { '': 'the window before To' },
@@ -43,29 +50,50 @@ const labels = {
   at: { '': 'any time in the range' },
   lower: { '': 'none' },
   upper: { '': 'none' },
-  strategy: { individual: 'individual: the database searches', bulk: 'bulk: two seconds of all sensors', 'bulk-1': 'bulk-1: two seconds of the angle' },
+  strategy: {
+    individual: 'individual: the database searches',
+    bulk: 'bulk: two seconds of all sensors',
+    'bulk-1': 'bulk-1: two seconds of the angle'
+  },
   times: { iso: 'iso: text, nine decimals', bigint: 'bigint: nanoseconds since 1970' }
 }
 
-/** The table's options in words that hold for every database. */
+/** The table's options in words that apply to every database. */
 const table = {
   ...tableProperties,
-  table: { ...tableProperties.table, description: 'The table to read, of MongoDB the collection, of InfluxDB the measurement: what the sink\'s became, with {source} filled in.' },
-  layout: { ...layoutOption({ properties: tableProperties }).properties.layout, description: `${tableProperties.layout.description} InfluxDB has no documents.` }
+  table: {
+    ...tableProperties.table,
+    description: 'The table to read, for MongoDB the collection, for InfluxDB the measurement: as named by the sink, with {source} ' +
+      'filled in.'
+  },
+  layout: {
+    ...layoutOption({ properties: tableProperties }).properties.layout,
+    description: `${tableProperties.layout.description} InfluxDB has no documents.`
+  }
 }
 
 const { times, limit, pageRows } = resultProperties
 
-const parts = nodeSchema(
+const allOptions = nodeSchema(
   { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...table } },
-  { properties: { query, ...queryProperties(), limit, times: { ...times, 'x-advanced': true }, pageRows: { ...pageRows, 'x-advanced': true } } }
+  {
+    properties: {
+      query,
+      ...queryProperties(),
+      limit,
+      times: { ...times, 'x-advanced': true },
+      pageRows: { ...pageRows, 'x-advanced': true }
+    }
+  }
 )
 
 /** A server is required where its database is chosen. */
 export const schema = {
-  ...parts,
+  ...allOptions,
   required: Object.keys(serverTypes).map(serverProperty),
-  properties: Object.fromEntries(Object.entries(parts.properties).map(([name, property]) => [name, name in labels ? { ...property, 'x-labels': labels[name] } : property]))
+  properties: Object.fromEntries(Object.entries(allOptions.properties).map(
+    ([name, property]) => [name, name in labels ? { ...property, 'x-labels': labels[name] } : property]
+  ))
 }
 
 /** @returns {Record<string, Property>} */
@@ -73,16 +101,19 @@ function serverProperties () {
   return Object.fromEntries(Object.keys(serverTypes).map(type => [serverProperty(type), {
     type: 'string',
     title: 'Server',
-    description: 'The database server, its login and its connections: shared by all nodes that name it.',
+    description: 'The database server with its login and connections, shared by all nodes that name it.',
     default: '',
     'x-node': `sluice-${type}-server`,
     'x-when': { database: type }
   }]))
 }
 
-/** What all queries have in common is always shown, the rest with its queries. @returns {Record<string, Property>} */
+/** What all queries share is always shown, the rest with its queries. @returns {Record<string, Property>} */
 function queryProperties () {
-  const uses = Map.groupBy(Object.entries(queries).flatMap(([asked, { schema: { properties } }]) => Object.entries(properties).map(([name, property]) => ({ asked, name, property }))), ({ name }) => name)
+  const pairs = Object.entries(queries).flatMap(([asked, { schema: { properties } }]) => (
+    Object.entries(properties).map(([name, property]) => ({ asked, name, property }))
+  ))
+  const uses = Map.groupBy(pairs, ({ name }) => name)
   return Object.fromEntries([...uses].map(([name, of]) => {
     const [{ property }] = of
     return [name, of.length === Object.keys(queries).length ? property : { ...property, 'x-when': { query: of.map(({ asked }) => asked) } }]
@@ -90,7 +121,7 @@ function queryProperties () {
 }
 
 /**
- * The properties that only one of some schemas has, each shown where that one is chosen.
+ * The properties that only one of several schemas has, each shown where that one is chosen.
  * @param {string} choice  the option that chooses
  * @param {Record<string, {properties: object}>} schemas
  * @param {object} common
@@ -102,7 +133,7 @@ function ownProperties (choice, schemas, common) {
   for (const [chosen, { properties }] of Object.entries(schemas)) {
     for (const [name, property] of Object.entries(properties)) {
       if (name in common) continue
-      if (name in own) throw new Error(`The option "${name}" of ${chosen} is one of ${own[name]['x-when']?.[choice]}, too.`)
+      if (name in own) throw new Error(`The option "${name}" of ${chosen} is also one of ${own[name]['x-when']?.[choice]}.`)
       own[name] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
     }
   }

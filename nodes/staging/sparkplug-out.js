@@ -62,7 +62,7 @@ async function open (RED, node, { broker, groupId, nodeId, deviceId, primaryHost
       nodeId: nodeId || gateway,
       deviceId: deviceId || undefined,
       primaryHostId: primaryHostId || undefined,
-      mostHeldValues: heldValues,
+      maxHeldValues: heldValues,
       bdSeqFile: join(dataDir(RED), 'sparkplug', `${node.id}.bdseq`),
       log: logOf(node)
     })

@@ -33,7 +33,7 @@ describe('parseTime', () => {
     })
   }
 
-  it('takes numbers for milliseconds unless told otherwise', () => {
+  it('reads numbers as milliseconds by default', () => {
     expect(parseTime(1436509052249)).to.equal(1_436_509_052_249_000_000n)
   })
 
@@ -78,7 +78,7 @@ describe('parseTime', () => {
     })
   }
 
-  it('says what a time in the wrong unit would have become, and what to do', () => {
+  it('reports what a time in the wrong unit would be, and what to do', () => {
     expect(() => parseTime(1436509052)).to.throw('The time 1436509052 ms would be 1970-01-17T15:01:49.052000000Z. Set the unit')
     expect(() => parseTime(1436509052249713000, 'ns')).to.throw('Give it as BigInt or as a string')
   })
@@ -92,7 +92,7 @@ describe('formatTime and secondsText', () => {
     expect(secondsText(1n)).to.equal('0.000000001')
   })
 
-  it('hold before 1970, too', () => {
+  it('work before 1970 too', () => {
     expect(formatTime(-1n)).to.equal('1969-12-31T23:59:59.999999999Z')
     expect(secondsText(-1n)).to.equal('-0.000000001')
   })

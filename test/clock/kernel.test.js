@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { isKernelSynchronised } from '../../gateway/clock/kernel.js'
 
-describe('what the kernel says of its clock', () => {
+describe('what the kernel reports about its clock', () => {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-kernel-'))
   after(() => rmSync(folder, { recursive: true }))
 
@@ -21,7 +21,7 @@ describe('what the kernel says of its clock', () => {
     expect(await told('echo no')).to.equal(false)
   })
 
-  it('is nothing where there is no systemd', async () => {
+  it('is undefined without systemd', async () => {
     expect(await isKernelSynchronised(path.join(folder, 'none'))).to.equal(undefined)
     expect(await told('echo "System has not been booted with systemd"; exit 1')).to.equal(undefined)
     expect(await told('echo')).to.equal(undefined)

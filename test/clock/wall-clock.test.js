@@ -8,6 +8,27 @@ const SECOND = 1_000_000_000n
 const RELEASED = 1_800_000_000n * SECOND
 const NEVER_SET = 12n * SECOND
 
+describe('the system clock', () => {
+  it('is not read when it is imported, but from its first use on', async () => {
+    const { bigint } = process.hrtime
+    let readings = 0
+    process.hrtime.bigint = () => {
+      readings++
+      return bigint()
+    }
+    try {
+      const { nowNs } = await import(`../../gateway/clock/system-clock.js?${'fresh'}`)
+      expect(readings).to.equal(0)
+      const first = nowNs()
+      expect(Number(first / 1_000_000n)).to.be.closeTo(Date.now(), 60_000)
+      expect(nowNs() >= first).to.equal(true)
+      expect(readings).to.equal(2)
+    } finally {
+      process.hrtime.bigint = bigint
+    }
+  })
+})
+
 describe('the wall clock', () => {
   it('that is set from the start lets samples pass untouched', async () => {
     const { clock, source, stored } = await begin({ wall: RELEASED + 5n * SECOND })
@@ -39,12 +60,12 @@ describe('the wall clock', () => {
     expect(stored[0].tags).to.deep.equal({})
   })
 
-  it('of which nobody knows whether it is synchronised is believed', async () => {
+  it('of which nobody knows whether it is synchronised is trusted', async () => {
     const { clock } = await begin({ wall: RELEASED + 5n * SECOND, synchronised: undefined })
     expect(clock.state).to.equal('set')
   })
 
-  it('that is not set within 120 s has samples go on, marked, and never in 1970', async () => {
+  it('that is not set within 120 s sends samples on, marked and never in 1970', async () => {
     const { time, clock, source, stored } = await begin({ wall: NEVER_SET })
     source.give(0)
     await time.pass(119n)
@@ -58,7 +79,7 @@ describe('the wall clock', () => {
     ])
   })
 
-  it('that is set later than that marks no more, and puts nothing before what went on', async () => {
+  it('that is set later than that marks no more, and puts nothing before earlier samples', async () => {
     const { time, source, stored } = await begin({ wall: NEVER_SET })
     await time.pass(120n)
     source.give(120)
@@ -69,7 +90,7 @@ describe('the wall clock', () => {
     expect(stored.map(({ tags }) => CLOCK_TAG in tags)).to.deep.equal([true, false])
   })
 
-  it('that is not set in time asks the kernel every ten seconds, and hears when it is', async () => {
+  it('that is not set in time asks the kernel every ten seconds until it is', async () => {
     const { time, clock, asked } = await begin({ wall: RELEASED + 5n * SECOND, synchronised: false })
     await time.pass(120n)
     const before = asked()
@@ -80,7 +101,7 @@ describe('the wall clock', () => {
     expect(clock.state).to.equal('set')
   })
 
-  it('put forward moves the samples after that, and no others', async () => {
+  it('put forward moves only later samples', async () => {
     const { time, source, stored } = await begin({ wall: RELEASED })
     await time.pass(10n)
     time.wall += 3600n * SECOND
@@ -114,14 +135,14 @@ describe('the wall clock', () => {
 })
 
 describe('samples that wait for the clock', () => {
-  it('go on, marked, when they are too many to keep', async () => {
+  it('are sent on, marked, when they are too many to keep', async () => {
     const { source, stored } = await begin({ wall: NEVER_SET, maxBytes: 2000 })
     for (let second = 0; second < 4; second++) source.give(second)
     expect(stored.length).to.equal(4)
     expect(stored.every(({ tags }) => tags[CLOCK_TAG] === UNSYNCHRONISED)).to.equal(true)
   })
 
-  it('go on, marked, when their source is closed', async () => {
+  it('are sent on, marked, when their source is closed', async () => {
     const { source, stored } = await begin({ wall: NEVER_SET })
     source.give(0)
     source.restamper.close()
@@ -146,8 +167,7 @@ describe('a time line', () => {
 })
 
 /**
- * A machine whose source clock begins at the release, and whose wall clock shows what a test says. Times are told in seconds since the
- * release.
+ * A machine whose source clock begins at the release, and whose wall clock shows what a test says. Times are in seconds since the release.
  * @param {{wall: bigint, synchronised?: boolean, maxBytes?: number}} start
  */
 async function begin ({ wall, synchronised = undefined, maxBytes }) {

@@ -12,7 +12,7 @@ describe('a batch in the debug sidebar', () => {
     columns: [Float64Array.from({ length: 1000 }, (_, i) => i / 10)]
   })
 
-  it('is an object to unfold, with its first rows', () => {
+  it('is an expandable object with its first rows', () => {
     const { format, msg } = util.encodeObject({ msg: batch })
     expect(format).to.equal('Object')
     expect(JSON.parse(msg)).to.deep.include({ source: 'tank', rows: 1000 })

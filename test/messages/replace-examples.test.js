@@ -50,7 +50,9 @@ describe('The examples that replace other nodes', () => {
           const message = runInNewContext(`(function (msg) {${functions[i].func}\n})(msg)`, { msg: { topic: '', payload: Date.now() } })
           const { batches, refused } = toBatches(message)
           expect(refused).to.deep.equal([])
-          expect(batches.map(batch => [batch.source, batch.tags, batch.toObjects().map(({ time: _time, ...values }) => values)])).to.deep.equal(expected)
+          expect(batches.map(
+            batch => [batch.source, batch.tags, batch.toObjects().map(({ time: _time, ...values }) => values)]
+          )).to.deep.equal(expected)
           const now = BigInt(Date.now())
           for (const time of batches.flatMap(batch => [...batch.time])) expect(Number(now - time / 1_000_000n)).to.be.within(0, 3000)
         })
@@ -68,7 +70,7 @@ describe('The examples that replace other nodes', () => {
         expect(nodes.find(({ type }) => type === 'comment').name).to.match(/^In place of /)
       })
 
-      it('sets options that exist, to values they may have, and no secret', async () => {
+      it('sets existing options to valid values, and no secret', async () => {
         for (const node of nodes) {
           const face = faces.find(({ type }) => type === node.type)
           if (!face) continue

@@ -53,7 +53,7 @@ for (const { server: program, transport, start, require } of ways) {
       await pty?.close()
     })
 
-    it('gives all areas, up to the most a request can have', async () => {
+    it('reads all areas, up to the limit of a request', async () => {
       for (const area of /** @type {const} */ (['coils', 'discrete-inputs', 'holding-registers', 'input-registers'])) {
         const most = area.endsWith('registers') ? 125 : 2000
         for (const [address, count] of [[0, 1], [7, 9], [100, most]]) {
@@ -62,11 +62,17 @@ for (const { server: program, transport, start, require } of ways) {
       }
     })
 
-    it('takes one value or many', async () => {
+    it('writes one value or many', async () => {
       const registers = Array.from({ length: 123 }, (_, i) => 0xFFFF - i)
       await device.write('holding-registers', 10, registers)
       await device.write('holding-registers', 11, [42])
-      expect([...await device.read('holding-registers', 9, 125)]).to.deep.equal([CONTENTS['holding-registers'][9], registers[0], 42, ...registers.slice(2), CONTENTS['holding-registers'][133]])
+      expect([...await device.read('holding-registers', 9, 125)]).to.deep.equal([
+        CONTENTS['holding-registers'][9],
+        registers[0],
+        42,
+        ...registers.slice(2),
+        CONTENTS['holding-registers'][133]
+      ])
 
       const coils = Array.from({ length: 1968 }, (_, i) => i % 5 === 0 ? 1 : 0)
       await device.write('coils', 3, coils)
@@ -75,13 +81,13 @@ for (const { server: program, transport, start, require } of ways) {
       expect([...await device.read('coils', 2, 1970)]).to.deep.equal([CONTENTS.coils[2], 0, 1, ...coils.slice(2), CONTENTS.coils[1971]])
     })
 
-    it('refuses addresses that it has not, and says how', async () => {
+    it('refuses addresses that do not exist, with the exception', async () => {
       expect((await failure(device.read('holding-registers', 299, 2))).details).to.deep.equal({ quality: 'exception 2', exception: 2 })
       expect((await failure(device.write('coils', 40_000, [1]))).details).to.deep.equal({ quality: 'exception 2', exception: 2 })
       expect(await read(device, 299)).to.deep.equal([CONTENTS['holding-registers'][299]])
     })
 
-    it('is asked once for each read', async () => {
+    it('receives one request for each read', async () => {
       const before = await server.requests()
       const sentBefore = device.health.requests
       await Promise.all(Array.from({ length: 20 }, (_, i) => device.read('input-registers', i, 100)))
@@ -116,7 +122,10 @@ describe('a Modbus device', () => {
     const server = await startLibmodbus({ transport: 'tcp' })
     const device = openDevice({ host: '127.0.0.1', port: server.port, pipeline: 8 })
     const blocks = await Promise.all(Array.from({ length: 80 }, (_, i) => device.read('holding-registers', i, 125)))
-    expect(blocks.map(block => [...block])).to.deep.equal(Array.from({ length: 80 }, (_, i) => CONTENTS['holding-registers'].slice(i, i + 125)))
+    expect(blocks.map(block => [...block])).to.deep.equal(Array.from(
+      { length: 80 },
+      (_, i) => CONTENTS['holding-registers'].slice(i, i + 125)
+    ))
     await device.close()
     await server.kill()
   })
@@ -140,13 +149,20 @@ describe('a Modbus device', () => {
     await pty.close()
   })
 
-  it('on a serial line needs the package serialport, and says so', async () => {
-    const hook = 'import { registerHooks } from "node:module"; registerHooks({ resolve (name, context, next) { if (name === "serialport") throw new Error("not found"); return next(name, context) } })'
+  it('on a serial line reports that it needs the package serialport', async () => {
+    const hook = 'import { registerHooks } from "node:module"; registerHooks({ resolve (name, context, next) { ' +
+      'if (name === "serialport") throw new Error("not found"); return next(name, context) } })'
     const script = `const { openDevice } = await import(${JSON.stringify(new URL('../../gateway/modbus/device.js', import.meta.url).href)})
       const device = openDevice({ connection: 'rtu' })
       await device.read('coils', 0, 1).catch(error => console.log(JSON.stringify({ code: error.code, fix: error.fix, ...error.details })))
       await device.close()`
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, '--input-type=module', '-e', script], {
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(hook)}`,
+      '--input-type=module',
+      '-e',
+      script
+    ], {
       cwd: fileURLToPath(new URL('../..', import.meta.url))
     })
     expect(JSON.parse(stdout)).to.deep.equal({
@@ -156,13 +172,13 @@ describe('a Modbus device', () => {
     })
   })
 
-  it('has a schema whose defaults keep it, and limits that hold', async () => {
+  it('has a schema whose defaults are valid and whose limits are enforced', async () => {
     const options = Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, property.default]))
     const validate = new Ajv({ strict: false }).compile(schema)
     expect(validate(options), JSON.stringify(validate.errors)).to.equal(true)
     const device = openDevice({ port: 1, maxRegisters: 10, maxBits: 20, maxGapRegisters: 3, maxGapBits: 4 })
     expect(device.limits).to.deep.equal({ maxRegisters: 10, maxBits: 20, maxGapRegisters: 3, maxGapBits: 4 })
-    expect((await failure(device.read('coils', 0, 21))).message).to.equal('The device takes at most 20 values a request, not 21.')
+    expect((await failure(device.read('coils', 0, 21))).message).to.equal('The device accepts at most 20 values a request, not 21.')
     expect((await failure(device.write('holding-registers', 0, new Uint16Array(11)))).code).to.equal('SLUICE_MODBUS_REQUEST')
     await device.close()
     expect(() => openDevice({ connection: 'rtu', unit: 0 })).to.throw('Unit 0 addresses all devices')

@@ -43,7 +43,14 @@ describe('Modbus in the long run', function () {
    */
   const poll = (device, periodMs, take) => {
     const options = { name: 'plant', tags: TAGS, groups: [{ name: 'all', periodMs }], batchMs: 0 }
-    const source = openModbusRead(options, { device, deviceName: 'plant', log, isPaused: () => false, onEnd: () => {}, emit: batch => { for (const row of batch.toObjects()) take(row) } })
+    const source = openModbusRead(options, {
+      device,
+      deviceName: 'plant',
+      log,
+      isPaused: () => false,
+      onEnd: () => {},
+      emit: batch => { for (const row of batch.toObjects()) take(row) }
+    })
     ends.push(() => source.close())
     return source
   }
@@ -57,7 +64,7 @@ describe('Modbus in the long run', function () {
     return { slave: serial(0), master: serial(1) }
   }
 
-  it('keeps the period of 20 devices on TCP beside 10 that are dead', async () => {
+  it('keeps the period of 20 devices on TCP although 10 others are dead', async () => {
     const periodMs = 100
     const polls = 50
     const sources = []
@@ -92,7 +99,16 @@ describe('Modbus in the long run', function () {
       const longestRetryMs = 320
       const rounds = 50
       const simulator = await simulate({ ...slave, units: `1-${DEVICES}`, faults: [{ fault: 'silence', unit: `${ALIVE + 1}-${DEVICES}` }] })
-      const devices = Array.from({ length: DEVICES }, (_, i) => connect(simulator, { ...master, unit: i + 1, timeoutMs: i < ALIVE ? 10_000 : timeoutMs, firstRetryMs: 10, longestRetryMs }))
+      const devices = Array.from(
+        { length: DEVICES },
+        (_, i) => connect(simulator, {
+          ...master,
+          unit: i + 1,
+          timeoutMs: i < ALIVE ? 10_000 : timeoutMs,
+          firstRetryMs: 10,
+          longestRetryMs
+        })
+      )
       const [alive, dead] = [devices.slice(0, ALIVE), devices.slice(ALIVE)]
       const timeouts = () => dead.reduce((sum, { health }) => sum + health.timeouts, 0)
       await Promise.all(alive.map(device => device.read('holding-registers', 0, 2)))
@@ -122,7 +138,7 @@ describe('Modbus in the long run', function () {
     })
   }
 
-  it('goes on each time a device that vanishes 50 times is back', async () => {
+  it('continues each time a device returns that disappears 50 times', async () => {
     const simulator = await simulate({})
     const device = connect(simulator, { timeoutMs: 50, firstRetryMs: 10, longestRetryMs: 100 })
     /** @type {{isGood: boolean, resolve: (value?: unknown) => void}|null} */

@@ -9,7 +9,8 @@ import { SluiceError } from '../../gateway/base/errors.js'
 export class FakeDevice {
   limits = { maxRegisters: 125, maxBits: 2000, maxGapRegisters: 16, maxGapBits: 256 }
   health = /** @type {import('../../gateway/modbus/device.js').Device['health']} */ ({
-    state: 'good', latencyMs: 1, requests: 0, retries: 0, timeouts: 0, exceptions: 0, badReplies: 0, disconnects: 0, lastGoodMs: null, queued: 0
+    state: 'good', latencyMs: 1, requests: 0, retries: 0, timeouts: 0, exceptions: 0, badReplies: 0, disconnects: 0, lastGoodMs: null,
+    queued: 0
   })
 
   /** @type {Asked[]} */
@@ -23,7 +24,12 @@ export class FakeDevice {
   fails (_request) { return undefined }
 
   /** @type {Record<Area, Uint16Array>} */
-  memory = { coils: new Uint16Array(65536), 'discrete-inputs': new Uint16Array(65536), 'holding-registers': new Uint16Array(65536), 'input-registers': new Uint16Array(65536) }
+  memory = {
+    coils: new Uint16Array(65536),
+    'discrete-inputs': new Uint16Array(65536),
+    'holding-registers': new Uint16Array(65536),
+    'input-registers': new Uint16Array(65536)
+  }
 
   /** @param {Area} area @param {number} address @param {number} count @param {{signal?: AbortSignal}} [options] */
   async read (area, address, count, { signal } = {}) {
@@ -47,8 +53,10 @@ export class FakeDevice {
   async close () {}
 }
 
-/** Refuses what touches one of the addresses, as devices do that have no such. @param {number[]} addresses */
-export const lacking = addresses => (/** @type {Asked} */ { address, count }) => addresses.some(missing => missing >= address && missing < address + count) ? exception(2) : undefined
+/** Refuses requests that include one of the addresses, like a device without them. @param {number[]} addresses */
+export const lacking = addresses => (/** @type {Asked} */ { address, count }) => (
+  addresses.some(missing => missing >= address && missing < address + count) ? exception(2) : undefined
+)
 
 /** @param {number} number */
 export const exception = number => failure('SLUICE_MODBUS_EXCEPTION', { quality: `exception ${number}`, exception: number })

@@ -31,7 +31,10 @@ describe('Modbus nodes, with a pymodbus server', () => {
   before(async function () {
     requirePython(this)
     const pi = [...compileValue({ type: 'float32', order: 'CDAB' }).encode(3.140625)]
-    server = await startPymodbus({ transport: 'tcp', contents: { 'holding-registers': [...pi, 7, ...Array(40).fill(0)], coils: [1, 0, 0, 0] } })
+    server = await startPymodbus({
+      transport: 'tcp',
+      contents: { 'holding-registers': [...pi, 7, ...Array(40).fill(0)], coils: [1, 0, 0, 0] }
+    })
     userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-modbus-'))
     helper.settings({ userDir })
     await new Promise(resolve => helper.startServer(() => resolve(undefined)))
@@ -46,13 +49,40 @@ describe('Modbus nodes, with a pymodbus server', () => {
   afterEach(() => helper.unload())
 
   const out = { id: 'out', type: 'helper' }
-  const device = (/** @type {object} */ options = {}) => ({ id: 'device', type: 'sluice-modbus-device', name: 'meter', port: server.port, order: 'CDAB', ...options })
-  const TAGS = [{ name: 'pi', address: '0', type: 'float32' }, { name: 'seven', address: '2', type: 'uint16' }, { name: 'far', address: '40', type: 'uint16' }]
-  const reader = { id: 'read', type: 'sluice-modbus-read', name: 'plant', device: 'device', tags: TAGS, groups: [{ name: 'default', periodMs: '50' }], batchMs: 0, wires: [['out']] }
-  const writer = { id: 'write', type: 'sluice-modbus-write', device: 'device', allowed: true, tags: [{ name: 'setpoint', address: '10', type: 'float32', max: '80' }], wires: [['out']] }
+  const device = (/** @type {object} */ options = {}) => ({
+    id: 'device',
+    type: 'sluice-modbus-device',
+    name: 'meter',
+    port: server.port,
+    order: 'CDAB',
+    ...options
+  })
+  const TAGS = [
+    { name: 'pi', address: '0', type: 'float32' },
+    { name: 'seven', address: '2', type: 'uint16' },
+    { name: 'far', address: '40', type: 'uint16' }
+  ]
+  const reader = {
+    id: 'read',
+    type: 'sluice-modbus-read',
+    name: 'plant',
+    device: 'device',
+    tags: TAGS,
+    groups: [{ name: 'default', periodMs: '50' }],
+    batchMs: 0,
+    wires: [['out']]
+  }
+  const writer = {
+    id: 'write',
+    type: 'sluice-modbus-write',
+    device: 'device',
+    allowed: true,
+    tags: [{ name: 'setpoint', address: '10', type: 'float32', max: '80' }],
+    wires: [['out']]
+  }
 
   describe('read', () => {
-    it('sends batches in the order of bytes of their device', async () => {
+    it('sends batches in the byte order of their device', async () => {
       await helper.load(NODES, [device(), reader, out])
       const { topic, payload } = await next(helper.getNode('out'))
       expect(topic).to.equal('plant')
@@ -62,7 +92,7 @@ describe('Modbus nodes, with a pymodbus server', () => {
       expect(Number(time / 1_000_000n)).to.be.closeTo(Date.now(), 60_000)
     })
 
-    it('asks as many requests as its plan has, counted on the wire', async () => {
+    it('sends as many requests as planned, counted on the wire', async () => {
       const before = await server.requests()
       await helper.load(NODES, [device(), { ...reader, groups: [{ name: 'default', periodMs: 10 }] }, out])
       let polls = 0
@@ -80,19 +110,19 @@ describe('Modbus nodes, with a pymodbus server', () => {
       expect(await statusLike(helper.getNode('read'), /disconnected, no answer so far/)).to.include({ fill: 'red' })
     })
 
-    it('says that it has no device', async () => {
+    it('reports a missing device', async () => {
       await helper.load(NODES, [reader])
       expect(await statusLike(helper.getNode('read'), /device is missing/)).to.include({ fill: 'red' })
     })
 
-    it('says which row of its table is wrong', async () => {
+    it('reports which row of its table is wrong', async () => {
       await helper.load(NODES, [device(), { ...reader, tags: [TAGS[0], { name: 'x', address: '0', type: 'bool' }] }])
       await statusLike(helper.getNode('read'), /Tags, row 2: Type bool is for coils and discrete inputs/)
     })
   })
 
   describe('write', () => {
-    it('writes, confirms, and says so', async () => {
+    it('writes, confirms and shows it', async () => {
       await helper.load(NODES, [device(), writer, out])
       const answer = next(helper.getNode('out'))
       helper.getNode('write').receive({ payload: { setpoint: 20.5 }, topic: 'oven' })
@@ -100,12 +130,12 @@ describe('Modbus nodes, with a pymodbus server', () => {
       await statusLike(helper.getNode('write'), /^setpoint written and confirmed$/)
     })
 
-    it('says that it is ready, in the place of what was wrong before it was deployed', async () => {
+    it('shows that it is ready, instead of the fault before the deploy', async () => {
       await helper.load(NODES, [device(), writer, out])
       await statusLike(helper.getNode('write'), /^nothing written yet$/)
     })
 
-    it('gives what it refuses to the catch nodes', async () => {
+    it('passes what it refuses to the catch nodes', async () => {
       await helper.load(NODES, [device(), writer, out])
       const node = helper.getNode('write')
       const told = once(node, 'call:error')
@@ -114,7 +144,7 @@ describe('Modbus nodes, with a pymodbus server', () => {
       await statusLike(node, /must be at most 80/)
     })
 
-    it('is off where nobody has allowed it', async () => {
+    it('writes nothing unless it is allowed', async () => {
       await helper.load(NODES, [device(), { ...writer, allowed: undefined }, out])
       const node = helper.getNode('write')
       await statusLike(node, /not allowed/)
@@ -138,13 +168,16 @@ describe('Modbus nodes, with a pymodbus server', () => {
       expect(values.map((/** @type {any} */ { type }) => type)).to.include('float64')
     })
 
-    it('shows fewer where there are no more', async () => {
+    it('shows fewer where no more exist', async () => {
       const { registers } = await ask({ device: 'device', area: 'holding-registers', address: '42' })
       expect(registers).to.have.length(1)
     })
 
-    it('shows bits, and finds the addresses of data sheets', async () => {
-      expect(await ask({ device: 'device', area: 'coils', address: '00001', addressing: 'data-sheet' })).to.deep.equal({ ok: true, bits: [1, 0, 0, 0] })
+    it('shows bits, and understands data sheet addresses', async () => {
+      expect(await ask({ device: 'device', area: 'coils', address: '00001', addressing: 'data-sheet' })).to.deep.equal({
+        ok: true,
+        bits: [1, 0, 0, 0]
+      })
     })
 
     it('does not wait for ever, whatever the timeout of the device', async () => {
@@ -155,7 +188,7 @@ describe('Modbus nodes, with a pymodbus server', () => {
       await mute.close()
     })
 
-    it('keeps no deploy waiting', async () => {
+    it('does not delay a deploy', async () => {
       const asked = Promise.withResolvers()
       const mute = await startFakeSlaves({}, asked.resolve)
       const shared = new SharedDevice({ port: mute.port, timeoutMs: 60_000 }, { name: 'mute', log: /** @type {any} */ (undefined) })
@@ -166,13 +199,13 @@ describe('Modbus nodes, with a pymodbus server', () => {
       await mute.close()
     })
 
-    it('is for those who may deploy', async () => {
+    it('requires the permission to deploy', async () => {
       const asked = /** @type {string[]} */ ([])
       serveTries({ httpAdmin: { post () {} }, auth: { needsPermission: (/** @type {string} */ permission) => asked.push(permission) } })
       expect(asked).to.deep.equal(['flows.write'])
     })
 
-    it('says what is wrong', async () => {
+    it('reports what is wrong', async () => {
       const cases = /** @type {[object, RegExp][]} */ ([
         [{ device: 'none', area: 'coils', address: '0' }, /Choose one in the form, and deploy/],
         [{ device: 'device', area: 'coils', address: 'x' }, /The address must be a whole number/],
@@ -189,8 +222,8 @@ describe('Modbus nodes, with a pymodbus server', () => {
     })
   })
 
-  describe('examples', () => {
-    it('read a simulated device in two groups', async () => {
+  describe('an example', () => {
+    it('reads a simulated device in two groups', async () => {
       await helper.load(NODES, await example('modbus-read'))
       const node = helper.getNode('example-modbus-read-batches')
       const fields = new Map()
@@ -202,14 +235,17 @@ describe('Modbus nodes, with a pymodbus server', () => {
       expect(fields.get('plant.slow')).to.include.members(['uptime', 'running', 'door'])
     })
 
-    it('write to a simulated device', async () => {
+    it('writes to a simulated device', async () => {
       await helper.load(NODES, await example('modbus-write'))
       const answer = next(helper.getNode('example-modbus-write-confirmed'))
       const node = helper.getNode('example-modbus-write-write')
       const press = () => node.receive({ payload: { setpoint: 21.5, on: true } })
       node.on('call:error', () => setTimeout(press, 20)) // the simulator may not listen yet
       press()
-      expect((await answer).payload).to.deep.equal({ setpoint: { written: 21.5, readBack: 21.5, ok: true }, on: { written: true, readBack: true, ok: true } })
+      expect((await answer).payload).to.deep.equal({
+        setpoint: { written: 21.5, readBack: 21.5, ok: true },
+        on: { written: true, readBack: true, ok: true }
+      })
     })
   })
 })
@@ -226,8 +262,14 @@ async function example (name) {
 /** What the endpoint answers, without HTTP. @param {SharedDevice} shared @param {object} body @param {{timeLimitMs: number}} options */
 function tryOnce (shared, body, options) {
   return new Promise(resolve => {
-    const post = (/** @type {string} */ _path, /** @type {unknown} */ _permission, /** @type {Function} */ answer) => answer({ body }, { on () {}, json: resolve })
-    serveTries({ httpAdmin: { post }, auth: { needsPermission () {} }, nodes: { getNode: () => ({ type: 'sluice-modbus-device', shared }) } }, options)
+    const post = (/** @type {string} */ _path, /** @type {unknown} */ _permission, /** @type {Function} */ answer) => answer({ body }, {
+      on () {},
+      json: resolve
+    })
+    serveTries(
+      { httpAdmin: { post }, auth: { needsPermission () {} }, nodes: { getNode: () => ({ type: 'sluice-modbus-device', shared }) } },
+      options
+    )
   })
 }
 

@@ -20,27 +20,32 @@ describe('The plan of requests', () => {
     expect(spans([tag(4, 2), tag(0, 2), tag(2, 2)])).to.deep.equal([[0, 6]])
   })
 
-  it('reads over gaps as long as they are worth it', () => {
+  it('reads across gaps that are short enough', () => {
     expect(spans([tag(0), tag(17)])).to.deep.equal([[0, 18]])
     expect(spans([tag(0), tag(18)])).to.deep.equal([[0, 1], [18, 1]])
     expect(spans([tag(0), tag(2)], { maxGapRegisters: 0 })).to.deep.equal([[0, 1], [2, 1]])
   })
 
-  it('asks no more than the device gives, and never for half a value', () => {
+  it('reads no more than the device returns, and never half a value', () => {
     expect(spans([tag(0, 124), tag(124, 2)])).to.deep.equal([[0, 124], [124, 2]])
     expect(spans([tag(0, 4), tag(4, 4), tag(8, 4)], { maxRegisters: 10 })).to.deep.equal([[0, 8], [8, 4]])
   })
 
-  it('asks each area by itself, bits by their own limits', () => {
-    expect(spans([tag(0, 1, 'coils'), tag(200, 1, 'coils'), tag(0), tag(0, 1, 'input-registers')])).to.deep.equal([[0, 201], [0, 1], [0, 1]])
+  it('reads each area by itself, bits with their own limits', () => {
+    const tags = [tag(0, 1, 'coils'), tag(200, 1, 'coils'), tag(0), tag(0, 1, 'input-registers')]
+    expect(spans(tags)).to.deep.equal([[0, 201], [0, 1], [0, 1]])
   })
 
-  it('reads what overlaps once', () => {
+  it('reads overlapping tags once', () => {
     expect(spans([tag(0, 4), tag(1), tag(2, 4), tag(2, 4)])).to.deep.equal([[0, 6]])
   })
 
-  it('has the fewest requests there can be', () => {
-    const arbitraryTag = fc.record({ area: fc.constant('holding-registers'), address: fc.integer({ min: 0, max: 24 }), count: fc.integer({ min: 1, max: 5 }) })
+  it('has the fewest requests possible', () => {
+    const arbitraryTag = fc.record({
+      area: fc.constant('holding-registers'),
+      address: fc.integer({ min: 0, max: 24 }),
+      count: fc.integer({ min: 1, max: 5 })
+    })
     const arbitraryLimits = fc.record({ maxRegisters: fc.integer({ min: 5, max: 12 }), maxGapRegisters: fc.integer({ min: 0, max: 4 }) })
     fc.assert(fc.property(fc.array(arbitraryTag, { minLength: 1, maxLength: 6 }), arbitraryLimits, (tags, some) => {
       const limits = { ...LIMITS, ...some }
@@ -51,12 +56,12 @@ describe('The plan of requests', () => {
     }), { numRuns: 1000, seed: 4 })
   })
 
-  it('splits what a device refuses at its widest gap', () => {
+  it('splits a refused block at its widest gap', () => {
     const [block] = planReads([tag(0), tag(2), tag(9), tag(10)], LIMITS)
     expect(splitBlock(block)?.map(({ address, count }) => [address, count])).to.deep.equal([[0, 3], [9, 2]])
   })
 
-  it('splits what has no gap in the middle, and a single value not at all', () => {
+  it('splits a block without gaps in the middle, and a single value not at all', () => {
     const [block] = planReads([0, 1, 2, 3].map(address => tag(address)), LIMITS)
     expect(splitBlock(block)?.map(({ address, count }) => [address, count])).to.deep.equal([[0, 2], [2, 2]])
     expect(splitBlock(planReads([tag(0, 4)], LIMITS)[0])).to.equal(null)

@@ -6,13 +6,20 @@ import { VirtualClock } from './virtual-clock.js'
 
 /**
  * A source on a fake device; `run` lets it go on for some time, then ends it.
- * @param {{isHeld?: boolean, [option: string]: unknown}} options
+ * @param {{isPaused?: boolean, [option: string]: unknown}} options
  */
-function open ({ isHeld = false, ...options }) {
+function open ({ isPaused = false, ...options }) {
   const clock = new VirtualClock()
   const device = new FakeDevice()
   const recording = recorder(/** @type {any} */ (clock))
-  const source = openModbusRead({ name: 'plant', batchMs: 0, ...options }, { ...recording, emit: batch => recording.emit(batch), isPaused: () => isHeld, device, deviceName: 'meter', order: 'ABCD' })
+  const source = openModbusRead({ name: 'plant', batchMs: 0, ...options }, {
+    ...recording,
+    emit: batch => recording.emit(batch),
+    isPaused: () => isPaused,
+    device,
+    deviceName: 'meter',
+    order: 'ABCD'
+  })
   const counters = /** @type {import('../../gateway/modbus/poller.js').Counters} */ (source.counters)
   return {
     clock,
@@ -20,7 +27,7 @@ function open ({ isHeld = false, ...options }) {
     recording,
     source,
     counters,
-    release () { isHeld = false },
+    resume () { isPaused = false },
     /** @param {number} ms */
     async run (ms) {
       await clock.advance(ms)
@@ -38,18 +45,24 @@ const FAR = { name: 'far', address: '1000', type: 'uint16' }
 const FAST = [{ name: 'default', periodMs: 100 }]
 
 describe('Modbus read', () => {
-  it('gives a row a poll: a column a tag, the time at which the poll began', async () => {
-    const { device, recording, run, timesMs } = open({ tags: [{ ...FLOW, scale: 0.5, unit: 'l/s' }, { name: 'pump', area: 'coils', address: '7', type: 'bool' }] })
+  it('sends a row for each poll, with a column for each tag and the time at which the poll began', async () => {
+    const { device, recording, run, timesMs } = open({
+      tags: [{ ...FLOW, scale: 0.5, unit: 'l/s' }, { name: 'pump', area: 'coils', address: '7', type: 'bool' }]
+    })
     device.memory['holding-registers'][0] = 21
     device.memory.coils[7] = 1
     await run(2500)
     const [batch] = recording.batches
-    expect(batch).to.deep.include({ source: 'plant', tags: { device: 'meter' }, fields: [{ name: 'flow', type: 'float64', unit: 'l/s' }, { name: 'pump', type: 'bool' }] })
+    expect(batch).to.deep.include({
+      source: 'plant',
+      tags: { device: 'meter' },
+      fields: [{ name: 'flow', type: 'float64', unit: 'l/s' }, { name: 'pump', type: 'bool' }]
+    })
     expect(batch.toObjects()).to.deep.equal([{ time: batch.time[0], flow: 10.5, pump: true }])
     expect(timesMs()).to.deep.equal([0, 1000, 2000])
   })
 
-  it('polls groups with periods of their own, without drift, however long answers take', async () => {
+  it('polls each group with its own period, without drift, however long answers take', async () => {
     const { clock, counters, device, recording, run } = open({
       tags: [{ ...FLOW, group: 'fast' }, { ...LEVEL, group: 'slow' }],
       groups: [{ name: 'fast', periodMs: 10 }, { name: 'slow', periodMs: 1000 }]
@@ -64,7 +77,7 @@ describe('Modbus read', () => {
     expect(counters).to.include({ missed: 0, late: 0 })
   })
 
-  it('leaves out, and counts, what comes due while a poll still runs', async () => {
+  it('skips and counts polls that come due while one still runs', async () => {
     const { clock, device, counters, run, timesMs } = open({ tags: [FLOW], groups: FAST })
     device.before = () => clock.sleep(250)
     await run(1000)
@@ -72,7 +85,7 @@ describe('Modbus read', () => {
     expect(counters).to.include({ polls: 4, missed: 6, late: 0 })
   })
 
-  it('begins late after the process has stood still, and then is back in time', async () => {
+  it('is late after the process has stood still, then on time again', async () => {
     const { clock, counters, run, timesMs } = open({ tags: [FLOW], groups: FAST })
     await clock.advance(150)
     clock.stall(310)
@@ -81,37 +94,43 @@ describe('Modbus read', () => {
     expect(counters).to.include({ missed: 2, late: 1 })
   })
 
-  it('does not ask while what is downstream is full', async () => {
-    const { clock, device, counters, release, run } = open({ tags: [FLOW], groups: FAST, isHeld: true })
+  it('does not poll while it is paused', async () => {
+    const { clock, device, counters, resume, run } = open({ tags: [FLOW], groups: FAST, isPaused: true })
     await clock.advance(950)
     expect(device.asked).to.deep.equal([])
-    release()
+    resume()
     await run(100)
     expect(counters).to.include({ polls: 1, missed: 10 })
   })
 
-  it('sends the rows of some time as one batch, and the rest when it ends', async () => {
+  it('sends rows as one batch after a time, and the rest when it ends', async () => {
     const { recording, run } = open({ tags: [FLOW], groups: FAST, batchMs: 250 })
     await run(1050)
     expect(recording.batches.map(({ rows }) => rows)).to.deep.equal([3, 3, 3, 2])
   })
 
-  it('does not hold back a row whose batch would not grow', async () => {
+  it('sends a row at once when its batch cannot grow', async () => {
     const { clock, recording, source } = open({ tags: [FLOW], batchMs: 250 })
     await clock.advance(1)
     expect(recording.batches).to.have.length(1)
     await source.close()
   })
 
-  it('asks the fewest requests', async () => {
+  it('sends the fewest requests', async () => {
     const tags = Array.from({ length: 300 }, (_, i) => ({ name: `t${i}`, address: String(2 * i), type: 'float32' }))
     const { device, run } = open({ tags })
     await run(10)
-    expect(device.asked.map(({ address, count }) => [address, count])).to.deep.equal([[0, 124], [124, 124], [248, 124], [372, 124], [496, 104]])
+    expect(device.asked.map(({ address, count }) => [address, count])).to.deep.equal([
+      [0, 124],
+      [124, 124],
+      [248, 124],
+      [372, 124],
+      [496, 104]
+    ])
   })
 
   describe('when the device refuses', () => {
-    it('reads around an address that is not there, at once and from then on', async () => {
+    it('reads around a missing address, at once and from then on', async () => {
       const { device, recording, counters, run, values } = open({ tags: [FLOW, LEVEL, { ...FAR, address: '10' }], groups: FAST })
       device.fails = lacking([5])
       await run(150)
@@ -121,7 +140,7 @@ describe('Modbus read', () => {
       expect(recording.warnings).to.deep.equal([])
     })
 
-    it('gives all values but the one that is not there', async () => {
+    it('reads all values except the missing one', async () => {
       const { counters, device, recording, run, values, source } = open({ tags: [FLOW, LEVEL, { ...FAR, address: '2' }], groups: FAST })
       device.fails = lacking([1])
       await run(150)
@@ -132,7 +151,7 @@ describe('Modbus read', () => {
       expect(counters.errors).to.equal(2)
     })
 
-    it('goes back to whole requests where parts are refused as well', async () => {
+    it('returns to whole requests when the halves are refused too', async () => {
       const { device, counters, run, values } = open({ tags: [FLOW, LEVEL], groups: FAST })
       device.fails = () => device.asked.length < 12 ? exception(2) : undefined
       await run(1000)
@@ -152,7 +171,7 @@ describe('Modbus read', () => {
   })
 
   describe('when the device is silent', () => {
-    it('gives a row of nothing when it is asked, and none when it is not', async () => {
+    it('sends a row of missing values when it was asked, and none when it was not', async () => {
       const { clock, device, counters, run, values } = open({ tags: [FLOW, FAR], groups: FAST })
       await clock.advance(50)
       let asked = 0
@@ -164,7 +183,7 @@ describe('Modbus read', () => {
       expect(counters).to.include({ skipped: 9, errors: 1 })
     })
 
-    it('says so once to a group that was not asked', async () => {
+    it('sends one row for a group that was not asked', async () => {
       const { clock, device, counters, run, values } = open({ tags: [FLOW], groups: FAST })
       await clock.advance(50)
       device.fails = silent
@@ -173,14 +192,14 @@ describe('Modbus read', () => {
       expect(counters).to.include({ skipped: 9, errors: 0 })
     })
 
-    it('gives no row before the first answer', async () => {
+    it('sends no row before the first answer', async () => {
       const { device, run, values } = open({ tags: [FLOW], groups: FAST })
       device.fails = silent
       await run(1000)
       expect(values()).to.deep.equal([])
     })
 
-    it('tells since when, and when it tries again', async () => {
+    it('reports since when, and when it tries again', async () => {
       const { clock, device, source } = open({ tags: [FLOW] })
       device.fails = silent
       device.health.state = 'silent'
@@ -192,7 +211,7 @@ describe('Modbus read', () => {
     })
   })
 
-  it('leaves out values that say nothing', async () => {
+  it('leaves out meaningless values', async () => {
     const { device, counters, run, values } = open({ tags: [FLOW, { name: 'ph', address: '2', type: 'float32' }] })
     device.memory['holding-registers'].set([0x7FC0, 0], 2)
     await run(10)
@@ -214,18 +233,18 @@ describe('Modbus read', () => {
       return { flows: values().map(({ flow }) => flow), counters }
     }
 
-    it('sends a row once a value has moved far enough from the last one sent', async () => {
+    it('sends a row once a value has changed enough since the last row sent', async () => {
       const { flows, counters } = await rowsOf([10, 11, 12, 13, 12, 11, 10, 10])
       expect(flows).to.deep.equal([10, 13, 10])
       expect(counters.unchanged).to.be.within(5, 6)
     })
 
-    it('sends a row after the heartbeat in any case', async () => {
+    it('always sends a row after the heartbeat', async () => {
       const { flows } = await rowsOf(Array(10).fill(7), [{ ...tags[0], heartbeatMs: 300 }, tags[1]])
       expect(flows).to.have.length.within(4, 5)
     })
 
-    it('sends it with the nearest poll, however unevenly they begin', async () => {
+    it('sends the heartbeat with the nearest poll, however uneven the polls', async () => {
       const { clock, run, timesMs } = open({ tags: [{ ...FLOW, deadband: 0, heartbeatMs: 300 }], groups: FAST })
       await clock.advance(299)
       clock.stall(5)
@@ -233,12 +252,12 @@ describe('Modbus read', () => {
       expect(timesMs()).to.deep.equal([0, 304, 600, 900])
     })
 
-    it('sends all rows of a group in which a tag has none', async () => {
+    it('sends all rows of a group with a tag that has no deadband', async () => {
       const { flows } = await rowsOf([1, 1, 1, 1], [tags[0], LEVEL])
       expect(flows).to.have.length.within(4, 5)
     })
 
-    it('sends a row when values come or go', async () => {
+    it('sends a row when values appear or disappear', async () => {
       const { clock, device, source, values } = open({ tags, groups: FAST })
       await clock.advance(250)
       device.fails = () => exception(4)
@@ -254,10 +273,18 @@ describe('Modbus read', () => {
     const { source, run } = open({ tags: [FLOW, FAR] })
     await run(1500)
     expect(source.trouble?.()).to.equal(undefined)
-    expect(source.gauge?.()).to.include({ state: 'good', latencyMs: 1, timeouts: 0, polls: 2, requestsPerPoll: 2, latenessP99Ms: 0, lastGoodSecondsAgo: null })
+    expect(source.gauge?.()).to.include({
+      state: 'good',
+      latencyMs: 1,
+      timeouts: 0,
+      polls: 2,
+      requestsPerPoll: 2,
+      latenessP99Ms: 0,
+      lastGoodSecondsAgo: null
+    })
   })
 
-  it('is not in trouble while a device that answered has been connected anew, and has not been asked since', async () => {
+  it('reports no trouble while a reconnected device has not been asked yet', async () => {
     const { clock, device, source } = open({ tags: [FLOW], groups: [{ name: 'default', periodMs: 3_600_000 }] })
     device.health.state = 'connecting'
     expect(source.trouble?.()).to.equal('connecting, no answer so far')
@@ -268,7 +295,7 @@ describe('Modbus read', () => {
     await source.close()
   })
 
-  it('ends with the error of whoever takes its batches', async () => {
+  it('ends with the error of emitting a batch', async () => {
     const { clock, recording, source } = open({ tags: [FLOW] })
     recording.emit = () => { throw new Error('no room') }
     await clock.advance(10)
@@ -276,10 +303,10 @@ describe('Modbus read', () => {
     await source.close()
   })
 
-  it('refuses a table that makes no sense', () => {
+  it('refuses an invalid table', () => {
     const opening = (/** @type {Record<string, unknown>} */ options) => () => open(options)
     expect(opening({ tags: [] })).to.throw('There are no tags.')
-    expect(opening({ tags: [{ ...FLOW, group: 'fast' }] })).to.throw('Tags, row 1: Group must be one of default; "fast" is none of them.')
+    expect(opening({ tags: [{ ...FLOW, group: 'fast' }] })).to.throw('Tags, row 1: Group must be one of default; "fast" is not')
     expect(opening({ tags: [FLOW], groups: [{ name: 'a', periodMs: 5 }] })).to.throw('between 10 and 86,400,000 ms')
     const many = Array.from({ length: 1000 }, (_, i) => ({ name: `t${i}`, address: String(i) }))
     expect(opening({ tags: many })).to.throw('The group "default" has 1000 tags.')

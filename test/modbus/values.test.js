@@ -14,15 +14,15 @@ const read = (description, registers) => compileValue(description).read(register
 /** @param {Description} description @param {unknown} value */
 const encode = (description, value) => [...compileValue(description).encode(value)]
 
-describe('Modbus values', () => {
-  it('lie in registers in four orders', () => {
+describe('A Modbus value', () => {
+  it('is read in four byte orders', () => {
     const orders = { ABCD: [0x1234, 0x5678], CDAB: [0x5678, 0x1234], BADC: [0x3412, 0x7856], DCBA: [0x7856, 0x3412] }
     for (const [order, registers] of Object.entries(orders)) {
       expect(read({ type: 'int32', order: /** @type {any} */ (order) }, registers), order).to.equal(0x12345678)
     }
   })
 
-  it('of 64 bits are reversed by registers, bytes or both', () => {
+  it('of 64 bits is reordered by registers, bytes or both', () => {
     const orders = {
       ABCD: [0x0123, 0x4567, 0x89AB, 0xCDEF],
       CDAB: [0xCDEF, 0x89AB, 0x4567, 0x0123],
@@ -34,11 +34,11 @@ describe('Modbus values', () => {
     }
   })
 
-  it('of one register have their bytes swapped by BADC and DCBA', () => {
+  it('of one register has its bytes swapped by BADC and DCBA', () => {
     expect(ORDERS.map(order => read({ type: 'uint16', order }, [0x1234]))).to.deep.equal([0x1234, 0x1234, 0x3412, 0x3412])
   })
 
-  it('are scaled to float64', () => {
+  it('is scaled to float64', () => {
     const codec = compileValue({ type: 'int16', scale: 0.1, offset: -40 })
     expect(codec.field).to.equal('float64')
     expect(codec.read([605], 0)).to.equal(20.5)
@@ -46,13 +46,13 @@ describe('Modbus values', () => {
     expect([...codec.encode(20.54)]).to.deep.equal([605])
   })
 
-  it('of 64 bits stay exact', () => {
+  it('of 64 bits stays exact', () => {
     expect(read({ type: 'int64' }, [0x8000, 0, 0, 1])).to.equal(-(2n ** 63n) + 1n)
     expect(read({ type: 'uint64' }, [0x7FFF, 0xFFFF, 0xFFFF, 0xFFFF])).to.equal(2n ** 63n - 1n)
     expect(encode({ type: 'uint64' }, '18446744073709551615')).to.deep.equal([0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF])
   })
 
-  it('that are bad are missing, and say in what way', () => {
+  it('that is bad is missing, with its fault', () => {
     const cases = /** @type {[Description, number[], string][]} */ ([
       [{ type: 'uint64' }, [0x8000, 0, 0, 0], 'out of range'],
       [{ type: 'float32' }, [0x7FC0, 0], 'not a number'],
@@ -67,11 +67,11 @@ describe('Modbus values', () => {
     }
   })
 
-  it('are bits of registers', () => {
+  it('can be a bit of a register', () => {
     expect([0, 3, 15].map(bit => read({ type: 'bit', bit }, [0x8008]))).to.deep.equal([0, 1, 1])
   })
 
-  it('are texts, without what fills them up', () => {
+  it('can be text, without its padding', () => {
     const text = [0x4142, 0x4320, 0x2000]
     expect(read({ type: 'string', length: 6 }, text)).to.equal('ABC')
     expect(read({ type: 'string', length: 2 }, text)).to.equal('AB')
@@ -80,7 +80,7 @@ describe('Modbus values', () => {
     expect(encode({ type: 'string', length: 5 }, 'Öl')).to.deep.equal([0xD66C, 0, 0])
   })
 
-  it('that do not fit are refused', () => {
+  it('that does not fit is refused', () => {
     const cases = /** @type {[Description, unknown, RegExp][]} */ ([
       [{ type: 'int16' }, 32768, /between -32768 and 32767/],
       [{ type: 'int16' }, 1.5, /a whole number/],
@@ -102,7 +102,7 @@ describe('Modbus values', () => {
     }
   })
 
-  it('come back as they were written, in every type and order', () => {
+  it('is read back as it was written, in every type and order', () => {
     const values = {
       int16: fc.integer({ min: -32768, max: 32767 }),
       uint16: fc.integer({ min: 0, max: 65535 }),
@@ -126,13 +126,13 @@ describe('Modbus values', () => {
     }
   })
 
-  it('never fail to be read, whatever the registers hold', () => {
+  it('can always be read, whatever the registers hold', () => {
     fc.assert(fc.property(fc.array(fc.integer({ min: 0, max: 65535 }), { minLength: 4, maxLength: 4 }), registers => {
       for (const { type, ...texts } of preview(registers)) expect(Object.keys(texts), type).to.deep.equal(ORDERS)
     }), { numRuns: 500, seed: 4 })
   })
 
-  it('are shown in all types and orders', () => {
+  it('is previewed in all types and orders', () => {
     const shown = preview([0x4048, 0xF5C3])
     expect(shown.map(({ type }) => type)).to.deep.equal(['int16', 'uint16', 'int32', 'uint32', 'float32', 'bcd16', 'bcd32', 'string'])
     expect(shown.find(({ type }) => type === 'float32')).to.include({ ABCD: '3.140000104904175', type: 'float32' })
@@ -143,7 +143,7 @@ describe('Modbus values', () => {
   describe('against Python', () => {
     before(function () { requirePython(this) })
 
-    it('are what its struct module packs, read from a pymodbus server', async () => {
+    it('matches what its struct module packs, read from a pymodbus server', async () => {
       const vectors = /** @type {(Description & {value: string, registers: number[]})[]} */ (JSON.parse(await output('modbus_values.py')))
       const registers = vectors.flatMap(vector => vector.registers)
       const server = await startPymodbus({ transport: 'tcp', contents: { 'holding-registers': registers } })

@@ -12,7 +12,7 @@ describe('a Modbus line', () => {
   const { open, slaves } = lineRig()
 
   describe('matches replies', () => {
-    it('that come in single bytes', async () => {
+    it('that arrive in single bytes', async () => {
       const device = open(await slaves(async request => {
         for (const byte of request.frame(registersPdu(3, [300, 301]))) {
           request.socket.write(Uint8Array.of(byte))
@@ -36,7 +36,7 @@ describe('a Modbus line', () => {
       expect(await Promise.all([11, 12, 13, 14].map(address => read(device, address)))).to.deep.equal([[11], [12], [13], [14]])
     })
 
-    it('and sends one at a time where nothing else is said, or it has not answered yet', async () => {
+    it('and sends one request at a time by default, or until the device has answered', async () => {
       const held = /** @type {FakeRequest[]} */ ([])
       let most = 0
       const fake = await slaves(request => {
@@ -57,7 +57,7 @@ describe('a Modbus line', () => {
       expect(await read(device, 7)).to.deep.equal([7])
     })
 
-    it('and takes none of another unit or function, or of a wrong length', async () => {
+    it('and accepts none of another unit or function, or of a wrong length', async () => {
       const replies = [
         (/** @type {FakeRequest} */ request) => request.frame(registersPdu(3, [1]), { unit: 9 }),
         (/** @type {FakeRequest} */ request) => request.frame(registersPdu(4, [1])),
@@ -72,7 +72,7 @@ describe('a Modbus line', () => {
       expect(device.health).to.include({ badReplies: 3, timeouts: 0 })
     })
 
-    it('and drops those that come after the timeout', async () => {
+    it('and drops those that arrive after the timeout', async () => {
       /** @type {FakeRequest} */
       let late
       const device = open(await slaves(request => {
@@ -89,7 +89,7 @@ describe('a Modbus line', () => {
       expect(await readAtLast(device, 2)).to.deep.equal([2])
     })
 
-    it('that came in time, while the process was too busy to read them', async () => {
+    it('that arrived in time while the process was too busy to read them', async () => {
       const device = open(await slaves(request => {
         answerAddress(request)
         for (const startMs = performance.now(); performance.now() - startMs < 2 * TIMEOUT_MS;);
@@ -106,7 +106,7 @@ describe('a Modbus line', () => {
       expect(await read(device, 300, 3)).to.deep.equal([300, 301, 302])
     })
 
-    it('of RTU only with the right checksum, and says so without waiting for the timeout', async () => {
+    it('of RTU only with the right checksum, and reports a wrong one before the timeout', async () => {
       const device = open(await slaves(request => {
         const frame = request.frame(registersPdu(3, [1]))
         frame[4] ^= 8
@@ -116,7 +116,7 @@ describe('a Modbus line', () => {
       expect(device.health).to.include({ badReplies: 1, timeouts: 0 })
     })
 
-    it('of RTU not when it is late: to another device, or while nobody waits', async () => {
+    it('of RTU unless they are late: to another device, or with no pending request', async () => {
       /** @type {FakeRequest[]} */
       const late = []
       const fake = await slaves(request => {
@@ -132,7 +132,7 @@ describe('a Modbus line', () => {
       expect(await readAtLast(first, 3)).to.deep.equal([3])
     })
 
-    it('of RTU not the first after a silence, which may be late: what was asked is asked again', async () => {
+    it('of RTU except the first after a silence, which may be late: the request is repeated', async () => {
       for (const isSecondLost of [false, true]) {
         const fake = await slaves(request => {
           const nth = fake.requests.length
@@ -149,7 +149,7 @@ describe('a Modbus line', () => {
       }
     })
 
-    it('of RTU not when it is late and the line was quiet: the device is left alone for longer, and the user told', async () => {
+    it('of RTU unless they are late and the line was quiet: the device gets a longer pause and a warning', async () => {
       const fake = await slaves(request => {
         if (fake.requests.length > 1) answerAddress(request)
         else setTimeout(() => request.reply(666), 1.5 * TIMEOUT_MS)
@@ -173,7 +173,7 @@ describe('a Modbus line', () => {
       expect(device.health).to.include({ state: 'good', exceptions: 1, lastGoodMs: null })
     })
 
-    it('that it is busy, and asks again', async () => {
+    it('that it is busy, and repeats the request', async () => {
       const fake = await slaves(request => {
         if (fake.requests.length === 1) request.socket.write(request.frame([0x83, 6]))
         else answerAddress(request)
@@ -183,13 +183,13 @@ describe('a Modbus line', () => {
       expect(device.health).to.include({ requests: 2, retries: 1, exceptions: 0 })
     })
 
-    it('that it stays busy, and says so after the retries it was allowed', async () => {
+    it('that it stays busy, and reports it after the configured retries', async () => {
       const device = open(await slaves(request => { request.socket.write(request.frame([0x83, 6])) }), { busyRetries: 1 })
       expect((await failure(read(device))).details).to.deep.equal({ quality: 'exception 6', exception: 6 })
       expect(device.health).to.include({ requests: 2, retries: 1, exceptions: 1 })
     })
 
-    it('through a gateway that it does not answer: it is backed off as if the gateway had said nothing', async () => {
+    it('through a gateway that it does not answer: it backs off as after a timeout', async () => {
       const device = open(await slaves(request => { request.socket.write(request.frame([0x83, 11])) }), { firstRetryMs: 5000 })
       expect((await failure(read(device))).details).to.deep.equal({ quality: 'exception 11', exception: 11 })
       expect(device.health.state).to.equal('silent')
@@ -201,7 +201,7 @@ describe('a Modbus line', () => {
   })
 
   describe('loses the connection', () => {
-    it('in the middle of a reply, and makes another', async () => {
+    it('in the middle of a reply, and opens another', async () => {
       const fake = await slaves(request => {
         if (request.connection > 1) return answerAddress(request)
         request.socket.end(request.frame(registersPdu(3, [1])).subarray(0, 8))
@@ -215,7 +215,7 @@ describe('a Modbus line', () => {
       expect(device.said.at(-1)).to.match(/answers again\.$/)
     })
 
-    it('to one that does not speak Modbus', async () => {
+    it('to a device that does not speak Modbus', async () => {
       const fake = await slaves(request => {
         if (request.connection > 1) return answerAddress(request)
         request.socket.write('HTTP/1.1 400 Bad Request\r\n\r\n')
@@ -225,7 +225,7 @@ describe('a Modbus line', () => {
       expect(await readAtLast(device, 9)).to.deep.equal([9])
     })
 
-    it('of which nothing is heard any more: it is half open', async () => {
+    it('that is half open: nothing is received any more', async () => {
       const fake = await slaves(request => { if (request.connection > 1) answerAddress(request) })
       const device = open(fake, { timeoutMs: TIMEOUT_MS })
       expect(await readAtLast(device, 9)).to.deep.equal([9])
@@ -233,7 +233,7 @@ describe('a Modbus line', () => {
       expect(device.health.disconnects).to.be.at.least(1)
     })
 
-    it('to a server that goes and comes back five times', async () => {
+    it('to a server that stops and starts five times', async () => {
       let fake = await slaves(answerAddress)
       const device = open(fake)
       for (let round = 0; round < 5; round++) {
@@ -246,7 +246,7 @@ describe('a Modbus line', () => {
       expect(device.health.disconnects).to.equal(5)
     })
 
-    it('and pauses for longer each time that no good reply has come through', async () => {
+    it('and pauses longer each time without a good reply', async () => {
       const fake = await slaves(request => request.socket.destroy())
       const device = open(fake)
       while (fake.requests.length < 5) await failure(read(device)).then(() => sleep(2))
@@ -254,7 +254,7 @@ describe('a Modbus line', () => {
     })
   })
 
-  it('is looked for at least as long as a device takes after connecting and between requests', async () => {
+  it('pauses after connecting and between requests as configured', async () => {
     const fake = await slaves(answerAddress)
     const device = open(fake, { pauseAfterConnectMs: 30, pauseBetweenMs: 20 })
     const startedMs = performance.now()
@@ -263,7 +263,7 @@ describe('a Modbus line', () => {
     expect(fake.requests[1].atMs - fake.requests[0].atMs).to.be.at.least(19)
   })
 
-  it('tells when it last gave something by a clock that is never set', async () => {
+  it('reports the time of the last answer by a clock that is never set', async () => {
     const device = open(await slaves(answerAddress))
     const { line } = wallClock
     wallClock.line = new TimeLine(-86_400_000_000_000n)
@@ -275,12 +275,12 @@ describe('a Modbus line', () => {
     expect(device.health.lastGoodMs).to.be.closeTo(Number(systemClock.nowNs() / 1_000_000n), 60_000)
   })
 
-  it('is found at an address of IPv6, however that is written', async () => {
+  it('connects to an IPv6 address, however that is written', async () => {
     const fake = await slaves(answerAddress, { host: '::1' })
     for (const host of ['::1', '[::1]', ' ::1 ']) expect(await read(open(fake, { host }), 8)).to.deep.equal([8])
   })
 
-  it('holds no more requests than it can promise', async () => {
+  it('limits how many requests wait', async () => {
     const device = open(await slaves(() => {}))
     const waiting = Array.from({ length: 1002 }, () => failure(read(device)))
     expect((await waiting[1001]).details).to.deep.equal({ quality: 'busy' })
@@ -291,7 +291,7 @@ describe('a Modbus line', () => {
     expect(await failure(read(device))).to.include({ code: 'SLUICE_MODBUS_CLOSED' })
   })
 
-  it('forgets a request whose caller does', async () => {
+  it('drops a request whose caller aborts it', async () => {
     const fake = await slaves(request => setTimeout(() => answerAddress(request), 10))
     const device = open(fake)
     const [onItsWay, waiting] = [new AbortController(), new AbortController()]
@@ -305,7 +305,7 @@ describe('a Modbus line', () => {
     expect(await failure(device.read('holding-registers', 1, 1, { signal: waiting.signal }))).to.include({ message: 'me too' })
   })
 
-  it('settles every request, whatever comes', async () => {
+  it('settles every request, whatever arrives', async () => {
     let word = 1
     const below = (/** @type {number} */ most) => ((word = Math.imul(word, 1_103_515_245) + 12_345 >>> 0) >>> 16) % most
     for (const connection of ['tcp', 'rtu-over-tcp']) {

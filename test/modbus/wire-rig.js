@@ -34,7 +34,10 @@ export function lineRig () {
       /** @type {string[]} */
       const said = []
       const say = (/** @type {string} */ text) => { said.push(text) }
-      const device = openDevice({ host: '127.0.0.1', port, timeoutMs: PATIENCE_MS, firstRetryMs: 10, ...options }, { log: { info: say, warn: say, error: say }, random: () => 0 })
+      const device = openDevice({ host: '127.0.0.1', port, timeoutMs: PATIENCE_MS, firstRetryMs: 10, ...options }, {
+        log: { info: say, warn: say, error: say },
+        random: () => 0
+      })
       endings.push(device.close)
       return Object.assign(device, { said })
     }

@@ -4,7 +4,7 @@ import { answerAddress, failure, lineRig, read, rtu, TIMEOUT_MS } from './wire-r
 describe('a shared Modbus line', () => {
   const { open, slaves } = lineRig()
 
-  it('serves in turn: whoever asks much does not keep the others waiting', async () => {
+  it('serves devices in turn: one with many requests does not delay the others', async () => {
     const fake = await slaves(answerAddress, { rtu: true })
     const [greedy, ...modest] = [1, 2, 3].map(unit => open(fake, { ...rtu, unit }))
     const all = Promise.all([...Array.from({ length: 20 }, () => read(greedy)), ...modest.flatMap(device => [read(device), read(device)])])
@@ -13,7 +13,7 @@ describe('a shared Modbus line', () => {
     expect(fake.connections).to.equal(1)
   })
 
-  it('has a dead device cost the others at most a timeout for each of ever rarer probes', async () => {
+  it('loses at most a timeout for each of a dead device\'s ever rarer probes', async () => {
     const DEAD = 3
     const fake = await slaves(request => { if (request.unit !== DEAD) answerAddress(request) }, { rtu: true })
     const devices = [1, 2, DEAD].map(unit => open(fake, { ...rtu, unit, ...(unit === DEAD && { timeoutMs: 20 }) }))
@@ -33,7 +33,7 @@ describe('a shared Modbus line', () => {
     expect(devices[0].health).to.include({ state: 'good', timeouts: 0 })
   })
 
-  it('has many dead devices cost the others no more than one timeout at a time', async () => {
+  it('loses no more than one timeout at a time to many dead devices', async () => {
     const LIVE = [1, 2]
     const fake = await slaves(request => { if (LIVE.includes(request.unit)) answerAddress(request) }, { rtu: true })
     const devices = [...LIVE, 3, 4, 5].map(unit => open(fake, { ...rtu, unit, ...(!LIVE.includes(unit) && { timeoutMs: 20 }) }))
@@ -48,7 +48,7 @@ describe('a shared Modbus line', () => {
     for (const turns of betweenProbes) expect(turns).to.contain('1').and.contain('2')
   })
 
-  it('tells at once whoever waits for a dead device', async () => {
+  it('rejects requests for a dead device at once', async () => {
     const fake = await slaves(() => {}, { rtu: true })
     const device = open(fake, { ...rtu, timeoutMs: 50 })
     const codes = await Promise.all(Array.from({ length: 5 }, () => failure(read(device)).then(({ code }) => code)))
@@ -56,7 +56,7 @@ describe('a shared Modbus line', () => {
     expect(fake.requests).to.have.length(1)
   })
 
-  it('does not take the late reply to one for that to another of the same unit', async () => {
+  it('does not mistake a late reply for one to another node with the same unit', async () => {
     /** @type {import('./wire-fake-slaves.js').FakeRequest|undefined} */
     let late
     const fake = await slaves(request => {
@@ -73,7 +73,7 @@ describe('a shared Modbus line', () => {
     expect(twins[1].health).to.include({ state: 'silent', timeouts: 0 })
   })
 
-  it('is for the devices of a TCP gateway that say so', async () => {
+  it('is shared by the devices of a TCP gateway that ask for it', async () => {
     const fake = await slaves(answerAddress)
     const devices = [1, 2].map(unit => open(fake, { unit, shareConnection: true }))
     await Promise.all(devices.map(device => read(device)))
@@ -85,7 +85,7 @@ describe('a shared Modbus line', () => {
     expect(fake.connections).to.equal(2)
   })
 
-  it('tells a device that joins while it is down', async () => {
+  it('reports its state to a device that joins while it is down', async () => {
     const fake = await slaves(answerAddress, { rtu: true })
     await fake.close()
     const first = open(fake, { ...rtu, firstRetryMs: 5000 })
@@ -98,6 +98,8 @@ describe('a shared Modbus line', () => {
   it('has one set of serial settings', () => {
     const line = { connection: 'rtu', path: '/dev/sluice-no-such-port' }
     open({ port: 1 }, line)
-    expect(() => open({ port: 1 }, { ...line, unit: 2, baudRate: 9600 })).to.throw('/dev/sluice-no-such-port is in use with 19200 baud, 8E1, and cannot have 9600 baud, 8E1 at the same time.')
+    expect(() => open({ port: 1 }, { ...line, unit: 2, baudRate: 9600 })).to.throw(
+      '/dev/sluice-no-such-port is in use with 19200 baud, 8E1, and cannot have 9600 baud, 8E1 at the same time.'
+    )
   })
 })

@@ -14,7 +14,7 @@ const long = (/** @type {bigint} */ value) => ({ case: 'longValue', value: BigIn
 const bytes = (/** @type {string} */ hex) => ({ case: 'bytesValue', value: Buffer.from(hex, 'hex') })
 
 describe('Sparkplug data types', () => {
-  it('read negative numbers in whatever width they were written', () => {
+  it('read negative numbers of any width', () => {
     for (const [name, bits] of /** @type {[string, number][]} */ ([['Int8', 8], ['Int16', 16], ['Int32', 32]])) {
       expect(read(name, int(2 ** bits - 5)), name).to.equal(-5)
       expect(read(name, int(-5)), name).to.equal(-5)
@@ -27,7 +27,7 @@ describe('Sparkplug data types', () => {
     expect(read('Int64', int(4_000_000_000))).to.equal(4_000_000_000n)
   })
 
-  it('read unsigned numbers up to what a field holds', () => {
+  it('read unsigned numbers up to the limit of a field', () => {
     expect(read('UInt8', int(255))).to.equal(255)
     expect(read('UInt8', int(256))).to.equal('out of range')
     expect(read('UInt16', long(65_535n))).to.equal(65_535)
@@ -38,7 +38,7 @@ describe('Sparkplug data types', () => {
     expect(read('DateTime', long(1_700_000_000_000n))).to.equal(1_700_000_000_000n)
   })
 
-  it('tell values that are none', () => {
+  it('report invalid values', () => {
     expect(read('Float', { case: 'floatValue', value: NaN })).to.equal('not a number')
     expect(read('Double', { case: 'doubleValue', value: -Infinity })).to.equal('infinite')
     expect(read('Double', { case: 'stringValue', value: '1' })).to.equal('not of its type')
@@ -54,20 +54,27 @@ describe('Sparkplug data types', () => {
     expect(read('Int8Array', bytes('e97b'))).to.deep.equal([-23, 123])
     expect(read('Int16Array', bytes('d08a3075'))).to.deep.equal([-30_000, 30_000])
     expect(read('Int32Array', bytes('fffffffffaafcb12'))).to.deep.equal([-1, 315_338_746])
-    expect(read('Int64Array', bytes('ce0672ac189cbac4c4ba9c18ac7206ce'))).to.deep.equal([-4_270_929_666_821_191_986n, -3_601_064_768_563_266_876n])
+    expect(read('Int64Array', bytes('ce0672ac189cbac4c4ba9c18ac7206ce'))).to.deep.equal([
+      -4_270_929_666_821_191_986n,
+      -3_601_064_768_563_266_876n
+    ])
     expect(read('UInt8Array', bytes('17fa'))).to.deep.equal([23, 250])
     expect(read('UInt16Array', bytes('1e0088cc'))).to.deep.equal([30, 52_360])
     expect(read('UInt32Array', bytes('3400000049fb55c4'))).to.deep.equal([52n, 3_293_969_225n])
     expect(read('UInt64Array', bytes('3400000000000000d99e02d1b27637e4'))).to.deep.equal([52n, new Bad('out of range')])
-    expect(read('BooleanArray', bytes('0c00000034d0'))).to.deep.equal([false, false, true, true, false, true, false, false, true, true, false, true])
+    expect(read('BooleanArray', bytes('0c00000034d0'))).to.deep.equal([
+      false, false, true, true, false, true, false, false, true, true, false, true
+    ])
     expect(read('StringArray', bytes('4142430068656c6c6f00'))).to.deep.equal(['ABC', 'hello'])
     expect(read('StringArray', bytes(''))).to.deep.equal([])
   })
 
-  it('hold every value of a field', () => {
+  it('write every value of a field', () => {
     const values = {
-      float64: fc.double({ noNaN: true, noDefaultInfinity: true }), float32: fc.float({ noNaN: true, noDefaultInfinity: true }), int64: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
-      int32: fc.integer(), int16: fc.integer({ min: -32_768, max: 32_767 }), uint16: fc.nat(65_535), bool: fc.boolean(), string: fc.string({ unit: 'binary' }), bytes: fc.uint8Array()
+      float64: fc.double({ noNaN: true, noDefaultInfinity: true }), float32: fc.float({ noNaN: true, noDefaultInfinity: true }),
+      int64: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n),
+      int32: fc.integer(), int16: fc.integer({ min: -32_768, max: 32_767 }), uint16: fc.nat(65_535), bool: fc.boolean(),
+      string: fc.string({ unit: 'binary' }), bytes: fc.uint8Array()
     }
     for (const [field, arbitrary] of Object.entries(values)) {
       const type = /** @type {keyof typeof values} */ (field)

@@ -51,28 +51,34 @@ describe('A Sparkplug edge node', () => {
     })
   }
 
-  it('is born, and each source as a device when it first comes', () => {
+  it('publishes its birth, and that of each source as a device at its first batch', () => {
     edge.begin(3n)
     edge.take(batchOf({ speed: 1 }))
     edge.take(batchOf({ speed: 2 }))
     edge.take(batchOf({ level: 1 }, 'hall/tank'))
     expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH press', 'DDATA press', 'DBIRTH hall.tank'])
     expect(seqs()).to.deep.equal([0, 1, 2, 3])
-    expect(decodePayload(published[0].bytes).metrics.map(({ name, value }) => [name, value.value])).to.deep.equal([['bdSeq', 3n], ['Node Control/Rebirth', false]])
+    expect(decodePayload(published[0].bytes).metrics.map(({ name, value }) => [name, value.value])).to.deep.equal([
+      ['bdSeq', 3n],
+      ['Node Control/Rebirth', false]
+    ])
     expect(decodePayload(encodeDeath(3n, NOW)).metrics[0]).to.deep.include({ name: 'bdSeq', value: { case: 'longValue', value: 3n } })
   })
 
-  it('tells a host every value, type and unit of a batch', () => {
+  it('sends a host every value, type and unit of a batch', () => {
     const batch = new Batch({
       source: 'press',
       time: BigInt64Array.of(NOW, NOW + 1_000_000n, NOW + 2_000_000n),
       fields: [
-        { name: 'a', type: 'float64', unit: 'm' }, { name: 'b', type: 'float32' }, { name: 'c', type: 'int64' }, { name: 'd', type: 'int32' }, { name: 'e', type: 'int16' },
+        { name: 'a', type: 'float64', unit: 'm' }, { name: 'b', type: 'float32' }, { name: 'c', type: 'int64' },
+        { name: 'd', type: 'int32' }, { name: 'e', type: 'int16' },
         { name: 'f', type: 'uint16' }, { name: 'g', type: 'bool' }, { name: 'h', type: 'string' }, { name: 'i', type: 'bytes' }
       ],
       columns: [
-        Float64Array.of(1.5, -2.5, 3), Float32Array.of(0.5, 0.25, 1), BigInt64Array.of(-(2n ** 63n), 2n ** 63n - 1n, 0n), Int32Array.of(-(2 ** 31), 2 ** 31 - 1, 0),
-        Int16Array.of(-32_768, 32_767, 0), Uint16Array.of(0, 65_535, 1), Uint8Array.of(0, 1, 0), ['', 'grün', 'x'], [Uint8Array.of(), Uint8Array.of(0, 255), Uint8Array.of(1)]
+        Float64Array.of(1.5, -2.5, 3), Float32Array.of(0.5, 0.25, 1), BigInt64Array.of(-(2n ** 63n), 2n ** 63n - 1n, 0n),
+        Int32Array.of(-(2 ** 31), 2 ** 31 - 1, 0),
+        Int16Array.of(-32_768, 32_767, 0), Uint16Array.of(0, 65_535, 1), Uint8Array.of(0, 1, 0), ['', 'grün', 'x'],
+        [Uint8Array.of(), Uint8Array.of(0, 255), Uint8Array.of(1)]
       ]
     })
     edge.begin(0n)
@@ -89,7 +95,7 @@ describe('A Sparkplug edge node', () => {
     expect(heard()).to.have.length(600)
   })
 
-  it('tells missing values that have a reason as bad, and the others not at all', () => {
+  it('sends missing values with a reason as bad, and no others', () => {
     const qualities = ['', 'speed: timeout', '']
     const batch = new Batch({
       source: 'press',
@@ -110,16 +116,19 @@ describe('A Sparkplug edge node', () => {
     expect(quality?.isNull, 'a reason that holds no longer is not told again').to.equal(true)
   })
 
-  it('tells a device again when it has new fields or types, the old ones keeping their aliases', () => {
+  it('publishes a device\'s birth again for new fields or types, and keeps the old aliases', () => {
     edge.begin(0n)
     edge.take(batchOf({ speed: 1 }))
     edge.take(batchOf({ speed: 2, level: 1 }))
     edge.take(batchOf({ level: 'high' }))
     expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH press', 'DBIRTH press', 'DBIRTH press'])
-    expect(decodePayload(published[3].bytes).metrics.map(({ name, alias, value }) => [name, alias, value.value])).to.deep.equal([['speed', 0n, 2], ['level', 1n, 'high']])
+    expect(decodePayload(published[3].bytes).metrics.map(({ name, alias, value }) => [name, alias, value.value])).to.deep.equal([
+      ['speed', 0n, 2],
+      ['level', 1n, 'high']
+    ])
   })
 
-  it('is born again on command, with its last values', () => {
+  it('publishes its births again on command, with the last values', () => {
     edge.begin(9n)
     edge.take(batchOf([{ time: MS, speed: 1, level: 7 }, { time: MS + 1, speed: 2 }]))
     published = []
@@ -129,10 +138,13 @@ describe('A Sparkplug edge node', () => {
     edge.command(encodeRebirthCommand(NOW))
     expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH press'])
     expect(seqs()).to.deep.equal([0, 1])
-    expect(decodePayload(published[1].bytes).metrics.map(({ value, timestamp }) => [value.value, timestamp])).to.deep.equal([[2, BigInt(MS + 1)], [7, BigInt(MS)]])
+    expect(decodePayload(published[1].bytes).metrics.map(({ value, timestamp }) => [value.value, timestamp])).to.deep.equal([
+      [2, BigInt(MS + 1)],
+      [7, BigInt(MS)]
+    ])
   })
 
-  it('holds what comes while it is offline, and sends it as history', () => {
+  it('holds batches while it is offline, and sends them as history', () => {
     edge.take(batchOf([{ time: MS, speed: 1 }, { time: MS + 1, speed: 2 }]))
     expect(published).to.deep.equal([])
     edge.begin(0n)
@@ -149,8 +161,8 @@ describe('A Sparkplug edge node', () => {
     expect(published).to.have.length(3)
   })
 
-  it('keeps the newest of what it may hold, and counts the rest', () => {
-    make({ mostHeldValues: 5 })
+  it('keeps the newest batches within its limit, and counts the rest', () => {
+    make({ maxHeldValues: 5 })
     for (let i = 0; i < 4; i++) edge.take(batchOf([{ time: MS + i, speed: i, level: i }]))
     expect(edge.state).to.include({ heldValues: 4, droppedValues: 4 })
     edge.take(batchOf(Array.from({ length: 9 }, (_, i) => ({ time: MS + 10 + i, speed: 10 + i, level: 0 }))))
@@ -166,10 +178,11 @@ describe('A Sparkplug edge node', () => {
     expect(edge.state.heldValues).to.equal(4902)
     room = Infinity
     edge.drained()
-    expect(heard().filter(({ tags }) => tags.historical).flatMap(told => told.toObjects()).map(({ speed }) => speed)).to.deep.equal(Array.from({ length: 5000 }, (_, i) => i))
+    const speeds = heard().filter(({ tags }) => tags.historical).flatMap(told => told.toObjects()).map(({ speed }) => speed)
+    expect(speeds).to.deep.equal(Array.from({ length: 5000 }, (_, i) => i))
   })
 
-  it('waits for an outlet that has no room', () => {
+  it('waits for an outlet without room', () => {
     edge.begin(0n)
     edge.take(batchOf({ text: '' }))
     room = 2
@@ -184,11 +197,20 @@ describe('A Sparkplug edge node', () => {
     for (const { bytes } of published) expect(bytes.length).to.be.below(64 * 1024)
   })
 
-  it('counts what Sparkplug cannot tell', () => {
+  it('counts what Sparkplug cannot express', () => {
     edge.begin(0n)
-    edge.take(new Batch({ source: 'press', time: BigInt64Array.of(-5n, NOW), fields: [{ name: 'speed', type: 'float64' }], columns: [Float64Array.of(1, 2)] }))
+    edge.take(new Batch(
+      { source: 'press', time: BigInt64Array.of(-5n, NOW), fields: [{ name: 'speed', type: 'float64' }], columns: [Float64Array.of(1, 2)] }
+    ))
     expect(edge.state).to.include({ refused: 1, sent: 1 })
-    edge.take(new Batch({ source: 'press', time: BigInt64Array.of(NOW), fields: [{ name: 'text', type: 'string' }], columns: [/** @type {any} */ ([{ not: 'text' }])] }))
+    edge.take(new Batch(
+      {
+        source: 'press',
+        time: BigInt64Array.of(NOW),
+        fields: [{ name: 'text', type: 'string' }],
+        columns: [/** @type {any} */ ([{ not: 'text' }])]
+      }
+    ))
     expect(heard().at(-1)?.toObjects()[0].text).to.equal('[object Object]')
   })
 

@@ -23,8 +23,14 @@ describe('A Sparkplug host', () => {
   })
 
   const double = (/** @type {number} */ value) => ({ value: { case: /** @type {const} */ ('doubleValue'), value } })
-  const bdSeq = (/** @type {number} */ value) => ({ name: 'bdSeq', datatype: 4, value: { case: /** @type {const} */ ('longValue'), value: BigInt(value) } })
-  const quality = (/** @type {number} */ value) => ({ properties: { keys: ['Quality'], values: [{ type: 3, value: { case: /** @type {const} */ ('intValue'), value } }] } })
+  const bdSeq = (/** @type {number} */ value) => ({
+    name: 'bdSeq',
+    datatype: 4,
+    value: { case: /** @type {const} */ ('longValue'), value: BigInt(value) }
+  })
+  const quality = (/** @type {number} */ value) => ({
+    properties: { keys: ['Quality'], values: [{ type: 3, value: { case: /** @type {const} */ ('intValue'), value } }] }
+  })
 
   /**
    * @param {string} type @param {number} [seq] @param {any[]} [metrics]
@@ -38,12 +44,18 @@ describe('A Sparkplug host', () => {
   const births = () => {
     receive('NBIRTH', 0, [bdSeq(7), { name: 'Node Control/Rebirth', datatype: 11, value: { case: 'booleanValue', value: false } }])
     return receive('DBIRTH', 1, [
-      { name: 'hall/speed', alias: 1n, datatype: DOUBLE, ...double(1), properties: { keys: ['engUnit'], values: [{ type: 12, value: { case: 'stringValue', value: 'm/s' } }] } },
+      {
+        name: 'hall/speed',
+        alias: 1n,
+        datatype: DOUBLE,
+        ...double(1),
+        properties: { keys: ['engUnit'], values: [{ type: 12, value: { case: 'stringValue', value: 'm/s' } }] }
+      },
       { name: 'count', alias: 2n, datatype: INT32, value: { case: 'intValue', value: 4 } }
     ])
   }
 
-  it('makes a row of a birth, and none of what steers the session', () => {
+  it('turns a birth into a row, without the metrics that control the session', () => {
     expect(receive('NBIRTH', 0, [bdSeq(7)])).to.deep.equal({ batches: [], refused: [] })
     const { batches: [press], refused } = births()
     expect(refused).to.deep.equal([])
@@ -54,7 +66,7 @@ describe('A Sparkplug host', () => {
     expect(host.gauge()).to.include({ nodes: 1, devices: 1, metrics: 4 })
   })
 
-  it('makes a row of what has one time, the payload\'s where a metric has none', () => {
+  it('turns metrics with the same time into a row; without one, the payload\'s counts', () => {
     births()
     const { batches } = receive('DDATA', 2, [
       { alias: 1n, timestamp: MS + 1n, ...double(2) }, { alias: 2n, timestamp: MS + 1n, value: { case: 'intValue', value: 5 } },
@@ -68,26 +80,42 @@ describe('A Sparkplug host', () => {
 
   it('begins a row for each of several values with one time', () => {
     births()
-    const { batches: [batch] } = receive('DDATA', 2, [{ alias: 1n, ...double(2) }, { alias: 1n, ...double(3) }, { alias: 2n, value: { case: 'intValue', value: 5 } }])
+    const { batches: [batch] } = receive('DDATA', 2, [
+      { alias: 1n, ...double(2) },
+      { alias: 1n, ...double(3) },
+      { alias: 2n, value: { case: 'intValue', value: 5 } }
+    ])
     expect(batch.toObjects()).to.deep.equal([{ time: NS, 'hall/speed': 2 }, { time: NS, 'hall/speed': 3, count: 5 }])
   })
 
   it('puts history into batches of its own', () => {
     births()
-    const { batches } = receive('DDATA', 2, [{ alias: 1n, ...double(2) }, { alias: 1n, timestamp: MS - 9n, isHistorical: true, ...double(1) }])
+    const { batches } = receive('DDATA', 2, [
+      { alias: 1n, ...double(2) },
+      { alias: 1n, timestamp: MS - 9n, isHistorical: true, ...double(1) }
+    ])
     expect(batches.map(({ tags, rows }) => [tags.historical, rows])).to.deep.equal([['true', 1], [undefined, 1]])
   })
 
-  it('says why a value is missing', () => {
+  it('reports why a value is missing', () => {
     births()
-    const reasons = [{ alias: 1n, isNull: true }, { alias: 1n, ...double(1), ...quality(0) }, { alias: 1n, ...double(1), ...quality(500) }, { alias: 1n, ...double(NaN) }, { alias: 1n, ...double(5), ...quality(192) }]
+    const reasons = [
+      { alias: 1n, isNull: true },
+      { alias: 1n, ...double(1), ...quality(0) },
+      { alias: 1n, ...double(1), ...quality(500) },
+      { alias: 1n, ...double(NaN) },
+      { alias: 1n, ...double(5), ...quality(192) }
+    ]
       .map((metric, i) => receive('DDATA', 2 + i, [metric]).batches[0].toObjects()[0])
-    expect(reasons).to.deep.equal([...['null', 'bad', 'stale', 'not a number'].map(text => ({ time: NS, quality: text })), { time: NS, 'hall/speed': 5 }])
+    expect(reasons).to.deep.equal([
+      ...['null', 'bad', 'stale', 'not a number'].map(text => ({ time: NS, quality: text })),
+      { time: NS, 'hall/speed': 5 }
+    ])
     const { batches: [mixed] } = receive('DDATA', 7, [{ alias: 1n, isNull: true }, { alias: 2n, value: { case: 'intValue', value: 5 } }])
     expect(mixed.toObjects()).to.deep.equal([{ time: NS, count: 5, quality: 'hall/speed: null' }])
   })
 
-  it('tells a death as a row without values', () => {
+  it('turns a death into a row without values', () => {
     births()
     const { batches: [gone] } = receive('DDEATH', 2, [], { timestamp: MS + 9n })
     expect(gone.toObjects()).to.deep.equal([{ time: NS + 9_000_000n, quality: 'offline' }])
@@ -96,16 +124,19 @@ describe('A Sparkplug host', () => {
     expect(asked).to.deep.equal([])
   })
 
-  it('takes a node\'s death for that of its devices, at the time it hears of it', () => {
+  it('treats a node\'s death as that of its devices, at the time it arrives', () => {
     births()
     expect(receive('NDEATH', undefined, [bdSeq(6)]).batches).to.deep.equal([])
     expect(host.counters.oldDeaths).to.equal(1)
-    expect(receive('NDEATH', undefined, [bdSeq(7)]).batches.map(batch => [batch.source, batch.toObjects()])).to.deep.equal([['plant.cell.press', [{ time: NOW, quality: 'offline' }]]])
+    expect(receive('NDEATH', undefined, [bdSeq(7)]).batches.map(batch => [batch.source, batch.toObjects()])).to.deep.equal([[
+      'plant.cell.press',
+      [{ time: NOW, quality: 'offline' }]
+    ]])
     expect(host.gauge()).to.include({ nodes: 0, devices: 0, metrics: 0 })
     expect(receive('NDEATH', undefined, [bdSeq(7)]).batches).to.deep.equal([])
   })
 
-  it('takes a birth of another session for a death it has missed, and keeps the devices through a rebirth', () => {
+  it('treats a birth of another session as a missed death, and keeps the devices through a rebirth', () => {
     births()
     expect(receive('NBIRTH', 0, [bdSeq(7)]).batches).to.deep.equal([])
     expect(host.gauge()).to.include({ devices: 1 })
@@ -113,13 +144,13 @@ describe('A Sparkplug host', () => {
     expect(host.gauge()).to.include({ devices: 0 })
   })
 
-  it('refuses what comes before a birth, and asks for it ever less', () => {
+  it('refuses what comes before a birth, and requests it less and less often', () => {
     const askedAt = []
     for (let second = 0; second <= 100; second++) {
       now = NOW + BigInt(second) * 1_000_000_000n
       const { refused } = receive('NDATA', second, [{ alias: 1n, ...double(1) }])
       expect(refused).to.have.length(1)
-      expect(refused[0]).to.include({ index: -1, reason: 'its node is not born: a rebirth was asked for' })
+      expect(refused[0]).to.include({ index: -1, reason: 'its node is not born: a rebirth was requested' })
       expect(refused[0].value).to.be.instanceOf(Uint8Array)
       if (asked.splice(0).length > 0) askedAt.push(second)
     }
@@ -129,19 +160,23 @@ describe('A Sparkplug host', () => {
     expect(asked, 'after a birth, at once again').to.deep.equal(['plant/cell'])
   })
 
-  it('refuses an alias that no birth gave, or another type than the birth\'s, and takes the rest', () => {
+  it('refuses an unknown alias or another type than the birth\'s, and accepts the rest', () => {
     births()
-    const { batches, refused } = receive('DDATA', 2, [{ alias: 9n, ...double(1) }, { alias: 1n, datatype: INT32, value: { case: 'intValue', value: 1 } }, { alias: 1n, ...double(2) }])
+    const { batches, refused } = receive('DDATA', 2, [
+      { alias: 9n, ...double(1) },
+      { alias: 1n, datatype: INT32, value: { case: 'intValue', value: 1 } },
+      { alias: 1n, ...double(2) }
+    ])
     expect(batches[0].toObjects()).to.deep.equal([{ time: NS, 'hall/speed': 2 }])
     expect(refused.map(({ index, reason }) => [index, reason])).to.deep.equal([
-      [0, 'its birth knows no alias 9: a rebirth was asked for'],
-      [1, 'its metric "hall/speed" has the data type 3, 10 in its birth: a rebirth was asked for']
+      [0, 'its birth has no alias 9: a rebirth was requested'],
+      [1, 'its metric "hall/speed" has the data type 3, 10 in its birth: a rebirth was requested']
     ])
     expect(asked).to.deep.equal(['plant/cell'])
     expect(receive('DDATA', 3, [], { device: 'unborn' }).refused[0].reason).to.match(/its device is not born/)
   })
 
-  it('asks for a rebirth after a gap, and takes what comes meanwhile', () => {
+  it('requests a rebirth after a gap, and accepts data meanwhile', () => {
     births()
     for (let i = 2; i < 600; i++) receive('DDATA', i % 256, [{ alias: 1n, ...double(i) }])
     expect(host.counters.gaps).to.equal(0)
@@ -151,14 +186,14 @@ describe('A Sparkplug host', () => {
     expect(asked, 'not again so soon').to.deep.equal(['plant/cell'])
   })
 
-  it('asks all who are alive after a break', () => {
+  it('requests a rebirth of all live nodes after a break', () => {
     births()
     receive('NBIRTH', 0, [bdSeq(1)], { node: 'other' })
     host.reconnected()
     expect(asked).to.deep.equal(['plant/cell', 'plant/other'])
   })
 
-  it('says which metrics of a birth it cannot store', () => {
+  it('reports which metrics of a birth it cannot store', () => {
     receive('NBIRTH', 0, [bdSeq(1)])
     const { batches, refused } = receive('DBIRTH', 1, [
       { name: 'set', alias: 1n, datatype: 16, value: { case: 'datasetValue', value: {} } },
@@ -173,44 +208,60 @@ describe('A Sparkplug host', () => {
     expect(refused.map(({ reason }) => reason)).to.deep.equal([
       'its metric "set" is a DataSet: only single values and arrays are stored',
       'its metric "motor" is a Template: only single values and arrays are stored',
-      'its metric "time" cannot be the name of a value: it is that of the time',
+      'its metric "time" cannot be the name of a value: it is the name of the time',
       'its metric "new" has the unknown data type 77',
       'a metric of its birth has no name',
       'the time of "early" is not between 1970 and 2262'
     ])
-    expect(receive('DDATA', 2, [{ alias: 1n }, { alias: 5n, ...double(2) }]).refused.map(({ reason }) => reason)).to.deep.equal([refused[0].reason])
+    expect(receive(
+      'DDATA',
+      2,
+      [{ alias: 1n }, { alias: 5n, ...double(2) }]
+    ).refused.map(({ reason }) => reason)).to.deep.equal([refused[0].reason])
     expect(asked).to.deep.equal([])
   })
 
-  it('cuts what is wider than a batch may be', () => {
+  it('splits what is too wide for a batch', () => {
     receive('NBIRTH', 0, [bdSeq(1)])
     const metrics = Array.from({ length: 2500 }, (_, i) => ({ name: `m${i}`, alias: BigInt(i), datatype: DOUBLE, ...double(i) }))
     expect(receive('DBIRTH', 1, metrics).batches.map(({ fields }) => fields.length)).to.deep.equal([999, 999, 502])
-    expect(receive('DDEATH', 2).batches.map(batch => [batch.fields.length, ...batch.toObjects()])).to.deep.equal([1000, 1000, 503].map(fields => [fields, { time: NS, quality: 'offline' }]))
+    expect(receive('DDEATH', 2).batches.map(batch => [batch.fields.length, ...batch.toObjects()])).to.deep.equal([1000, 1000, 503].map(
+      fields => [fields, { time: NS, quality: 'offline' }]
+    ))
   })
 
-  it('keeps only so many nodes, devices and metrics', () => {
-    host = new SparkplugHost({ requestRebirth: () => {}, mostSources: 2 })
+  it('limits its nodes, devices and metrics', () => {
+    host = new SparkplugHost({ requestRebirth: () => {}, maxSources: 2 })
     births()
     expect(receive('DBIRTH', 2, [], { device: 'second' }).refused[0].reason).to.equal('there are already 2 nodes and devices')
     expect(receive('NBIRTH', 0, [], { node: 'second' }).refused[0].reason).to.equal('there are already 2 nodes and devices')
     expect(births().refused).to.deep.equal([])
     receive('NDEATH', undefined, [bdSeq(7)])
-    const { refused } = receive('NBIRTH', 0, Array.from({ length: 10_300 }, (_, i) => ({ name: `m${i}`, datatype: DOUBLE, ...double(i) })), { node: 'second' })
+    const { refused } = receive(
+      'NBIRTH',
+      0,
+      Array.from({ length: 10_300 }, (_, i) => ({ name: `m${i}`, datatype: DOUBLE, ...double(i) })),
+      { node: 'second' }
+    )
     expect(refused).to.have.length(101)
     expect(refused[0].reason).to.equal('its birth names more than 10000 metrics')
     expect(refused[100]).to.include({ index: -1, reason: '200 more of its metrics were refused' })
   })
 
-  it('leaves alone what hosts say, and refuses what is none of Sparkplug\'s', () => {
+  it('ignores messages of hosts, and refuses other topics', () => {
     for (const topic of ['spBv1.0/STATE/scada', 'spBv1.0/plant/NCMD/cell', 'spBv1.0/plant/DCMD/cell/press']) {
       expect(host.receive(topic, Buffer.from('{}'))).to.deep.equal({ batches: [], refused: [] })
     }
-    for (const topic of ['', 'spBv1.0', 'spBv1.0/plant/NDATA', 'spBv1.0/plant/NDATA/cell/press', 'spBv1.0/plant/DDATA/cell', 'spBv1.0/plant/WHAT/cell', 'spAv1.0/plant/NDATA/cell', 'spBv1.0//NDATA/cell']) {
-      expect(host.receive(topic, Buffer.alloc(0)).refused[0].reason, topic).to.equal('its topic is none of Sparkplug\'s')
+    const topics = [
+      '', 'spBv1.0', 'spBv1.0/plant/NDATA', 'spBv1.0/plant/NDATA/cell/press', 'spBv1.0/plant/DDATA/cell', 'spBv1.0/plant/WHAT/cell',
+      'spAv1.0/plant/NDATA/cell', 'spBv1.0//NDATA/cell'
+    ]
+    for (const topic of topics) {
+      expect(host.receive(topic, Buffer.alloc(0)).refused[0].reason, topic).to.equal('its topic is not one of Sparkplug\'s')
     }
-    expect(host.receive('spBv1.0/plant/NDATA/cell', Buffer.from('no')).refused[0].reason).to.match(/SLUICE_SPARKPLUG: The payload is not Sparkplug B/)
-    expect(host.receive('spBv1.0/plant/NDATA/cell', encodePayload({ uuid: 'SPBV1.0_COMPRESSED' })).refused[0].reason).to.match(/compressed/)
+    const reasonFor = (/** @type {Uint8Array} */ bytes) => host.receive('spBv1.0/plant/NDATA/cell', bytes).refused[0].reason
+    expect(reasonFor(Buffer.from('no'))).to.match(/SLUICE_SPARKPLUG: The payload is not Sparkplug B/)
+    expect(reasonFor(encodePayload({ uuid: 'SPBV1.0_COMPRESSED' }))).to.match(/compressed/)
     expect(host.receive(`spBv1.0/plant/NDATA/${'n'.repeat(300)}`, Buffer.alloc(0)).refused[0].reason).to.match(/over 255 characters/)
   })
 })

@@ -77,7 +77,7 @@ describe('The Sparkplug out node', function () {
     }
   }
 
-  it('publishes what it gets, as a device, and its death when it is closed', async () => {
+  it('publishes its batches as a device, and its death when it is closed', async () => {
     const next = await listen()
     await helper.setFlows(flow, 'nodes')
     await next('NBIRTH')
@@ -90,7 +90,7 @@ describe('The Sparkplug out node', function () {
     expect((await next('NDEATH')).batches[0].toObjects()[0].quality).to.equal('offline')
   })
 
-  it('says which payload it cannot publish, and that its broker is away', async () => {
+  it('reports a payload it cannot publish, and a missing broker', async () => {
     await load(flow.slice(1))
     const node = helper.getNode('edge')
     const told = once(node, 'call:error')
@@ -100,12 +100,12 @@ describe('The Sparkplug out node', function () {
     await statusLike('edge', /^SLUICE_\w+; 1 device, 0 sent, 1 held, 1 refused$/)
   })
 
-  it('will not be an edge node that another is', async () => {
+  it('refuses the edge node of another node', async () => {
     await load([...flow, { ...flow[2], id: 'second' }])
     expect(await statusLike('second', /already the edge node plant\/line/)).to.include({ fill: 'red' })
   })
 
-  it('says that it has no broker', async () => {
+  it('reports that it has no broker', async () => {
     await load([{ ...flow[2], broker: 'nowhere' }])
     expect(await statusLike('edge', /broker of this node is missing/)).to.include({ fill: 'red' })
   })

@@ -96,7 +96,7 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
   }
 
   describe('its edge node', () => {
-    it('tells values of every data type', async () => {
+    it('sends values of every data type', async () => {
       const { next } = await listen()
       peer('sparkplug_edge.py')
       const { batches: [node] } = await next('NBIRTH')
@@ -107,25 +107,30 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
       expect(refused).to.deep.equal([])
       expect(press).to.deep.include({ source: 'plant.cell.press', tags: { group: 'plant', node: 'cell', device: 'press' } })
       const [row] = press.toObjects()
-      const both = (/** @type {string} */ name, /** @type {unknown[]} */ ...values) => Object.fromEntries(values.map((value, i) => [`all/${name}[${i}]`, value]))
+      const both = (/** @type {string} */ name, /** @type {unknown[]} */ ...values) => Object.fromEntries(values.map(
+        (value, i) => [`all/${name}[${i}]`, value]
+      ))
       expect(row).to.deep.equal({
         time: NOON_NS,
         'all/INT8': -100, 'all/INT16': -30_000, 'all/INT32': -2_000_000_000, 'all/INT64': -(2n ** 63n),
         'all/UINT8': 200, 'all/UINT16': 60_000, 'all/UINT32': 4_000_000_000n, 'all/UINT64': 2n ** 63n - 1n,
         'all/FLOAT': 0.5, 'all/DOUBLE': 1e-300, 'all/BOOLEAN': true, 'all/STRING': 'grün', 'all/TEXT': 'text',
-        'all/DATETIME': BigInt(NOON_MS), 'all/UUID': '7c9b1f2e-6a83-4a3b-9a38-111111111111', 'all/BYTES': Uint8Array.of(0, 255), 'all/FILE': Uint8Array.from(Buffer.from('file')),
-        ...both('INT8_ARRAY', -1, 2), ...both('INT16_ARRAY', -300, 300), ...both('INT32_ARRAY', -70_000, 70_000), ...both('INT64_ARRAY', -(2n ** 63n), 1n),
-        ...both('UINT8_ARRAY', 0, 255), ...both('UINT16_ARRAY', 0, 65_535), ...both('UINT32_ARRAY', 0n, 2n ** 32n - 1n), ...both('UINT64_ARRAY', 0n, 2n ** 63n - 1n),
+        'all/DATETIME': BigInt(NOON_MS), 'all/UUID': '7c9b1f2e-6a83-4a3b-9a38-111111111111', 'all/BYTES': Uint8Array.of(0, 255),
+        'all/FILE': Uint8Array.from(Buffer.from('file')),
+        ...both('INT8_ARRAY', -1, 2), ...both('INT16_ARRAY', -300, 300), ...both('INT32_ARRAY', -70_000, 70_000),
+        ...both('INT64_ARRAY', -(2n ** 63n), 1n),
+        ...both('UINT8_ARRAY', 0, 255), ...both('UINT16_ARRAY', 0, 65_535), ...both('UINT32_ARRAY', 0n, 2n ** 32n - 1n),
+        ...both('UINT64_ARRAY', 0n, 2n ** 63n - 1n),
         ...both('FLOAT_ARRAY', 0.5, -0.5), ...both('DOUBLE_ARRAY', 0.1, -0.1),
         ...both('BOOLEAN_ARRAY', false, false, true, true, false, true, false, false, true, true, false, true),
         ...both('STRING_ARRAY', 'ABC', 'grün'), ...both('DATETIME_ARRAY', BigInt(NOON_MS))
       })
-      const typeOf = (/** @type {string} */ name) => press.fields.find((/** @type {{name: string}} */ field) => field.name === `all/${name}`)
+      const typeOf = (/** @type {string} */ type) => press.fields.find((/** @type {{name: string}} */ { name }) => name === `all/${type}`)
       expect(typeOf('FLOAT').type).to.equal('float32')
       expect(typeOf('DATETIME')).to.include({ type: 'int64', unit: 'ms' })
     })
 
-    it('gives data by alias, history, nulls, and deaths', async () => {
+    it('sends data by alias, history, nulls and deaths', async () => {
       const { next } = await listen()
       const edge = peer('sparkplug_edge.py')
       await next('DBIRTH')
@@ -143,10 +148,12 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
       expect(gone.fields).to.have.length.above(40)
 
       edge.kill()
-      expect((await next('NDEATH')).batches.map((/** @type {any} */ batch) => [batch.source, batch.toObjects()[0].quality])).to.deep.equal([['plant.cell', 'offline']])
+      const { batches } = await next('NDEATH')
+      const deaths = batches.map((/** @type {any} */ batch) => [batch.source, batch.toObjects()[0].quality])
+      expect(deaths).to.deep.equal([['plant.cell', 'offline']])
     })
 
-    it('is asked for its births after a gap and by a host that came later, and gives them', async () => {
+    it('publishes its births on request after a gap and for a later host', async () => {
       const edge = peer('sparkplug_edge.py')
       expect(await edge.line()).to.equal('online')
       const first = await listen()
@@ -171,7 +178,15 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
   describe('its host', () => {
     /** @param {object} [more] */
     async function open (more) {
-      const edge = await openEdge({ broker: { url: mosquitto.url }, clientId: 'sluice-edge', groupId: 'plant', nodeId: 'gateway', bdSeqFile: join(folder, 'bdseq'), log: silent, ...more })
+      const edge = await openEdge({
+        broker: { url: mosquitto.url },
+        clientId: 'sluice-edge',
+        groupId: 'plant',
+        nodeId: 'gateway',
+        bdSeqFile: join(folder, 'bdseq'),
+        log: silent,
+        ...more
+      })
       stops.push(() => edge.close())
       return edge
     }
@@ -198,7 +213,10 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
       const edge = await open()
       const birth = await told(host, 'NBIRTH')
       expect(birth.seq).to.equal(0)
-      expect(birth.metrics.map((/** @type {any} */ { name, type }) => [name, type])).to.deep.equal([['bdSeq', 'INT64'], ['Node Control/Rebirth', 'BOOLEAN']])
+      expect(birth.metrics.map((/** @type {any} */ { name, type }) => [name, type])).to.deep.equal([
+        ['bdSeq', 'INT64'],
+        ['Node Control/Rebirth', 'BOOLEAN']
+      ])
 
       const values = { speed: 1.5, count: 2n ** 60n, on: true, text: 'grün', raw: Buffer.from([0, 255]), low: -(2n ** 63n) }
       edge.take(batchOf([{ time: NOON_MS, ...values }, { time: NOON_MS + 1, speed: -2 }]))
@@ -210,13 +228,21 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
       ])
       const data = await told(host, 'DDATA')
       expect(data.seq).to.equal(2)
-      expect(data.metrics).to.deep.equal([{ name: 'speed', alias: 0, type: 'DOUBLE', value: -2, ms: NOON_MS + 1, null: false, historical: false }])
+      expect(data.metrics).to.deep.equal([{
+        name: 'speed',
+        alias: 0,
+        type: 'DOUBLE',
+        value: -2,
+        ms: NOON_MS + 1,
+        null: false,
+        historical: false
+      }])
 
       await edge.close()
       expect((await told(host, 'NDEATH')).metrics[0]).to.include({ name: 'bdSeq', value: birth.metrics[0].value })
     })
 
-    it('gets births again when it asks for them', async () => {
+    it('receives births again on request', async () => {
       const host = await start()
       const edge = await open()
       await told(host, 'NBIRTH')
@@ -227,7 +253,7 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
       expect((await told(host, 'DBIRTH')).metrics[0]).to.include({ name: 'speed', value: 1.5 })
     })
 
-    it('gets what was held while the connection was broken, as history, in a new session', async () => {
+    it('receives what was held while the connection was broken as history in a new session', async () => {
       const { next } = await listen()
       const cable = await layCable(mosquitto.port)
       stops.push(() => cable.cut())
@@ -256,18 +282,26 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
       expect(edge.state).to.include({ heldValues: 0, droppedValues: 0, historical: 2 })
     })
 
-    it('hears of the node\'s death from the broker when its process is killed', async () => {
+    it('receives the node\'s death from the broker when its process is killed', async () => {
       const host = await start()
-      const child = spawn(process.execPath, [fileURLToPath(new URL('./edge-process.js', import.meta.url)), mosquitto.url, join(folder, 'killed')], { stdio: 'ignore' })
+      const child = spawn(
+        process.execPath,
+        [fileURLToPath(new URL('./edge-process.js', import.meta.url)), mosquitto.url, join(folder, 'killed')],
+        { stdio: 'ignore' }
+      )
       stops.push(() => child.kill('SIGKILL'))
       const birth = await told(host, 'NBIRTH')
       child.kill('SIGKILL')
       expect((await told(host, 'NDEATH')).metrics[0]).to.include({ name: 'bdSeq', value: birth.metrics[0].value })
     })
 
-    it('makes the node wait, hold and go when it is the primary host', async () => {
+    it('makes the node wait, hold and continue as its primary host', async () => {
       const { next, client } = await listen()
-      const state = (/** @type {boolean} */ online, /** @type {number} */ timestamp) => client.publishAsync('spBv1.0/STATE/scada', JSON.stringify({ online, timestamp }), { qos: 1, retain: true })
+      const state = (/** @type {boolean} */ online, /** @type {number} */ timestamp) => client.publishAsync(
+        'spBv1.0/STATE/scada',
+        JSON.stringify({ online, timestamp }),
+        { qos: 1, retain: true }
+      )
       stops.push(() => client.publishAsync('spBv1.0/STATE/scada', '', { retain: true }))
       const edge = await open({ primaryHostId: 'scada' })
       while (!edge.state.waitsForHost) await new Promise(resolve => setImmediate(resolve))

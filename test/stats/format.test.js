@@ -12,6 +12,7 @@ describe('Numbers for people', () => {
   ])) it(`writes ${value} bytes as "${text}"`, () => expect(measure(value, 'B')).to.equal(text))
 
   for (const [milliseconds, text] of /** @type {[number, string][]} */ ([
-    [0, '0 ms'], [0.35, '350 µs'], [0.0012, '1.20 µs'], [1, '1.00 ms'], [8.254, '8.25 ms'], [999, '999 ms'], [12_340, '12.3 s'], [300_000, '5.00 min']
+    [0, '0 ms'], [0.35, '350 µs'], [0.0012, '1.20 µs'], [1, '1.00 ms'], [8.254, '8.25 ms'], [999, '999 ms'], [12_340, '12.3 s'],
+    [300_000, '5.00 min']
   ])) it(`writes ${milliseconds} ms as "${text}"`, () => expect(duration(milliseconds)).to.equal(text))
 })

@@ -62,7 +62,7 @@ describe('Stats', () => {
     seldom.close()
   })
 
-  it('does not count for a reader what passed before it came', () => {
+  it('does not count for a reader what passed before it was created', () => {
     const { clock, stats } = statsAt()
     const meter = stats.meter('source', 'machine')
     meter.record(rowsOfAge(clock.nowNs, [1, 1]))
@@ -90,7 +90,7 @@ describe('Stats', () => {
     reader.close()
   })
 
-  it('weighs sampled rows by those they stand for, and never makes rows younger', () => {
+  it('weighs sampled rows by those they represent, and never makes rows younger', () => {
     const { clock, stats } = statsAt()
     const meter = stats.meter('sink', 'sqlite')
     const ages = Array.from({ length: 1001 }, (_, row) => 1001 - row)
@@ -101,7 +101,7 @@ describe('Stats', () => {
     expect(latency?.max).to.be.closeTo(1001, 1.1)
   })
 
-  it('clamps and counts times that cannot be', () => {
+  it('clamps and counts impossible times', () => {
     const { clock, stats } = statsAt()
     const meter = stats.meter('sink', 'sqlite')
     meter.record(rowsOfAge(clock.nowNs, [-5000]))
@@ -113,7 +113,7 @@ describe('Stats', () => {
     expect(meter.latency.summary()?.p50).to.be.closeTo(8, 0.01)
   })
 
-  it('takes a batch of no rows, which only carries a commit record', () => {
+  it('accepts a batch without rows, which only carries a commit record', () => {
     const { clock, stats } = statsAt()
     const meter = stats.meter('sink', 'sqlite')
     meter.record(rowsOfAge(clock.nowNs, []))
@@ -139,7 +139,7 @@ describe('Stats', () => {
     expect(stats.readers.size).to.equal(0)
   })
 
-  it('reads gauges for every report, until they are taken away', () => {
+  it('reads gauges for every report until they are removed', () => {
     const { stats } = statsAt()
     let bytes = 1
     const remove = stats.gauge('spool', () => ({ bytes }))
@@ -188,7 +188,7 @@ describe('Ledger', () => {
     reader.close()
   })
 
-  it('counts a source by what its spool accepted, and without a spool by what it gave', () => {
+  it('counts a source by what its spool accepted, and without a spool by what it sent', () => {
     const { clock, stats } = statsAt()
     stats.meter('source', 'machine').record(rowsOfAge(clock.nowNs, [1, 1, 1], 'machine'))
     stats.meter('stage', 'machine').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
@@ -201,7 +201,7 @@ describe('Ledger', () => {
     reader.close()
   })
 
-  it('names rows that an earlier run had spooled', () => {
+  it('reports rows that an earlier run had spooled', () => {
     const { clock, stats } = statsAt()
     stats.meter('sink', 'sqlite').record(rowsOfAge(clock.nowNs, [60_000, 60_000]))
     const reader = stats.reader()

@@ -12,23 +12,24 @@ import { contentTypes as senmlTypes } from './senml.js'
  * @typedef {import('../../batch/time.js').TimeUnit} TimeUnit
  */
 
+const BAD_TIME = 'its time is missing or not between 1970 and 2262'
+
 export const MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * The batches in the payload of any MQTT message: Sluice's own, with their identity, or of others. Bytes that begin as an Arrow stream are
- * one, whatever the content type says; the rest is JSON
- * (SenML and Neuron's among it) where its content type says so or it begins like an object, an array or a text; line protocol where its
- * first line is that; else a bare number, true,
- * false, or plain text: one row, field `value`.
+ * The batches in the payload of any MQTT message: Sluice's own, with their identity, or third-party ones. Bytes that begin as an Arrow
+ * stream are one, whatever the content type; the rest is JSON (SenML and Neuron's included) where its content type says so or it begins
+ * like an object, an array or a text; line protocol where its first line is; otherwise a bare number, true, false, or plain text: one row,
+ * field `value`.
  *
  * Never throws for what is in the bytes.
  * @param {Uint8Array} bytes
  * @param {object} [options]
- * @param {string} [options.source]  of messages that do not name theirs: from the topic, say
+ * @param {string} [options.source]  of messages that do not name theirs, for example from the topic
  * @param {string} [options.contentType]  of MQTT 5
  * @param {TimeUnit} [options.timeUnit]  of times that are numbers; default ms
  * @param {number} [options.maxBytes]  a longer message is refused
- * @param {() => bigint} [options.now]  asked only for what has no time of its own
+ * @param {() => bigint} [options.now]  called only for what has no time of its own
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
 export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes = MAX_BYTES, now = nowNs } = {}) {
@@ -44,7 +45,9 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   return toBatches({ payload: text }, { source, timeUnit, now })
 }
 
-/** An object, array, text, number, true or false that is JSON; plain text does not begin so, or is not a bare number or truth value. */
+/**
+ * An object, array, text, number, true or false that is JSON: plain text does not begin like it, nor is it a bare number or truth value.
+ */
 const JSON_START = /^\s*(?:[[{"]|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$)/
 
 /** @param {Uint8Array} bytes @param {string|undefined} source */
@@ -56,7 +59,7 @@ function decodeArrow (bytes, source) {
   }
 }
 
-/** Rows of others that have no time of their own have no place in a time series. @param {Batch} batch */
+/** Refuses third-party rows without a time: a time series cannot hold them. @param {Batch} batch */
 function withoutBadTimes (batch) {
   /** @type {Refused[]} */
   const refused = []
@@ -65,7 +68,7 @@ function withoutBadTimes (batch) {
   if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused }
   batch.time.forEach((time, index) => {
     if (time > 0n) good.push(index)
-    else refused.push({ index, reason: 'its time is missing or not between 1970 and 2262', value: batch.slice(index, index + 1).toObjects()[0] })
+    else refused.push({ index, reason: BAD_TIME, value: batch.pick([index]).toObjects()[0] })
   })
   return { batches: good.length ? [batch.pick(good)] : [], refused }
 }

@@ -19,13 +19,12 @@ export const contentType = 'application/json'
 
 const LONG_NUMBER = /\d{16}/
 const WHOLE = /^\d+$/
-const LARGEST_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
+const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * Times are ISO 8601 with nine decimals, bytes base64. An int64 column with a value beyond 2^53 is text, so that no reader rounds it. What
- * JSON cannot hold (NaN, ±Infinity) is left out
- * like a missing value; identity, units and types are not carried.
+ * JSON cannot hold (NaN, ±Infinity) is left out like a missing value, and so are identity, units and types.
  * @param {Batch} batch
  * @returns {Buffer}
  */
@@ -46,9 +45,9 @@ export function encodeJson (batch) {
 }
 
 /**
- * Batches, without identity, of any JSON that `toBatches` takes as a payload, with objects and arrays in it; of SenML (`senml`: the sender
- * says so), and of what Neuron publishes. A time beyond 2^53 is taken
- * digit for digit, as nanoseconds; other numbers are JavaScript's.
+ * Batches, without identity, of any JSON that `toBatches` accepts as a payload, nested objects and arrays included; of SenML (`senml`: the
+ * sender declares it), and of what Neuron publishes. A time beyond 2^53 is read digit for digit, as nanoseconds; other numbers are
+ * JavaScript's.
  * @param {Uint8Array} bytes
  * @param {{source?: string, timeUnit?: TimeUnit, senml?: boolean, now?: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
@@ -81,5 +80,5 @@ function writerOf (type, column) {
 
 /** @param {BigInt64Array} column */
 function isExact (column) {
-  return column.every(value => value <= LARGEST_EXACT && value >= -LARGEST_EXACT)
+  return column.every(value => value <= MAX_EXACT && value >= -MAX_EXACT)
 }

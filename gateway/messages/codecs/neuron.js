@@ -16,12 +16,13 @@ import { describe } from '../../base/errors.js'
 /** Whether a parsed JSON payload is Neuron's. @param {unknown} payload */
 export function isNeuron (payload) {
   if (!isPlainObject(payload) || typeof payload.node !== 'string' || typeof payload.group !== 'string') return false
-  return isPlainObject(payload.values) || (Array.isArray(payload.tags) && payload.tags.every(tag => isPlainObject(tag) && typeof tag.name === 'string'))
+  const { tags, values } = payload
+  return isPlainObject(values) || (Array.isArray(tags) && tags.every(tag => isPlainObject(tag) && typeof tag.name === 'string'))
 }
 
 /**
- * One row; a tag with an error is missing, and the row's quality says which error (a tag that is itself called so is `quality_2`). Node and
- * group are tags of the batch.
+ * One row; a tag with an error is missing, and the row's quality says which error (a tag that is itself called `quality` becomes
+ * `quality_2`). Node and group are tags of the batch.
  * @param {any} payload
  * @param {{source?: string, now: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
@@ -32,14 +33,16 @@ export function decodeNeuron (payload, { source, now }) {
   const refused = []
   /** @type {import('../series.js').Cell[]} */
   const cells = []
+  /** @type {{name: string, value?: unknown, error?: unknown}[]} */
   const tags = payload.tags ?? Object.entries(payload.values).map(([name, value]) => ({ name, value }))
-  const errors = [...Object.entries(payload.errors ?? {}), ...tags.filter((/** @type {any} */ { error }) => error).map((/** @type {any} */ { name, error }) => [name, error])]
+  const tagErrors = tags.filter(({ error }) => error).map(({ name, error }) => /** @type {const} */ ([name, error]))
+  const errors = [...Object.entries(payload.errors ?? {}), ...tagErrors]
   const names = new Set()
   for (const { name: ownName, value } of tags) {
     if (value == null) continue
     const name = ownName === QUALITY_FIELD ? `${QUALITY_FIELD}_2` : ownName
     const type = typeOf(value)
-    const reason = !type ? whyNot(value) : names.has(name) ? 'is there twice' : nameFault(name)
+    const reason = !type ? whyNot(value) : names.has(name) ? 'occurs twice' : nameFault(name)
     names.add(name)
     if (reason) refused.push({ index: 0, reason: `${quoted(name)} ${reason}`, value })
     else cells.push({ name, type: /** @type {import('../../batch/batch.js').FieldType} */ (type), value })

@@ -5,7 +5,7 @@ import { describe } from '../../base/errors.js'
 
 /**
  * SenML in JSON (RFC 8428): an array of records, each with a name, a value and a time, which base values (`bn`, `bt`, `bu`, `bv`, `bs`)
- * shorten for all that follow.
+ * abbreviate for all that follow.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../series.js').Cell} Cell
@@ -25,14 +25,18 @@ const NAME = /^[A-Za-z0-9][-A-Za-z0-9:./_]*$/
 
 /** Whether a parsed JSON payload is SenML and nothing else. @param {unknown} payload */
 export function isSenml (payload) {
-  return Array.isArray(payload) && payload.length > 0 && payload.every(record => isPlainObject(record) && Object.keys(record).every(label => LABELS.has(label))) &&
+  return Array.isArray(payload) && payload.length > 0 && payload.every(hasOnlyLabels) &&
     payload.some(({ bn, n }) => typeof (bn ?? n) === 'string') && payload.some(record => VALUES.some(label => label in record))
 }
 
+/** @param {unknown} record */
+function hasOnlyLabels (record) {
+  return isPlainObject(record) && Object.keys(record).every(label => LABELS.has(label))
+}
+
 /**
- * The records of one device (what the base name says) and time are a row; the name after the base name is the field, `value` where there is
- * none.
- * A sum (`s`) is the field `<name>.sum`. The base name goes into the tag `device`.
+ * The records of one device (its base name) and time are a row; the name after the base name is the field, `value` where it is empty. A sum
+ * (`s`) is the field `<name>.sum`. The base name goes into the tag `device`.
  * @param {any[]} records
  * @param {{source?: string, now: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
@@ -60,7 +64,9 @@ export function decodeSenml (records, { source, now }) {
   })
   for (const { device, ns, cells } of rows.values()) {
     const reason = gatherer.take(source, device ? { device } : {}, ns, [...cells.values()])
-    if (reason) refused.push({ index: -1, reason, value: Object.fromEntries(Array.from(cells.values(), ({ name, value }) => [name, value])) })
+    if (!reason) continue
+    const value = Object.fromEntries(Array.from(cells.values(), cell => [cell.name, cell.value]))
+    refused.push({ index: -1, reason, value })
   }
   return { batches: gatherer.batches(), refused }
 }
@@ -75,19 +81,19 @@ function takeBase (base, record) {
 }
 
 /**
- * @param {{rows: Map<string, Row>, turns: Map<string, number>}} taken  `turns`: how often a device has had a name at a time
+ * @param {{rows: Map<string, Row>, turns: Map<string, number>}} taken  `turns`: how often a device has used a name at a time
  * @param {SenmlRecord} record @param {SenmlRecord} base @param {() => bigint} now
  */
 function addTo (taken, record, base, now) {
   const { n = '', u, t = 0, bver = 10 } = record
-  if (!OWN.some(label => Object.hasOwn(record, label))) return // base values alone
+  if (!OWN.some(label => Object.hasOwn(record, label))) return // only base values
   if (!(bver <= 10)) throw `version ${bver} of SenML is not known`
   const unknown = Object.keys(record).find(label => label.endsWith('_'))
-  if (unknown) throw `the label ${quoted(unknown)} must be understood, and is not`
+  if (unknown) throw `the label ${quoted(unknown)} must be understood, but is not known`
   const values = VALUES.slice(0, 4).filter(label => Object.hasOwn(record, label))
   if (values.length > 1) throw `it has more than one value: ${values.join(', ')}`
   if (values.length === 0 && !Object.hasOwn(record, 's')) throw 'it has no value'
-  if (typeof n !== 'string' || !NAME.test(base.bn + n)) throw `the name ${quoted(String(base.bn + n))} is none`
+  if (typeof n !== 'string' || !NAME.test(base.bn + n)) throw `the name ${quoted(String(base.bn + n))} is not valid`
   if (typeof t !== 'number') throw '"t" is not a number'
   const name = n.replace(/^[:./_-]+/, '') || 'value'
   const fault = nameFault(name)
@@ -99,16 +105,16 @@ function addTo (taken, record, base, now) {
 }
 
 /**
- * A name twice at one time is two rows.
+ * A name that occurs twice at one time gives two rows.
  * @param {{rows: Map<string, Row>, turns: Map<string, number>}} taken
  * @param {string} device
  * @param {bigint} ns
  * @param {Cell} cell
  */
 function addCell ({ rows, turns }, device, ns, cell) {
-  const place = `${ns} ${device} ${cell.name}`
-  const turn = turns.get(place) ?? 0
-  turns.set(place, turn + 1)
+  const occurrence = `${ns} ${device} ${cell.name}`
+  const turn = turns.get(occurrence) ?? 0
+  turns.set(occurrence, turn + 1)
   const key = `${ns} ${turn} ${device}`
   const row = rows.get(key)
   if (row) row.cells.set(cell.name, cell)
@@ -135,7 +141,7 @@ function number (value, label) {
   return value
 }
 
-/** @param {number} seconds  in whole microseconds, which the sum of two decimal fractions may miss by a hair @param {() => bigint} now */
+/** @param {number} seconds  rounded to microseconds: the sum of two decimal fractions may be slightly off @param {() => bigint} now */
 function timeOf (seconds, now) {
   if (seconds < FIRST_ABSOLUTE_SECOND) return parseTime(now() + BigInt(Math.round(seconds * 1e9)))
   return parseTime(Math.round(seconds * 1e6), 'us')

@@ -2,8 +2,8 @@ import { describe, SluiceError } from '../../base/errors.js'
 import { EXCEPTIONS } from './pdu.js'
 
 /**
- * Why a request gave no data. Each error's `details.quality` says it in a few words, for the data that are missing.
- * `where` is a device: "Unit 3 at 10.0.0.5:502".
+ * Why a request returned no data. Each error's `details.quality` says it in a few words, for the missing values. `where` is a device: "Unit
+ * 3 at 10.0.0.5:502".
  */
 
 /** @param {string} where @param {number} ms */
@@ -13,12 +13,19 @@ export function timedOut (where, ms) {
 
 /** @param {string} where @param {number} retryInMs */
 export function silent (where, retryInMs) {
-  return failure('SLUICE_MODBUS_SILENT', `${where} does not answer. It was not asked: the next try is in ${(retryInMs / 1000).toFixed(1)} s.`, { quality: 'silent', retryInMs })
+  return failure(
+    'SLUICE_MODBUS_SILENT',
+    `${where} does not answer. It was not asked: the next try is in ${(retryInMs / 1000).toFixed(1)} s.`,
+    { quality: 'silent', retryInMs }
+  )
 }
 
 /** @param {string} where @param {number} exception */
 export function refused (where, exception) {
-  return failure('SLUICE_MODBUS_EXCEPTION', `${where} refused with exception ${exception} (${EXCEPTIONS[exception] ?? 'unknown'}).`, { quality: `exception ${exception}`, exception })
+  return failure('SLUICE_MODBUS_EXCEPTION', `${where} refused with exception ${exception} (${EXCEPTIONS[exception] ?? 'unknown'}).`, {
+    quality: `exception ${exception}`,
+    exception
+  })
 }
 
 /** @param {string} where @param {string} problem */
@@ -28,7 +35,12 @@ export function badReply (where, problem) {
 
 /** @param {string} where @param {number} waiting */
 export function busy (where, waiting) {
-  return failure('SLUICE_MODBUS_BUSY', `${where} is asked faster than it answers: ${waiting} requests wait.`, { quality: 'busy' }, 'Poll more slowly, or allow several requests under way.')
+  return failure(
+    'SLUICE_MODBUS_BUSY',
+    `${where} is asked faster than it answers: ${waiting} requests wait.`,
+    { quality: 'busy' },
+    'Poll more slowly, or allow several requests under way.'
+  )
 }
 
 /** @param {string} where */
@@ -39,7 +51,10 @@ export function closed (where) {
 /** @param {string} where @param {unknown} cause */
 export function disconnected (where, cause) {
   if (cause instanceof SluiceError && cause.code.startsWith('SLUICE_MODBUS_')) return cause
-  return new SluiceError('SLUICE_MODBUS_DISCONNECTED', `${where} is not connected: ${describe(cause)}.`, { cause, details: { quality: 'disconnected' } })
+  return new SluiceError('SLUICE_MODBUS_DISCONNECTED', `${where} is not connected: ${describe(cause)}.`, {
+    cause,
+    details: { quality: 'disconnected' }
+  })
 }
 
 /** @param {unknown} cause */

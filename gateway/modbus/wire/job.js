@@ -1,10 +1,10 @@
 /** @typedef {import('./pdu.js').Values} Values */
 
-/** A request that somebody waits for: settled once, by its answer, an error or its caller's signal. */
+/** A request with a waiting caller: settled once, by its answer, an error or its caller's signal. */
 export class Job {
-  /** how often a busy device has sent it back */
+  /** how often a busy device has refused it */
   tries = 0
-  /** it is asked for the second time, since the first answer may have been another's */
+  /** it is sent a second time, since the first answer may have belonged to another request */
   isRepeated = false
   isSettled = false
   /** @type {Promise<Values>} */

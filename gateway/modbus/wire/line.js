@@ -2,9 +2,16 @@ import { Link } from './link.js'
 import { Station } from './station.js'
 
 /**
- * @typedef
- *   {import('./framing.js').Exchange & {station: Station, job: import('./job.js').Job, sentMs: number, waitMs: number, isDoubtful: boolean, isAnswered: boolean, timer: NodeJS.Timeout|undefined}}
- *   Sent
+ * @typedef {object} Pending  an exchange's request on this line
+ * @property {Station} station
+ * @property {import('./job.js').Job} job
+ * @property {number} sentMs
+ * @property {number} waitMs
+ * @property {boolean} isDoubtful  its first reply may be the late one to an earlier request
+ * @property {boolean} isAnswered
+ * @property {NodeJS.Timeout|undefined} timer
+ *
+ * @typedef {import('./framing.js').Exchange & Pending} Sent
  * @typedef {import('./station.js').StationOptions} StationOptions
  *
  * @typedef {object} LineOptions
@@ -13,17 +20,17 @@ import { Station } from './station.js'
  * @property {() => number} random
  */
 
-const FRUITLESS_TIMEOUTS = 3
-const FRAME_EXTRA = 6 // unit and checksum, of request and reply
+const MAX_FRUITLESS_TIMEOUTS = 3
+/** Unit and checksum, of request and reply. */
+const FRAME_BYTES = 6
 
 /**
- * One connection and the devices that are asked over it, in turn: each that has somebody waiting gets one request before any gets its
- * second.
- * After a timeout, each that answers gets its turn before another is tried that may not: however many are dead, one who waits loses one
- * timeout at a time.
+ * One connection and the devices that are asked over it in turn: each with a waiting request gets one before any gets its second. After a
+ * timeout, all that answer get their turn before another is tried that may not: however many are dead, a request waits for one timeout at a
+ * time.
  */
 export class Line {
-  /** @type {Station[]} the one that was asked last is last */
+  /** @type {Station[]} the one asked last is last */
   #stations = []
   /** @type {Set<Sent>} */
   #sent = new Set()
@@ -38,17 +45,17 @@ export class Line {
   #drainTimer
   #lastActMs = -Infinity
   #lastByteMs = -Infinity
-  /** since when what the line says belongs to nothing that is awaited; null while it says nothing such */
+  /** since when the line has sent bytes that answer no pending request; null while it has not */
   /** @type {number|null} */
   #dirtySinceMs = null
-  /** timeouts in a row, each sent after the last, without a byte */
+  /** consecutive timeouts, each of a request sent after the previous one, without a byte */
   #fruitless = 0
   #fruitlessSinceMs = -Infinity
-  /** @type {Station|null} whose answer may still come */
+  /** @type {Station|null} its answer may still come */
   #givenUp = null
-  /** who had a turn since the last timeout @type {Set<Station>} */
+  /** those that had a turn since the last timeout @type {Set<Station>} */
   #served = new Set()
-  /** @type {unknown} why it is down; null while it is not, or nothing is known yet */
+  /** @type {unknown} why it is down; null while it is up or not yet known */
   #downError = null
 
   /** @param {import('./transport.js').Transport} transport @param {import('./framing.js').Framing} framing @param {LineOptions} options */
@@ -65,13 +72,13 @@ export class Line {
 
   /** @param {StationOptions} options @param {{log?: import('../../base/log.js').Log}} context */
   join (options, { log }) {
-    const station = new Station(this.#transport.place, options, { log, random: this.#random, wake: () => this.#wake() })
+    const station = new Station(this.#transport.endpoint, options, { log, random: this.#random, wake: () => this.#wake() })
     this.#stations.push(station)
     if (this.#downError) station.disconnected(this.#downError, false)
     return station
   }
 
-  /** Whoever waits for it is told. A request of it that is on its way keeps the line until its time is over. @param {Station} station */
+  /** Rejects its waiting requests. One already sent occupies the line until its timeout. @param {Station} station */
   leave (station) {
     this.#stations = this.#stations.filter(other => other !== station)
     if (this.#givenUp === station) this.#givenUp = null
@@ -107,7 +114,7 @@ export class Line {
     for (const station of this.#stations) station.disconnected(error, wasUp)
   }
 
-  /** Sends once all who were just answered have said what they want next: then it goes in one packet. */
+  /** Sends after all callers just answered have made their next request, so that those go in one packet. */
   #wake () {
     if (this.#isWoken) return
     this.#isWoken = true
@@ -131,7 +138,7 @@ export class Line {
     if (capacity > 1) stream.uncork()
   }
 
-  /** Whose turn it is. If it is nobody's yet, it looks again when it is. */
+  /** The station whose turn it is. If none is ready, a timer checks again when one is. */
   #next () {
     const nowMs = performance.now()
     const isOwed = (/** @type {Station} */ station) => station.wants && station.isGood && !this.#served.has(station)
@@ -150,8 +157,8 @@ export class Line {
   }
 
   /**
-   * When the line will have been quiet for long enough. A line that is never quiet is used nevertheless after the timeout: the device, then
-   * not understood, is backed off.
+   * When the line will have been quiet for long enough. A line that is never quiet is used after the timeout nevertheless: if the device is
+   * then not understood, it backs off.
    * @param {StationOptions} options
    */
   #quietMs ({ pauseBetweenMs, timeoutMs }) {
@@ -166,11 +173,22 @@ export class Line {
     const job = station.take()
     const { options: { unit, timeoutMs } } = station
     const { pdu, replyLength } = job.request
-    const waitMs = timeoutMs + (pdu.length + replyLength + FRAME_EXTRA) * this.#transport.charMs
+    const waitMs = timeoutMs + (pdu.length + replyLength + FRAME_BYTES) * this.#transport.charMs
     const isDoubtful = this.#framing.capacity === 1 && station.health.state === 'silent'
     /** @type {Sent} */
-    const exchange = { unit, request: job.request, station, job, waitMs, sentMs: performance.now(), isDoubtful, isAnswered: false, timer: undefined }
-    exchange.timer = setTimeout(() => setImmediate(() => this.#timedOut(exchange)), waitMs) // what came while the process was busy is read before
+    const exchange = {
+      unit,
+      request: job.request,
+      station,
+      job,
+      waitMs,
+      sentMs: performance.now(),
+      isDoubtful,
+      isAnswered: false,
+      timer: undefined
+    }
+    // Bytes that arrived while the process was busy are read first.
+    exchange.timer = setTimeout(() => setImmediate(() => this.#timedOut(exchange)), waitMs)
     this.#sent.add(exchange)
     this.#served.add(station)
     this.#lastActMs = exchange.sentMs
@@ -207,9 +225,9 @@ export class Line {
   }
 
   /**
-   * Where nothing tells replies apart, the first after a silence may be the late one to what was asked before. Once no other follows for as
-   * long as the device usually takes, the
-   * same is asked again, and the last answer to that counts. A write need not be: its reply repeats it.
+   * Where nothing distinguishes replies, the first after a silence may be the late one to an earlier request. Once no other follows for as
+   * long as the device usually takes, the request is repeated, and the last answer to that counts. A write need not be: its reply repeats
+   * it.
    * @param {Sent} exchange @param {import('./pdu.js').Answer} answer
    */
   #doubt (exchange, answer) {
@@ -218,7 +236,7 @@ export class Line {
     exchange.isAnswered = true
     clearTimeout(exchange.timer)
     exchange.timer = setTimeout(() => {
-      exchange.sentMs += quietMs // which is none of the device's latency
+      exchange.sentMs += quietMs // not part of the device's latency
       this.#end(exchange)
       if (exchange.job.isRepeated || exchange.request.byteCount === null) this.#settle(exchange, answer)
       else exchange.station.repeat(exchange.job)
@@ -232,7 +250,7 @@ export class Line {
     exchange.station.answered(exchange.job, answer, exchange.sentMs)
   }
 
-  /** Nothing followed a frame that was none: it was the answer, spoilt. */
+  /** Nothing followed an invalid frame: it was the answer, corrupted. */
   #misanswered () {
     const [exchange] = this.#sent
     const problem = this.#framing.complaint()?.text
@@ -244,7 +262,7 @@ export class Line {
 
   #unawaited () {
     this.#dirtySinceMs ??= performance.now()
-    if (this.#givenUp) for (const station of this.#likes(this.#givenUp)) station.cameLate()
+    if (this.#givenUp) for (const station of this.#stationsLike(this.#givenUp)) station.cameLate()
   }
 
   /** @param {Sent} exchange */
@@ -257,25 +275,26 @@ export class Line {
     this.#served.clear()
     this.#end(exchange)
     station.unanswered(job, { sentMs, waitMs, problem })
-    for (const other of this.#likes(station)) if (other !== station) other.unansweredElsewhere(sentMs)
+    for (const other of this.#stationsLike(station)) if (other !== station) other.unansweredElsewhere(sentMs)
     this.#countFruitless(sentMs, waitMs)
   }
 
-  /** Those that ask the same device. @param {Station} station */
-  #likes (station) {
+  /** Those for the same device. @param {Station} station */
+  #stationsLike (station) {
     return this.#stations.filter(({ options }) => options.unit === station.options.unit)
   }
 
   /**
-   * It tells nothing of the connection as long as one device is good: that others are dead is not its fault.
+   * Timeouts say nothing about the connection while one device is good: that others are dead is not its fault.
    * @param {number} sentMs
    * @param {number} waitMs
    */
   #countFruitless (sentMs, waitMs) {
-    if (!this.#transport.canHang || this.#stations.some(({ isGood }) => isGood) || sentMs < this.#fruitlessSinceMs || this.#lastByteMs > sentMs) return
+    if (!this.#transport.canHang || this.#stations.some(({ isGood }) => isGood)) return
+    if (sentMs < this.#fruitlessSinceMs || this.#lastByteMs > sentMs) return
     this.#fruitlessSinceMs = performance.now()
-    if (++this.#fruitless < FRUITLESS_TIMEOUTS) return
-    this.#link.drop(new Error(`nothing came through it during ${FRUITLESS_TIMEOUTS} timeouts of ${Math.round(waitMs)} ms`))
+    if (++this.#fruitless < MAX_FRUITLESS_TIMEOUTS) return
+    this.#link.drop(new Error(`nothing was received during ${MAX_FRUITLESS_TIMEOUTS} timeouts of ${Math.round(waitMs)} ms`))
   }
 
   /** @param {string} reason */
@@ -284,6 +303,6 @@ export class Line {
       this.#end(exchange)
       exchange.station.answered(exchange.job, { problem: reason }, exchange.sentMs)
     }
-    this.#link.drop(new Error(`it sends what is not Modbus: ${reason}`))
+    this.#link.drop(new Error(`it sends data that is not Modbus: ${reason}`))
   }
 }

@@ -5,15 +5,15 @@ import { Rtu } from './rtu.js'
 import { serial, tcp } from './transport.js'
 
 /**
- * @typedef {object} Way  how a device is reached
- * @property {string|null} key  of the line that it shares; null for one of its own
- * @property {string} settings  that all who share it must agree on
+ * @typedef {object} LineSettings  how a device is reached
+ * @property {string|null} key  of the line that it shares; null for its own line
+ * @property {string} settings  that all devices of the line must have
  * @property {() => import('./transport.js').Transport} transport
  * @property {() => import('./framing.js').Framing} framing
  */
 
-/** @type {Record<string, (options: any) => Way>} */
-const ways = {
+/** @type {Record<string, (options: any) => LineSettings>} */
+const lineSettings = {
   tcp: ({ host, port, shareConnection }) => ({
     key: shareConnection ? `tcp ${host.toLowerCase()} ${port}` : null,
     settings: '',
@@ -38,32 +38,32 @@ const ways = {
 const shared = new Map()
 
 /**
- * The line to a device: its own, or the one that others at the same address use already.
+ * The line to a device: its own, or the one that others at the same address already use.
  * @param {any} options  as in the device's schema
  * @param {() => number} random
- * @returns {{line: Line, isShared: boolean, release: () => Promise<void>}} it is closed with its last lease
+ * @returns {{line: Line, isShared: boolean, release: () => Promise<void>}} the last release closes it
  * @throws {SluiceError} SLUICE_OPTIONS where it is in use with other settings
  */
 export function leaseLine (options, random) {
-  const { key, settings, transport, framing } = ways[options.connection](options)
-  const open = () => new Line(transport(), framing(), { firstRetryMs: options.firstRetryMs, longestRetryMs: options.longestRetryMs, random })
+  const { key, settings, transport, framing } = lineSettings[options.connection](options)
+  const { firstRetryMs, longestRetryMs } = options
+  const open = () => new Line(transport(), framing(), { firstRetryMs, longestRetryMs, random })
   if (key === null) {
     const line = open()
     return { line, isShared: false, release: () => line.close() }
   }
 
-  const entry = shared.get(key) ?? { line: open(), settings, leases: 0 }
-  if (entry.settings !== settings) {
-    throw new SluiceError('SLUICE_OPTIONS', `${options.path} is in use with ${entry.settings}, and cannot have ${settings} at the same time.`, {
-      fix: 'Give all devices of a serial line the same settings, and deploy them together.'
-    })
+  const lease = shared.get(key) ?? { line: open(), settings, leases: 0 }
+  if (lease.settings !== settings) {
+    const text = `${options.path} is in use with ${lease.settings}, and cannot have ${settings} at the same time.`
+    throw new SluiceError('SLUICE_OPTIONS', text, { fix: 'Give all devices of a serial line the same settings, and deploy them together.' })
   }
-  entry.leases++
-  shared.set(key, entry)
+  lease.leases++
+  shared.set(key, lease)
   const release = async () => {
-    if (--entry.leases > 0) return
+    if (--lease.leases > 0) return
     shared.delete(key)
-    await entry.line.close()
+    await lease.line.close()
   }
-  return { line: entry.line, isShared: true, release }
+  return { line: lease.line, isShared: true, release }
 }

@@ -1,10 +1,9 @@
 /**
- * Keeps one connection standing: opens it again whenever it is lost, without end, after pauses that grow until a good reply has come
- * through.
+ * Keeps one connection open: reopens it whenever it is lost, without end, after pauses that grow until a good reply has arrived.
  *
  * @typedef {object} LinkEvents
  * @property {() => void} up
- * @property {(error: unknown, wasUp: boolean) => void} down  it was lost, or could not be opened
+ * @property {(error: unknown, wasUp: boolean) => void} down  lost, or could not be opened
  * @property {(chunk: Uint8Array) => void} data
  */
 export class Link {
@@ -37,12 +36,12 @@ export class Link {
   /** The stream to write to, while it is up. */
   get stream () { return this.#connection?.stream }
 
-  /** A good reply came: whatever happens next is a new trouble. */
+  /** A good reply came: the next failure starts again with the first pause. */
   proven () {
     this.#attempts = 0
   }
 
-  /** Gives this connection up for another one. @param {Error} reason */
+  /** Replaces this connection by a new one. @param {Error} reason */
   drop (reason) {
     if (this.#connection) this.#lost(this.#connection, reason)
   }
@@ -87,7 +86,7 @@ export class Link {
     if (this.#connection !== connection) return
     this.#connection = null
     connection.end().catch(() => {})
-    if (performance.now() - this.#upSinceMs > this.#options.longestRetryMs) this.#attempts = 0 // it was idle, or asked rarely
+    if (performance.now() - this.#upSinceMs > this.#options.longestRetryMs) this.#attempts = 0 // it was idle, or rarely used
     this.#failed(reason, true)
   }
 

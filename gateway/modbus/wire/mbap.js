@@ -23,14 +23,14 @@ export function mbapFrame (transaction, unit, pdu) {
   return frame
 }
 
-/** Takes a stream of frames apart, however it is cut. */
+/** Splits a stream into frames, however its chunks are cut. */
 export class MbapParser {
   #rest = NOTHING
 
   /**
    * @param {Uint8Array} chunk
    * @param {(transaction: number, unit: number, pdu: Uint8Array) => void} take
-   * @returns {string|null} what shows that this is not, or no longer, Modbus TCP
+   * @returns {string|null} why this is not, or no longer, Modbus TCP
    */
   push (chunk, take) {
     const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk
@@ -54,7 +54,7 @@ export class MbapParser {
   }
 }
 
-/** The master's side: replies are matched by transaction, so many requests can be on their way. @implements {Framing} */
+/** The master's side: replies are matched by transaction, so many requests can be pending. @implements {Framing} */
 export class Mbap {
   capacity = Infinity
   #parser = new MbapParser()
@@ -87,7 +87,7 @@ export class Mbap {
     const arrivals = []
     const lost = this.#parser.push(chunk, (transaction, unit, pdu) => {
       const exchange = this.#awaited.get(transaction)
-      if (!exchange) return // too late, or never asked for
+      if (!exchange) return // too late, or never requested
       this.end(exchange)
       const answer = unit === exchange.unit ? exchange.request.read(pdu) : { problem: `unit ${unit} instead of ${exchange.unit}` }
       arrivals.push({ exchange, answer })

@@ -1,19 +1,19 @@
 import { SluiceError } from '../../base/errors.js'
 
 /**
- * Requests and replies without their framing ("MODBUS application protocol specification" 1.1b3): a function code and what belongs to it.
+ * Requests and replies without their framing ("MODBUS application protocol specification" 1.1b3): a function code and its data.
  *
  * @typedef {'coils'|'discrete-inputs'|'holding-registers'|'input-registers'} Area
  * @typedef {Uint8Array|Uint16Array} Values  registers, or bits as 0 and 1
  *
  * @typedef {object} Request
  * @property {Uint8Array} pdu
- * @property {number} replyLength  bytes of the PDU that answers it, unless that is an exception
- * @property {number|null} byteCount  what that PDU's second byte says of the data to follow; null where it says something else
- * @property {(pdu: Uint8Array) => Answer} read  what a PDU says in answer to it
+ * @property {number} replyLength  bytes of the PDU that answers it, except of an exception
+ * @property {number|null} byteCount  the second byte of that PDU, which counts the data bytes; null where it means something else
+ * @property {(pdu: Uint8Array) => Answer} read  reads a PDU as the answer to it
  *
- * @typedef {{values: Values}|{exception: number}|{problem: string}} Answer  `problem`: it is no answer to this request. A write is answered
- *   with no values
+ * @typedef {{values: Values}|{exception: number}|{problem: string}} Answer  `problem`: why it is not an answer to this request. The answer
+ *   to a write has no values
  */
 
 /** Function codes. */
@@ -65,7 +65,7 @@ export function readRequest (area, address, count) {
     replyLength: 2 + byteCount,
     byteCount,
     read (pdu) {
-      const other = otherThanData(pdu, functionCode, 2 + byteCount)
+      const other = withoutData(pdu, functionCode, 2 + byteCount)
       if (other) return other
       if (pdu[1] !== byteCount) return { problem: `it announces ${pdu[1]} bytes of data instead of ${byteCount}` }
       return { values: bits ? unpackBits(pdu, count) : unpackRegisters(pdu, count) }
@@ -75,8 +75,8 @@ export function readRequest (area, address, count) {
 
 /**
  * @param {'coils'|'holding-registers'} area @param {number} address  from 0
- * @param {ArrayLike<number>} values  registers from 0 to 65535; of a coil, all but 0 is on
- * @param {{multiple?: boolean}} [options]  `multiple`: with functions 15 and 16 in any case
+ * @param {ArrayLike<number>} values  registers from 0 to 65535; for coils, all but 0 is on
+ * @param {{multiple?: boolean}} [options]  `multiple`: always with functions 15 and 16
  * @returns {Request}
  * @throws {SluiceError} SLUICE_MODBUS_REQUEST
  */
@@ -90,12 +90,14 @@ export function writeRequest (area, address, values, { multiple = false } = {}) 
   const pdu = single
     ? header(WRITE_ONE[area], address, bits ? values[0] ? COIL_ON : 0 : values[0], 5)
     : withData(header(WRITE_SEVERAL[area], address, count, 6 + (bits ? count + 7 >>> 3 : 2 * count)), bits, values)
-  return { pdu, replyLength: 5, byteCount: null, read: reply => otherThanData(reply, pdu[0], 5) ?? confirmation(reply, pdu) }
+  return { pdu, replyLength: 5, byteCount: null, read: reply => withoutData(reply, pdu[0], 5) ?? confirmation(reply, pdu) }
 }
 
 /** @param {Uint8Array} pdu @param {number} functionCode @param {number} length @returns {Answer|undefined} */
-function otherThanData (pdu, functionCode, length) {
-  if (pdu[0] === (functionCode | EXCEPTION_BIT)) return pdu.length === 2 ? { exception: pdu[1] } : { problem: `an exception of ${pdu.length} bytes` }
+function withoutData (pdu, functionCode, length) {
+  if (pdu[0] === (functionCode | EXCEPTION_BIT)) {
+    return pdu.length === 2 ? { exception: pdu[1] } : { problem: `an exception of ${pdu.length} bytes` }
+  }
   if (pdu[0] !== functionCode) return { problem: `function ${pdu[0]} instead of ${functionCode}` }
   if (pdu.length !== length) return { problem: `${pdu.length} bytes instead of ${length}` }
 }
@@ -145,11 +147,13 @@ function unpackBits (pdu, count) {
   return bits
 }
 
-/** @param {number} address @param {number} count @param {number} most */
-function checkRange (address, count, most) {
-  if (!Number.isInteger(address) || address < 0 || address >= ADDRESSES) throw misuse(`${address} is not an address: they go from 0 to 65535.`)
-  if (!Number.isInteger(count) || count < 1 || count > most) throw misuse(`One request is for 1 to ${most} values, not for ${count}.`)
-  if (address + count > ADDRESSES) throw misuse(`${count} values from address ${address} go beyond the last address, 65535.`)
+/** @param {number} address @param {number} count @param {number} max */
+function checkRange (address, count, max) {
+  if (!Number.isInteger(address) || address < 0 || address >= ADDRESSES) {
+    throw misuse(`${address} is not an address: these go from 0 to 65535.`)
+  }
+  if (!Number.isInteger(count) || count < 1 || count > max) throw misuse(`One request is for 1 to ${max} values, not for ${count}.`)
+  if (address + count > ADDRESSES) throw misuse(`${count} values from address ${address} exceed the last address, 65535.`)
 }
 
 /** @param {ArrayLike<number>} values */

@@ -24,10 +24,9 @@ export function rtuFrame (unit, pdu) {
 }
 
 /**
- * The master's side: nothing in a reply says which request it is to, so there is one at a time, and what has come before it is forgotten.
- * A reply is looked for at every byte: converters put bytes of noise or an echo of the request before it. That one of another unit,
- * function or
- * length, or noise, passes for it takes a matching checksum of 16 bits besides.
+ * The master's side: nothing in a reply identifies its request, so there is one at a time, and bytes received before it are dropped. A
+ * reply is searched for at every byte: converters put noise or an echo of the request before it. Noise, or a reply of another unit,
+ * function or length, would also need a matching checksum of 16 bits.
  * @implements {Framing}
  */
 export class Rtu {

@@ -5,16 +5,16 @@ import { Job } from './job.js'
 
 /**
  * @typedef {object} Health  live
- * @property {'connecting'|'good'|'silent'|'disconnected'} state  connecting: until it has answered
+ * @property {'connecting'|'good'|'silent'|'disconnected'} state  connecting: not answered yet
  * @property {number|null} latencyMs  smoothed; null before the first answer
  * @property {number} requests  sent
- * @property {number} retries  those of them that were sent again because the device was busy
+ * @property {number} retries  of them, those repeated because the device was busy
  * @property {number} timeouts
  * @property {number} exceptions
  * @property {number} badReplies
  * @property {number} disconnects
- * @property {number|null} lastGoodMs  when it last gave what it was asked for, in milliseconds of the clock of sources
- * @property {number} queued  requests that wait
+ * @property {number|null} lastGoodMs  when it last answered a request with data, in milliseconds of the sources' clock
+ * @property {number} queued  waiting requests
  *
  * @typedef {object} StationOptions
  * @property {number} unit
@@ -23,7 +23,7 @@ import { Job } from './job.js'
  * @property {number} pauseAfterConnectMs
  * @property {number} pipeline
  * @property {number} busyRetries
- * @property {number} leastBackoffMs  after the first missing answer
+ * @property {number} minBackoffMs  after the first missing answer
  * @property {number} longestRetryMs
  */
 
@@ -35,17 +35,16 @@ const BUSY = 6
 const BEHIND_GATEWAY = [10, 11]
 
 /**
- * One device at a line: who waits for it, how it is doing, and when it may be asked again. After a missing answer it is silent: whoever
- * waits
- * is told at once, and so is whoever comes before the pause is over; the next one after that is the probe.
+ * One device on a line: the requests waiting for it, its health, and when it may be asked again. After a missing answer it is silent:
+ * waiting requests are rejected at once, and so are those made before the pause is over; the next one after that is the probe.
  */
 export class Station {
-  /** requests on their way */
+  /** pending requests */
   #asked = new Set()
   /** @type {Job[]} */
   #waiting = []
   #silences = 0
-  /** of the last silence: what was sent before is part of it */
+  /** start of the last silence: requests sent before are part of it */
   #silentSinceMs = -Infinity
   #askAgainMs = 0
   #restsUntilMs = 0
@@ -58,12 +57,12 @@ export class Station {
   #wake
 
   /**
-   * @param {string} place @param {StationOptions} options
-   * @param {{log?: import('../../base/log.js').Log, random: () => number, wake: () => void}} context  `wake`: somebody waits
+   * @param {string} endpoint @param {StationOptions} options
+   * @param {{log?: import('../../base/log.js').Log, random: () => number, wake: () => void}} context  `wake`: a request waits
    */
-  constructor (place, options, { log, random, wake }) {
+  constructor (endpoint, options, { log, random, wake }) {
     this.options = options
-    this.where = `Unit ${options.unit} at ${place}`
+    this.where = `Unit ${options.unit} at ${endpoint}`
     this.#random = random
     this.#log = new QuietLog(log, () => performance.now())
     this.#wake = wake
@@ -94,17 +93,17 @@ export class Station {
     return job.promise
   }
 
-  /** Whether a request may be sent now, as far as this device goes: one that has not proven itself gets one at a time. */
+  /** Whether this device permits a request now: until it has answered, it gets one at a time. */
   get wants () {
     return this.#waiting.length > 0 && this.#asked.size < (this.isGood ? this.options.pipeline : 1)
   }
 
   get isGood () { return this.health.state === 'good' }
 
-  /** Not before this, in milliseconds of the monotonic clock. */
+  /** The earliest next request, in milliseconds of the monotonic clock. */
   get readyMs () { return this.#restsUntilMs }
 
-  /** The next request, which is then on its way. */
+  /** The next request, which is then pending. */
   take () {
     const job = /** @type {Job} */ (this.#waiting.shift())
     this.#asked.add(job)
@@ -140,7 +139,7 @@ export class Station {
     job.resolve(answer.values)
   }
 
-  /** Something came, and says no more than that the device is there: the same is asked again. @param {Job} job */
+  /** The device has answered, perhaps an earlier request: repeats this one. @param {Job} job */
   repeat (job) {
     this.#asked.delete(job)
     if (this.#isClosed || job.isSettled) return
@@ -149,7 +148,7 @@ export class Station {
   }
 
   /**
-   * The time for an answer is over.
+   * No answer came in time.
    * @param {Job} job @param {{sentMs: number, waitMs: number, problem?: string}} wait  `problem`: what came instead of an answer
    */
   unanswered (job, { sentMs, waitMs, problem }) {
@@ -163,16 +162,16 @@ export class Station {
   }
 
   /**
-   * Another who asks the same device has waited in vain: an answer that still comes could not be told from one to this.
+   * Another node's request to the same device timed out: a late answer to it could not be distinguished from one to a request of this node.
    * @param {number} sentMs
    */
   unansweredElsewhere (sentMs) {
     this.#fallSilent(sentMs, `${this.where} did not answer another node's request.`)
   }
 
-  /** Bytes came after it was given up: it is to be left alone until the last of them are over. */
+  /** Bytes came after it was given up: it is left alone until they have passed. */
   cameLate () {
-    this.#askAgainMs = Math.max(this.#askAgainMs, performance.now() + this.options.leastBackoffMs)
+    this.#askAgainMs = Math.max(this.#askAgainMs, performance.now() + this.options.minBackoffMs)
     this.#log.say('warn', 'late', `${this.where} answers after its timeout of ${this.options.timeoutMs} ms. Make that longer.`)
   }
 
@@ -209,7 +208,7 @@ export class Station {
     job.reject(badReply(this.where, problem))
   }
 
-  /** A gateway answers in its stead. @param {Job} job @param {number} exception @param {number} sentMs */
+  /** A gateway answers instead of the device. @param {Job} job @param {number} exception @param {number} sentMs */
   #unreachable (job, exception, sentMs) {
     this.health.exceptions++
     const error = refused(this.where, exception)
@@ -233,8 +232,8 @@ export class Station {
   #fallSilent (sentMs, why) {
     const nowMs = performance.now()
     if (sentMs > this.#silentSinceMs) {
-      const { leastBackoffMs, longestRetryMs } = this.options
-      const pauseMs = Math.max(leastBackoffMs, Math.min(longestRetryMs, leastBackoffMs * 2 ** this.#silences++))
+      const { minBackoffMs, longestRetryMs } = this.options
+      const pauseMs = Math.max(minBackoffMs, Math.min(longestRetryMs, minBackoffMs * 2 ** this.#silences++))
       this.#askAgainMs = nowMs + pauseMs * (1 + this.#random() / 4)
       this.#silentSinceMs = nowMs
     }

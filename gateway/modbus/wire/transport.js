@@ -5,12 +5,12 @@ import { noSerialport } from './errors.js'
  * What carries the bytes.
  *
  * @typedef {object} Transport
- * @property {string} place  for messages
+ * @property {string} endpoint  host and port, or serial port: for messages
  * @property {(signal: AbortSignal) => Promise<Connection>} open
- * @property {boolean} canHang  it may stand without anything coming through, as TCP does when the other side has lost its power
- * @property {number} charMs  what a byte takes to pass; 0 where that does not count
+ * @property {boolean} canHang  it may stay open although nothing gets through, like TCP when the other side has lost its power
+ * @property {number} charMs  the transmission time of a byte; 0 where it is negligible
  * @property {number} gapMs  silence needed between two frames
- * @property {number} drainMs  silence after which nothing more belongs to what came before
+ * @property {number} drainMs  silence after which earlier data is over
  *
  * @typedef {object} Connection  lost when its stream closes or ends
  * @property {import('node:stream').Duplex} stream
@@ -19,7 +19,7 @@ import { noSerialport } from './errors.js'
 
 const CONNECT_TIMEOUT_MS = 5000
 const KEEP_ALIVE_MS = 10_000
-const LEAST_GAP_MS = 1.75
+const MIN_GAP_MS = 1.75
 const GAP_CHARACTERS = 3.5
 const SERIAL_DRAIN_MS = 20
 const DATA_BITS = 8
@@ -28,13 +28,13 @@ const NETWORK_DRAIN_MS = 50
 /**
  * @param {string} host
  * @param {number} port
- * @param {{rtu?: boolean}} [options]  `rtu`: it carries what a serial line would
+ * @param {{rtu?: boolean}} [options]  `rtu`: it carries the bytes of a serial line
  * @returns {Transport}
  */
 export function tcp (host, port, { rtu = false } = {}) {
   const address = host.trim().replace(/^\[(.*)\]$/, '$1')
   return {
-    place: `${address.includes(':') ? `[${address}]` : address}:${port}`,
+    endpoint: `${address.includes(':') ? `[${address}]` : address}:${port}`,
     canHang: true,
     charMs: 0,
     gapMs: 0,
@@ -66,9 +66,9 @@ export function tcp (host, port, { rtu = false } = {}) {
 export function serial ({ path, baudRate, parity, stopBits: stopBitsText }) {
   const stopBits = /** @type {1|2} */ (Number(stopBitsText))
   const charMs = (1 + DATA_BITS + (parity === 'none' ? 0 : 1) + stopBits) / baudRate * 1000
-  const gapMs = Math.max(GAP_CHARACTERS * charMs, LEAST_GAP_MS)
+  const gapMs = Math.max(GAP_CHARACTERS * charMs, MIN_GAP_MS)
   return {
-    place: path,
+    endpoint: path,
     canHang: false,
     charMs,
     gapMs,

@@ -11,7 +11,7 @@ export const identity = seq => ({ ...EPOCH, seq })
 /**
  * A batch of source "press" with values of one field.
  * @param {number[]} values
- * @param {Partial<import('../../../gateway/batch/batch.js').BatchParts>} [more]
+ * @param {Partial<import('../../../gateway/batch/batch.js').BatchInit>} [more]
  */
 export function batchOf (values, more = {}) {
   return new Batch({
@@ -26,7 +26,7 @@ export function batchOf (values, more = {}) {
 /**
  * A batch of one row.
  * @param {Record<string, [import('../../../gateway/batch/batch.js').FieldType, any]>} values  undefined for a missing one
- * @param {Partial<import('../../../gateway/batch/batch.js').BatchParts>} [more]
+ * @param {Partial<import('../../../gateway/batch/batch.js').BatchInit>} [more]
  */
 export function rowOf (values, more = {}) {
   const arrays = { float64: Float64Array, float32: Float32Array, int64: BigInt64Array, int32: Int32Array, int16: Int16Array, uint16: Uint16Array, bool: Uint8Array, string: Array, bytes: Array }

@@ -17,7 +17,7 @@ export const IDENTITY = Object.freeze({ gateway: 'pi-7f3a', source: 'machine', e
 /**
  * A batch of the given columns; undefined is missing.
  * @param {Record<string, [FieldType, unknown[], string?]>} columns  per name: type, values, unit
- * @param {Partial<import('../../../gateway/batch/batch.js').BatchParts>} [parts]
+ * @param {Partial<import('../../../gateway/batch/batch.js').BatchInit>} [parts]
  */
 export function batchOf (columns, parts = {}) {
   const entries = Object.entries(columns)
@@ -27,7 +27,9 @@ export function batchOf (columns, parts = {}) {
     time: BigInt64Array.from({ length: rows }, (_, row) => NOW + BigInt(row)),
     fields: entries.map(([name, [type, , unit]]) => unit ? { name, type, unit } : { name, type }),
     columns: entries.map(([, [type, values]]) => columnOf(type, values)),
-    validity: entries.map(([, [, values]]) => values.includes(undefined) ? Uint8Array.from(values, value => value === undefined ? 0 : 1) : null),
+    validity: entries.map(([, [, values]]) => (
+      values.includes(undefined) ? Uint8Array.from(values, value => value === undefined ? 0 : 1) : null
+    )),
     ...parts
   })
 }
@@ -49,7 +51,10 @@ export const EVERY_TYPE = batchOf({
   uint16: ['uint16', [0, 65535, 1, undefined, 4095, 2]],
   bool: ['bool', [1, 0, 1, undefined, 1, 0]],
   string: ['string', ['', 'a', 'Größe 😀 "\\\n\0', undefined, '日本', '']],
-  bytes: ['bytes', [Buffer.from(''), Buffer.from([0, 255]), Buffer.from('x'), undefined, Buffer.from([1, 2, 3, 4, 5, 6, 7, 8, 9]), Buffer.from('')]],
+  bytes: [
+    'bytes',
+    [Buffer.from(''), Buffer.from([0, 255]), Buffer.from('x'), undefined, Buffer.from([1, 2, 3, 4, 5, 6, 7, 8, 9]), Buffer.from('')]
+  ],
   always: ['float64', [0, 1, 2, 3, 4, 5]]
 }, { identity: IDENTITY, tags: { line: '4', 'größe "q"': '' } })
 
@@ -102,5 +107,9 @@ export const anyBatch = fc.record({
 /** @param {number} rows @returns {fc.Arbitrary<[FieldType, unknown[], string?]>} */
 function anyColumn (rows) {
   return fc.constantFrom(.../** @type {FieldType[]} */ (Object.keys(VALUES))).chain(type =>
-    fc.tuple(fc.constant(type), fc.array(fc.option(VALUES[type], { nil: undefined, freq: 4 }), { minLength: rows, maxLength: rows }), fc.constantFrom(undefined, 'K', '°')))
+    fc.tuple(
+      fc.constant(type),
+      fc.array(fc.option(VALUES[type], { nil: undefined, freq: 4 }), { minLength: rows, maxLength: rows }),
+      fc.constantFrom(undefined, 'K', '°')
+    ))
 }

@@ -34,7 +34,11 @@ for (const { name, through, keepsTypes } of codecs) {
       expect(decoded.tags).to.deep.equal(original.tags)
       expect(decoded.fields.map(field => field.name)).to.deep.equal(original.fields.map(field => field.name))
       if (keepsTypes) expect(decoded).to.deep.equal(original)
-      else expect(decoded.columns).to.deep.equal(original.columns.map((column, c) => column.map(value => jsonForm(value, original.fields[c].type))))
+      else {
+        expect(decoded.columns).to.deep.equal(original.columns.map(
+          (column, c) => column.map(value => jsonForm(value, original.fields[c].type))
+        ))
+      }
     })
 
     it('keeps times to the nanosecond', () => {
@@ -42,8 +46,10 @@ for (const { name, through, keepsTypes } of codecs) {
       expect(through(batchOf({ a: ['float64', [1, 2, 3, 4]] }, { time })).time).to.deep.equal(time)
     })
 
-    it('keeps names of any script, and those that JavaScript treats apart', () => {
-      const columns = Object.fromEntries(['Größe', '温度', '😀', 'a "b" \\', '__proto__', 'constructor', 'timestamp', 'rows'].map((key, i) => [key, /** @type {['float64', number[]]} */ (['float64', [i]])]))
+    it('keeps names in any script, and those special to JavaScript', () => {
+      const columns = Object.fromEntries([
+        'Größe', '温度', '😀', 'a "b" \\', '__proto__', 'constructor', 'timestamp', 'rows'
+      ].map((key, i) => [key, /** @type {['float64', number[]]} */ (['float64', [i]])]))
       const batch = batchOf(columns, { source: 'Maschine 7/ü', tags: { rows: 'x', constructor: 'y' } })
       const decoded = through(batch)
       expect(meaning(decoded)).to.deep.equal(meaning(batch))
@@ -66,7 +72,7 @@ for (const { name, through, keepsTypes } of codecs) {
       expect([0, 1, rows - 1].map(row => decoded.value(1, row))).to.deep.equal([undefined, 'ä1', undefined])
     })
 
-    it('takes a batch that was cut out of another', () => {
+    it('accepts a batch that is a slice of another', () => {
       const cut = EVERY_TYPE.slice(1, 5)
       const decoded = through(cut)
       expect(decoded.time).to.deep.equal(cut.time)
@@ -82,7 +88,7 @@ for (const { name, through, keepsTypes } of codecs) {
       expect(through(EVERY_TYPE.withIdentity(null)).identity).to.equal(null)
     })
 
-    it('keeps no rows, and a marker, which has no fields either', () => {
+    it('keeps a batch without rows, and a marker, which has no fields either', () => {
       const empty = EVERY_TYPE.slice(0, 0)
       expect(meaning(through(empty))).to.deep.equal(meaning(empty))
       expect(meaning(through(marker(IDENTITY)))).to.deep.equal(meaning(marker(IDENTITY)))

@@ -6,13 +6,13 @@ import { batchOf } from './batches.js'
 const rowsOf = columns => JSON.parse(encodeJson(batchOf(columns)).toString()).rows
 
 describe('json codec', () => {
-  it('writes rows that any program reads', () => {
+  it('writes rows that any program can read', () => {
     const batch = batchOf({ speed: ['float64', [1.5, undefined]], on: ['bool', [1, 0]] }, { tags: { line: '4' } })
     expect(encodeJson(batch).toString()).to.equal('{"source":"machine","tags":{"line":"4"},"rows":[' +
       '{"time":"2023-11-14T22:13:20.123456789Z","speed":1.5,"on":true},{"time":"2023-11-14T22:13:20.123456790Z","on":false}]}')
   })
 
-  it('writes an int64 column as numbers while all are exact, else as text', () => {
+  it('writes an int64 column as numbers if all are exact, otherwise as text', () => {
     expect(rowsOf({ n: ['int64', [2n ** 53n - 1n]] })[0].n).to.equal(2 ** 53 - 1)
     expect(rowsOf({ n: ['int64', [2n ** 53n, 1n]] }).map((/** @type {any} */ row) => row.n)).to.deep.equal(['9007199254740992', '1'])
   })
@@ -29,7 +29,7 @@ describe('json codec', () => {
     expect(reason(Buffer.from([0x22, 0xff, 0x22]))).to.match(/^it is not JSON: .*utf-8/)
   })
 
-  it('takes times in the stated unit', () => {
+  it('reads times in the given unit', () => {
     const { batches: [batch] } = decodeJson(Buffer.from('{"time":1436509052.249713,"a":1}'), { source: 's', timeUnit: 's' })
     expect(batch.time[0]).to.equal(1_436_509_052_249_713_000n)
   })

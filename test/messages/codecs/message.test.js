@@ -13,7 +13,7 @@ const decode = (payload, options) => decodeMessage(Buffer.from(payload), { sourc
 const reasons = (payload, options) => decode(payload, options).refused.map(({ reason }) => reason)
 
 describe('decodeMessage', () => {
-  it('takes a batch of Sluice with its identity, whatever the content type says', () => {
+  it('reads a Sluice batch with its identity, whatever the content type', () => {
     for (const contentType of [undefined, arrow.contentType, 'application/json']) {
       const { batches: [batch], refused } = decode(arrow.encode(EVERY_TYPE), { contentType })
       expectSame(batch, EVERY_TYPE)
@@ -33,7 +33,7 @@ describe('decodeMessage', () => {
     ['12 bar', [{ value: '12 bar' }]],
     ['007', [{ value: '007' }]]
   ])) {
-    it(`takes ${JSON.stringify(payload)}`, () => {
+    it(`reads ${JSON.stringify(payload)}`, () => {
       const { batches, refused } = decode(payload)
       expect(refused).to.deep.equal([])
       expect(batches[0].source).to.equal('plant')
@@ -41,7 +41,7 @@ describe('decodeMessage', () => {
     })
   }
 
-  it('refuses broken JSON instead of taking it for text', () => {
+  it('refuses broken JSON instead of reading it as text', () => {
     expect(reasons('{"a":1')[0]).to.match(/^it is not JSON/)
     expect(reasons('open', { contentType: 'application/json; charset=utf-8' })[0]).to.match(/^it is not JSON/)
   })
@@ -54,17 +54,23 @@ describe('decodeMessage', () => {
     expect(reasons(Buffer.from([0xfe, 1]))).to.deep.equal(['the message is neither an Arrow stream nor text'])
   })
 
-  it('refuses the rows of a foreign Arrow stream that have no time, and takes the others', () => {
+  it('refuses the rows of a third-party Arrow stream without a time, and accepts the others', () => {
     const foreign = stream({ time: times([NOW, null, 0n, NOW]), a: apache.vectorFromArray([1, 2, 3, 4], new apache.Float64()) })
     const { batches: [batch], refused } = decode(foreign)
     expect(batch.toObjects()).to.deep.equal([{ time: NOW, a: 1 }, { time: NOW, a: 4 }])
     expect(refused.map(({ index, value }) => [index, /** @type {any} */ (value).a])).to.deep.equal([[1, 2], [2, 3]])
   })
 
-  it('never throws: any bytes are taken or refused', () => {
-    const anyBytes = fc.oneof(fc.uint8Array({ maxLength: 64 }), fc.string({ unit: 'binary' }).map(text => Buffer.from(text)), fc.json().map(text => Buffer.from(text)),
-      fc.uint8Array({ maxLength: 64 }).map(bytes => Buffer.concat([Buffer.from([255, 255, 255, 255, bytes.length, 0, 0, 0]), bytes])))
-    fc.assert(fc.property(anyBytes, fc.constantFrom(undefined, arrow.contentType, 'application/json', 'text/plain'), (bytes, contentType) => {
+  it('never throws: any bytes are accepted or refused', () => {
+    const bytesOf = (/** @type {string} */ text) => Buffer.from(text)
+    const anyBytes = fc.oneof(
+      fc.uint8Array({ maxLength: 64 }),
+      fc.string({ unit: 'binary' }).map(bytesOf),
+      fc.json().map(bytesOf),
+      fc.uint8Array({ maxLength: 64 }).map(bytes => Buffer.concat([Buffer.from([255, 255, 255, 255, bytes.length, 0, 0, 0]), bytes]))
+    )
+    const anyType = fc.constantFrom(undefined, arrow.contentType, 'application/json', 'text/plain')
+    fc.assert(fc.property(anyBytes, anyType, (bytes, contentType) => {
       const { batches, refused } = decode(bytes, { contentType })
       expect(batches.length + refused.length).to.be.greaterThan(0)
     }), { numRuns: 10_000 })

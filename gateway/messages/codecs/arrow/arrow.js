@@ -4,17 +4,16 @@ import { CONTINUATION, arrowError } from './format.js'
 import { readBatch, readIdentity } from './decode.js'
 
 /**
- * A batch as an Apache Arrow IPC stream, the form in which batches are staged: any Arrow library reads it.
+ * A batch as an Apache Arrow IPC stream, the form in which batches are staged: any Arrow library can read it.
  *
  * The first column is `time`, timestamp[ns, UTC], then one per field; a missing value is null and a field's unit is its metadata `unit`.
  * Schema metadata, all text:
  * `sluice.source`, `sluice.tags` (a JSON object) where there are tags, and of a batch with identity `sluice.gateway`, `sluice.epoch` and
- * `sluice.seq` (sixteen digits).
- * Who changes rows and sends them on must drop the metadata: under the identity of the original, they would be taken for a duplicate of it.
+ * `sluice.seq` (sixteen digits). A program that changes rows and sends them on must drop the metadata: with the identity of the original,
+ * they would count as its duplicate.
  *
- * It is written here and not taken from the apache-arrow package because it runs once per message on both sides: it is several times as
- * fast, takes 20 MB less to load, and
- * holds every length against the bytes that are there.
+ * It is our own and not the apache-arrow package because it runs once per message on both sides: it is several times as fast, needs 20 MB
+ * less memory, and checks every length against the bytes that are there.
  *
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('../../../batch/batch.js').Identity} Identity
@@ -24,18 +23,18 @@ export const contentType = 'application/vnd.apache.arrow.stream'
 
 export { encode }
 
-/** Whether the bytes begin as an Arrow stream does; no text begins so. @param {Uint8Array} bytes */
+/** Whether the bytes begin like an Arrow stream, as no text does. @param {Uint8Array} bytes */
 export function recognises (bytes) {
   return bytes.length >= 8 && [0, 1, 2, 3].every(i => bytes[i] === CONTINUATION >>> 24)
 }
 
 /**
- * The batch in an Arrow stream, its numeric columns views of `bytes` where those lie at a multiple of eight in their memory (else they are
- * copied once).
+ * The batch in an Arrow stream, its numeric columns views of `bytes` where those lie at a multiple of eight in their memory (otherwise they
+ * are copied once).
  *
- * Streams of others are taken as well, without identity: several record batches, dictionaries, timestamps in any unit and integers and
- * floats of any width (the next wider type that a batch has).
- * Their times are the column `time`, `timestamp` or `ts`, else the first timestamp. A row's time is 0n where it is missing or out of range.
+ * Third-party streams are accepted too, without identity: several record batches, dictionaries, timestamps in any unit and integers and
+ * floats of any width (as the next wider type that a batch has). Their times are the column `time`, `timestamp` or `ts`, else the first
+ * timestamp. A row's time is 0n where it is missing or out of range.
  * @param {Uint8Array} bytes
  * @param {{source?: string}} [options]  the source of a stream that does not name one
  * @returns {Batch}
@@ -46,7 +45,7 @@ export function decode (bytes, { source } = {}) {
 }
 
 /**
- * Whose batch it is, from the stream's first message alone; null without identity.
+ * The identity of the batch, from the stream's first message alone; null where it has none.
  * @param {Uint8Array} bytes
  * @returns {Identity|null}
  * @throws {SluiceError} SLUICE_CODEC_ARROW

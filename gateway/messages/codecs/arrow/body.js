@@ -1,7 +1,7 @@
 import { sizeAt } from './flatbuffer.js'
 import { arrowError } from './format.js'
 
-/** The columns of a record batch, taken one after the other: each a node (its length and missing values), then its buffers. */
+/** The columns of a record batch, read one after the other: each a node (its length and missing values), then its buffers. */
 export class Body {
   /**
    * @param {import('./flatbuffer.js').Table} record  the RecordBatch
@@ -15,7 +15,7 @@ export class Body {
     this.nodes = record.vector(1)
     this.buffers = record.vector(2)
     this.node = 0
-    this.taken = 0
+    this.used = 0
     this.end = 0
   }
 
@@ -35,12 +35,14 @@ export class Body {
 
   /** The next buffer. Buffers follow one another, so that no byte is read twice. */
   buffer () {
-    if (this.taken === this.buffers.count) throw arrowError(`only ${this.taken} buffers in a record batch`)
-    const at = this.buffers.at + 16 * this.taken++
+    if (this.used === this.buffers.count) throw arrowError(`only ${this.used} buffers in a record batch`)
+    const at = this.buffers.at + 16 * this.used++
     const length = sizeAt(this.view, at + 8)
     if (length === 0) return this.bytes.subarray(0, 0)
     const offset = sizeAt(this.view, at)
-    if (offset < this.end || offset + length > this.bytes.length) throw arrowError(`a buffer from byte ${offset} to ${offset + length} of ${this.bytes.length}`)
+    if (offset < this.end || offset + length > this.bytes.length) {
+      throw arrowError(`a buffer from byte ${offset} to ${offset + length} of ${this.bytes.length}`)
+    }
     this.end = offset + length
     return this.bytes.subarray(offset, this.end)
   }
@@ -49,7 +51,7 @@ export class Body {
    * The next buffer as numbers: a view where it is aligned.
    * @template T
    * @param {{new (buffer: ArrayBufferLike, byteOffset: number, length: number): T, BYTES_PER_ELEMENT: number}} Type
-   * @param {number} [length]  as many as there are, unless given
+   * @param {number} [length]  default: all there are
    * @returns {T}
    */
   array (Type, length) {

@@ -2,7 +2,7 @@ import { COLUMN_TYPES } from '../../../batch/batch.js'
 import { Precision, TIME_UNITS, TYPE_NAMES, Type, arrowError } from './format.js'
 
 /**
- * Reading Arrow's column types into a batch's. A reader takes its buffers from the body in order.
+ * Reading Arrow's column types into a batch's. A reader consumes its buffers from the body in order.
  *
  * @typedef {import('../../../batch/batch.js').Column} Column
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
@@ -35,7 +35,7 @@ export function kindOf (typeType, type, name) {
 }
 
 /**
- * A column whose values are numbers of entries in a dictionary.
+ * A column whose values are indices into a dictionary.
  * @param {ColumnKind} index
  * @param {{kind: ColumnKind, entries: unknown[]}} dictionary  its entries may come later
  * @returns {ColumnKind}
@@ -61,14 +61,15 @@ export function dictionaryKind (index, { kind: { type }, entries }) {
 }
 
 /**
- * What stands in place of a missing value where the column is a plain array.
+ * What a plain array holds for a missing value.
  * @type {Record<string, unknown>}
  */
 const NOTHING = { string: '', bytes: Buffer.alloc(0) }
 
 /** @param {number} typeType @param {string} name @returns {never} */
 function refuse (typeType, name) {
-  throw arrowError(`column "${name}" is of type ${TYPE_NAMES[typeType] ?? typeType}, which is not taken; send numbers, bool, utf8, binary or timestamps`)
+  const type = TYPE_NAMES[typeType] ?? typeType
+  throw arrowError(`column "${name}" is of type ${type}, which is not supported; send numbers, bool, utf8, binary or timestamps`)
 }
 
 /**
@@ -104,7 +105,7 @@ const FLOATS = {
   [Precision.double]: numbers('float64', Float64Array)
 }
 
-/** Of a dictionary that does not say how its entries are numbered. */
+/** The index type of a dictionary that does not give one. */
 export const INT32 = INTEGERS.int32
 
 /** @type {ColumnKind} */
@@ -135,7 +136,7 @@ function values (body, rows, valid, readOffsets, cut, missing) {
   for (let row = 0; row < rows; row++) {
     const from = offsets[row]
     const to = offsets[row + 1]
-    // Rising offsets also keep a small message from growing into a huge batch.
+    // Ascending offsets also keep a small message from becoming a huge batch.
     if (!(from >= 0 && from <= to && to <= data.length)) throw arrowError(`a value from byte ${from} to ${to} of ${data.length}`)
     column[row] = valid && !valid[row] ? missing : cut(data, from, to)
   }

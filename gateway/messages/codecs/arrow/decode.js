@@ -12,7 +12,7 @@ import { readSchema } from './schema.js'
  * @typedef {{column: Column, valid: Uint8Array|null}} ReadColumn
  */
 
-const LATEST = 2n ** 63n - 1n
+const MAX_TIME_NS = 2n ** 63n - 1n
 
 /** @param {Uint8Array} bytes  at a multiple of eight in their memory @param {string} [source] @returns {Batch} */
 export function readBatch (bytes, source) {
@@ -26,7 +26,7 @@ export function readBatch (bytes, source) {
   const records = []
   let at = PREFIX_BYTES + start.length
   for (;;) {
-    // Others may end a stream by ending it; of its own streams, Sluice knows that one without an end was cut.
+    // Third-party streams may omit the end marker; one of Sluice's own without it was cut short.
     if (at === stream.length && own === undefined) break
     const metadata = metadataAt(stream, at)
     if (!metadata) break
@@ -90,19 +90,19 @@ function readMessage (message, body, { kinds, dictionaries }, records) {
 
 /**
  * One column of several record batches.
- * @param {ReadColumn[]} parts
+ * @param {ReadColumn[]} chunks
  * @param {import('./columns.js').ColumnKind} kind
  * @returns {ReadColumn}
  */
-function join (parts, { type }) {
-  const rows = parts.reduce((sum, { column }) => sum + column.length, 0)
+function join (chunks, { type }) {
+  const rows = chunks.reduce((sum, { column }) => sum + column.length, 0)
   const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)
-  const valid = parts.some(part => part.valid) ? new Uint8Array(rows).fill(1) : null
+  const valid = chunks.some(chunk => chunk.valid) ? new Uint8Array(rows).fill(1) : null
   let at = 0
-  for (const part of parts) {
-    for (let row = 0; row < part.column.length; row++) column[at + row] = part.column[row]
-    if (part.valid) valid?.set(part.valid, at)
-    at += part.column.length
+  for (const chunk of chunks) {
+    for (let row = 0; row < chunk.column.length; row++) column[at + row] = chunk.column[row]
+    if (chunk.valid) valid?.set(chunk.valid, at)
+    at += chunk.column.length
   }
   return { column, valid }
 }
@@ -112,7 +112,7 @@ function nanoseconds ({ column, valid }, { timeUnit }) {
   const times = /** @type {BigInt64Array} */ (column)
   const scale = NANOSECONDS_PER[timeUnit]
   if (scale === 1n && !valid) return times
-  return times.map((time, row) => (valid && !valid[row]) || time > LATEST / scale || time < 0n ? 0n : time * scale)
+  return times.map((time, row) => (valid && !valid[row]) || time > MAX_TIME_NS / scale || time < 0n ? 0n : time * scale)
 }
 
 /** @param {Schema} schema @param {string|undefined} seqDigits @returns {Identity|null} */
@@ -120,6 +120,6 @@ function identityOf ({ metadata }, seqDigits) {
   const { [Key.gateway]: gateway, [Key.source]: source, [Key.epoch]: epoch } = metadata
   if (gateway === undefined || source === undefined || epoch === undefined || seqDigits === undefined) return null
   const seq = Number(seqDigits)
-  if (!/^\d+$/.test(seqDigits) || !Number.isSafeInteger(seq)) throw arrowError(`its seq "${seqDigits}" is no sequence number`)
+  if (!/^\d+$/.test(seqDigits) || !Number.isSafeInteger(seq)) throw arrowError(`its seq "${seqDigits}" is not a sequence number`)
   return { gateway, source, epoch, seq }
 }

@@ -1,6 +1,8 @@
 import { COLUMN_TYPES } from '../../../batch/batch.js'
 import { flatbuffer, int16, int32, int64, int8, string, structs, table, vector } from './flatbuffer.js'
-import { CONTINUATION, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_DIGITS, SEQ_TAIL_BYTES, TIME_UNITS, Type, arrowError, padded } from './format.js'
+import {
+  CONTINUATION, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_DIGITS, SEQ_TAIL_BYTES, TIME_UNITS, Type, arrowError, padded
+} from './format.js'
 
 /**
  * @typedef {import('../../../batch/batch.js').Batch} Batch
@@ -8,13 +10,13 @@ import { CONTINUATION, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_DI
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  * @typedef {import('../../../batch/batch.js').Column} Column
  *
- * The two messages of a batch with everything in them that batches of one shape share, and where the rest goes.
+ * The two messages of a batch with all that batches of one shape share, and the positions of the rest.
  * @typedef {{schema: Buffer, record: Buffer, seqAt: number, lengthAt: number, bodyLengthAt: number, nodesAt: number, buffersAt: number}}
  *   Template
  */
 
-const LARGEST_BYTES = 2 ** 31 - 1
-const TEMPLATES_KEPT = 256
+const MAX_BYTES = 2 ** 31 - 1
+const MAX_TEMPLATES = 256
 const NO_BYTES = new Uint8Array(0)
 
 /** @type {Map<string, Template>} */
@@ -33,7 +35,7 @@ export function encode (batch) {
   const bodyAt = schema.length + record.length
   const bodyLength = buffers.reduce((sum, { byteLength }) => sum + padded(byteLength), 0)
   const total = bodyAt + bodyLength + PREFIX_BYTES
-  if (total > LARGEST_BYTES) throw arrowError(`the batch of ${batch.rows} rows takes ${total} bytes, over 2 GiB`)
+  if (total > MAX_BYTES) throw arrowError(`the batch of ${batch.rows} rows takes ${total} bytes, over 2 GiB`)
 
   const out = Buffer.allocUnsafe(total)
   out.set(schema)
@@ -67,7 +69,7 @@ function templateOf ({ source, identity, tags, fields }) {
   let template = templates.get(key)
   if (!template) {
     if (identity && identity.source !== source) throw arrowError(`a batch of source "${source}" has the identity of "${identity.source}"`)
-    if (templates.size === TEMPLATES_KEPT) templates.clear()
+    if (templates.size === MAX_TEMPLATES) templates.clear()
     template = makeTemplate(source, identity, tags, fields)
     templates.set(key, template)
   }
@@ -90,7 +92,10 @@ function makeTemplate (source, identity, tags, fields) {
   const metadata = [pair(Key.source, source)]
   if (Object.keys(tags).length) metadata.push(pair(Key.tags, JSON.stringify(tags)))
   // The seq comes last in the bytes: SEQ_TAIL_BYTES.
-  if (identity) metadata.push(pair(Key.gateway, identity.gateway), pair(Key.epoch, identity.epoch), table([string(Key.seq), string('0'.repeat(SEQ_DIGITS), 8)]))
+  if (identity) {
+    const seq = table([string(Key.seq), string('0'.repeat(SEQ_DIGITS), 8)])
+    metadata.push(pair(Key.gateway, identity.gateway), pair(Key.epoch, identity.epoch), seq)
+  }
   const columns = [
     column('time', false, Type.timestamp, table([int16(TIME_UNITS.indexOf('ns')), string('UTC')])),
     ...fields.map(({ name, type, unit }) => column(name, true, ...ARROW_TYPES[type], unit))
@@ -154,7 +159,7 @@ function framed (root) {
   return Buffer.concat([prefix, metadata])
 }
 
-/** The buffers of the record batch's body in order, and how many values each column lacks. @param {Batch} batch */
+/** The buffers of the record batch's body in order, and how many values each column misses. @param {Batch} batch */
 function bodyOf ({ rows, time, fields, columns, validity }) {
   const buffers = [NO_BYTES, bytesOf(time)]
   const missing = [0]
@@ -204,7 +209,7 @@ function pushBytes (buffers, values, rows, valid) {
 }
 
 /**
- * Where each value ends; a missing one takes no room.
+ * Where each value ends; a missing one takes no space.
  * @param {number} rows
  * @param {Uint8Array|null} valid
  * @param {(row: number) => number} lengthOf
@@ -216,6 +221,6 @@ function offsetsOf (rows, valid, lengthOf) {
     if (!valid || valid[row]) end += lengthOf(row)
     offsets[row + 1] = end
   }
-  if (end > LARGEST_BYTES) throw arrowError('a text or bytes column is over 2 GiB')
+  if (end > MAX_BYTES) throw arrowError('a text or bytes column is over 2 GiB')
   return offsets
 }

@@ -1,7 +1,7 @@
 /**
  * As much of the FlatBuffers format as Arrow's metadata needs (https://flatbuffers.dev/internals): a writer that lays values out from front
- * to back,
- * so that a caller knows where a value went and can overwrite it in place, and a reader whose every access is checked by DataView.
+ * to back, so that a caller knows the position of a value and can overwrite it in place, and a reader whose every access is checked by
+ * DataView.
  *
  * A value to write is a function that appends itself to a Layout and returns its position; scalars are held in their table.
  *
@@ -98,7 +98,7 @@ class Layout {
   length = 0
 
   /**
-   * Room of `size` zeroed bytes that ends at `skew` modulo `align`.
+   * Space of `size` zeroed bytes that ends at `skew` modulo `align`.
    * @param {number} size @param {number} [align] @param {number} [skew]
    */
   reserve (size, align = 1, skew = 0) {
@@ -110,7 +110,7 @@ class Layout {
   }
 
   /**
-   * A vector's room: its length, then its content at a multiple of `align`.
+   * A vector's space: its length, then its content at a multiple of `align`.
    * @param {number} count
    * @param {number} contentSize
    * @param {number} align
@@ -189,17 +189,17 @@ export class Table {
     return { count: this.view.getUint32(start, true), at: start + 4 }
   }
 
-  /** A vector of at most `most` tables. @param {number} slot @param {number} most @returns {Table[]} */
-  tables (slot, most) {
+  /** A vector of at most `max` tables. @param {number} slot @param {number} max @returns {Table[]} */
+  tables (slot, max) {
     const { count, at } = this.vector(slot)
-    if (count > most) throw new RangeError(`${count} entries, where at most ${most} are taken`)
+    if (count > max) throw new RangeError(`${count} entries, where at most ${max} are allowed`)
     return Array.from({ length: count }, (_, i) => new Table(this.view, at + i * 4 + this.view.getUint32(at + i * 4, true)))
   }
 
-  /** The bytes of a string, null when there is none. @param {number} slot */
+  /** The bytes of a string; null where it is missing. @param {number} slot */
   string (slot) {
     const { count, at } = this.vector(slot)
-    if (at + count > this.view.byteLength) throw new RangeError(`a string of ${count} bytes runs over the end`)
+    if (at + count > this.view.byteLength) throw new RangeError(`a string of ${count} bytes runs past the end`)
     return at ? Buffer.from(this.view.buffer, this.view.byteOffset + at, count) : null
   }
 }
@@ -207,6 +207,6 @@ export class Table {
 /** An int64 that counts bytes or rows. @param {DataView} view @param {number} at */
 export function sizeAt (view, at) {
   const high = view.getUint32(at + 4, true)
-  if (high > 0x1fffff) throw new RangeError(`the 64-bit number at ${at} is no size`)
+  if (high > 0x1fffff) throw new RangeError(`the 64-bit number at ${at} is not a size`)
   return high * 0x100000000 + view.getUint32(at, true)
 }

@@ -4,7 +4,7 @@ import { SluiceError } from '../../../base/errors.js'
  * Numbers of the Arrow IPC format, as its Message.fbs and Schema.fbs define them, and what Sluice adds to it.
  * https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc
  *
- * Typed arrays are laid out as the machine does it: little-endian, as Arrow's streams are.
+ * Typed arrays have the machine's byte order: little-endian, like Arrow's streams.
  */
 
 export const CONTINUATION = 0xffffffff
@@ -15,20 +15,29 @@ export const METADATA_V5 = 4
 export const Header = Object.freeze({ schema: 1, dictionaryBatch: 2, recordBatch: 3 })
 
 export const Type = Object.freeze({ int: 2, floatingPoint: 3, binary: 4, utf8: 5, bool: 6, timestamp: 10, largeBinary: 19, largeUtf8: 20 })
-export const TYPE_NAMES = ['none', 'null', 'int', 'floating point', 'binary', 'utf8', 'bool', 'decimal', 'date', 'time', 'timestamp', 'interval', 'list', 'struct', 'union',
-  'fixed-size binary', 'fixed-size list', 'map', 'duration', 'large binary', 'large utf8', 'large list', 'run-end encoded', 'binary view', 'utf8 view', 'list view', 'large list view']
+export const TYPE_NAMES = [
+  'none', 'null', 'int', 'floating point', 'binary', 'utf8', 'bool', 'decimal', 'date', 'time', 'timestamp', 'interval', 'list', 'struct',
+  'union', 'fixed-size binary', 'fixed-size list', 'map', 'duration', 'large binary', 'large utf8', 'large list', 'run-end encoded',
+  'binary view', 'utf8 view', 'list view', 'large list view'
+]
 
 export const Precision = Object.freeze({ half: 0, single: 1, double: 2 })
 /** Arrow's time units in the order of their numbers. */
 export const TIME_UNITS = /** @type {const} */ (['s', 'ms', 'us', 'ns'])
 
 /**
- * Schema metadata that makes an Arrow stream a Sluice batch; all values are text. `gateway`, `epoch` and `seq` are there only of a batch
- * with identity.
- * `seq` has sixteen decimal digits, so that it can be set in place; `tags` is a JSON object of strings. A field's unit is its metadata
- * `unit`.
+ * Schema metadata that makes an Arrow stream a Sluice batch; all values are text. Only a batch with identity has `gateway`, `epoch` and
+ * `seq`. `seq` has sixteen decimal digits, so that it can be set in place; `tags` is a JSON object of strings. A field's unit is its
+ * metadata `unit`.
  */
-export const Key = Object.freeze({ gateway: 'sluice.gateway', source: 'sluice.source', epoch: 'sluice.epoch', tags: 'sluice.tags', seq: 'sluice.seq', unit: 'unit' })
+export const Key = Object.freeze({
+  gateway: 'sluice.gateway',
+  source: 'sluice.source',
+  epoch: 'sluice.epoch',
+  tags: 'sluice.tags',
+  seq: 'sluice.seq',
+  unit: 'unit'
+})
 export const SEQ_DIGITS = 16
 /** From the first digit of `seq` to the end of the schema's metadata: Sluice writes it last, aligned to eight. */
 export const SEQ_TAIL_BYTES = 24

@@ -8,10 +8,10 @@ import { INT32, dictionaryKind, kindOf } from './columns.js'
  * @typedef {import('../../../batch/time.js').TimeUnit} TimeUnit
  *
  * @typedef {object} Schema
- * @property {ColumnKind[]} kinds  of all columns, the time's included
+ * @property {ColumnKind[]} kinds  of all columns, the time included
  * @property {number} timeColumn
  * @property {TimeUnit} timeUnit
- * @property {Field[]} fields  of all columns but the time's; frozen
+ * @property {Field[]} fields  of all columns but the time; frozen
  * @property {Map<number, {kind: ColumnKind, entries: unknown[]}>} dictionaries  by number; filled by the stream's dictionary batches
  * @property {Record<string, string|undefined>} metadata  the values under Sluice's keys
  * @property {Record<string, string>} tags  frozen
@@ -23,8 +23,8 @@ const MAX_TEXT_BYTES = 64 * 1024
 const TIME_NAMES = ['time', 'timestamp', 'ts']
 const SEQ_KEY = Buffer.from(Key.seq)
 
-const SCHEMAS_KEPT = 256
-const LARGEST_KEPT_BYTES = 64 * 1024
+const MAX_SCHEMAS = 256
+const MAX_KEPT_BYTES = 64 * 1024
 
 /**
  * Schemas of Sluice's own streams, by their bytes up to the seq's digits: a source's messages differ in nothing else.
@@ -46,8 +46,8 @@ export function readSchema (metadata) {
   const header = headerOf(metadata)
   const schema = parse(header)
   const seq = header.tables(2, MAX_METADATA).find(pair => pair.string(0)?.equals(SEQ_KEY))?.vector(1)
-  if (seq?.at === seqAt && seq.count === SEQ_DIGITS && schema.dictionaries.size === 0 && metadata.length <= LARGEST_KEPT_BYTES) {
-    if (known.size === SCHEMAS_KEPT) known.clear()
+  if (seq?.at === seqAt && seq.count === SEQ_DIGITS && schema.dictionaries.size === 0 && metadata.length <= MAX_KEPT_BYTES) {
+    if (known.size === MAX_SCHEMAS) known.clear()
     known.set(head, schema)
   }
   return { schema, seq: schema.metadata[Key.seq] }
@@ -135,6 +135,8 @@ function textOf (bytes) {
 /** @param {string} json @returns {Record<string, string>} */
 function parseTags (json) {
   const tags = JSON.parse(json)
-  if (typeof tags !== 'object' || tags === null || !Object.values(tags).every(value => typeof value === 'string')) throw arrowError(`its tags are not an object of strings: ${json.slice(0, 100)}`)
+  if (typeof tags !== 'object' || tags === null || !Object.values(tags).every(value => typeof value === 'string')) {
+    throw arrowError(`its tags are not an object of strings: ${json.slice(0, 100)}`)
+  }
   return tags
 }

@@ -2,15 +2,15 @@ import { keyText, tagText } from './names.js'
 import { int64Writer, NUMBER_BYTES, putFloat, putInteger } from './numbers.js'
 
 /**
- * Writes one part of a line.
+ * Writes one tag or field of a line.
  *
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  * @typedef {import('./kinds.js').FieldKind} FieldKind
  *
  * @typedef {object} CellWriter
- * @property {(buffer: Buffer, at: number, row: number) => number} write  returns where the next part starts
- * @property {number} fixedBytes  the most that it takes, without its varying bytes
+ * @property {(buffer: Buffer, at: number, row: number) => number} write  returns where the next one starts
+ * @property {number} fixedBytes  the most it takes, without its varying bytes
  * @property {(row: number) => number} [varyingBytes]  the most that the value at a row adds
  */
 
@@ -21,7 +21,7 @@ const INTEGER_MARK = 'i'.charCodeAt(0)
 const [TRUE, FALSE] = Buffer.from('tf')
 const [ONE, ZERO] = Buffer.from('10')
 
-/** Longer texts are written by the platform. */
+/** Longer texts are written by Buffer. */
 const SHORT_TEXT = 32
 
 /** `,key=` and the value of a tag. @param {string} name @param {string} value @returns {CellWriter|null} null of an empty one */
@@ -50,7 +50,7 @@ export function fieldTag (name, batch, field) {
   return { fixedBytes: 0, varyingBytes: row => textAt(row).length, write: (buffer, at, row) => put(buffer, at, textAt(row)) }
 }
 
-/** A tag with a number, where it is not 0. @param {string} name @param {Uint32Array} numbers @returns {CellWriter} */
+/** A tag with a number, left out where that is 0. @param {string} name @param {Uint32Array} numbers @returns {CellWriter} */
 export function numberTag (name, numbers) {
   const key = Buffer.from(`,${keyText(name)}=`)
   return {
@@ -105,7 +105,8 @@ function valueWriter (type, kind, column) {
     case 'string': return text(column)
     case 'bytes': return base64(column)
     default: {
-      const write = (/** @type {Buffer} */ buffer, /** @type {number} */ at, /** @type {number} */ row) => putInteger(buffer, at, column[row])
+      /** @type {CellWriter['write']} */
+      const write = (buffer, at, row) => putInteger(buffer, at, column[row])
       return kind === 'integer' ? marked(write) : number(write)
     }
   }
@@ -143,7 +144,7 @@ function letter (column, yes, no) {
 function text (column) {
   return {
     fixedBytes: 2,
-    // At most three bytes for each UTF-16 unit, and those that are escaped have two.
+    // At most three bytes for each UTF-16 unit; escaped ones take two.
     varyingBytes: row => 3 * column[row].length,
     write: (buffer, at, row) => putText(buffer, at, column[row])
   }
@@ -196,7 +197,7 @@ function plainText (type, value) {
 
 /** @param {Buffer} buffer @param {number} at @param {Buffer} bytes */
 function put (buffer, at, bytes) {
-  // Names are short: a call of the platform's copy would cost more.
+  // Names are short: Buffer's copy would cost more.
   for (let i = 0; i < bytes.length; i++) buffer[at + i] = bytes[i]
   return at + bytes.length
 }

@@ -8,7 +8,7 @@ import { parseLines } from './parse.js'
  * @typedef {import('../../payload.js').Refused} Refused
  */
 
-/** Whether a text's first point is one. @param {string} text */
+/** Whether a text begins with a valid point. @param {string} text */
 export function isLineProtocol (text) {
   for (const point of parseLines(text)) return 'cells' in point
   return false
@@ -28,7 +28,7 @@ export function decodeLines (text, { now }) {
   let index = -1
   for (const point of parseLines(text)) {
     index++
-    const reason = 'reason' in point ? point.reason : taken(gatherer, point, now)
+    const reason = 'reason' in point ? point.reason : take(gatherer, point, now)
     if (reason) refused.push({ index, reason: `line ${point.line}: ${reason}`, value: 'text' in point ? point.text : point })
   }
   return { batches: gatherer.batches(), refused }
@@ -38,9 +38,9 @@ export function decodeLines (text, { now }) {
  * @param {Gatherer} gatherer
  * @param {import('./parse.js').Point} point
  * @param {() => bigint} now
- * @returns {string|null} why it was not taken
+ * @returns {string|null} why it was refused
  */
-function taken (gatherer, { measurement, tags, cells, time }, now) {
+function take (gatherer, { measurement, tags, cells, time }, now) {
   if (new Set(cells.map(({ name }) => name)).size < cells.length) return 'it has a field twice'
   try {
     return gatherer.take(measurement, tags, time === '' ? now() : parseTime(time, 'ns'), cells)

@@ -1,11 +1,12 @@
 /**
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
- * @typedef {'float'|'integer'|'boolean'|'string'} FieldKind  what a field is in InfluxDB, by its own name for it
+ * @typedef {'float'|'integer'|'boolean'|'string'} FieldKind  a field's type in InfluxDB, by its own name
  */
 
 /** @type {Record<FieldType, FieldKind>} */
 const KINDS = {
-  float64: 'float', float32: 'float', int64: 'integer', int32: 'integer', int16: 'integer', uint16: 'integer', bool: 'boolean', string: 'string', bytes: 'string'
+  float64: 'float', float32: 'float', int64: 'integer', int32: 'integer', int16: 'integer', uint16: 'integer', bool: 'boolean',
+  string: 'string', bytes: 'string'
 }
 
 /** @param {FieldType} type */
@@ -14,7 +15,7 @@ export function fieldKind (type) {
 }
 
 /**
- * Where a narrow line holds a value: what a float holds exactly shares a field.
+ * The field that holds a value in a narrow line: values that a float holds exactly share one.
  * @param {FieldType} type
  * @returns {{name: string, kind: FieldKind}}
  */

@@ -5,25 +5,23 @@ import { ordinals } from './ordinals.js'
 /**
  * InfluxDB line protocol with times in nanoseconds: `measurement,tag=value field=1.5,count=2i 1700000000000000000`.
  *
- * A value that is missing, NaN or infinite, which the protocol cannot say, is left out; a row without any value has no line. Bytes are
- * base64 texts; an empty tag is left out.
- * What the protocol has no way to write is refused (see `line-protocol/names.js`). No tag or field is called `time`: that becomes
- * `time~tag` or `time~field`.
+ * A value that is missing, NaN or infinite, which the protocol cannot express, is left out; a row without any value has no line. Bytes are
+ * base64 texts; an empty tag is left out. What the protocol cannot express is refused (see `line-protocol/names.js`). No tag or field
+ * is called `time`: that becomes `time~tag` or `time~field`.
  *
  * Rows of the same time and tags would be one point to InfluxDB: the second of them within a batch gets the tag `row=1`, the third `row=2`
- * and so on, counted over the whole
- * batch. So a row is always the same point, whatever rows were taken out before.
+ * and so on, counted over the whole batch. So a row is always the same point, whatever rows were removed before.
  *
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('./kinds.js').FieldKind} FieldKind
  * @typedef {{name: string, value: string}|{name: string, field: number}} LineTag  a constant, or the values of a field of the batch
  * @typedef {{name: string, field: number, kind: FieldKind}} LineField  `field` is its index in the batch
  *
- * @typedef {object} Lines  what is written of one batch
+ * @typedef {object} Lines  which parts of one batch are written
  * @property {Batch} batch
- * @property {string} [measurement]  the source, unless told otherwise
- * @property {LineTag[]} [tags]  the batch's own, unless told otherwise
- * @property {LineField[]} [fields]  all of the batch's, unless told otherwise
+ * @property {string} [measurement]  default: the source
+ * @property {LineTag[]} [tags]  default: the batch's own
+ * @property {LineField[]} [fields]  default: all of the batch's
  * @property {boolean} [narrow]  a line a value: the field's name is the tag `sensor`, the value is `value` (a float), `value_int64`,
  *   `value_string` or `value_bytes`
  */
@@ -37,29 +35,29 @@ export const ROW_TAG = 'row'
 export const SENSOR_TAG = 'sensor'
 
 const TIME = 'time'
-const OWN_TAGS = [TIME, ROW_TAG, SENSOR_TAG]
+const RESERVED_TAGS = [TIME, ROW_TAG, SENSOR_TAG]
 
-/** Room in a chunk for a line that turns out to be one too many. */
+/** Space in a chunk for a line that turns out to be one too many. */
 const SPARE_BYTES = 2048
 
 /**
- * @param {Iterable<Lines>} parts
+ * @param {Iterable<Lines>} selections
  * @param {{chunkBytes?: number}} [options]  the most that a chunk holds; a longer line is a chunk of its own
- * @returns {Generator<Buffer, void, void>} chunks of whole lines, each in memory of its own
+ * @returns {Generator<Buffer, void, void>} chunks of whole lines, each with its own memory
  * @throws {import('../../../base/errors.js').SluiceError} SLUICE_SINK_IDENTIFIER
  */
-export function * encodeLines (parts, { chunkBytes = 256 * 1024 } = {}) {
+export function * encodeLines (selections, { chunkBytes = 256 * 1024 } = {}) {
   const capacity = chunkBytes + SPARE_BYTES
   let chunk = Buffer.allocUnsafe(capacity)
   let at = 0
-  for (const part of parts) {
-    const writers = lineWriters(part)
-    for (let row = 0; row < part.batch.rows; row++) {
+  for (const selection of selections) {
+    const writers = lineWriters(selection)
+    for (let row = 0; row < selection.batch.rows; row++) {
       for (let w = 0; w < writers.length; w++) {
-        const most = writers[w].mostBytes(row)
-        if (at + most > chunk.length) {
+        const maxBytes = writers[w].maxBytes(row)
+        if (at + maxBytes > chunk.length) {
           if (at > 0) yield chunk.subarray(0, at)
-          chunk = Buffer.allocUnsafe(Math.max(capacity, most))
+          chunk = Buffer.allocUnsafe(Math.max(capacity, maxBytes))
           at = 0
         }
         const start = at
@@ -76,9 +74,9 @@ export function * encodeLines (parts, { chunkBytes = 256 * 1024 } = {}) {
   if (at > 0) yield chunk.subarray(0, at)
 }
 
-/** The batch's own tags; those named like one that a line has anyway get a mark. @param {Batch} batch @returns {LineTag[]} */
+/** The batch's own tags; those with a reserved name are marked. @param {Batch} batch @returns {LineTag[]} */
 function tagsOf ({ tags }) {
-  return Object.entries(tags).map(([name, value]) => ({ name: OWN_TAGS.includes(name) ? `${name}~tag` : name, value }))
+  return Object.entries(tags).map(([name, value]) => ({ name: RESERVED_TAGS.includes(name) ? `${name}~tag` : name, value }))
 }
 
 /** @param {Batch} batch @returns {LineField[]} */

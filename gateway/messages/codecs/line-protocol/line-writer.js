@@ -11,7 +11,7 @@ import { int64Writer, NUMBER_BYTES } from './numbers.js'
 const SPACE = 0x20
 const NEWLINE = 0x0a
 
-/** Writes lines of one measurement, and the same tags and fields, of the rows of one batch. */
+/** Writes the rows of one batch as lines of one measurement with the same tags and fields. */
 export class LineWriter {
   #head
   #fields
@@ -26,7 +26,7 @@ export class LineWriter {
    * @param {import('./line-protocol.js').LineField[]} fields
    */
   constructor (batch, measurement, tags, fields) {
-    // The server wants tags in the order of their names, and would put them so.
+    // The server keeps tags sorted by name, and would sort them itself.
     const inOrder = tags.toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
     this.#head = [constant(Buffer.from(measurementText(measurement))), ...inOrder.flatMap(tag => tagWriter(tag, batch) ?? [])]
     this.#fields = fields.map(({ name, kind, field }) => fieldCell(name, kind, batch, field))
@@ -36,8 +36,8 @@ export class LineWriter {
     this.#varyingBytes = cells.flatMap(({ varyingBytes }) => varyingBytes ?? [])
   }
 
-  /** The most that a line takes. @param {number} row */
-  mostBytes (row) {
+  /** The most bytes that a line takes. @param {number} row */
+  maxBytes (row) {
     let bytes = this.#fixedBytes
     for (const varyingBytes of this.#varyingBytes) bytes += varyingBytes(row)
     return bytes
@@ -56,7 +56,7 @@ export class LineWriter {
     const first = at
     for (let i = 0; i < this.#fields.length; i++) at = this.#fields[i].write(buffer, at, row)
     if (at === first) return start
-    buffer[at - 1] = SPACE // in the place of the last field's comma
+    buffer[at - 1] = SPACE // replaces the last field's comma
     at = this.#writeTime(buffer, at, row)
     buffer[at] = NEWLINE
     return at + 1

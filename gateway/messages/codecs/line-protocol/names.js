@@ -1,20 +1,21 @@
 import { SluiceError } from '../../../base/errors.js'
 
-/** A backslash before one of these, or at the end, would escape what follows the name; and a line break ends the line wherever it is. */
+/** A backslash before one of these, or at the end, would escape what follows the name; a line break always ends the line. */
 const UNWRITABLE = /\n|\\(?=[ ,="]|$)/
 
-/** A line that begins so is a comment to the server, or loses its first character. */
+/** A line that begins with one of these is a comment to the server, or loses its first character. */
 const UNWRITABLE_START = /^[#\t\0]/
 
 /**
- * A measurement's name as the line protocol has it.
+ * A measurement's name as written in line protocol.
  * @param {string} name
  * @throws {SluiceError} SLUICE_SINK_IDENTIFIER
  */
 export function measurementText (name) {
-  if (UNWRITABLE_START.test(name)) throw refused(`measurement name "${shown(name)}" begins with a character that starts no name in InfluxDB`, 'Rename the source, or set another measurement.')
-  if (name.includes('\r')) throw refused(`measurement name "${shown(name)}" has a carriage return, which no query can name`, 'Rename the source, or set another measurement.')
-  return check(name, 'measurement name', 'Rename the source, or set another measurement.').replace(/[ ,]/g, '\\$&')
+  const fix = 'Rename the source, or set another measurement.'
+  if (UNWRITABLE_START.test(name)) throw refused(`measurement name "${shown(name)}" begins with a character that InfluxDB refuses`, fix)
+  if (name.includes('\r')) throw refused(`measurement name "${shown(name)}" has a carriage return, which no query can name`, fix)
+  return check(name, 'measurement name', fix).replace(/[ ,]/g, '\\$&')
 }
 
 /** The name of a tag or field. @param {string} name @throws {SluiceError} SLUICE_SINK_IDENTIFIER */
@@ -36,7 +37,7 @@ export function stringText (text) {
 function check (text, what, fix) {
   if (!UNWRITABLE.test(text)) return text
   const why = text.includes('\n') ? 'has a line break' : 'has a backslash at its end or before a space, comma, equals sign or quote'
-  throw refused(`${what} "${shown(text)}" ${why}, which InfluxDB cannot hold there`, fix)
+  throw refused(`${what} "${shown(text)}" ${why}, which InfluxDB cannot store there`, fix)
 }
 
 /** @param {string} what @param {string} fix */

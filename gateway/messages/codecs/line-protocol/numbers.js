@@ -14,10 +14,10 @@ const TWO_32 = 2 ** 32
 const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1
 const HIGH = 1 - LOW
 
-/** The most characters of a float64, and more than an int64 has. */
+/** The most characters of a float64, more than those of an int64. */
 export const NUMBER_BYTES = 25
 
-/** Many decimals of sensors are short; a fraction of this many digits is found without a search for the shortest form. */
+/** Many decimals of sensors are short; three are found without searching for the shortest form. */
 const SCALE = 1000
 const SCALED_LIMIT = 2 ** 52
 
@@ -37,7 +37,7 @@ export function putInteger (buffer, at, value) {
 
 /** @param {BigInt64Array} column @returns {(buffer: Uint8Array, at: number, row: number) => number} */
 export function int64Writer (column) {
-  // In halves, as BigInt arithmetic would cost ten times as much.
+  // In halves: BigInt arithmetic would take ten times as long.
   const halves = new Uint32Array(column.buffer, column.byteOffset, column.length * 2)
   return (buffer, at, row) => {
     let high = halves[2 * row + HIGH]
@@ -47,7 +47,7 @@ export function int64Writer (column) {
       low = -low >>> 0
       high = (low === 0 ? -high : ~high) >>> 0
     }
-    // Long division by a billion, with parts of at most 46 bits, which a double holds exactly.
+    // Long division by a billion, with intermediate values of at most 46 bits, which a double holds exactly.
     const high0 = Math.floor(high / BILLION)
     const upper = (high - high0 * BILLION) * TWO_16 + (low >>> 16)
     const high1 = Math.floor(upper / BILLION)

@@ -1,5 +1,5 @@
 /**
- * How many rows before each have the same time and tags within the whole batch that they are of; null where none has.
+ * For each row, how many before it in the whole batch have the same time and tags; null where none have.
  * @param {import('../../../batch/batch.js').Batch} batch
  * @param {number[]} tagFields  those whose values are tags
  * @returns {Uint32Array|null}
@@ -12,7 +12,7 @@ export function ordinals (batch, tagFields) {
   const nth = new Uint32Array(whole.rows)
   for (let row = 0; row < whole.rows; row++) {
     const time = whole.time[row]
-    const key = tagFields.length === 0 ? time : JSON.stringify([String(time), ...tagFields.map(field => String(whole.value(field, row) ?? ''))])
+    const key = tagFields.length === 0 ? time : JSON.stringify([String(time), ...tagFields.map(field => tagAt(whole, field, row))])
     const before = counts.get(key) ?? 0
     nth[row] = before
     counts.set(key, before + 1)
@@ -21,7 +21,12 @@ export function ordinals (batch, tagFields) {
   return batch.origin ? batch.origin.rows.map(row => nth[row]) : nth
 }
 
-/** @param {BigInt64Array} time  whether no time is there twice, the cheap way */
+/** @param {import('../../../batch/batch.js').Batch} batch @param {number} field @param {number} row */
+function tagAt (batch, field, row) {
+  return String(batch.value(field, row) ?? '')
+}
+
+/** @param {BigInt64Array} time  whether all times differ, checked cheaply */
 function isAscending (time) {
   for (let row = 1; row < time.length; row++) {
     if (time[row] <= time[row - 1]) return false

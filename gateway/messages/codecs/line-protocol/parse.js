@@ -13,10 +13,13 @@ const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
 const INTEGER = /^(-?\d{1,20})i$/
 const UNSIGNED = /^(\d{1,20})u$/
 const TIME = /^-?\d{1,19}$/
-const TRUTH = new Map([...['t', 'T', 'true', 'True', 'TRUE'].map(text => /** @type {const} */ ([text, true])), ...['f', 'F', 'false', 'False', 'FALSE'].map(text => /** @type {const} */ ([text, false]))])
+const TRUTH = new Map([
+  ...['t', 'T', 'true', 'True', 'TRUE'].map(text => /** @type {const} */ ([text, true])),
+  ...['f', 'F', 'false', 'False', 'FALSE'].map(text => /** @type {const} */ ([text, false]))
+])
 
 /**
- * A point or what is wrong, line by line. Blank lines and comments are left out.
+ * The point of each line, or what is wrong with it. Blank lines and comments are skipped.
  * @param {string} text
  * @returns {Generator<Point|BadLine, void, void>}
  */
@@ -67,7 +70,7 @@ class LineReader {
     while (this.#take(',')) {
       const key = this.#name('=, ')
       this.#expect('=', 'a tag without a value')
-      if (Object.hasOwn(tags, key)) throw `the tag ${quoted(key)} is there twice`
+      if (Object.hasOwn(tags, key)) throw `the tag ${quoted(key)} occurs twice`
       Object.defineProperty(tags, key, { value: this.#name(', '), enumerable: true }) // it may be called __proto__
     }
     this.#expect(' ', 'no space before the fields')
@@ -101,7 +104,7 @@ class LineReader {
     return { name, type: 'int64', value }
   }
 
-  /** A name or tag value, up to one of these; a backslash takes their meaning away. @param {string} ends */
+  /** A name or tag value, up to one of `ends`, which a backslash escapes. @param {string} ends */
   #name (ends) {
     let name = ''
     for (;;) {
@@ -165,7 +168,7 @@ class LineReader {
     return true
   }
 
-  /** To the beginning of the next line. @param {number} from @returns {string} what is left out */
+  /** To the beginning of the next line. @param {number} from @returns {string} what is skipped */
   #skipLine (from) {
     const end = this.#text.indexOf('\n', Math.max(from, this.#at))
     this.#at = end === -1 ? this.#text.length : end + 1

@@ -7,10 +7,18 @@ import { Batch } from '../../../gateway/batch/batch.js'
 const T1 = 1_436_509_052_249_713_000n
 
 /** @param {string|object} payload @param {object} [options] */
-const decode = (payload, options) => decodeMessage(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), { source: 'plant', ...options })
+const decode = (payload, options) => decodeMessage(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), {
+  source: 'plant',
+  ...options
+})
 
 /** @param {import('../../../gateway/batch/batch.js').Batch} batch */
-const plain = ({ source, tags, fields, ...batch }) => ({ source, tags, units: fields.map(({ unit = '' }) => unit), rows: new Batch(/** @type {any} */ ({ source, fields, ...batch })).toObjects() })
+const plain = ({ source, tags, fields, ...batch }) => ({
+  source,
+  tags,
+  units: fields.map(({ unit = '' }) => unit),
+  rows: new Batch(/** @type {any} */ ({ source, fields, ...batch })).toObjects()
+})
 
 describe('line protocol of Telegraf', () => {
   it('has a measurement that is the source, tags, fields of every type and nanoseconds', () => {
@@ -42,7 +50,7 @@ describe('line protocol of Telegraf', () => {
     expect(batch.fields.map(({ name }) => name)).to.deep.equal(['__proto__', 'toString'])
   })
 
-  it('has points without a time, which are of now', () => {
+  it('may have points without a time, which get the present one', () => {
     const { batches: [batch] } = decode('m v=1')
     expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now())).to.be.below(5000)
   })
@@ -53,11 +61,15 @@ describe('line protocol of Telegraf', () => {
     ['m v=1 soon', 'line 2: its time "soon" is not a whole number'],
     ['m,tag v=1', 'line 2: a tag without a value'],
     ['m v=18446744073709551615u', 'line 2: the field "v" does not fit a 64-bit integer'],
-    ['m v=1 12', 'line 2: SLUICE_TIME_RANGE: The time "12" ns would be 1970-01-01T00:00:00.000000012Z. Set the unit that the time is given in, or check the clock it comes from.'],
+    [
+      'm v=1 12',
+      'line 2: SLUICE_TIME_RANGE: The time "12" ns would be 1970-01-01T00:00:00.000000012Z. ' +
+      'Set the unit that the time is given in, or check the clock it comes from.'
+    ],
     ['m v="open', 'line 2: a text is not closed'],
     ['m v="text"', 'line 2: "v" is string here and float64 in the rows before'],
     ['m v=1,v=2', 'line 2: it has a field twice'],
-    ['m,a=1,a=2 v=1', 'line 2: the tag "a" is there twice']
+    ['m,a=1,a=2 v=1', 'line 2: the tag "a" occurs twice']
   ]) {
     it(`loses only the line ${JSON.stringify(line)}`, () => {
       const { batches, refused } = decode(`m v=7 ${T1}\n${line}\nm v=8 ${T1 + 1n}`)
@@ -68,8 +80,15 @@ describe('line protocol of Telegraf', () => {
   }
 
   it('is read as it was written', () => {
-    const text = fc.string({ minLength: 1, maxLength: 8 }).filter(value => !/[\n\r\\\0#\t]|^[[{"]/.test(value) && value.trim() === value && !['time', 'row', 'sensor'].includes(value))
-    const written = fc.record({ name: text, tag: text, value: fc.double({ noNaN: true, noDefaultInfinity: true }), note: fc.string({ maxLength: 12 }) })
+    const text = fc.string({ minLength: 1, maxLength: 8 }).filter(value => (
+      !/[\n\r\\\0#\t]|^[[{"]/.test(value) && value.trim() === value && !['time', 'row', 'sensor'].includes(value)
+    ))
+    const written = fc.record({
+      name: text,
+      tag: text,
+      value: fc.double({ noNaN: true, noDefaultInfinity: true }),
+      note: fc.string({ maxLength: 12 })
+    })
     fc.assert(fc.property(written, ({ name, tag, value, note }) => {
       const batch = new Batch({
         source: name,
@@ -85,7 +104,7 @@ describe('line protocol of Telegraf', () => {
     }), { seed: 4 })
   })
 
-  it('does not take plain text for itself', () => {
+  it('is not confused with plain text', () => {
     for (const text of ['12 bar', 'open', 'valve a is open', 'a=b']) {
       expect(decode(text).batches.map(plain)[0].rows.map(({ value }) => value), text).to.deep.equal([text])
     }
@@ -113,7 +132,7 @@ describe('SenML', () => {
     }])
   })
 
-  it('has texts, truth values, data and sums (RFC 8428, section 5.1.5)', () => {
+  it('has texts, booleans, data and sums (RFC 8428, section 5.1.5)', () => {
     const { batches: [batch] } = decode([
       { bn: 'urn:dev:ow:10e2073a01080063:', bt: 1.320067464e9, n: 'temp', u: 'Cel', v: 23.1 },
       { n: 'label', vs: 'Machine Room' },
@@ -122,7 +141,14 @@ describe('SenML', () => {
       { n: 'energy', s: 3.5 }
     ])
     expect(batch.toObjects()).to.deep.equal([
-      { time: 1320067464000000000n, temp: 23.1, label: 'Machine Room', open: false, 'nfc-reader': new Uint8Array(Buffer.from('hi \n')), 'energy.sum': 3.5 }
+      {
+        time: 1320067464000000000n,
+        temp: 23.1,
+        label: 'Machine Room',
+        open: false,
+        'nfc-reader': new Uint8Array(Buffer.from('hi \n')),
+        'energy.sum': 3.5
+      }
     ])
   })
 
@@ -132,38 +158,63 @@ describe('SenML', () => {
     expect(batch.fields.map(({ name }) => name)).to.deep.equal(['value'])
   })
 
-  it('loses nothing of a record that is no whole one in silence', () => {
-    const { batches, refused } = decode([{ bn: 'dev:', bt: 1.276e9 }, { n: 'a', v: 1 }, { n: 'b' }, { n: 'c', v: 1, vs: 'one' }, { n: 'd', u: 'A' }])
-    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['2: it has no value', '3: it has more than one value: v, vs', '4: it has no value'])
+  it('reports every incomplete record', () => {
+    const { batches, refused } = decode([
+      { bn: 'dev:', bt: 1.276e9 },
+      { n: 'a', v: 1 },
+      { n: 'b' },
+      { n: 'c', v: 1, vs: 'one' },
+      { n: 'd', u: 'A' }
+    ])
+    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal([
+      '2: it has no value',
+      '3: it has more than one value: v, vs',
+      '4: it has no value'
+    ])
     expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
   })
 
-  it('may have labels that nobody knows where its content type says what it is, but none that must be understood', () => {
+  it('may have unknown labels if its content type is SenML, but none that must be understood', () => {
     const records = [{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 1, colour: 'red' }, { n: 'b', v: 2, colour_: 'blue' }, 7]
     const { batches, refused } = decode(records, { contentType: 'application/senml+json' })
     expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
-    expect(refused.map(({ reason }) => reason)).to.deep.equal(['the label "colour_" must be understood, and is not', 'it is not an object'])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal([
+      'the label "colour_" must be understood, but is not known', 'it is not an object'
+    ])
   })
 
-  it('has times before now as far back as time goes', () => {
+  it('has times before now, as far back as possible', () => {
     const { batches: [batch], refused } = decode([{ n: 'a', v: 1, t: -3e8 }, { n: 'b', v: 1, t: -1e11 }])
     expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 3e11)).to.be.below(5000)
     expect(refused).to.have.length(1)
   })
 
-  it('takes as long for a name many times at one time as for many names', () => {
-    const { batches: [batch] } = decode([{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 0 }, ...Array.from({ length: 20_000 }, (_, i) => ({ n: 'a', v: i + 1 }))])
+  it('is as fast for many values of one name and time as for many names', () => {
+    const { batches: [batch] } = decode([
+      { bn: 'dev:', bt: 1.276e9, n: 'a', v: 0 },
+      ...Array.from({ length: 20_000 }, (_, i) => ({ n: 'a', v: i + 1 }))
+    ])
     expect(Array.from(/** @type {Float64Array} */ (batch.columns[0]))).to.deep.equal(Array.from({ length: 20_001 }, (_, i) => i))
   })
 
-  it('loses only the record that is wrong', () => {
-    const { batches, refused } = decode([{ bn: 'dev:', n: 'a', v: 1 }, { n: 'b', v: 'high' }, { n: '§', v: 1 }, { n: 'c', v: 3 }, { bver: 12, n: 'd', v: 4 }])
-    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['1: "v" is not a number', '2: the name "dev:§" is none', '4: version 12 of SenML is not known'])
+  it('loses only the invalid record', () => {
+    const { batches, refused } = decode([
+      { bn: 'dev:', n: 'a', v: 1 },
+      { n: 'b', v: 'high' },
+      { n: '§', v: 1 },
+      { n: 'c', v: 3 },
+      { bver: 12, n: 'd', v: 4 }
+    ])
+    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal([
+      '1: "v" is not a number',
+      '2: the name "dev:§" is not valid',
+      '4: version 12 of SenML is not known'
+    ])
     expect(batches[0].fields.map(({ name }) => name)).to.deep.equal(['a', 'c'])
   })
 })
 
-describe('JSON of others', () => {
+describe('Third-party JSON', () => {
   it('has the shape {ts, values}, alone and in a list', () => {
     const row = { ts: 1_436_509_052_249, values: { temperature: 20.5, on: true } }
     for (const payload of [row, [row]]) {
@@ -195,19 +246,28 @@ describe('JSON of others', () => {
 })
 
 describe('a message of Neuron', () => {
-  it('keeps the errors of its tags where one of them is called quality, and tells of tags that are there twice', () => {
-    const { batches: [batch], refused } = decode({ node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, tags: [{ name: 'quality', value: 5 }, { name: 'a', value: 1 }, { name: 'a', value: 2 }, { name: 'b', error: 3002 }] })
+  it('keeps the errors of its tags where one is called quality, and reports tags that occur twice', () => {
+    const { batches: [batch], refused } = decode({
+      node: 'plc',
+      group: 'slow',
+      timestamp: 1_436_509_052_249,
+      tags: [{ name: 'quality', value: 5 }, { name: 'a', value: 1 }, { name: 'a', value: 2 }, { name: 'b', error: 3002 }]
+    })
     expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, quality_2: 5, a: 1, quality: 'b: error 3002' }])
-    expect(refused.map(({ reason }) => reason)).to.deep.equal(['"a" is there twice'])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal(['"a" occurs twice'])
   })
 })
 
-describe('any bytes of others', () => {
-  it('are taken or refused with a reason, never thrown at', () => {
+describe('any third-party bytes', () => {
+  it('are accepted or refused with a reason, without an error', () => {
     const shapes = [
-      'cpu,host=a v=1i,w="x" 1436509052249713000', '[{"bn":"a:","n":"t","v":1}]', '{"node":"a","group":"b","values":{"x":1}}', '{"ts":1436509052249,"values":{"a":1}}'
+      'cpu,host=a v=1i,w="x" 1436509052249713000', '[{"bn":"a:","n":"t","v":1}]', '{"node":"a","group":"b","values":{"x":1}}',
+      '{"ts":1436509052249,"values":{"a":1}}'
     ]
-    const mutated = fc.tuple(fc.constantFrom(...shapes), fc.array(fc.tuple(fc.nat(60), fc.string({ maxLength: 3 })), { maxLength: 4 })).map(([shape, edits]) => (
+    const mutated = fc.tuple(
+      fc.constantFrom(...shapes),
+      fc.array(fc.tuple(fc.nat(60), fc.string({ maxLength: 3 })), { maxLength: 4 })
+    ).map(([shape, edits]) => (
       edits.reduce((text, [at, inserted]) => text.slice(0, at) + inserted + text.slice(at + 1), shape)
     ))
     fc.assert(fc.property(fc.oneof(mutated, fc.string()), text => {
