@@ -14,6 +14,10 @@ export const errors = {
       'A command was called with arguments it does not understand.',
       'Run the command with `--help`.'
     ],
+    SLUICE_NODE_VERSION: [
+      'The Node.js that runs the command is too old.',
+      'Install the version that the message names, or a newer one, from https://nodejs.org.'
+    ],
     SLUICE_PORT_TAKEN: [
       'The gateway cannot listen on its port: another program uses it, it needs other rights, or the address is not one of this machine.',
       'Stop the other program, or choose another port with `--port`.'
@@ -265,7 +269,7 @@ export const errors = {
       'Write that id into the file `gateway-id` of the data folder, or move the folder of the spool away.'
     ],
     SLUICE_SPOOL_FULL: [
-      'The spool and its waiting room are full, or it was closed while it could not write; the batch was refused and counted.',
+      'The spool and its waiting room are full; the batch was refused and counted.',
       'Find out why the sinks do not store (`sluice sinks list`), raise the cap, or let the spool drop the oldest.'
     ],
     SLUICE_SPOOL_BATCH_TOO_BIG: [
@@ -273,7 +277,7 @@ export const errors = {
       'Make batches smaller, or the spool larger.'
     ],
     SLUICE_SPOOL_CLOSED: [
-      'A batch came while its spool was being closed.',
+      'A batch came while its spool was being closed, or waited when the spool was closed; the message has the reason why it waited.',
       'Nothing at a deploy or stop: a source that can send it again does so.'
     ],
     SLUICE_BROKER_MISSING: [

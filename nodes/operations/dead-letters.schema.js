@@ -5,7 +5,7 @@ export const schema = nodeSchema({
     sink: {
       type: 'string',
       title: 'Sink',
-      description: 'The name of the sink whose dead letters this node tells of. Empty: of all sinks in this gateway.',
+      description: 'The name of the sink whose dead letters this node reports. Empty: of all sinks in this gateway.',
       default: ''
     }
   }

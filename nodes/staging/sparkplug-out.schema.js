@@ -33,7 +33,7 @@ export const schema = nodeSchema({
     deviceId: {
       type: 'string',
       title: 'Device',
-      description: 'The device all values are of; empty for one device per source, named after it.',
+      description: 'The device of all values; empty for one device per source, named after it.',
       pattern: ID,
       examples: ['press'],
       maxLength: 100,
@@ -51,7 +51,7 @@ export const schema = nodeSchema({
     primaryHostId: {
       type: 'string',
       title: 'Primary host',
-      description: 'Publish only while the host application of this id says that it is online, and hold the values meanwhile; empty ' +
+      description: 'Publish only while the host application of this id reports that it is online, and keep the values meanwhile; empty ' +
         'to publish always.',
       pattern: ID,
       examples: ['scada'],

@@ -20,13 +20,13 @@ export const schema = nodeSchema({
     gateway: {
       type: 'string',
       title: 'Gateway',
-      description: 'Take batches of this gateway only; + takes those of all gateways.',
+      description: 'Accept batches of this gateway only; + accepts those of all gateways.',
       default: '+'
     },
     source: {
       type: 'string',
       title: 'Source',
-      description: 'Take batches of this source only; + takes those of all sources.',
+      description: 'Accept batches of this source only; + accepts those of all sources.',
       default: '+'
     },
     receiveMaximum: {
@@ -54,7 +54,7 @@ export const schema = nodeSchema({
       type: 'array',
       items: { type: 'string', title: 'Topic' },
       title: 'Other topics',
-      description: 'MQTT topic filters of messages from others, one a line: JSON of many shapes, SenML, InfluxDB line protocol ' +
+      description: 'MQTT topic filters of third-party messages, one a line: JSON of many shapes, SenML, InfluxDB line protocol ' +
         '(Telegraf), Arrow, and Sparkplug B under spBv1.0/#. They are spooled and given an identity here before they are ' +
         'acknowledged.',
       default: [],
@@ -63,7 +63,7 @@ export const schema = nodeSchema({
     timeUnit: {
       type: 'string',
       title: 'Time unit',
-      description: 'What a plain number means as a time in messages from others.',
+      description: 'The unit of times that are plain numbers in third-party messages.',
       enum: ['s', 'ms', 'us', 'ns'],
       'x-labels': { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' },
       default: 'ms',

@@ -20,10 +20,10 @@ export const schema = nodeSchema({
     whenFull: {
       type: 'string',
       title: 'When full',
-      description: 'What happens when the spool has reached its size. Hold the sources: a replay waits, a simulator skips samples and ' +
+      description: 'What happens when the spool has reached its size. Pause the sources: a player waits, a simulator skips samples and ' +
         'counts them. Drop the oldest: what no sink has stored yet may be lost, and is counted.',
       enum: ['block', 'drop-oldest'],
-      'x-labels': { block: 'hold the sources', 'drop-oldest': 'drop the oldest, counted' },
+      'x-labels': { block: 'pause the sources', 'drop-oldest': 'drop the oldest, counted' },
       default: 'block'
     },
     spoolMegabytes: {
@@ -40,7 +40,7 @@ export const schema = nodeSchema({
       title: 'Write to disk',
       description: 'When accepted batches are forced to disk. Every batch: a power cut loses nothing accepted. At intervals: a power ' +
         'cut loses at most the interval, a killed process nothing. Left to the system: a power cut loses what the system ' +
-        'had not written yet, some 30 s; a killed process nothing.',
+        'had not written yet, about 30 s; a killed process nothing.',
       enum: ['batch', 'interval', 'system'],
       'x-labels': { batch: 'every batch', interval: 'at intervals', system: 'left to the system' },
       default: 'interval'
