@@ -4,6 +4,7 @@ import { SluiceError } from '../../gateway/base/errors.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { onFlows } from '../flow-events.js'
 import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.js'
 
 /**
@@ -37,15 +38,16 @@ export function defineSource (RED, type, schema, open) {
 
     handlesInput(node, ({ payload }) => {
       const command = COMMANDS.get(payload)
-      if (!command) throw new SluiceError('SLUICE_SOURCE_COMMAND', `Cannot do ${JSON.stringify(payload) ?? 'nothing'}.`, { fix: 'Send true or "start", false or "stop" as payload.' })
+      if (!command) {
+        throw new SluiceError('SLUICE_SOURCE_COMMAND', `Cannot do ${JSON.stringify(payload) ?? 'nothing'}.`, {
+          fix: 'Send true or "start", false or "stop" as payload.'
+        })
+      }
       return commands[command]()
     })
-    const onStopping = (/** @type {Stopping} */ { type: deploy, diff }) => {
-      if (deploy === 'full' || Object.values(diff).some(list => Array.isArray(list) && (list.includes(node.id) || list.includes(node.z)))) runner.letGo()
-    }
-    RED.events.on('flows:stopping', onStopping)
+    const stopListening = onFlows(RED, 'flows:stopping', stopping => { if (isStopped(node, stopping)) runner.release() })
     node.on('close', (/** @type {() => void} */ done) => {
-      RED.events.off('flows:stopping', onStopping)
+      stopListening()
       runner.close().catch(error => node.error(error)).finally(done)
     })
 
@@ -54,7 +56,12 @@ export function defineSource (RED, type, schema, open) {
   })
 }
 
-/** Starts and stops one source, one command after the other, and shows how it is doing. */
+/** @param {import('../node.js').Node} node @param {Stopping} stopping */
+function isStopped ({ id, z: tab }, { type, diff }) {
+  return type === 'full' || Object.values(diff).some(ids => Array.isArray(ids) && (ids.includes(id) || ids.includes(tab)))
+}
+
+/** Starts and stops one source, one command after the other, and shows its state. */
 class Runner {
   #node
   #show
@@ -64,7 +71,7 @@ class Runner {
   /** @type {NodeJS.Timeout|undefined} */
   #timer
   #turn = Promise.resolve()
-  /** what of the source's counters is in the meter */
+  /** how much of the source's counters is in the meter */
   #counted = { ...NOTHING }
   /** Outlives the source: what waits for the clock goes on waiting when the source has ended. */
   #restamper
@@ -116,10 +123,10 @@ class Runner {
   }
 
   /**
-   * What waits for the clock goes on as it is. Once nodes have begun to stop it would be too late: Node-RED drops what a stopped node is
-   * sent.
+   * What waits for the clock is sent as it is. Once nodes have begun to stop it would be too late: Node-RED drops what is sent to a stopped
+   * node.
    */
-  letGo () {
+  release () {
     this.#restamper.release()
   }
 
@@ -170,7 +177,9 @@ class Runner {
   #statusOf (source, rowsPerSecond) {
     const trouble = source.trouble?.()
     if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
-    if (backpressure.isPaused(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: `paused: stage out takes no more${this.#losses}` }
+    if (backpressure.isPaused(this.#node.id)) {
+      return { fill: 'yellow', shape: 'ring', text: `paused: stage out takes no more${this.#losses}` }
+    }
     const waiting = this.#restamper.heldRows
     if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
     const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''
@@ -187,7 +196,7 @@ class Runner {
     this.#counted = counted
   }
 
-  /** As a status tells them: ", 12 missed, 3 late". */
+  /** For a status: ", 12 missed, 3 late". */
   get #losses () {
     return Object.entries(this.#counted).filter(([, rows]) => rows > 0).map(([what, rows]) => `, ${count(rows)} ${what}`).join('')
   }
@@ -198,7 +207,7 @@ class Runner {
     this.#showFailure(error)
   }
 
-  /** Takes the place of a status that is still to be shown. @param {unknown} error */
+  /** Replaces a status that is still to be shown. @param {unknown} error */
   #showFailure (error) {
     this.#show({ fill: 'red', shape: 'ring', text: error instanceof Error ? error.message : String(error) })
   }
