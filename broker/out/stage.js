@@ -85,7 +85,7 @@ export class Stage extends EventEmitter {
       damagedBatches: sum(({ counters }) => counters.damagedBatches),
       refused: sum(({ counters }) => counters.refused),
       blocked: this.blocked,
-      requiredSinks: [...new Set(spools.flatMap(({ requiredSinks }) => [...requiredSinks.sinks.keys()]))]
+      requiredSinks: [...new Set(spools.flatMap(({ requiredSinks }) => requiredSinks.saved ?? []))]
     }
   }
 

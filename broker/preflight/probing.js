@@ -3,7 +3,7 @@ import { SluiceError } from '../../gateway/base/errors.js'
 import { connect } from '../connection/connection.js'
 
 /**
- * What a preflight does with a broker, each with an end to its patience.
+ * What a preflight does with a broker, each with a time limit.
  *
  * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('mqtt').IPublishPacket} PublishPacket
@@ -13,22 +13,24 @@ import { connect } from '../connection/connection.js'
 const PUBLISH_WINDOW = 20
 
 /**
- * A connection that stands.
+ * A connection that has been made.
  * @param {import('../connection/connection.js').BrokerOptions} options
  * @param {import('../connection/connection.js').ClientOptions} clientOptions
+ * @param {number} [patienceMs]
  */
-export async function open (options, clientOptions) {
+export async function open (options, clientOptions, patienceMs) {
   const connection = connect(options, clientOptions)
-  await connected(connection)
+  await connected(connection, patienceMs)
   return connection
 }
 
 /**
  * The CONNACK of a connection just begun; at the first problem it is ended, and the problem thrown.
  * @param {import('../connection/connection.js').Connection} connection
+ * @param {number} [patienceMs]
  * @returns {Promise<import('mqtt').IConnackPacket>}
  */
-export async function connected (connection) {
+export async function connected (connection, patienceMs) {
   const { client } = connection
   /** @type {() => void} */
   let refuse = () => {}
@@ -39,7 +41,7 @@ export async function connected (connection) {
   client.on('error', refuse)
   client.on('close', refuse)
   try {
-    return await within(answer)
+    return await within(answer, patienceMs)
   } catch (error) {
     await connection.close()
     throw error

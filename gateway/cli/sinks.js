@@ -1,8 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { connect } from '../../broker/connection/connection.js'
+import { open } from '../../broker/preflight/probing.js'
 import { RequiredSinks } from '../../broker/spool/required-sinks.js'
 import { segmentNames } from '../../broker/spool/segment.js'
 import { level, parseTopic, ROOT, topicsOf } from '../../broker/topics.js'
@@ -17,23 +16,23 @@ const USAGE = `Usage: sluice sinks list [--user-dir DIR] [--json]
 A spool keeps each batch until every sink that ever announced itself has stored it.
 
 list     the sources in the spools, what they take on disk, and the sinks they wait for
-forget   waits for this sink no more, and ends its session with the broker. A sink that runs announces itself again: remove it from the flow first
+forget   no longer waits for this sink, and ends its session with the broker. A sink that runs announces itself again:
+         remove it from the flow first
 
   --user-dir DIR       where the gateway keeps its data (default .sluice)
   --broker URL         the broker it stages in (default mqtt://127.0.0.1:1883)
   --user NAME, --password-env NAME, --ca FILE
-                       how to be let in there; the password is read from that environment variable
+                       how to log in there; the password is read from that environment variable
 
 Exit status: 0; 1 when something failed or the sink is not known; 2 for wrong arguments.
 `
-/** Retained messages follow a subscription at once; after so long, none is missing. */
-const RETAINED_MS = 500
+/** How long the broker has to answer. */
+const PATIENCE_MS = 10_000
 
 /**
  * @typedef {{source: string, bytes: number, folder: string, requiredSinks: RequiredSinks}} Kept
- * @typedef
- *   {{command: string, name?: string, userDir: string, json: boolean, help: boolean, broker: import('../../broker/connection/connection.js').BrokerOptions}}
- *   Options
+ * @typedef {import('../../broker/connection/connection.js').BrokerOptions} BrokerOptions
+ * @typedef {{command: string, name?: string, userDir: string, json: boolean, help: boolean, broker: BrokerOptions}} Options
  */
 
 /** @type {import('./sluice.js').Command} */
@@ -78,40 +77,54 @@ function readArguments (args) {
   if (!values.help && !(command === 'list' && name === undefined) && !(command === 'forget' && name && rest.length === 0)) {
     throw new Error('list or forget NAME is missing')
   }
-  return { command, name, userDir: values['user-dir'], json: values.json, help: values.help, broker: { url: values.broker, user: values.user, password, ca: values.ca } }
+  const { 'user-dir': userDir, json, help, broker: url, user, ca } = values
+  return { command, name, userDir, json, help, broker: { url, user, password, ca } }
 }
 
 /** @param {Options} options @param {NodeJS.WritableStream} stdout */
 async function list ({ userDir, json }, stdout) {
   const sources = await spools(userDir)
-  if (json) {
-    for (const { source, bytes, requiredSinks } of sources) stdout.write(`${JSON.stringify({ source, bytes, sinks: [...requiredSinks.sinks.keys()] })}\n`)
-  } else if (sources.length === 0) {
-    stdout.write(`No spools in ${userDir}.\n`)
-  } else {
-    for (const { source, bytes, requiredSinks } of sources) {
-      stdout.write(`${source}  ${measure(bytes, 'B')}  ${[...requiredSinks.sinks.keys()].join(', ') || 'no sink yet: kept up to the spool\'s size'}\n`)
-    }
+  if (sources.length === 0 && !json) stdout.write(`No spools in ${userDir}.\n`)
+  for (const { source, bytes, requiredSinks: { saved } } of sources) {
+    stdout.write(json
+      ? `${JSON.stringify({ source, bytes, sinks: saved })}\n`
+      : `${source}  ${measure(bytes, 'B')}  ${sinksText(saved)}\n`)
   }
+}
+
+/** @param {string[]|null} saved */
+function sinksText (saved) {
+  if (saved === null) return 'sinks not known: the spool has recorded none yet'
+  return saved.join(', ') || 'no sink yet: kept up to the spool\'s size'
 }
 
 /** @param {string} name @param {Options} options @param {NodeJS.WritableStream} stdout */
 async function forget (name, { userDir, broker }, stdout) {
-  const known = (await spools(userDir)).filter(({ requiredSinks }) => requiredSinks.sinks.has(name))
-  if (known.length === 0) throw new SluiceError('SLUICE_SINK_UNKNOWN', `No spool in ${userDir} waits for a sink "${name}".`, { fix: 'sluice sinks list shows those there are.' })
-  const isRunning = await forgetInFiles(known, name, userDir)
+  const all = await spools(userDir)
+  const waiting = all.filter(({ requiredSinks }) => requiredSinks.sinks.has(name))
+  if (waiting.length === 0) {
+    throw new SluiceError('SLUICE_SINK_UNKNOWN', `No spool in ${userDir} waits for a sink "${name}".`, {
+      fix: 'sluice sinks list shows those there are.'
+    })
+  }
+  const announced = all.flatMap(({ source, requiredSinks }) => [...requiredSinks.sinks.keys()].map(sink => ({ source, sink })))
+  const isRunning = await forgetInFiles(waiting, name, userDir)
   const gateway = await gatewayId(join(userDir, 'sluice'))
-  const connection = connect(broker, { clientId: `sluice-forget-${process.pid}` })
+  let connection
   try {
-    await connected(connection)
-    const sessions = await clearCommits(connection.client, gateway, name)
+    connection = await open(broker, { clientId: `sluice-forget-${process.pid}` }, PATIENCE_MS)
+    const { sessions, isComplete } = await clearCommits(connection.client, gateway, name, announced)
     for (const clientId of sessions) await endSession(broker, clientId)
-    stdout.write(`${name} is forgotten by ${known.length} ${known.length === 1 ? 'source' : 'sources'}; ${sessions.length === 1 ? 'its session' : `${sessions.length} sessions`} with the broker ended.\n`)
+    stdout.write(`${name} is forgotten by ${waiting.length} ${waiting.length === 1 ? 'source' : 'sources'}; ` +
+      `${sessions.length === 1 ? 'its session' : `${sessions.length} sessions`} with the broker ended.\n`)
+    if (!isComplete) {
+      stdout.write(`The broker has not reported all sinks within ${PATIENCE_MS / 1000} s: a session of ${name} may be left.\n`)
+    }
   } catch (error) {
     if (isRunning) throw error
     stdout.write(`${name} is forgotten by the spools. The broker could not be told: ${describe(error)}\n`)
   } finally {
-    await connection.close()
+    await connection?.close()
   }
 }
 
@@ -139,47 +152,45 @@ async function forgetInFiles (known, name, userDir) {
 }
 
 /**
- * Clears what the sink has said of itself.
+ * Clears what the sink has announced to the spools.
  * @param {import('mqtt').MqttClient} client
  * @param {string} gateway
  * @param {string} name
- * @returns {Promise<string[]>} sessions no other sink uses
+ * @param {{source: string, sink: string}[]} announced  what the broker should have of all sinks
+ * @returns {Promise<{sessions: string[], isComplete: boolean}>} sessions that no other sink uses; not complete: the broker has not reported
+ *   all that was announced
  */
-async function clearCommits (client, gateway, name) {
+async function clearCommits (client, gateway, name, announced) {
   /** @type {Map<string, Set<string>>} client id → sinks */
   const sessions = new Map()
-  /** @type {string[]} */
-  const sources = []
-  client.on('message', (topic, payload) => {
-    const about = parseTopic(topic)
-    if (about?.kind !== 'commit' || !about.sink || payload.length === 0) return
-    const { clientId } = JSON.parse(payload.toString())
-    sessions.set(clientId, (sessions.get(clientId) ?? new Set()).add(about.sink))
-    if (about.sink === name) sources.push(about.source)
+  const awaited = new Set(announced.map(({ source, sink }) => topicsOf(gateway, source).commit(sink)))
+  const isComplete = await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(false), PATIENCE_MS)
+    client.on('message', (topic, payload) => {
+      const sink = parseTopic(topic)?.sink
+      if (!sink || payload.length === 0) return
+      const { clientId } = JSON.parse(payload.toString())
+      sessions.set(clientId, (sessions.get(clientId) ?? new Set()).add(sink))
+      if (!awaited.delete(topic) || awaited.size > 0) return
+      clearTimeout(timer)
+      resolve(true)
+    })
+    client.subscribeAsync(`${ROOT}/${level(gateway)}/+/commit/+`, { qos: 1 }).catch(reject)
   })
-  await client.subscribeAsync(`${ROOT}/${level(gateway)}/+/commit/+`, { qos: 1 })
-  await sleep(RETAINED_MS)
-  for (const source of sources) await client.publishAsync(topicsOf(gateway, source).commit(name), '', { qos: 1, retain: true })
-  return [...sessions].filter(([, users]) => users.size === 1 && users.has(name)).map(([clientId]) => clientId)
+  for (const { source, sink } of announced) {
+    if (sink === name) await client.publishAsync(topicsOf(gateway, source).commit(name), '', { qos: 1, retain: true })
+  }
+  return { sessions: [...sessions].filter(([, users]) => users.size === 1 && users.has(name)).map(([clientId]) => clientId), isComplete }
 }
 
 /**
  * A clean start with the same id ends the session of that id.
- * @param {import('../../broker/connection/connection.js').BrokerOptions} broker
+ * @param {BrokerOptions} broker
  * @param {string} clientId
  */
 async function endSession (broker, clientId) {
-  const connection = connect(broker, { clientId })
-  await connected(connection)
+  const connection = await open(broker, { clientId }, PATIENCE_MS)
   await connection.close()
-}
-
-/** @param {import('../../broker/connection/connection.js').Connection} connection */
-async function connected (connection) {
-  for (let waitedMs = 0; !connection.client.connected; waitedMs += 50) {
-    if (connection.problem || waitedMs > 10_000) throw connection.problem ?? new SluiceError('SLUICE_BROKER_SILENT', `The broker at ${connection.place} does not answer.`)
-    await sleep(50)
-  }
 }
 
 /** @param {string} userDir @returns {Promise<Kept[]>} */

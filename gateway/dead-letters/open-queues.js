@@ -1,26 +1,25 @@
 import { EventEmitter } from 'node:events'
+import { deadLettersFolder, openDeadLetterQueue } from './queue.js'
 
-/**
- * @typedef {import('./queue.js').DeadLetterQueue} DeadLetterQueue
- */
+/** @typedef {import('./queue.js').DeadLetterQueue} DeadLetterQueue */
 
-/** The dead letters of the sinks that run in this process, by the sink's name. Events: `added` and `removed` (name, store). */
+/** The dead letter queues that are open in this process, by the sink's name. Events: `added` and `removed` (name, queue). */
 class OpenQueues extends EventEmitter {
   /** @type {Map<string, DeadLetterQueue>} */
   #queues = new Map()
 
   /**
    * @param {string} sink
-   * @param {DeadLetterQueue} store  open; who opened it closes it, after taking it away here
-   * @returns {() => void} takes it away
+   * @param {DeadLetterQueue} queue
+   * @returns {() => void} removes it
    */
-  add (sink, store) {
-    this.#queues.set(sink, store)
-    this.emit('added', sink, store)
+  add (sink, queue) {
+    this.#queues.set(sink, queue)
+    this.emit('added', sink, queue)
     return () => {
-      if (this.#queues.get(sink) !== store) return
+      if (this.#queues.get(sink) !== queue) return
       this.#queues.delete(sink)
-      this.emit('removed', sink, store)
+      this.emit('removed', sink, queue)
     }
   }
 
@@ -29,3 +28,22 @@ class OpenQueues extends EventEmitter {
 
 export const openQueues = new OpenQueues()
 openQueues.setMaxListeners(0)
+
+/**
+ * Opens the dead letter queue of a sink, and lists it among those that are open.
+ * @param {string} userDir
+ * @param {string} sink
+ * @param {import('../base/log.js').Log} log
+ * @returns {Promise<{queue: DeadLetterQueue, close: () => Promise<void>}>}
+ */
+export async function openQueue (userDir, sink, log) {
+  const queue = await openDeadLetterQueue(deadLettersFolder(userDir, sink), { log })
+  const remove = openQueues.add(sink, queue)
+  return {
+    queue,
+    close () {
+      remove()
+      return queue.close()
+    }
+  }
+}

@@ -4,13 +4,14 @@ import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SluiceError, describe } from '../base/errors.js'
 import { makeFolder, replaceFile } from '../base/files.js'
+import { openQueues } from './open-queues.js'
 
 /**
- * How a command line asks the running gateway to replay dead letters: by files in the folder that both know. The command writes a request,
- * the
- * gateway takes it by renaming it, and writes an answer.
+ * How the command line has the running gateway replay dead letters: by files in the folder that both know. The command writes a request,
+ * the gateway takes it by renaming it, and writes an answer.
  *
- * @typedef {{id: string, keys: string[]|null}} Request  null asks for all
+ * @typedef {import('./queue.js').DeadLetterQueue} DeadLetterQueue
+ * @typedef {{id: string, keys: string[]|null}} Request  null means all
  * @typedef {{replayed: number}} Replayed  in rows
  * @typedef {{id: string, replayed: number}|{id: string, error: string}} Answer
  */
@@ -19,10 +20,35 @@ const TAKEN = 'replay-taken.json'
 const ANSWER = 'replay-answer.json'
 
 /**
+ * Answers requests for each sink that is open or will be.
+ * @param {(sink: string) => boolean} isChosen
+ * @param {(sink: string, keys: string[]|null) => Promise<Replayed>} replay
+ * @param {import('../base/log.js').Log} log
+ * @returns {() => Promise<void>} ends it
+ */
+export function serveRequests (isChosen, replay, log) {
+  /** @type {Map<DeadLetterQueue, {close: () => Promise<void>}>} */
+  const watches = new Map()
+  const add = (/** @type {string} */ sink, /** @type {DeadLetterQueue} */ queue) => {
+    if (isChosen(sink)) watches.set(queue, watchRequests(queue.folder, keys => replay(sink, keys), { log }))
+  }
+  const remove = (/** @type {string} */ _sink, /** @type {DeadLetterQueue} */ queue) => {
+    watches.get(queue)?.close()
+    watches.delete(queue)
+  }
+  for (const [sink, queue] of openQueues) add(sink, queue)
+  openQueues.on('added', add).on('removed', remove)
+  return async () => {
+    openQueues.off('added', add).off('removed', remove)
+    await Promise.all(Array.from(watches.values(), watch => watch.close()))
+  }
+}
+
+/**
  * @param {string} folder  of one sink's dead letters
- * @param {(keys: string[]|null) => Promise<Replayed>} onRequest  null asks for all; what it rejects with is the answer
+ * @param {(keys: string[]|null) => Promise<Replayed>} onRequest  null means all; what it rejects with is the answer
  * @param {{pollMs?: number, log?: import('../base/log.js').Log}} [options]
- * @returns {{close: () => Promise<void>}} which ends it, after the request in hand
+ * @returns {{close: () => Promise<void>}} which ends it, after the current request
  */
 export function watchRequests (folder, onRequest, { pollMs = 500, log } = {}) {
   const closing = new AbortController()
@@ -59,22 +85,23 @@ export async function requestReplay (folder, keys, { takenWithinMs = 5000, answe
   await replaceFile(join(folder, REQUEST), JSON.stringify({ id, keys }))
   const startMs = performance.now()
   for (let isTaken = false; ; await delay(pollMs)) {
-    const given = await readJson(join(folder, ANSWER))
-    if (given?.id === id) {
+    const answered = await readJson(join(folder, ANSWER))
+    if (answered?.id === id) {
       await rm(join(folder, ANSWER), { force: true })
-      if ('replayed' in given) return { replayed: given.replayed }
-      throw new SluiceError('SLUICE_REPLAY_FAILED', `The gateway could not replay: ${given.error}`)
+      if ('replayed' in answered) return { replayed: answered.replayed }
+      throw new SluiceError('SLUICE_REPLAY_FAILED', `The gateway could not replay: ${answered.error}`)
     }
     const waitedMs = performance.now() - startMs
     isTaken ||= !(await exists(join(folder, REQUEST)))
     if (!isTaken && waitedMs >= takenWithinMs && await withdraw(folder)) {
-      throw new SluiceError('SLUICE_REPLAY_NO_GATEWAY', `No gateway has taken the request in "${folder}".`, {
+      throw new SluiceError('SLUICE_REPLAY_NO_GATEWAY', `No gateway has accepted the request in "${folder}".`, {
         fix: 'Only a running gateway with a dead letters node can replay; nothing was done. Start it with "sluice start", or check ' +
           '--user-dir.'
       })
     }
     if (waitedMs >= answeredWithinMs) {
-      throw new SluiceError('SLUICE_REPLAY_UNANSWERED', `The gateway has taken the request but not answered within ${answeredWithinMs / 1000} s.`, {
+      const text = `The gateway has accepted the request but not answered within ${answeredWithinMs / 1000} s.`
+      throw new SluiceError('SLUICE_REPLAY_UNANSWERED', text, {
         fix: 'It may still be at work: "sluice dead-letters list" shows what is left.'
       })
     }
@@ -115,7 +142,7 @@ async function answer ({ id, keys }, onRequest) {
   }
 }
 
-/** @param {string} path @returns {Promise<any>} null when there is none */
+/** @param {string} path @returns {Promise<any>} null when it does not exist */
 async function readJson (path) {
   try {
     return JSON.parse(await readFile(path, 'utf8'))

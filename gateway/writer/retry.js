@@ -88,46 +88,47 @@ export class Retry {
    * @param {object} group
    * @param {unknown} error
    * @param {number} attempt  0 for the first
-   * @returns {Promise<number>} the number of the next attempt: counted from 0 again after `hurry`
+   * @returns {Promise<number>} the number of the next attempt: counted from 0 again after `tryNow`
    */
   async pause (group, error, attempt) {
     this.#meter.retries++
     this.lastError = describe(error)
     this.#log.say('warn', this.lastError, `Cannot store, trying again until it works: ${this.lastError}`)
     if (!this.#failing.has(group)) this.#failing.set(group, Date.now())
-    const hurried = await this.#sleep(backoff(attempt, BACKOFF_MS))
+    const isCutShort = await this.#sleep(backoff(attempt, BACKOFF_MS))
     this.#release.signal.throwIfAborted()
-    return hurried ? 0 : attempt + 1
+    return isCutShort ? 0 : attempt + 1
   }
 
-  /** The group is stored, or given back. @param {object} group */
+  /** The group is stored or released. @param {object} group */
   over (group) {
     const sinceMs = this.#failing.get(group)
     if (sinceMs === undefined) return
     this.#failing.delete(group)
     if (this.#failing.size > 0) return
     this.lastError = null
-    if (!this.#release.signal.aborted) this.#log.say('info', 'again', `Storing again, after ${((Date.now() - sinceMs) / 1000).toFixed(1)} s.`)
+    if (this.#release.signal.aborted) return
+    this.#log.say('info', 'again', `Storing again, after ${((Date.now() - sinceMs) / 1000).toFixed(1)} s.`)
   }
 
   /** Whoever is waiting tries again now. */
-  hurry () {
+  tryNow () {
     for (const wake of this.#sleepers) wake()
   }
 
   /** Ends all that is being tried. */
   release () {
     this.#release.abort(released())
-    this.hurry()
+    this.tryNow()
   }
 
   /** @param {number} ms @returns {Promise<boolean>} whether it was cut short */
   #sleep (ms) {
     return new Promise(resolve => {
-      const end = (/** @type {boolean} */ hurried) => {
+      const end = (/** @type {boolean} */ isCutShort) => {
         this.#clock.clearTimeout(timer)
         this.#sleepers.delete(wake)
-        resolve(hurried)
+        resolve(isCutShort)
       }
       const wake = () => end(true)
       const timer = this.#clock.setTimeout(() => end(false), ms)
@@ -138,5 +139,7 @@ export class Retry {
 }
 
 export function released () {
-  return new SluiceError('SLUICE_WRITER_RELEASED', 'The writer was closed before the database had stored this batch.', { fix: 'Write it again: what has been stored nevertheless is recognised by its identity.' })
+  return new SluiceError('SLUICE_WRITER_RELEASED', 'The writer was closed before the database had stored this batch.', {
+    fix: 'Write it again: what has been stored nevertheless is recognised by its identity.'
+  })
 }

@@ -1,6 +1,7 @@
 import { identityKey } from '../batch/batch.js'
 import { SluiceError } from '../base/errors.js'
 import { batchBytes } from '../batch/batch-bytes.js'
+import { withDefaults } from '../base/defaults.js'
 import { QuietLog } from '../base/log.js'
 import { Retry, released } from './retry.js'
 import { schema } from './schema.js'
@@ -46,7 +47,7 @@ export { schema }
  * @property {(error: unknown) => void} reject
  */
 
-/** How long a closing writer waits for steps that were told to end: a database may have committed just now. */
+/** How long a closing writer waits for steps that were aborted: a database may have committed just now. */
 const ABORT_GRACE_MS = 1000
 
 /** @type {import('./retry.js').Clock} */
@@ -58,8 +59,8 @@ export function createWriter (setup) {
 }
 
 /**
- * Gathers batches into groups and stores each group in one transaction, several at once, without end until the database has taken it.
- * What it cannot take for good becomes a dead letter; the rest of its group is stored.
+ * Gathers batches into groups and stores each group in one transaction, several at once, and again until the database has committed it.
+ * What the database refuses for good becomes a dead letter; the rest of its group is stored.
  */
 export class Writer {
   /** @type {Options} */
@@ -80,7 +81,9 @@ export class Writer {
   #byIdentity = new Map()
   #inFlight = 0
   /** how many of those waiting go without waiting for more */
-  #hurried = 0
+  #flushed = 0
+  /** @type {PromiseWithResolvers<void>|null} */
+  #room = null
   /** @type {any} fires when, or before, the first of those waiting has reached its age */
   #ageTimer = null
   /** @type {Promise<void>|null} */
@@ -89,7 +92,7 @@ export class Writer {
   /** @param {Setup} setup */
   constructor ({ sink, isTransient, deadLetters, options = {}, meter = uncounted(), log, clock = systemClock }) {
     const quietLog = new QuietLog(log, clock.now)
-    this.#options = { ...defaults(), ...options }
+    this.#options = /** @type {any} */ (withDefaults(schema, options))
     this.#clock = clock
     this.#retry = new Retry({ isTransient, meter, log: quietLog, clock })
     this.#tools = { sink, retry: this.#retry, deadLetters, meter, log: quietLog }
@@ -107,7 +110,8 @@ export class Writer {
     const earlier = key !== null && this.#byIdentity.get(key)
     if (earlier) return this.#follow(earlier)
     const bytes = batchBytes(batch)
-    if (this.#pending.size > 0 && this.#pendingBytes + bytes > this.#options.maxPendingBytes) return Promise.reject(full(this.#options.maxPendingBytes))
+    const { maxPendingBytes } = this.#options
+    if (this.#pending.size > 0 && this.#pendingBytes + bytes > maxPendingBytes) return Promise.reject(full(maxPendingBytes))
 
     const { promise: written, resolve, reject } = Promise.withResolvers()
     const entry = { batch, bytes, arrivedMs: this.#clock.now(), written, resolve, reject }
@@ -136,15 +140,21 @@ export class Writer {
     }
   }
 
-  /** Sends what is waiting. @returns {Promise<void>} once all that is pending now is stored, or given back */
+  /** Resolves when something that is pending has been stored or released: then there may be room again. @returns {Promise<void>} */
+  get room () {
+    this.#room ??= Promise.withResolvers()
+    return this.#room.promise
+  }
+
+  /** Sends what is waiting. @returns {Promise<void>} once all that is pending now is stored or released */
   async flush () {
-    this.#hurried = this.#waiting.length
+    this.#flushed = this.#waiting.length
     this.#dispatch()
     await Promise.allSettled(Array.from(this.#pending, ({ written }) => written))
   }
 
   /**
-   * Takes no more, and stores what is pending within the deadline; the rest is released.
+   * Accepts no more, and stores what is pending within the deadline; the rest is released.
    * @param {{deadlineMs?: number}} [options]
    * @returns {Promise<void>} once nothing is pending; never rejects for what could not be stored
    */
@@ -156,13 +166,13 @@ export class Writer {
   /** @param {number} deadlineMs */
   async #drain (deadlineMs) {
     const drained = this.flush()
-    this.#retry.hurry()
+    this.#retry.tryNow()
     await this.#within(deadlineMs, drained)
     this.#retry.release()
     this.#clock.clearTimeout(this.#ageTimer)
-    for (const entry of this.#take(this.#waiting.length)) this.#giveBack(entry, released())
+    for (const entry of this.#take(this.#waiting.length)) this.#reject(entry, released())
     await this.#within(ABORT_GRACE_MS, drained)
-    for (const entry of this.#pending) this.#giveBack(entry, released())
+    for (const entry of this.#pending) this.#reject(entry, released())
     await this.#tools.deadLetters.close()
   }
 
@@ -183,13 +193,13 @@ export class Writer {
   #isDue () {
     const { batchRows, batchBytes: bytes, maxAgeMs } = this.#options
     return this.#waiting.length > 0 && (
-      this.#hurried > 0 ||
+      this.#flushed > 0 ||
       this.#waitingRows >= batchRows ||
       this.#waitingBytes >= bytes ||
       this.#clock.now() - this.#waiting[0].arrivedMs >= maxAgeMs)
   }
 
-  /** How many of those waiting make the next group: as many as are within the limits, and at least one. */
+  /** How many of those waiting form the next group: as many as are within the limits, and at least one. */
   #groupLength () {
     const { batchRows, batchBytes: maxBytes } = this.#options
     let rows = 0
@@ -204,16 +214,16 @@ export class Writer {
 
   /** @param {number} count */
   #take (count) {
-    const taken = this.#waiting.splice(0, count)
-    for (const { batch, bytes } of taken) {
+    const entries = this.#waiting.splice(0, count)
+    for (const { batch, bytes } of entries) {
       this.#waitingRows -= batch.rows
       this.#waitingBytes -= bytes
     }
-    this.#hurried = Math.max(0, this.#hurried - count)
-    return taken
+    this.#flushed = Math.max(0, this.#flushed - count)
+    return entries
   }
 
-  /** One timer for all: when it fires too early, as others are first now, it is set again. */
+  /** One timer for all: when it fires too early, because another batch is now the first, it is set again. */
   #setAgeTimer () {
     if (this.#ageTimer !== null || this.#waiting.length === 0 || this.#inFlight >= this.#options.inFlight) return
     const dueMs = this.#waiting[0].arrivedMs + this.#options.maxAgeMs
@@ -230,7 +240,7 @@ export class Writer {
       const results = await storeGroup(entries.map(({ batch }) => batch), this.#tools)
       results.forEach((result, i) => this.#settle(entries[i], result))
     } catch (error) {
-      for (const entry of entries) this.#giveBack(entry, error)
+      for (const entry of entries) this.#reject(entry, error)
     } finally {
       this.#inFlight--
       this.#dispatch()
@@ -252,7 +262,7 @@ export class Writer {
   }
 
   /** @param {Entry} entry @param {unknown} error */
-  #giveBack (entry, error) {
+  #reject (entry, error) {
     this.#forget(entry)
     entry.reject(error)
   }
@@ -263,19 +273,16 @@ export class Writer {
     this.#pendingRows -= entry.batch.rows
     this.#pendingBytes -= entry.bytes
     if (entry.batch.identity) this.#byIdentity.delete(identityKey(entry.batch.identity))
+    this.#room?.resolve()
+    this.#room = null
   }
 
-  /** A batch delivered again while the first one is pending shares its fate. @param {Entry} earlier @returns {Promise<Written>} */
+  /** A batch that is redelivered while it is pending shares its outcome. @param {Entry} earlier @returns {Promise<Written>} */
   async #follow (earlier) {
     await earlier.written
     this.#tools.meter.duplicates += earlier.batch.rows
     return { outcome: 'duplicate', deadRows: 0 }
   }
-}
-
-/** @returns {Options} */
-function defaults () {
-  return /** @type {any} */ (Object.fromEntries(Object.entries(schema.properties).map(([name, property]) => [name, property.default])))
 }
 
 /** @returns {WriterMeter} */
@@ -285,5 +292,7 @@ function uncounted () {
 
 /** @param {number} maxPendingBytes */
 function full (maxPendingBytes) {
-  return new SluiceError('SLUICE_WRITER_FULL', `The writer holds ${maxPendingBytes} bytes that the database has not taken yet.`, { fix: 'Write it again later, or raise the memory limit.' })
+  return new SluiceError('SLUICE_WRITER_FULL', `The writer holds ${maxPendingBytes} bytes that the database has not accepted yet.`, {
+    fix: 'Write it again later, or raise the memory limit.'
+  })
 }

@@ -1,19 +1,18 @@
 import { SluiceError } from '../../gateway/base/errors.js'
+import { Arrivals } from '../../gateway/dead-letters/arrivals.js'
 import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
 import { openQueues } from '../../gateway/dead-letters/open-queues.js'
+import { serveRequests } from '../../gateway/dead-letters/replay-requests.js'
 import { quantity } from '../../gateway/stats/format.js'
-import { watchRequests } from '../../gateway/dead-letters/replay-requests.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './dead-letters.schema.js'
 import { Handover } from './handover.js'
 
 /**
- * @typedef {import('../../gateway/dead-letters/queue.js').DeadLetterQueue} DeadLetterQueue
  * @typedef {{sink?: string, keys?: string[], key?: string, offset?: number, limit?: number}} Selection
  */
 
 const LOOK_INTERVAL_MS = 1000
-const NEWEST = 10
 
 /** Events and answers leave here. */
 const ANSWERS = 0
@@ -21,16 +20,17 @@ const ANSWERS = 0
 const ROWS = 1
 
 /**
- * Tells of dead letters as they come, lists them, and replays them into what is wired to its second output.
+ * Reports dead letters as they come, lists them, and replays them into what is wired to its second output.
  * @param {import('../node.js').RED} RED
  */
 export default function (RED) {
   defineNode(RED, 'sluice-dead-letters', schema, (node, { sink: only }) => {
     const show = throttledStatus(node)
     const handover = new Handover(RED, node)
-    const chosen = () => [...openQueues].filter(([name]) => !only || name === only)
+    const isChosen = (/** @type {string} */ sink) => !only || sink === only
+    const chosen = () => [...openQueues].filter(([sink]) => isChosen(sink))
     const desk = new DeadLetterDesk(chosen, batch => handover.send(ROWS, { topic: batch.source, payload: batch }))
-    const watch = new Watch(chosen, payload => node.send(through(ANSWERS, { topic: 'dead-lettered', payload })))
+    const arrivals = new Arrivals(chosen, payload => node.send(through(ANSWERS, { topic: 'dead-lettered', payload })))
     let replaying = false
 
     const commands = {
@@ -48,21 +48,24 @@ export default function (RED) {
     }
 
     const look = () => {
-      watch.look().catch(error => node.error(error))
+      arrivals.look().catch(error => node.error(error))
       show(statusOf(desk.count, replaying))
     }
     const timer = setInterval(look, LOOK_INTERVAL_MS)
 
     handlesInput(node, async (message, send) => {
-      const command = /** @type {keyof typeof commands|undefined} */ ([message.topic, message.payload].find(word => Object.hasOwn(commands, String(word))))
-      if (!command) {
-        throw new SluiceError('SLUICE_DEAD_LETTER_COMMAND', `Cannot do ${JSON.stringify(message.topic)}.`, { fix: 'The topic must be list, show or replay.' })
+      const named = [message.topic, message.payload].find(name => Object.hasOwn(commands, String(name)))
+      if (!named) {
+        throw new SluiceError('SLUICE_DEAD_LETTER_COMMAND', `Cannot do ${JSON.stringify(message.topic)}.`, {
+          fix: 'The topic must be list, show or replay.'
+        })
       }
+      const command = /** @type {keyof typeof commands} */ (named)
       send(through(ANSWERS, { ...message, topic: command, payload: await commands[command](selectionOf(message.payload, command)) }))
     })
 
     const stopServing = node.wires[ROWS]?.length > 0
-      ? serveRequests(name => !only || name === only, (sink, keys) => commands.replay({ sink, keys: keys ?? undefined }), logOf(node))
+      ? serveRequests(isChosen, (sink, keys) => commands.replay({ sink, keys: keys ?? undefined }), logOf(node))
       : async () => {}
 
     node.on('close', (/** @type {(error?: unknown) => void} */ done) => {
@@ -74,55 +77,6 @@ export default function (RED) {
   })
 }
 
-/**
- * Does what `sluice dead-letters replay` asks for, for each sink that is open or will be.
- * @param {(sink: string) => boolean} isChosen
- * @param {(sink: string, keys: string[]|null) => Promise<{replayed: number}>} replay
- * @param {import('../../gateway/base/log.js').Log} log
- * @returns {() => Promise<void>} ends it
- */
-function serveRequests (isChosen, replay, log) {
-  /** @type {Map<DeadLetterQueue, {close: () => Promise<void>}>} */
-  const watches = new Map()
-  const add = (/** @type {string} */ sink, /** @type {DeadLetterQueue} */ store) => {
-    if (isChosen(sink)) watches.set(store, watchRequests(store.folder, keys => replay(sink, keys), { log }))
-  }
-  const remove = (/** @type {string} */ _sink, /** @type {DeadLetterQueue} */ store) => {
-    watches.get(store)?.close()
-    watches.delete(store)
-  }
-  for (const [sink, store] of openQueues) add(sink, store)
-  openQueues.on('added', add).on('removed', remove)
-  return async () => {
-    openQueues.off('added', add).off('removed', remove)
-    await Promise.all(Array.from(watches.values(), watch => watch.close()))
-  }
-}
-
-/** Notices what comes in. */
-class Watch {
-  /** @type {WeakMap<DeadLetterQueue, number>} how many had been there */
-  #known = new WeakMap()
-
-  /**
-   * @param {() => [string, DeadLetterQueue][]} opened
-   * @param {(event: {sink: string, added: number, count: number, newest: object[]}) => void} tell
-   */
-  constructor (opened, tell) {
-    this.opened = opened
-    this.tell = tell
-  }
-
-  async look () {
-    for (const [sink, store] of this.opened()) {
-      const { count } = store
-      const added = count - (this.#known.get(store) ?? count)
-      this.#known.set(store, count)
-      if (added > 0) this.tell({ sink, added, count, newest: await store.list({ offset: Math.max(count - added, count - NEWEST), limit: NEWEST }) })
-    }
-  }
-}
-
 /** @param {number} count @param {boolean} replaying @returns {import('../node.js').Status} */
 function statusOf (count, replaying) {
   if (count === 0) return { fill: 'green', shape: 'dot', text: 'no dead letters' }
@@ -131,7 +85,7 @@ function statusOf (count, replaying) {
 }
 
 /**
- * What a command is about: an object says it all, a text is a key, a list are keys; what else an inject node sends means everything.
+ * What a command is about: an object has it all, a text is a key, a list has keys; what else an inject node sends means everything.
  * @param {unknown} payload
  * @param {string} command
  * @returns {Selection}

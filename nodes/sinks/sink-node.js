@@ -1,6 +1,9 @@
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
+import { openQueue } from '../../gateway/dead-letters/open-queues.js'
+import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { partOf } from '../../gateway/flow/split-part.js'
 import { sinks } from '../../gateway/flow/sinks.js'
@@ -8,7 +11,6 @@ import { sinkTypes } from '../../gateway/databases/index.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { createWriter } from '../../gateway/writer/writer.js'
-import { keepRefused, openStore } from '../dead-letters.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
@@ -16,7 +18,6 @@ import { leaseServer } from './server-node.js'
 import { SINK_TYPES, sinkNameOf } from './wired.js'
 
 const STATUS_INTERVAL_MS = 1000
-const ROOM_POLL_MS = 100
 
 /**
  * Defines a node that stores what it receives. A message is complete, in Node-RED's sense, once the database has committed it.
@@ -30,7 +31,8 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
     const name = sinkNameOf(node)
-    const opening = SinkNode.open(RED, node, name, { ...options, nested }, async log => {
+    const { free, closing } = sinks.claim(name)
+    const opening = free.then(() => SinkNode.open(RED, node, name, { ...options, nested }, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
       try {
@@ -39,10 +41,12 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
         lease?.release()
         throw error
       }
-    })
+    }))
     handlesInput(node, async message => (await opening).store(message))
     node.on('close', (/** @type {() => void} */ done) => {
-      opening.then(sink => sink.close()).catch(error => node.error(error)).finally(done)
+      const drained = opening.then(sink => sink.drain())
+      closing(drained)
+      closeAll(() => drained, async () => (await opening).sink.close()).catch(error => node.error(error)).finally(done)
     })
     await opening
   })
@@ -58,17 +62,18 @@ class SinkNode {
    * @param {import('../node.js').Node} node
    * @param {string} name
    * @param {LazySink} sink
-   * @param {Awaited<ReturnType<typeof openStore>>} store
+   * @param {Awaited<ReturnType<typeof openQueue>>} deadLetters
    * @param {any} options
    */
-  constructor (node, name, sink, store, options) {
+  constructor (node, name, sink, deadLetters, options) {
     this.node = node
     this.name = name
     this.sink = sink
-    this.kept = store
+    this.deadLetters = deadLetters
     this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
     this.meter = stats.meter('sink', name)
-    this.writer = createWriter({ sink, isTransient: sink.isTransient, deadLetters: store.letters, options, meter: this.meter, log: logOf(node) })
+    const { isTransient } = sink
+    this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
     this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())
     this.removeSink = sinks.add({
       name,
@@ -89,17 +94,10 @@ class SinkNode {
    */
   static async open (RED, node, name, options, open) {
     const log = logOf(node)
-    if (sinks.get(name)) await new Promise(resolve => setTimeout(resolve, 500)) // the one it replaces may still be closing
-    const store = await openStore(RED, name, log)
-    try {
-      const sink = new SinkNode(node, name, new LazySink(() => open(log)), store, options)
-      sink.sink.sink().catch(() => {}) // its status tells; the first write tries again
-      return sink
-    } catch (error) {
-      store.hide()
-      await store.letters.close()
-      throw error
-    }
+    const deadLetters = await openQueue(RED.settings.userDir, name, log)
+    const sink = new SinkNode(node, name, new LazySink(() => open(log)), deadLetters, options)
+    sink.sink.sink().catch(() => {}) // its status shows it; the first write tries again
+    return sink
   }
 
   /** Resolves once all of the message is committed, or dead letters. @param {any} message */
@@ -110,7 +108,7 @@ class SinkNode {
     if (!deliveries.accept(id, this.name, piece)) return
     try {
       await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
-      if (refused.length > 0) await keepRefused(this.kept.letters, sourceOf(message) ?? this.name, refused)
+      if (refused.length > 0) await keepRefused(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
     } catch (error) {
       deliveries.release(id, this.name, piece)
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
@@ -126,7 +124,7 @@ class SinkNode {
   }
 
   /**
-   * What is staged is held back by stage in, so it waits here for room in the writer; nothing holds back what comes straight from a flow.
+   * What is staged is bounded by stage in, so it waits here for room in the writer; nothing bounds what comes straight from a flow.
    * @param {import('../../gateway/batch/batch.js').Batch} batch
    * @param {boolean} isStaged
    */
@@ -136,18 +134,16 @@ class SinkNode {
         return await this.writer.write(batch)
       } catch (error) {
         if (!isStaged || !(error instanceof SluiceError) || error.code !== 'SLUICE_WRITER_FULL') throw error
-        await new Promise(resolve => setTimeout(resolve, ROOM_POLL_MS))
+        await this.writer.room
       }
     }
   }
 
-  async close () {
+  /** Stores what it can within the writer's deadline. The database is left to close. */
+  async drain () {
     clearInterval(this.#timer)
     this.removeSink()
-    await this.writer.close()
-    this.kept.hide()
-    this.removeGauge()
-    await this.sink.close()
+    await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)
   }
 
   /** @returns {import('../node.js').Status} */
@@ -159,7 +155,8 @@ class SinkNode {
     this.#last = now
     const problem = this.sink.problem ?? lastError
     const notice = this.sink.notice()
-    const notes = (notice && `, ${notice}`) + Object.entries({ waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates })
+    const counts = { waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates }
+    const notes = (notice && `, ${notice}`) + Object.entries(counts)
       .filter(([, count]) => count > 0)
       .map(([what, count]) => `, ${quantity(count)} ${what}`)
       .join('')

@@ -4,6 +4,7 @@ import { SluiceError } from '../../gateway/base/errors.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { onFlows } from '../flow-events.js'
 import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.js'
 import { lossesText } from './losses.js'
 
@@ -45,13 +46,9 @@ export function defineSource (RED, type, schema, open) {
         fix: 'Send true or "start", false or "stop" as payload.'
       })
     })
-    const onStopping = (/** @type {Stopping} */ { type: deploy, diff }) => {
-      const isConcerned = Object.values(diff).some(list => Array.isArray(list) && (list.includes(node.id) || list.includes(node.z)))
-      if (deploy === 'full' || isConcerned) runner.releaseWaiting()
-    }
-    RED.events.on('flows:stopping', onStopping)
+    const stopListening = onFlows(RED, 'flows:stopping', stopping => { if (isStopped(node, stopping)) runner.releaseWaiting() })
     node.on('close', (/** @type {() => void} */ done) => {
-      RED.events.off('flows:stopping', onStopping)
+      stopListening()
       runner.close().catch(error => node.error(error)).finally(done)
     })
 
@@ -60,7 +57,12 @@ export function defineSource (RED, type, schema, open) {
   })
 }
 
-/** Starts and stops one source, one command after the other, and shows how it is doing. */
+/** @param {import('../node.js').Node} node @param {Stopping} stopping */
+function isStopped ({ id, z: tab }, { type, diff }) {
+  return type === 'full' || Object.values(diff).some(ids => Array.isArray(ids) && (ids.includes(id) || ids.includes(tab)))
+}
+
+/** Starts and stops one source, one command after the other, and shows its state. */
 class Runner {
   #node
   #show
@@ -70,7 +72,7 @@ class Runner {
   /** @type {NodeJS.Timeout|undefined} */
   #timer
   #turn = Promise.resolve()
-  /** what of the source's counters is in the meter */
+  /** how much of the source's counters is in the meter */
   #counted = { ...NOTHING }
   /** Outlives the source: what waits for the clock still waits when the source has ended. */
   #restamper

@@ -7,7 +7,7 @@ const SESSION_EXPIRY_SECONDS = 7 * 86_400
 
 /**
  * A node's own connection to the broker it names, with a session that outlives it: its id is made of gateway, role and node.
- * `flaw` comes to say what about that broker breaks the promise, if anything does.
+ * `flaw` is later set to what about that broker breaks the promise, if anything does.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
  * @param {{broker: string, role: 'in'|'out'|'foreign', receiveMaximum?: number}} options
@@ -15,7 +15,9 @@ const SESSION_EXPIRY_SECONDS = 7 * 86_400
 export async function openConnection (RED, node, { broker, role, receiveMaximum }) {
   const brokerNode = RED.nodes.getNode(broker)
   if (!brokerNode?.options) {
-    throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', { fix: 'Choose a broker in its form, and deploy.' })
+    throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
+      fix: 'Choose a broker in its form, and deploy.'
+    })
   }
   const gateway = await gatewayId(dataDir(RED))
   const connection = connect(brokerNode.options, {

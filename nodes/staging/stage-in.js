@@ -1,16 +1,20 @@
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { openQueue } from '../../gateway/dead-letters/open-queues.js'
+import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { keepRefused, openStore } from '../dead-letters.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { sinksBehind } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
-import { Others } from './third-party.js'
+import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
+
+/** @typedef {import('../../broker/in/contract.js').Packet} Packet */
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -19,13 +23,10 @@ export default function (RED) {
     const opening = open(RED, node, options)
     node.on('close', async (/** @type {() => void} */ done) => {
       try {
-        const { consumer, connection, others, refusedStore, dropGauge } = await opening
+        const { consumer, connection, thirdParty, refused, dropGauge } = await opening
         dropGauge()
         consumer.close()
-        await connection.close()
-        await others?.close()
-        refusedStore.hide()
-        await refusedStore.letters.close()
+        await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
         node.error(error)
       }
@@ -40,18 +41,18 @@ export default function (RED) {
 async function open (RED, node, options) {
   const sinks = options.sinks.length > 0 ? options.sinks : await wiredSinks(RED, node)
   const name = node.name || node.id
-  const refusedStore = await openStore(RED, `${name} (refused)`, logOf(node))
-  const link = await openConnection(RED, node, { broker: options.broker, role: 'in', receiveMaximum: options.receiveMaximum }).catch(async error => {
-    refusedStore.hide()
-    await refusedStore.letters.close()
+  const refused = await openQueue(RED.settings.userDir, `${name} (refused)`, logOf(node))
+  const { broker, receiveMaximum } = options
+  const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum }).catch(async error => {
+    await refused.close()
     throw error
   })
   const { connection } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
   const meter = stats.meter('stage', `${name} (stage in)`)
-  /** Opened for the first message of theirs where no topics are named. @type {Others|null} */
-  let others = null
-  const openOthers = () => others ??= new Others(RED, node, { options, letters: refusedStore.letters, meter })
-  if (options.foreignTopics.length > 0) openOthers()
+  /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
+  let thirdParty = null
+  const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter })
+  if (options.foreignTopics.length > 0) openThirdParty()
   const consumer = new Consumer({
     client: connection.client,
     sinks,
@@ -59,7 +60,7 @@ async function open (RED, node, options) {
     deliveries,
     gateway: options.gateway,
     source: options.source,
-    window: 10 * options.receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
+    window: 10 * receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
     overdueMs: options.overdueMs,
     log: logOf(node),
     emit: ({ id, batch }) => node.send({ topic: batch.source, payload: batch, delivery: id }),
@@ -68,14 +69,14 @@ async function open (RED, node, options) {
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
-    onThirdParty: packet => openOthers().keep(packet),
+    onThirdParty: packet => openThirdParty().keep(packet),
     onRefused: async (packet, reason) => {
       meter.errors++
-      await keepRefused(refusedStore.letters, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
+      await keepRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
       node.error(`SLUICE_MESSAGE: Kept a broken batch on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
     }
   })
-  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {import('../../broker/in/contract.js').Packet} */ (packet), ack))
+  deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
   const { overdue, parked } = meter // of the consumers before this one
   consumer.on('changed', () => {
     meter.overdue = overdue + consumer.counters.emittedAgain
@@ -85,18 +86,20 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { link, connection, consumer, get others () { return others }, refusedStore, dropGauge }
+  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, dropGauge }
 }
 
 /** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
 async function wiredSinks (RED, node) {
   const sinks = sinksBehind(RED, node.id)
   if (sinks.length > 0) return sinks
-  throw new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing could ever be acknowledged.', { fix: 'Wire a sink behind it, or name the sinks in its form.' })
+  throw new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing could ever be acknowledged.', {
+    fix: 'Wire a sink behind it, or name the sinks in its form.'
+  })
 }
 
 /**
- * A payload in memory of its own, which it does not keep more alive than itself: MQTT.js gives out parts of what it read.
+ * A payload in memory of its own, which keeps no more than itself alive: MQTT.js hands out parts of what it has read.
  * @param {Buffer} payload
  */
 function owned (payload) {

@@ -4,10 +4,12 @@ import { Stage } from '../../broker/out/stage.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { marked } from '../../gateway/messages/marked.js'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { sinksOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
@@ -25,7 +27,8 @@ export default function (RED) {
     const feeders = new Set()
     let refusedValues = 0
 
-    const hold = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
+    const pauseFeeders = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
+    const resumeFeeders = () => { for (const feeder of feeders) backpressure.resume(feeder, node.id) }
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
@@ -42,10 +45,10 @@ export default function (RED) {
       const meter = stats.meter('stage', batch.source)
       try {
         const { stage } = await opening.catch(error => {
-          hold()
+          pauseFeeders()
           throw error
         })
-        if (stage.blocked) hold()
+        if (stage.blocked) pauseFeeders()
         await stage.append(batch)
         meter.record(batch)
       } catch (error) {
@@ -57,37 +60,39 @@ export default function (RED) {
     const timer = setInterval(() => opening.then(opened => show(statusOf(opened, refusedValues)), () => {}), STATUS_INTERVAL_MS)
     node.on('close', async (/** @type {() => void} */ done) => {
       clearInterval(timer)
-      holdUntilDeployed(RED, feeders, node.id)
+      pauseUntilDeployed(RED, feeders, node.id)
       try {
         const { stage, connection, dropGauge } = await opening
         dropGauge()
         await nextTurn() // what the flow has under way still arrives
-        await stage.close()
-        await connection.close()
+        await closeAll(() => stage.close(), () => connection.close())
       } catch (error) {
         node.error(error)
       }
-      for (const feeder of feeders) backpressure.resume(feeder, node.id)
+      resumeFeeders()
       done()
     })
 
     const { stage } = await opening
-    stage.on('full', hold)
-    stage.on('room', () => { if (!stage.blocked) for (const feeder of feeders) backpressure.resume(feeder, node.id) })
+    stage.on('full', pauseFeeders)
+    stage.on('room', () => { if (!stage.blocked) resumeFeeders() })
     stage.on('dropped', (source, { rows }) => { stats.meter('stage', source).dropped += rows })
   })
 }
 
 /**
- * Between a node's end and its next beginning, Node-RED drops what is sent to it: until the deploy is done, its sources are held.
+ * Between a node's end and its next beginning, Node-RED drops what is sent to it: until the deploy is done, its sources are paused.
  * @param {import('../node.js').RED} RED
  * @param {Set<string>} feeders
  * @param {string} id
  */
-function holdUntilDeployed (RED, feeders, id) {
-  const holder = `${id}, being deployed`
-  for (const feeder of feeders) backpressure.pause(feeder, holder)
-  RED.events.once('flows:started', () => { for (const feeder of feeders) backpressure.resume(feeder, holder) })
+function pauseUntilDeployed (RED, feeders, id) {
+  const by = `${id}, being deployed`
+  for (const feeder of feeders) backpressure.pause(feeder, by)
+  const stopListening = onFlows(RED, 'flows:started', () => {
+    stopListening()
+    for (const feeder of feeders) backpressure.resume(feeder, by)
+  })
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
@@ -105,6 +110,9 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     requiredSinks: source => sinksOf(RED, broker, gateway, source),
     ledger: process.env.SLUICE_SPOOL_LEDGER, // where a kill test has every segment kept to check against
     log: logOf(node)
+  }).catch(async error => {
+    await connection.close()
+    throw error
   })
   const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
     const { requiredSinks, spoolBytes, ...state } = stage.state
@@ -124,7 +132,8 @@ export function refusal (refused) {
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
 function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
   const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, connected } = state
-  const losses = (droppedRows > 0 ? `, ${quantity(droppedRows)} rows dropped` : '') + (refusedValues > 0 ? `, ${quantity(refusedValues)} refused` : '')
+  const dropped = droppedRows > 0 ? `, ${quantity(droppedRows)} rows dropped` : ''
+  const losses = dropped + (refusedValues > 0 ? `, ${quantity(refusedValues)} refused` : '')
   const text = `${measure(unstoredBytes, 'B')} to store, ${Math.round(spoolBytes / maxBytes * 100)} % of the spool used${losses}`
   if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }

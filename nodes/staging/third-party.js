@@ -5,10 +5,11 @@ import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
 import { marked } from '../../gateway/messages/marked.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { keepRefused } from '../dead-letters.js'
+import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 
@@ -17,39 +18,41 @@ import { openConnection } from './connection.js'
  * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/messages/payload.js').Refused} Refused
- * @typedef {{batches: Batch[], refused: Refused[]}} Taken
+ * @typedef {{batches: Batch[], refused: Refused[]}} Content
  * @typedef {{connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage}} Opened
  */
 
-/** Errors after which a spool will never take a batch, however long one waits. */
+/** Errors after which a spool will never accept a batch, however long one waits. */
 const FOR_GOOD = ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG']
 
 /**
- * The messages of others that a stage in takes: they come over a connection of their own, and get an identity in a spool of this node's,
- * from where they are sent like our own.
+ * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
+ * where they are sent like our own.
  */
-export class Others {
+export class ThirdPartyStage {
   #node
   #options
-  #letters
+  #refusedQueue
   #meter
   #opening
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
   #dropGauge = () => {}
-  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Taken>} */
+  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Content>} */
   #rest = new WeakMap()
 
   /**
    * @param {import('../node.js').RED} RED
    * @param {import('../node.js').Node} node
-   * @param {{options: any, letters: import('../dead-letters.js').DeadLetterQueue, meter: import('../../gateway/stats/meter.js').Meter}}
-   *   more
+   * @param {object} more
+   * @param {any} more.options  of the node
+   * @param {import('../../gateway/dead-letters/queue.js').DeadLetterQueue} more.refused  for values that cannot be read
+   * @param {import('../../gateway/stats/meter.js').Meter} more.meter
    */
-  constructor (RED, node, { options, letters, meter }) {
+  constructor (RED, node, { options, refused, meter }) {
     this.#node = node
     this.#options = options
-    this.#letters = letters
+    this.#refusedQueue = refused
     this.#meter = meter
     wallClock.start()
     this.#opening = this.#open(RED)
@@ -77,21 +80,22 @@ export class Others {
       batches.shift()
     }
     if (refused.length === 0) return
-    await keepRefused(this.#letters, packet.topic, refused)
+    await keepRefused(this.#refusedQueue, packet.topic, refused)
     this.#meter.errors += refused.length
-    this.#node.warn(`SLUICE_MESSAGE: Kept ${refused.length} refused ${refused.length === 1 ? 'value' : 'values'} of a message on ${packet.topic}: ${refused[0].reason}`)
+    const values = `${refused.length} refused ${refused.length === 1 ? 'value' : 'values'}`
+    this.#node.warn(`SLUICE_MESSAGE: Kept ${values} of a message on ${packet.topic}: ${refused[0].reason}`)
     refused.length = 0
   }
 
   async close () {
     const opened = await this.#opening.catch(() => null)
     this.#dropGauge()
-    opened?.consumer.close()
-    await opened?.stage.close()
-    await opened?.connection.close()
+    if (!opened) return
+    opened.consumer.close()
+    await closeAll(() => opened.stage.close(), () => opened.connection.close())
   }
 
-  /** @param {Packet} packet @returns {Taken} */
+  /** @param {Packet} packet @returns {Content} */
   #read (packet) {
     if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
     return marked(now => decodeMessage(packet.payload, {
@@ -102,9 +106,11 @@ export class Others {
     }))
   }
 
-  /** What it cannot hold back, having been sent with QoS 0. */
+  /** A message with QoS 0 could not wait. */
   #dropped () {
-    if (this.#meter.dropped++ === 0) this.#node.warn('SLUICE_MESSAGE: Messages of others come faster than they can be kept; those with QoS 0 are dropped, and counted. Have them sent with QoS 1.')
+    if (this.#meter.dropped++ > 0) return
+    this.#node.warn('SLUICE_MESSAGE: Third-party messages come faster than they can be kept; those with QoS 0 are dropped, and counted. ' +
+      'Have them sent with QoS 1.')
   }
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
@@ -114,12 +120,15 @@ export class Others {
     const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
     const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
     if (openHost) this.#listenToSparkplug(openHost(client), client)
-    const consumer = new ThirdPartyConsumer({ client, topics: foreignTopics, keep: packet => this.keep(packet), onDropped: () => this.#dropped(), log: logOf(this.#node) })
+    const log = logOf(this.#node)
+    const consumer = new ThirdPartyConsumer({
+      client, topics: foreignTopics, keep: packet => this.keep(packet), onDropped: () => this.#dropped(), log
+    })
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
-      const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log: logOf(this.#node) })
+      const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log })
       return { connection, consumer, stage }
-    } catch (error) { // left open, it would take the broker's session from whoever comes next
+    } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await connection.close()
       throw error
@@ -139,7 +148,7 @@ function mayBeSparkplug (filter) {
   return [NAMESPACE, '#', '+'].includes(filter.replace(/^\$share\/[^/]*\//, '').split('/')[0])
 }
 
-/** What it needs is loaded only where it is used. */
+/** The Sparkplug code is loaded only where it is used. */
 async function hostOpener () {
   const { SparkplugHost } = await import('../../gateway/sparkplug/host.js')
   const { encodeRebirthCommand } = await import('../../gateway/sparkplug/codec.js')

@@ -8,9 +8,9 @@ import { text } from 'node:stream/consumers'
 import { expect } from 'chai'
 import { deadLetters } from '../../gateway/cli/dead-letters.js'
 import { deadLetter } from '../../gateway/dead-letters/dead-letter.js'
+import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
 import { FILE_NAME, deadLettersFolder, openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { requestReplay, watchRequests } from '../../gateway/dead-letters/replay-requests.js'
-import { replay } from '../../gateway/dead-letters/replay.js'
 import { batchOf } from '../writer/fake-sink.js'
 
 const KEY = 'gw/press/1-a/7/1'
@@ -75,7 +75,8 @@ describe('sluice dead-letters', () => {
     const letters = await openDeadLetterQueue(folder)
     /** @type {number[]} */
     const rows = []
-    const watch = watchRequests(folder, keys => replay(letters, keys, async batch => { rows.push(batch.rows) }), { pollMs: 10 })
+    const desk = new DeadLetterDesk(() => [['plant/db', letters]], async batch => { rows.push(batch.rows) })
+    const watch = watchRequests(folder, keys => desk.replay({ keys: keys ?? undefined }), { pollMs: 10 })
     expect(await run('replay', 'nobody')).to.deep.include({ code: 1 })
     expect(await run('replay', KEY)).to.deep.equal({ code: 0, stdout: 'Replayed 1 row.\n', stderr: '' })
     expect(letters.keys).to.deep.equal(['gw/press/1-a/7/0'])

@@ -36,7 +36,7 @@ describe('sluice sinks', () => {
     const { epoch } = await stage.append(batchOf(1))
     await until(() => stage.publisher.connected)
     for (const sink of ['kept', 'gone']) {
-      connection.client.publish(`sluice/v1/${gateway}/press/commit/${sink}`, JSON.stringify({ clientId: `in-${sink}`, epochs: { [epoch]: [[0, 0]] } }), { qos: 1, retain: true })
+      announce(sink, { [epoch]: [[0, 0]] })
     }
     await until(() => stage.state.requiredSinks.length === 2)
   })
@@ -46,6 +46,12 @@ describe('sluice sinks', () => {
     await broker.close()
     await rm(userDir, { recursive: true })
   })
+
+  /** What a stage in publishes of a sink. @param {string} sink @param {Record<string, [number, number][]>} epochs */
+  function announce (sink, epochs) {
+    const topic = `sluice/v1/${gateway}/press/commit/${sink}`
+    connection.client.publish(topic, JSON.stringify({ clientId: `in-${sink}`, epochs }), { qos: 1, retain: true })
+  }
 
   /** @param {string[]} args */
   async function run (...args) {
@@ -61,6 +67,19 @@ describe('sluice sinks', () => {
     expect(status).to.equal(0)
     expect(JSON.parse(stdout)).to.deep.include({ source: 'press', sinks: ['kept', 'gone'] })
     expect((await run('list')).stdout).to.match(/^press {2}[\d.]+ k?B {2}kept, gone\n$/)
+  })
+
+  it('says that it does not know what a spool waits for, instead of nobody, before the spool has recorded it', async () => {
+    await stage.append(batchOf(1, 'oven'))
+    const { stdout } = await run('list', '--json')
+    expect(stdout.trim().split('\n').map(line => JSON.parse(line).sinks)).to.deep.equal([null, ['kept', 'gone']])
+    expect((await run('list')).stdout).to.match(/^oven {2}[\d.]+ k?B {2}sinks not known: the spool has recorded none yet\n/)
+  })
+
+  it('lists a sink as soon as the spool reports it, however slow the disk is', async () => {
+    announce('late', {})
+    await until(() => stage.state.requiredSinks.includes('late'))
+    expect(JSON.parse((await run('list', '--json')).stdout).sinks).to.deep.equal(['kept', 'gone', 'late'])
   })
 
   it('has a running gateway forget a sink, through the broker', async () => {

@@ -5,8 +5,8 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Batch, COLUMN_TYPES } from '../../gateway/batch/batch.js'
 import { deadLetter, toBatches } from '../../gateway/dead-letters/dead-letter.js'
+import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
 import { FILE_NAME, deadLettersFolder, openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
-import { replay } from '../../gateway/dead-letters/replay.js'
 import { batchOf, range, valuesOf } from '../writer/fake-sink.js'
 
 const REFUSED = new Error('not allowed')
@@ -205,11 +205,14 @@ describe('dead letters', () => {
   })
 
   describe('replayed', () => {
-    it('are off the list once their rows are accepted', async () => {
+    /** @param {string[]|undefined} keys @param {(batch: Batch) => Promise<void>} accept */
+    const replay = (keys, accept) => new DeadLetterDesk(() => [['plant/db', letters]], accept).replay({ keys })
+
+    it('are removed once their rows are accepted', async () => {
       await letters.append([letter(0), letter(1), letter(2)])
       /** @type {number[][]} */
       const accepted = []
-      const result = await replay(letters, [key(2), key(0)], async batch => {
+      const result = await replay([key(2), key(0)], async batch => {
         expect(letters.count).to.equal(3)
         accepted.push(valuesOf(batch))
       })
@@ -220,7 +223,7 @@ describe('dead letters', () => {
 
     it('stay when they are not accepted', async () => {
       await letters.append([letter(0), deadLetter(batchOf([1], 1, 'lathe'), 0, REFUSED)])
-      const failed = await replay(letters, null, async ({ source }) => {
+      const failed = await replay(undefined, async ({ source }) => {
         if (source === 'lathe') throw new Error('spool is full')
       }).catch(error => error)
       expect(failed.message).to.equal('spool is full')
@@ -229,7 +232,7 @@ describe('dead letters', () => {
 
     it('must all be known', async () => {
       await letters.append([letter(0)])
-      const failed = await replay(letters, [key(0), 'nobody'], async () => {}).catch(error => error)
+      const failed = await replay([key(0), 'nobody'], async () => {}).catch(error => error)
       expect(failed.code).to.equal('SLUICE_DEAD_LETTER_UNKNOWN')
       expect(letters.count).to.equal(1)
     })

@@ -71,6 +71,20 @@ describe('node shells', () => {
       expect(await none).to.equal('none')
     })
 
+    it('does not warn of a leak of listeners when there are more than ten', async () => {
+      /** @type {Error[]} */
+      const warnings = []
+      const onWarning = (/** @type {Error} */ warning) => { warnings.push(warning) }
+      process.on('warning', onWarning)
+      try {
+        await helper.load(simulator, Array.from({ length: 12 }, (_, i) => ({ ...machine, id: `machine${i}`, autostart: false, wires: [] })))
+        await new Promise(resolve => setImmediate(resolve))
+        expect(warnings.map(({ name }) => name)).to.deep.equal([])
+      } finally {
+        process.off('warning', onWarning)
+      }
+    })
+
     it('ends by itself and says so', async () => {
       await helper.load(simulator, [{ ...machine, sampleRateHz: 10_000, maxSamples: 1000 }])
       await statusLike(helper.getNode('machine'), /^finished, 1,000 rows$/)

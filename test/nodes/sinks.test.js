@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, open, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -9,10 +9,12 @@ import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { LazySink } from '../../nodes/sinks/lazy-sink.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
+import broker from '../../nodes/staging/broker.js'
 import settle from '../../nodes/staging/settle.js'
 import stageIn from '../../nodes/staging/stage-in.js'
 import stageOut from '../../nodes/staging/stage-out.js'
@@ -225,6 +227,29 @@ describe('sink and stage nodes', () => {
       })
     }
 
+    it('sluice-stage-out ends its connection to the broker also when its spool cannot be closed', async () => {
+      const embedded = await startEmbeddedBroker({ port: 0 })
+      try {
+        await helper.load([broker, stageOut], [
+          { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+          { id: 'stage', type: 'sluice-stage-out', broker: 'broker', fsync: 'system', wires: [] }
+        ])
+        const node = helper.getNode('stage')
+        await receive(node, { topic: 'press', payload: 1 })
+        await until(() => embedded.stats().clients > 0)
+        /** @type {any[]} */
+        const errors = []
+        const restore = await failSyncs()
+        const unloaded = helper.unload()
+        node.error = (/** @type {any} */ error) => { errors.push(error) } // the helper's own ends with unloading
+        await unloaded.finally(restore)
+        expect(errors[0]).to.have.property('code', 'EIO')
+        await until(() => embedded.stats().clients === 0) // those of the preflight, too
+      } finally {
+        await embedded.close()
+      }
+    })
+
     it('sluice-stage-in says that no sink is behind it', async () => {
       await helper.load(stageIn, [{ id: 'stage', type: 'sluice-stage-in', broker: 'nowhere', wires: [['out']] }, { id: 'out', type: 'helper' }])
       const node = helper.getNode('stage')
@@ -233,3 +258,13 @@ describe('sink and stage nodes', () => {
     })
   })
 })
+
+/** Has the disk fail whenever a file is forced to it. @returns {Promise<() => void>} ends that */
+async function failSyncs () {
+  const file = await open(import.meta.filename)
+  const prototype = Object.getPrototypeOf(file)
+  await file.close()
+  const { datasync } = prototype
+  prototype.datasync = async () => { throw Object.assign(new Error('i/o error'), { code: 'EIO' }) }
+  return () => { prototype.datasync = datasync }
+}

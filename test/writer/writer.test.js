@@ -127,6 +127,22 @@ describe('writer', () => {
     expect((await small).outcome).to.equal('stored')
   })
 
+  it('reports room, to whoever was refused, once something is stored', async () => {
+    const { writer, sink } = await openWriter(folder, { options: { maxPendingBytes: 1024, maxAgeMs: 1 } })
+    const storing = Promise.withResolvers()
+    sink.onStep = () => /** @type {Promise<void>} */ (storing.promise)
+    const large = writer.write(batchOf(range(0, 1000)))
+    let hasRoom = false
+    const room = writer.room.then(() => { hasRoom = true })
+    await settle()
+    expect(hasRoom).to.equal(false)
+    storing.resolve(undefined)
+    await room
+    expect((await writer.write(batchOf([1]))).outcome).to.equal('stored')
+    expect((await large).outcome).to.equal('stored')
+    await writer.close()
+  })
+
   describe('tries again', () => {
     it('without end, and says so no more than once a minute', async () => {
       const clock = new ManualClock()
