@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { withDefaults } from '../../gateway/base/defaults.js'
 import { isTransient, open as openSink } from '../../gateway/databases/mysql/sink.js'
-import { open } from '../../gateway/databases/mysql/reader.js'
-import { READ_COLUMNS, ReadTable } from '../../gateway/databases/mysql/reader-sql.js'
+import { readDialect } from '../../gateway/databases/mysql/dialect.js'
+import { open, READ_COLUMNS } from '../../gateway/databases/mysql/reader.js'
 import { schema } from '../../gateway/databases/mysql/reader.schema.js'
+import { TableStatements } from '../../gateway/databases/sql/table-statements.js'
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
 import { readerContract } from './contract.js'
@@ -109,11 +110,11 @@ describe('MySQL reader', () => {
       await store({ layout }, batchOf(Array.from({ length: 20_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 20_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
       await query('ANALYZE TABLE press')
       const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
-      const table = new ReadTable(options, await query(READ_COLUMNS, ['press']))
+      const table = new TableStatements(options, '`press`', await query(READ_COLUMNS, ['press']), readDialect)
       const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
       const statements = {
         samples: table.samples(['force'], range),
-        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev']),
+        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev'], 1000),
         first: table.edge({ ...range, above: 5 }),
         last: table.edge({ ...range, below: 5, last: true }),
         minimum: table.minimum(range)
@@ -182,7 +183,7 @@ describe('MySQL reader', () => {
 
   it('says what is missing: the table, a column, the server', async () => {
     const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/There is no table `press`\. Check table and database/)
+    expect(await tells({})).to.match(/The table `press` does not exist\. Check table and database/)
     await store({}, batchOf([1]))
     expect(await tells({ timeColumn: 'at' })).to.match(/no column `at`/)
     expect(await tells({ timeColumn: 'force' })).to.match(/`force`.*is of type double.*Set a time column of type datetime/)

@@ -1,4 +1,5 @@
 import { caseMarked } from '../names.js'
+import { completeTable } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { checkIdentifier, dialect, quote } from './dialect.js'
 
@@ -32,7 +33,7 @@ const MADE_ALREADY = [1050, 1060]
 const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short()) INVISIBLE'
 
 /**
- * Finds the place for rows with these columns, making what is missing.
+ * Finds the place for rows with these columns, creating what is missing.
  * @param {Connection} connection
  * @param {Facts} facts
  * @param {string} name  of the table
@@ -42,16 +43,12 @@ const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short())
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export async function prepareTable (connection, facts, name, layout, wanted) {
-  // Others may make tables and columns at the same time, of which each attempt sees more.
-  for (let attempts = 20; ; attempts--) {
-    const { exists, columns, missing } = await readTable(connection, facts, name, wanted)
-    if (missing.length === 0) return { table: name, columns }
-    try {
-      await connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts))
-    } catch (error) {
-      if (attempts === 0 || !MADE_ALREADY.includes(/** @type {any} */ (error).errno)) throw error
-    }
-  }
+  const { columns } = await completeTable(
+    () => readTable(connection, facts, name, wanted),
+    ({ exists, missing }) => connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts)),
+    ({ errno }) => MADE_ALREADY.includes(errno)
+  )
+  return { table: name, columns }
 }
 
 /**

@@ -20,7 +20,7 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  *
  * @typedef {object} Timestamps  what a column of the database's own type of time is used for
  * @property {string} nanoseconds  the time since 1970, as an expression
- * @property {((times: Times) => string)|null} within  the rows of a range and perhaps some at its ends, by a condition
+ * @property {((times: Times, add: AddParameter) => string)|null} within  the rows of a range and perhaps some at its ends, by a condition
  *   that an index on the column can meet; null where that is of no use
  * @property {boolean} [isExact]  `within` includes no other rows
  *
@@ -190,8 +190,8 @@ export class TableStatements {
    */
   #one (sensor, range, condition, order) {
     return this.#select([this.#exact, String(this.#number(sensor))], add => {
-      const only = this.isNarrow ? ` AND ${this.#oneOf([sensor], add)}` : ''
-      return `${this.#where(range, add)}${only} AND (${condition(add)}) ORDER BY ${order} LIMIT 1`
+      const conditions = [this.#where(range, add), ...this.isNarrow ? [this.#oneOf([sensor], add)] : [], `(${condition(add)})`]
+      return `${conditions.join(' AND ')} ORDER BY ${order} LIMIT 1`
     })
   }
 
@@ -212,7 +212,7 @@ export class TableStatements {
   #where (range, add) {
     const { source } = this.#options
     return [
-      ...this.#within ? [this.#within(range)] : [],
+      ...this.#within ? [this.#within(range, add)] : [],
       ...this.#isWithinExact ? [] : [`${this.#exact} >= ${add(range.from, 'int64')} AND ${this.#exact} < ${add(range.to, 'int64')}`],
       ...source === '' ? [] : [`${this.#dialect.quote('source')} = ${add(source, 'text')}`]
     ].join(' AND ')
