@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import { withDefaults } from '../../gateway/base/defaults.js'
 import { open } from '../../gateway/databases/clickhouse/reader.js'
 import { schema } from '../../gateway/databases/clickhouse/reader.schema.js'
-import { ReadTable } from '../../gateway/databases/clickhouse/reader-sql.js'
+import { plainType, readDialect } from '../../gateway/databases/clickhouse/dialect.js'
+import { TableStatements } from '../../gateway/databases/sql/table-statements.js'
 import { ClickhouseDatabase } from '../databases/clickhouse-database.js'
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
@@ -94,10 +95,11 @@ function readerTests (age) {
         await store({ layout }, batchOf(Array.from({ length: 100_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 100_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
         const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
         const columns = await database.select('SELECT name, type FROM system.columns WHERE database = \'sluice\' AND table = \'press\'')
-        const table = new ReadTable(options, columns.map(({ name, type }) => [name, type]))
+        const table = new TableStatements(options, '`press`', columns.map(({ name, type }) => ({ name, kind: plainType(type) })), readDialect)
         const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
-        for (const statement of [table.samples(['force'], range), table.summaries(['force'], range, ['mean']), table.edge({ ...range, above: 5 }), table.minimum(range)]) {
-          const plan = await ask(`EXPLAIN indexes = 1 ${statement}`)
+        const summaries = table.summaries(['force'], range, ['mean'], 1000)
+        for (const { sql } of [table.samples(['force'], range), summaries, table.edge({ ...range, above: 5 }), table.minimum(range)]) {
+          const plan = await ask(`EXPLAIN indexes = 1 ${sql}`)
           expect(plan).to.match(/Granules: 1\/12/)
         }
       })
@@ -138,7 +140,7 @@ function readerTests (age) {
 
   it('says what is missing: the table, a column, the server', async () => {
     const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/There is no table `press`\. Check table and database/)
+    expect(await tells({})).to.match(/The table `press` does not exist\. Check table and database/)
     await store({}, batchOf([1]))
     expect(await tells({ timeColumn: 'at' })).to.match(/no column `at`/)
     expect(await tells({ timeColumn: 'force' })).to.match(/`force`.*is of type Float64.*Set a time column of type DateTime64/)

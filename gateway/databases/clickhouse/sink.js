@@ -1,9 +1,9 @@
 import { committedRanges } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
-import { arrangement, MEASUREMENTS } from '../../batch/layouts.js'
-import { tableNames } from '../names.js'
 import { isRefusal, RefusedRows } from '../refusal.js'
-import { misfit, shapeOf, wideColumns } from '../wide.js'
+import { Placement } from '../sql/placement.js'
+import { columnsOf } from '../sql/tables.js'
+import { misfit } from '../wide.js'
 import { nameRules } from './dialect.js'
 import { isRefused, ServerError } from './errors.js'
 import { gaps, nativeBlock } from './native.js'
@@ -25,8 +25,6 @@ export { schema }
  * @typedef {import('./stored.js').EpochName & {seq: number}} BatchName
  * @typedef {{arranged: Batch, plan: Plan}} Place  where the rows of a batch go, arranged for it
  */
-
-const MAX_SHAPES = 1000
 
 /** The rows of one insert are one block in the server's memory; a single batch may be larger. */
 const MAX_INSERT_ROWS = 1_000_000
@@ -54,29 +52,26 @@ export async function open (options, { server, log }) {
  * @implements {Sink}
  */
 class ClickhouseSink {
-  #options
-  #names
+  #layout
   #server
   #log
-  #arrange
+  /** @type {Placement<Plan>} */
+  #placement
   #stored
   #running
   #probe
   #tokens = new Tokens()
   #turns = new Turns()
-  /** @type {Map<string, Plan>} by shape */
-  #plans = new Map()
   /** @type {Set<string>} tables whose doubts have been told */
   #doubted = new Set()
   #hasRecords = false
 
   /** @param {Record<string, any>} options @param {ClickhouseServer} server @param {import('../../base/log.js').Log} [log] */
   constructor (options, server, log) {
-    this.#options = options
-    this.#names = tableNames(options.table, nameRules)
+    this.#layout = options.layout
+    this.#placement = new Placement(/** @type {any} */ (options), nameRules)
     this.#server = server
     this.#log = log
-    this.#arrange = arrangement(/** @type {any} */ (options))
     this.#stored = new Stored(server, source => this.#tableOf(source))
     this.#running = new RunningInserts(server, options.table)
     this.#probe = new Probe(server)
@@ -84,14 +79,14 @@ class ClickhouseSink {
 
   /** @param {Batch[]} batches */
   async prepare (batches) {
-    if (this.#hasRecords && batches.every(batch => batch.rows === 0 || this.#plans.has(shapeOf(batch)))) return
+    if (this.#hasRecords && this.#placement.covers(batches)) return
     await this.#attempt(() => this.#placesOf(batches))
   }
 
   async committed () {
     return this.#attempt(() => this.#turns.alone(async () => {
       await this.#running.end()
-      return committedRanges(await this.#stored.read(row => this.#owns(row)))
+      return committedRanges(await this.#stored.read(row => this.#placement.owns(row)))
     }))
   }
 
@@ -120,7 +115,7 @@ class ClickhouseSink {
 
   /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {AbortSignal} [signal] */
   async #store (batches, places, signal) {
-    const names = new Map(batches.flatMap(batch => batch.identity ? [[batch, { ...batch.identity, table: this.#names.inRecords(batch.identity.source) }]] : []))
+    const names = new Map(batches.flatMap(batch => batch.identity ? [[batch, { ...batch.identity, table: this.#placement.names.inRecords(batch.identity.source) }]] : []))
     const keys = Array.from(names.values(), name => JSON.stringify(name))
     for (let busy; (busy = this.#turns.busyWith(keys) ?? this.#unsettled([...names.values()]));) {
       await busy
@@ -206,30 +201,14 @@ class ClickhouseSink {
     this.#stored.add(batches.flatMap(batch => names.get(batch) ?? []))
   }
 
-  /** Where each batch with rows goes, arranged for it. @param {Batch[]} batches */
-  async #placesOf (batches) {
-    /** @type {Map<Batch, Place>} */
-    const places = new Map()
-    for (const batch of batches) {
-      const arranged = this.#arrange(batch)
-      if (arranged.rows > 0) places.set(batch, { arranged, plan: await this.#planOf(shapeOf(batch), arranged) })
-    }
-    return places
-  }
-
-  /** @param {string} shape @param {Batch} batch  arranged */
-  async #planOf (shape, batch) {
-    let plan = this.#plans.get(shape)
-    if (!plan) {
-      const { layout } = this.#options
-      const dialect = await this.#server.dialect()
-      const wanted = wideColumns(batch, dialect, !this.#names.perSource, layout === 'document' ? MEASUREMENTS : undefined)
-      plan = await prepareTable(this.#server, this.#names.of(batch.source), wanted, layout)
-      if (this.#plans.size >= MAX_SHAPES) this.#plans.clear()
-      this.#plans.set(shape, plan)
+  /** @param {Batch[]} batches */
+  #placesOf (batches) {
+    return this.#placement.of(batches, async (name, arranged) => {
+      const wanted = columnsOf(arranged, await this.#server.dialect(), !this.#placement.names.perSource, this.#layout)
+      const plan = await prepareTable(this.#server, name, wanted, this.#layout)
       this.#doubt(plan)
-    }
-    return plan
+      return plan
+    })
   }
 
   /** @param {Plan} plan */
@@ -242,15 +221,10 @@ class ClickhouseSink {
   /** @param {string} source */
   #tableOf (source) {
     try {
-      return this.#names.of(source)
+      return this.#placement.names.of(source)
     } catch {
       return null
     }
-  }
-
-  /** @param {{source: string, table: string}} row */
-  #owns ({ source, table }) {
-    return this.#names.inRecords(source) === table
   }
 
   /**
@@ -271,7 +245,7 @@ class ClickhouseSink {
 
   /** They may have been dropped or changed. */
   #forgetTables () {
-    this.#plans.clear()
+    this.#placement.forget()
     this.#stored.forget()
     this.#hasRecords = false
   }

@@ -1,6 +1,7 @@
-import { identifier, literal } from './quote.js'
+import { completeTable } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { EPOCH_COLUMN, identityColumns, SEQ_COLUMN } from './dialect.js'
+import { identifier, literal } from './quote.js'
 
 /**
  * @typedef {import('./connection.js').ClickhouseServer} ClickhouseServer
@@ -26,11 +27,8 @@ import { EPOCH_COLUMN, identityColumns, SEQ_COLUMN } from './dialect.js'
  */
 const ALREADY_THERE = [15, 44, 57]
 
-/** How often to look again at a table that others change as well. */
-const ATTEMPTS = 10
-
 /**
- * Finds the place for rows with these columns, making what is missing.
+ * Finds the place for rows with these columns, creating what is missing.
  * @param {ClickhouseServer} server
  * @param {string} name
  * @param {WideColumn[]} wanted
@@ -40,21 +38,19 @@ const ATTEMPTS = 10
  */
 export async function prepareTable (server, name, wanted, layout) {
   const dialect = await server.dialect()
-  const all = [...wanted, ...identityColumns]
-  for (let attempt = 1; ; attempt++) {
-    const found = await readTable(server, name)
-    if (found.engine !== '' && !found.engine.endsWith('MergeTree')) {
-      throw misfit(name, `its engine ${found.engine} does not keep an insert as a whole`, 'Use a table of the engine MergeTree, or name the source or the table differently.')
-    }
-    const { columns, missing } = fitTable(name, all, found.columns, dialect)
-    if (found.engine !== '' && missing.length === 0) return planOf(name, columns, found)
-    try {
-      await server.command(found.engine === '' ? creation(name, missing, layout, dialect) : addition(name, missing, layout, dialect))
-    } catch (error) {
-      const { number } = /** @type {{number?: number}} */ (/** @type {Error} */ (error).cause ?? {})
-      if (attempt === ATTEMPTS || !ALREADY_THERE.includes(number ?? 0)) throw error
-    }
-  }
+  const { columns, found } = await completeTable(
+    async () => {
+      const table = await readTable(server, name)
+      if (table.engine !== '' && !table.engine.endsWith('MergeTree')) {
+        throw misfit(name, `its engine ${table.engine} does not keep an insert as a whole`,
+          'Use a table of the engine MergeTree, or name the source or the table differently.')
+      }
+      return { found: table, exists: table.engine !== '', ...fitTable(name, [...wanted, ...identityColumns], table.columns, dialect) }
+    },
+    ({ exists, missing }) => server.command((exists ? addition : creation)(name, missing, layout, dialect)),
+    ({ cause }) => ALREADY_THERE.includes(cause?.number)
+  )
+  return planOf(name, columns, found)
 }
 
 /** @param {ClickhouseServer} server @param {string} name @returns {Promise<Found>} */
