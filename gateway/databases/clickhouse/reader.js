@@ -34,7 +34,8 @@ function readable (table, server) {
       const asking = { signal }
       try {
         return await work({
-          columns: async () => (await server.query(READ_COLUMNS + literal(table), asking)).map(([name, type]) => ({ name, kind: plainType(type) })),
+          columns: async () =>
+            (await server.query(READ_COLUMNS + literal(table), asking)).map(([name, type]) => ({ name, kind: plainType(type) })),
           all: ({ sql }) => server.query(sql, asking),
           rows: ({ sql }) => server.stream(sql, asking)
         })

@@ -46,9 +46,8 @@ export async function open (options, { server, log }) {
 
 /**
  * An insert of one block into a table without partitions is stored as a whole or not at all, and its rows tell which batches they are. So
- * the sink asks the table
- * what it holds and leaves that out: when it meets an epoch for the first time, and after an insert whose outcome it does not know, once
- * that insert has ended.
+ * the sink asks the table what it holds and leaves that out: when it meets an epoch for the first time, and after an insert whose outcome
+ * it does not know, once that insert has ended.
  * @implements {Sink}
  */
 class ClickhouseSink {
@@ -107,7 +106,8 @@ class ClickhouseSink {
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
     const firstHeld = new Map(heads.map(({ gateway, source, epoch, first }) => [JSON.stringify([gateway, source, epoch]), first]))
-    await this.#attempt(() => this.#stored.compact(({ gateway, source, epoch }) => firstHeld.get(JSON.stringify([gateway, source, epoch])) ?? Infinity))
+    await this.#attempt(() =>
+      this.#stored.compact(({ gateway, source, epoch }) => firstHeld.get(JSON.stringify([gateway, source, epoch])) ?? Infinity))
   }
 
   /** The connections are the server's. */
@@ -115,7 +115,8 @@ class ClickhouseSink {
 
   /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {AbortSignal} [signal] */
   async #store (batches, places, signal) {
-    const names = new Map(batches.flatMap(batch => batch.identity ? [[batch, { ...batch.identity, table: this.#placement.names.inRecords(batch.identity.source) }]] : []))
+    const names = new Map(batches.flatMap(batch =>
+      batch.identity ? [[batch, { ...batch.identity, table: this.#placement.names.inRecords(batch.identity.source) }]] : []))
     const keys = Array.from(names.values(), name => JSON.stringify(name))
     for (let busy; (busy = this.#turns.busyWith(keys) ?? this.#unsettled([...names.values()]));) {
       await busy
@@ -164,7 +165,8 @@ class ClickhouseSink {
       }
     }
     const markers = batches.flatMap(batch => places.has(batch) ? [] : names.get(batch) ?? [])
-    const results = await Promise.allSettled([this.#stored.record(markers), ...groups.map(group => this.#insert(group, places, names, signal))])
+    const inserts = groups.map(group => this.#insert(group, places, names, signal))
+    const results = await Promise.allSettled([this.#stored.record(markers), ...inserts])
     const failed = results.find(({ status }) => status === 'rejected')
     if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
   }
@@ -260,7 +262,8 @@ function isAnswer (error) {
 function missingValues (batch, { arranged, plan }) {
   const found = gaps(plan.columns, arranged)
   if (found.size === 0) return []
-  const error = (/** @type {string|undefined} */ column) => misfit(plan.table, `its column "${column}" takes no NULL, and the value is missing`, 'Make the column Nullable, or send a value.')
+  const error = (/** @type {string|undefined} */ column) =>
+    misfit(plan.table, `its column "${column}" takes no NULL, and the value is missing`, 'Make the column Nullable, or send a value.')
   // Of another layout, the rows are not those that were given.
   if (arranged !== batch) throw error([...found.values()][0])
   return Array.from(found, ([row, column]) => ({ batch, row, error: error(column) }))

@@ -81,8 +81,13 @@ function planOf (name, columns, { engine, engineFull }) {
     insertSql: `INSERT INTO ${identifier(name)} (${columns.map(column => identifier(column.name)).join(', ')}) FORMAT Native`,
     doubt: engine !== 'MergeTree'
       ? `its engine is ${engine}, not MergeTree`
-      : /^MergeTree\(.*,/.test(engineFull) || engineFull.includes('PARTITION BY') ? 'it has partitions, and a batch may be in several of them' : null
+      : hasPartitions(engineFull) ? 'it has partitions, and a batch may be in several of them' : null
   }
+}
+
+/** @param {string} engine  with its settings; old servers name the partitions' key among them */
+function hasPartitions (engine) {
+  return /^MergeTree\(.*,/.test(engine) || engine.includes('PARTITION BY')
 }
 
 /**
@@ -95,10 +100,12 @@ function creation (name, columns, layout, dialect) {
   const declarations = columns.map(column => declaration(column, layout, dialect))
   // It tells which parts of a large table hold batches that are not in the commit records yet.
   if (!dialect.plain) declarations.push(`INDEX sluice_batches (${EPOCH_COLUMN}, ${SEQ_COLUMN}) TYPE minmax`)
-  const order = columns.filter(column => isKey(column, layout) || column.origin === 'time').map(column => ({ column, rank: column.origin === 'time' ? 2 : column.origin === 'source' ? 0 : 1 }))
+  const order = columns.filter(column => isKey(column, layout) || column.origin === 'time')
+    .map(column => ({ column, rank: column.origin === 'time' ? 2 : column.origin === 'source' ? 0 : 1 }))
   const names = order.sort((a, b) => a.rank - b.rank).map(({ column }) => identifier(column.name))
   const settings = [dialect.durable, dialect.deduplicating].filter(setting => setting !== '').join(', ')
-  return `CREATE TABLE ${identifier(name)} (${declarations.join(', ')}) ENGINE = MergeTree ORDER BY (${names.join(', ')})${settings && ` SETTINGS ${settings}`}`
+  const engine = `MergeTree ORDER BY (${names.join(', ')})${settings && ` SETTINGS ${settings}`}`
+  return `CREATE TABLE ${identifier(name)} (${declarations.join(', ')}) ENGINE = ${engine}`
 }
 
 /**
@@ -128,7 +135,8 @@ function declaration (column, layout, dialect) {
  * @param {import('../../batch/layouts.js').Layout} layout
  */
 function isKey (column, layout) {
-  return !isIdentity(column) && (column.origin === 'source' || (layout === 'narrow' && column.origin === 'field' && column.name === 'sensor'))
+  return !isIdentity(column) &&
+    (column.origin === 'source' || (layout === 'narrow' && column.origin === 'field' && column.name === 'sensor'))
 }
 
 /** @param {WideColumn} column */

@@ -91,7 +91,10 @@ async function heldRanges (connection, records) {
   const queries = [...Map.groupBy(records, ({ stream }) => stream)].flatMap(([stream, group]) => {
     const select = `SELECT HEX(stream) AS stream, seq, last FROM ${TABLE} WHERE stream = X'${stream}'`
     const [first, last] = [Number(group[0].seq), Number(group[group.length - 1].seq)]
-    return [`(${select} AND seq <= ${first} ORDER BY seq DESC LIMIT 1)`, ...last > first ? [`(${select} AND seq > ${first} AND seq <= ${last})`] : []]
+    return [
+      `(${select} AND seq <= ${first} ORDER BY seq DESC LIMIT 1)`,
+      ...last > first ? [`(${select} AND seq > ${first} AND seq <= ${last})`] : []
+    ]
   })
   const [rows] = await connection.query(queries.join(' UNION ALL '))
   return /** @type {any} */ (rows)

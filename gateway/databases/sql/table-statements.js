@@ -32,8 +32,8 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  * @property {(kind: string) => boolean} isNanoseconds  whether such a column can hold nanoseconds since 1970
  * @property {(quoted: string, column: Column) => Timestamps|null} timestamps  of a column; null where that is not of a type of time
  * @property {(column: string, kind: string) => string} sensor  a quoted column of sensors' names or numbers, as text
- * @property {(column: string, kind: string) => string|null} number  the value of a quoted column, NULL where it is NaN or not a number; null
- *   of a column that never holds numbers
+ * @property {(column: string, kind: string) => string|null} number  the value of a quoted column, NULL where it is NaN or not a number;
+ *   null of a column that never holds numbers
  * @property {(numbers: string[]) => string} [firstOf]  the first of them that is not NULL; coalesce unless given
  * @property {(number: string) => string} double  as what is computed with
  * @property {string} [stddev]  its function for that of a sample; without it, all summaries are computed from the samples
@@ -120,7 +120,9 @@ export class TableStatements {
    * @param {Times} range
    */
   samples (sensors, range) {
-    const columns = this.isNarrow ? [this.#sensor, ...this.valueColumns.map(name => this.#cell(name))] : sensors.map(name => this.#cell(name))
+    const columns = this.isNarrow
+      ? [this.#sensor, ...this.valueColumns.map(name => this.#cell(name))]
+      : sensors.map(name => this.#cell(name))
     // Names of their own keep them apart where a driver returns rows as objects.
     const selected = [this.#exact, ...columns.map((column, i) => `${column} AS sluice_${i}`)]
     return this.#select(selected, add => {
