@@ -38,7 +38,8 @@ export function tableNames (template, rules) {
     of (source) {
       const name = checkName(fill(source), 'table', rules)
       if (rules.fold(name) === rules.fold(COMMITS_TABLE)) {
-        throw new SluiceError('SLUICE_SINK_IDENTIFIER', `Source "${source}" would be stored in the table "${name}", which holds the commit records.`, {
+        const problem = `Source "${source}" would be stored in the table "${name}", which holds the commit records.`
+        throw new SluiceError('SLUICE_SINK_IDENTIFIER', problem, {
           fix: 'Name the source or the table differently.'
         })
       }

@@ -4,8 +4,7 @@ import { SluiceError } from '../base/errors.js'
 const REFUSALS = ['SLUICE_SINK_TABLE_MISFIT', 'SLUICE_SINK_IDENTIFIER', 'SLUICE_SINK_ROWS']
 
 /**
- * Thrown by a write where the database says itself which rows it refuses; the writer makes dead letters of exactly these and writes again.
- * Of no use where the write leaves the rest to be told from those by trying.
+ * Thrown by a write where it is known which rows the database refuses; the writer makes dead letters of exactly these and writes again.
  */
 export class RefusedRows extends SluiceError {
   /**
@@ -14,7 +13,9 @@ export class RefusedRows extends SluiceError {
    */
   constructor (faults) {
     const [{ error }] = faults
-    super('SLUICE_SINK_ROWS', `${faults.length} ${faults.length === 1 ? 'row is' : 'rows are'} refused, the first one so: ${error instanceof Error ? error.message : error}`, { cause: error })
+    const rows = faults.length === 1 ? '1 row is' : `${faults.length} rows are`
+    const reason = error instanceof Error ? error.message : error
+    super('SLUICE_SINK_ROWS', `${rows} refused, the first one so: ${reason}`, { cause: error })
     this.faults = faults
   }
 }

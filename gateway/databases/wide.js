@@ -105,7 +105,11 @@ export function fitTable (table, wanted, existing, dialect) {
   }
   for (const column of existing) {
     if (column.required && !taken.has(dialect.fold(column.name))) {
-      throw misfit(table, `its column ${quote(column.name)} must have a value, and the batch brings none`, 'Give the column a default, or allow NULL in it.')
+      throw misfit(
+        table,
+        `its column ${quote(column.name)} must have a value, and the batch brings none`,
+        'Give the column a default, or allow NULL in it.'
+      )
     }
   }
   if (existing.length + missing.length > dialect.maxColumns) {
@@ -133,7 +137,9 @@ export function misfit (table, what, fix) {
 function checkColumn (table, { type, origin, tag }, found, dialect) {
   const name = quote(found.name)
   const what = origin === 'tag' ? `the tag "${tag}"` : origin === 'field' ? `a field of type ${type}` : `the ${origin}`
-  if (found.computed) throw misfit(table, `its column ${name} is computed by the database and cannot hold ${what}`, 'Rename the field, or drop the column.')
+  if (found.computed) {
+    throw misfit(table, `its column ${name} is computed by the database and cannot hold ${what}`, 'Rename the field, or drop the column.')
+  }
   if (dialect.accepts[type].includes(found.kind)) return
   throw misfit(table, `its column ${name} is of type ${found.shown ?? found.kind}, and ${what} needs ${dialect.columnTypes[type]}`,
     'Change the column\'s type, rename the field, or set another table.')

@@ -66,7 +66,10 @@ export class ClickhouseDatabase {
 
   /** Closed after the test. @param {object} [options]  of the sink and its server */
   openSink = async options => {
-    const sink = await open({ ...options }, { server: this.connect(options), log: { info () {}, warn: text => { this.warnings.push(text) }, error () {} } })
+    const sink = await open(
+      { ...options },
+      { server: this.connect(options), log: { info () {}, warn: text => { this.warnings.push(text) }, error () {} } }
+    )
     this.#opened.unshift(sink)
     return sink
   }
@@ -74,7 +77,10 @@ export class ClickhouseDatabase {
   /** An independent way in. @param {string} sql @param {Record<string, string>} [settings] */
   ask = async (sql, settings = {}) => {
     const { port, user, password, database } = this.login
-    const answer = await fetch(`http://127.0.0.1:${port}/?${new URLSearchParams({ user, password, database, ...settings })}`, { method: 'POST', body: sql })
+    const answer = await fetch(
+      `http://127.0.0.1:${port}/?${new URLSearchParams({ user, password, database, ...settings })}`,
+      { method: 'POST', body: sql }
+    )
     const text = await answer.text()
     if (!answer.ok) throw new Error(text)
     return text
@@ -82,9 +88,13 @@ export class ClickhouseDatabase {
 
   /** @param {string} sql @returns {Promise<Record<string, any>[]>} */
   select = async sql => {
-    const text = await this.ask(`${sql} FORMAT JSONCompact`, { output_format_json_quote_64bit_integers: '1', output_format_json_quote_denormals: '1' })
+    const text = await this.ask(
+      `${sql} FORMAT JSONCompact`,
+      { output_format_json_quote_64bit_integers: '1', output_format_json_quote_denormals: '1' }
+    )
     const { meta, data } = JSON.parse(text)
-    return data.map((/** @type {any[]} */ values) => Object.fromEntries(values.map((value, i) => [meta[i].name, plain(value, meta[i].type)])))
+    return data.map((/** @type {any[]} */ values) =>
+      Object.fromEntries(values.map((value, i) => [meta[i].name, plain(value, meta[i].type)])))
   }
 
   /**
@@ -99,14 +109,17 @@ export class ClickhouseDatabase {
     const hasTime = names.includes('time')
     const time = this.#age === 'old' ? 'time_ns' : 'toUnixTimestamp64Nano(time)'
     const values = shown.map(name => BYTES.includes(name) ? `hex(${identifier(name)}) AS ${identifier(name)}` : identifier(name))
-    const found = await this.select(`SELECT ${[...hasTime ? [`${time} AS time_ns`] : [], ...values].join(', ')} FROM ${identifier(table)}${hasTime ? ' ORDER BY time_ns' : ''}`)
+    const selected = [...hasTime ? [`${time} AS time_ns`] : [], ...values].join(', ')
+    const found = await this.select(`SELECT ${selected} FROM ${identifier(table)}${hasTime ? ' ORDER BY time_ns' : ''}`)
     return found.map(({ time_ns: ns, ...row }) => {
       for (const name of BYTES) if (typeof row[name] === 'string') row[name] = `0x${row[name].toLowerCase()}`
       return { ...hasTime && { time: BigInt(ns) }, ...row }
     })
   }
 
-  tables = async () => (await this.select('SELECT name FROM system.tables WHERE database = \'sluice\' AND name != \'sluice_commits\'')).map(({ name }) => String(name))
+  tables = async () => (await this.select(
+    'SELECT name FROM system.tables WHERE database = \'sluice\' AND name != \'sluice_commits\''
+  )).map(({ name }) => String(name))
 
   /** The contracts that every sink meets. */
   contracts () {
@@ -141,7 +154,11 @@ export class ClickhouseDatabase {
       },
       server: { stop: () => this.server.stop(), start: () => this.server.start() },
       wrong: [
-        { what: 'a wrong password', options: { password: 'password of nobody' }, tells: /(Authentication failed|Wrong password).*Check user and password/ },
+        {
+          what: 'a wrong password',
+          options: { password: 'password of nobody' },
+          tells: /(Authentication failed|Wrong password).*Check user and password/
+        },
         { what: 'a database that is missing', options: { database: 'nowhere' }, tells: /"nowhere".*Create the database/ },
         { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ }
       ]
@@ -157,6 +174,8 @@ function plain (value, type) {
     const number = typeof value === 'string' ? Number(value.replace('inf', 'Infinity')) : value
     return type.includes('Float32') ? Math.fround(number) : number
   }
-  if (/Int\d/.test(type) && typeof value === 'string') return BigInt.asIntN(53, BigInt(value)) === BigInt(value) ? Number(value) : BigInt(value)
+  if (/Int\d/.test(type) && typeof value === 'string') {
+    return BigInt.asIntN(53, BigInt(value)) === BigInt(value) ? Number(value) : BigInt(value)
+  }
   return value
 }

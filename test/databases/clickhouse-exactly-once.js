@@ -11,7 +11,8 @@ export function exactlyOnceTests (database) {
   const forces = async () => (await rows('press')).map(({ force }) => force)
 
   /** A table whose inserts take a second. */
-  const makeSlowTable = () => ask('CREATE TABLE press (force Float64, pause UInt8 MATERIALIZED sleep(1)) ENGINE = MergeTree ORDER BY tuple()')
+  const makeSlowTable = () =>
+    ask('CREATE TABLE press (force Float64, pause UInt8 MATERIALIZED sleep(1)) ENGINE = MergeTree ORDER BY tuple()')
 
   it('stores a write as one part, whatever the number of its rows', async () => {
     const sink = await openSink()
@@ -19,7 +20,10 @@ export function exactlyOnceTests (database) {
     await sink.prepare(batches)
     await ask('SYSTEM STOP MERGES press').catch(() => ask('SYSTEM STOP MERGES'))
     await sink.write(batches)
-    expect(await select('SELECT rows, active FROM system.parts WHERE database = \'sluice\' AND table = \'press\'')).to.deep.equal([{ rows: 300_000, active: 1 }])
+    expect(await select('SELECT rows, active FROM system.parts WHERE database = \'sluice\' AND table = \'press\'')).to.deep.equal([{
+      rows: 300_000,
+      active: 1
+    }])
     await ask('SYSTEM START MERGES press').catch(() => ask('SYSTEM START MERGES'))
   })
 
@@ -99,7 +103,10 @@ export function exactlyOnceTests (database) {
   it('stores the others of a write of which one is refused only when it is sent again', async () => {
     await ask('CREATE TABLE oven (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
     const sink = await openSink()
-    const [good, bad] = [batchOf([1], { identity: identity(0) }), batchOf([2, -1], { source: 'oven', identity: { ...EPOCH, source: 'oven', seq: 0 } })]
+    const [good, bad] = [
+      batchOf([1], { identity: identity(0) }),
+      batchOf([2, -1], { source: 'oven', identity: { ...EPOCH, source: 'oven', seq: 0 } })
+    ]
     await sink.prepare([good, bad])
     const error = await failureOf(() => sink.write([good, bad]))
     expect(isTransient(error), error.message).to.equal(false)
@@ -119,7 +126,7 @@ export function exactlyOnceTests (database) {
     expect(await database.tables()).to.deep.equal(['press'])
   })
 
-  it('stores at least once, and says so, in a table with partitions; and nothing in an engine that does not keep an insert as a whole', async () => {
+  it('stores at least once, and says so, in a table with partitions, and refuses an engine that does not keep inserts whole', async () => {
     await ask('CREATE TABLE press (force Float64, day Date DEFAULT toDate(1)) ENGINE = MergeTree PARTITION BY day ORDER BY tuple()')
     await ask('CREATE TABLE oven (force Float64) ENGINE = Memory')
     const sink = await openSink()

@@ -15,11 +15,19 @@ describe('ClickHouse sink on an old server', () => {
     const time = [-1n, 999_999_999n, T0, 1_700_000_000_999_999_999n, 5_000_000_000_000_000_000n]
     await sink.write([batchOf([1, 2, 3, 4, 5], { time: BigInt64Array.from(time) })])
     const rows = await select('SELECT toUInt32(time) AS second, time_ns FROM press ORDER BY time_ns')
-    expect(rows.map(({ second, time_ns: ns }) => [second, BigInt(ns)])).to.deep.equal([[0, -1n], [0, 999_999_999n], [1_700_000_000, T0], [1_700_000_000, time[3]], [4_294_967_295, time[4]]])
+    expect(rows.map(({ second, time_ns: ns }) => [second, BigInt(ns)])).to.deep.equal([
+      [0, -1n],
+      [0, 999_999_999n],
+      [1_700_000_000, T0],
+      [1_700_000_000, time[3]],
+      [4_294_967_295, time[4]]
+    ])
   })
 
   it('says what it is', async () => {
-    expect(await database.connect().test()).to.match(/^ClickHouse 18\.16\.\d+, database "sluice", logged in as "sluice"\. It is an old server/)
+    expect(await database.connect().test()).to.match(
+      /^ClickHouse 18\.16\.\d+, database "sluice", logged in as "sluice"\. It is an old server/
+    )
   })
 
   it('sends what is compressed, with gzip in place of zstd', async () => {

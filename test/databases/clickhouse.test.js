@@ -11,8 +11,11 @@ describe('ClickHouse sink', () => {
   exactlyOnceTests(database)
 
   it('makes tables that are sorted for reading and survive a loss of power', async () => {
-    const engine = async (/** @type {string} */ table) => (await select(`SELECT engine_full FROM system.tables WHERE database = 'sluice' AND name = '${table}'`))[0].engine_full
-    for (const layout of ['wide', 'narrow', 'document']) await (await openSink({ layout, table: `${layout} {source}` })).prepare([batchOf([1])])
+    const engine = async (/** @type {string} */ table) =>
+      (await select(`SELECT engine_full FROM system.tables WHERE database = 'sluice' AND name = '${table}'`))[0].engine_full
+    for (const layout of ['wide', 'narrow', 'document']) {
+      await (await openSink({ layout, table: `${layout} {source}` })).prepare([batchOf([1])])
+    }
     for (const layout of ['wide', 'narrow']) await (await openSink({ layout, table: `all ${layout}` })).prepare([batchOf([1])])
     expect(await engine('wide press')).to.match(/^MergeTree ORDER BY \(time\) SETTINGS fsync_after_insert = 1, fsync_part_directory = 1/)
     expect(await engine('narrow press')).to.match(/ORDER BY \(sensor, time\)/)
@@ -20,8 +23,12 @@ describe('ClickHouse sink', () => {
     expect(await engine('all wide')).to.match(/ORDER BY \(source, time\)/)
     expect(await engine('all narrow')).to.match(/ORDER BY \(source, sensor, time\)/)
     expect(await engine('sluice_commits')).to.match(/fsync_after_insert = 1/)
-    expect(await select('SELECT name, type FROM system.columns WHERE database = \'sluice\' AND table = \'narrow press\' ORDER BY position')).to.deep.equal([
-      { name: 'time', type: 'DateTime64(9, \'UTC\')' }, { name: 'sensor', type: 'LowCardinality(String)' }, { name: 'value', type: 'Nullable(Float64)' },
+    expect(
+      await select('SELECT name, type FROM system.columns WHERE database = \'sluice\' AND table = \'narrow press\' ORDER BY position')
+    ).to.deep.equal([
+      { name: 'time', type: 'DateTime64(9, \'UTC\')' },
+      { name: 'sensor', type: 'LowCardinality(String)' },
+      { name: 'value', type: 'Nullable(Float64)' },
       { name: 'sluice_epoch', type: 'Int64' }, { name: 'sluice_seq', type: 'Int64' }
     ])
   })
@@ -29,17 +36,32 @@ describe('ClickHouse sink', () => {
   it('stores texts of few and of many kinds in a dictionary', async () => {
     for (const kinds of [1, 255, 256, 70_000]) {
       await ask('DROP TABLE IF EXISTS press')
-      await ask('CREATE TABLE press (time DateTime64(9), text LowCardinality(String), some LowCardinality(Nullable(String))) ENGINE = MergeTree ORDER BY time')
+      await ask('CREATE TABLE press (time DateTime64(9), text LowCardinality(String), some LowCardinality(Nullable(String))) ' +
+        'ENGINE = MergeTree ORDER BY time')
       const sink = await openSink()
       const texts = Array.from({ length: 70_000 }, (_, i) => `text ${i % kinds}`)
-      await sink.write([batchOf(texts.map(() => 0), { fields: [{ name: 'text', type: 'string' }, { name: 'some', type: 'string' }], columns: [texts, texts], validity: [null, Uint8Array.from(texts, (_, i) => i % 2)] })])
-      expect(await select('SELECT uniqExact(text) AS kinds, countIf(text = some) AS same, countIf(some IS NULL) AS missing FROM press')).to.deep.equal([{ kinds, same: 35_000, missing: 35_000 }])
+      await sink.write([batchOf(texts.map(() => 0), {
+        fields: [{ name: 'text', type: 'string' }, { name: 'some', type: 'string' }],
+        columns: [texts, texts],
+        validity: [null, Uint8Array.from(texts, (_, i) => i % 2)]
+      })])
+      expect(
+        await select('SELECT uniqExact(text) AS kinds, countIf(text = some) AS same, countIf(some IS NULL) AS missing FROM press')
+      ).to.deep.equal([{ kinds, same: 35_000, missing: 35_000 }])
     }
   })
 
   it('widens whole numbers and float32 into columns that hold them exactly', async () => {
-    await ask('CREATE TABLE press (a Int64, b Float64, c Float64, d Nullable(Int64), e LowCardinality(String), f UInt8) ENGINE = MergeTree ORDER BY tuple()')
-    await (await openSink()).write([rowOf({ a: ['int32', -2147483648], b: ['uint16', 65535], c: ['float32', 0.5], d: ['int16', -7], e: ['string', 'abc'], f: ['bool', 1] })])
+    await ask('CREATE TABLE press (a Int64, b Float64, c Float64, d Nullable(Int64), e LowCardinality(String), f UInt8) ' +
+      'ENGINE = MergeTree ORDER BY tuple()')
+    await (await openSink()).write([rowOf({
+      a: ['int32', -2147483648],
+      b: ['uint16', 65535],
+      c: ['float32', 0.5],
+      d: ['int16', -7],
+      e: ['string', 'abc'],
+      f: ['bool', 1]
+    })])
     expect(await select('SELECT a, b, c, d, e, f FROM press')).to.deep.equal([{ a: -2147483648, b: 65535, c: 0.5, d: -7, e: 'abc', f: 1 }])
   })
 
@@ -99,7 +121,8 @@ describe('ClickHouse sink', () => {
 
   it('writes on several connections at a time', async () => {
     const sink = await openSink({ connections: 3 })
-    await Promise.all(Array.from({ length: 30 }, (_, seq) => sink.write([batchOf([seq], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq } })])))
+    await Promise.all(Array.from({ length: 30 }, (_, seq) =>
+      sink.write([batchOf([seq], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq } })])))
     expect(await rows('press')).to.have.length(30)
   })
 })

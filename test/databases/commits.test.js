@@ -17,14 +17,17 @@ describe('Commit records', () => {
   })
 
   it('say the same after merging', () => {
-    fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 60 })), fc.integer({ min: 0, max: 60 }), fc.boolean(), (seqs, first, isHeld) => {
-      const rows = records(seqs.map(seq => [seq, seq]))
-      const merged = mergedRecords(rows, isHeld ? [{ ...EPOCH, first, last: 60 }] : [])
-      const within = (/** @type {{seq: number}} */ { seq }) => merged.some(range => range.seq <= seq && seq <= range.last)
-      const after = [...rows.filter(row => !within(row)), ...merged]
-      expect(committedRanges(after)).to.deep.equal(committedRanges(rows))
-      if (!isHeld && rows.length > 0) expect(after).to.have.length(committedRanges(rows)[0].ranges.length)
-      for (const { last } of merged) expect(!isHeld || last < first).to.equal(true)
-    }), { numRuns: 500 })
+    fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 60 })),
+      fc.integer({ min: 0, max: 60 }),
+      fc.boolean(),
+      (seqs, first, isHeld) => {
+        const rows = records(seqs.map(seq => [seq, seq]))
+        const merged = mergedRecords(rows, isHeld ? [{ ...EPOCH, first, last: 60 }] : [])
+        const within = (/** @type {{seq: number}} */ { seq }) => merged.some(range => range.seq <= seq && seq <= range.last)
+        const after = [...rows.filter(row => !within(row)), ...merged]
+        expect(committedRanges(after)).to.deep.equal(committedRanges(rows))
+        if (!isHeld && rows.length > 0) expect(after).to.have.length(committedRanges(rows)[0].ranges.length)
+        for (const { last } of merged) expect(!isHeld || last < first).to.equal(true)
+      }), { numRuns: 500 })
   })
 })

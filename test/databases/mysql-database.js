@@ -48,7 +48,13 @@ export class MysqlDatabase {
   }
 
   async reconnect () {
-    this.client = await mysql.createConnection({ ...this.login, supportBigNumbers: true, bigNumberStrings: true, dateStrings: true, jsonStrings: true })
+    this.client = await mysql.createConnection({
+      ...this.login,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      dateStrings: true,
+      jsonStrings: true
+    })
     this.client.on('error', () => {})
   }
 
@@ -57,15 +63,21 @@ export class MysqlDatabase {
 
   /** As the contract wants them. @param {string} table @returns {Promise<any[]>} */
   rows = async table => {
-    const [found, fields] = /** @type {[any[], any[]]} */ (await this.client.execute(`SELECT * FROM ${quote(table)} ORDER BY ${table === 'sluice_commits' ? 'seq' : 'time_ns'}`))
+    const order = table === 'sluice_commits' ? 'seq' : 'time_ns'
+    const [found, fields] = /** @type {[any[], any[]]} */ (await this.client.execute(`SELECT * FROM ${quote(table)} ORDER BY ${order}`))
     const wholeNumbers = new Set(fields.filter(({ columnType }) => WHOLE_NUMBERS.includes(columnType)).map(({ name }) => name))
-    return found.map(({ time: _time, time_ns: time, ...row }) => ({ ...time !== undefined && { time: BigInt(time) }, ...plain(row, wholeNumbers) }))
+    return found.map(({ time: _time, time_ns: time, ...row }) => ({
+      ...time !== undefined && { time: BigInt(time) },
+      ...plain(row, wholeNumbers)
+    }))
   }
 
   async #empty () {
     const { database } = this.server
     await this.reconnect()
-    for (const statement of [`DROP DATABASE IF EXISTS ${database}`, `CREATE DATABASE ${database}`, `USE ${database}`]) await this.client.query(statement)
+    for (const statement of [`DROP DATABASE IF EXISTS ${database}`, `CREATE DATABASE ${database}`, `USE ${database}`]) {
+      await this.client.query(statement)
+    }
   }
 
   async #close () {

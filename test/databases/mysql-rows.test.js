@@ -8,7 +8,9 @@ import { batchOf, rowOf, T0 } from './contract/batches.js'
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 
 /** Numbers where digits carry, and the ends of the range. */
-const EDGES = [0n, 10n ** 9n, 10n ** 18n, 2n ** 31n, 2n ** 32n, 4_294_967_296_000_000_000n].flatMap(near => [-1n, 0n, 1n].flatMap(by => [near + by, -near + by])).concat(2n ** 63n - 1n, -(2n ** 63n))
+const EDGES = [0n, 10n ** 9n, 10n ** 18n, 2n ** 31n, 2n ** 32n, 4_294_967_296_000_000_000n]
+  .flatMap(near => [-1n, 0n, 1n].flatMap(by => [near + by, -near + by]))
+  .concat(2n ** 63n - 1n, -(2n ** 63n))
 
 describe('MySQL rows', () => {
   it('writes whole numbers as BigInt does', () => {
@@ -32,12 +34,21 @@ describe('MySQL rows', () => {
 
   /** @param {import('../../gateway/batch/batch.js').Batch[]} batches */
   const encode = (...batches) => {
-    const columns = [time, ...batches[0].fields.map(({ name, type }, field) => ({ name, type, field, origin: /** @type {const} */ ('field'), kind: type }))]
+    const columns = [
+      time,
+      ...batches[0].fields.map(({ name, type }, field) => ({ name, type, field, origin: /** @type {const} */ ('field'), kind: type }))
+    ]
     return Array.from(encodedRows({ table: 'press', columns }, batches), bytes => Buffer.from(bytes))
   }
 
   it('escapes what separates, and nothing else', () => {
-    const row = rowOf({ text: ['string', 'a\tb\nc\\N"\'\r\0ü'], none: ['string', undefined], bytes: ['bytes', Uint8Array.of(0, 9, 255)], nan: ['float64', NaN], large: ['float64', 1e21] })
+    const row = rowOf({
+      text: ['string', 'a\tb\nc\\N"\'\r\0ü'],
+      none: ['string', undefined],
+      bytes: ['bytes', Uint8Array.of(0, 9, 255)],
+      nan: ['float64', NaN],
+      large: ['float64', 1e21]
+    })
     expect(Buffer.concat(encode(row)).toString()).to.equal(`${T0}\ta\\\tb\\\nc\\\\N"'\r\0ü\t\\N\t0009ff\t\\N\t1e+21\n`)
   })
 

@@ -13,11 +13,15 @@ describe('MySQL server', () => {
   const { openSink, query } = database
 
   it('says what is there when it is tested', async () => {
-    expect(await database.connect().test()).to.match(/^MariaDB 10\.\S+, database "plant", logged in as sluice@%\. LOAD DATA LOCAL is allowed: the fast way\.$/)
+    expect(await database.connect().test()).to.match(
+      /^MariaDB 10\.\S+, database "plant", logged in as sluice@%\. LOAD DATA LOCAL is allowed: the fast way\.$/
+    )
     await query('SET GLOBAL local_infile = 0')
     await query('SET GLOBAL innodb_flush_log_at_trx_commit = 2')
     try {
-      expect(await database.connect().test()).to.match(/does not allow LOAD DATA LOCAL.*local_infile=1.*can lose what has been committed: innodb_flush_log_at_trx_commit is 2/)
+      expect(await database.connect().test()).to.match(
+        /does not allow LOAD DATA LOCAL.*local_infile=1.*can lose what has been committed: innodb_flush_log_at_trx_commit is 2/
+      )
     } finally {
       await query('SET GLOBAL local_infile = 1')
       await query('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
@@ -80,7 +84,8 @@ describe('MySQL server', () => {
   })
 
   it('does not leave a transaction to a gateway that is no more', async () => {
-    const [[{ seconds }]] = await database.connect().use(async connection => /** @type {any} */ (connection.query('SELECT @@idle_transaction_timeout AS seconds')))
+    const [[{ seconds }]] = await database.connect()
+      .use(async connection => /** @type {any} */ (connection.query('SELECT @@idle_transaction_timeout AS seconds')))
     expect(seconds).to.equal(60)
   })
 
@@ -118,7 +123,11 @@ describe('MySQL server', () => {
 
   it('encrypts, and checks whom it talks to', async () => {
     const { ca } = database.server
-    for (const options of [{ tls: 'require' }, { tls: 'verify', ca }, { tls: 'verify', ca: await readFile(ca, 'utf8'), host: 'localhost' }]) {
+    for (const options of [
+      { tls: 'require' },
+      { tls: 'verify', ca },
+      { tls: 'verify', ca: await readFile(ca, 'utf8'), host: 'localhost' }
+    ]) {
       const server = database.connect(options)
       expect(await cipherOf(server)).to.match(/^TLS/)
       await (await open({}, { server })).write([batchOf([1])])
@@ -210,10 +219,12 @@ async function cipherOf (server) {
 async function keepsApart (login) {
   const server = connect(login)
   const sink = await open({}, { server })
-  const batches = ['press', 'Press', 'PRESS'].map((source, i) => batchOf([i], { source, identity: { gateway: 'gw', source, epoch: '1', seq: 0 } }))
+  const batches = ['press', 'Press', 'PRESS'].map((source, i) =>
+    batchOf([i], { source, identity: { gateway: 'gw', source, epoch: '1', seq: 0 } }))
   expect(await sink.write(batches)).to.deep.equal({ duplicates: [] })
   const stored = await server.use(async connection => {
-    const [rows] = await connection.query('SELECT * FROM (SELECT `force`, 1 AS place FROM `press` UNION ALL SELECT `force`, 2 FROM `press~10` UNION ALL SELECT `force`, 3 FROM `press~1f`) AS all_of_them ORDER BY place')
+    const [rows] = await connection.query('SELECT * FROM (SELECT `force`, 1 AS place FROM `press` ' +
+      'UNION ALL SELECT `force`, 2 FROM `press~10` UNION ALL SELECT `force`, 3 FROM `press~1f`) AS all_of_them ORDER BY place')
     return /** @type {any} */ (rows)
   })
   expect(stored.map((/** @type {any} */ row) => row.force)).to.deep.equal([0, 1, 2])

@@ -23,7 +23,9 @@ describe('MySQL sink', () => {
     isTransient,
     execute: async (/** @type {string} */ sql) => { await database.client.query(sql) },
     rows,
-    tables: async () => (await query('SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> \'sluice_commits\'')).map(({ name }) => name),
+    tables: async () => (await query(
+      'SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME <> \'sluice_commits\''
+    )).map(({ name }) => name),
     drop: async (/** @type {string} */ table) => { await query(`DROP TABLE ${quote(table)}`) },
     guarantee: /** @type {const} */ ('transaction'),
     hasColumns: true,
@@ -93,7 +95,9 @@ describe('MySQL sink', () => {
   })
 
   it('loads from memory where the server allows it', async () => {
-    const counts = async () => Object.fromEntries((await query('SHOW GLOBAL STATUS WHERE Variable_name IN (\'Com_load\', \'Com_insert\')')).map(({ Variable_name: name, Value: value }) => [name, Number(value)]))
+    const counts = async () => Object.fromEntries((await query(
+      'SHOW GLOBAL STATUS WHERE Variable_name IN (\'Com_load\', \'Com_insert\')'
+    )).map(({ Variable_name: name, Value: value }) => [name, Number(value)]))
     const sink = await openSink()
     const write = async () => {
       const before = await counts()
@@ -131,7 +135,12 @@ describe('MySQL sink', () => {
     const times = [-(2n ** 63n), -1001n, -1n, 0n, 1_700_000_000_123_456_999n, 2n ** 63n - 1n]
     await (await openSink()).write([batchOf([1, 2, 3, 4, 5, 6], { time: BigInt64Array.from(times) })])
     expect((await query('SELECT time FROM press ORDER BY time_ns')).map(({ time }) => time)).to.deep.equal([
-      '1677-09-21 00:12:43.145224', '1969-12-31 23:59:59.999998', '1969-12-31 23:59:59.999999', '1970-01-01 00:00:00', '2023-11-14 22:13:20.123456', '2262-04-11 23:47:16.854775'
+      '1677-09-21 00:12:43.145224',
+      '1969-12-31 23:59:59.999998',
+      '1969-12-31 23:59:59.999999',
+      '1970-01-01 00:00:00',
+      '2023-11-14 22:13:20.123456',
+      '2262-04-11 23:47:16.854775'
     ])
   })
 
@@ -145,7 +154,9 @@ describe('MySQL sink', () => {
         await query('DELETE FROM press')
         await (await openSink()).write([batchOf([1, 2, 3], { time })])
         expect((await query('SELECT time, time_ns FROM press ORDER BY time')).map(row => Object.values(row))).to.deep.equal([
-          ['1969-12-31 23:59:59.999999', '-1'], ['2023-11-14 22:13:20.123456', '1700000000123456999'], ['2023-11-14 22:13:21', '1700000001000000000']
+          ['1969-12-31 23:59:59.999999', '-1'],
+          ['2023-11-14 22:13:20.123456', '1700000000123456999'],
+          ['2023-11-14 22:13:21', '1700000001000000000']
         ])
       }
     } finally {
@@ -155,7 +166,8 @@ describe('MySQL sink', () => {
   })
 
   it('keeps rows in the order of time, and of sensor where the table is narrow, by a key that SELECT * does not show', async () => {
-    const keyOf = async (/** @type {string} */ table) => (await query(`SHOW INDEX FROM ${table}`)).map(({ Key_name: key, Column_name: column }) => [key, column])
+    const keyOf = async (/** @type {string} */ table) =>
+      (await query(`SHOW INDEX FROM ${table}`)).map(({ Key_name: key, Column_name: column }) => [key, column])
     await (await openSink({ table: 'wide' })).write([batchOf([1, 1])])
     await (await openSink({ table: 'narrow', layout: 'narrow' })).write([batchOf([1, 1], { time: BigInt64Array.of(T0, T0) })])
     expect(await keyOf('wide')).to.deep.equal([['PRIMARY', 'time_ns'], ['PRIMARY', 'sluice_row']])
@@ -164,13 +176,23 @@ describe('MySQL sink', () => {
   })
 
   it('refuses what does not fit a column, a constraint or a trigger, and stores nothing of it', async () => {
-    await query(`CREATE TABLE press (id INT UNIQUE, name VARCHAR(3), small SMALLINT, doc JSON, latin VARCHAR(9) CHARACTER SET latin1, must INT NOT NULL DEFAULT 1,
-      part INT CHECK (part < 9), share DOUBLE AS (1 / part) PERSISTENT, year VARCHAR(9), since DATE AS (STR_TO_DATE(year, '%Y')) PERSISTENT, parent INT, KEY (parent), CONSTRAINT family FOREIGN KEY (parent) REFERENCES press (id))`)
-    await database.client.query('CREATE TRIGGER guard BEFORE INSERT ON press FOR EACH ROW BEGIN IF NEW.name = \'bad\' THEN SIGNAL SQLSTATE \'45000\' SET MESSAGE_TEXT = \'no bad ones\'; END IF; END')
+    await query(`CREATE TABLE press (id INT UNIQUE, name VARCHAR(3), small SMALLINT, doc JSON, latin VARCHAR(9) CHARACTER SET latin1,
+      must INT NOT NULL DEFAULT 1, part INT CHECK (part < 9), share DOUBLE AS (1 / part) PERSISTENT, year VARCHAR(9),
+      since DATE AS (STR_TO_DATE(year, '%Y')) PERSISTENT, parent INT, KEY (parent),
+      CONSTRAINT family FOREIGN KEY (parent) REFERENCES press (id))`)
+    await database.client.query(`CREATE TRIGGER guard BEFORE INSERT ON press FOR EACH ROW
+      BEGIN IF NEW.name = 'bad' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no bad ones'; END IF; END`)
     await query('INSERT INTO press (id) VALUES (7)')
     const bad = [
-      rowOf({ id: ['int32', 7] }), rowOf({ name: ['string', 'four'] }), rowOf({ latin: ['string', '🚀'] }), rowOf({ must: ['int32', undefined] }), rowOf({ part: ['int32', 9] }),
-      rowOf({ parent: ['int32', 8] }), rowOf({ name: ['string', 'bad'] }), rowOf({ part: ['int32', 0] }), rowOf({ year: ['string', 'none'] })
+      rowOf({ id: ['int32', 7] }),
+      rowOf({ name: ['string', 'four'] }),
+      rowOf({ latin: ['string', '🚀'] }),
+      rowOf({ must: ['int32', undefined] }),
+      rowOf({ part: ['int32', 9] }),
+      rowOf({ parent: ['int32', 8] }),
+      rowOf({ name: ['string', 'bad'] }),
+      rowOf({ part: ['int32', 0] }),
+      rowOf({ year: ['string', 'none'] })
     ]
     for (const allowed of [1, 0]) {
       await query(`SET GLOBAL local_infile = ${allowed}`)
@@ -199,7 +221,10 @@ describe('MySQL sink', () => {
       expect((await failureOf(() => sink.prepare([batchOf([1], { source: name })]))).code, name).to.equal('SLUICE_SINK_IDENTIFIER')
     }
     for (const [count, type] of /** @type {[number, 'bool'|'string'][]} */ ([[1100, 'bool'], [900, 'string']])) {
-      const error = await failureOf(() => sink.prepare([rowOf(Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, [type, type === 'bool' ? 1 : 'x'.repeat(40)]])))]))
+      const value = type === 'bool' ? 1 : 'x'.repeat(40)
+      const field = /** @type {[any, any]} */ ([type, value])
+      const fields = Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, field]))
+      const error = await failureOf(() => sink.prepare([rowOf(fields)]))
       expect(isTransient(error), error.message).to.equal(false)
     }
     await sink.write([rowOf({ db_row_id: ['int32', 1], SLUICE_ROW: ['int32', 2] })])
@@ -207,7 +232,10 @@ describe('MySQL sink', () => {
   })
 
   describe('layouts of the paper', () => {
-    const values = /** @type {import('../../gateway/batch/batch.js').Field[]} */ ([{ name: 'angle', type: 'uint16' }, { name: 'm1', type: 'int16' }])
+    const values = /** @type {import('../../gateway/batch/batch.js').Field[]} */ ([
+      { name: 'angle', type: 'uint16' },
+      { name: 'm1', type: 'int16' }
+    ])
     const batch = () => batchOf([0, 0, 0], {
       time: BigInt64Array.of(-1n, 1_700_000_000_000_000_005n, 1_700_000_000_999_999_999n),
       fields: values,
@@ -221,21 +249,33 @@ describe('MySQL sink', () => {
       expect(await sink.write([batch()])).to.deep.equal({ duplicates: [] })
       expect((await sink.write([batch()])).duplicates).to.have.length(1)
       expect((await query('SELECT * FROM press ORDER BY second, nanosecond, number')).map(row => Object.values(row))).to.deep.equal([
-        ['-1', 999_999_999, 0, 1], ['-1', 999_999_999, 1, -1], ['1700000000', 5, 0, 4095], ['1700000000', 5, 1, -2], ['1700000000', 999_999_999, 0, 7]
+        ['-1', 999_999_999, 0, 1],
+        ['-1', 999_999_999, 1, -1],
+        ['1700000000', 5, 0, 4095],
+        ['1700000000', 5, 1, -2],
+        ['1700000000', 999_999_999, 0, 7]
       ])
-      expect((await query('DESCRIBE press')).map(({ Field: name, Type: type }) => `${name} ${type.replace(/\(\d+\)/, '')}`)).to.deep.equal(['second bigint', 'nanosecond int', 'number smallint', 'measurement smallint'])
+      expect((await query('DESCRIBE press')).map(({ Field: name, Type: type }) => `${name} ${type.replace(/\(\d+\)/, '')}`)).to.deep.equal([
+        'second bigint',
+        'nanosecond int',
+        'number smallint',
+        'measurement smallint'
+      ])
       expect((await query('SHOW INDEX FROM press')).map(({ Column_name: column }) => column)).to.deep.equal(['second', 'nanosecond'])
     })
 
     it('refuses values that take more than 16 bits, and fields that are not whole numbers', async () => {
       const sink = await openSink({ layout: 'paper-individual' })
-      for (const bad of [rowOf({ angle: ['uint16', 40_000] }), batchOf([1])]) expect(isTransient(await failureOf(() => sink.write([bad])))).to.equal(false)
+      for (const bad of [rowOf({ angle: ['uint16', 40_000] }), batchOf([1])]) {
+        expect(isTransient(await failureOf(() => sink.write([bad])))).to.equal(false)
+      }
     })
 
     it('stores a document per second', async () => {
       await (await openSink({ layout: 'paper-bulk' })).write([batch()])
       expect((await query('SELECT * FROM press ORDER BY second')).map(row => Object.values(row))).to.deep.equal([
-        ['-1', 1, '{"measurements":[{"ns":999999999,"m":[1,-1]}]}'], ['1700000000', 2, '{"measurements":[{"ns":5,"m":[4095,-2]},{"ns":999999999,"m":[7,null]}]}']
+        ['-1', 1, '{"measurements":[{"ns":999999999,"m":[1,-1]}]}'],
+        ['1700000000', 2, '{"measurements":[{"ns":5,"m":[4095,-2]},{"ns":999999999,"m":[7,null]}]}']
       ])
       expect((await query('SHOW INDEX FROM press')).map(({ Column_name: column }) => column)).to.deep.equal(['second'])
     })
@@ -278,7 +318,11 @@ describe('MySQL sink', () => {
   it('waits while the disk is full, and goes on when there is room', async function () {
     const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=8m,uid=${execFileSync('id', ['-u', 'mysql']).toString().trim()}`, 'tmpfs', disk], { stdio: 'pipe' })
+      execFileSync(
+        'mount',
+        ['-t', 'tmpfs', '-o', `size=8m,uid=${execFileSync('id', ['-u', 'mysql']).toString().trim()}`, 'tmpfs', disk],
+        { stdio: 'pipe' }
+      )
     } catch {
       await rm(disk, { recursive: true })
       console.log('      skipped, a small disk: mounting a tmpfs needs root')

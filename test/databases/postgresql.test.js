@@ -65,7 +65,9 @@ describe('PostgreSQL sink', () => {
     isTransient,
     execute: async sql => { await client.query(sql) },
     rows,
-    tables: async () => (await client.query('SELECT tablename FROM pg_tables WHERE schemaname = \'public\' AND tablename <> \'sluice_commits\'')).rows.map(({ tablename }) => tablename),
+    tables: async () => (await client.query(
+      'SELECT tablename FROM pg_tables WHERE schemaname = \'public\' AND tablename <> \'sluice_commits\''
+    )).rows.map(({ tablename }) => tablename),
     drop: async table => { await client.query(`DROP TABLE ${pg.escapeIdentifier(table)}`) },
     guarantee: 'transaction',
     hasColumns: true,
@@ -91,7 +93,11 @@ describe('PostgreSQL sink', () => {
       }
     },
     wrong: [
-      { what: 'a wrong password', options: { password: 'password of nobody' }, tells: /password authentication failed.*Check user and password/ },
+      {
+        what: 'a wrong password',
+        options: { password: 'password of nobody' },
+        tells: /password authentication failed.*Check user and password/
+      },
       { what: 'a database that is missing', options: { database: 'nowhere' }, tells: /"nowhere".*Create the database/ },
       { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ }
     ]
@@ -101,7 +107,11 @@ describe('PostgreSQL sink', () => {
     const sink = await openSink()
     await sink.write([batchOf([1, 2, 3], { time: BigInt64Array.of(-1n, 1_700_000_000_123_456_999n, 0n) })])
     const { rows: stored } = await client.query('SELECT time::text FROM press ORDER BY time_ns')
-    expect(stored.map(({ time }) => time)).to.deep.equal(['1969-12-31 23:59:59.999999+00', '1970-01-01 00:00:00+00', '2023-11-14 22:13:20.123456+00'])
+    expect(stored.map(({ time }) => time)).to.deep.equal([
+      '1969-12-31 23:59:59.999999+00',
+      '1970-01-01 00:00:00+00',
+      '2023-11-14 22:13:20.123456+00'
+    ])
   })
 
   it('lets others write to a table that a long query keeps from being given a column', async () => {
@@ -144,17 +154,25 @@ describe('PostgreSQL sink', () => {
       const error = await failureOf(() => sink.prepare([batchOf([1])]))
       expect(error.message).to.match(/no TimescaleDB.*CREATE EXTENSION/)
       expect(isTransient(error)).to.equal(true)
-      expect(await client.query('SELECT 1 FROM pg_tables WHERE schemaname = \'public\' AND tablename = \'press\'')).to.have.property('rowCount', 0)
+      expect(await client.query('SELECT 1 FROM pg_tables WHERE schemaname = \'public\' AND tablename = \'press\'')).to.have.property(
+        'rowCount',
+        0
+      )
     })
 
     it('asks TimescaleDB for them once, when it creates a table (by a fake of its function)', async () => {
       await client.query(`CREATE TABLE asked (relation text, time_column text, chunk interval);
-        CREATE FUNCTION create_hypertable(relation regclass, time_column name, chunk_time_interval interval, create_default_indexes boolean) RETURNS void LANGUAGE sql
+        CREATE FUNCTION create_hypertable(relation regclass, time_column name, chunk_time_interval interval, create_default_indexes boolean)
+          RETURNS void LANGUAGE sql
         AS $$ INSERT INTO asked VALUES (relation::text, time_column, chunk_time_interval) $$`)
       const sink = await openSink({ hypertable: true, chunkHours: 36 })
       await sink.write([batchOf([1])])
       await sink.write([rowOf({ more: ['float64', 1] })])
-      expect((await client.query('SELECT relation, time_column, chunk::text FROM asked')).rows).to.deep.equal([{ relation: 'press', time_column: 'time', chunk: '36:00:00' }])
+      expect((await client.query('SELECT relation, time_column, chunk::text FROM asked')).rows).to.deep.equal([{
+        relation: 'press',
+        time_column: 'time',
+        chunk: '36:00:00'
+      }])
     })
   })
 
@@ -177,8 +195,20 @@ describe('PostgreSQL sink', () => {
   it('widens whole numbers and float32 into columns that hold them exactly', async () => {
     await client.query('CREATE TABLE press (a int8, b float8, c float8, d int8, e varchar(3))')
     const sink = await openSink()
-    await sink.write([rowOf({ a: ['int32', -2147483648], b: ['uint16', 65535], c: ['float32', 0.5], d: ['int64', -1n], e: ['string', 'abc'] })])
-    expect(plain((await client.query('SELECT a, b, c, d, e FROM press')).rows[0])).to.deep.equal({ a: -2147483648, b: 65535, c: 0.5, d: -1, e: 'abc' })
+    await sink.write([rowOf({
+      a: ['int32', -2147483648],
+      b: ['uint16', 65535],
+      c: ['float32', 0.5],
+      d: ['int64', -1n],
+      e: ['string', 'abc']
+    })])
+    expect(plain((await client.query('SELECT a, b, c, d, e FROM press')).rows[0])).to.deep.equal({
+      a: -2147483648,
+      b: 65535,
+      c: 0.5,
+      d: -1,
+      e: 'abc'
+    })
     const tooLong = await failureOf(() => sink.write([rowOf({ e: ['string', 'abcd'] })]))
     expect(tooLong.message).to.match(/too long.*column e/)
     expect(isTransient(tooLong)).to.equal(false)
@@ -190,7 +220,9 @@ describe('PostgreSQL sink', () => {
     for (const batch of [rowOf({ text: ['string', 'a\0b'] }), rowOf(wide)]) {
       expect(isTransient(await failureOf(() => sink.write([batch])))).to.equal(false)
     }
-    expect(isTransient(await failureOf(() => sink.write([rowOf(Object.fromEntries(Array.from({ length: 1700 }, (_, i) => [`f${i}`, ['bool', 1]])))])))).to.equal(false)
+    const field = /** @type {[any, any]} */ (['bool', 1])
+    const fields = Object.fromEntries(Array.from({ length: 1700 }, (_, i) => [`f${i}`, field]))
+    expect(isTransient(await failureOf(() => sink.write([rowOf(fields)])))).to.equal(false)
   })
 
   it('looks at a table again whose column has changed its type', async () => {
@@ -278,7 +310,11 @@ describe('PostgreSQL sink', () => {
   it('waits while the disk is full, and goes on when there is room', async function () {
     const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
     try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=2m,uid=${execFileSync('id', ['-u', 'postgres']).toString().trim()}`, 'tmpfs', disk], { stdio: 'pipe' })
+      execFileSync(
+        'mount',
+        ['-t', 'tmpfs', '-o', `size=2m,uid=${execFileSync('id', ['-u', 'postgres']).toString().trim()}`, 'tmpfs', disk],
+        { stdio: 'pipe' }
+      )
     } catch {
       await rm(disk, { recursive: true })
       console.log('      skipped, a small disk: mounting a tmpfs needs root')
@@ -288,7 +324,11 @@ describe('PostgreSQL sink', () => {
       await client.query(`CREATE TABLESPACE small LOCATION '${disk}'`)
       await client.query('CREATE TABLE press (force double precision, note text) TABLESPACE small')
       await client.query('CREATE TABLE filler (bytes bytea) TABLESPACE small')
-      for (let full = false; !full;) await client.query('INSERT INTO filler SELECT decode(repeat(\'00\', 1900), \'hex\') FROM generate_series(1, 50)').catch(() => { full = true })
+      for (let full = false; !full;) {
+        await client.query(
+          'INSERT INTO filler SELECT decode(repeat(\'00\', 1900), \'hex\') FROM generate_series(1, 50)'
+        ).catch(() => { full = true })
+      }
       const sink = await openSink()
       const batch = rowOf({ force: ['float64', 1], note: ['string', 'x'.repeat(20_000) + Math.random()] }, { identity: identityOf(0) })
       const many = Array.from({ length: 100 }, (_, seq) => batchOf(Array(500).fill(seq), { identity: identityOf(seq + 1) }))
@@ -309,7 +349,8 @@ describe('PostgreSQL sink', () => {
 
   it('writes on several connections at a time', async () => {
     const sink = await openSink({ connections: 3 })
-    const batches = Array.from({ length: 30 }, (_, seq) => batchOf([seq], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq } }))
+    const batches = Array.from({ length: 30 }, (_, seq) =>
+      batchOf([seq], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq } }))
     await Promise.all(batches.map(batch => sink.write([batch])))
     expect(await rows('press')).to.have.length(30)
   })
@@ -318,7 +359,11 @@ describe('PostgreSQL sink', () => {
     const secure = await startPostgresql({ tls: true })
     try {
       const elsewhere = { port: secure.port, password: secure.password }
-      for (const options of [{ tls: 'require' }, { tls: 'verify', ca: secure.certificate }, { tls: 'verify', ca: await readFile(secure.certificate, 'utf8') }]) {
+      for (const options of [
+        { tls: 'require' },
+        { tls: 'verify', ca: secure.certificate },
+        { tls: 'verify', ca: await readFile(secure.certificate, 'utf8') }
+      ]) {
         await (await openSink({ ...elsewhere, ...options })).write([batchOf([1])])
       }
       for (const [options, text] of /** @type {[object, RegExp][]} */ ([

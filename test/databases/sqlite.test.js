@@ -50,7 +50,8 @@ describe('SQLite sink', () => {
     const name = `"${table.replaceAll('"', '""')}"`
     const read = database.prepare(`SELECT * FROM ${name} ORDER BY ${table === 'sluice_commits' ? 'seq' : 'time'}`)
     read.setReadBigInts(true)
-    return read.all().map(row => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, column === 'time' ? value : plain(value)])))
+    return read.all()
+      .map(row => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, column === 'time' ? value : plain(value)])))
   })
 
   sinkContract({
@@ -58,7 +59,9 @@ describe('SQLite sink', () => {
     isTransient,
     execute: sql => withDatabase(database => database.exec(sql)),
     rows,
-    tables: () => withDatabase(database => database.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name <> \'sluice_commits\'').all().map(({ name }) => String(name))),
+    tables: () => withDatabase(database => database.prepare(
+      'SELECT name FROM sqlite_schema WHERE type = \'table\' AND name <> \'sluice_commits\''
+    ).all().map(({ name }) => String(name))),
     drop: async table => withDatabase(database => database.exec(`DROP TABLE "${table}"`)),
     guarantee: 'transaction',
     hasColumns: true,
@@ -117,7 +120,8 @@ describe('SQLite sink', () => {
   it('stores one copy of what two threads write at once', async () => {
     await (await openSink()).prepare([batchOf([0])])
     const workers = [0, 1].map(() => new Worker(new URL('./sqlite-rival.js', import.meta.url), { workerData: { file, batches: 150 } }))
-    const counts = await Promise.all(workers.map(async worker => (await once(worker, 'message'))[0])).finally(() => workers.map(worker => worker.terminate()))
+    const counts = await Promise.all(workers.map(async worker => (await once(worker, 'message'))[0]))
+      .finally(() => workers.map(worker => worker.terminate()))
     expect(counts[0] + counts[1]).to.equal(150)
     expect((await rows('press')).map((/** @type {any} */ { force }) => force)).to.have.members([...Array(150).keys()])
   })

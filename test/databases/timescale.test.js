@@ -38,9 +38,16 @@ describe('PostgreSQL sink on a real TimescaleDB', () => {
       const sink = await open({ hypertable: true, layout, chunkHours: 1, compressAfterHours: 24, table: layout }, { server: connected })
       const hour = 3_600_000_000_000n
       await sink.write([batchOf([1, 2, 3], { time: BigInt64Array.of(T0, T0 + hour, T0 + 2n * hour) })])
-      const { rows: made } = await client.query('SELECT num_chunks, compression_enabled FROM timescaledb_information.hypertables WHERE hypertable_name = $1', [layout])
-      expect(made.map(({ num_chunks: chunks, compression_enabled: isCompressed }) => [Number(chunks), isCompressed])).to.deep.equal([[3, true]])
-      const { rowCount } = await client.query('SELECT 1 FROM timescaledb_information.jobs WHERE proc_name IN (\'policy_compression\') AND hypertable_name = $1', [layout])
+      const { rows: made } = await client.query(
+        'SELECT num_chunks, compression_enabled FROM timescaledb_information.hypertables WHERE hypertable_name = $1',
+        [layout]
+      )
+      expect(made.map(({ num_chunks: chunks, compression_enabled: isCompressed }) => [Number(chunks), isCompressed]))
+        .to.deep.equal([[3, true]])
+      const { rowCount } = await client.query(
+        'SELECT 1 FROM timescaledb_information.jobs WHERE proc_name IN (\'policy_compression\') AND hypertable_name = $1',
+        [layout]
+      )
       expect(rowCount).to.equal(1)
       await client.query('SELECT compress_chunk(c, if_not_compressed => true) FROM show_chunks($1::regclass) c', [layout])
       await sink.write([batchOf([4]), rowOf({ more: ['float64', 5] })])

@@ -3,7 +3,8 @@ import { expect } from 'chai'
 import { withDefaults } from '../../gateway/base/defaults.js'
 import { open } from '../../gateway/databases/clickhouse/reader.js'
 import { schema } from '../../gateway/databases/clickhouse/reader.schema.js'
-import { ReadTable } from '../../gateway/databases/clickhouse/reader-sql.js'
+import { plainType, readDialect } from '../../gateway/databases/clickhouse/dialect.js'
+import { TableStatements } from '../../gateway/databases/sql/table-statements.js'
 import { ClickhouseDatabase } from '../databases/clickhouse-database.js'
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
@@ -27,7 +28,8 @@ function readerTests (age) {
     await sink.write(batches)
   }
 
-  const openReader = (/** @type {object} */ options = {}) => open({ table: 'press', ...options }, { server: database.connect({ connections: 2 }) })
+  const openReader = (/** @type {object} */ options = {}) =>
+    open({ table: 'press', ...options }, { server: database.connect({ connections: 2 }) })
 
   const samples = async (/** @type {object} */ options, sensor = 'force') => {
     const found = []
@@ -65,7 +67,13 @@ function readerTests (age) {
     await store({}, batchOf([Infinity, -Infinity, NaN, 1]))
     expect(await values({})).to.deep.equal([Infinity, -Infinity, NaN, 1])
     const reader = await openReader()
-    expect(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'min', 'max'] })).to.deep.equal([{ time: ALL.from, sensor: 'force', count: 3, min: -Infinity, max: Infinity }])
+    expect(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'min', 'max'] })).to.deep.equal([{
+      time: ALL.from,
+      sensor: 'force',
+      count: 3,
+      min: -Infinity,
+      max: Infinity
+    }])
     expect(await reader.edge({ sensor: 'force', ...ALL, above: Infinity })).to.equal(null)
     expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0 + 1n)
   })
@@ -76,13 +84,22 @@ function readerTests (age) {
   })
 
   it('reads tables and views that others have made', async () => {
-    await ask('CREATE TABLE press (at DateTime(\'Europe/Berlin\'), sensor_id Int32, reading Float32) ENGINE = MergeTree ORDER BY (sensor_id, at)')
+    await ask(
+      'CREATE TABLE press (at DateTime(\'Europe/Berlin\'), sensor_id Int32, reading Float32) ENGINE = MergeTree ORDER BY (sensor_id, at)'
+    )
     await ask('INSERT INTO press VALUES (1700000000, 17, 0.1), (1700000001, 17, 2.5), (1700000002, 18, 1)')
-    await ask('CREATE VIEW last AS SELECT toInt64(toUnixTimestamp(at)) * 1000000000 AS at, toString(sensor_id) AS sensor_id, toDecimal32(reading, 1) AS reading FROM press')
+    await ask('CREATE VIEW last AS SELECT toInt64(toUnixTimestamp(at)) * 1000000000 AS at, toString(sensor_id) AS sensor_id, ' +
+      'toDecimal32(reading, 1) AS reading FROM press')
     const columns = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'sensor_id', valueColumn: 'reading' }
     const second = 1_700_000_000_000_000_000n
-    expect(await samples(columns, '17')).to.deep.equal([{ time: second, sensor: '17', value: Math.fround(0.1) }, { time: second + 1_000_000_000n, sensor: '17', value: 2.5 }])
-    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([{ time: second, sensor: '17', value: 0.1 }, { time: second + 1_000_000_000n, sensor: '17', value: 2.5 }])
+    expect(await samples(columns, '17')).to.deep.equal([
+      { time: second, sensor: '17', value: Math.fround(0.1) },
+      { time: second + 1_000_000_000n, sensor: '17', value: 2.5 }
+    ])
+    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([
+      { time: second, sensor: '17', value: 0.1 },
+      { time: second + 1_000_000_000n, sensor: '17', value: 2.5 }
+    ])
     const reader = await openReader(columns)
     expect(await reader.minimum({ sensor: '17', from: second, to: second + 1n })).to.equal(second)
     expect(await reader.minimum({ sensor: '17', from: second + 1n, to: second + 2n })).to.equal(null)
@@ -91,13 +108,22 @@ function readerTests (age) {
   if (age === 'modern') {
     for (const layout of ['wide', 'narrow']) {
       it(`finds a ${layout} range by the order of the table`, async () => {
-        await store({ layout }, batchOf(Array.from({ length: 100_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 100_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
+        await store({ layout }, batchOf(
+          Array.from({ length: 100_000 }, (_, i) => i),
+          { time: BigInt64Array.from({ length: 100_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }
+        ))
         const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
         const columns = await database.select('SELECT name, type FROM system.columns WHERE database = \'sluice\' AND table = \'press\'')
-        const table = new ReadTable(options, columns.map(({ name, type }) => [name, type]))
+        const table = new TableStatements(
+          options,
+          '`press`',
+          columns.map(({ name, type }) => ({ name, kind: plainType(type) })),
+          readDialect
+        )
         const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
-        for (const statement of [table.samples(['force'], range), table.summaries(['force'], range, ['mean']), table.edge({ ...range, above: 5 }), table.minimum(range)]) {
-          const plan = await ask(`EXPLAIN indexes = 1 ${statement}`)
+        const summaries = table.summaries(['force'], range, ['mean'], 1000)
+        for (const { sql } of [table.samples(['force'], range), summaries, table.edge({ ...range, above: 5 }), table.minimum(range)]) {
+          const plan = await ask(`EXPLAIN indexes = 1 ${sql}`)
           expect(plan).to.match(/Granules: 1\/12/)
         }
       })
@@ -106,30 +132,42 @@ function readerTests (age) {
     it('reads times of other precisions', async () => {
       await ask('CREATE TABLE press (time DateTime64(3, \'UTC\'), force Float64) ENGINE = MergeTree ORDER BY time')
       await ask('INSERT INTO press VALUES (\'2023-11-14 22:13:20.123\', 1), (\'1969-12-31 23:59:59.999\', 2)')
-      expect(await samples({})).to.deep.equal([{ time: -1_000_000n, sensor: 'force', value: 2 }, { time: 1_700_000_000_123_000_000n, sensor: 'force', value: 1 }])
+      expect(await samples({})).to.deep.equal([
+        { time: -1_000_000n, sensor: 'force', value: 2 },
+        { time: 1_700_000_000_123_000_000n, sensor: 'force', value: 1 }
+      ])
     })
   }
 
   it('leaves nothing running, read to the end or not, or told to end', async () => {
-    await store({}, batchOf(Array(20_000).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(20_000).fill('.'.repeat(600))] }))
+    await store(
+      {},
+      batchOf(Array(20_000).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(20_000).fill('.'.repeat(600))] })
+    )
     const reader = await openReader()
     for (let i = 0; i < 3; i++) {
       for await (const page of reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })) if (page.length > 0) break
     }
     await ask('CREATE VIEW slow AS SELECT toDateTime(1) AS time, toFloat64(number) AS force FROM system.numbers')
     const abort = new AbortController()
-    const waiting = failureOf(async () => (await openReader({ table: 'slow' })).summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
+    const waiting = failureOf(async () =>
+      (await openReader({ table: 'slow' })).summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
     setTimeout(() => abort.abort(new Error('closing')), 150)
     expect((await waiting).message).to.equal('closing')
     while (await running() > 0) await sleep(20)
   })
 
   it('says so when the server ends in the middle of a reading', async () => {
-    await store({}, batchOf(Array(20_000).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(20_000).fill('.'.repeat(2000))] }))
+    await store(
+      {},
+      batchOf(Array(20_000).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(20_000).fill('.'.repeat(2000))] })
+    )
     const reader = await openReader()
     const error = await failureOf(async () => {
       let read = 0
-      for await (const { length } of reader.samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) if ((read += length) === 2000) await database.server.kill()
+      for await (const { length } of reader.samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) {
+        if ((read += length) === 2000) await database.server.kill()
+      }
     })
     expect(error.code).to.be.oneOf(['SLUICE_SINK_CONNECT', 'SLUICE_QUERY_CLICKHOUSE'])
     await database.server.start()
@@ -138,7 +176,7 @@ function readerTests (age) {
 
   it('says what is missing: the table, a column, the server', async () => {
     const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/There is no table `press`\. Check table and database/)
+    expect(await tells({})).to.match(/The table `press` does not exist\. Check table and database/)
     await store({}, batchOf([1]))
     expect(await tells({ timeColumn: 'at' })).to.match(/no column `at`/)
     expect(await tells({ timeColumn: 'force' })).to.match(/`force`.*is of type Float64.*Set a time column of type DateTime64/)
@@ -146,7 +184,9 @@ function readerTests (age) {
     expect(await tells({ layout: 'narrow' })).to.match(/no column `sensor`/)
     expect(await tells({ layout: 'document' })).to.match(/no column `measurements`/)
     const nowhere = database.connect({ port: 1 })
-    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(/No connection.*ECONNREFUSED/)
+    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
+      /No connection.*ECONNREFUSED/
+    )
   })
 
   it('reads as a user who may only read', async () => {

@@ -98,7 +98,12 @@ function readerTests ({ layout, it, reading }) {
     it('is in the order of the sensors asked for, at one time', async () => {
       const reader = await reading(table([T0, T0 + 1n], { a: [1, 2], b: [3, 4], c: [5, 6] }))
       const read = await samples(reader, { sensors: ['c', 'a'], ...ALL })
-      expect(read.map(({ time, sensor, value }) => [time - T0, sensor, value])).to.deep.equal([[0n, 'c', 5], [0n, 'a', 1], [1n, 'c', 6], [1n, 'a', 2]])
+      expect(read.map(({ time, sensor, value }) => [time - T0, sensor, value])).to.deep.equal([
+        [0n, 'c', 5],
+        [0n, 'a', 1],
+        [1n, 'c', 6],
+        [1n, 'a', 2]
+      ])
     })
 
     it('leaves out what is missing, and sensors that do not exist', async () => {
@@ -107,7 +112,12 @@ function readerTests ({ layout, it, reading }) {
         table([T0 + 2n], { a: [5] })
       )
       const read = await samples(reader, { sensors: ['nowhere', 'a', 'b'], ...ALL })
-      expect(read.map(({ time, sensor, value }) => [time - T0, sensor, value])).to.deep.equal([[0n, 'b', 3], [1n, 'a', 2], [1n, 'b', 4], [2n, 'a', 5]])
+      expect(read.map(({ time, sensor, value }) => [time - T0, sensor, value])).to.deep.equal([
+        [0n, 'b', 3],
+        [1n, 'a', 2],
+        [1n, 'b', 4],
+        [2n, 'a', 5]
+      ])
       expect(await samples(reader, { sensors: ['nowhere'], ...ALL })).to.deep.equal([])
     })
 
@@ -172,7 +182,19 @@ function readerTests ({ layout, it, reading }) {
       const name = 'fo"r`ce\'; DROP TABLE press; --'
       const reader = await reading(table([T0], { [name]: [7], other: [8] }))
       expect(await samples(reader, { sensors: [name], ...ALL })).to.deep.equal([{ time: T0, sensor: name, value: 7 }])
-      for (const sensor of ['" FROM press; DROP TABLE press; --', '\' OR 1 = 1 --', '`', '*', '1', 'time', '', 'OTHER', 'other ', '$other', 'a\0b']) {
+      for (const sensor of [
+        '" FROM press; DROP TABLE press; --',
+        '\' OR 1 = 1 --',
+        '`',
+        '*',
+        '1',
+        'time',
+        '',
+        'OTHER',
+        'other ',
+        '$other',
+        'a\0b'
+      ]) {
         expect(await samples(reader, { sensors: [sensor], ...ALL }), sensor).to.deep.equal([])
         expect(await reader.summaries({ sensors: [sensor], ...ALL, statistics: ['count'] }), sensor).to.deep.equal([])
         expect(await reader.edge({ sensor, ...ALL, above: 0 }), sensor).to.equal(null)
@@ -180,7 +202,10 @@ function readerTests ({ layout, it, reading }) {
       }
       expect(await reader.minimum({ sensor: name, ...ALL })).to.equal(T0)
       expect(await reader.edge({ sensor: name, ...ALL, above: 6 })).to.equal(T0)
-      expect(await reader.summaries({ sensors: [name, 'other'], ...ALL, statistics: ['max'] })).to.deep.equal([{ time: ALL.from, sensor: name, max: 7 }, { time: ALL.from, sensor: 'other', max: 8 }])
+      expect(await reader.summaries({ sensors: [name, 'other'], ...ALL, statistics: ['max'] })).to.deep.equal([
+        { time: ALL.from, sensor: name, max: 7 },
+        { time: ALL.from, sensor: 'other', max: 8 }
+      ])
     })
 
     it('goes on after a reading that was left early', async () => {
@@ -208,7 +233,10 @@ function readerTests ({ layout, it, reading }) {
     it('give only what is asked for, and nothing of nothing', async () => {
       const reader = await reading(new Batch({ ...table([T0, T0 + 1n], { a: [1, 2], b: [3, 4] }), validity: [null, Uint8Array.of(0, 0)] }))
       close(await reader.summaries({ sensors: ['a', 'b'], ...ALL, statistics: ['mean'] }), [{ time: ALL.from, sensor: 'a', mean: 1.5 }])
-      close(await reader.summaries({ sensors: ['a', 'b'], from: T0 + 1n, to: T0 + 2n, statistics: ['max', 'count'] }), [{ time: T0 + 1n, sensor: 'a', count: 1, max: 2 }])
+      close(
+        await reader.summaries({ sensors: ['a', 'b'], from: T0 + 1n, to: T0 + 2n, statistics: ['max', 'count'] }),
+        [{ time: T0 + 1n, sensor: 'a', count: 1, max: 2 }]
+      )
       expect(await reader.summaries({ sensors: ['a'], from: 0n, to: T0, statistics: ['count'] })).to.deep.equal([])
       expect(await reader.summaries({ sensors: ['a'], from: 0n, to: T0, bucketNs: 3600n * S, statistics: ['count'] })).to.deep.equal([])
       expect(await reader.summaries({ sensors: [], ...ALL, statistics: ['count'] })).to.deep.equal([])
@@ -216,12 +244,18 @@ function readerTests ({ layout, it, reading }) {
 
     it('have no standard deviation of a single value', async () => {
       const reader = await reading(forces(T0, [7]))
-      close(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'stddev'] }), [{ time: ALL.from, sensor: 'force', count: 1 }])
+      close(
+        await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'stddev'] }),
+        [{ time: ALL.from, sensor: 'force', count: 1 }]
+      )
     })
 
     it('tell small differences between large values', async () => {
       const reader = await reading(forces(T0, [4, 7, 13, 16].map(value => 1e9 + value)))
-      close(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean', 'stddev'] }), [{ time: ALL.from, sensor: 'force', mean: 1e9 + 10, stddev: Math.sqrt(30) }])
+      close(
+        await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean', 'stddev'] }),
+        [{ time: ALL.from, sensor: 'force', mean: 1e9 + 10, stddev: Math.sqrt(30) }]
+      )
     })
 
     it('begin their buckets at multiples, before 1970 too', async () => {
@@ -237,8 +271,12 @@ function readerTests ({ layout, it, reading }) {
     it('cut the first and last bucket at the range', async () => {
       const hour = 3600n * S
       const start = T0 - T0 % hour
-      const reader = await reading(table([0n, 10n, hour - 1n, hour, hour + 5n].map(offset => start + offset), { a: [1, 2, 3, 4, 5], b: [10, 20, 30, 40, 50] }))
-      close(await reader.summaries({ sensors: ['b', 'a'], from: start + 10n, to: start + hour + 5n, bucketNs: hour, statistics: ['mean', 'stddev'] }), [
+      const reader = await reading(table(
+        [0n, 10n, hour - 1n, hour, hour + 5n].map(offset => start + offset),
+        { a: [1, 2, 3, 4, 5], b: [10, 20, 30, 40, 50] }
+      ))
+      const range = { from: start + 10n, to: start + hour + 5n }
+      close(await reader.summaries({ sensors: ['b', 'a'], ...range, bucketNs: hour, statistics: ['mean', 'stddev'] }), [
         { time: start, sensor: 'b', mean: 25, stddev: Math.sqrt(50) },
         { time: start, sensor: 'a', mean: 2.5, stddev: Math.sqrt(0.5) },
         { time: start + hour, sensor: 'b', mean: 40 },

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { withDefaults } from '../../gateway/base/defaults.js'
 import { isTransient, open as openSink } from '../../gateway/databases/mysql/sink.js'
-import { open } from '../../gateway/databases/mysql/reader.js'
-import { READ_COLUMNS, ReadTable } from '../../gateway/databases/mysql/reader-sql.js'
+import { readDialect } from '../../gateway/databases/mysql/dialect.js'
+import { open, READ_COLUMNS } from '../../gateway/databases/mysql/reader.js'
 import { schema } from '../../gateway/databases/mysql/reader.schema.js'
+import { TableStatements } from '../../gateway/databases/sql/table-statements.js'
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
 import { readerContract } from './contract.js'
@@ -25,7 +26,8 @@ describe('MySQL reader', () => {
     await sink.write(batches)
   }
 
-  const openReader = (/** @type {object} */ options = {}) => open({ table: 'press', ...options }, { server: database.connect({ connections: 2 }) })
+  const openReader = (/** @type {object} */ options = {}) =>
+    open({ table: 'press', ...options }, { server: database.connect({ connections: 2 }) })
 
   const samples = async (/** @type {object} */ options, sensor = 'force') => {
     const reader = await openReader(options)
@@ -37,10 +39,12 @@ describe('MySQL reader', () => {
   const values = async (/** @type {object} */ options, sensor = 'force') => (await samples(options, sensor)).map(({ value }) => value)
 
   /** More than the buffers between server and reader hold. */
-  const storeNotes = () => store({}, batchOf(Array(NOTES).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(NOTES).fill('.'.repeat(600))] }))
+  const storeNotes = () =>
+    store({}, batchOf(Array(NOTES).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(NOTES).fill('.'.repeat(600))] }))
 
   /** What the server does for connections other than the test's own. */
-  const running = async () => (await query('SELECT COMMAND AS command FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() AND USER = \'sluice\' AND COMMAND <> \'Sleep\'')).length
+  const running = async () => (await query(`SELECT COMMAND AS command FROM information_schema.PROCESSLIST
+    WHERE ID <> CONNECTION_ID() AND USER = 'sluice' AND COMMAND <> 'Sleep'`)).length
 
   /** @type {import('./contract.js').Harness} */
   const harness = {
@@ -87,11 +91,18 @@ describe('MySQL reader', () => {
 
   it('reads tables and views that others have made', async () => {
     await query('CREATE TABLE press (at DATETIME(6), sensor_id INT, reading FLOAT)')
-    await query('INSERT INTO press VALUES (\'2023-11-14 22:13:20.123456\', 17, 0.1), (\'1969-12-31 23:59:59.999999\', 17, 2.5), (UTC_TIMESTAMP(), 18, 1)')
+    await query(`INSERT INTO press VALUES
+      ('2023-11-14 22:13:20.123456', 17, 0.1), ('1969-12-31 23:59:59.999999', 17, 2.5), (UTC_TIMESTAMP(), 18, 1)`)
     await query('CREATE VIEW last AS SELECT at, CAST(sensor_id AS CHAR) AS sensor_id, CAST(reading AS DECIMAL(9, 1)) AS reading FROM press')
     const columns = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'sensor_id', valueColumn: 'reading' }
-    expect(await samples(columns, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: Math.fround(0.1) }])
-    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: 0.1 }])
+    expect(await samples(columns, '17')).to.deep.equal([
+      { time: -1000n, sensor: '17', value: 2.5 },
+      { time: 1_700_000_000_123_456_000n, sensor: '17', value: Math.fround(0.1) }
+    ])
+    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([
+      { time: -1000n, sensor: '17', value: 2.5 },
+      { time: 1_700_000_000_123_456_000n, sensor: '17', value: 0.1 }
+    ])
     const reader = await openReader(columns)
     expect(await reader.minimum({ sensor: '17', from: -1000n, to: -999n })).to.equal(-1000n)
     expect(await reader.minimum({ sensor: '17', from: -999n, to: 1_700_000_000_123_456_000n })).to.equal(null)
@@ -99,21 +110,26 @@ describe('MySQL reader', () => {
 
   it('tells sensors apart that MySQL compares as equal', async () => {
     await store({ layout: 'narrow' }, rowOf({ a: ['float64', 1], A: ['float64', 2], ä: ['float64', 3], 'a ': ['float64', 4] }))
-    for (const [sensor, value] of /** @type {[string, number][]} */ ([['a', 1], ['A', 2], ['ä', 3], ['a ', 4]])) expect(await values({ layout: 'narrow' }, sensor), sensor).to.deep.equal([value])
+    for (const [sensor, value] of /** @type {[string, number][]} */ ([['a', 1], ['A', 2], ['ä', 3], ['a ', 4]])) {
+      expect(await values({ layout: 'narrow' }, sensor), sensor).to.deep.equal([value])
+    }
     const summaries = await (await openReader({ layout: 'narrow' })).summaries({ sensors: ['a ', 'a'], ...ALL, statistics: ['max'] })
     expect(summaries.map(({ sensor, max }) => [sensor, max])).to.deep.equal([['a ', 4], ['a', 1]])
   })
 
   for (const layout of ['wide', 'narrow']) {
     it(`finds a ${layout} range by its key, in whatever it asks`, async () => {
-      await store({ layout }, batchOf(Array.from({ length: 20_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 20_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
+      await store({ layout }, batchOf(
+        Array.from({ length: 20_000 }, (_, i) => i),
+        { time: BigInt64Array.from({ length: 20_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }
+      ))
       await query('ANALYZE TABLE press')
       const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
-      const table = new ReadTable(options, await query(READ_COLUMNS, ['press']))
+      const table = new TableStatements(options, '`press`', await query(READ_COLUMNS, ['press']), readDialect)
       const range = { sensor: 'force', from: T0 + 10_000_000_000n, to: T0 + 10_100_000_000n }
       const statements = {
         samples: table.samples(['force'], range),
-        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev']),
+        summaries: table.summaries(['force'], { ...range, bucketNs: 1_000_000n }, ['count', 'mean', 'stddev'], 1000),
         first: table.edge({ ...range, above: 5 }),
         last: table.edge({ ...range, below: 5, last: true }),
         minimum: table.minimum(range)
@@ -172,7 +188,9 @@ describe('MySQL reader', () => {
     const reader = await openReader()
     const error = await failureOf(async () => {
       let read = 0
-      for await (const { length } of reader.samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) if ((read += length) === 2000) await database.server.kill()
+      for await (const { length } of reader.samples({ sensors: ['note'], ...ALL, pageRows: 1000 })) {
+        if ((read += length) === 2000) await database.server.kill()
+      }
     })
     expect(error.code).to.equal('SLUICE_QUERY_MYSQL')
     await database.server.start()
@@ -182,7 +200,7 @@ describe('MySQL reader', () => {
 
   it('says what is missing: the table, a column, the server', async () => {
     const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/There is no table `press`\. Check table and database/)
+    expect(await tells({})).to.match(/The table `press` does not exist\. Check table and database/)
     await store({}, batchOf([1]))
     expect(await tells({ timeColumn: 'at' })).to.match(/no column `at`/)
     expect(await tells({ timeColumn: 'force' })).to.match(/`force`.*is of type double.*Set a time column of type datetime/)
@@ -190,6 +208,8 @@ describe('MySQL reader', () => {
     expect(await tells({ layout: 'narrow' })).to.match(/no column `sensor`/)
     expect(await tells({ layout: 'document' })).to.match(/no column `measurements`/)
     const nowhere = database.connect({ port: 1 })
-    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(/No connection.*ECONNREFUSED/)
+    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
+      /No connection.*ECONNREFUSED/
+    )
   })
 })

@@ -75,11 +75,18 @@ describe('PostgreSQL reader', () => {
   })
 
   it('reads tables and views that others have made', async () => {
-    await client.query('CREATE TABLE press (at timestamptz, sensor_id int, reading real); INSERT INTO press VALUES (\'2023-11-14 22:13:20.123456Z\', 17, 0.1), (\'1969-12-31 23:59:59.999999Z\', 17, 2.5), (now(), 18, 1)')
+    await client.query(`CREATE TABLE press (at timestamptz, sensor_id int, reading real); INSERT INTO press VALUES
+      ('2023-11-14 22:13:20.123456Z', 17, 0.1), ('1969-12-31 23:59:59.999999Z', 17, 2.5), (now(), 18, 1)`)
     await client.query('CREATE VIEW last AS SELECT at AT TIME ZONE \'UTC\' AS at, sensor_id::bigint, reading::numeric FROM press')
     const columns = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'sensor_id', valueColumn: 'reading' }
-    expect(await samples(columns, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: Math.fround(0.1) }])
-    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([{ time: -1000n, sensor: '17', value: 2.5 }, { time: 1_700_000_000_123_456_000n, sensor: '17', value: 0.1 }])
+    expect(await samples(columns, '17')).to.deep.equal([
+      { time: -1000n, sensor: '17', value: 2.5 },
+      { time: 1_700_000_000_123_456_000n, sensor: '17', value: Math.fround(0.1) }
+    ])
+    expect(await samples({ ...columns, table: 'last' }, '17')).to.deep.equal([
+      { time: -1000n, sensor: '17', value: 2.5 },
+      { time: 1_700_000_000_123_456_000n, sensor: '17', value: 0.1 }
+    ])
     const reader = await openReader(columns)
     expect(await reader.minimum({ sensor: '17', from: -1000n, to: -999n })).to.equal(-1000n)
     expect(await reader.minimum({ sensor: '17', from: -999n, to: 1_700_000_000_123_456_000n })).to.equal(null)
@@ -89,14 +96,23 @@ describe('PostgreSQL reader', () => {
     await store({}, batchOf([NaN, 3, 1]))
     const reader = await openReader()
     expect(await values({})).to.deep.equal([NaN, 3, 1])
-    expect(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'mean', 'max'] })).to.deep.equal([{ time: ALL.from, sensor: 'force', count: 2, mean: 2, max: 3 }])
+    expect(await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['count', 'mean', 'max'] })).to.deep.equal([{
+      time: ALL.from,
+      sensor: 'force',
+      count: 2,
+      mean: 2,
+      max: 3
+    }])
     expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0 + 2n)
     expect(await reader.edge({ sensor: 'force', ...ALL, above: 0 })).to.equal(T0 + 1n)
   })
 
   for (const layout of ['wide', 'narrow']) {
     it(`finds a ${layout} range by its index, in whatever it asks`, async () => {
-      await store({ layout }, batchOf(Array.from({ length: 50_000 }, (_, i) => i), { time: BigInt64Array.from({ length: 50_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }))
+      await store({ layout }, batchOf(
+        Array.from({ length: 50_000 }, (_, i) => i),
+        { time: BigInt64Array.from({ length: 50_000 }, (_, i) => T0 + BigInt(i) * 1_000_000n) }
+      ))
       await client.query('ANALYZE press')
       const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout }))
       const name = '"public"."press"'
@@ -126,7 +142,9 @@ describe('PostgreSQL reader', () => {
     const abort = new AbortController()
     const reader = await openReader()
     const waiting = failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
-    const running = async () => Number((await client.query('SELECT count(*) FROM pg_stat_activity WHERE application_name = \'sluice\' AND state = \'active\'')).rows[0].count)
+    const running = async () => Number(
+      (await client.query('SELECT count(*) FROM pg_stat_activity WHERE application_name = \'sluice\' AND state = \'active\'')).rows[0].count
+    )
     while (await running() === 0) await sleep(10)
     abort.abort(new Error('closing'))
     expect((await waiting).message).to.equal('closing')
@@ -148,7 +166,8 @@ describe('PostgreSQL reader', () => {
   })
 
   it('ends before the intervals of a query fill the memory', async () => {
-    await client.query('CREATE TABLE press (time_ns int8 NOT NULL, force float8, speed float8); INSERT INTO press SELECT i, i, i FROM generate_series(1, 260000) AS i')
+    await client.query('CREATE TABLE press (time_ns int8 NOT NULL, force float8, speed float8); ' +
+      'INSERT INTO press SELECT i, i, i FROM generate_series(1, 260000) AS i')
     const reader = await openReader({ timeColumn: 'time_ns' })
     const range = { sensors: ['force', 'speed'], from: 0n, to: 1_000_000n, statistics: /** @type {any[]} */ (['mean']) }
     expect((await failureOf(() => reader.summaries({ ...range, bucketNs: 1n }))).message).to.match(/more than 500,000 intervals/)
@@ -201,7 +220,9 @@ describe('PostgreSQL reader', () => {
     expect(await tells({ layout: 'narrow' })).to.match(/no column "sensor"/)
     expect(await tells({ layout: 'document' })).to.match(/no column "measurements"/)
     const nowhere = connect({ port: 1 })
-    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(/No connection.*ECONNREFUSED/)
+    expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
+      /No connection.*ECONNREFUSED/
+    )
     await nowhere.close()
   })
 })

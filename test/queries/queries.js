@@ -62,7 +62,8 @@ export function queryContract ({ layouts, store, open }) {
             { time: DAY, sensor: 'a', min: 0, max: 2 }, { time: DAY + 2n * HOUR, sensor: 'a', min: 6, max: 8 }
           ])
           expect(await ask('out-of-range', { sensors: ['a'], ...range, upper: 8 })).to.deep.equal([])
-          expect((await ask('out-of-range', { sensors: ['b'], ...range, lower: 1, bucketHours: 24 })).map(({ time }) => time)).to.deep.equal([DAY])
+          const found = await ask('out-of-range', { sensors: ['b'], ...range, lower: 1, bucketHours: 24 })
+          expect(found.map(({ time }) => time)).to.deep.equal([DAY])
         })
 
         it('Q3: the standard deviation', async () => {
@@ -104,7 +105,8 @@ export function queryContract ({ layouts, store, open }) {
         beforeEach(() => stored(...machine))
 
         const strategies = ['individual', 'bulk', 'bulk-1']
-        const cycles = (/** @type {object} */ parameters) => Promise.all(strategies.map(strategy => ask('cycle', { sensors: channels, windowMinutes: 1, strategy, ...parameters })))
+        const cycles = (/** @type {object} */ parameters) =>
+          Promise.all(strategies.map(strategy => ask('cycle', { sensors: channels, windowMinutes: 1, strategy, ...parameters })))
         const seconds = (/** @type {bigint} */ time) => Number(time - t0) / 1e9
 
         for (const [at, start, end] of [[1.4, 4 / 3, 5 / 3], [2.2, 2, 7 / 3], [2.65, 7 / 3, 8 / 3]]) {
@@ -116,9 +118,13 @@ export function queryContract ({ layouts, store, open }) {
             expect(seconds(time)).to.be.closeTo(start, 0.01)
             expect(seconds(last)).to.be.closeTo(end, 0.01)
 
-            const rows = machine.flatMap(batch => batch.toObjects()).filter(row => BigInt(String(row.time)) >= time && BigInt(String(row.time)) <= last)
+            const rows = machine.flatMap(batch => batch.toObjects())
+              .filter(row => BigInt(String(row.time)) >= time && BigInt(String(row.time)) <= last)
             expect(rows.length).to.be.within(325, 345)
-            expect(individual).to.deep.equal(channels.map(sensor => ({ time, end: last, sensor, count: rows.length, sum: rows.reduce((sum, row) => sum + Number(row[sensor]), 0) })))
+            expect(individual).to.deep.equal(channels.map(sensor => {
+              const sum = rows.reduce((before, row) => before + Number(row[sensor]), 0)
+              return { time, end: last, sensor, count: rows.length, sum }
+            }))
           })
         }
 
@@ -138,7 +144,9 @@ export function queryContract ({ layouts, store, open }) {
         it('is one by chance', async () => {
           const starts = new Set()
           for (let i = 0; i < 20; i++) {
-            for (const { time } of await ask('cycle', { sensors: ['angle'], from: t0 + SECOND, to: t0 + 3n * SECOND, strategy: 'bulk' })) starts.add(time)
+            for (const { time } of await ask('cycle', { sensors: ['angle'], from: t0 + SECOND, to: t0 + 3n * SECOND, strategy: 'bulk' })) {
+              starts.add(time)
+            }
           }
           expect(starts.size).to.be.above(1)
           for (const time of starts) expect(seconds(time)).to.be.within(1, 3)

@@ -59,9 +59,15 @@ describe('running a query', () => {
   it('ends before the intervals of a query fill the memory', async () => {
     let pages = 0
     async function * samples () {
-      for (; pages < 1000; pages++) yield Array.from({ length: 10_000 }, (_, i) => ({ time: BigInt(pages * 10_000 + i) * 1000n, sensor: 'force', value: i }))
+      for (; pages < 1000; pages++) {
+        yield Array.from(
+          { length: 10_000 },
+          (_, i) => ({ time: BigInt(pages * 10_000 + i) * 1000n, sensor: 'force', value: i })
+        )
+      }
     }
-    const error = await failureOf(() => summariesOf({ samples }, { sensors: ['force'], from: 0n, to: 2n ** 60n, bucketNs: 1n, statistics: ['mean'] }))
+    const error = await failureOf(() =>
+      summariesOf({ samples }, { sensors: ['force'], from: 0n, to: 2n ** 60n, bucketNs: 1n, statistics: ['mean'] }))
     expect(error.message).to.match(/more than 500,000 intervals.*Make the intervals longer/)
     expect(pages).to.equal(50)
   })
@@ -77,7 +83,11 @@ describe('running a query', () => {
     const { bucketNs } = readParameters(queries.mean.schema, { ...range, bucketHours: 1e-12 })
     expect(bucketNs).to.equal(4n)
     const buckets = (T0 + BigInt(ROWS) - 1n) / bucketNs - T0 / bucketNs + 1n
-    expect(shapes(await pagesOf({ pageRows: 10 }, { name: 'mean', bucketHours: 1e-12 }))).to.deep.equal([[10, 0, false, false], [10, 1, false, false], [Number(buckets) - 20, 2, true, false]])
+    expect(shapes(await pagesOf({ pageRows: 10 }, { name: 'mean', bucketHours: 1e-12 }))).to.deep.equal([
+      [10, 0, false, false],
+      [10, 1, false, false],
+      [Number(buckets) - 20, 2, true, false]
+    ])
   })
 
   it('tells times as exact texts or BigInt', async () => {
@@ -108,7 +118,9 @@ describe('running a query', () => {
     expect(await tells({ name: 'cycle', strategy: 'fast' })).to.match(/Strategy must be one of individual, bulk, bulk-1/)
     expect(await tells({ from: 'yesterday' })).to.match(/"From" is wrong.*"yesterday" is not a time/)
     expect(await tells({ to: 17 })).to.match(/"To" is wrong.*1970/)
-    expect(await tells({ to: range.from })).to.match(/starts at 2023-11-14T22:13:20\.123456789Z, which is not before its end.*Give an earlier start/)
+    expect(await tells({ to: range.from })).to.match(
+      /starts at 2023-11-14T22:13:20\.123456789Z, which is not before its end.*Give an earlier start/
+    )
   })
 })
 
@@ -123,13 +135,21 @@ describe('the range of a query', () => {
   it('is the window before now, or before its end', () => {
     expect(read({ sensors })).to.deep.equal([now - 60n * MINUTE, now, undefined])
     expect(read({ sensors, windowMinutes: 0.5, from: '' })).to.deep.equal([now - MINUTE / 2n, now, undefined])
-    expect(read({ sensors, windowMinutes: 1, to: '2023-11-14T22:00:00Z' })).to.deep.equal([1_699_999_140_000_000_000n, 1_699_999_200_000_000_000n, undefined])
+    expect(read({ sensors, windowMinutes: 1, to: '2023-11-14T22:00:00Z' })).to.deep.equal([
+      1_699_999_140_000_000_000n,
+      1_699_999_200_000_000_000n,
+      undefined
+    ])
   })
 
   it('is what is given, in whatever way', () => {
     expect(read({ sensors, from: '2023-11-14T22:00:00.000000001Z' })).to.deep.equal([1_699_999_200_000_000_001n, now, undefined])
     expect(read({ sensors, from: 1_699_999_200_000 })).to.deep.equal([1_699_999_200_000_000_000n, now, undefined])
-    expect(read({ sensors, from: new Date(1_699_999_200_000), to: 1_699_999_200_000_000_007n })).to.deep.equal([1_699_999_200_000_000_000n, 1_699_999_200_000_000_007n, undefined])
+    expect(read({ sensors, from: new Date(1_699_999_200_000), to: 1_699_999_200_000_000_007n })).to.deep.equal([
+      1_699_999_200_000_000_000n,
+      1_699_999_200_000_000_007n,
+      undefined
+    ])
     expect(read({ sensors, from: -(2n ** 63n), to: 0n })).to.deep.equal([-(2n ** 63n), 0n, undefined])
   })
 
@@ -147,7 +167,12 @@ describe('what a message asks', () => {
   })
 
   it('wins', () => {
-    expect(queryAsked(form, { name: 'mean', sensors: ['b'], bucketHours: 2, limit: 3 })).to.include({ name: 'mean', bucketHours: 2, limit: 3, from: 'then' }).and.to.deep.include({ sensors: ['b'] })
+    expect(queryAsked(form, { name: 'mean', sensors: ['b'], bucketHours: 2, limit: 3 })).to.include({
+      name: 'mean',
+      bucketHours: 2,
+      limit: 3,
+      from: 'then'
+    }).and.to.deep.include({ sensors: ['b'] })
   })
 
   it('replaces all of the form\'s range, but for its length', () => {
@@ -160,7 +185,9 @@ describe('what a message asks', () => {
     expect(await tells('SELECT 1')).to.match(/msg\.query is a string\. Make it an object such as/)
     expect(await tells(null)).to.match(/msg\.query is null/)
     expect(await tells([])).to.match(/msg\.query is a list/)
-    expect(await tells({ sensor: 'a', lower: 1 })).to.match(/has "sensor", "lower", which the query "raw" does not know\. It knows sensors, from, to/)
+    expect(await tells({ sensor: 'a', lower: 1 })).to.match(
+      /has "sensor", "lower", which the query "raw" does not know\. It knows sensors, from, to/
+    )
     expect(await tells({ name: 'all' })).to.match(/no query "all"/)
   })
 })

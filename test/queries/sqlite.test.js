@@ -62,7 +62,10 @@ describe('SQLite reader', () => {
       const rows = 100_000
       const fields = [{ name: 'force', type: /** @type {const} */ ('float64') }, { name: 'fault', type: /** @type {const} */ ('float64') }]
       const validity = [null, Uint8Array.from({ length: rows }, (_, i) => i === rows - 1 ? 1 : 0)]
-      await store({ layout }, batchOf(Array.from({ length: rows }, (_, i) => i), { fields, columns: [new Float64Array(rows), new Float64Array(rows)], validity }))
+      await store(
+        { layout },
+        batchOf(Array.from({ length: rows }, (_, i) => i), { fields, columns: [new Float64Array(rows), new Float64Array(rows)], validity })
+      )
       let turns = 0
       const count = () => {
         turns++
@@ -83,9 +86,12 @@ describe('SQLite reader', () => {
 
   it('reads a table that another program has made', async () => {
     const database = new DatabaseSync(file)
-    database.exec('CREATE TABLE press (timestamp INTEGER, sensor_id INTEGER, reading REAL); INSERT INTO press VALUES (5, 17, 0.5), (6, 18, 1.5), (7, 17, 2.5)')
+    database.exec('CREATE TABLE press (timestamp INTEGER, sensor_id INTEGER, reading REAL); ' +
+      'INSERT INTO press VALUES (5, 17, 0.5), (6, 18, 1.5), (7, 17, 2.5)')
     database.close()
-    expect(await values({ layout: 'narrow', timeColumn: 'timestamp', sensorColumn: 'sensor_id', valueColumn: 'reading' }, '17')).to.deep.equal([0.5, 2.5])
+    expect(
+      await values({ layout: 'narrow', timeColumn: 'timestamp', sensorColumn: 'sensor_id', valueColumn: 'reading' }, '17')
+    ).to.deep.equal([0.5, 2.5])
   })
 
   it('summarises, and finds edges, over many pieces, other work going on between them', async () => {
@@ -106,7 +112,9 @@ describe('SQLite reader', () => {
       expect(await reader.edge({ sensor: 'force', ...ALL, below: 0, last: true })).to.equal(T0 + 71_234n)
       const abort = new AbortController()
       setImmediate(() => abort.abort(new Error('enough')))
-      expect((await failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))).message).to.equal('enough')
+      expect(
+        (await failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))).message
+      ).to.equal('enough')
     })
   })
 

@@ -1,3 +1,6 @@
+import { bytesText, whole } from '../reading/values.js'
+import { identifier, literal } from './quote.js'
+
 /**
  * ClickHouse as the wide layout sees it. Columns' kinds are ClickHouse's own names of types, but for DateTime64(9), whose time zone does
  * not matter.
@@ -120,4 +123,87 @@ export function dialectOf (version, canBeStrict) {
 /** @param {string[]} types */
 function orNull (...types) {
   return types.flatMap(type => [`Nullable(${type})`, type])
+}
+
+const LAST_SECOND = 2n ** 32n - 1n
+const SECOND = 1_000_000_000n
+
+/**
+ * How tables of ClickHouse are read, whose old servers know no parameters. Columns' kinds are types without what says that they may be NULL
+ * or how they are stored (see `plainType`).
+ * @type {import('../sql/table-statements.js').ReadDialect}
+ */
+export const readDialect = {
+  quote: identifier,
+  ownNames: ['time', 'time_ns', 'source', EPOCH_COLUMN, SEQ_COLUMN],
+  missingTableFix: 'Check table and database',
+  timeTypes: 'DateTime64 or DateTime, or of type Int64',
+  isNanoseconds: kind => kind === 'Int64',
+  timestamps (column, { kind }) {
+    const [, type, digits] = /^(DateTime64|DateTime)(?:\((\d)?)?/.exec(kind) ?? []
+    if (type === 'DateTime') {
+      return {
+        nanoseconds: `(toInt64(toUnixTimestamp(${column})) * ${SECOND})`,
+        within: ({ from, to }) => `${column} >= ${dateTime(from)} AND ${column} <= ${dateTime(to)}`
+      }
+    }
+    if (type !== 'DateTime64') return null
+    if (digits !== '9') return { nanoseconds: `toUnixTimestamp64Nano(CAST(${column} AS DateTime64(9, 'UTC')))`, within: null }
+    return {
+      nanoseconds: `toUnixTimestamp64Nano(${column})`,
+      within: ({ from, to }) => `${column} >= ${time64(from)} AND ${column} < ${time64(to)}`,
+      isExact: true
+    }
+  },
+  sensor: (column, kind) => kind === 'String' ? column : `toString(${column})`,
+  number (column, kind) {
+    if (kind.startsWith('Float')) return `if(isNaN(${column}), NULL, ${column})`
+    if (/^(U?Int|Decimal)/.test(kind)) return column
+    return kind === 'Bool' ? `toUInt8(${column})` : null
+  },
+  firstOf: numbers => numbers.map(each => `toFloat64(${each})`).reduceRight((rest, each) => `if(isNull(${each}), ${rest}, ${each})`),
+  double: number => `toFloat64(${number})`,
+  stddev: 'stddevSampStable',
+  parameter (value, type) {
+    if (type === 'int64') return int64(value)
+    return type === 'float64' ? `toFloat64(${literal(String(value).replace('Infinity', 'inf').replace('NaN', 'nan'))})` : literal(value)
+  },
+  cell: (column, isBytes) => isBytes ? `hex(${column})` : column,
+  valueOf (kind, isBytes) {
+    if (/^U?Int(8|16|32)$/.test(kind)) return Number
+    if (/^U?Int/.test(kind)) return cell => whole(BigInt(cell))
+    if (kind === 'Float32') return cell => Math.fround(floatOf(cell))
+    if (kind === 'Float64' || kind.startsWith('Decimal')) return floatOf
+    if (kind === 'Bool') return cell => cell === 'true'
+    return isBytes ? cell => bytesText(Buffer.from(cell, 'hex')) : cell => cell
+  },
+  statistic: floatOf
+}
+
+/** A type as it is read. @param {string} type */
+export function plainType (type) {
+  const [, inner = type] = /^LowCardinality\((.*)\)$/.exec(type) ?? []
+  const [, innermost = inner] = /^Nullable\((.*)\)$/.exec(inner) ?? []
+  return innermost
+}
+
+/** @param {bigint} value */
+function int64 (value) {
+  return `toInt64(${value})`
+}
+
+/** @param {bigint} ns */
+function time64 (ns) {
+  return `fromUnixTimestamp64Nano(${int64(ns)}, 'UTC')`
+}
+
+/** The second, or the nearest that there is. @param {bigint} ns */
+function dateTime (ns) {
+  const second = ns / SECOND - (ns % SECOND < 0n ? 1n : 0n)
+  return `toDateTime(${second < 0n ? 0n : second > LAST_SECOND ? LAST_SECOND : second})`
+}
+
+/** @param {string} cell */
+function floatOf (cell) {
+  return Number(cell.replace('inf', 'Infinity'))
 }

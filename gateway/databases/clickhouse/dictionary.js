@@ -31,10 +31,17 @@ export function dictionaryColumn (out, pieces, rows, isNullable) {
   let at = 0
   for (const { rows: count, constant, values, valid } of pieces) {
     if (constant !== undefined) indices.fill(placeOf(constant), at, at + count)
-    else for (let row = 0; row < count; row++) indices[at + row] = !valid || valid[row] === 1 ? placeOf(values[row]) : isNullable ? 0 : placeOf('')
+    else {
+      for (let row = 0; row < count; row++) {
+        const isThere = !valid || valid[row] === 1
+        indices[at + row] = isThere ? placeOf(values[row]) : isNullable ? 0 : placeOf('')
+      }
+    }
     at += count
   }
-  const [width, narrowed] = texts.length <= 0xff ? [0n, Uint8Array.from(indices)] : texts.length <= 0xffff ? [1n, Uint16Array.from(indices)] : [2n, indices]
+  const [width, narrowed] = texts.length <= 0xff
+    ? [0n, Uint8Array.from(indices)]
+    : texts.length <= 0xffff ? [1n, Uint16Array.from(indices)] : [2n, indices]
   out.uint64(VERSION)
   out.uint64(FLAGS | width)
   out.uint64(BigInt(texts.length))

@@ -54,7 +54,9 @@ export function isConnectError (error) {
  */
 export function serverError (answer) {
   const text = answer.trim()
-  const [, number, rest] = /Code: (\d+)[.,]\s*(?:e\.displayText\(\) = )?(?:DB::|Poco::)?(?:\w*Exception: )?(.*)/s.exec(text) ?? [undefined, '0', text]
+  const [, number, rest] = /Code: (\d+)[.,]\s*(?:e\.displayText\(\) = )?(?:DB::|Poco::)?(?:\w*Exception: )?(.*)/s.exec(text) ??
+    [undefined, '0', text]
   const [line] = rest.replace(/, e\.what\(\) = .*/s, '').replace(/\s*\(version [^)]*\)/g, '').trim().split('\n')
-  return new ServerError(Number(number), `${line.slice(0, 1000).replace(/\.$/, '')}${number === '0' ? '' : ` (ClickHouse error ${number})`}`)
+  const reason = line.slice(0, 1000).replace(/\.$/, '')
+  return new ServerError(Number(number), number === '0' ? reason : `${reason} (ClickHouse error ${number})`)
 }

@@ -11,9 +11,18 @@ const FIVES = 5 ** 9
 
 /**
  * @type
- *   {Record<string, Float64ArrayConstructor|Float32ArrayConstructor|Int32ArrayConstructor|Int16ArrayConstructor|Uint16ArrayConstructor|Uint8ArrayConstructor>}
+ *   {Record<string, Float64ArrayConstructor|Float32ArrayConstructor|Int32ArrayConstructor|Int16ArrayConstructor|Uint16ArrayConstructor|
+ *   Uint8ArrayConstructor>}
  */
-const ARRAYS = { Float64: Float64Array, Float32: Float32Array, Int32: Int32Array, Int16: Int16Array, UInt16: Uint16Array, UInt8: Uint8Array, Bool: Uint8Array }
+const ARRAYS = {
+  Float64: Float64Array,
+  Float32: Float32Array,
+  Int32: Int32Array,
+  Int16: Int16Array,
+  UInt16: Uint16Array,
+  UInt8: Uint8Array,
+  Bool: Uint8Array
+}
 
 /**
  * @param {string} type  without Nullable

@@ -19,10 +19,17 @@ export class Probe {
     const name = `sluice_probe_${randomBytes(8).toString('hex')}`
     const asking = { session: name, signal }
     const { insertSettings } = await this.#server.dialect(signal)
-    await this.#server.command(`CREATE TEMPORARY TABLE ${name} AS ${identifier(this.#server.database)}.${identifier(table)} ENGINE = Memory`, asking)
+    await this.#server.command(
+      `CREATE TEMPORARY TABLE ${name} AS ${identifier(this.#server.database)}.${identifier(table)} ENGINE = Memory`,
+      asking
+    )
     try {
       const names = columns.map(column => identifier(column.name)).join(', ')
-      await this.#server.insert(`INSERT INTO ${name} (${names}) FORMAT Native`, [nativeBlock(columns, parts)], { ...asking, queryId: name, settings: insertSettings })
+      await this.#server.insert(
+        `INSERT INTO ${name} (${names}) FORMAT Native`,
+        [nativeBlock(columns, parts)],
+        { ...asking, queryId: name, settings: insertSettings }
+      )
     } finally {
       await this.#server.command(`DROP TABLE IF EXISTS ${name}`, { session: name }).catch(() => {}) // the server drops it with the session
     }

@@ -64,11 +64,16 @@ export class RunningInserts {
       if (running.length === 0) return
       const waitedMs = performance.now() - startMs
       if (waitedMs > GIVE_UP_MS) {
-        throw new SluiceError('SLUICE_SINK_CLICKHOUSE', `${this.#server.place}: an insert whose outcome is not known is still running there (query ${running[0]}).`, { fix: 'Wait, or end it by KILL QUERY.' })
+        throw new SluiceError(
+          'SLUICE_SINK_CLICKHOUSE',
+          `${this.#server.place}: an insert whose outcome is not known is still running there (query ${running[0]}).`,
+          { fix: 'Wait, or end it by KILL QUERY.' }
+        )
       }
       if (waitedMs > PATIENCE_MS && !isKilled) {
         isKilled = true
-        await this.#server.command(`KILL QUERY WHERE query_id IN (${running.map(literal).join(', ')}) ASYNC`).catch(() => {}) // not everybody may
+        await this.#server.command(`KILL QUERY WHERE query_id IN (${running.map(literal).join(', ')}) ASYNC`)
+          .catch(() => {}) // not everybody may
       }
     }
   }

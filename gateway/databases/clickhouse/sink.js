@@ -1,9 +1,9 @@
 import { committedRanges } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
-import { arrangement, MEASUREMENTS } from '../../batch/layouts.js'
-import { tableNames } from '../names.js'
 import { isRefusal, RefusedRows } from '../refusal.js'
-import { misfit, shapeOf, wideColumns } from '../wide.js'
+import { Placement } from '../sql/placement.js'
+import { columnsOf } from '../sql/tables.js'
+import { misfit } from '../wide.js'
 import { nameRules } from './dialect.js'
 import { isRefused, ServerError } from './errors.js'
 import { gaps, nativeBlock } from './native.js'
@@ -26,8 +26,6 @@ export { schema }
  * @typedef {{arranged: Batch, plan: Plan}} Place  where the rows of a batch go, arranged for it
  */
 
-const MAX_SHAPES = 1000
-
 /** The rows of one insert are one block in the server's memory; a single batch may be larger. */
 const MAX_INSERT_ROWS = 1_000_000
 
@@ -48,35 +46,31 @@ export async function open (options, { server, log }) {
 
 /**
  * An insert of one block into a table without partitions is stored as a whole or not at all, and its rows tell which batches they are. So
- * the sink asks the table
- * what it holds and leaves that out: when it meets an epoch for the first time, and after an insert whose outcome it does not know, once
- * that insert has ended.
+ * the sink asks the table what it holds and leaves that out: when it meets an epoch for the first time, and after an insert whose outcome
+ * it does not know, once that insert has ended.
  * @implements {Sink}
  */
 class ClickhouseSink {
-  #options
-  #names
+  #layout
   #server
   #log
-  #arrange
+  /** @type {Placement<Plan>} */
+  #placement
   #stored
   #running
   #probe
   #tokens = new Tokens()
   #turns = new Turns()
-  /** @type {Map<string, Plan>} by shape */
-  #plans = new Map()
   /** @type {Set<string>} tables whose doubts have been told */
   #doubted = new Set()
   #hasRecords = false
 
   /** @param {Record<string, any>} options @param {ClickhouseServer} server @param {import('../../base/log.js').Log} [log] */
   constructor (options, server, log) {
-    this.#options = options
-    this.#names = tableNames(options.table, nameRules)
+    this.#layout = options.layout
+    this.#placement = new Placement(/** @type {any} */ (options), nameRules)
     this.#server = server
     this.#log = log
-    this.#arrange = arrangement(/** @type {any} */ (options))
     this.#stored = new Stored(server, source => this.#tableOf(source))
     this.#running = new RunningInserts(server, options.table)
     this.#probe = new Probe(server)
@@ -84,14 +78,14 @@ class ClickhouseSink {
 
   /** @param {Batch[]} batches */
   async prepare (batches) {
-    if (this.#hasRecords && batches.every(batch => batch.rows === 0 || this.#plans.has(shapeOf(batch)))) return
+    if (this.#hasRecords && this.#placement.covers(batches)) return
     await this.#attempt(() => this.#placesOf(batches))
   }
 
   async committed () {
     return this.#attempt(() => this.#turns.alone(async () => {
       await this.#running.end()
-      return committedRanges(await this.#stored.read(row => this.#owns(row)))
+      return committedRanges(await this.#stored.read(row => this.#placement.owns(row)))
     }))
   }
 
@@ -112,7 +106,8 @@ class ClickhouseSink {
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
     const firstHeld = new Map(heads.map(({ gateway, source, epoch, first }) => [JSON.stringify([gateway, source, epoch]), first]))
-    await this.#attempt(() => this.#stored.compact(({ gateway, source, epoch }) => firstHeld.get(JSON.stringify([gateway, source, epoch])) ?? Infinity))
+    await this.#attempt(() =>
+      this.#stored.compact(({ gateway, source, epoch }) => firstHeld.get(JSON.stringify([gateway, source, epoch])) ?? Infinity))
   }
 
   /** The connections are the server's. */
@@ -120,7 +115,8 @@ class ClickhouseSink {
 
   /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {AbortSignal} [signal] */
   async #store (batches, places, signal) {
-    const names = new Map(batches.flatMap(batch => batch.identity ? [[batch, { ...batch.identity, table: this.#names.inRecords(batch.identity.source) }]] : []))
+    const names = new Map(batches.flatMap(batch =>
+      batch.identity ? [[batch, { ...batch.identity, table: this.#placement.names.inRecords(batch.identity.source) }]] : []))
     const keys = Array.from(names.values(), name => JSON.stringify(name))
     for (let busy; (busy = this.#turns.busyWith(keys) ?? this.#unsettled([...names.values()]));) {
       await busy
@@ -169,7 +165,8 @@ class ClickhouseSink {
       }
     }
     const markers = batches.flatMap(batch => places.has(batch) ? [] : names.get(batch) ?? [])
-    const results = await Promise.allSettled([this.#stored.record(markers), ...groups.map(group => this.#insert(group, places, names, signal))])
+    const inserts = groups.map(group => this.#insert(group, places, names, signal))
+    const results = await Promise.allSettled([this.#stored.record(markers), ...inserts])
     const failed = results.find(({ status }) => status === 'rejected')
     if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
   }
@@ -206,30 +203,14 @@ class ClickhouseSink {
     this.#stored.add(batches.flatMap(batch => names.get(batch) ?? []))
   }
 
-  /** Where each batch with rows goes, arranged for it. @param {Batch[]} batches */
-  async #placesOf (batches) {
-    /** @type {Map<Batch, Place>} */
-    const places = new Map()
-    for (const batch of batches) {
-      const arranged = this.#arrange(batch)
-      if (arranged.rows > 0) places.set(batch, { arranged, plan: await this.#planOf(shapeOf(batch), arranged) })
-    }
-    return places
-  }
-
-  /** @param {string} shape @param {Batch} batch  arranged */
-  async #planOf (shape, batch) {
-    let plan = this.#plans.get(shape)
-    if (!plan) {
-      const { layout } = this.#options
-      const dialect = await this.#server.dialect()
-      const wanted = wideColumns(batch, dialect, !this.#names.perSource, layout === 'document' ? MEASUREMENTS : undefined)
-      plan = await prepareTable(this.#server, this.#names.of(batch.source), wanted, layout)
-      if (this.#plans.size >= MAX_SHAPES) this.#plans.clear()
-      this.#plans.set(shape, plan)
+  /** @param {Batch[]} batches */
+  #placesOf (batches) {
+    return this.#placement.of(batches, async (name, arranged) => {
+      const wanted = columnsOf(arranged, await this.#server.dialect(), !this.#placement.names.perSource, this.#layout)
+      const plan = await prepareTable(this.#server, name, wanted, this.#layout)
       this.#doubt(plan)
-    }
-    return plan
+      return plan
+    })
   }
 
   /** @param {Plan} plan */
@@ -242,15 +223,10 @@ class ClickhouseSink {
   /** @param {string} source */
   #tableOf (source) {
     try {
-      return this.#names.of(source)
+      return this.#placement.names.of(source)
     } catch {
       return null
     }
-  }
-
-  /** @param {{source: string, table: string}} row */
-  #owns ({ source, table }) {
-    return this.#names.inRecords(source) === table
   }
 
   /**
@@ -271,7 +247,7 @@ class ClickhouseSink {
 
   /** They may have been dropped or changed. */
   #forgetTables () {
-    this.#plans.clear()
+    this.#placement.forget()
     this.#stored.forget()
     this.#hasRecords = false
   }
@@ -286,7 +262,8 @@ function isAnswer (error) {
 function missingValues (batch, { arranged, plan }) {
   const found = gaps(plan.columns, arranged)
   if (found.size === 0) return []
-  const error = (/** @type {string|undefined} */ column) => misfit(plan.table, `its column "${column}" takes no NULL, and the value is missing`, 'Make the column Nullable, or send a value.')
+  const error = (/** @type {string|undefined} */ column) =>
+    misfit(plan.table, `its column "${column}" takes no NULL, and the value is missing`, 'Make the column Nullable, or send a value.')
   // Of another layout, the rows are not those that were given.
   if (arranged !== batch) throw error([...found.values()][0])
   return Array.from(found, ([row, column]) => ({ batch, row, error: error(column) }))

@@ -7,8 +7,7 @@ import { identifier, literal } from './quote.js'
 
 /**
  * What a sink's tables hold: which seqs of which epochs. The rows themselves tell it, by an epoch's number and a seq; the commit records
- * beside them
- * tell the names behind each number, the batches of no rows, and what has been compacted.
+ * beside them tell the names behind each number, the batches of no rows, and what has been compacted.
  *
  * @typedef {import('./connection.js').ClickhouseServer} ClickhouseServer
  * @typedef {import('../../batch/batch.js').Identity} Identity
@@ -49,13 +48,15 @@ export class Stored {
     this.#tableOf = tableOf
   }
 
-  /** Makes the table of the records, where missing. */
+  /** Creates the table of the records where it is missing. */
   async prepare () {
     const { durable } = await this.#server.dialect()
     // Who may not create tables may still use one that is there.
-    const found = await this.#server.query(`SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = ${literal(COMMITS_TABLE)}`)
+    const condition = `database = currentDatabase() AND name = ${literal(COMMITS_TABLE)}`
+    const found = await this.#server.query(`SELECT 1 FROM system.tables WHERE ${condition}`)
     if (found.length > 0) return
-    await this.#server.command(`CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (sink_table String, gateway String, source String, epoch String, number Int64, seq Int64, last Int64) ` +
+    const columns = 'sink_table String, gateway String, source String, epoch String, number Int64, seq Int64, last Int64'
+    await this.#server.command(`CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (${columns}) ` +
       `ENGINE = ReplacingMergeTree(last) ORDER BY (sink_table, gateway, source, epoch, seq)${durable && ` SETTINGS ${durable}`}`)
   }
 
@@ -78,7 +79,7 @@ export class Stored {
     this.#epochs.clear()
   }
 
-  /** ResendRequests what is stored of epochs, and leaves a record of the names of new ones. @param {EpochName[]} names */
+  /** Asks what is stored of epochs, and leaves a record of the names of new ones. @param {EpochName[]} names */
   async learn (names) {
     const unknown = new Map(names.filter(name => !this.isKnown(name)).map(name => [keyOf(name), newEpoch(name)]))
     const epochs = [...unknown.values()]
@@ -90,10 +91,10 @@ export class Stored {
     for (const [key, epoch] of unknown) this.#epochs.set(key, epoch)
   }
 
-  /** ResendRequests for all epochs. @param {(name: EpochName) => boolean} isOwn @returns {Promise<CommitRow[]>} */
+  /** Asks for all epochs. @param {(name: EpochName) => boolean} isOwn @returns {Promise<CommitRow[]>} */
   async read (isOwn) {
     const rows = (await this.#records('1')).filter(isOwn)
-    const epochs = new Map(rows.map(row => [keyOf(row), newEpoch({ table: row.table, gateway: row.gateway, source: row.source, epoch: row.epoch })]))
+    const epochs = new Map(rows.map(row => [keyOf(row), newEpoch(row)]))
     await this.#fill(epochs, rows)
     this.#epochs = epochs
     return [...epochs.values()].flatMap(({ name, stored }) => stored.ranges.map(([seq, last]) => ({ ...name, seq, last })))
@@ -125,7 +126,15 @@ export class Stored {
   /** @param {string} condition @returns {Promise<(CommitRow & {number: bigint})[]>} */
   async #records (condition) {
     const rows = await this.#server.query(`SELECT ${NAMES} FROM ${COMMITS_TABLE} WHERE ${condition}`)
-    return rows.map(([table, gateway, source, epoch, number, seq, last]) => ({ table, gateway, source, epoch, number: BigInt(number), seq: Number(seq), last: Number(last) }))
+    return rows.map(([table, gateway, source, epoch, number, seq, last]) => ({
+      table,
+      gateway,
+      source,
+      epoch,
+      number: BigInt(number),
+      seq: Number(seq),
+      last: Number(last)
+    }))
   }
 
   /** @param {Map<string, Epoch>} epochs @param {CommitRow[]} records */
@@ -156,11 +165,14 @@ export class Stored {
    * @returns {Promise<[string, string][]>} number and seqs
    */
   async #rowsOf (table, epochs) {
-    const known = epochs.flatMap(({ number, recorded }) => recorded.ranges.map(([seq, last]) => ({ number, seq, last }))).sort((a, b) => (b.last - b.seq) - (a.last - a.seq))
-    const beyond = known.slice(0, MAX_CONDITIONS).map(({ number, seq, last }) => ` AND NOT (${EPOCH_COLUMN} = ${number} AND ${SEQ_COLUMN} >= ${seq} AND ${SEQ_COLUMN} <= ${last})`)
+    const known = epochs.flatMap(({ number, recorded }) => recorded.ranges.map(([seq, last]) => ({ number, seq, last })))
+      .sort((a, b) => (b.last - b.seq) - (a.last - a.seq))
+    const beyond = known.slice(0, MAX_CONDITIONS)
+      .map(({ number, seq, last }) => ` AND NOT (${EPOCH_COLUMN} = ${number} AND ${SEQ_COLUMN} >= ${seq} AND ${SEQ_COLUMN} <= ${last})`)
     try {
-      return /** @type {any} */ (await this.#server.query(`SELECT ${EPOCH_COLUMN}, groupUniqArray(${SEQ_COLUMN}) FROM ${identifier(table)} ` +
-        `WHERE ${EPOCH_COLUMN} IN (${epochs.map(({ number }) => number).join(', ')})${beyond.join('')} GROUP BY ${EPOCH_COLUMN}`))
+      const rows = await this.#server.query(`SELECT ${EPOCH_COLUMN}, groupUniqArray(${SEQ_COLUMN}) FROM ${identifier(table)} ` +
+        `WHERE ${EPOCH_COLUMN} IN (${epochs.map(({ number }) => number).join(', ')})${beyond.join('')} GROUP BY ${EPOCH_COLUMN}`)
+      return /** @type {any} */ (rows)
     } catch (error) {
       const { cause } = /** @type {Error} */ (error)
       if (cause instanceof ServerError && NOT_THERE.includes(cause.number)) return []
@@ -171,7 +183,8 @@ export class Stored {
   /** @param {{epoch: Epoch, seq: number, last: number}[]} rows */
   async #write (rows) {
     if (rows.length === 0) return
-    const values = rows.map(({ epoch: { name, number }, seq, last }) => `(${[name.table, name.gateway, name.source, name.epoch].map(literal).join(', ')}, ${number}, ${seq}, ${last})`)
+    const values = rows.map(({ epoch: { name, number }, seq, last }) =>
+      `(${[name.table, name.gateway, name.source, name.epoch].map(literal).join(', ')}, ${number}, ${seq}, ${last})`)
     const { insertSettings } = await this.#server.dialect()
     await this.#server.command(`INSERT INTO ${COMMITS_TABLE} (${NAMES}) VALUES ${values.join(', ')}`, { settings: insertSettings })
     for (const { epoch, seq, last } of rows) {
@@ -185,7 +198,13 @@ export class Stored {
 function newEpoch ({ table, gateway, source, epoch }) {
   const hash = createHash('sha256').update(JSON.stringify([gateway, source, epoch])).digest()
   // 0 is of rows without identity.
-  return { name: { table, gateway, source, epoch }, number: hash.readBigInt64LE() || 1n, stored: new RangeSet(), recorded: new RangeSet(), isNamed: false }
+  return {
+    name: { table, gateway, source, epoch },
+    number: hash.readBigInt64LE() || 1n,
+    stored: new RangeSet(),
+    recorded: new RangeSet(),
+    isNamed: false
+  }
 }
 
 /** One string, whatever the parts contain. @param {EpochName} name */

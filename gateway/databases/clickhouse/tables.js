@@ -1,6 +1,7 @@
-import { identifier, literal } from './quote.js'
+import { completeTable } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { EPOCH_COLUMN, identityColumns, SEQ_COLUMN } from './dialect.js'
+import { identifier, literal } from './quote.js'
 
 /**
  * @typedef {import('./connection.js').ClickhouseServer} ClickhouseServer
@@ -26,11 +27,8 @@ import { EPOCH_COLUMN, identityColumns, SEQ_COLUMN } from './dialect.js'
  */
 const ALREADY_THERE = [15, 44, 57]
 
-/** How often to look again at a table that others change as well. */
-const ATTEMPTS = 10
-
 /**
- * Finds the place for rows with these columns, making what is missing.
+ * Finds the place for rows with these columns, creating what is missing.
  * @param {ClickhouseServer} server
  * @param {string} name
  * @param {WideColumn[]} wanted
@@ -40,21 +38,19 @@ const ATTEMPTS = 10
  */
 export async function prepareTable (server, name, wanted, layout) {
   const dialect = await server.dialect()
-  const all = [...wanted, ...identityColumns]
-  for (let attempt = 1; ; attempt++) {
-    const found = await readTable(server, name)
-    if (found.engine !== '' && !found.engine.endsWith('MergeTree')) {
-      throw misfit(name, `its engine ${found.engine} does not keep an insert as a whole`, 'Use a table of the engine MergeTree, or name the source or the table differently.')
-    }
-    const { columns, missing } = fitTable(name, all, found.columns, dialect)
-    if (found.engine !== '' && missing.length === 0) return planOf(name, columns, found)
-    try {
-      await server.command(found.engine === '' ? creation(name, missing, layout, dialect) : addition(name, missing, layout, dialect))
-    } catch (error) {
-      const { number } = /** @type {{number?: number}} */ (/** @type {Error} */ (error).cause ?? {})
-      if (attempt === ATTEMPTS || !ALREADY_THERE.includes(number ?? 0)) throw error
-    }
-  }
+  const { columns, found } = await completeTable(
+    async () => {
+      const table = await readTable(server, name)
+      if (table.engine !== '' && !table.engine.endsWith('MergeTree')) {
+        throw misfit(name, `its engine ${table.engine} does not keep an insert as a whole`,
+          'Use a table of the engine MergeTree, or name the source or the table differently.')
+      }
+      return { found: table, exists: table.engine !== '', ...fitTable(name, [...wanted, ...identityColumns], table.columns, dialect) }
+    },
+    ({ exists, missing }) => server.command((exists ? addition : creation)(name, missing, layout, dialect)),
+    ({ cause }) => ALREADY_THERE.includes(cause?.number)
+  )
+  return planOf(name, columns, found)
 }
 
 /** @param {ClickhouseServer} server @param {string} name @returns {Promise<Found>} */
@@ -85,8 +81,13 @@ function planOf (name, columns, { engine, engineFull }) {
     insertSql: `INSERT INTO ${identifier(name)} (${columns.map(column => identifier(column.name)).join(', ')}) FORMAT Native`,
     doubt: engine !== 'MergeTree'
       ? `its engine is ${engine}, not MergeTree`
-      : /^MergeTree\(.*,/.test(engineFull) || engineFull.includes('PARTITION BY') ? 'it has partitions, and a batch may be in several of them' : null
+      : hasPartitions(engineFull) ? 'it has partitions, and a batch may be in several of them' : null
   }
+}
+
+/** @param {string} engine  with its settings; old servers name the partitions' key among them */
+function hasPartitions (engine) {
+  return /^MergeTree\(.*,/.test(engine) || engine.includes('PARTITION BY')
 }
 
 /**
@@ -99,10 +100,12 @@ function creation (name, columns, layout, dialect) {
   const declarations = columns.map(column => declaration(column, layout, dialect))
   // It tells which parts of a large table hold batches that are not in the commit records yet.
   if (!dialect.plain) declarations.push(`INDEX sluice_batches (${EPOCH_COLUMN}, ${SEQ_COLUMN}) TYPE minmax`)
-  const order = columns.filter(column => isKey(column, layout) || column.origin === 'time').map(column => ({ column, rank: column.origin === 'time' ? 2 : column.origin === 'source' ? 0 : 1 }))
+  const order = columns.filter(column => isKey(column, layout) || column.origin === 'time')
+    .map(column => ({ column, rank: column.origin === 'time' ? 2 : column.origin === 'source' ? 0 : 1 }))
   const names = order.sort((a, b) => a.rank - b.rank).map(({ column }) => identifier(column.name))
   const settings = [dialect.durable, dialect.deduplicating].filter(setting => setting !== '').join(', ')
-  return `CREATE TABLE ${identifier(name)} (${declarations.join(', ')}) ENGINE = MergeTree ORDER BY (${names.join(', ')})${settings && ` SETTINGS ${settings}`}`
+  const engine = `MergeTree ORDER BY (${names.join(', ')})${settings && ` SETTINGS ${settings}`}`
+  return `CREATE TABLE ${identifier(name)} (${declarations.join(', ')}) ENGINE = ${engine}`
 }
 
 /**
@@ -132,7 +135,8 @@ function declaration (column, layout, dialect) {
  * @param {import('../../batch/layouts.js').Layout} layout
  */
 function isKey (column, layout) {
-  return !isIdentity(column) && (column.origin === 'source' || (layout === 'narrow' && column.origin === 'field' && column.name === 'sensor'))
+  return !isIdentity(column) &&
+    (column.origin === 'source' || (layout === 'narrow' && column.origin === 'field' && column.name === 'sensor'))
 }
 
 /** @param {WideColumn} column */

@@ -111,7 +111,10 @@ function hexadecimal (column) {
   return {
     fixedBytes: 0,
     varyingBytes: row => 2 * column[row].length,
-    write: (buffer, at, row) => at + buffer.write(Buffer.from(column[row].buffer, column[row].byteOffset, column[row].length).toString('hex'), at, 'latin1')
+    write (buffer, at, row) {
+      const { buffer: memory, byteOffset, length } = column[row]
+      return at + buffer.write(Buffer.from(memory, byteOffset, length).toString('hex'), at, 'latin1')
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { mergedRecords, recordKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { quote, textLiteral } from './dialect.js'
 
@@ -9,19 +8,20 @@ import { quote, textLiteral } from './dialect.js'
  *
  * @typedef {import('./session.js').Connection} Connection
  * @typedef {import('../commit-records.js').CommitRow} CommitRow
- * @typedef {Omit<CommitRow, 'last'>} Wanted
+ * @typedef {import('../sql/sink.js').Claim} Claim
  */
 
 const TABLE = quote(COMMITS_TABLE)
 
 const FIND_TABLE = `SELECT 1 FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '${COMMITS_TABLE}'`
 
-const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS ${TABLE} (stream BINARY(32) NOT NULL, seq BIGINT NOT NULL, last BIGINT NOT NULL, sink_table LONGTEXT NOT NULL, gateway LONGTEXT NOT NULL,
-  source LONGTEXT NOT NULL, epoch LONGTEXT NOT NULL, PRIMARY KEY (stream, seq)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
+const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS ${TABLE} (stream BINARY(32) NOT NULL, seq BIGINT NOT NULL, last BIGINT NOT NULL,
+  sink_table LONGTEXT NOT NULL, gateway LONGTEXT NOT NULL, source LONGTEXT NOT NULL, epoch LONGTEXT NOT NULL,
+  PRIMARY KEY (stream, seq)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
 
 const DUPLICATE_KEY = 1062
 
-/** Makes the table where it is missing. @param {Connection} connection */
+/** Creates the table where it is missing. @param {Connection} connection */
 export async function prepareCommits (connection) {
   const [found] = /** @type {[any[], any]} */ (await connection.query(FIND_TABLE))
   if (found.length === 0) await connection.query(CREATE_TABLE)
@@ -30,20 +30,21 @@ export async function prepareCommits (connection) {
 /**
  * Leaves records of batches, in a transaction. Where another transaction is storing the same batch, this waits for its end.
  * @param {Connection} connection
- * @param {Wanted[]} wanted  each once
- * @returns {Promise<Set<string>>} the keys of those that had no record
+ * @param {Claim[]} wanted  each once
+ * @returns {Promise<Claim[]>} those that had no record
  */
 export async function claim (connection, wanted) {
-  const records = wanted.map(each => ({ ...each, stream: streamOf(each), key: recordKey(each) }))
+  const records = wanted.map(each => ({ ...each, stream: streamOf(each) }))
     // In one order, so that two writers never wait for each other.
     .sort((a, b) => a.stream < b.stream ? -1 : a.stream > b.stream ? 1 : a.seq - b.seq)
   for (let left = records.length; ;) {
     const held = await heldRanges(connection, records)
     const fresh = records.filter(({ stream, seq }) => !held.some(range => range.stream === stream && range.seq <= seq && seq <= range.last))
-    if (fresh.length === 0) return new Set()
+    if (fresh.length === 0) return []
     try {
-      await connection.query(`INSERT INTO ${TABLE} (stream, seq, last, sink_table, gateway, source, epoch) VALUES ${fresh.map(recordValues).join(', ')}`)
-      return new Set(fresh.map(({ key }) => key))
+      const values = fresh.map(recordValues).join(', ')
+      await connection.query(`INSERT INTO ${TABLE} (stream, seq, last, sink_table, gateway, source, epoch) VALUES ${values}`)
+      return fresh
     } catch (error) {
       // Another has committed some of them since they were looked for, so that there are fewer now.
       if (/** @type {any} */ (error).errno !== DUPLICATE_KEY) throw error
@@ -60,23 +61,18 @@ export async function readCommits (connection) {
   return /** @type {any} */ (rows)
 }
 
-/**
- * @param {Connection} connection
- * @param {import('../sink.js').Head[]} heads
- * @param {(row: CommitRow) => boolean} isOwn  of those to merge
- */
-export async function compactCommits (connection, heads, isOwn) {
-  const mergeable = async () => mergedRecords((await readCommits(connection)).filter(isOwn), heads)
-  if ((await mergeable()).length === 0) return
+/** @param {Connection} connection @param {() => Promise<CommitRow[]>} merged  what to put in the place of the records within */
+export async function compactCommits (connection, merged) {
   // Waits for all transactions that look for records, and holds up those to come: a record must not move between their looking and their
   // inserting.
   await connection.query('SET autocommit = 0')
   try {
     await connection.query(`LOCK TABLES ${TABLE} WRITE`)
-    for (const merged of await mergeable()) {
-      const stream = `stream = X'${streamOf(merged)}'`
-      await connection.query(`DELETE FROM ${TABLE} WHERE ${stream} AND seq > ${Number(merged.seq)} AND last <= ${Number(merged.last)}`)
-      await connection.query(`UPDATE ${TABLE} SET last = ${Number(merged.last)} WHERE ${stream} AND seq = ${Number(merged.seq)}`)
+    for (const record of await merged()) {
+      const stream = `stream = X'${streamOf(record)}'`
+      const [seq, last] = [Number(record.seq), Number(record.last)]
+      await connection.query(`DELETE FROM ${TABLE} WHERE ${stream} AND seq > ${seq} AND last <= ${last}`)
+      await connection.query(`UPDATE ${TABLE} SET last = ${last} WHERE ${stream} AND seq = ${seq}`)
     }
     for (const end of ['COMMIT', 'UNLOCK TABLES', 'SET autocommit = 1']) await connection.query(end)
   } catch (error) {
@@ -95,13 +91,16 @@ async function heldRanges (connection, records) {
   const queries = [...Map.groupBy(records, ({ stream }) => stream)].flatMap(([stream, group]) => {
     const select = `SELECT HEX(stream) AS stream, seq, last FROM ${TABLE} WHERE stream = X'${stream}'`
     const [first, last] = [Number(group[0].seq), Number(group[group.length - 1].seq)]
-    return [`(${select} AND seq <= ${first} ORDER BY seq DESC LIMIT 1)`, ...last > first ? [`(${select} AND seq > ${first} AND seq <= ${last})`] : []]
+    return [
+      `(${select} AND seq <= ${first} ORDER BY seq DESC LIMIT 1)`,
+      ...last > first ? [`(${select} AND seq > ${first} AND seq <= ${last})`] : []
+    ]
   })
   const [rows] = await connection.query(queries.join(' UNION ALL '))
   return /** @type {any} */ (rows)
 }
 
-/** @param {Wanted & {stream: string}} record */
+/** @param {Claim & {stream: string}} record */
 function recordValues ({ stream, seq, table, gateway, source, epoch }) {
   return `(X'${stream}', ${Number(seq)}, ${Number(seq)}, ${[table, gateway, source, epoch].map(textLiteral).join(', ')})`
 }

@@ -61,7 +61,8 @@ function * insertStatements ({ table, columns }, batches, maxBytes) {
 
 /** @param {string} table @param {number} maxBytes */
 function tooLong (table, maxBytes) {
-  return new SluiceError('SLUICE_SINK_ROWS', `A row for table "${table}" is longer than the ${maxBytes} bytes that the server takes in a statement.`, {
+  const problem = `A row for table "${table}" is longer than the ${maxBytes} bytes that the server accepts in a statement.`
+  return new SluiceError('SLUICE_SINK_ROWS', problem, {
     fix: 'Raise the server\'s max_allowed_packet, or allow LOAD DATA LOCAL by its local_infile=1.'
   })
 }

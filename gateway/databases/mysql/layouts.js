@@ -20,7 +20,8 @@ import { bulk, individual } from './paper-layouts.js'
  */
 
 /** The exact time and what SQL calls one, computed when it is read: it takes no room, and no time to write. */
-const TIME = 'DATETIME(6) AS (TIMESTAMP\'1970-01-01 00:00:00\' + INTERVAL (`time_ns` DIV 1000 - (`time_ns` MOD 1000 < 0)) MICROSECOND) VIRTUAL'
+const TIME = 'DATETIME(6) AS ' +
+  '(TIMESTAMP\'1970-01-01 00:00:00\' + INTERVAL (`time_ns` DIV 1000 - (`time_ns` MOD 1000 < 0)) MICROSECOND) VIRTUAL'
 
 const PAPER = ['paper-individual', 'paper-bulk']
 
@@ -29,9 +30,9 @@ export const properties = {
   ...layoutProperties,
   layout: {
     ...layoutProperties.layout,
-    description: `${layoutProperties.layout.description} paper-individual and paper-bulk: the tables of Arnst, Plenk and Wöltche, without tags: a row per value with second, nanosecond, number (of the field, ` +
-      'from 0) and measurement (whole numbers of 16 bits); a row per second with second, size and measurements, a JSON document ' +
-      'without names.',
+    description: `${layoutProperties.layout.description} paper-individual and paper-bulk: the tables of Arnst, Plenk and Wöltche, ` +
+      'without tags: a row per value with second, nanosecond, number (of the field, from 0) and measurement (whole numbers of 16 bits); ' +
+      'a row per second with second, size and measurements, a JSON document without names.',
     enum: [...LAYOUTS, ...PAPER]
   }
 }

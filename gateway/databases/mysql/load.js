@@ -15,7 +15,7 @@ const CHUNK_BYTES = 128 * 1024
 const TAB = 9
 const NEWLINE = 10
 
-/** What the server asks back for. It is no file: nothing is ever read from the disk. */
+/** What the server asks back for. It is not a file: nothing is ever read from the disk. */
 const FILE = 'sluice rows'
 
 /**
@@ -44,7 +44,8 @@ export async function loadRows (connection, plan, batches) {
 function loadStatement ({ table, columns }) {
   const targets = columns.map(({ name, type }, i) => type === 'bytes' ? `@bytes${i}` : quote(name))
   const decoded = columns.flatMap(({ name, type }, i) => type === 'bytes' ? `${quote(name)} = UNHEX(@bytes${i})` : [])
-  return `LOAD DATA LOCAL INFILE '${FILE}' INTO TABLE ${quote(table)} CHARACTER SET utf8mb4 FIELDS TERMINATED BY 0x09 ESCAPED BY 0x5C LINES TERMINATED BY 0x0A (${targets.join(', ')})` +
+  return `LOAD DATA LOCAL INFILE '${FILE}' INTO TABLE ${quote(table)} ` +
+    `CHARACTER SET utf8mb4 FIELDS TERMINATED BY 0x09 ESCAPED BY 0x5C LINES TERMINATED BY 0x0A (${targets.join(', ')})` +
     (decoded.length > 0 ? ` SET ${decoded.join(', ')}` : '')
 }
 

@@ -20,7 +20,11 @@ export function individual (batch) {
   const { time, fields, columns, validity } = batch
   const unfit = fields.find(({ type }) => !WHOLE_NUMBERS.includes(type))
   if (unfit) {
-    throw misfit(batch.source, `its column "measurement" holds whole numbers of 16 bits, and the field "${unfit.name}" is of type ${unfit.type}`, 'Choose another layout.')
+    throw misfit(
+      batch.source,
+      `its column "measurement" holds whole numbers of 16 bits, and the field "${unfit.name}" is of type ${unfit.type}`,
+      'Choose another layout.'
+    )
   }
   const places = Array.from(time.keys()).flatMap(row => fields.flatMap((_, field) => validity[field]?.[row] === 0 ? [] : { row, field }))
   const seconds = time.map(each => floor(each, SECOND_NS) / SECOND_NS)
@@ -28,7 +32,12 @@ export function individual (batch) {
     source: batch.source,
     identity: batch.identity,
     time: BigInt64Array.from(places, ({ row }) => time[row]),
-    fields: [{ name: 'second', type: 'int64' }, { name: 'nanosecond', type: 'int32' }, { name: 'number', type: 'int16' }, { name: 'measurement', type: 'int32' }],
+    fields: [
+      { name: 'second', type: 'int64' },
+      { name: 'nanosecond', type: 'int32' },
+      { name: 'number', type: 'int16' },
+      { name: 'measurement', type: 'int32' }
+    ],
     columns: [
       BigInt64Array.from(places, ({ row }) => seconds[row]),
       Int32Array.from(places, ({ row }) => Number(time[row] - seconds[row] * SECOND_NS)),

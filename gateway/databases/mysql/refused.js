@@ -10,7 +10,8 @@ import { RefusedRows, isRefusal } from '../refusal.js'
  * raises, and sizes of rows.
  */
 const REFUSED = new Set([
-  1022, 1048, 1062, 1117, 1118, 1153, 1169, 1216, 1217, 1263, 1264, 1265, 1292, 1300, 1301, 1364, 1365, 1366, 1406, 1411, 1451, 1452, 1526, 1557, 1586, 1644, 1690, 1748, 3140, 3141, 3156, 3819, 4025, 4038
+  1022, 1048, 1062, 1117, 1118, 1153, 1169, 1216, 1217, 1263, 1264, 1265, 1292, 1300, 1301, 1364, 1365, 1366, 1406, 1411, 1451, 1452,
+  1526, 1557, 1586, 1644, 1690, 1748, 3140, 3141, 3156, 3819, 4025, 4038
 ])
 
 /** The storage engine's own number for a row that no page can hold. */
@@ -44,7 +45,8 @@ export async function checkWarnings (connection, { warningStatus }) {
  */
 export function refuseInfinities (batches) {
   const faults = batches.flatMap(batch => {
-    const bad = new Map(batch.columns.flatMap((column, f) => infiniteRows(column, batch.validity[f]).map(row => [row, batch.fields[f].name])))
+    const bad = new Map(batch.columns.flatMap((column, f) =>
+      infiniteRows(column, batch.validity[f]).map(row => [row, batch.fields[f].name])))
     return [...bad].map(([row, field]) => ({ batch, row, error: new Error(`The field "${field}" is infinite, which MySQL cannot store`) }))
   })
   if (faults.length > 0) throw new RefusedRows(faults)

@@ -11,9 +11,10 @@ export const schema = {
     table: {
       type: 'string',
       title: 'Table',
-      description: 'The table to store in; {source} in it stands for the name of the source. Created when missing, and columns are added as fields appear: ' +
-        'time_ns (bigint, the exact nanoseconds since 1970 UTC, by which rows are ordered), time (datetime(6), computed from it and rounded down to microseconds: ask for ranges of time_ns, which are fast), ' +
-        'one column per tag and field, and source where all share a table. What is missing becomes NULL.',
+      description: 'The table to store in; {source} in it stands for the name of the source. Created when missing, and columns are ' +
+        'added as fields appear: time_ns (bigint, the exact nanoseconds since 1970 UTC, by which rows are ordered), time ' +
+        '(datetime(6), computed from it and rounded down to microseconds: ask for ranges of time_ns, which are fast), one column ' +
+        'per tag and field, and source where all share a table. What is missing becomes NULL.',
       minLength: 1,
       default: '{source}'
     },

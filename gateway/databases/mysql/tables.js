@@ -1,4 +1,5 @@
 import { caseMarked } from '../names.js'
+import { completeTable } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { checkIdentifier, dialect, quote } from './dialect.js'
 
@@ -17,8 +18,8 @@ const READ_TABLE = `
   WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ?`
 
 const READ_COLUMNS = `
-  SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, DATA_TYPE AS kind, COLUMN_TYPE AS shown, IS_NULLABLE AS nullable, COLUMN_DEFAULT AS fallback, EXTRA AS extra,
-    COALESCE(GENERATION_EXPRESSION, '') AS \`generated\`
+  SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, DATA_TYPE AS kind, COLUMN_TYPE AS shown, IS_NULLABLE AS nullable,
+    COLUMN_DEFAULT AS fallback, EXTRA AS extra, COALESCE(GENERATION_EXPRESSION, '') AS \`generated\`
   FROM information_schema.COLUMNS
   WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?
   ORDER BY ORDINAL_POSITION`
@@ -32,7 +33,7 @@ const MADE_ALREADY = [1050, 1060]
 const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short()) INVISIBLE'
 
 /**
- * Finds the place for rows with these columns, making what is missing.
+ * Finds the place for rows with these columns, creating what is missing.
  * @param {Connection} connection
  * @param {Facts} facts
  * @param {string} name  of the table
@@ -42,16 +43,12 @@ const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short())
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export async function prepareTable (connection, facts, name, layout, wanted) {
-  // Others may make tables and columns at the same time, of which each attempt sees more.
-  for (let attempts = 20; ; attempts--) {
-    const { exists, columns, missing } = await readTable(connection, facts, name, wanted)
-    if (missing.length === 0) return { table: name, columns }
-    try {
-      await connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts))
-    } catch (error) {
-      if (attempts === 0 || !MADE_ALREADY.includes(/** @type {any} */ (error).errno)) throw error
-    }
-  }
+  const { columns } = await completeTable(
+    () => readTable(connection, facts, name, wanted),
+    ({ exists, missing }) => connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts)),
+    ({ errno }) => MADE_ALREADY.includes(errno)
+  )
+  return { table: name, columns }
 }
 
 /**
@@ -72,9 +69,15 @@ async function readTable (connection, { ignoresTableCase }, name, wanted) {
   // In these tables servers may compare names less exactly than elsewhere.
   const isIt = (/** @type {string} */ other) => other === name || (ignoresTableCase && dialect.fold(other) === dialect.fold(name))
   const table = tables.find(each => isIt(each.name))
-  if (table && !WRITABLE.includes(table.type)) throw misfit(name, 'it is a view or another thing that rows cannot be loaded into', 'Name the source or the table differently.')
+  if (table && !WRITABLE.includes(table.type)) {
+    throw misfit(name, 'it is a view or another thing that rows cannot be loaded into', 'Name the source or the table differently.')
+  }
   if (table && table.transactions !== 'YES') {
-    throw misfit(name, `its engine ${table.engine} has no transactions, without which nothing is stored exactly once`, 'Change its engine to InnoDB, or set another table.')
+    throw misfit(
+      name,
+      `its engine ${table.engine} has no transactions, without which nothing is stored exactly once`,
+      'Change its engine to InnoDB, or set another table.'
+    )
   }
   const [rows] = table ? /** @type {[any[], any]} */ (await connection.execute(READ_COLUMNS, [name])) : [[]]
   const existing = rows.filter(({ tableName: of }) => isIt(of)).map(tableColumn)
@@ -100,7 +103,8 @@ function createTable (table, layout, columns, { hasRowKeys }) {
   })
   const keyColumns = key.map(quote).join(', ')
   const order = ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
-  return `CREATE TABLE ${quote(table)} (${[...declarations, ...order].join(', ')}) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin`
+  const settings = 'ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin'
+  return `CREATE TABLE ${quote(table)} (${[...declarations, ...order].join(', ')}) ${settings}`
 }
 
 /** @param {WideColumn} column @param {Layout} layout */

@@ -41,7 +41,9 @@ function valueWriter (kind, column) {
   switch (kind) {
     case 'float8': return fixed(8, ({ view }, at, row) => view.setFloat64(at, column[row]))
     case 'float4': return fixed(4, ({ view }, at, row) => view.setFloat32(at, column[row]))
-    case 'int8': return fixed(8, column instanceof BigInt64Array ? int64(column) : ({ view }, at, row) => view.setBigInt64(at, BigInt(column[row])))
+    case 'int8':
+      if (column instanceof BigInt64Array) return fixed(8, int64(column))
+      return fixed(8, ({ view }, at, row) => view.setBigInt64(at, BigInt(column[row])))
     case 'int4': return fixed(4, ({ view }, at, row) => view.setInt32(at, column[row]))
     case 'int2': return fixed(2, ({ view }, at, row) => view.setInt16(at, column[row]))
     case 'bool': return fixed(1, ({ view }, at, row) => view.setUint8(at, column[row]))

@@ -18,7 +18,10 @@ export function commitRecords (schema) {
   const statements = commitStatements(table, { text: 'text COLLATE "C"', integer: 'bigint' })
   return {
     async prepareCommits ({ client }) {
-      const { rows: [found] } = await client.query('SELECT to_regnamespace($1) AS schema, to_regclass($2) AS commits', [quote(schema), table])
+      const { rows: [found] } = await client.query(
+        'SELECT to_regnamespace($1) AS schema, to_regclass($2) AS commits',
+        [quote(schema), table]
+      )
       if (found.commits) return
       await inTransaction(client, LOCKS.makingTables, async () => {
         if (!found.schema) await client.query(`CREATE SCHEMA IF NOT EXISTS ${quote(schema)}`)
@@ -57,7 +60,10 @@ export function commitRecords (schema) {
         const ranges = 'unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[]) ' +
           'AS merged (sink_table, gateway, source, epoch, seq, last)'
         const sameEpoch = ['sink_table', 'gateway', 'source', 'epoch'].map(name => `c.${name} = merged.${name}`).join(' AND ')
-        await client.query(`DELETE FROM ${table} c USING ${ranges} WHERE ${sameEpoch} AND c.seq > merged.seq AND c.last <= merged.last`, values)
+        await client.query(
+          `DELETE FROM ${table} c USING ${ranges} WHERE ${sameEpoch} AND c.seq > merged.seq AND c.last <= merged.last`,
+          values
+        )
         await client.query(`UPDATE ${table} c SET last = merged.last FROM ${ranges} WHERE ${sameEpoch} AND c.seq = merged.seq`, values)
       })
     }

@@ -53,7 +53,8 @@ export async function open (given, { server }) {
   return new SqlReader(options, {
     table,
     dialect: readDialect,
-    failure: error => new SluiceError('SLUICE_QUERY_POSTGRESQL', `${connections.place}, table ${table}: ${describe(error)}.`, { cause: error }),
+    failure: error =>
+      new SluiceError('SLUICE_QUERY_POSTGRESQL', `${connections.place}, table ${table}: ${describe(error)}.`, { cause: error }),
     read: (work, signal) => connections.read(async client => {
       if (!noticing.has(client)) await client.query(NOTICE_BROKEN_CONNECTIONS)
       noticing.add(client)

@@ -10,9 +10,9 @@ export const schema = {
     table: {
       type: 'string',
       title: 'Table',
-      description: 'The table to store in; {source} in it stands for the name of the source. Created when missing, and columns are added as fields appear: ' +
-        'time (timestamptz, rounded down to microseconds), time_ns (bigint, the exact nanoseconds since 1970 UTC), one column per tag and field, ' +
-        'and source where all share a table. What is missing becomes NULL.',
+      description: 'The table to store in; {source} in it stands for the name of the source. Created when missing, and columns are ' +
+        'added as fields appear: time (timestamptz, rounded down to microseconds), time_ns (bigint, the exact nanoseconds since ' +
+        '1970 UTC), one column per tag and field, and source where all share a table. What is missing becomes NULL.',
       minLength: 1,
       default: '{source}'
     },

@@ -11,9 +11,8 @@ import { inTransaction, LOCKS } from './transaction.js'
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  * @typedef {{copySql: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
  * @typedef {{schema: string, name: string}} TableName
- * @typedef
- *   {TableName & {layout: import('../../batch/layouts.js').Layout, index: 'btree'|'brin'|'none'} & import('./timescale.js').HypertableOptions}
- *   Table
+ * @typedef {{layout: import('../../batch/layouts.js').Layout, index: 'btree'|'brin'|'none'}} TableOptions
+ * @typedef {TableName & TableOptions & import('./timescale.js').HypertableOptions} Table
  */
 
 const READ_TABLE = `
@@ -53,7 +52,11 @@ export async function prepareTable (client, table, wanted) {
 async function readTable (client, { schema, name }, wanted) {
   const { rows } = await client.query({ name: 'sluice_read_table', text: READ_TABLE, values: [schema, name] })
   if (rows.length > 0 && !WRITABLE.includes(rows[0].relkind)) {
-    throw misfit(name, 'it is a view, an index or another thing that rows cannot be copied into', 'Name the source or the table differently.')
+    throw misfit(
+      name,
+      'it is a view, an index or another thing that rows cannot be copied into',
+      'Name the source or the table differently.'
+    )
   }
   return { exists: rows.length > 0, ...fitTable(name, wanted, rows.filter(row => row.name !== null), dialect) }
 }

@@ -20,11 +20,21 @@ import { SluiceError } from '../../base/errors.js'
 export async function makeHypertable (client, table, segment, { chunkHours, compressAfterHours }) {
   const { rows: [{ found }] } = await client.query('SELECT EXISTS (SELECT 1 FROM pg_proc WHERE proname = \'create_hypertable\') AS found')
   if (!found) {
-    throw new SluiceError('SLUICE_SINK_TIMESCALE', `${table} cannot be made a hypertable: the database has no TimescaleDB.`, { fix: 'CREATE EXTENSION timescaledb in it, or switch Hypertable off.' })
+    throw new SluiceError(
+      'SLUICE_SINK_TIMESCALE',
+      `${table} cannot be made a hypertable: the database has no TimescaleDB.`,
+      { fix: 'CREATE EXTENSION timescaledb in it, or switch Hypertable off.' }
+    )
   }
-  await client.query('SELECT create_hypertable($1::regclass, \'time\', chunk_time_interval => make_interval(hours => $2), create_default_indexes => false)', [table, chunkHours])
+  await client.query(
+    'SELECT create_hypertable($1::regclass, \'time\', chunk_time_interval => make_interval(hours => $2), create_default_indexes => false)',
+    [table, chunkHours]
+  )
   if (compressAfterHours === 0) return
   const segments = segment === null ? '' : `, timescaledb.compress_segmentby = '${segment.replaceAll('\'', '\'\'')}'`
   await client.query(`ALTER TABLE ${table} SET (timescaledb.compress, timescaledb.compress_orderby = 'time'${segments})`)
-  await client.query('SELECT add_compression_policy($1::regclass, compress_after => make_interval(hours => $2))', [table, compressAfterHours])
+  await client.query(
+    'SELECT add_compression_policy($1::regclass, compress_after => make_interval(hours => $2))',
+    [table, compressAfterHours]
+  )
 }

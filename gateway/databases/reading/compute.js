@@ -59,12 +59,15 @@ export async function summariesOf (reader, { bucketNs, statistics, ...range }) {
       moments.add(number)
     }
   }
-  return inOrder([...buckets].flatMap(([time, bucket]) => [...bucket].map(([sensor, moments]) => summary(time, sensor, moments, statistics))), range.sensors)
+  const found = [...buckets].flatMap(([time, bucket]) =>
+    [...bucket].map(([sensor, moments]) => summary(time, sensor, moments, statistics)))
+  return inOrder(found, range.sensors)
 }
 
 /** Of a query whose summaries would fill the memory. */
 export function tooManySummaries () {
-  return new SluiceError('SLUICE_QUERY_TOO_LARGE', `The query would have more than ${MAX_SUMMARIES.toLocaleString('en-US')} intervals, counted for each sensor.`, {
+  const limit = MAX_SUMMARIES.toLocaleString('en-US')
+  return new SluiceError('SLUICE_QUERY_TOO_LARGE', `The query would have more than ${limit} intervals, counted for each sensor.`, {
     fix: 'Make the intervals longer, the range shorter, or the sensors fewer.'
   })
 }

@@ -140,11 +140,12 @@ export class SqlReader {
 
   /** @param {Range} range */
   async * #documents (range) {
-    const fetched = handedOver((/** @type {(rows: any[][]) => Promise<boolean>} */ give) => this.#attempt(range.signal, async (session, table) => {
+    /** @param {(rows: any[][]) => Promise<boolean>} give */
+    const fetch = give => this.#attempt(range.signal, async (session, table) => {
       const { first, to } = documentRange(range, table.intervalNs)
       for await (const rows of session.rows(table.documents({ from: first, to }), DOCUMENTS_AT_A_TIME)) if (!await give(rows)) return
-    }))
-    for await (const rows of fetched) {
+    })
+    for await (const rows of handedOver(fetch)) {
       for (const [time, measurements] of rows) if (measurements !== null) yield { time: BigInt(time), measurements }
     }
   }

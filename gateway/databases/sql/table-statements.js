@@ -20,7 +20,7 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  *
  * @typedef {object} Timestamps  what a column of the database's own type of time is used for
  * @property {string} nanoseconds  the time since 1970, as an expression
- * @property {((times: Times) => string)|null} within  the rows of a range and perhaps some at its ends, by a condition
+ * @property {((times: Times, add: AddParameter) => string)|null} within  the rows of a range and perhaps some at its ends, by a condition
  *   that an index on the column can meet; null where that is of no use
  * @property {boolean} [isExact]  `within` includes no other rows
  *
@@ -32,8 +32,8 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  * @property {(kind: string) => boolean} isNanoseconds  whether such a column can hold nanoseconds since 1970
  * @property {(quoted: string, column: Column) => Timestamps|null} timestamps  of a column; null where that is not of a type of time
  * @property {(column: string, kind: string) => string} sensor  a quoted column of sensors' names or numbers, as text
- * @property {(column: string, kind: string) => string|null} number  the value of a quoted column, NULL where it is NaN or not a number; null
- *   of a column that never holds numbers
+ * @property {(column: string, kind: string) => string|null} number  the value of a quoted column, NULL where it is NaN or not a number;
+ *   null of a column that never holds numbers
  * @property {(numbers: string[]) => string} [firstOf]  the first of them that is not NULL; coalesce unless given
  * @property {(number: string) => string} double  as what is computed with
  * @property {string} [stddev]  its function for that of a sample; without it, all summaries are computed from the samples
@@ -120,7 +120,9 @@ export class TableStatements {
    * @param {Times} range
    */
   samples (sensors, range) {
-    const columns = this.isNarrow ? [this.#sensor, ...this.valueColumns.map(name => this.#cell(name))] : sensors.map(name => this.#cell(name))
+    const columns = this.isNarrow
+      ? [this.#sensor, ...this.valueColumns.map(name => this.#cell(name))]
+      : sensors.map(name => this.#cell(name))
     // Names of their own keep them apart where a driver returns rows as objects.
     const selected = [this.#exact, ...columns.map((column, i) => `${column} AS sluice_${i}`)]
     return this.#select(selected, add => {
@@ -190,8 +192,8 @@ export class TableStatements {
    */
   #one (sensor, range, condition, order) {
     return this.#select([this.#exact, String(this.#number(sensor))], add => {
-      const only = this.isNarrow ? ` AND ${this.#oneOf([sensor], add)}` : ''
-      return `${this.#where(range, add)}${only} AND (${condition(add)}) ORDER BY ${order} LIMIT 1`
+      const conditions = [this.#where(range, add), ...this.isNarrow ? [this.#oneOf([sensor], add)] : [], `(${condition(add)})`]
+      return `${conditions.join(' AND ')} ORDER BY ${order} LIMIT 1`
     })
   }
 
@@ -212,7 +214,7 @@ export class TableStatements {
   #where (range, add) {
     const { source } = this.#options
     return [
-      ...this.#within ? [this.#within(range)] : [],
+      ...this.#within ? [this.#within(range, add)] : [],
       ...this.#isWithinExact ? [] : [`${this.#exact} >= ${add(range.from, 'int64')} AND ${this.#exact} < ${add(range.to, 'int64')}`],
       ...source === '' ? [] : [`${this.#dialect.quote('source')} = ${add(source, 'text')}`]
     ].join(' AND ')

@@ -35,7 +35,8 @@ export const dialect = {
 }
 
 /**
- * How SQLite's tables are read. Summaries are computed from the samples: SQLite's own way, in the same thread, takes as long and cannot be interrupted.
+ * How SQLite's tables are read. Summaries are computed from the samples: SQLite's own way, in the same thread, takes as long and cannot be
+ * interrupted.
  * @type {import('../sql/table-statements.js').ReadDialect}
  */
 export const readDialect = {

@@ -17,9 +17,9 @@ export const schema = {
     table: {
       type: 'string',
       title: 'Table',
-      description: 'The table to store in; {source} in it stands for the name of the source. Created when missing, and columns are added as fields appear: ' +
-        'time (INTEGER, nanoseconds since 1970 UTC), one column per tag and field, and source where all share a table. ' +
-        'What is missing becomes NULL, and so does NaN, which SQLite cannot hold.',
+      description: 'The table to store in; {source} in it stands for the name of the source. Created when missing, and columns are ' +
+        'added as fields appear: time (INTEGER, nanoseconds since 1970 UTC), one column per tag and field, and source where all ' +
+        'share a table. What is missing becomes NULL, and so does NaN, which SQLite cannot hold.',
       minLength: 1,
       default: '{source}'
     },
