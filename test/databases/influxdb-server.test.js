@@ -146,7 +146,7 @@ describe('InfluxDB server', () => {
       expect(await sink.committed(), 'which says that it was sent').to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
       await sink.close()
       expect(said).to.have.length(1)
-      const [, lost] = /of 5000 values sent to measurement "press", (\d+) are not there/.exec(said[0]) ?? []
+      const [, lost] = /of 5000 values sent to measurement "press", (\d+) are missing/.exec(said[0]) ?? []
       const { series } = await server.query('SELECT count(force) FROM press', { db: server.udpDatabase })
       expect(series[0].values[0][1]).to.equal(5000 - Number(lost))
     })
@@ -155,8 +155,8 @@ describe('InfluxDB server', () => {
       const { sink, said } = await openUdp({ udpPort: 9 }, { table: 'nowhere', layout: 'narrow' })
       await sink.write([rowOf({ a: ['float64', 1], b: ['string', 'x'], c: ['float64', NaN], d: ['int16', undefined] })])
       await sink.close()
-      expect(said).to.deep.equal(['warning: UDP: of 2 values sent to measurement "nowhere", 2 are not there (100.00 %).'])
-      expect(sink.notice?.()).to.equal('may lose: 2 of 2 values counted are not there')
+      expect(said).to.deep.equal(['warning: UDP: of 2 values sent to measurement "nowhere", 2 are missing (100.00 %).'])
+      expect(sink.notice?.()).to.equal('may lose: 2 of 2 values counted are missing')
     })
 
     it('fills datagrams with whole lines, up to their size', async () => {

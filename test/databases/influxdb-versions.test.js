@@ -140,8 +140,21 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       const sink = await openSink(options)
       await sink.prepare([batchOf([1])])
       answers['POST /query'] = ({ body }) => body.startsWith('q=SHOW') ? { body: { results: [{ series: [{ name: 'press', columns: ['fieldKey', 'fieldType'], values: [['force', 'string']] }] }] } } : NO_SERIES
-      expect(isTransient(await failureOf(() => sink.write([batchOf([1])])))).to.equal(true)
+      const conflict = await failureOf(() => sink.write([batchOf([1])]))
+      expect(isTransient(conflict)).to.equal(true)
+      expect(conflict.cause).to.include({ code: 'SLUICE_SINK_TABLE_MISFIT' })
       expect((await failureOf(() => sink.prepare([batchOf([1])]))).code).to.equal('SLUICE_SINK_TABLE_MISFIT')
+    })
+
+    it('does not blame the rows when a commit record is refused', async () => {
+      answers['GET /api/v2/buckets'] = () => buckets(0)
+      const message = 'partial write: field type conflict: input field "last" on measurement "sluice_commits" dropped=1'
+      answers['POST /api/v2/write'] = ({ body }) => body.startsWith('sluice_commits') ? { status: 422, body: { message } } : { status: 204 }
+      const sink = await openSink(options)
+      const error = await failureOf(() => sink.write([batchOf([1], { identity: identity(0) })]))
+      expect(error.message).to.match(/^Commit records: .*field type conflict.*nothing may be dropped/)
+      expect(error.cause).to.include({ code: 'SLUICE_SINK_INFLUXDB' })
+      expect(isTransient(error)).to.equal(true)
     })
 
     it('is tested', async () => {

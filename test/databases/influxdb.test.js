@@ -98,7 +98,7 @@ describe('InfluxDB sink', () => {
       { what: 'a wrong password', options: { password: 'password of nobody' }, tells: /authorization failed.*Check user and password/ },
       { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
       { what: 'a retention policy that is missing', options: { retentionPolicy: 'nowhere' }, tells: /no retention policy "nowhere".*Create it/ },
-      { what: 'a server that has no TLS', options: { tls: 'require' }, tells: /whether the server has TLS/ },
+      { what: 'a server that has no TLS', options: { tls: 'require' }, tells: /whether the server expects TLS/ },
       { what: 'a certificate that is missing', options: { tls: 'verify', ca: '/no/such.pem' }, tells: /no\/such\.pem/ }
     ]
   })

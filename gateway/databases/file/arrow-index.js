@@ -3,14 +3,14 @@ import { CONTINUATION, Header, METADATA_V5, PREFIX_BYTES } from '../../messages/
 import { SluiceError } from '../../base/errors.js'
 
 /**
- * Where the record batches of an Arrow file are: what its footer says.
+ * Where the record batches of an Arrow file are: the contents of its footer.
  * https://arrow.apache.org/docs/format/Columnar.html#ipc-file-format
  */
 
 const NAME = Buffer.from('ARROW1')
 /** At the beginning of a file, padded to eight bytes. */
 export const MAGIC = Buffer.concat([NAME, Buffer.alloc(2)])
-/** Of the mark at the end of a stream. */
+/** Of the marker at the end of a stream. */
 export const END_BYTES = 8
 
 const BLOCK_BYTES = 24
@@ -100,7 +100,9 @@ function embedded (metadata) {
 
 /** @param {unknown} [cause] */
 function damaged (cause) {
-  return new SluiceError('SLUICE_SINK_FILE_DAMAGED', 'An Arrow file is not what was written.', { fix: 'The disk may be failing.', cause })
+  return new SluiceError('SLUICE_SINK_FILE_DAMAGED', 'An Arrow file does not contain what was written.', {
+    cause, fix: 'The disk may be failing.'
+  })
 }
 
 /** A file read from front to back, where little of it is wanted. */

@@ -15,9 +15,8 @@ import { ArrowIndex, END_BYTES, MAGIC } from './arrow-index.js'
 const SOURCE = 'file'
 
 /**
- * An Arrow IPC file: magic bytes, a stream, and a footer, which is written when the file is finished or rests. Until then, what follows the
- * first eight bytes is a stream.
- * What is written at once and has the same columns is one record batch.
+ * An Arrow IPC file: magic bytes, a stream, and a footer, which is written when the file is finished or closed. Until then, what follows
+ * the first eight bytes is a stream. What is written at once and has the same columns is one record batch.
  * @type {import('./formats.js').Format}
  */
 export const arrow = {
@@ -47,7 +46,9 @@ function schemaBytes (stream) {
 
 /** One batch with these columns of all the pieces' rows. @param {Column[]} columns @param {Piece[]} pieces */
 function batchOf (columns, pieces) {
-  const fields = columns.slice(1).map(({ name, type, unit }) => /** @type {Field} */ ({ name, type: type === 'json' ? 'string' : type, ...unit && { unit } }))
+  const fields = columns.slice(1).map(({ name, type, unit }) => {
+    return /** @type {Field} */ ({ name, type: type === 'json' ? 'string' : type, ...unit && { unit } })
+  })
   const cells = fields.map(field => joined(field, pieces.map(piece => cellsOf(field, piece))))
   return new Batch({
     source: SOURCE,
@@ -69,7 +70,7 @@ function cellsOf ({ name, type }, { batch, columns }) {
   return { values: batch.columns[field], valid: batch.validity[field] }
 }
 
-/** Values that stand where there are none. @param {import('../../batch/batch.js').FieldType} type @param {number} rows */
+/** The values of rows that have none. @param {import('../../batch/batch.js').FieldType} type @param {number} rows */
 function nothing (type, rows) {
   const Type = /** @type {any} */ (COLUMN_TYPES[type])
   return Type === Array ? new Array(rows).fill(type === 'string' ? '' : Buffer.alloc(0)) : new Type(rows)

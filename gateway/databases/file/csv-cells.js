@@ -29,7 +29,9 @@ const SHORT_TEXT = 32
 export function csvCell (column, batch, timeFormat) {
   if (!column) return { fixedBytes: 0, write: (_buffer, at) => at }
   const { origin, field = 0, tag = '' } = column
-  if (origin === 'time') return timeFormat === 'iso' ? { fixedBytes: ISO_BYTES, write: isoWriter(batch.time) } : { fixedBytes: NUMBER_BYTES, write: int64Writer(batch.time) }
+  if (origin === 'time') {
+    return timeFormat === 'iso' ? { fixedBytes: ISO_BYTES, write: isoWriter(batch.time) } : number(int64Writer(batch.time))
+  }
   if (origin === 'source') return constant(textCell(batch.source))
   if (origin === 'tag') return constant(textCell(batch.tags[tag]))
   const writer = valueWriter(batch.fields[field].type, batch.columns[field])
@@ -46,11 +48,22 @@ export function textCell (text) {
 function valueWriter (type, column) {
   switch (type) {
     case 'float64':
-    case 'float32': return number((buffer, at, row) => Number.isFinite(column[row]) ? putFloat(buffer, at, column[row]) : at + buffer.write(String(column[row]), at, 'latin1'))
+    case 'float32': return number((buffer, at, row) => {
+      const value = column[row]
+      return Number.isFinite(value) ? putFloat(buffer, at, value) : at + buffer.write(String(value), at, 'latin1')
+    })
     case 'int64': return number(int64Writer(column))
     case 'bool': return { fixedBytes: FALSE.length, write: (buffer, at, row) => at + (column[row] === 0 ? FALSE : TRUE).copy(buffer, at) }
-    case 'string': return { fixedBytes: 2, varyingBytes: row => 3 * column[row].length, write: (buffer, at, row) => putText(buffer, at, column[row]) }
-    case 'bytes': return { fixedBytes: 2, varyingBytes: row => 2 * column[row].length, write: (buffer, at, row) => putHex(buffer, at, column[row]) }
+    case 'string': return {
+      fixedBytes: 2,
+      varyingBytes: row => 3 * column[row].length,
+      write: (buffer, at, row) => putText(buffer, at, column[row])
+    }
+    case 'bytes': return {
+      fixedBytes: 2,
+      varyingBytes: row => 2 * column[row].length,
+      write: (buffer, at, row) => putHex(buffer, at, column[row])
+    }
     default: return number((buffer, at, row) => putInteger(buffer, at, column[row]))
   }
 }

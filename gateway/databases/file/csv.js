@@ -10,8 +10,8 @@ const COMMA = 0x2c
 const NEWLINE = 0x0a
 
 /**
- * CSV as RFC 4180 has it, but with line feeds alone, in UTF-8. A text is always quoted, so that it can be told from a number, and an empty
- * one from a missing value.
+ * CSV by RFC 4180, but with line feeds alone, in UTF-8. A text is always quoted, so that it differs from a number, and an empty one from a
+ * missing value.
  * @type {import('./formats.js').Format}
  */
 export const csv = {

@@ -33,17 +33,18 @@ export class DataFile {
   /** Whether it is time to finish it. */
   get isDue () { return this.entry.dueMs !== null && this.entry.dueMs <= Date.now() }
 
-  /** Makes it, empty. @throws where there is a file of that name */
+  /** Creates it, empty. @throws where a file of that name exists */
   async create () {
     this.#file = await open(this.#path, 'wx+')
     this.#isIndexed = true
     await syncFolder(this.#path)
   }
 
-  /** Whether the file is still there as it was left, and not moved, deleted or changed by others. */
+  /** Whether the file is as it was left, and not moved, deleted or changed by others. */
   async isIntact () {
-    const [there, own] = await Promise.all([stat(this.#path).catch(() => null), this.#file?.stat()])
-    return there !== null && there.size === this.#bytes + (this.#tailBytes ?? 0) && (!own || (there.ino === own.ino && there.dev === own.dev))
+    const [found, own] = await Promise.all([stat(this.#path).catch(() => null), this.#file?.stat()])
+    if (found?.size !== this.#bytes + (this.#tailBytes ?? 0)) return false
+    return !own || (found.ino === own.ino && found.dev === own.dev)
   }
 
   /** @param {Buffer[]} buffers */
@@ -64,7 +65,7 @@ export class DataFile {
     await this.#file?.datasync()
   }
 
-  /** Makes it a whole file of its format, to which more can be appended still. */
+  /** Turns it into a whole file of its format, to which more can still be appended. */
   async complete () {
     if (!this.#index || this.#tailBytes !== null) return
     const file = await this.#opened()
@@ -92,8 +93,8 @@ export class DataFile {
  * Brings a data file back to its last commit.
  * @param {string} folder
  * @param {Entry} entry
- * @returns {Promise<'as it was'|'empty'|'gone'|'shorter'>} `empty`: it has been removed; of one that is gone or shorter, somebody else has
- *   disposed
+ * @returns {Promise<'as it was'|'empty'|'gone'|'shorter'>} `empty`: it has been removed; one that is gone or shorter was deleted or changed
+ *   by others
  */
 export async function restore (folder, { name, length }) {
   const path = join(folder, name)
@@ -112,7 +113,7 @@ export async function restore (folder, { name, length }) {
 }
 
 /**
- * So that it stays cut off after a power cut, when the journal may count the file as finished.
+ * Truncates a file so that it stays so after a power cut, when the journal may list it as finished.
  * @param {string} path
  * @param {number} length
  */

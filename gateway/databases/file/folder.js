@@ -28,13 +28,13 @@ const folders = new Map()
 /**
  * @param {string} path  created when missing
  * @param {Log} log
- * @returns {Promise<Folder>} to be given back with `release`
+ * @returns {Promise<Folder>} to be released
  */
 export async function useFolder (path, log) {
-  const made = await mkdir(path, { recursive: true })
+  const created = await mkdir(path, { recursive: true })
   const real = await realpath(path)
-  // A power cut must not take a folder away with what is stored in it.
-  if (made) for (let at = resolve(path); at.length >= made.length; at = dirname(at)) await syncFolder(at)
+  // A power cut must not lose a folder with what is stored in it.
+  if (created) for (let at = resolve(path); at.length >= created.length; at = dirname(at)) await syncFolder(at)
   const folder = folders.get(real) ?? new Folder(real, log)
   folders.set(real, folder)
   folder.users++
@@ -42,9 +42,8 @@ export async function useFolder (path, log) {
 }
 
 /**
- * What is done in it is done one thing after the other. After an error, the next thing begins with bringing all files back to their last
- * commit: what could not be
- * undone at once, on a full disk say, is undone then.
+ * Its work is done one piece after the other. After an error, the next piece begins with bringing all files back to their last commit: what
+ * could not be undone at once, such as on a full disk, is undone then.
  */
 export class Folder {
   users = 0
@@ -68,8 +67,10 @@ export class Folder {
    */
   run (work) {
     const result = this.#turn.then(async () => {
-      // To open it again after its last user has gone would leave it locked.
-      if (folders.get(this.path) !== this) throw new SluiceError('SLUICE_SINK_FILE_CLOSED', `Nobody uses the folder "${this.path}" any more.`)
+      // To open it again after its last user has released it would leave it locked.
+      if (folders.get(this.path) !== this) {
+        throw new SluiceError('SLUICE_SINK_FILE_CLOSED', `The folder "${this.path}" is no longer in use.`)
+      }
       try {
         return await work(this.#opened ??= await this.#open())
       } catch (error) {
@@ -82,13 +83,13 @@ export class Folder {
     return result
   }
 
-  /** The sink that used it does no longer. */
+  /** To be called once by each user. */
   async release () {
     this.users--
     this.#turn = this.#turn.then(async () => {
       if (this.users > 0) return
       await this.#close()
-      if (this.users > 0) return // taken again meanwhile
+      if (this.users > 0) return // in use again
       clearInterval(this.#timer)
       folders.delete(this.path)
     })
@@ -103,7 +104,7 @@ export class Folder {
   async begin ({ journal, files }, { prefix, ...more }) {
     for (let number = journal.lastNumber(more.table) + 1; ; number++) {
       const name = `${prefix}-${String(number).padStart(NUMBER_DIGITS, '0')}.${formats[more.format].ending}`
-      if (await isThere(join(this.path, name))) continue
+      if (await exists(join(this.path, name))) continue
       const entry = { ...more, name, number, length: 0 }
       const file = new DataFile(this.path, entry)
       await journal.begin(entry)
@@ -111,7 +112,7 @@ export class Folder {
         await file.create()
       } catch (error) {
         if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
-        await journal.finish([name]) // somebody else's, made just now
+        await journal.finish([name]) // created by others just now
         continue
       }
       files.set(name, file)
@@ -119,7 +120,7 @@ export class Folder {
     }
   }
 
-  /** Finishes data files: nothing is appended to them any more. @param {Opened} opened @param {DataFile[]} finished */
+  /** Finishes data files: nothing more is appended to them. @param {Opened} opened @param {DataFile[]} finished */
   async finish ({ journal, files }, finished) {
     for (const file of finished) {
       await file.complete()
@@ -130,7 +131,7 @@ export class Folder {
   }
 
   /**
-   * Counts in what was appended.
+   * Commits what was appended.
    * @param {Opened} opened
    * @param {{table: string, identity: import('../../batch/batch.js').Identity}[]} batches
    * @param {DataFile[]} written
@@ -138,13 +139,14 @@ export class Folder {
   async commit ({ journal }, batches, written) {
     if (batches.length === 0 && written.length === 0) return
     await journal.commit(batches, Object.fromEntries(written.map(({ bytes, entry: { name } }) => [name, bytes])))
-    await journal.tidy().catch(() => this.#abandon()) // the rows are stored all the same
+    await journal.tidy().catch(() => this.#abandon()) // the rows are stored nevertheless
   }
 
-  /** Leaves data files to whoever has moved or changed them. @param {Opened} opened @param {DataFile[]} left */
+  /** Leaves data files to those who have moved or changed them. @param {Opened} opened @param {DataFile[]} left */
   async leave ({ journal, files }, left) {
     for (const file of left) {
-      this.log.warn(`File "${join(this.path, file.entry.name)}" was moved, deleted or changed by someone else; what follows goes into a new one.`)
+      const path = join(this.path, file.entry.name)
+      this.log.warn(`File "${path}" was moved, deleted or changed by someone else; what follows goes into a new one.`)
       await file.close()
       files.delete(file.entry.name)
     }
@@ -160,7 +162,10 @@ export class Folder {
     let journal = null
     try {
       journal = await Journal.open(join(records, JOURNAL))
-      if (journal.damaged > 0) this.log.error(`Folder "${this.path}": ${journal.damaged} lines of its records are damaged; batches that they told of may be stored again. The disk may be failing.`)
+      if (journal.damaged > 0) {
+        this.log.error(`Folder "${this.path}": ${journal.damaged} lines of its records are damaged; their batches may be stored again. ` +
+          'The disk may be failing.')
+      }
       return { journal, files: await this.#restored(journal), unlock }
     } catch (error) {
       await journal?.close().catch(() => {})
@@ -183,7 +188,9 @@ export class Folder {
         continue
       }
       over.push(entry.name)
-      if (problem !== 'empty') this.log.warn(`File "${join(this.path, entry.name)}" is ${problem}; it is left alone, and what follows goes into a new one.`)
+      if (problem !== 'empty') {
+        this.log.warn(`File "${join(this.path, entry.name)}" is ${problem}; it is left alone, and what follows goes into a new one.`)
+      }
     }
     await journal.finish(over)
     return files
@@ -197,7 +204,7 @@ export class Folder {
     })
   }
 
-  /** Makes every file complete, and lets go of the folder. */
+  /** Completes every file, and releases the folder. */
   async #close () {
     const opened = this.#opened
     if (!opened) return
@@ -212,15 +219,15 @@ export class Folder {
     }
   }
 
-  /** Undoes what was written since the last commit, where that can be done now, and forgets all else. */
+  /** Undoes what was written since the last commit, where that is possible now, and forgets all else. */
   async #abandon () {
     const opened = this.#opened
     if (!opened) return
     this.#opened = null
     await release(opened)
     try {
-      // While the lock is held: afterwards, the files may be another's. And by what is on the disk: whether the last line got there may be
-      // unknown.
+      // While the lock is held: afterwards, the files may be in use by another process. And by what is on the disk: whether the last line
+      // has reached it may be unknown.
       const journal = await Journal.open(join(this.path, RECORDS, JOURNAL))
       await journal.close()
       for (const entry of journal.entries.values()) await restore(this.path, entry).catch(() => {})
@@ -244,14 +251,14 @@ async function completed (file) {
   }
 }
 
-/** Lets go of the files, not of the folder. @param {Opened} opened */
+/** Closes the files, but keeps the folder. @param {Opened} opened */
 async function release ({ journal, files }) {
   for (const file of files.values()) await file.close().catch(() => {})
   await journal.close().catch(() => {})
 }
 
 /** @param {string} path */
-async function isThere (path) {
+async function exists (path) {
   return stat(path).then(() => true, error => {
     if (error.code === 'ENOENT') return false
     throw error

@@ -12,9 +12,9 @@ import { lines } from './lines.js'
  * @typedef {{batch: Batch, columns: (WideColumn & {unit?: string})[]}} Piece  a batch as its layout arranges it, and its columns
  * @typedef {{timeFormat: 'iso'|'ns', layout: import('../../batch/layouts.js').Layout}} FormatOptions
  *
- * @typedef {object} Index  what a format keeps in mind of a data file to finish it
- * @property {(at: number, bytes: Buffer) => void} add  what `encode` has given, as it is put at a byte of the file
- * @property {(file: import('node:fs/promises').FileHandle, length: number) => Promise<void>} read  instead, of a file that is there already
+ * @typedef {object} Index  what a format remembers of a data file to finish it
+ * @property {(at: number, bytes: Buffer) => void} add  what `encode` has returned, as it is written at a byte of the file
+ * @property {(file: import('node:fs/promises').FileHandle, length: number) => Promise<void>} read  instead, of a file that exists already
  * @property {() => Buffer} tail  what comes after the last rows of a finished file
  *
  * @typedef {object} Format

@@ -3,12 +3,10 @@ import { RecordSet } from '../record-set.js'
 
 /**
  * What a folder's data files hold: which batches, and up to which byte. It is kept beside the data files and not in them, so that those are
- * plain CSV, lines or
- * Arrow to everybody else.
+ * plain CSV, lines or Arrow to all other programs.
  *
- * A file of lines, one after another (see LineFile for how they survive): data are on the disk before the line that counts them in, and
- * that line is the commit, of all
- * the files written at once.
+ * A file of lines, one after another (see LineFile for how they survive): data are on the disk before the line that counts them, and that
+ * line is the commit of all the files written at once.
  *
  * @typedef {import('../../batch/batch.js').Identity} Identity
  *
@@ -25,7 +23,7 @@ import { RecordSet } from '../record-set.js'
  * @typedef {{begun: Entry}|{finished: string}|{stored: Stored[], lengths: Record<string, number>}|{numbers: Record<string, number>}} Line
  */
 
-/** Below this, it is not written anew. */
+/** A journal smaller than this is not rewritten. */
 const TIDY_BYTES = 2 ** 20
 const TIDY_FACTOR = 4
 
@@ -63,7 +61,7 @@ export class Journal {
     return this.#numbers.get(table) ?? 0
   }
 
-  /** Announces a data file before it is made: one that is announced and holds nothing is removed after a crash. @param {Entry} entry */
+  /** Announces a data file before it is created: one that is announced and holds nothing is removed after a crash. @param {Entry} entry */
   begin (entry) {
     return this.#append([{ begun: entry }])
   }
@@ -84,11 +82,14 @@ export class Journal {
     return this.#append([{ stored: records.stored, lengths }])
   }
 
-  /** Writes it anew where most of it says nothing any more; once that has failed, it is not to be used. */
+  /** Rewrites it where most of it is obsolete; once that has failed, it must not be used. */
   async tidy () {
     if (this.#lines.bytes < Math.max(TIDY_BYTES, TIDY_FACTOR * this.#tidyBytes)) return
-    const state = [{ numbers: Object.fromEntries(this.#numbers) }, ...[...this.entries.values()].map(entry => ({ begun: entry })),
-      ...this.#records.stored.map(each => ({ stored: [each], lengths: {} }))]
+    const state = [
+      { numbers: Object.fromEntries(this.#numbers) },
+      ...[...this.entries.values()].map(entry => ({ begun: entry })),
+      ...this.#records.stored.map(each => ({ stored: [each], lengths: {} }))
+    ]
     this.#lines = await this.#lines.replace((async function * () { yield state })(), () => {})
     this.#tidyBytes = this.#lines.bytes
   }

@@ -3,7 +3,7 @@ import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.j
 const CHUNK_BYTES = 2 ** 20
 
 /**
- * InfluxDB line protocol. Lines say themselves what they are, so a file takes any.
+ * InfluxDB line protocol. Each line names its measurement and fields, so a file can hold any.
  * @type {import('./formats.js').Format}
  */
 export const lines = {
@@ -11,5 +11,8 @@ export const lines = {
   ownLayouts: ['narrow'],
   fits: () => true,
   head: () => Buffer.alloc(0),
-  encode: (_columns, pieces, { layout }) => [...encodeLines(pieces.map(({ batch }) => ({ batch, narrow: layout === 'narrow' })), { chunkBytes: CHUNK_BYTES })]
+  encode (_columns, pieces, { layout }) {
+    const narrow = layout === 'narrow'
+    return [...encodeLines(pieces.map(({ batch }) => ({ batch, narrow })), { chunkBytes: CHUNK_BYTES })]
+  }
 }

@@ -1,9 +1,9 @@
 import { SluiceError } from '../../base/errors.js'
 
-/** What file systems make of names; an ending and a number follow. @type {import('../names.js').NameRules} */
+/** For the beginning of a file's name; a number and an ending follow. @type {import('../names.js').NameRules} */
 export const fileRules = { product: 'a file name', maxNameBytes: 200, fold: name => name }
 
-/** What every file system takes in a name, and no program mistakes for something else. */
+/** Characters that some file system refuses in a name, or some program mistakes for something else. */
 const UNSAFE = /[^\p{L}\p{N} ._~@+=,-]|^\./gu
 
 /**
@@ -15,9 +15,8 @@ export function fileName (name) {
   const escaped = name.replace(UNSAFE, character => Buffer.from(character).toString('hex').replace(/../g, '%$&').toUpperCase())
   const bytes = Buffer.byteLength(escaped)
   if (bytes <= fileRules.maxNameBytes) return escaped
-  throw new SluiceError('SLUICE_SINK_IDENTIFIER', `The file name "${escaped.slice(0, 60)}…" has ${bytes} bytes, of which a file name keeps ${fileRules.maxNameBytes}.`, {
-    fix: 'Rename the source, or set another file.'
-  })
+  const message = `The file name "${escaped.slice(0, 60)}…" has ${bytes} bytes, of which a file name keeps ${fileRules.maxNameBytes}.`
+  throw new SluiceError('SLUICE_SINK_IDENTIFIER', message, { fix: 'Rename the source, or set another file.' })
 }
 
 /**
@@ -38,7 +37,17 @@ export const dialect = {
 /** @template T @param {(type: import('../wide.js').ValueType) => T} of */
 function kinds (of) {
   return {
-    time: of('time'), time_ns: of('time_ns'), float64: of('float64'), float32: of('float32'), int64: of('int64'), int32: of('int32'), int16: of('int16'), uint16: of('uint16'),
-    bool: of('bool'), string: of('string'), json: of('json'), bytes: of('bytes')
+    time: of('time'),
+    time_ns: of('time_ns'),
+    float64: of('float64'),
+    float32: of('float32'),
+    int64: of('int64'),
+    int32: of('int32'),
+    int16: of('int16'),
+    uint16: of('uint16'),
+    bool: of('bool'),
+    string: of('string'),
+    json: of('json'),
+    bytes: of('bytes')
   }
 }

@@ -27,7 +27,8 @@ export { schema }
 const MIB = 2 ** 20
 const MINUTE_MS = 60_000
 const MAX_SHAPES = 1000
-/** A table whose columns keep changing has no more unfinished files than this. */
+
+/** Unfinished files of one table, whose columns may keep changing. */
 const MAX_FILES = 8
 
 /** @type {Log} */
@@ -39,7 +40,7 @@ export function isTransient (error) {
 }
 
 /**
- * The folder is opened when it is first needed, and again after an error: a sink whose disk is not there yet waits for it.
+ * The folder is opened when it is first needed, and again after an error: a sink whose disk is not mounted yet waits for it.
  * @param {Record<string, unknown>} options  see the schema
  * @param {{log?: Log}} [context]
  * @returns {Promise<Sink>}
@@ -65,7 +66,13 @@ class FileSink {
   constructor ({ folder, file, format, timeFormat, layout, intervalMs, maxMegabytes, maxMinutes, fsync }, log) {
     this.#path = resolve(folder)
     this.#log = log
-    this.#options = { formatName: /** @type {import('./formats.js').FormatName} */ (format), writing: { timeFormat, layout }, maxBytes: maxMegabytes * MIB, ageMs: maxMinutes * MINUTE_MS, syncs: fsync === 'write' }
+    this.#options = {
+      formatName: /** @type {import('./formats.js').FormatName} */ (format),
+      writing: { timeFormat, layout },
+      maxBytes: maxMegabytes * MIB,
+      ageMs: maxMinutes * MINUTE_MS,
+      syncs: fsync === 'write'
+    }
     this.#format = formats[this.#options.formatName]
     this.#names = tableNames(file, fileRules)
     this.#arrange = this.#format.ownLayouts?.includes(layout) ? (/** @type {Batch} */ batch) => batch : arrangement({ layout, intervalMs })
@@ -98,7 +105,8 @@ class FileSink {
         const written = []
         for (const target of targets) written.push(await this.#append(folder, opened, target, written))
         if (this.#options.syncs) await Promise.all(written.map(file => file.sync()))
-        await folder.commit(opened, fresh.flatMap(({ source, identity }) => identity ? [{ table: this.#inRecords(source), identity }] : []), written)
+        const stored = fresh.flatMap(({ source, identity }) => identity ? [{ table: this.#inRecords(source), identity }] : [])
+        await folder.commit(opened, stored, written)
       }
       return { duplicates }
     })
@@ -179,8 +187,8 @@ class FileSink {
       return file
     }
     const unfinished = [...opened.files.values()].filter(({ entry }) => entry.table === table)
-    const finished = file ? [file] : unfinished.filter(each => !written.includes(each)).slice(0, Math.max(0, unfinished.length - MAX_FILES + 1))
-    await folder.finish(opened, finished)
+    const excess = Math.max(0, unfinished.length - MAX_FILES + 1)
+    await folder.finish(opened, file ? [file] : unfinished.filter(each => !written.includes(each)).slice(0, excess))
     const dueMs = ageMs > 0 ? (Math.floor(Date.now() / ageMs) + 1) * ageMs : null
     const begun = await folder.begin(opened, { prefix, table, format: formatName, columns, dueMs })
     await begun.append([this.#format.head(columns, writing), ...buffers])

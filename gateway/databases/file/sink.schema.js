@@ -10,7 +10,7 @@ export const schema = {
     folder: {
       type: 'string',
       title: 'Folder',
-      description: 'Where the files are put. It is created when missing. One process at a time writes in a folder; its records of ' +
+      description: 'Where the files are written. It is created when missing. One process at a time writes in a folder; its records of ' +
         'what is stored are kept in .sluice there.',
       minLength: 1,
       default: 'files'
@@ -26,8 +26,9 @@ export const schema = {
     format: {
       type: 'string',
       title: 'Format',
-      description: 'CSV: a line of column names, then a line a row; texts are quoted, missing values are empty, bytes are hexadecimal. Line protocol: as InfluxDB takes it; what is missing, NaN or infinite is left out. ' +
-        'Arrow: the fastest and smallest, with exact types; a file that is still being written is an Arrow stream after its first 8 bytes.',
+      description: 'CSV: a line of column names, then a line per row; texts are quoted, missing values are empty, bytes are ' +
+        'hexadecimal. Line protocol: as InfluxDB reads it; what is missing, NaN or infinite is left out. Arrow: the fastest and ' +
+        'smallest, with exact types; a file that is still being written is an Arrow stream after its first 8 bytes.',
       enum: ['csv', 'lines', 'arrow'],
       'x-labels': { csv: 'CSV (.csv)', lines: 'InfluxDB line protocol (.lp)', arrow: 'Apache Arrow (.arrow)' },
       default: 'csv'
@@ -45,7 +46,7 @@ export const schema = {
     maxMegabytes: {
       type: 'integer',
       title: 'File size',
-      description: 'A file that would grow over this is finished, and the next one begun; only what is written at once may be more.',
+      description: 'A file that would grow beyond this is finished, and the next one begun; only what is written at once may be more.',
       minimum: 1,
       maximum: 1_000_000,
       default: 256,

@@ -10,9 +10,9 @@ import { united } from './formats.js'
  */
 
 /**
- * The newest file that has the columns of a piece takes it. Where there is none, a new file does: its columns are those of the newest file,
- * and what the pieces have besides.
- * A column whose type has changed begins a new file, too; the one before stays open to the rows that still have the type of before.
+ * A piece goes into the newest file that has its columns. Where no file has, it goes into a new one, whose columns are those of the newest
+ * file, and what the pieces have besides. A column whose type has changed begins a new file, too; the previous one stays open to rows that
+ * still have the previous type.
  * @param {Piece[]} pieces  of one table
  * @param {DataFile[]} files  its unfinished ones, oldest first
  * @param {import('./formats.js').Format} format

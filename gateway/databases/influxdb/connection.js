@@ -31,7 +31,7 @@ export { schema }
 /** The server may take 10 s over a write before it gives up itself. */
 const SILENCE_MS = 60_000
 
-/** Answers that an administrator has to act on. @type {import('../connecting/failure.js').Fixes} */
+/** Answers that an administrator must act on. @type {import('../connecting/failure.js').Fixes} */
 const ANSWER_FIXES = [
   [
     /max-values-per-tag|max-series-per-database|max series/i,

@@ -1,7 +1,6 @@
 /**
  * InfluxDB as the wide layout sees it: a measurement is a table, and its fields are columns, whose kinds are the types that SHOW FIELD KEYS
- * tells.
- * What is not a field is a tag, which has no type.
+ * lists. What is not a field is a tag, which has no type.
  * @type {import('../wide.js').Dialect & import('../names.js').NameRules}
  */
 export const dialect = {
@@ -13,7 +12,18 @@ export const dialect = {
   timeColumns: [],
   ownNames: ['time', 'source', 'gateway', 'row', '_measurement', '_field'],
   columnTypes: {
-    time: 'integer', time_ns: 'integer', float64: 'float', float32: 'float', int64: 'integer', int32: 'integer', int16: 'integer', uint16: 'integer', bool: 'boolean', string: 'string', json: 'string', bytes: 'string'
+    time: 'integer',
+    time_ns: 'integer',
+    float64: 'float',
+    float32: 'float',
+    int64: 'integer',
+    int32: 'integer',
+    int16: 'integer',
+    uint16: 'integer',
+    bool: 'boolean',
+    string: 'string',
+    json: 'string',
+    bytes: 'string'
   },
   accepts: {
     time: ['integer'],
@@ -31,5 +41,5 @@ export const dialect = {
   }
 }
 
-/** The narrow layout has a tag more. @type {typeof dialect} */
+/** The narrow layout has one more tag. @type {typeof dialect} */
 export const narrowDialect = { ...dialect, ownNames: [...dialect.ownNames, 'sensor'] }

@@ -37,13 +37,16 @@ export async function makePlan (batch, { measurement, withSource, narrow, tagFie
   measurementText(measurement) // refuses names that no statement could hold
   const rules = narrow ? narrowDialect : dialect
   const columns = wideColumns(batch, rules, withSource)
-  const isTag = (/** @type {WideColumn} */ { origin, field }) => origin !== 'field' || (!narrow && tagFields.has(batch.fields[/** @type {number} */ (field)].name))
+  const isTag = (/** @type {WideColumn} */ { origin, field = 0 }) => {
+    return origin !== 'field' || (!narrow && tagFields.has(batch.fields[field].name))
+  }
   const { tags = [], fields = [] } = Object.groupBy(columns, column => isTag(column) ? 'tags' : 'fields')
   const stored = narrow ? narrowFields(batch) : fields
-  const kinds = Map.groupBy(rowsOf(await server.query(`SHOW FIELD KEYS FROM ${quoteTable(policy, measurement)}`)), ({ fieldKey }) => fieldKey)
+  const listed = rowsOf(await server.query(`SHOW FIELD KEYS FROM ${quoteTable(policy, measurement)}`))
+  const kinds = Map.groupBy(listed, ({ fieldKey }) => fieldKey)
   const existing = stored.flatMap(({ name, type }) => {
     const its = (kinds.get(name) ?? []).map(({ fieldType }) => fieldType)
-    // Older shards may hold another type: which of them is met, the server says.
+    // Older shards may hold another type: the server tells whether a write meets it.
     const kind = its.find(each => rules.accepts[type].includes(each)) ?? its[0]
     return kind === undefined ? [] : [{ name, kind }]
   })
@@ -53,9 +56,13 @@ export async function makePlan (batch, { measurement, withSource, narrow, tagFie
     measurement,
     narrow,
     tags: tags.flatMap(({ name, tag }) => tag === undefined ? [] : [{ name, tag }]),
-    ownTags: tags.flatMap(({ name, origin, field }) => /** @type {LineTag[]} */ (origin === 'source' ? [{ name, value: batch.source }] : field === undefined ? [] : [{ name, field }])),
+    ownTags: tags.flatMap(({ name, origin, field }) => {
+      /** @type {LineTag[]} */
+      const own = origin === 'source' ? [{ name, value: batch.source }] : field === undefined ? [] : [{ name, field }]
+      return own
+    }),
     fields: narrow
-      ? columns.flatMap(({ field }) => field === undefined ? [] : [{ name: batch.fields[field].name, field, kind: narrowColumn(batch.fields[field].type).kind }])
+      ? batch.fields.map(({ name, type }, field) => ({ name, field, kind: narrowColumn(type).kind }))
       : placed.map(({ name, field, kind }) => ({ name, field: /** @type {number} */ (field), kind: /** @type {any} */ (kind) }))
   }
 }
@@ -68,7 +75,11 @@ export function linesOf ({ measurement, tags, ownTags, fields, narrow }, batch) 
     measurement,
     narrow,
     fields,
-    tags: [...ownTags, ...identity ? [{ name: 'gateway', value: identity.gateway }] : [], ...tags.map(({ name, tag }) => ({ name, value: batch.tags[tag] }))]
+    tags: [
+      ...ownTags,
+      ...identity ? [{ name: 'gateway', value: identity.gateway }] : [],
+      ...tags.map(({ name, tag }) => ({ name, value: batch.tags[tag] }))
+    ]
   }
 }
 

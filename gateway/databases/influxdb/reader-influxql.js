@@ -9,11 +9,11 @@ import { quoteName, quoteTable, quoteText } from './influxql.js'
  * @typedef {{from: bigint, to: bigint}} Times
  */
 
-// Times beyond are those of no point.
+// No point has a time beyond these.
 const FIRST_TIME = -(2n ** 63n) + 2n
 const LAST_TIME = 2n ** 63n - 2n
 
-/** Decimals of the smallest number that a limit is told apart by. */
+/** Limits that differ beyond so many decimals are taken for the same. */
 const DECIMALS = 100
 
 const FUNCTIONS = /** @type {const} */ (['count', 'mean', 'min', 'max', 'stddev'])
@@ -39,7 +39,8 @@ export class Statements {
 
   /** Columns: time, the sensor, then the fields. @param {string[]} fields @param {string[]} sensors @param {Times} times */
   narrowSamples (fields, sensors, times) {
-    return `SELECT ${[this.#options.sensorColumn, ...fields].map(quoteName).join(', ')} FROM ${this.#table} WHERE ${this.#within(times, sensors)}`
+    const columns = [this.#options.sensorColumn, ...fields].map(quoteName).join(', ')
+    return `SELECT ${columns} FROM ${this.#table} WHERE ${this.#within(times, sensors)}`
   }
 
   /**
@@ -57,8 +58,13 @@ export class Statements {
 
   /** @param {string} field @param {Times & {above: number, below: number, last: boolean}} range @param {string[]} [sensors] */
   edge (field, { above, below, last, ...times }, sensors) {
-    const conditions = [...above < Infinity ? [`${quoteName(field)} > ${numberText(above)}`] : [], ...below > -Infinity ? [`${quoteName(field)} < ${numberText(below)}`] : []]
-    return `SELECT ${quoteName(field)} FROM ${this.#table} WHERE ${this.#within(times, sensors)} AND (${conditions.join(' OR ')}) ORDER BY time ${last ? 'DESC' : 'ASC'} LIMIT 1`
+    const column = quoteName(field)
+    const conditions = [
+      ...above < Infinity ? [`${column} > ${numberText(above)}`] : [],
+      ...below > -Infinity ? [`${column} < ${numberText(below)}`] : []
+    ]
+    return `SELECT ${column} FROM ${this.#table} WHERE ${this.#within(times, sensors)} AND (${conditions.join(' OR ')}) ` +
+      `ORDER BY time ${last ? 'DESC' : 'ASC'} LIMIT 1`
   }
 
   /** @param {string} field @param {Times} times @param {string[]} [sensors] */

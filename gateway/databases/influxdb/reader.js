@@ -20,11 +20,11 @@ const NARROW_FIELDS = ['', '_int64', '_string', '_bytes']
 
 /**
  * @param {Record<string, unknown>} options  see the schema
- * @param {{server?: import('./connection.js').InfluxdbServer}} context
+ * @param {{server?: any}} context  `server`: an InfluxdbServer
  * @returns {Promise<Reader>}
  */
 export async function open (options, { server }) {
-  return new InfluxdbReader(/** @type {any} */ (withDefaults(schema, options)), /** @type {import('./connection.js').InfluxdbServer} */ (server))
+  return new InfluxdbReader(/** @type {any} */ (withDefaults(schema, options)), server)
 }
 
 /** @implements {Reader} */
@@ -78,10 +78,11 @@ class InfluxdbReader {
     const known = this.#isNarrow ? sensors.filter(isTagValue) : numbers
     /** @type {Map<string, import('../reader.js').Summary>} */
     const found = new Map()
-    // What the server has no means for: yes and no, and sensors with values in several fields.
+    // What the server cannot compute: booleans, and sensors with values in several fields.
     const others = new Set([...fields].flatMap(([name, kind]) => kind === 'boolean' ? [name] : []))
     if (numbers.length > 0 && known.length > 0) {
-      for (const { tags, values } of await this.#server.query(this.#statements.summaries(numbers, range, this.#isNarrow ? known : undefined), { signal })) {
+      const statement = this.#statements.summaries(numbers, range, this.#isNarrow ? known : undefined)
+      for (const { tags, values } of await this.#server.query(statement, { signal })) {
         for (const row of values) {
           const time = range.bucketNs === undefined ? range.from : BigInt(row[0])
           for (const [f, field] of numbers.entries()) {
@@ -106,7 +107,10 @@ class InfluxdbReader {
     if (above === Infinity && below === -Infinity) return null
     const times = await this.#timesIn(sensor, signal, (field, sensors) => this.#statements.edge(field, asked, sensors))
     if (times === null) return edgeOf(this, range)
-    return times.map(([time]) => time).reduce((best, time) => best === null || (last ? time > best : time < best) ? time : best, /** @type {bigint|null} */ (null))
+    /** @type {bigint|null} */
+    let best = null
+    for (const [time] of times) if (best === null || (last ? time > best : time < best)) best = time
+    return best
   }
 
   /** @type {Reader['minimum']} */
@@ -134,14 +138,16 @@ class InfluxdbReader {
     const fields = await this.#fields([sensor], signal)
     if (!this.#isNarrow && fields.get(sensor) === 'boolean') return null
     if (this.#isNarrow && !isTagValue(sensor)) return []
-    const found = await Promise.all(numericOf(fields).map(field => this.#server.query(statement(field, this.#isNarrow ? [sensor] : undefined), { signal })))
-    return found.flat().flatMap(({ values }) => values.map(([time, value]) => /** @type {[bigint, number|bigint]} */ ([BigInt(time), value])))
+    const sensors = this.#isNarrow ? [sensor] : undefined
+    const found = await Promise.all(numericOf(fields).map(field => this.#server.query(statement(field, sensors), { signal })))
+    return found.flat().flatMap(({ values }) => values).map(([time, value]) => [BigInt(time), value])
   }
 
   /** The fields to read. @param {string[]} sensors @param {AbortSignal} [signal] @returns {Promise<Fields>} */
   async #fields (sensors, signal) {
     signal?.throwIfAborted()
-    const kinds = new Map(rowsOf(await this.#server.query(this.#statements.fieldTypes(), { signal })).map(({ fieldKey, fieldType }) => [fieldKey, fieldType]))
+    const listed = rowsOf(await this.#server.query(this.#statements.fieldTypes(), { signal }))
+    const kinds = new Map(listed.map(({ fieldKey, fieldType }) => [fieldKey, fieldType]))
     const wanted = this.#isNarrow ? NARROW_FIELDS.map(end => this.#options.valueColumn + end) : sensors
     return new Map(wanted.flatMap(name => kinds.has(name) ? [[name, kinds.get(name)]] : []))
   }
@@ -162,7 +168,7 @@ class InfluxdbReader {
   }
 }
 
-/** Of a tag that a point can have, as one without it is another thing. @param {string} text */
+/** Whether a tag can have that value: an empty one is no tag. @param {string} text */
 function isTagValue (text) {
   return text !== '' && !text.includes('\0')
 }

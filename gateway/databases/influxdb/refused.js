@@ -1,18 +1,21 @@
 import { SluiceError } from '../../base/errors.js'
-import { RefusedRows } from '../refusal.js'
+import { isRefusal, RefusedRows } from '../refusal.js'
 import { AnswerError } from '../http.js'
 
 /**
- * Which rows InfluxDB cannot take, as far as that can be known before it is asked, or from what it answers.
+ * Which rows InfluxDB cannot store, as far as that can be known before it is asked, or from what it answers.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {{batch: Batch, row: number, error: unknown}} Fault
  */
 
-/** What the server says of rows that it refuses; it stores the others of a request all the same. */
-const REFUSED = /unable to parse|parsing failed|partial write of line protocol|field type conflict|beyond retention policy|time outside range|max key length/i
+/** The server's messages about rows that it refuses; it stores the others of a request all the same. */
+const REFUSED = new RegExp([
+  'unable to parse', 'parsing failed', 'partial write of line protocol', 'field type conflict', 'beyond retention policy',
+  'time outside range', 'max key length'
+].join('|'), 'i')
 
-/** The answer to a request of more bytes than the server takes. */
+/** The status of a request of more bytes than the server accepts. */
 export const TOO_LARGE = 413
 
 export const BEYOND_RETENTION = /beyond retention policy/i
@@ -22,19 +25,35 @@ export const TYPE_CONFLICT = /field type conflict/i
 const FIRST_TIME = -(2n ** 63n) + 2n
 const LAST_TIME = 2n ** 63n - 2n
 
+/** An error whose cause blames the rows although they are not at fault, or not known to be: they are written again. */
+export class NotRefused extends SluiceError {
+  /** @param {string} message @param {{cause: unknown, fix?: string}} more */
+  constructor (message, more) {
+    super('SLUICE_SINK_INFLUXDB', message, more)
+  }
+}
+
+/** @param {unknown} error */
+export function isTransient (error) {
+  return error instanceof NotRefused || !isRefusal(error, isRowsFault)
+}
+
 /** Whether the rows are at fault, by an error of the server. @param {any} error */
-export function isRowsFault (error) {
+function isRowsFault (error) {
   if (!(error instanceof AnswerError)) return false
   return error.status === TOO_LARGE || ((error.status === 400 || error.status === 422) && REFUSED.test(error.message))
 }
 
 /**
- * Rows with what the line protocol has no way to say.
+ * Finds rows with values that the line protocol cannot express.
  * @param {Batch[]} batches
  * @throws {RefusedRows}
  */
 export function checkRows (batches) {
-  const faults = batches.flatMap(batch => [...new Map([...infinityFaults(batch), ...timeFaults(batch)].map(fault => [fault.row, fault])).values()])
+  const faults = batches.flatMap(batch => {
+    const byRow = new Map([...infinityFaults(batch), ...timeFaults(batch)].map(fault => [fault.row, fault]))
+    return [...byRow.values()]
+  })
   if (faults.length > 0) throw new RefusedRows(faults)
 }
 

@@ -4,17 +4,17 @@ import { SluiceError } from '../../base/errors.js'
 import { committedRanges, recordKey } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { tableNames } from '../names.js'
-import { isRefusal, RefusedRows } from '../refusal.js'
+import { RefusedRows } from '../refusal.js'
 import { shapeOf } from '../wide.js'
 import { CommitRecords } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { linesOf, makePlan } from './plans.js'
-import { BEYOND_RETENTION, checkRows, isRowsFault, oldRows, TYPE_CONFLICT } from './refused.js'
+import { BEYOND_RETENTION, checkRows, isTransient, NotRefused, oldRows, TYPE_CONFLICT } from './refused.js'
 import { schema } from './sink.schema.js'
 import { HttpStore } from './store.js'
 import { UdpStore } from './udp.js'
 
-export { schema }
+export { isTransient, schema }
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -33,13 +33,8 @@ export { schema }
 
 const MAX_SHAPES = 1000
 
-/** @param {unknown} error */
-export function isTransient (error) {
-  return !isRefusal(error, isRowsFault)
-}
-
 /**
- * The server is asked when it is first needed, and again after an error: a sink whose server is not there yet waits for it.
+ * The server is asked when it is first needed, and again after an error: a sink whose server does not answer yet waits for it.
  * @param {Record<string, unknown>} options  see the schema
  * @param {{server: InfluxdbServer, log?: import('../../base/log.js').Log}} context
  * @returns {Promise<Sink>}
@@ -154,12 +149,12 @@ class InfluxdbSink {
         if (faults.length > 0) throw new RefusedRows(faults)
       }
       if (TYPE_CONFLICT.test(message)) {
-        // Another has made the field since it was looked at: then the next attempt will see that the batch does not fit.
+        // Another writer has created the field since it was looked at: then the next attempt sees that the batch does not fit.
         opened.plans.clear()
         try {
           for (const { batch } of parts) await this.#lines(opened, batch)
         } catch (misfit) {
-          throw new SluiceError('SLUICE_SINK_INFLUXDB', message)
+          throw new NotRefused(message, { cause: misfit })
         }
       }
       throw error
@@ -173,7 +168,14 @@ class InfluxdbSink {
     let plan = plans.get(shape)
     if (!plan) {
       const measurement = this.#names.of(batch.source)
-      plan = await makePlan(batch, { measurement, withSource: !this.#names.perSource, narrow: this.#options.layout === 'narrow', tagFields: this.#tagFields, policy: rows.policy }, this.#server)
+      const options = {
+        measurement,
+        withSource: !this.#names.perSource,
+        narrow: this.#options.layout === 'narrow',
+        tagFields: this.#tagFields,
+        policy: rows.policy
+      }
+      plan = await makePlan(batch, options, this.#server)
       if (plans.size >= MAX_SHAPES) plans.clear()
       plans.set(shape, plan)
     }
@@ -199,7 +201,7 @@ class InfluxdbSink {
     try {
       return await work(await this.#open())
     } catch (error) {
-      // Whatever failed, what is in the database may be something else now.
+      // Whatever failed, the database may have changed.
       if (isTransient(error)) this.#opening = null
       throw error
     }

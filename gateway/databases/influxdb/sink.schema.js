@@ -9,17 +9,17 @@ export const schema = {
     table: {
       type: 'string',
       title: 'Measurement',
-      description: 'The measurement to store in; {source} in it stands for the name of the source. Times are in nanoseconds. Tags are tags, and so are gateway (of staged batches), ' +
-        'source where all share a measurement, and row, which tells samples of the same time in one batch apart. Fields are fields; ' +
-        'what is missing is left out, and so is NaN, which InfluxDB cannot hold.',
+      description: 'The measurement to store in; {source} in it stands for the name of the source. Times are in nanoseconds. Tags ' +
+        'are tags, and so are gateway (of staged batches), source where all share a measurement, and row, which tells samples of the ' +
+        'same time in one batch apart. Fields are fields; what is missing is left out, and so is NaN, which InfluxDB cannot hold.',
       minLength: 1,
       default: '{source}'
     },
     layout: {
       type: 'string',
       title: 'Layout',
-      description: 'wide: a point per time, with a field each. narrow: a point per value, with the field\'s name as tag sensor, and the value as field value; what a float does not hold exactly is ' +
-        'value_int64, value_string or value_bytes.',
+      description: 'wide: a point per time, with all fields. narrow: a point per value, with the field\'s name as tag sensor, and the ' +
+        'value as field value; what a float does not hold exactly is value_int64, value_string or value_bytes.',
       enum: /** @type {const} */ (['wide', 'narrow']),
       'x-labels': { wide: 'wide: a point per time', narrow: 'narrow: a point per value' },
       default: 'wide'
@@ -27,8 +27,8 @@ export const schema = {
     tagFields: {
       type: 'string',
       title: 'Fields stored as tags',
-      description: 'Names of fields, with commas between them, that are stored as tags: a bus address, say. Each value of a tag is a ' +
-        'series of its own, so there should be few.',
+      description: 'Names of fields, with commas between them, that are stored as tags: a bus address, for example. Each value of a ' +
+        'tag is a series of its own, so there should be few.',
       default: '',
       'x-labels': { '': 'none' },
       'x-when': { layout: 'wide' }
@@ -37,7 +37,7 @@ export const schema = {
       type: 'string',
       title: 'Protocol',
       description: 'http: what is acknowledged is stored. udp (version 1): nothing is acknowledged, and what the network or the ' +
-        'server drops is lost; the sink counts it afterwards, and says so.',
+        'server drops is lost; the sink counts it afterwards, and reports it.',
       enum: /** @type {const} */ (['http', 'udp']),
       'x-labels': { http: 'http', udp: 'udp: may lose samples' },
       default: 'http',
@@ -46,8 +46,8 @@ export const schema = {
     datagramBytes: {
       type: 'integer',
       title: 'Datagram size',
-      description: 'The most bytes of one datagram, which holds whole lines. Over 1472, a network splits it, and the loss of a piece ' +
-        'is the loss of all of it.',
+      description: 'Maximum size of one datagram, which holds whole lines. Over 1472, a network splits it, and the loss of a ' +
+        'fragment is the loss of all of it.',
       minimum: 64,
       maximum: 65_507,
       default: 1400,
@@ -58,10 +58,11 @@ export const schema = {
     retentionPolicy: {
       type: 'string',
       title: 'Retention policy',
-      description: 'Of version 1: where in the database to store. Empty is the database\'s own. Samples older than it keeps are refused. Commit records need a policy that keeps for ever: ' +
-        'where this one does not, sluice_commits, which is created if the user may do that.',
+      description: 'Of version 1: where in the database to store. Empty is the database\'s default. Samples older than it keeps are ' +
+        'refused. Commit records need a policy that keeps for ever: where this one does not, they go to sluice_commits, which is ' +
+        'created if the user may do that.',
       default: '',
-      'x-labels': { '': 'the database\'s own' },
+      'x-labels': { '': 'the database\'s default' },
       'x-advanced': true
     }
   }

@@ -2,11 +2,11 @@ import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.j
 import { AnswerError } from '../http.js'
 import { TOO_LARGE } from './refused.js'
 
-/** Larger requests gain nothing; the server takes up to 25 MB, unless its configuration says less. */
+/** Larger requests gain nothing; the server accepts up to 25 MB, unless its configuration says less. */
 const REQUEST_BYTES = 512 * 1024
-const LEAST_REQUEST_BYTES = 4096
+const MIN_REQUEST_BYTES = 4096
 
-/** How many requests of one write are under way: while the server takes in one, the next is encoded. */
+/** How many requests of one write are under way: while the server reads one, the next is encoded. */
 const REQUESTS_AT_ONCE = 2
 
 /** Stores lines by HTTP. */
@@ -36,8 +36,8 @@ export class HttpStore {
       for (const lines of encodeLines(parts, { chunkBytes: requestBytes })) {
         const request = this.#server.write(place, lines, signal)
         underWay.add(request)
-        request.then(() => underWay.delete(request), error => { // it stays, to be met below
-          // What is longer than a request is one line, of which there cannot be less.
+        request.then(() => underWay.delete(request), error => { // it stays, to be awaited below
+          // What is longer than a request is one line, which cannot be divided.
           if (isTooLarge(error) && lines.length <= requestBytes) tooMany = true
         })
         if (underWay.size >= REQUESTS_AT_ONCE) await Promise.race(underWay)
@@ -58,7 +58,7 @@ export class HttpStore {
    * @returns {boolean} false when they are the smallest already
    */
   #lower (refusedBytes) {
-    if (refusedBytes <= LEAST_REQUEST_BYTES) return false
+    if (refusedBytes <= MIN_REQUEST_BYTES) return false
     this.#requestBytes = Math.min(this.#requestBytes, refusedBytes / 4)
     return true
   }

@@ -22,8 +22,7 @@ const SETTLING_MS = 2000
 
 /**
  * Sends lines by UDP, and counts afterwards, by HTTP, what has arrived of them: values sent against values read back, by measurement. What
- * is
- * sent twice, or written by others at the same times, makes the count too low or too high.
+ * is sent twice, or written by others at the same times, makes the count too low or too high.
  */
 export class UdpStore {
   #server
@@ -44,7 +43,11 @@ export class UdpStore {
    * @param {import('../../base/log.js').Log} [log]
    */
   constructor (server, datagramBytes, log) {
-    if (server.options.version !== '1') throw new SluiceError('SLUICE_OPTIONS', 'Only version 1 of InfluxDB takes datagrams.', { fix: 'Choose http, or a server of version 1.' })
+    if (server.options.version !== '1') {
+      throw new SluiceError('SLUICE_OPTIONS', 'Only version 1 of InfluxDB accepts datagrams.', {
+        fix: 'Choose http, or a server of version 1.'
+      })
+    }
     this.#server = server
     this.#datagramBytes = datagramBytes
     this.#log = log
@@ -52,10 +55,10 @@ export class UdpStore {
     this.#timer.unref()
   }
 
-  get notice () { return `may lose: ${this.#lost} of ${this.#total} values counted are not there` }
+  get notice () { return `may lose: ${this.#lost} of ${this.#total} values counted are missing` }
 
   /**
-   * Resolves once all is sent, which does not say that it has arrived.
+   * Resolves once all is sent, which does not mean that it has arrived.
    * @param {Lines[]} parts
    * @param {Place} place
    * @param {AbortSignal} [signal]
@@ -139,7 +142,7 @@ export class UdpStore {
     this.#sent.set(measurement, sent)
   }
 
-  /** Says how much of what was sent until now has not arrived. */
+  /** Logs how much of what was sent until now has not arrived. */
   async #count () {
     const all = [...this.#sent.values()]
     this.#sent.clear()
@@ -149,20 +152,22 @@ export class UdpStore {
       try {
         await this.#compare(sent)
       } catch (error) {
-        this.#log?.warn(`Whether all that was sent by UDP has arrived cannot be told: ${describe(error)}`)
+        this.#log?.warn(`Whether all that was sent by UDP has arrived is unknown: ${describe(error)}`)
       }
     }
   }
 
   /** @param {Sent} sent */
   async #compare ({ place, measurement, from, to, values }) {
-    const series = await this.#server.query(`SELECT count(*) FROM ${quoteTable(place.policy, measurement)} WHERE time >= ${from} AND time <= ${to}`)
+    const table = quoteTable(place.policy, measurement)
+    const series = await this.#server.query(`SELECT count(*) FROM ${table} WHERE time >= ${from} AND time <= ${to}`)
     const [counted = {}] = rowsOf(series)
     const total = [...values.values()].reduce((sum, count) => sum + count, 0)
     const lost = [...values].reduce((sum, [field, count]) => sum + Math.max(0, count - Number(counted[`count_${field}`] ?? 0)), 0)
     this.#total += total
     this.#lost += lost
-    const text = `UDP: of ${total} values sent to measurement "${measurement}", ${lost} are not there (${(100 * lost / Math.max(1, total)).toFixed(2)} %).`
+    const percent = (100 * lost / Math.max(1, total)).toFixed(2)
+    const text = `UDP: of ${total} values sent to measurement "${measurement}", ${lost} are missing (${percent} %).`
     if (lost > 0) this.#log?.warn(text)
     else this.#log?.info(text)
   }

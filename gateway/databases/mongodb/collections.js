@@ -12,11 +12,11 @@ const NO_TIME_SERIES = [238, 40415]
 const INVALID_NAMESPACE = 73
 const NAMESPACE_EXISTS = 48
 
-/** Internal error, missing permission, cannot be made, another of that name or of these keys. */
+/** Internal error, missing permission, cannot be created, another of that name or of these keys. */
 const NO_INDEX = [1, 13, 67, 85, 86]
 
 /**
- * Makes a collection and its index, where missing.
+ * Creates a collection and its index, where missing.
  * @param {Db} db
  * @param {string} name
  * @param {{layout: Layout, index: boolean}} options
@@ -27,24 +27,26 @@ export async function prepareCollection (db, name, { layout, index }, log) {
   const [found] = await db.listCollections({ name }).toArray()
   if (found) checkType(name, found.type ?? 'collection', layout)
   try {
-    if (!found && layout === 'timeseries') await makeTimeSeries(db, name)
+    if (!found && layout === 'timeseries') await createTimeSeries(db, name)
     else if (!found) await db.createCollection(name)
   } catch (error) {
     const { code } = /** @type {{code?: number}} */ (error)
-    if (code === INVALID_NAMESPACE) throw misfit(name, 'the server does not take its name', 'Rename the source, or set another collection.')
+    if (code === INVALID_NAMESPACE) {
+      throw misfit(name, 'the server does not accept its name', 'Rename the source, or set another collection.')
+    }
     if (code !== NAMESPACE_EXISTS) throw error
   }
-  if (index && layout !== 'timeseries') await makeIndex(db, name, layout === 'narrow' ? { sensor: 1, time_ns: 1 } : { time_ns: 1 }, log)
+  if (index && layout !== 'timeseries') await createIndex(db, name, { ...layout === 'narrow' && { sensor: 1 }, time_ns: 1 }, log)
 }
 
 /**
- * Makes an index, where missing. Without one, queries are slow: no reason to keep the data waiting.
+ * Creates an index, where missing. Without one, queries are slow: no reason to keep the data waiting.
  * @param {Db} db
  * @param {string} collection
  * @param {Record<string, 1>} keys
  * @param {Log} [log]
  */
-export async function makeIndex (db, collection, keys, log) {
+export async function createIndex (db, collection, keys, log) {
   try {
     await db.createIndex(collection, keys)
   } catch (error) {
@@ -57,18 +59,19 @@ export async function makeIndex (db, collection, keys, log) {
 function checkType (name, type, layout) {
   if (type === (layout === 'timeseries' ? 'timeseries' : 'collection')) return
   if (type === 'timeseries') throw misfit(name, 'it is a time-series collection', 'Set the layout timeseries, or another collection.')
-  throw misfit(name, `it is ${type === 'view' ? 'a view' : 'not a time-series collection'}`, 'Name the source or the collection differently.')
+  const what = type === 'view' ? 'a view' : 'not a time-series collection'
+  throw misfit(name, `it is ${what}`, 'Name the source or the collection differently.')
 }
 
 /** @param {Db} db @param {string} name */
-async function makeTimeSeries (db, name) {
+async function createTimeSeries (db, name) {
   try {
     await db.createCollection(name, { timeseries: { timeField: 'time', metaField: 'meta' } })
   } catch (error) {
     if (!NO_TIME_SERIES.includes(/** @type {any} */ (error).code)) throw error
-    throw new SluiceError('SLUICE_SINK_TIMESERIES', `The collection "${name}" cannot be made: the server has no time-series collections.`, {
-      cause: error,
-      fix: 'Set another layout, or use MongoDB 5.0 or newer.'
+    const message = `The collection "${name}" cannot be created: the server has no time-series collections.`
+    throw new SluiceError('SLUICE_SINK_TIMESERIES', message, {
+      cause: error, fix: 'Set another layout, or use MongoDB 5.0 or newer.'
     })
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mergedRecords, recordKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
-import { makeIndex } from './collections.js'
+import { createIndex } from './collections.js'
 import { WRITE_CONCERN } from './insert.js'
 
 /**
@@ -22,12 +22,14 @@ export class CommitRecords {
   /** @param {Db} db */
   constructor (db) {
     this.#db = db
-    this.#collection = db.collection(COMMITS_TABLE, { readConcern: { level: 'majority' }, readPreference: 'primary', writeConcern: WRITE_CONCERN })
+    this.#collection = db.collection(COMMITS_TABLE, {
+      readConcern: { level: 'majority' }, readPreference: 'primary', writeConcern: WRITE_CONCERN
+    })
   }
 
   /** @param {import('../../base/log.js').Log} [log] */
   async prepare (log) {
-    await makeIndex(this.#db, COMMITS_TABLE, { of: 1, last: 1 }, log)
+    await createIndex(this.#db, COMMITS_TABLE, { of: 1, last: 1 }, log)
   }
 
   /**
@@ -39,7 +41,8 @@ export class CommitRecords {
     const found = new Set()
     for (const [of, rows] of Map.groupBy(wanted, groupOf)) {
       const seqs = rows.map(({ seq }) => seq)
-      const records = await this.#collection.find({ of, last: { $gte: Math.min(...seqs) }, seq: { $lte: Math.max(...seqs) } }, { projection: { seq: 1, last: 1 } }).toArray()
+      const overlapping = { of, last: { $gte: Math.min(...seqs) }, seq: { $lte: Math.max(...seqs) } }
+      const records = await this.#collection.find(overlapping, { projection: { seq: 1, last: 1 } }).toArray()
       for (const row of rows) {
         if (records.some(({ seq, last }) => seq <= row.seq && row.seq <= last)) found.add(recordKey(row))
       }
@@ -71,7 +74,7 @@ export class CommitRecords {
   }
 
   /**
-   * Each seq has a record at any time: the one that takes the place of others is widened before they go.
+   * Each seq has a record at any time: the one that replaces others is widened before they are deleted.
    * @param {import('../sink.js').Head[]} heads
    * @param {(row: CommitRow) => boolean} isOwn  of those to merge
    */

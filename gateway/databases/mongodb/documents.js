@@ -2,7 +2,7 @@ import { constantElements, elementWriter, header, int64, milliseconds, TYPES } f
 import { constantsOf } from './names.js'
 
 /**
- * The documents of a batch, in the layouts that have one or more a row.
+ * The documents of a batch, in the layouts that have one or more per row.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('./names.js').Keys} Keys
@@ -20,7 +20,7 @@ import { constantsOf } from './names.js'
  * @property {Batch} batch
  * @property {Buffer} key  16 bytes that no other batch has
  * @property {Keys} keys
- * @property {boolean} finiteOnly  the server takes no NaN, which is left out, and in arrays no infinities
+ * @property {boolean} finiteOnly  the server accepts no NaN, which is left out, and in arrays no infinities
  */
 
 export const MAX_DOCUMENT_BYTES = 16 * 2 ** 20
@@ -33,7 +33,9 @@ const KEY_BYTES = 16
 /** A document per row. @param {Source} source @returns {Documents} */
 export function wideDocuments ({ batch, key, keys, finiteOnly }) {
   const start = new Start(key, constantsOf(keys, batch), batch.time)
-  const elements = keys.fields.map(({ key: name, field }) => elementWriter(name, batch.fields[field].type, batch.columns[field], presence(batch, field, finiteOnly)))
+  const elements = keys.fields.map(({ key: name, field }) => {
+    return elementWriter(name, batch.fields[field].type, batch.columns[field], presence(batch, field, finiteOnly))
+  })
   return {
     length: batch.rows,
     refused: [],
@@ -115,7 +117,11 @@ export class Start {
     this.#timeAt = 4 + id.length + FRAME_BYTES + idBytes + time.length
     this.#timeNsAt = this.#timeAt + 8 + timeNs.length
     this.#bytes = Buffer.concat([
-      Buffer.alloc(4), id, Buffer.of(idBytes, 0, 0, 0, 0), key, Buffer.alloc(idBytes - KEY_BYTES), time, Buffer.alloc(8), timeNs, Buffer.alloc(8), constantElements(constants)
+      Buffer.alloc(4),
+      id, Buffer.of(idBytes, 0, 0, 0, 0), key, Buffer.alloc(idBytes - KEY_BYTES),
+      time, Buffer.alloc(8),
+      timeNs, Buffer.alloc(8),
+      constantElements(constants)
     ])
     this.#putMilliseconds = milliseconds(times)
     this.#putNanoseconds = int64(times)
@@ -138,7 +144,7 @@ export class Start {
     return at + this.#bytes.length
   }
 
-  /** The _id that `write` gives. @param {number} number @param {number} [field] */
+  /** The _id that `write` puts into the document. @param {number} number @param {number} [field] */
   id (number, field = 0) {
     const bytes = Buffer.alloc(KEY_BYTES + (this.#perField ? 8 : 4))
     this.#bytes.copy(bytes, 0, this.#numberAt - KEY_BYTES, this.#numberAt)

@@ -14,7 +14,18 @@ import { BSON } from 'mongodb'
  * @property {(row: number) => number} mostBytes  that it takes at a row
  */
 
-export const TYPES = Object.freeze({ double: 0x01, string: 0x02, document: 0x03, array: 0x04, binary: 0x05, bool: 0x08, date: 0x09, null: 0x0a, int32: 0x10, int64: 0x12 })
+export const TYPES = Object.freeze({
+  double: 0x01,
+  string: 0x02,
+  document: 0x03,
+  array: 0x04,
+  binary: 0x05,
+  bool: 0x08,
+  date: 0x09,
+  null: 0x0a,
+  int32: 0x10,
+  int64: 0x12
+})
 
 // Typed arrays hold the two halves of an int64 in the machine's own order.
 const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1
@@ -23,7 +34,7 @@ const HIGH = 1 - LOW
 const TWO_32 = 2 ** 32
 const NANOSECONDS = 1_000_000
 
-/** Up to here it is faster to reckon with the most that UTF-8 can take. */
+/** Up to here it is faster to assume the most bytes that UTF-8 can need. */
 const SHORT_TEXT = 1024
 
 /** @param {number} type @param {string} key */
@@ -76,7 +87,9 @@ export function elementWriter (key, type, column, valid, { nullIfMissing = false
 function valueWriter (type, column) {
   switch (type) {
     case 'float64':
-    case 'float32': return { type: TYPES.double, bytes: 8, put: ({ view }, at, row) => { view.setFloat64(at, column[row], true); return at + 8 } }
+    case 'float32': return {
+      type: TYPES.double, bytes: 8, put: ({ view }, at, row) => { view.setFloat64(at, column[row], true); return at + 8 }
+    }
     case 'int64': return { type: TYPES.int64, bytes: 8, put: int64(column) }
     case 'bool': return { type: TYPES.bool, bytes: 1, put: ({ view }, at, row) => { view.setUint8(at, column[row]); return at + 1 } }
     case 'string': return { type: TYPES.string, bytes: row => 5 + textBytes(column[row]), put: text(column) }

@@ -13,9 +13,8 @@ const MAX_INT32_INTERVAL_NS = 2n ** 31n
 
 /**
  * A document per interval: its rows as an array of `{ns, m}`, nanoseconds since its start and a value per field, null where it is missing.
- * What would be larger than
- * MongoDB's limit is several documents. The _id counts by the first row, so the documents of one interval are stored whole or, while rows
- * of it are still refused, not at all.
+ * What would be larger than MongoDB's limit becomes several documents. The _id counts by the first row, so the documents of one interval
+ * are stored whole or, while rows of it are still refused, not at all.
  * @param {import('./documents.js').Source} source
  * @param {bigint} intervalNs
  * @returns {Documents}
@@ -112,13 +111,20 @@ class Samples {
     this.#time = batch.time
     this.#isShort = intervalNs <= MAX_INT32_INTERVAL_NS
     this.#nsHead = header(this.#isShort ? TYPES.int32 : TYPES.int64, 'ns')
-    this.#elements = fields.map(({ type }, f) => elementWriter(String(f), type, columns[f], presence(batch, f, finiteOnly), { nullIfMissing: true }))
-    this.#floats = finiteOnly ? fields.flatMap(({ type }, f) => type === 'float64' || type === 'float32' ? [f] : []).map(f => ({ column: columns[f], valid: batch.validity[f] })) : []
+    this.#elements = fields.map(({ type }, f) => {
+      return elementWriter(String(f), type, columns[f], presence(batch, f, finiteOnly), { nullIfMissing: true })
+    })
+    this.#floats = fields.flatMap(({ type }, f) => {
+      const mustBeFinite = finiteOnly && (type === 'float64' || type === 'float32')
+      return mustBeFinite ? [{ column: columns[f], valid: batch.validity[f] }] : []
+    })
   }
 
-  /** Why the server would not take a row, or null. @param {number} row */
+  /** Why the server would refuse a row, or null. @param {number} row */
   refusal (row) {
-    const isInfinite = this.#floats.some(({ column, valid }) => Math.abs(/** @type {number} */ (column[row])) === Infinity && valid?.[row] !== 0)
+    const isInfinite = this.#floats.some(({ column, valid }) => {
+      return valid?.[row] !== 0 && Math.abs(/** @type {number} */ (column[row])) === Infinity
+    })
     return isInfinite ? 'FerretDB stores no infinities' : null
   }
 

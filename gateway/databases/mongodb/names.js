@@ -3,14 +3,14 @@ import { tableNames } from '../names.js'
 import { misfit, wideColumns } from '../wide.js'
 
 /**
- * What MongoDB makes of names.
+ * Names of collections, and of the keys of documents.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('./sink.schema.js').schema['properties']['layout']['enum'][number]} Layout
  * @typedef {{key: string, field: number}} FieldKey
- * @typedef {{constants: {key: string, tag: string|null}[], hasMeta: boolean, fields: FieldKey[]}} Keys  of one shape of batch
+ * @typedef {{constants: {key: string, tag: string|null}[], hasMeta: boolean, fields: FieldKey[]}} Keys  of one shape of batch:
  *   `constants` are tags, or without one the source; `hasMeta`: they are in a document of their own; `fields` are those of the batch, or
- *   what takes their place in the layout
+ *   what replaces them in the layout
  */
 
 /** Of "database.collection", since MongoDB 4.4. */
@@ -21,7 +21,7 @@ const MAX_KEY_BYTES = 1024
 
 const OWN_KEYS = ['_id', 'time', 'time_ns', 'source']
 
-/** The fields in whose place a layout has keys of its own. @type {Partial<Record<Layout, readonly string[]>>} */
+/** The keys that a layout has instead of fields. @type {Partial<Record<Layout, readonly string[]>>} */
 const LAYOUT_KEYS = {
   narrow: ['sensor', 'value', 'value_int64', 'value_string', 'value_bytes'],
   document: ['size', 'fields', 'measurements']
@@ -29,7 +29,8 @@ const LAYOUT_KEYS = {
 
 /** The collections that a template names. @param {string} template @param {string} database @returns {import('../names.js').TableNames} */
 export function collectionNames (template, database) {
-  const names = tableNames(template, { product: 'MongoDB', maxNameBytes: MAX_NAMESPACE_BYTES - Buffer.byteLength(`${database}.`), fold: name => name })
+  const maxNameBytes = MAX_NAMESPACE_BYTES - Buffer.byteLength(`${database}.`)
+  const names = tableNames(template, { product: 'MongoDB', maxNameBytes, fold: name => name })
   return {
     ...names,
     of (source) {
@@ -40,7 +41,9 @@ export function collectionNames (template, database) {
           ? 'begins with "system."'
           : name.split('.').includes('') && 'begins or ends with a full stop, or has two in a row'
       if (!wrong) return name
-      throw new SluiceError('SLUICE_SINK_IDENTIFIER', `The collection name "${name}" ${wrong}, which MongoDB does not take.`, { fix: 'Rename the source, or set another collection.' })
+      throw new SluiceError('SLUICE_SINK_IDENTIFIER', `The collection name "${name}" ${wrong}, which MongoDB does not accept.`, {
+        fix: 'Rename the source, or set another collection.'
+      })
     }
   }
 }
@@ -54,17 +57,25 @@ export function collectionNames (template, database) {
  * @throws {SluiceError} SLUICE_SINK_IDENTIFIER, SLUICE_SINK_TABLE_MISFIT
  */
 export function keysOf (batch, layout, { collection, withSource }) {
-  const ownKeys = layout === 'timeseries' ? [...OWN_KEYS, 'meta'] : OWN_KEYS
-  const dialect = { product: 'the MongoDB sink', maxNameBytes: MAX_KEY_BYTES, fold: (/** @type {string} */ name) => name, timeColumns: [], ownNames: ownKeys }
-  const taken = LAYOUT_KEYS[layout]
-  const fields = taken ? taken.map(name => ({ name, type: /** @type {const} */ ('string') })) : batch.fields
-  const columns = wideColumns(/** @type {any} */ ({ fields, tags: batch.tags }), /** @type {any} */ (dialect), withSource || layout === 'timeseries')
+  const hasMeta = layout === 'timeseries'
+  /** @type {any} */
+  const dialect = {
+    product: 'the MongoDB sink',
+    maxNameBytes: MAX_KEY_BYTES,
+    fold: (/** @type {string} */ name) => name,
+    timeColumns: [],
+    ownNames: hasMeta ? [...OWN_KEYS, 'meta'] : OWN_KEYS
+  }
+  const fields = LAYOUT_KEYS[layout]?.map(name => ({ name, type: 'string' })) ?? batch.fields
+  const columns = wideColumns(/** @type {any} */ ({ fields, tags: batch.tags }), dialect, withSource || hasMeta)
   const keys = columns.map(({ name }) => keyOf(name))
   const twice = keys.find((key, i) => keys.indexOf(key) !== i)
-  if (twice !== undefined) throw misfit(collection, `two fields or tags would both be stored under the key "${twice}"`, 'Rename one of them.')
+  if (twice !== undefined) {
+    throw misfit(collection, `two fields or tags would both be stored under the key "${twice}"`, 'Rename one of them.')
+  }
 
   /** @type {Keys} */
-  const result = { constants: [], hasMeta: layout === 'timeseries', fields: [] }
+  const result = { constants: [], hasMeta, fields: [] }
   columns.forEach(({ origin, tag = null, field = 0 }, i) => {
     if (origin === 'field') result.fields.push({ key: keys[i], field })
     else result.constants.push({ key: keys[i], tag })

@@ -78,7 +78,8 @@ class MongodbReader {
       if (outside.length === 0) return null
       const time = await this.#timeKey(db, signal)
       const conditions = [this.#conditions([sensor], time.range(from, to)), { $or: outside }]
-      const [found] = await this.#find(db, { $and: conditions }, { [time.key]: 1 }, signal).sort({ [time.key]: last ? -1 : 1 }).limit(1).toArray()
+      const matching = this.#find(db, { $and: conditions }, { [time.key]: 1 }, signal)
+      const [found] = await matching.sort({ [time.key]: last ? -1 : 1 }).limit(1).toArray()
       return found ? time.timeOf(found) : null
     })
   }
@@ -124,22 +125,28 @@ class MongodbReader {
     const found = this.#find(db, this.#conditions([], time.range(first, to)), { [time.key]: 1, fields: 1, measurements: 1 }, range.signal)
     for await (const document of found.sort({ [time.key]: 1 })) {
       const { fields, measurements } = document
-      const rows = measurements.map((/** @type {any} */ { ns, m }) => ({ ns, m: m.map((/** @type {unknown} */ value) => valueOf(value) ?? null) }))
+      const valueOrNull = (/** @type {unknown} */ value) => valueOf(value) ?? null
+      const rows = measurements.map((/** @type {any} */ { ns, m }) => ({ ns, m: m.map(valueOrNull) }))
       yield { time: time.timeOf(document), measurements: { fields, measurements: rows } }
     }
   }
 
   /** @param {Db} db @param {object} conditions @param {Record<string, number>} keys  to be sent @param {AbortSignal} [signal] */
   #find (db, conditions, keys, signal) {
-    return db.collection(this.#options.table).find(conditions, { projection: { ...keys, ...!('_id' in keys) && { _id: 0 } }, useBigInt64: true, promoteBuffers: true, signal })
+    const projection = '_id' in keys ? keys : { ...keys, _id: 0 }
+    return db.collection(this.#options.table).find(conditions, { projection, useBigInt64: true, promoteBuffers: true, signal })
   }
 
   /** @param {string[]} sensors @param {object} range */
   #conditions (sensors, range) {
     const { source, layout, sensorColumn } = this.#options
-    // A sensor may be known by a number.
+    // A sensor's name may be stored as a number.
     const names = sensors.flatMap(name => String(Number(name)) === name ? [name, Number(name)] : [name])
-    return { ...range, ...source !== '' && { $or: [{ source }, { 'meta.source': source }] }, ...layout === 'narrow' && { [sensorColumn]: { $in: names } } }
+    return {
+      ...range,
+      ...source !== '' && { $or: [{ source }, { 'meta.source': source }] },
+      ...layout === 'narrow' && { [sensorColumn]: { $in: names } }
+    }
   }
 
   /** The keys that values of these sensors can be under. @param {string[]} sensors */
@@ -170,7 +177,8 @@ class MongodbReader {
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (error instanceof SluiceError) throw error
-      throw new SluiceError('SLUICE_QUERY_MONGODB', `Cannot read the collection "${this.#options.table}" of ${this.#server.place}: ${describe(error)}.`, { cause: error })
+      const collection = `the collection "${this.#options.table}" of ${this.#server.place}`
+      throw new SluiceError('SLUICE_QUERY_MONGODB', `Cannot read ${collection}: ${describe(error)}.`, { cause: error })
     }
   }
 }

@@ -11,9 +11,21 @@ export const schema = {
   additionalProperties: false,
   properties: {
     ...tableProperties,
-    table: { ...table, title: 'Collection', description: 'The collection to read: what the sink\'s collection became, with {source} filled in.' },
-    timeColumn: { ...timeColumn, title: 'Time key', description: 'The key of times (dates). Where there is one of that name with _ns at its end, the exact nanoseconds come from it.' },
+    table: {
+      ...table,
+      title: 'Collection',
+      description: 'The collection to read: what the sink\'s collection became, with {source} filled in.'
+    },
+    timeColumn: {
+      ...timeColumn,
+      title: 'Time key',
+      description: 'The key of times (dates). Where there is one of that name with _ns at its end, the exact nanoseconds come from it.'
+    },
     sensorColumn: { ...sensorColumn, title: 'Sensor key', description: 'The key of the sensors\' names or numbers.' },
-    valueColumn: { ...valueColumn, title: 'Value key', description: 'The key of values. Those of that name with _int64, _string or _bytes at their end are read as well.' }
+    valueColumn: {
+      ...valueColumn,
+      title: 'Value key',
+      description: 'The key of values. Those of that name with _int64, _string or _bytes at their end are read as well.'
+    }
   }
 }

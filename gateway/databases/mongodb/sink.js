@@ -31,14 +31,16 @@ export function isTransient (error) {
 }
 
 /**
- * Connects when it is first needed: a sink whose server is not there yet waits for it.
+ * Connects when it is first needed: a sink whose server does not answer yet waits for it.
  * @param {Record<string, unknown>} options  see the schema
  * @param {{server: MongodbServer, log?: import('../../base/log.js').Log}} context
  * @returns {Promise<Sink>}
  */
 export async function open (options, { server, log }) {
   const complete = withDefaults(schema, options)
-  if (complete.layout === 'timeseries') log?.warn('Time-series collections store at least once: after a kill of the gateway or the server, rows may be there twice.')
+  if (complete.layout === 'timeseries') {
+    log?.warn('Time-series collections store at least once: after a kill of the gateway or the server, rows may be stored twice.')
+  }
   return new MongodbSink(complete, server, log)
 }
 
@@ -86,7 +88,7 @@ class MongodbSink {
     return this.#attempt(async (db, commits, product) => {
       const { fresh, duplicates } = await this.#unrecorded(commits, batches, probe)
       signal?.throwIfAborted()
-      // Some rows of an interval would be in the place of the whole document; and the server tells what it refuses without probes.
+      // A document of some rows of an interval would stand where the whole one belongs; and the server reports what it refuses anyway.
       if (!probe || this.#options.layout !== 'document') await this.#storeAll(db, product, fresh, signal)
       if (probe) return { duplicates }
       signal?.throwIfAborted()
@@ -106,7 +108,7 @@ class MongodbSink {
   async close () {}
 
   /**
-   * Tells the batches that have no record from those that have, or that come twice.
+   * Separates the batches that have no record from those that have one, or that come twice.
    * @param {CommitRecords} commits
    * @param {Batch[]} batches
    * @param {boolean} probe
@@ -151,9 +153,8 @@ class MongodbSink {
   }
 
   /**
-   * What _id begins with: 10 bytes for the epoch, 6 for seq. Documents of intervals are told from those of rows, and of other intervals:
-   * when the layout is changed
-   * while a batch is half stored, one of them must not be taken for another that holds more.
+   * What _id begins with: 10 bytes for the epoch, 6 for seq. Documents of intervals differ from those of rows, and of other intervals: when
+   * the layout is changed while a batch is half stored, one of them must not be mistaken for another that holds more.
    * @param {Batch} batch
    */
   #keyOf (batch) {

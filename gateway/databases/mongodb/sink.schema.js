@@ -4,27 +4,28 @@ import { layoutProperties, LAYOUTS } from '../../batch/layouts.js'
 export const schema = {
   type: 'object',
   title: 'MongoDB',
-  description: 'Stores batches in MongoDB, each sample exactly once: the _id of a document says which batch and row it is, so that what is written again is met again. ' +
-    'Only time-series collections, which keep no _id apart, store at least once.',
+  description: 'Stores batches in MongoDB, each sample exactly once: the _id of a document names its batch and row, so that a document ' +
+    'which is written again is found stored. Only time-series collections, whose _id is not unique, store at least once.',
   additionalProperties: false,
   properties: {
     table: {
       type: 'string',
       title: 'Collection',
-      description: 'The collection to store in; {source} in it stands for the name of the source. Created when missing. Documents have time (a date, rounded down to milliseconds), ' +
-        'time_ns (a long, the exact nanoseconds since 1970 UTC), the tags and fields, and source where all share a collection. What is missing is left out. ' +
-        'In keys, each full stop becomes ． and a leading $ becomes ＄.',
+      description: 'The collection to store in; {source} in it stands for the name of the source. Created when missing. Documents have ' +
+        'time (a date, rounded down to milliseconds), time_ns (a long, the exact nanoseconds since 1970 UTC), the tags and fields, and ' +
+        'source where all share a collection. What is missing is left out. In keys, each full stop becomes ． and a leading $ becomes ＄.',
       minLength: 1,
       default: '{source}'
     },
     ...layoutProperties,
     layout: {
       ...layoutProperties.layout,
-      description: 'wide: a document per time, a key per field. narrow: a document per value, with keys sensor (the field\'s name) and value; what a double does not hold exactly goes to value_int64, ' +
-        'value_string or value_bytes. document: a document per interval, with keys size, fields (their names) and measurements, an array of {ns, m}: nanoseconds since the interval\'s start, and a value ' +
-        'per field. timeseries: as wide, in a time-series collection with the metadata meta (source and tags), which MongoDB has ' +
-        'since 5.0: at least once, as a kill may store rows twice. A batch that is half stored when the layout or interval is changed ' +
-        'is there in both, in part.',
+      description: 'wide: a document per time, a key per field. narrow: a document per value, with keys sensor (the field\'s name) and ' +
+        'value; what a double does not hold exactly goes to value_int64, value_string or value_bytes. document: a document per ' +
+        'interval, with keys size, fields (their names) and measurements, an array of {ns, m}: nanoseconds since the interval\'s ' +
+        'start, and a value per field. timeseries: as wide, in a time-series collection with the metadata meta (source and tags), ' +
+        'which MongoDB has since 5.0: at least once, as a kill may store rows twice. A batch that is half stored when the layout or ' +
+        'interval is changed is stored in both, in part.',
       enum: [...LAYOUTS, 'timeseries'],
       'x-labels': {
         wide: 'wide: a document per time',
@@ -36,7 +37,7 @@ export const schema = {
     index: {
       type: 'boolean',
       title: 'Index',
-      description: 'Makes an index on time_ns (of the narrow layout: on sensor and time_ns) in the collection. A time-series ' +
+      description: 'Creates an index on time_ns (of the narrow layout: on sensor and time_ns) in the collection. A time-series ' +
         'collection has its own.',
       default: true,
       'x-advanced': true

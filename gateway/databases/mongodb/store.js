@@ -13,10 +13,10 @@ import { insert, WRITE_CONCERN } from './insert.js'
 export class Store {
   /** @type {Chunks[]} of which each is used by one write at a time */
   #idle = []
-  /** @type {WeakMap<Batch, Set<number>>} by whole batch, the numbers of rows that were stored beside others which were refused */
+  /** @type {WeakMap<Batch, Set<number>>} by whole batch, the numbers of rows that were stored while others were refused */
   #stored = new WeakMap()
 
-  /** What is still to be stored of a batch. When some of its rows were refused, all come again without them. @param {Batch} batch */
+  /** What is still to be stored of a batch: after some of its rows were refused, the others are written again. @param {Batch} batch */
   restOf (batch) {
     const stored = this.#stored.get(batch.origin?.whole ?? batch)
     return stored ? batch.pick(Array.from(batch.time.keys()).filter(row => !stored.has(batch.rowNumber(row)))) : batch
@@ -61,7 +61,7 @@ export class Store {
       if (rows.some(row => refused.has(row))) parts.push(documents.idOf(i))
       else for (const row of rows) stored.add(rest.rowNumber(row))
     }
-    // A narrow row's other values; of the rest nothing is there.
+    // A narrow row's other values; nothing else of the refused rows is stored.
     if (parts.length > refused.size) await db.collection(collection).deleteMany({ _id: { $in: parts } }, { writeConcern: WRITE_CONCERN })
     this.#stored.set(rest.origin?.whole ?? rest, stored)
   }

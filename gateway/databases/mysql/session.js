@@ -28,7 +28,8 @@ const SETTINGS = [
 ]
 
 const READ_FACTS = `SELECT VERSION() AS version, @@local_infile AS localInfile, @@max_allowed_packet AS maxPacketBytes,
-  @@lower_case_table_names AS tableCase, @@innodb_flush_log_at_trx_commit AS logFlush, @@log_bin AS binaryLog, @@sync_binlog AS binaryLogSync`
+  @@lower_case_table_names AS tableCase,
+  @@innodb_flush_log_at_trx_commit AS logFlush, @@log_bin AS binaryLog, @@sync_binlog AS binaryLogSync`
 
 /**
  * @param {Connection} connection  new

@@ -4,9 +4,8 @@ import { schema } from './sink.schema.js'
 export { schema }
 
 /**
- * A sink that stores nothing, to measure what comes before a database: the batches are gone. It remembers which they were, in memory alone,
- * so that spools let go
- * of them and one that comes twice is a duplicate; a sink opened anew knows of none.
+ * A sink that stores nothing, to measure what comes before a database: the batches are gone. It remembers their identities, in memory only,
+ * so that spools release them and one that comes twice is a duplicate; a sink opened anew knows none.
  *
  * @typedef {import('../sink.js').Sink} Sink
  * @typedef {import('../../batch/batch.js').Batch} Batch
