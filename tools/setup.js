@@ -29,7 +29,7 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  for (const script of ['ferretdb/build.js', 'clickhouse/install.js', 'python/install.js']) run(process.execPath, [join(root, 'test', 'servers', script)])
+  for (const script of ['ferretdb/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js']) run(process.execPath, [join(root, 'test', 'servers', script)])
 }
 
 function installDependencies () {

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { SluiceError } from '../base/errors.js'
 import { postgresqlNodes, startGateway } from './pipeline.js'
+import { openPostgresql } from './postgresql-server.js'
 
 /** Two machine tools of five channels: 100,000 values a second. */
 const MACHINES = ['lathe', 'mill']
@@ -15,25 +15,45 @@ const SAMPLE_MS = 100
 const STALLED_MS = 90_000
 /** The samples are made in real time; a process that was held up makes them later, and all of them. */
 const BACKLOG_MS = 60_000
+const MACHINE = {
+  type: 'sluice-simulator',
+  z: 'tab',
+  preset: 'machine-tool',
+  sampleRateHz: RATE_HZ,
+  maxBacklogMs: BACKLOG_MS,
+  autostart: true,
+  wires: [['out']]
+}
+
+/** @typedef {Awaited<ReturnType<typeof openPostgresql>>} Database */
 
 /**
- * A gateway that makes 100,000 values a second, stages them over Mosquitto and stores them in PostgreSQL, which goes away for as long as
- * they are made and then comes back:
- * the most memory that the gateway had, and what is stored in the end.
- * @param {{seconds?: number}} [options]  of the outage
- * @returns
- *   {Promise<{seconds: number, valuesPerSecond: number, produced: number, rows: number, distinct: number, before: number, catchUpSeconds: number,
- *   memoryMegabytes: {start: number, most: number, catchingUp: number}}>} rows that were made, that are stored, that differ, and that were
- *   stored before the outage
+ * @typedef {object} Outage
+ * @property {number} seconds
+ * @property {number} valuesPerSecond
+ * @property {number} produced  rows
+ * @property {number} rows  stored
+ * @property {number} distinct  of those
+ * @property {number} before  rows stored before the outage
+ * @property {number} catchUpSeconds
+ * @property {{start: number, most: number, catchingUp: number}} memoryMegabytes
  */
-export async function benchOutage ({ seconds = 60 } = {}) {
-  const [{ startMosquitto }, { startPostgresql }] = await Promise.all([import('../../test/servers/mosquitto.js'), import('../../test/servers/postgresql.js')])
+
+/**
+ * A gateway that produces 100,000 values a second, stages them over Mosquitto and stores them in PostgreSQL, which goes away for as long as
+ * they are produced and then comes back: the most memory that the gateway had, and what is stored in the end.
+ * @param {import('./servers.js').Servers} servers  whose PostgreSQL can be stopped
+ * @param {{seconds?: number}} [options]  of the outage
+ * @returns {Promise<Outage>}
+ */
+export async function benchOutage (servers, { seconds = 60 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-outage-'))
   const samples = RATE_HZ * seconds
   const produced = samples * MACHINES.length
   // The broker is capped, as in broker/mosquitto.conf: what is over that comes from the spool.
-  const mosquitto = await startMosquitto({ conf: [`max_queued_bytes ${2 ** 24}`, 'set_tcp_nodelay true'] })
-  const database = await startPostgresql()
+  const mosquitto = await servers('mqtt').start({ folder, conf: [`max_queued_bytes ${2 ** 24}`, 'set_tcp_nodelay true'] })
+  const database = await openPostgresql(servers, folder)
+  const { server } = database
   /** @type {import('./process.js').WatchedProcess|undefined} */
   let gateway
   try {
@@ -41,18 +61,18 @@ export async function benchOutage ({ seconds = 60 } = {}) {
       { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
       { id: 'out', type: 'sluice-stage-out', z: 'tab', name: 'out', broker: 'broker', spoolMegabytes: 8192, wires: [] },
       { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
-      ...MACHINES.map(name => ({ id: name, type: 'sluice-simulator', z: 'tab', name, preset: 'machine-tool', sampleRateHz: RATE_HZ, maxSamples: samples, maxBacklogMs: BACKLOG_MS, autostart: true, wires: [['out']] })),
-      ...postgresqlNodes(database, { batchRows: 5000, inFlight: 2 })
-    ], { server: { user: database.user, password: database.password } })
+      ...MACHINES.map(name => ({ ...MACHINE, id: name, name, maxSamples: samples })),
+      ...postgresqlNodes(server, { batchRows: 5000, inFlight: 2 })
+    ], { server: { user: server.user, password: server.password } })
     const start = performance.now()
     const memory = { start: gateway.memoryBytes, most: 0, catchingUp: 0 }
     const before = await untilStored(database, count => count > 0)
-    await database.stop()
+    await server.stop?.()
     while (performance.now() - start < seconds * 1000) {
       await sleep(SAMPLE_MS)
       memory.most = Math.max(memory.most, gateway.memoryBytes)
     }
-    await database.start()
+    await server.start?.()
     const back = performance.now()
     memory.catchingUp = gateway.memoryBytes
     const running = gateway
@@ -62,21 +82,22 @@ export async function benchOutage ({ seconds = 60 } = {}) {
     })
     const catchUpSeconds = (performance.now() - back) / 1000
     const [rows, distinct] = [await sumOf(database, 'count(*)'), await sumOf(database, 'count(DISTINCT time_ns)')]
-    const megabytes = { start: memory.start / 1e6, most: memory.most / 1e6, catchingUp: memory.catchingUp / 1e6 }
-    return { seconds, valuesPerSecond: RATE_HZ * CHANNELS * MACHINES.length, produced, rows, distinct, before, catchUpSeconds, memoryMegabytes: megabytes }
+    const memoryMegabytes = { start: memory.start / 1e6, most: memory.most / 1e6, catchingUp: memory.catchingUp / 1e6 }
+    const valuesPerSecond = RATE_HZ * CHANNELS * MACHINES.length
+    return { seconds, valuesPerSecond, produced, rows, distinct, before, catchUpSeconds, memoryMegabytes }
   } catch (error) {
-    throw gateway ? new SluiceError('SLUICE_BENCH_OUTAGE', `The gateway said:\n${gateway.output}`, { cause: error }) : error
+    throw gateway ? new SluiceError('SLUICE_BENCH_OUTAGE', `The gateway printed:\n${gateway.output}`, { cause: error }) : error
   } finally {
     await gateway?.stop()
     await database.remove()
-    await mosquitto.stop()
+    await mosquitto.remove?.()
     await rm(folder, { recursive: true })
   }
 }
 
 /**
  * Waits for enough rows to be stored.
- * @param {import('./pipeline.js').PostgresqlAddress} database
+ * @param {Database} database
  * @param {(count: number) => boolean} isEnough
  * @returns {Promise<number>} how many there are
  */
@@ -93,18 +114,13 @@ async function untilStored (database, isEnough) {
 
 /**
  * Over all the machines' tables there are.
- * @param {import('./pipeline.js').PostgresqlAddress} database
+ * @param {Database} database
  * @param {'count(*)'|'count(DISTINCT time_ns)'} expression
  */
-async function sumOf ({ port, user, password, database }, expression) {
-  const client = new pg.Client({ host: '127.0.0.1', port, user, password, database })
-  await client.connect()
-  try {
-    const { rows: tables } = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = \'public\' AND tablename = ANY ($1)', [MACHINES])
-    let sum = 0
-    for (const { tablename } of tables) sum += Number((await client.query(`SELECT ${expression} AS value FROM "${tablename}"`)).rows[0].value)
-    return sum
-  } finally {
-    await client.end()
+async function sumOf ({ query, tables }, expression) {
+  let sum = 0
+  for (const table of await tables()) {
+    if (MACHINES.includes(table)) sum += Number((await query(`SELECT ${expression} AS value FROM "${table}"`)).rows[0].value)
   }
+  return sum
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
 import { SluiceError } from '../base/errors.js'
+import { openPostgresql } from './postgresql-server.js'
 import { WatchedProcess } from './process.js'
 
 const SLUICE = fileURLToPath(new URL('../cli/sluice.js', import.meta.url))
@@ -15,24 +15,25 @@ const CHANNELS = 5
 /** Without a new row for so long, the bench gives up. */
 const STALLED_MS = 30_000
 
-/** @typedef {{port: number, user: string, password: string, database: string}} PostgresqlAddress */
+/** @typedef {import('./servers.js').Servers} Servers */
 
 /**
  * Simulator → Mosquitto → PostgreSQL: a producing process, a real broker, a real database with its index, and a gateway, Node-RED and all,
- * that
- * consumes. The gateway's memory is given above the same Node-RED with an empty flow, its processor time per value stored.
+ * that consumes. The gateway's memory is given above the same Node-RED with an empty flow, its processor time per value stored.
+ * @param {Servers} servers
  * @param {{rows?: number, messageRows?: number, batchRows?: number, rowsPerSecond?: number}} [options]  `rowsPerSecond`: 0 is as fast as it
  *   goes
  */
-export async function benchPipeline ({ rows = 2_000_000, messageRows = 1000, batchRows = 20_000, rowsPerSecond = 0 } = {}) {
-  return withServers(async ({ mosquitto, database, folder, client }) => {
+export async function benchPipeline (servers, { rows = 2_000_000, messageRows = 1000, batchRows = 20_000, rowsPerSecond = 0 } = {}) {
+  return withServers(servers, async ({ mosquitto, database, folder }) => {
     const idle = await idleGateway(join(folder, 'idle'))
     const gateway = await startGateway(join(folder, 'gateway'), [
       { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
       { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
-      ...postgresqlNodes(database, { batchRows, inFlight: 3 })
-    ], { server: { user: database.user, password: database.password } })
-    const producer = new WatchedProcess([PRODUCER, mosquitto.url, join(folder, 'spool'), String(rows), String(messageRows), String(rowsPerSecond)])
+      ...postgresqlNodes(database.server, { batchRows, inFlight: 3 })
+    ], { server: { user: database.login.user, password: database.login.password } })
+    const sizes = [rows, messageRows, rowsPerSecond].map(String)
+    const producer = new WatchedProcess([PRODUCER, mosquitto.url, join(folder, 'spool'), ...sizes])
     try {
       await producer.says(/connected/)
       await sleep(3000) // the preflight is over, the subscriptions are made
@@ -42,9 +43,11 @@ export async function benchPipeline ({ rows = 2_000_000, messageRows = 1000, bat
       for (let stored = 0, at = performance.now(); stored < rows;) {
         await sleep(100)
         mostBytes = Math.max(mostBytes, gateway.memoryBytes)
-        const now = await countOf(client)
+        const now = await countOf(database)
         if (now > stored) at = performance.now()
-        if (performance.now() - at > STALLED_MS) throw new SluiceError('SLUICE_BENCH_STALLED', `Only ${now} of ${rows} rows arrived. The gateway said:\n${gateway.output}`)
+        if (performance.now() - at > STALLED_MS) {
+          throw new SluiceError('SLUICE_BENCH_STALLED', `Only ${now} of ${rows} rows arrived. The gateway printed:\n${gateway.output}`)
+        }
         stored = now
       }
       const seconds = (performance.now() - before.ms) / 1000
@@ -67,20 +70,23 @@ export async function benchPipeline ({ rows = 2_000_000, messageRows = 1000, bat
 
 /**
  * The load of Arnst et al. (5 channels of 1000 samples a second), simulated, staged and stored in one gateway, for some seconds: its share
- * of a core above
- * the same Node-RED idle, and whether its memory grows.
+ * of a core above the same Node-RED idle, and whether its memory grows.
+ * @param {Servers} servers
  * @param {{seconds?: number, warmUpSeconds?: number}} [options]  the paper warms up for 5 minutes and measures for 15
  */
-export async function benchPaperLoad ({ seconds = 30, warmUpSeconds = 60 } = {}) {
-  return withServers(async ({ mosquitto, database, folder }) => {
+export async function benchPaperLoad (servers, { seconds = 30, warmUpSeconds = 60 } = {}) {
+  return withServers(servers, async ({ mosquitto, database, folder }) => {
     const idle = await idleGateway(join(folder, 'idle'), seconds / 3)
     const gateway = await startGateway(join(folder, 'gateway'), [
       { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
-      { id: 'machine', type: 'sluice-simulator', z: 'tab', name: 'machine', preset: 'machine-tool', sampleRateHz: 1000, autostart: true, wires: [['out']] },
+      {
+        id: 'machine', type: 'sluice-simulator', z: 'tab', name: 'machine', preset: 'machine-tool', sampleRateHz: 1000, autostart: true,
+        wires: [['out']]
+      },
       { id: 'out', type: 'sluice-stage-out', z: 'tab', name: 'out', broker: 'broker', wires: [] },
       { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
-      ...postgresqlNodes(database, { batchRows: 5000, inFlight: 2 })
-    ], { server: { user: database.user, password: database.password } })
+      ...postgresqlNodes(database.server, { batchRows: 5000, inFlight: 2 })
+    ], { server: { user: database.login.user, password: database.login.password } })
     try {
       await sleep(warmUpSeconds * 1000)
       const before = { cpu: gateway.cpuSeconds, ms: performance.now(), bytes: gateway.memoryBytes }
@@ -100,9 +106,13 @@ export async function benchPaperLoad ({ seconds = 30, warmUpSeconds = 60 } = {})
   })
 }
 
-/** @param {PostgresqlAddress} database @param {object} options */
-export function postgresqlNodes ({ port, database }, options) {
-  return [{ id: 'server', type: 'sluice-postgresql-server', host: '127.0.0.1', port, database }, { id: 'sink', type: 'sluice-postgresql', z: 'tab', name: 'sink', server: 'server', table: '{source}', index: 'btree', maxAgeMs: 1000, ...options, wires: [] }]
+/** @param {import('./servers.js').Server} server @param {object} options */
+export function postgresqlNodes ({ host, port, database }, options) {
+  const sink = { id: 'sink', type: 'sluice-postgresql', z: 'tab', name: 'sink', server: 'server', table: '{source}', index: 'btree' }
+  return [
+    { id: 'server', type: 'sluice-postgresql-server', host, port, database },
+    { ...sink, maxAgeMs: 1000, ...options, wires: [] }
+  ]
 }
 
 /** @param {string} userDir @param {number} [seconds] */
@@ -126,14 +136,16 @@ async function idleGateway (userDir, seconds = 3) {
 export async function startGateway (userDir, nodes, credentials = {}) {
   await mkdir(userDir, { recursive: true })
   const flows = join(userDir, 'flows.json')
-  const { freePort } = await import('../../test/servers/ports.js')
-  const complete = nodes.map((node, i) => ({ ...node, ...'z' in node && { x: 100 + 200 * i, y: 100 }, ...'id' in node && { credentials: credentials[String(node.id)] } }))
+  const complete = nodes.map((node, i) => ({
+    ...node,
+    ...'z' in node && { x: 100 + 200 * i, y: 100 },
+    ...'id' in node && { credentials: credentials[String(node.id)] }
+  }))
   await writeFile(flows, '[]')
-  const port = await freePort()
-  const gateway = new WatchedProcess([...GATEWAY_FLAGS, SLUICE, 'start', '--flows', flows, '--user-dir', userDir, '--port', String(port)])
-  await gateway.says(/Ctrl-C/)
+  const gateway = new WatchedProcess([...GATEWAY_FLAGS, SLUICE, 'start', '--flows', flows, '--user-dir', userDir, '--port', '0'])
+  const [, url] = await gateway.says(/Editor +(http:\S+)[^]*Ctrl-C/)
   if (nodes.length > 0) {
-    const answer = await fetch(`http://127.0.0.1:${port}/flows`, {
+    const answer = await fetch(`${url}flows`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'Node-RED-Deployment-Type': 'full' },
       body: JSON.stringify([{ id: 'tab', type: 'tab', label: 'bench' }, ...complete])
@@ -143,33 +155,29 @@ export async function startGateway (userDir, nodes, credentials = {}) {
   return gateway
 }
 
-/** @param {pg.Client} client */
-async function countOf (client) {
-  const { rows: [{ exists }] } = await client.query('SELECT to_regclass(\'public.machine\') IS NOT NULL AS exists')
-  if (!exists) return 0
-  const { rows: [{ n_tup_ins: inserted }] } = await client.query('SELECT sum(n_tup_ins) AS n_tup_ins FROM pg_stat_user_tables WHERE relname = \'machine\'')
-  const { rows: [{ count }] } = Number(inserted) > 0 ? await client.query('SELECT count(*) AS count FROM machine') : { rows: [{ count: 0 }] }
+/** @param {Awaited<ReturnType<typeof openPostgresql>>} database */
+async function countOf ({ query }) {
+  const { rows: [{ inserted }] } = await query('SELECT sum(n_tup_ins) AS inserted FROM pg_stat_user_tables WHERE relname = \'machine\'')
+  if (!(Number(inserted) > 0)) return 0
+  const { rows: [{ count }] } = await query('SELECT count(*) AS count FROM machine')
   return Number(count)
 }
 
 /**
  * @template T
- * @param {(servers: {mosquitto: any, database: PostgresqlAddress, folder: string, client: pg.Client}) => Promise<T>} run
+ * @param {Servers} servers
+ * @param {(started: {mosquitto: import('./servers.js').Server, database: Awaited<ReturnType<typeof openPostgresql>>, folder: string}) =>
+ *   Promise<T>} run
  */
-async function withServers (run) {
-  const [{ startMosquitto }, { startPostgresql }] = await Promise.all([import('../../test/servers/mosquitto.js'), import('../../test/servers/postgresql.js')])
+async function withServers (servers, run) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
-  const mosquitto = await startMosquitto({ conf: ['max_inflight_messages 0', 'set_tcp_nodelay true'] })
-  const database = await startPostgresql()
-  const { port, user, password, database: name } = database
-  const client = new pg.Client({ host: '127.0.0.1', port, user, password, database: name })
+  const mosquitto = await servers('mqtt').start({ folder, conf: ['max_inflight_messages 0', 'set_tcp_nodelay true'] })
+  const database = await openPostgresql(servers, folder)
   try {
-    await client.connect()
-    return await run({ mosquitto, database, folder, client })
+    return await run({ mosquitto, database, folder })
   } finally {
-    await client.end()
     await database.remove()
-    await mosquitto.stop()
+    await mosquitto.remove?.()
     await rm(folder, { recursive: true })
   }
 }

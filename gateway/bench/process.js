@@ -20,8 +20,8 @@ export class WatchedProcess {
   get output () { return this.#output }
 
   /**
-   * Seconds of processor time so far, of all its threads, from the scheduler's own count in nanoseconds: `/proc/<pid>/stat` counts in ticks
-   * of 10 ms.
+   * Seconds of processor time so far, of all its threads, from the scheduler's own count in nanoseconds: `/proc/<pid>/stat` counts in
+   * ticks of 10 ms.
    */
   get cpuSeconds () {
     const tasks = `/proc/${this.child.pid}/task`
@@ -33,11 +33,14 @@ export class WatchedProcess {
     return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1]) * 1024
   }
 
-  /** @param {RegExp} text @param {number} [timeoutMs] */
+  /** Waits until it has printed a text. @param {RegExp} text @param {number} [timeoutMs] @returns {Promise<RegExpExecArray>} */
   async says (text, timeoutMs = 60_000) {
-    for (let waitedMs = 0; !text.test(this.#output); waitedMs += 20) {
+    for (let waitedMs = 0; ; waitedMs += 20) {
+      const match = text.exec(this.#output)
+      if (match) return match
       if (this.child.exitCode !== null || waitedMs > timeoutMs) {
-        throw new SluiceError('SLUICE_BENCH_PROCESS', `${this.child.spawnargs.slice(1).join(' ')} did not say ${text}. It said:\n${this.#output}`)
+        const program = this.child.spawnargs.slice(1).join(' ')
+        throw new SluiceError('SLUICE_BENCH_PROCESS', `${program} did not print ${text}, but:\n${this.#output}`)
       }
       await sleep(20)
     }

@@ -6,7 +6,7 @@ import { stderr, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
 import { describe } from '../../gateway/base/errors.js'
 import { databaseTypes } from './databases/index.js'
-import { missingMosquitto } from './rig/mosquitto.js'
+import { missingMosquitto } from '../servers/mosquitto.js'
 import { runChaos } from './run.js'
 
 /** @typedef {import('./run.js').ChaosResult} ChaosResult */
@@ -146,7 +146,7 @@ function summarise ({ kills, killed, produced, sinks }, seed) {
 /** What keeps this machine from a run, null when nothing does. @param {string[]} sinks @returns {Promise<string|null>} */
 async function missingServer (sinks) {
   const modules = await Promise.all(sinks.map(type => databaseTypes[type]()))
-  const missing = [await missingMosquitto(), ...await Promise.all(modules.map(module => module.missing()))]
+  const missing = [missingMosquitto(), ...await Promise.all(modules.map(module => module.missing()))]
   return missing.find(each => each !== null) ?? null
 }
 

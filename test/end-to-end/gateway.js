@@ -9,7 +9,7 @@ import { WebSocket } from 'ws'
 
 const PROGRAM = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.url))
 const RUNNING = /Editor +(http:\S+)[^]*Ctrl-C stops it/
-const PATIENCE_MS = 40_000
+const PATIENCE_MS = 100_000
 
 /**
  * @typedef {import('../../gateway/stats/reader.js').Report} Report
@@ -56,10 +56,12 @@ export class Gateway {
   /** Of the flow that has started. */
   #revision = ''
   #stopping = false
+  #program
 
-  /** @param {string} folder @param {NodeJS.ProcessEnv} environment */
-  constructor (folder, environment) {
+  /** @param {string} folder @param {NodeJS.ProcessEnv} environment @param {string} program  Node */
+  constructor (folder, environment, program) {
     this.folder = folder
+    this.#program = program
     this.userDir = join(folder, 'user')
     this.environment = environment
     this.#child = this.#spawn()
@@ -70,11 +72,12 @@ export class Gateway {
   /**
    * Started with nothing but an empty flow.
    * @param {NodeJS.ProcessEnv} [environment]  added to this process's own
+   * @param {string} [program]  another version of Node
    */
-  static async start (environment = {}) {
+  static async start (environment = {}, program = process.execPath) {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-flow-'))
     await writeFile(join(folder, 'flows.json'), JSON.stringify(EQUIPMENT.slice(0, 1)))
-    const gateway = new Gateway(folder, environment)
+    const gateway = new Gateway(folder, environment, program)
     await gateway.#running()
     return gateway
   }
@@ -172,7 +175,7 @@ export class Gateway {
 
   #spawn () {
     const args = [PROGRAM, 'start', '--flows', join(this.folder, 'flows.json'), '--user-dir', this.userDir, '--port', '0']
-    return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.environment } })
+    return spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.environment } })
   }
 
   async #running () {

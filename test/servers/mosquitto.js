@@ -14,9 +14,14 @@ const program = findProgram('mosquitto')
 const running = new Set()
 process.on('exit', () => running.forEach(child => child.kill('SIGKILL')))
 
+/** What keeps this machine from running it, null when nothing does. */
+export function missingMosquitto () {
+  return program ? null : 'the program mosquitto is not installed (apt-get install mosquitto)'
+}
+
 /** Skips the suite where Mosquitto is not installed. @param {Mocha.Context} context */
 export function requireMosquitto (context) {
-  requireServer(context, 'mosquitto', program ? null : 'the program mosquitto is not installed (apt-get install mosquitto)')
+  requireServer(context, 'mosquitto', missingMosquitto())
 }
 
 /**

@@ -10,11 +10,12 @@ import { nativeBlock } from '../../databases/clickhouse/native.js'
 import { identifier } from '../../databases/clickhouse/quote.js'
 import { connect } from '../../databases/clickhouse/connection.js'
 import { readTable } from '../../databases/clickhouse/tables.js'
+import { refuseWhatIsThere } from '../empty.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
- * @typedef {import('../../../test/servers/clickhouse.js').ClickhouseServer} TestServer
- * @typedef {(server: TestServer, sql: string, file: string) => Promise<number>} Load  of a file of Native blocks; seconds
+ * @typedef {import('../servers.js').Server} Server
+ * @typedef {(server: Server, sql: string, file: string) => Promise<number>} Load  of a file of Native blocks; seconds
  */
 
 /** The columns of the rows, in their own types: those that hold the identity take their default. */
@@ -28,35 +29,41 @@ export const bench = [
     title: 'ClickHouse, sorted by time',
     note: 'The loader makes parts of a million rows and is acknowledged once; each of our batches is a part, with its own fsync.',
     goalRowsPerSecond: 1_300_000,
-    missing: async () => (await servers()).missingClickhouse(),
-    start: async folder => running(await (await servers()).startClickhouse(), folder, 'HTTP, Native (curl)', curlLoad)
+    missing: servers => servers('clickhouse').missing(),
+    start: async (folder, servers) => running(await servers('clickhouse').start({ folder }), folder, 'HTTP, Native (curl)', curlLoad)
   },
   {
     title: 'ClickHouse 18.16, sorted by time',
     note: 'The loader makes parts of a million rows and is acknowledged once; each of our batches is a part.',
     goalRowsPerSecond: 1_300_000,
-    missing: async () => (await servers()).missingOldClickhouse(),
-    start: async folder => running(await (await servers()).startOldClickhouse(), folder, 'clickhouse-client, Native', clientLoad)
+    missing: servers => servers('clickhouse-old').missing(),
+    start: async (folder, servers) => {
+      const server = await servers('clickhouse-old').start({ folder })
+      return running(server, folder, 'clickhouse-client, Native', clientLoad)
+    }
   }
 ]
 
-function servers () {
-  return import('../../../test/servers/clickhouse.js')
-}
-
 /**
- * @param {TestServer} server
+ * @param {Server} server
  * @param {string} folder
  * @param {string} loader
  * @param {Load} load
  * @returns {Promise<import('./sink-bench.js').Running>}
  */
 async function running (server, folder, loader, load) {
-  const { port, user, password, database } = server
-  const login = { port, user, password, database }
+  const { host, port, user, password, database } = server
+  const login = { host, port, user, password, database }
   const own = connect(login)
   const { version } = await own.dialect()
-  const tables = async () => (await own.query('SELECT name FROM system.tables WHERE database = currentDatabase()')).map(([name]) => String(name))
+  const tables = async () => {
+    const rows = await own.query('SELECT name FROM system.tables WHERE database = currentDatabase()')
+    return rows.map(([name]) => String(name))
+  }
+  const clear = async () => {
+    for (const table of await tables()) await own.command(`DROP TABLE ${identifier(table)}`)
+  }
+  await refuseWhatIsThere(server, tables)
 
   /** @param {number} connections */
   const openSink = async connections => {
@@ -81,12 +88,12 @@ async function running (server, folder, loader, load) {
   return {
     version: `ClickHouse ${version}`,
     open: openSink,
-    async clear () {
-      for (const table of await tables()) await own.command(`DROP TABLE ${identifier(table)}`)
-    },
+    clear,
     async count () {
       let count = 0
-      for (const table of await tables()) if (table !== 'sluice_commits') count += Number((await own.query(`SELECT count() FROM ${identifier(table)}`))[0][0])
+      for (const table of await tables()) {
+        if (table !== 'sluice_commits') count += Number((await own.query(`SELECT count() FROM ${identifier(table)}`))[0][0])
+      }
       return count
     },
     loader: {
@@ -94,12 +101,15 @@ async function running (server, folder, loader, load) {
       async run (batches) {
         const table = await makeTable(batches)
         const { columns } = await readTable(own, table)
-        const its = columns.filter(({ name }) => COLUMNS.includes(name)).map(({ name, kind }) =>
-          name.startsWith('time') ? { name, kind, type: /** @type {any} */ (name), origin: /** @type {const} */ ('time') }
-            : { name, kind, type: /** @type {any} */ ('float64'), origin: /** @type {const} */ ('field'), field: name === 'sensor' ? 0 : 1 })
+        const its = columns.filter(({ name }) => COLUMNS.includes(name)).map(({ name, kind }) => {
+          if (name.startsWith('time')) return { name, kind, type: /** @type {any} */ (name), origin: /** @type {const} */ ('time') }
+          const field = name === 'sensor' ? 0 : 1
+          return { name, kind, type: /** @type {any} */ ('float64'), origin: /** @type {const} */ ('field'), field }
+        })
+        const names = its.map(({ name }) => identifier(name)).join(', ')
         const file = join(folder, 'rows')
         await writeFile(file, batches.map(batch => nativeBlock(its, [{ batch, epoch: 0n, seq: 0 }])))
-        const seconds = await load(server, `INSERT INTO ${identifier(table)} (${its.map(({ name }) => identifier(name)).join(', ')}) FORMAT Native`, file)
+        const seconds = await load(server, `INSERT INTO ${identifier(table)} (${names}) FORMAT Native`, file)
         await rm(file)
         return seconds
       }
@@ -107,27 +117,30 @@ async function running (server, folder, loader, load) {
     naive: {
       name: NAIVE,
       rows: 1000,
-      run: async batches => insertRows(login, await makeTable(batches), batches)
+      run: async batches => insertRows(server, await makeTable(batches), batches)
     },
     async remove () {
+      if (!server.remove) await clear()
       await own.close()
-      await server.remove()
+      await server.remove?.()
     }
   }
 }
 
 /** @type {Load} */
-async function curlLoad ({ port, user, password, database }, sql, file) {
-  const url = `http://127.0.0.1:${port}/?${new URLSearchParams({ database, query: sql })}`
-  const { stdout } = await promisify(execFile)('curl', ['-sS', '--fail-with-body', '-H', `X-ClickHouse-User: ${user}`, '-H', `X-ClickHouse-Key: ${password}`, '-H', 'Expect:', '--data-binary', `@${file}`, '-w', '%{time_total}', url])
-  return Number(stdout)
+async function curlLoad ({ url, user, password, database }, sql, file) {
+  const to = `${url}?${new URLSearchParams({ database, query: sql })}`
+  const args = ['-sS', '--fail-with-body', '-H', '@-', '--data-binary', `@${file}`, '-w', '%{time_total}', to]
+  const posted = promisify(execFile)('curl', args)
+  posted.child.stdin?.end(`X-ClickHouse-User: ${user}\nX-ClickHouse-Key: ${password}\nExpect:\n`)
+  return Number((await posted).stdout)
 }
 
 /** @type {Load} */
-async function clientLoad ({ nativePort, user, password, database }, sql, file) {
-  const args = ['--host', '127.0.0.1', '--port', String(nativePort), '--user', user, '--password', password, '--database', database, '--query', sql]
+async function clientLoad ({ host, nativePort, user, password, database }, sql, file) {
+  const login = ['--host', host, '--port', String(nativePort), '--user', user, '--password', password, '--database', database]
   const start = performance.now()
-  const child = spawn('clickhouse-client', args, { stdio: ['pipe', 'ignore', 'inherit'] })
+  const child = spawn('clickhouse-client', [...login, '--query', sql], { stdio: ['pipe', 'ignore', 'inherit'] })
   createReadStream(file, { highWaterMark: 1024 * 1024 }).pipe(child.stdin)
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`clickhouse-client ended with ${code}`)
@@ -136,13 +149,14 @@ async function clientLoad ({ nativePort, user, password, database }, sql, file) 
 
 /**
  * As a thin node does it: an insert a message, without waiting for the one before.
- * @param {{port: number, user: string, password: string, database: string}} login
+ * @param {Server} server
  * @param {string} table
  * @param {Batch[]} batches
  */
-async function insertRows ({ port, user, password, database }, table, batches) {
-  const client = createClient({ url: `http://127.0.0.1:${port}`, username: user, password, database })
-  const rows = batches.flatMap(({ time, columns: [sensor, value] }) => Array.from(time, (ns, row) => ({ time: Number(ns / 1_000_000_000n), sensor: sensor[row], value: value[row] })))
+async function insertRows ({ url, user, password, database }, table, batches) {
+  const client = createClient({ url, username: user, password, database })
+  const rows = batches.flatMap(({ time, columns: [sensor, value] }) =>
+    Array.from(time, (ns, row) => ({ time: Number(ns / 1_000_000_000n), sensor: sensor[row], value: value[row] })))
   const start = performance.now()
   await Promise.all(rows.map(row => client.insert({ table: identifier(table), values: [row], format: 'JSONEachRow' })))
   const seconds = (performance.now() - start) / 1000

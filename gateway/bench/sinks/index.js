@@ -19,6 +19,9 @@ import { measure, throughSink } from './measure.js'
  * @property {number} rows  of the comparison with the loader, and at most of a cell
  * @property {boolean} quick  a shorter look, with fewer cells and a single turn
  * @property {(text: string) => void} progress
+ * @property {import('../servers.js').Servers} servers
+ *
+ * @typedef {typeof FULL & {rows: number, progress: (text: string) => void, servers: import('../servers.js').Servers}} MeasureOptions
  *
  * @typedef {object} Measured
  * @property {string} type
@@ -44,13 +47,17 @@ const MAX_TURN_SECONDS = 5
 const MAX_TIMES_ROWS = 4
 
 /** @param {Options} options @returns {Promise<Measured[]>} */
-export async function benchSinks ({ only, rows, quick, progress }) {
+export async function benchSinks ({ only, rows, quick, progress, servers }) {
   const types = only.length > 0 ? only : Object.keys(sinkTypes)
   const unknown = types.find(type => !Object.hasOwn(sinkTypes, type))
-  if (unknown) throw new SluiceError('SLUICE_BENCH_UNKNOWN', `There is no database "${unknown}".`, { fix: `Choose of ${Object.keys(sinkTypes).join(', ')}.` })
+  if (unknown) {
+    const fix = `Choose from ${Object.keys(sinkTypes).join(', ')}.`
+    throw new SluiceError('SLUICE_BENCH_UNKNOWN', `There is no database "${unknown}".`, { fix })
+  }
   const measured = []
   for (const type of types) {
-    for (const bench of await benchesOf(type)) measured.push(await benchOne(type, bench, { rows, progress, ...quick ? QUICK : FULL }))
+    const options = { rows, progress, servers, ...quick ? QUICK : FULL }
+    for (const bench of await benchesOf(type)) measured.push(await benchOne(type, bench, options))
   }
   return measured
 }
@@ -67,21 +74,23 @@ async function benchesOf (type) {
 /**
  * @param {string} type
  * @param {SinkBench|{title: string, missing: () => string}} bench
- * @param {typeof FULL & {rows: number, progress: (text: string) => void}} options
+ * @param {MeasureOptions} options
  * @returns {Promise<Measured>}
  */
 async function benchOne (type, bench, options) {
   const { title } = bench
-  const missing = await bench.missing()
+  const missing = bench.missing(options.servers)
   if (missing !== null || !('start' in bench)) return { type, title, missing: missing ?? '' }
   options.progress(`${title}: starting`)
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'))
   try {
     await chmod(folder, 0o755) // servers run as users of their own
-    const running = await bench.start(folder)
+    const running = await bench.start(folder, options.servers)
     try {
-      const { note, goalRowsPerSecond } = bench
-      return { type, title, version: running.version, ...note && { note }, ...goalRowsPerSecond && { goalRowsPerSecond }, ...await measureAll(title, running, options) }
+      const { version, note = bench.note } = running
+      const { goalRowsPerSecond } = bench
+      const figures = await measureAll(title, running, options)
+      return { type, title, version, ...note && { note }, ...goalRowsPerSecond && { goalRowsPerSecond }, ...figures }
     } finally {
       await running.remove()
     }
@@ -92,7 +101,7 @@ async function benchOne (type, bench, options) {
   }
 }
 
-/** @param {string} title @param {Running} running @param {typeof FULL & {rows: number, progress: (text: string) => void}} options */
+/** @param {string} title @param {Running} running @param {MeasureOptions} options */
 async function measureAll (title, running, { rows, batchRows, writers, cellMs, turns, progress }) {
   /** @type {Rate[]} */
   const cells = []
@@ -105,23 +114,37 @@ async function measureAll (title, running, { rows, batchRows, writers, cellMs, t
     }
   }
   const best = cells.reduce((most, cell) => cell.rowsPerSecond > most.rowsPerSecond ? cell : most)
-  const compared = Math.ceil(Math.min(best.rowsPerSecond * MAX_TURN_SECONDS, Math.max(rows, Math.min(MAX_TIMES_ROWS * rows, best.rowsPerSecond * SHORTEST_TURN_SECONDS))))
+  const enough = Math.min(MAX_TIMES_ROWS * rows, best.rowsPerSecond * SHORTEST_TURN_SECONDS)
+  const compared = Math.ceil(Math.min(best.rowsPerSecond * MAX_TURN_SECONDS, Math.max(rows, enough)))
   const batches = narrowBatches({ rows: compared, batchRows: best.batchRows, source: 'rows' })
   const ours = []
   const theirs = []
+  let { loader } = running
   for (let turn = 0; turn < turns; turn++) {
     ours.push((await throughSink(running, batches, { writers: best.writers })).rowsPerSecond)
-    if (!running.loader) continue
+    if (!loader) continue
     await running.clear()
-    theirs.push(compared / await running.loader.run(batches))
+    try {
+      theirs.push(compared / await loader.run(batches))
+    } catch (error) {
+      if (!isMissingProgram(error)) throw error
+      progress(`${title}: not compared with ${loader.name}, as that program is not installed`)
+      loader = null
+    }
   }
-  progress(`${title}: best ${quantity(median(ours))} rows/s${running.loader ? `, ${running.loader.name} ${quantity(median(theirs))} rows/s` : ''}`)
+  progress(`${title}: best ${quantity(median(ours))} rows/s${loader ? `, ${loader.name} ${quantity(median(theirs))} rows/s` : ''}`)
   return {
     cells,
     ours: { ...best, rows: compared, rowsPerSecond: median(ours) },
-    ...running.loader && { loader: { name: running.loader.name, rowsPerSecond: median(theirs) } },
+    ...loader && { loader: { name: loader.name, rowsPerSecond: median(theirs) } },
     ...running.naive && { naive: await naiveRate(running, running.naive) }
   }
+}
+
+/** @param {unknown} error */
+function isMissingProgram (error) {
+  const { code, syscall } = /** @type {NodeJS.ErrnoException} */ (error)
+  return code === 'ENOENT' && syscall?.startsWith('spawn') === true
 }
 
 /** @param {Running} running @param {import('./sink-bench.js').Naive} naive */
@@ -132,25 +155,32 @@ async function naiveRate (running, { name, rows, run }) {
 
 /**
  * @param {Measured[]} measured
- * @returns {import('../bench.js').Table}
+ * @returns {import('../sections.js').Table}
  */
 export function sinksTable (measured) {
   return measured.flatMap(({ title, version, missing, note, cells = [], ours, loader, naive, goalRowsPerSecond }) => {
-    /** @type {import('../bench.js').Table} */
-    const table = [[`${title}${version ? ` (${version})` : ''}`, '', missing ? `not measured: ${missing.split('\n')[0]}` : note ?? '', null]]
+    const remark = missing ? `not measured: ${missing.split('\n')[0]}` : note ?? ''
+    /** @type {import('../sections.js').Table} */
+    const table = [[`${title}${version ? ` (${version})` : ''}`, '', remark, null]]
     for (const [batchRows, row] of Map.groupBy(cells, cell => cell.batchRows)) {
-      table.push([`  ${quantity(batchRows)} a batch, ${row.map(({ writers }) => writers).join(', ')} at a time`, `${row.map(({ rowsPerSecond }) => quantity(rowsPerSecond)).join(', ')} rows/s`, '', null])
+      const writers = row.map(cell => cell.writers).join(', ')
+      const rates = row.map(({ rowsPerSecond }) => quantity(rowsPerSecond)).join(', ')
+      table.push([`  ${quantity(batchRows)} a batch, ${writers} at a time`, `${rates} rows/s`, '', null])
     }
     if (!ours) return table
     const { rowsPerSecond } = ours
-    table.push([`  our best: ${quantity(ours.batchRows)} a batch, ${ours.writers} at a time`, `${quantity(rowsPerSecond)} rows/s`, ...goalRowsPerSecond ? goal(`> ${quantity(goalRowsPerSecond)}`, rowsPerSecond > goalRowsPerSecond) : none])
+    const best = `  our best: ${quantity(ours.batchRows)} a batch, ${ours.writers} at a time`
+    const published = goalRowsPerSecond ? goal(`> ${quantity(goalRowsPerSecond)}`, rowsPerSecond > goalRowsPerSecond) : none
+    table.push([best, `${quantity(rowsPerSecond)} rows/s`, ...published])
     if (loader) {
       const ratio = rowsPerSecond / loader.rowsPerSecond
-      table.push([`  ${loader.name}`, `${quantity(loader.rowsPerSecond)} rows/s`, ...none], ['  ratio', ratio.toFixed(2), ...goal('≥ 0.9', ratio >= 0.9)])
+      table.push([`  ${loader.name}`, `${quantity(loader.rowsPerSecond)} rows/s`, ...none])
+      table.push(['  ratio', ratio.toFixed(2), ...goal('≥ 0.9', ratio >= 0.9)])
     }
     if (naive) {
       const ratio = rowsPerSecond / naive.rowsPerSecond
-      table.push([`  ${naive.name}`, `${quantity(naive.rowsPerSecond)} rows/s`, ...none], ['  ratio', `${ratio.toFixed(0)} ×`, ...goal('≥ 10 ×', ratio >= 10)])
+      table.push([`  ${naive.name}`, `${quantity(naive.rowsPerSecond)} rows/s`, ...none])
+      table.push(['  ratio', `${ratio.toFixed(0)} ×`, ...goal('≥ 10 ×', ratio >= 10)])
     }
     return table
   })

@@ -1,39 +1,34 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Long, MongoClient } from 'mongodb'
 import { open } from '../../databases/mongodb/sink.js'
 import { WRITE_CONCERN } from '../../databases/mongodb/insert.js'
 import { connect } from '../../databases/mongodb/connection.js'
+import { refuseWhatIsThere } from '../empty.js'
 
 /**
  * @typedef {import('./sink-bench.js').Running} Running
  * @typedef {import('../../batch/batch.js').Batch} Batch
  */
 
-const DATABASE = 'bench'
-
 /** Batches that the rival has on their way at once: more make it no faster. */
 const LOADER_WRITES = 2
 
-const { missingMongodb, startMongodb } = await servers()
+const FERRETDB = 'the server is FerretDB over PostgreSQL, not mongod, whose figures would be several times as high: ' +
+  'what counts is the ratio to the driver'
 
 /** @type {import('./sink-bench.js').SinkBench} */
 export const bench = {
   title: 'MongoDB, a document a row, index on time_ns',
-  missing: missingMongodb,
-  note: 'the server is FerretDB over PostgreSQL, not mongod, whose figures would be several times as high: what counts is the ratio ' +
-    'to the driver',
-  async start (folder) {
-    const dir = join(folder, 'mongodb')
-    await mkdir(dir, { recursive: true })
-    const server = await startMongodb({ dir })
-    const client = new MongoClient(server.url)
-    const db = client.db(DATABASE)
-    const { version } = await db.command({ buildInfo: 1 })
+  missing: servers => servers('mongodb').missing(),
+  async start (folder, servers) {
+    const server = await servers('mongodb').start({ folder })
+    const { url, user, password, database } = server
+    const client = new MongoClient(url, user ? { auth: { username: user, password } } : {})
+    const db = client.db(database)
+    const { version, ferretdbVersion, ferretdb = ferretdbVersion } = await db.command({ buildInfo: 1 })
 
     /** @param {number} connections */
     const openSink = async connections => {
-      const connected = connect({ url: server.url, database: DATABASE, connections })
+      const connected = connect({ url, user, password, database, connections })
       const sink = await open({}, { server: connected })
       return { sink, close: () => sink.close().then(() => connected.close()) }
     }
@@ -46,12 +41,16 @@ export const bench = {
     }
     const collections = async () => (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
 
+    const clear = async () => {
+      for (const name of await collections()) await db.dropCollection(name)
+    }
+    await refuseWhatIsThere(server, collections)
+
     return {
-      version: `FerretDB, MongoDB protocol ${version}`,
+      version: ferretdb ? `FerretDB, MongoDB protocol ${version}` : `MongoDB ${version}`,
+      ...ferretdb && { note: FERRETDB },
       open: openSink,
-      async clear () {
-        for (const name of await collections()) await db.dropCollection(name)
-      },
+      clear,
       async count () {
         const names = (await collections()).filter(name => name !== 'sluice_commits')
         const counts = await Promise.all(names.map(name => db.collection(name).countDocuments()))
@@ -81,16 +80,12 @@ export const bench = {
         }
       },
       async remove () {
+        if (!server.remove) await clear()
         await client.close()
-        await server.remove()
+        await server.remove?.()
       }
     }
   }
-}
-
-/** The published package has these, and nothing else needs them. */
-function servers () {
-  return import('../../../test/servers/mongodb.js')
 }
 
 /** @param {Batch} batch  of time, sensor and value */

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import { open } from '../../databases/mysql/sink.js'
 import { quote } from '../../databases/mysql/dialect.js'
 import { connect } from '../../databases/mysql/connection.js'
+import { refuseWhatIsThere } from '../empty.js'
 
 /**
  * @typedef {import('./sink-bench.js').Running} Running
  * @typedef {import('../../batch/batch.js').Batch} Batch
- * @typedef {import('../../../test/servers/mariadb.js').MariadbServer} MariadbServer
+ * @typedef {import('../servers.js').Server} Server
  */
 
 const PROGRAM = 'mariadb'
@@ -18,24 +19,15 @@ const PROGRAM = 'mariadb'
 /** As many as node-red-node-mysql has. */
 const NAIVE_CONNECTIONS = 50
 
-/** What rows of a second or two need, so that no side waits for the disk more than for its commits. */
-const MEMORY = ['--innodb-buffer-pool-size=512M', '--innodb-log-file-size=512M']
-
 /** @type {import('./sink-bench.js').SinkBench} */
 export const bench = {
   title: 'MariaDB, primary key by time',
-  async missing () {
-    const { missingMariadb } = await import('../../../test/servers/mariadb.js')
-    return missingMariadb()
-  },
+  missing: servers => servers('mysql').missing(),
   goalRowsPerSecond: 743_000,
-  async start (folder) {
-    const { startMariadb } = await import('../../../test/servers/mariadb.js')
-    const dir = join(folder, 'mariadb')
-    await mkdir(dir)
-    const server = await startMariadb({ dir, options: MEMORY })
-    const { port, user, password, database } = server
-    const login = { host: '127.0.0.1', port, user, password, database }
+  async start (folder, servers) {
+    const server = await servers('mysql').start({ folder })
+    const { host, port, user, password, database } = server
+    const login = { host, port, user, password, database }
     const client = await mysql.createConnection(login)
     const [[{ version }]] = /** @type {[any[], any]} */ (await client.query('SELECT VERSION() AS version'))
 
@@ -56,16 +48,21 @@ export const bench = {
       const [rows] = /** @type {[any[], any]} */ (await client.query('SHOW TABLES'))
       return rows.map(row => String(Object.values(row)[0]))
     }
+    const clear = async () => {
+      for (const table of await tables()) await client.query(`DROP TABLE ${quote(table)}`)
+    }
+    await refuseWhatIsThere(server, tables)
 
     return {
-      version: `MariaDB ${/^[\d.]+/.exec(version)?.[0]}`,
+      version: `${version.includes('MariaDB') ? 'MariaDB' : 'MySQL'} ${/^[\d.]+/.exec(version)?.[0]}`,
       open: openSink,
-      async clear () {
-        for (const table of await tables()) await client.query(`DROP TABLE ${quote(table)}`)
-      },
+      clear,
       async count () {
         const names = (await tables()).filter(name => name !== 'sluice_commits')
-        const counts = await Promise.all(names.map(async name => /** @type {any} */ (await client.query(`SELECT COUNT(*) AS count FROM ${quote(name)}`))[0][0].count))
+        const counts = await Promise.all(names.map(async name => {
+          const [[{ count }]] = /** @type {[any[], any]} */ (await client.query(`SELECT COUNT(*) AS count FROM ${quote(name)}`))
+          return count
+        }))
         return counts.reduce((sum, each) => sum + each, 0)
       },
       loader: {
@@ -93,8 +90,9 @@ export const bench = {
         }
       },
       async remove () {
+        if (!server.remove) await clear()
         await client.end()
-        await server.remove()
+        await server.remove?.()
       }
     }
   }
@@ -106,15 +104,16 @@ function text ({ time, columns: [sensor, value] }) {
 }
 
 /**
- * @param {MariadbServer} server
+ * @param {Server} server
  * @param {string} file
  * @param {string} table  quoted
  * @returns {Promise<number>} seconds, without the start of the program
  */
-async function loadFile ({ port, user, password, database }, file, table) {
+async function loadFile ({ host, port, user, password, database }, file, table) {
   const clock = 'SELECT UNIX_TIMESTAMP(SYSDATE(6))'
-  const statements = `${clock}; LOAD DATA LOCAL INFILE '${file}' INTO TABLE ${table} CHARACTER SET utf8mb4 (time_ns, sensor, value); ${clock}`
-  const args = ['--no-defaults', '--host=127.0.0.1', `--port=${port}`, `--user=${user}`, '--local-infile', '--skip-column-names', `--execute=${statements}`, database]
+  const load = `LOAD DATA LOCAL INFILE '${file}' INTO TABLE ${table} CHARACTER SET utf8mb4 (time_ns, sensor, value)`
+  const args = ['--no-defaults', `--host=${host}`, `--port=${port}`, `--user=${user}`, '--local-infile', '--skip-column-names',
+    `--execute=${clock}; ${load}; ${clock}`, database]
   const child = spawn(PROGRAM, args, { env: { ...process.env, MYSQL_PWD: password }, stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', part => { output += part })

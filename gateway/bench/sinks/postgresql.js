@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { open } from '../../databases/postgresql/sink.js'
 import { connect } from '../../databases/postgresql/connection.js'
+import { openPostgresql } from '../postgresql-server.js'
 import { runPsql } from '../postgresql.js'
 
 /** As many as node-red-contrib-postgresql has. */
@@ -11,19 +12,11 @@ const NAIVE_CONNECTIONS = 10
 export const bench = {
   title: 'PostgreSQL, index on time',
   goalRowsPerSecond: 400_000,
-  async missing () {
-    const { postgresqlPrograms } = await import('../../../test/servers/postgresql.js')
-    return postgresqlPrograms() ? null : 'PostgreSQL is not installed'
-  },
-  async start (folder) {
-    const { postgresqlPrograms, startPostgresql } = await import('../../../test/servers/postgresql.js')
-    const server = await startPostgresql()
-    const { port, user, password, database } = server
-    const login = { host: '127.0.0.1', port, user, password, database }
-    const psql = (/** @type {string[]} */ ...commands) => runPsql(join(postgresqlPrograms() ?? '', 'psql'), server, commands)
-    const client = new pg.Client(login)
-    await client.connect()
-    const { rows: [{ server_version: version }] } = await client.query('SHOW server_version')
+  missing: servers => servers('postgresql').missing(),
+  async start (folder, servers) {
+    const { login, query, tables, clear, remove } = await openPostgresql(servers, folder)
+    const psql = (/** @type {string[]} */ ...commands) => runPsql(login, commands)
+    const { rows: [{ server_version: version }] } = await query('SHOW server_version')
 
     /** @param {number} connections */
     const openSink = async connections => {
@@ -44,18 +37,19 @@ export const bench = {
       await close()
       return `"${batch.source}"`
     }
-    const tables = async () => (await client.query('SELECT tablename FROM pg_tables WHERE schemaname = \'public\'')).rows.map(({ tablename }) => String(tablename))
 
     return {
       version: `PostgreSQL ${version.split(' ')[0]}`,
       open: openSink,
       async clear () {
-        for (const table of await tables()) await client.query(`DROP TABLE "${table}"`)
-        await client.query('CHECKPOINT')
+        await clear()
+        await query('CHECKPOINT')
       },
       async count () {
         let count = 0
-        for (const table of await tables()) if (table !== 'sluice_commits') count += Number((await client.query(`SELECT count(*) AS count FROM "${table}"`)).rows[0].count)
+        for (const table of await tables()) {
+          if (table !== 'sluice_commits') count += Number((await query(`SELECT count(*) AS count FROM "${table}"`)).rows[0].count)
+        }
         return count
       },
       loader: {
@@ -80,17 +74,15 @@ export const bench = {
           const pool = new pg.Pool({ ...login, max: NAIVE_CONNECTIONS })
           await Promise.all(Array.from({ length: NAIVE_CONNECTIONS }, () => pool.query('SELECT 1')))
           const start = performance.now()
-          await Promise.all(batches.flatMap(({ time, columns: [sensor, value] }) => Array.from(time, (ns, row) =>
-            pool.query(`INSERT INTO ${table} (time, time_ns, sensor, value) VALUES (to_timestamp($1::bigint / 1e9), $1, $2, $3)`, [String(ns), sensor[row], value[row]]))))
+          const insert = `INSERT INTO ${table} (time, time_ns, sensor, value) VALUES (to_timestamp($1::bigint / 1e9), $1, $2, $3)`
+          await Promise.all(batches.flatMap(({ time, columns: [sensor, value] }) =>
+            Array.from(time, (ns, row) => pool.query(insert, [String(ns), sensor[row], value[row]]))))
           const seconds = (performance.now() - start) / 1000
           await pool.end()
           return seconds
         }
       },
-      async remove () {
-        await client.end()
-        await server.remove()
-      }
+      remove
     }
   }
 }

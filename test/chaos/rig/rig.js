@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { databaseTypes } from '../databases/index.js'
 import { chaosCredentials, chaosFlow } from './flow.js'
 import { GatewayProcess } from './gateway-process.js'
-import { startMosquitto } from './mosquitto.js'
+import { startShippedMosquitto } from './mosquitto.js'
 import { Victim } from './victim.js'
 
 /**
@@ -27,7 +27,7 @@ export class Rig {
 
   /**
    * @param {RigOptions} options
-   * @param {Awaited<ReturnType<typeof startMosquitto>>} mosquitto
+   * @param {Awaited<ReturnType<typeof startShippedMosquitto>>} mosquitto
    * @param {Record<string, Database>} databases
    */
   constructor (options, mosquitto, databases) {
@@ -51,7 +51,7 @@ export class Rig {
   static async open (options) {
     const { folder, sinks } = options
     await chmod(folder, 0o711) // a server may run as another user, who must get through
-    const mosquitto = await startMosquitto(join(folder, 'mosquitto'))
+    const mosquitto = await startShippedMosquitto(join(folder, 'mosquitto'))
     /** @type {Record<string, Database>} */
     const databases = {}
     const rig = new Rig(options, mosquitto, databases)

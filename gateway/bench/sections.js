@@ -1,0 +1,107 @@
+import { quantity } from '../stats/format.js'
+
+/**
+ * What can be measured.
+ *
+ * @typedef {[what: string, value: string, goal: string, isMet: boolean|null][]} Table
+ * @typedef {import('./servers.js').Servers} Servers
+ * @typedef {{only: string[], rows: number, quick: boolean, progress: (text: string) => void, servers: Servers}} SectionOptions
+ *
+ * @typedef {object} Section
+ * @property {(servers: Servers) => string|null} needs  what is missing for it
+ * @property {(options: SectionOptions) => Promise<any>} run
+ * @property {(result: any) => Table|Promise<Table>} table
+ */
+
+const nothing = () => null
+
+/** @param {Servers} servers */
+const brokerAndPostgresql = servers => servers('mqtt').missing() ?? servers('postgresql').missing()
+
+/** @type {Record<string, Section>} */
+export const SECTIONS = {
+  postgresql: {
+    needs: servers => servers('postgresql').missing(),
+    run: async ({ servers }) => (await import('./postgresql.js')).benchPostgresql(servers),
+    table: ({ rows, batchRows, ours, psql, ratio }) => [
+      [`PostgreSQL sink, ${quantity(rows)} narrow rows, ${quantity(batchRows)} a batch, indexed`, `${quantity(ours)} rows/s`, '', null],
+      ['psql \\copy binary, the same rows', `${quantity(psql)} rows/s`, '', null],
+      ['ratio', ratio.toFixed(2), '≥ 0.9', ratio >= 0.9]
+    ]
+  },
+  sqlite: {
+    needs: nothing,
+    run: async () => (await import('./sqlite.js')).benchSqlite(),
+    table: ({ rows, batchRows, ours, perRow, multiRow, ratio }) => [
+      [`SQLite sink, ${quantity(rows)} narrow rows, ${quantity(batchRows)} a batch, indexed`, `${quantity(ours)} rows/s`, '', null],
+      ['plain loop, a row a statement, one transaction', `${quantity(perRow)} rows/s`, '', null],
+      ['plain loop, 100 rows a statement, a transaction a batch', `${quantity(multiRow)} rows/s`, '', null],
+      ['ratio to the better loop', ratio.toFixed(2), '≥ 0.9', ratio >= 0.9]
+    ]
+  },
+  pipeline: {
+    needs: brokerAndPostgresql,
+    async run ({ servers }) {
+      const { benchPipeline } = await import('./pipeline.js')
+      const paced = await benchPipeline(servers, { rowsPerSecond: 240_000 })
+      return { paced, fullSpeed: await benchPipeline(servers, { rows: 4_000_000 }) }
+    },
+    table ({ paced, fullSpeed }) {
+      const path = 'simulator → Mosquitto → PostgreSQL, wide, 5 values a row, 1000 rows a message'
+      const same = `the same at ${quantity(paced.valuesPerSecond)} values/s`
+      const { valuesPerSecond, memoryAboveIdleMegabytes: atFullSpeed } = fullSpeed
+      const atItsPace = paced.memoryAboveIdleMegabytes
+      return [
+        [path, `${quantity(valuesPerSecond)} values/s`, '≥ 1 M', valuesPerSecond >= 1e6],
+        ['consuming gateway at full speed: processor time', ...processorTime(fullSpeed)],
+        ['consuming gateway at full speed: memory above idle, at most', `${atFullSpeed.toFixed(0)} MB`, '', null],
+        [`${same}: processor time`, ...processorTime(paced)],
+        [`${same}: memory above idle, at most`, `${atItsPace.toFixed(0)} MB`, '≤ 60', atItsPace <= 60]
+      ]
+    }
+  },
+  load: {
+    needs: brokerAndPostgresql,
+    run: async ({ servers }) => (await import('./pipeline.js')).benchPaperLoad(servers),
+    table: ({ percentOfCoreAboveIdle, memoryMegabytes: { idle, start, end }, seconds }) => [
+      [
+        '5 × 1000 values/s, simulated, staged and stored in one gateway: above idle',
+        `${percentOfCoreAboveIdle.toFixed(2)} % of a core`, '< 1.5', percentOfCoreAboveIdle < 1.5
+      ],
+      [
+        `its memory: idle, at the start and the end of ${seconds} s`,
+        `${idle.toFixed(0)}, ${start.toFixed(0)}, ${end.toFixed(0)} MB`, 'flat', null
+      ]
+    ]
+  },
+  outage: {
+    needs: servers => brokerAndPostgresql(servers) ?? servers('postgresql').cannotStop ?? null,
+    run: async ({ servers }) => (await import('./outage.js')).benchOutage(servers),
+    table: ({ seconds, valuesPerSecond, produced, rows, distinct, catchUpSeconds, memoryMegabytes: { start, most, catchingUp } }) => [
+      [
+        `PostgreSQL away for ${seconds} s, ${quantity(valuesPerSecond)} values/s: memory of the gateway at the start, at most`,
+        `${start.toFixed(0)}, ${most.toFixed(0)} MB`, '< 250', most < 250
+      ],
+      ['while it catches up, at most', `${catchingUp.toFixed(0)} MB`, '< 250', catchingUp < 250],
+      [
+        `rows produced, stored and different ones, ${catchUpSeconds.toFixed(0)} s after it is back`,
+        `${produced}, ${rows}, ${distinct}`, 'equal', produced === rows && rows === distinct
+      ]
+    ]
+  },
+  sinks: {
+    needs: nothing,
+    run: async options => (await import('./sinks/index.js')).benchSinks(options),
+    table: async result => (await import('./sinks/index.js')).sinksTable(result)
+  },
+  sources: {
+    needs: nothing,
+    run: async options => (await import('./sources/index.js')).benchSources(options),
+    table: async result => (await import('./sources/index.js')).sourcesTable(result)
+  }
+}
+
+/** @param {{cpuMicrosecondsPerValue: number}} measured @returns {[string, string, boolean]} */
+function processorTime ({ cpuMicrosecondsPerValue }) {
+  return [`${cpuMicrosecondsPerValue.toFixed(3)} µs/value`, '≤ 0.2', cpuMicrosecondsPerValue <= 0.2]
+}

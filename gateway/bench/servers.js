@@ -1,0 +1,88 @@
+/**
+ * The servers that are measured: the user's own, named by URL, or those that the caller of `bench` brings, as `npm run bench` does.
+ *
+ * @typedef {object} Server
+ * @property {string} url  without the login
+ * @property {string} host
+ * @property {number} port
+ * @property {string} user
+ * @property {string} password
+ * @property {string} database  an empty one
+ * @property {number} [nativePort]  of clickhouse-client
+ * @property {() => Promise<void>} [stop]  of one that the bench may stop
+ * @property {() => Promise<void>} [start]  again
+ * @property {() => Promise<void>} [remove]  of one that was started for the bench: what it stored is removed with it
+ *
+ * @typedef {object} ServerType
+ * @property {() => string|null} missing  why there is no such server, null when there is one
+ * @property {string} [cannotStop]  why the bench must not stop and start it
+ * @property {(options: {folder: string, conf?: string[]}) => Promise<Server>} start  `folder` is empty; `conf` are Mosquitto's settings
+ *
+ * @typedef {(name: string) => ServerType} Servers
+ */
+
+/** What the command line takes, with the port where the URL names none. */
+const URLS = {
+  mqtt: { example: 'mqtt://host:1883', port: 1883 },
+  postgresql: { example: 'postgresql://user:password@host:5432/database', port: 5432 },
+  mysql: { example: 'mysql://user:password@host:3306/database', port: 3306 },
+  mongodb: { example: 'mongodb://user:password@host:27017/database', port: 27017 },
+  influxdb: { example: 'http://user:password@host:8086/database', port: 8086 },
+  clickhouse: { example: 'http://user:password@host:8123/database', port: 8123 }
+}
+
+/** Of parseArgs. */
+export const urlOptions = Object.fromEntries(Object.keys(URLS).map(name => [name, { type: /** @type {const} */ ('string') }]))
+
+/** For the help. */
+export const urlHelp = Object.entries(URLS).map(([name, { example }]) => `  --${name.padEnd(12)}${example}`).join('\n')
+
+/**
+ * @param {Record<string, unknown>} urls  by name, of the command line
+ * @param {NodeJS.ProcessEnv} environment  SLUICE_BENCH_POSTGRESQL and so on are URLs, too
+ * @param {Record<string, ServerType>} others  used where no URL is given
+ * @returns {Servers}
+ * @throws {Error} about a URL that cannot be used; it tells nothing of its login
+ */
+export function serversOf (urls, environment, others) {
+  /** @type {Record<string, ServerType>} */
+  const own = {}
+  for (const [name, { example, port }] of Object.entries(URLS)) {
+    const text = urls[name] ?? environment[`SLUICE_BENCH_${name.toUpperCase()}`]
+    if (text) own[name] = ownServer(serverAt(String(text), { name, example, port }))
+  }
+  return name => own[name] ?? others[name] ?? none(name)
+}
+
+/**
+ * @param {string} text
+ * @param {{name: string, example: string, port: number}} wanted
+ * @returns {Server}
+ */
+function serverAt (text, { name, example, port }) {
+  const url = URL.parse(text.replace(/^postgres:/, 'postgresql:'))
+  const scheme = new URL(example).protocol
+  const database = decodeURIComponent(url?.pathname.slice(1) ?? '')
+  if (url?.protocol !== scheme) throw new Error(`--${name} must be a URL such as ${example}`)
+  if (name === 'mqtt' && url.username) throw new Error('--mqtt must be a broker that asks for no login')
+  if (name !== 'mqtt' && !database) throw new Error(`--${name} must name an empty database, as ${example} does`)
+  const [user, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)]
+  url.username = url.password = ''
+  url.pathname = '/'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  return { url: String(url), host, port: Number(url.port) || port, user, password, database }
+}
+
+/** @param {Server} server @returns {ServerType} */
+function ownServer (server) {
+  const cannotStop = 'it stops the server for a minute, so it needs one of its own (npm run bench)'
+  return { missing: () => null, cannotStop, start: async () => server }
+}
+
+/** @param {string} name @returns {ServerType} */
+function none (name) {
+  const missing = Object.hasOwn(URLS, name)
+    ? `no server; name one with --${name} URL`
+    : 'it is measured in the repository only (npm run bench)'
+  return { missing: () => missing, start: () => Promise.reject(new Error(missing)) }
+}

@@ -1,0 +1,3 @@
+import { installPinned } from '../pinned.js'
+
+installPinned('node', 'Older versions of Node for the tests (80 MB from npm)')
