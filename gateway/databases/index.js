@@ -6,6 +6,7 @@
  */
 export const sinkTypes = {
   sqlite: () => import('./sqlite/sink.js'),
+  duckdb: () => import('./duckdb/sink.js'),
   postgresql: () => import('./postgresql/sink.js'),
   mysql: () => import('./mysql/sink.js'),
   mongodb: () => import('./mongodb/sink.js'),
@@ -27,6 +28,7 @@ export const serverTypes = {
 /** @type {Record<string, () => Promise<import('./reader.js').ReaderModule>>} */
 export const readerTypes = {
   sqlite: () => import('./sqlite/reader.js'),
+  duckdb: () => import('./duckdb/reader.js'),
   postgresql: () => import('./postgresql/reader.js'),
   mysql: () => import('./mysql/reader.js'),
   mongodb: () => import('./mongodb/reader.js'),

@@ -1,5 +1,6 @@
 import { MEASUREMENTS } from '../../batch/layouts.js'
-import { wideColumns } from '../wide.js'
+import { caseMarked, quote } from '../names.js'
+import { misfit, wideColumns } from '../wide.js'
 
 /**
  * How sinks find and complete their tables.
@@ -51,4 +52,18 @@ export async function completeTable (read, complete, isMadeAlready = () => false
  */
 export function declarations (columns, declaration) {
   return columns.map(column => declaration(column) + (column.origin === 'time' || column.origin === 'source' ? ' NOT NULL' : '')).join(', ')
+}
+
+/**
+ * The table of that very name, where the database takes names that differ only by case for the same: the second gets a mark.
+ * @param {string} name
+ * @param {{name: string, type: string}[]} alike  what the database has under it
+ */
+export function physicalName (name, alike) {
+  const other = alike.find(({ type }) => type !== 'table')
+  if (other) {
+    const what = other.type === 'index' ? 'an index' : `a ${other.type}`
+    throw misfit(name, `${quote(other.name)} is ${what}`, 'Name the source or the table differently.')
+  }
+  return alike.length === 0 || alike.some(found => found.name === name) ? name : caseMarked(name)
 }

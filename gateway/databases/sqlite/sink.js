@@ -4,22 +4,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
+import { COMMITS_TABLE, quote } from '../names.js'
 import { isRefusal } from '../refusal.js'
+import { commitStatements } from '../sql/commit-records.js'
+import { fileStorage } from '../sql/file-storage.js'
 import { SqlSink } from '../sql/sink.js'
 import { columnsOf } from '../sql/tables.js'
-import { CommitRecords } from './commit-records.js'
 import { dialect } from './dialect.js'
-import { rollBack } from './roll-back.js'
 import { RowInserter } from './rows.js'
 import { schema } from './sink.schema.js'
 import { prepareTable } from './tables.js'
 
 export { schema }
-
-/**
- * @typedef {import('./tables.js').Plan} Plan
- * @typedef {{database: DatabaseSync, commits: CommitRecords, inserters: WeakMap<Plan, RowInserter>}} Opened
- */
 
 /** SQLite's primary result codes that say the rows are at fault: too big, a constraint, a type mismatch. */
 const REFUSED = [18, 19, 20]
@@ -29,6 +25,9 @@ const BUSY_TIMEOUT_MS = 500
 
 /** All work is in the gateway's own thread: of several sinks, also of one file, each ends its transaction before the next one begins. */
 const TURNS = new Turns(1)
+
+const commits = commitStatements(quote(COMMITS_TABLE), { text: 'TEXT', integer: 'INTEGER' })
+commits.create += ' WITHOUT ROWID'
 
 /** @param {unknown} error */
 export function isTransient (error) {
@@ -40,71 +39,49 @@ export function isTransient (error) {
  * @returns {Promise<import('../sink.js').Sink>}
  */
 export async function open (given) {
-  const options = withDefaults(schema, given)
-  return new SqlSink(options, storage(resolve(options.file), options.layout))
-}
-
-/**
- * @param {string} file
- * @param {import('../../batch/layouts.js').Layout} layout
- * @returns {import('../sql/sink.js').Storage<Opened, Plan>}
- */
-function storage (file, layout) {
-  /** @type {Opened|null} */
-  let opened = null
-  const shut = () => {
-    opened?.database.close()
-    opened = null
-  }
-  return {
+  const { file, ...options } = withDefaults(schema, given)
+  const path = resolve(file)
+  return new SqlSink(options, {
     dialect,
     isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${file}": ${describe(error)}.`, { cause: error }),
-
-    use: (work, signal) => TURNS.run(async () => {
-      try {
-        return await work(opened ??= openDatabase(file))
-      } catch (error) {
-        if (opened) rollBack(opened.database)
-        // Whatever else failed, the file may have been replaced or its tables changed: start afresh.
-        if (isTransient(error)) shut()
-        throw error
-      }
-    }, signal),
-
-    close: () => TURNS.run(async () => shut()),
-
-    async prepareCommits () {}, // done as the file is opened
-    readCommits: async ({ commits }) => commits.read(),
-    claim: async ({ commits }, wanted) => wanted.filter(each => commits.claim(each)),
-    async compact ({ database, commits }, merged) {
-      database.exec('BEGIN IMMEDIATE')
-      for (const record of await merged()) commits.replace(record)
-      database.exec('COMMIT')
-    },
-
+    failure: error => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
     prepareTable: ({ database }, name, arranged, withSource) =>
-      prepareTable(database, name, columnsOf(arranged, dialect, withSource, layout), layout),
-
-    async store ({ database, inserters }, claimed, probe) {
-      database.exec('BEGIN IMMEDIATE')
-      for (const [plan, batches] of await claimed()) {
+      prepareTable(database, name, columnsOf(arranged, dialect, withSource, options.layout), options.layout),
+    ...fileStorage({
+      open: () => openDatabase(path),
+      isTransient,
+      commits,
+      turns: TURNS,
+      begin: 'BEGIN IMMEDIATE',
+      insert ({ database, inserters }, plan, batches) {
         const inserter = inserters.get(plan) ?? new RowInserter(database, plan)
         inserters.set(plan, inserter)
         for (const batch of batches) inserter.insert(batch)
       }
-      database.exec(probe ? 'ROLLBACK' : 'COMMIT')
-    }
-  }
+    })
+  })
 }
 
-/** @param {string} file @returns {Opened} */
+/** @param {string} file */
 function openDatabase (file) {
   mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
+  /** @type {Map<string, import('node:sqlite').StatementSync>} */
+  const statements = new Map()
+  const prepare = (/** @type {string} */ sql) => {
+    const statement = statements.get(sql) ?? database.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    return { database, commits: new CommitRecords(database), inserters: new WeakMap() }
+    return {
+      database,
+      /** @type {WeakMap<import('./tables.js').Plan, RowInserter>} */
+      inserters: new WeakMap(),
+      run: (/** @type {string} */ sql, parameters = {}) => prepare(sql).all(parameters),
+      close: () => database.close()
+    }
   } catch (error) {
     database.close()
     throw error

@@ -1,5 +1,5 @@
-import { caseMarked, quote } from '../names.js'
-import { completeTable, declarations } from '../sql/tables.js'
+import { quote } from '../names.js'
+import { completeTable, declarations, physicalName } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
 
@@ -33,28 +33,13 @@ export async function prepareTable (database, name, wanted, layout) {
 
 /** @param {DatabaseSync} database @param {string} name @param {import('../wide.js').WideColumn[]} wanted */
 function readTable (database, name, wanted) {
-  const table = physicalName(database, name)
-  const columns = database.prepare('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?)').all(table)
-  return { table, exists: columns.length > 0, ...fitTable(name, wanted, columns.map(tableColumn), dialect) }
-}
-
-/**
- * The table of that very name; SQLite takes names that differ only by case for the same, so the second gets a mark.
- * @param {DatabaseSync} database
- * @param {string} name
- */
-function physicalName (database, name) {
   if (dialect.fold(name).startsWith('sqlite_')) {
     throw misfit(name, 'SQLite keeps names that start with sqlite_ for itself', 'Name the source or the table differently.')
   }
-  const alike = /** @type {{name: string, type: string}[]} */ (/** @type {unknown} */ (
-    database.prepare('SELECT name, type FROM sqlite_schema WHERE name = ? COLLATE NOCASE').all(name)))
-  const other = alike.find(({ type }) => type !== 'table')
-  if (other) {
-    const what = other.type === 'index' ? 'an index' : `a ${other.type}`
-    throw misfit(name, `${quote(other.name)} is ${what}`, 'Name the source or the table differently.')
-  }
-  return alike.length === 0 || alike.some(found => found.name === name) ? name : caseMarked(name)
+  const alike = /** @type {any[]} */ (database.prepare('SELECT name, type FROM sqlite_schema WHERE name = ? COLLATE NOCASE').all(name))
+  const table = physicalName(name, alike)
+  const columns = database.prepare('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?)').all(table)
+  return { table, exists: columns.length > 0, ...fitTable(name, wanted, columns.map(tableColumn), dialect) }
 }
 
 /** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {Layout} layout */

@@ -1,0 +1,55 @@
+import { mkdir, realpath } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { basename, dirname, join } from 'node:path'
+import { SluiceError, describe } from '../../base/errors.js'
+
+/** @typedef {Awaited<ReturnType<typeof openSession>>} Session */
+
+/** By default, DuckDB takes four fifths of the memory, and fetches extensions from the network. */
+const CONFIG = { memory_limit: '512MB', autoinstall_known_extensions: 'false' }
+
+/** @throws {SluiceError} SLUICE_DUCKDB_MISSING */
+export async function loadDuckdb () {
+  try {
+    return await import('@duckdb/node-api')
+  } catch (cause) {
+    throw new SluiceError('SLUICE_DUCKDB_MISSING', 'The package @duckdb/node-api is missing, or has no build for this machine.', {
+      cause, fix: 'Run "npm install @duckdb/node-api" in the user directory of Node-RED; it has builds for x64 and arm64.'
+    })
+  }
+}
+
+/**
+ * A connection to a file, which is created when it does not exist.
+ *
+ * DuckDB keeps other processes out of a file, but not a second opening by its own, which would destroy the file: all sinks and readers share
+ * what the cache has open, by one name of the file.
+ * @param {string} file  absolute
+ */
+export async function openSession (file) {
+  const duckdb = await loadDuckdb()
+  /** Below its classes; only they copy whole columns. @type {typeof import('@duckdb/node-bindings')} */
+  const bindings = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api'))('@duckdb/node-bindings')
+  await mkdir(dirname(file), { recursive: true })
+  const path = await realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)))
+  const instance = await duckdb.DuckDBInstance.fromCache(path, CONFIG)
+  const connection = await instance.connect()
+  return {
+    duckdb,
+    bindings,
+    connection,
+    /** @param {string} sql @param {any} [values] @returns {Promise<any[]>} */
+    run: async (sql, values) => (await connection.run(sql, values)).getRowObjects(),
+    close () {
+      connection.closeSync()
+      instance.closeSync()
+    }
+  }
+}
+
+/** What users are told of an error. @param {`SLUICE_${string}`} code @param {string} file @param {unknown} cause */
+export function failure (code, file, cause) {
+  const [text] = describe(cause).split('\n')
+  const fix = 'DuckDB lets only one process at a time use a file: end the other, or give it an export to Parquet.'
+  return new SluiceError(code, `DuckDB file "${file}": ${text}.`, { cause, ...text.includes('Could not set lock') && { fix } })
+}

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { SluiceError } from '../../base/errors.js'
+import { withDefaults } from '../../base/defaults.js'
+import { quote } from '../names.js'
+import { bytesText, whole } from '../reading/values.js'
+import { SqlReader } from '../sql/reader.js'
+import { failure, openSession } from './instance.js'
+import { schema } from './reader.schema.js'
+
+export { schema }
+
+/** As TIMESTAMP_NS, they are infinite. */
+const INFINITE = [2n ** 63n - 1n, 1n - 2n ** 63n]
+const timestamp = (/** @type {bigint} */ time) => `make_timestamp_ns(${INFINITE.includes(time) ? time - 1n : time})`
+
+/** @type {import('../sql/table-statements.js').ReadDialect} */
+const dialect = {
+  quote,
+  ownNames: ['time', 'time_ns', 'source'],
+  missingTableFix: 'Check its name',
+  timeTypes: 'TIMESTAMP_NS, TIMESTAMP or TIMESTAMP WITH TIME ZONE, or BIGINT',
+  isNanoseconds: kind => kind === 'BIGINT',
+  timestamps: (column, { kind }) => kind === 'TIMESTAMP_NS'
+    ? { nanoseconds: `epoch_ns(${column})`, within: ({ from, to }) => `${column} BETWEEN ${timestamp(from)} AND ${timestamp(to)}` }
+    : kind.startsWith('TIMESTAMP') ? { nanoseconds: `epoch_us(${column}) * 1000`, within: null } : null,
+  sensor: column => `${column}::VARCHAR`,
+  number: (column, kind) => /FLOAT|DOUBLE/.test(kind)
+    ? `CASE WHEN NOT isnan(${column}) THEN ${column} END`
+    : /INT|DECIMAL|BOOLEAN/.test(kind) ? `${column}::DOUBLE` : null,
+  double: number => `(${number})::DOUBLE`,
+  stddev: 'stddev_samp',
+  parameter: (value, type, values) => `$${values.push(value)}::${{ int64: 'BIGINT', float64: 'DOUBLE', text: 'VARCHAR', sensor: 'VARCHAR' }[type]}`,
+  valueOf: kind => kind === 'BLOB' ? ({ bytes }) => bytesText(bytes) : cell => typeof cell === 'bigint' ? whole(cell) : typeof cell === 'object' ? String(cell) : cell
+}
+
+/**
+ * @param {Record<string, unknown>} given  see the schema
+ * @returns {Promise<import('../reader.js').Reader>}
+ * @throws {SluiceError} SLUICE_QUERY_DUCKDB
+ */
+export async function open (given) {
+  const { file, ...options } = withDefaults(schema, given)
+  const path = resolve(file)
+  if (!existsSync(path)) {
+    throw new SluiceError('SLUICE_QUERY_DUCKDB', `The DuckDB file "${path}" does not exist.`, {
+      fix: 'Check its name; the sink creates it with its first batch.'
+    })
+  }
+  return new SqlReader(/** @type {any} */ (options), {
+    table: quote(options.table),
+    dialect,
+    failure: error => failure('SLUICE_QUERY_DUCKDB', path, error),
+    async read (work, signal) {
+      const { connection, run, close } = await openSession(path)
+      const interrupt = () => connection.interrupt()
+      signal?.addEventListener('abort', interrupt)
+      try {
+        const done = await work({
+          columns: () => run(`SELECT column_name AS name, data_type AS kind FROM information_schema.columns
+            WHERE table_schema = current_schema() AND table_name = $table`, { table: options.table }),
+          async all ({ sql, values }) {
+            signal?.throwIfAborted()
+            return (await connection.run(sql, values)).getRows()
+          },
+          async * rows ({ sql, values }) {
+            const result = await connection.stream(sql, values)
+            try {
+              for (let chunk = await result.fetchChunk(); chunk?.rowCount; chunk = await result.fetchChunk()) yield chunk.getRows()
+            } finally {
+              interrupt()
+              while ((await result.fetchChunk())?.rowCount); // with more to read, a result keeps the file open
+            }
+            signal?.throwIfAborted() // interrupted, a result just ends
+          }
+        })
+        signal?.throwIfAborted()
+        return done
+      } finally {
+        signal?.removeEventListener('abort', interrupt)
+        close()
+      }
+    }
+  })
+}

@@ -1,0 +1,171 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { DuckDBTimestampNanosecondsValue } from '@duckdb/node-api'
+import { expect } from 'chai'
+import { openSession } from '../../gateway/databases/duckdb/instance.js'
+import { open, isTransient } from '../../gateway/databases/duckdb/sink.js'
+import { batchOf, failureOf, identity, poisoned } from './contract/batches.js'
+import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { writerContract } from './contract/writer.js'
+
+describe('DuckDB sink', () => {
+  /** @type {string} */
+  let folder
+  /** @type {string} */
+  let file
+  /** @type {import('../../gateway/databases/sink.js').Sink[]} */
+  let opened
+  /** @type {import('node:child_process').ChildProcess[]} */
+  let rivals
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-duckdb-'))
+    file = join(folder, 'not', 'there yet', 'sluice.duckdb')
+    opened = []
+    rivals = []
+  })
+
+  afterEach(async () => {
+    for (const rival of rivals) await kill(rival)
+    for (const sink of opened) await sink.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const openSink = async (options = {}) => {
+    const sink = await open({ file, ...options })
+    opened.push(sink)
+    return sink
+  }
+
+  /** @param {string} sql */
+  const query = async sql => {
+    const { run, close } = await openSession(file)
+    try {
+      return await run(sql)
+    } finally {
+      close()
+    }
+  }
+
+  const rows = async (/** @type {string} */ table) => {
+    const order = table === 'sluice_commits' ? 'seq' : 'time'
+    const found = await query(`SELECT * FROM "${table.replaceAll('"', '""')}" ORDER BY ${order}`)
+    return found.map(row => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, plain(value)])))
+  }
+
+  sinkContract({
+    open: openSink,
+    isTransient,
+    execute: async sql => { await query(sql) },
+    rows,
+    tables: async () => (await query('SELECT table_name AS name FROM duckdb_tables()')).flatMap(({ name }) => name === 'sluice_commits' ? [] : name),
+    drop: async table => { await query(`DROP TABLE "${table}"`) },
+    guarantee: 'transaction',
+    hasColumns: true,
+    fixtures: sqlFixtures,
+    layouts: ['narrow', 'document'],
+    nan: NaN,
+    ignoresCase: true
+  })
+
+  writerContract({
+    open: openSink,
+    isTransient,
+    rows,
+    poison: async (batches, isPoison) => {
+      await query('CREATE TABLE press (force DOUBLE CHECK (force >= 0))')
+      return poisoned(batches, isPoison)
+    },
+    wrong: [{ what: 'a file that cannot be made', options: { file: '/dev/null/plant.duckdb' }, tells: /ENOTDIR|EEXIST/ }]
+  })
+
+  /** Another process that stores until it is killed. @param {number} [first]  seq */
+  const startRival = (first = 0) => {
+    const rival = spawn(process.execPath, [fileURLToPath(new URL('./duckdb-rival.js', import.meta.url)), file, String(first)], {
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    rivals.push(rival)
+    return { rival, lines: createInterface({ input: rival.stdout })[Symbol.asyncIterator]() }
+  }
+
+  /** @param {import('node:child_process').ChildProcess} rival */
+  const kill = async rival => {
+    if (rival.exitCode !== null || rival.signalCode !== null) return
+    rival.kill('SIGKILL')
+    await once(rival, 'exit')
+  }
+
+  it('keeps all that it has called stored, and all or nothing of a batch, when its process is killed', async () => {
+    let next = 0
+    for (let round = 0; round < 3; round++) {
+      const { rival, lines } = startRival(next)
+      for (let stored = 0; stored < 5 + 3 * round; stored++) next = Number((await lines.next()).value) + 1
+      await kill(rival)
+      const sink = await openSink()
+      const [{ ranges: [[first, last]] }] = await sink.committed()
+      expect([first, last + 1]).to.satisfy((/** @type {number[]} */ [from, end]) => from === 0 && end >= next)
+      next = last + 1
+      const counts = await query('SELECT force, count(*) AS count FROM press GROUP BY force ORDER BY force')
+      expect(counts).to.deep.equal(Array.from({ length: next }, (_, force) => ({ force, count: 5000n })))
+      await sink.close()
+    }
+  })
+
+  it('waits while another process uses the file, and tells what to do', async () => {
+    const { rival, lines } = startRival()
+    await lines.next()
+    const sink = await openSink()
+    const error = await failureOf(() => sink.committed())
+    expect(error.message).to.include(file).and.to.match(/lock.*one process at a time.*export to Parquet/)
+    expect(isTransient(error)).to.equal(true)
+    await kill(rival)
+    expect(await sink.committed()).to.have.length(1)
+    expect((await startRival().lines.next()).value).to.match(/^true .*one process at a time/)
+  })
+
+  it('shares the file with other sinks and with queries of its process, also by another name', async () => {
+    await mkdir(dirname(file), { recursive: true })
+    await symlink(dirname(file), join(folder, 'link'))
+    const others = [await openSink({ table: 'other' }), await openSink({ table: 'linked', file: join(folder, 'link', 'sluice.duckdb') })]
+    for (let seq = 0; seq < 20; seq++) await Promise.all(others.map(sink => sink.write([batchOf([seq], { identity: identity(seq) })])))
+    for (const sink of others) expect((await sink.committed())[0].ranges).to.deep.equal([[0, 19]])
+    expect(await rows('linked')).to.have.length(20)
+    await others[0].close()
+    await others[1].write([batchOf([20])])
+    expect(await rows('linked')).to.have.length(21)
+  })
+
+  it('stores nothing twice when it is opened and closed all the time', async () => {
+    const held = await openSink()
+    for (let seq = 0; seq < 20; seq++) {
+      const sink = await openSink()
+      await Promise.all([sink, held].map(each => each.write([batchOf([seq], { identity: identity(seq) })])))
+      await Promise.all([sink.close(), seq % 3 === 0 && held.close()])
+    }
+    expect((await rows('press')).map(({ force }) => force)).to.have.members([...Array(20).keys()])
+  })
+
+  it('tells what to install where the package is missing', () => {
+    const hidden = 'data:text/javascript,import{registerHooks}from"node:module";registerHooks({resolve(name,context,next){' +
+      'if(name.startsWith("@duckdb/"))throw new Error("hidden");return next(name,context)}})'
+    const script = `import { sinkTypes } from '${new URL('../../gateway/databases/index.js', import.meta.url)}'
+      const { isTransient, open } = await sinkTypes.duckdb()
+      const sink = await open({ file: ${JSON.stringify(file)} })
+      await sink.committed().catch(error => console.log(error.code, isTransient(error), error.fix))`
+    const told = execFileSync(process.execPath, ['--import', hidden, '--input-type=module', '--eval', script], { encoding: 'utf8' })
+    expect(told).to.match(/^SLUICE_DUCKDB_MISSING true Run "npm install @duckdb\/node-api"/)
+  })
+})
+
+/** @param {any} value */
+function plain (value) {
+  if (value instanceof DuckDBTimestampNanosecondsValue) return value.nanos
+  if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : value
+  if (typeof value === 'boolean') return Number(value)
+  return value?.bytes ? `0x${Buffer.from(value.bytes).toString('hex')}` : value
+}
