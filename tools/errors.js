@@ -399,6 +399,14 @@ export const errors = {
       'SQLite refused what the sink did: a full disk, a file without write permission, a damaged file, or a violated constraint.',
       'Act on the reason in the message. What may pass is tried again; rows it refuses for good become dead letters.'
     ],
+    SLUICE_DUCKDB_MISSING: [
+      'The package `@duckdb/node-api` is not installed, or has no build for this machine (it has builds for x64 and arm64).',
+      'Run `npm install @duckdb/node-api` in the user directory of Node-RED, and start it again.'
+    ],
+    SLUICE_SINK_DUCKDB: [
+      'DuckDB refused what the sink did; often another process has the file open.',
+      'End the other process, or act on the reason in the message. What may pass is tried again; refused rows become dead letters.'
+    ],
     SLUICE_SINK_MONGODB: [
       'MongoDB refused what the sink did.',
       'The message has the reason of the server. What may pass is tried again; rows it refuses for good become dead letters.'
@@ -529,6 +537,10 @@ export const errors = {
       'The SQLite file does not exist or cannot be read.',
       'Check its path and permissions; a sink creates it with its first batch.'
     ],
+    SLUICE_QUERY_DUCKDB: [
+      'The DuckDB file does not exist, cannot be read, or another process has it open.',
+      'Check its path; end the other process. A sink creates the file with its first batch.'
+    ],
     SLUICE_QUERY_MONGODB: [
       'MongoDB refused the query.',
       'The message has the reason of the server: often a missing right to read the collection.'
@@ -543,6 +555,10 @@ export const errors = {
     SLUICE_BENCH_UNKNOWN: [
       '`--only` names a database that the bench does not know.',
       'Use the names in the message.'
+    ],
+    SLUICE_BENCH_NOT_EMPTY: [
+      'A database that was named for the bench is not empty. The bench drops what it finds, so it refuses to begin.',
+      'Name an empty database of its own.'
     ],
     SLUICE_BENCH_COUNT: [
       'The database holds another number of rows than were written.',
