@@ -24,7 +24,7 @@ const KEYWORDS = new Set([
 const NODE_RED_KEYS = ['id', 'type', 'z', 'g', 'x', 'y', 'wires']
 
 describe('the nodes in the editor', () => {
-  it('have pages, catalogues, help and tables that follow from the schemas as they are', async () => {
+  it('have pages, catalogues, help and tables that are up to date with the schemas', async () => {
     for (const [file, text] of await generate()) {
       expect(existsSync(path.join(root, file)) && read(file) === text, `${file} is old: run npm run generate`).to.equal(true)
     }
@@ -37,11 +37,11 @@ describe('the nodes in the editor', () => {
 
   for (const { type, file, isConfig } of faces) {
     describe(type, () => {
-      it('describes every option in words the forms understand', () => {
+      it('describes every option in keywords that the forms know', () => {
         checkProperties(schemas.get(type), [])
       })
 
-      it('has help whose messages Node-RED can tell from text', () => {
+      it('has help in which Node-RED can tell messages from text', () => {
         const lines = read(`nodes/${file}.md`).split('\n').filter(line => line.startsWith(':'))
         for (const line of lines) expect(line).to.match(/^: \w+ \([^:()]+\) : [^:]+$/)
       })
@@ -109,7 +109,7 @@ for (const file of ['flows/flows.json', ...exampleFiles]) {
       }
     })
 
-    it('refers to nodes that are there, and has a comment that says what it shows', () => {
+    it('refers to nodes that exist, and has a comment that says what it shows', () => {
       const ids = nodes.map(({ id }) => id)
       const references = nodes.flatMap(({ wires = [], broker, server, g, z }) => [...wires.flat(), g, z, server, broker])
       const isId = (/** @type {string|undefined} */ reference) => reference !== undefined && !/^[\d.]+$/.test(reference)
