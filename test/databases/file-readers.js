@@ -37,12 +37,17 @@ export function arrowRows (folder, table) {
 
 /** @param {string} folder @param {string} table @returns {Promise<Row[]>} */
 export function lineRows (folder, table) {
-  return rowsOf(folder, table, bytes => parseLines(bytes.toString()).map(({ measurement, ...row }) => measurement === table ? row : { ...row, source: measurement }))
+  return rowsOf(folder, table, bytes => parseLines(bytes.toString()).map(({ measurement, ...row }) => {
+    return measurement === table ? row : { ...row, source: measurement }
+  }))
 }
 
 /** Line protocol; tags and fields are columns alike. @param {string} text @returns {Row[]} */
 export function parseLines (text) {
-  const line = /((?:\\[ ,=]|[^ ,\n])+)((?:,(?:\\[ ,=]|[^ ,=\n])+=(?:\\[ ,=]|[^ ,=\n])+)*) ((?:\\[ ,=]|[^ ,=\n])+=(?:"(?:\\["\\]|[^"\\])*"|[^ ,"\n]+)(?:,(?:\\[ ,=]|[^ ,=\n])+=(?:"(?:\\["\\]|[^"\\])*"|[^ ,"\n]+))*) (-?\d+)\n/y
+  const word = String.raw`(?:\\[ ,=]|[^ ,=\n])+`
+  const allTags = `(?:,${word}=${word})*`
+  const one = String.raw`${word}=(?:"(?:\\["\\]|[^"\\])*"|[^ ,"\n]+)`
+  const line = new RegExp(String.raw`((?:\\[ ,=]|[^ ,\n])+)(${allTags}) (${one}(?:,${one})*) (-?\d+)\n`, 'y')
   const tag = /,((?:\\[ ,=]|[^ ,=\n])+)=((?:\\[ ,=]|[^ ,=\n])+)/g
   const field = /,((?:\\[ ,=]|[^ ,=\n])+)=(?:"((?:\\["\\]|[^"\\])*)"|([^ ,"\n]+))/g
   /** @type {Row[]} */
@@ -55,7 +60,9 @@ export function parseLines (text) {
       time: BigInt(time),
       measurement: keyOf(measurement),
       ...Object.fromEntries([...tags.matchAll(tag)].map(([, name, value]) => [keyOf(name), keyOf(value)])),
-      ...Object.fromEntries([...`,${fields}`.matchAll(field)].map(([, name, quoted, plain]) => [keyOf(name), lineValue(keyOf(name), quoted, plain)]))
+      ...Object.fromEntries([...`,${fields}`.matchAll(field)].map(([, name, quoted, plain]) => {
+        return [keyOf(name), lineValue(keyOf(name), quoted, plain)]
+      }))
     })
   }
   return rows

@@ -36,7 +36,8 @@ describe('File sink: crashes, rotation and disks', () => {
     await rm(folder, { recursive: true })
   })
 
-  const log = { info () {}, warn: (/** @type {string} */ text) => warnings.push(text), error: (/** @type {string} */ text) => warnings.push(text) }
+  const warn = (/** @type {string} */ text) => { warnings.push(text) }
+  const log = { info () {}, warn, error: warn }
 
   /** @param {object} [options] */
   const openSink = async (options = {}) => {
@@ -177,7 +178,8 @@ describe('File sink: crashes, rotation and disks', () => {
     await sleep(1700)
     await again.write([batchAt(2)])
     await again.close()
-    expect(await Promise.all((await filesOf(folder)).map(async ({ path }) => tableFromIPC(await readFile(path)).numRows))).to.deep.equal([40, 20])
+    const counts = (await filesOf(folder)).map(async ({ path }) => tableFromIPC(await readFile(path)).numRows)
+    expect(await Promise.all(counts)).to.deep.equal([40, 20])
   })
 
   it('does not finish a file among too many before what was just written to it is committed', async () => {
@@ -262,7 +264,8 @@ describe('File sink: crashes, rotation and disks', () => {
     await again.close()
     await truncate(join(folder, 'press-000004.csv'), 10)
     await (await openSink()).write([batchAt(4)])
-    expect((await readdir(folder)).sort()).to.deep.equal(['.sluice', 'press-000002.csv', 'press-000004.csv', 'press-000005.csv', 'taken.csv'])
+    const files = ['press-000002.csv', 'press-000004.csv', 'press-000005.csv', 'taken.csv']
+    expect((await readdir(folder)).sort()).to.deep.equal(['.sluice', ...files])
     expect(await readFile(join(folder, 'press-000002.csv'), 'utf8')).to.match(/# a note\n$/)
     expect(warnings).to.have.length(4)
     expect(warnings.join('\n')).to.match(/moved, deleted or changed.*\n.*changed.*\n.*is gone.*\n.*is shorter/)
@@ -285,7 +288,9 @@ describe('File sink: crashes, rotation and disks', () => {
   it('writes its records anew before they grow without end', async () => {
     const epoch = { gateway: 'g'.repeat(6000), source: 'press', epoch: '1-a' }
     const sink = await openSink()
-    for (let seq = 0; seq < 250; seq++) await sink.write([batchOf([seq], { time: BigInt64Array.of(T0 + BigInt(seq)), identity: { ...epoch, seq } })])
+    for (let seq = 0; seq < 250; seq++) {
+      await sink.write([batchOf([seq], { time: BigInt64Array.of(T0 + BigInt(seq)), identity: { ...epoch, seq } })])
+    }
     expect((await stat(join(folder, '.sluice', 'journal'))).size).to.be.below(2 ** 20)
     await sink.close()
     const again = await openSink()

@@ -112,8 +112,20 @@ describe('File sink', () => {
       source: 'press',
       tags: { line: 'a "b", c' },
       time: BigInt64Array.of(T0, -1n),
-      fields: [{ name: 'x, y', type: 'float64' }, { name: 'n', type: 'int64' }, { name: 'on', type: 'bool' }, { name: 'text', type: 'string' }, { name: 'blob', type: 'bytes' }],
-      columns: [Float64Array.of(-0.5, NaN), BigInt64Array.of(2n ** 63n - 1n, 0n), Uint8Array.of(1, 0), ['say "hi"\n', ''], [Uint8Array.of(0, 255), new Uint8Array(0)]],
+      fields: [
+        { name: 'x, y', type: 'float64' },
+        { name: 'n', type: 'int64' },
+        { name: 'on', type: 'bool' },
+        { name: 'text', type: 'string' },
+        { name: 'blob', type: 'bytes' }
+      ],
+      columns: [
+        Float64Array.of(-0.5, NaN),
+        BigInt64Array.of(2n ** 63n - 1n, 0n),
+        Uint8Array.of(1, 0),
+        ['say "hi"\n', ''],
+        [Uint8Array.of(0, 255), new Uint8Array(0)]
+      ],
       validity: [null, Uint8Array.of(1, 0), null, null, null]
     })
 
@@ -127,13 +139,16 @@ describe('File sink', () => {
     })
 
     it('writes times as nanoseconds where that is wanted', async () => {
-      expect((await fileOf({ timeFormat: 'ns' }, batchOf([1, 2]))).toString()).to.equal('time,force\n1700000000123456789,1\n1700000000123456790,2\n')
+      const file = await fileOf({ timeFormat: 'ns' }, batchOf([1, 2]))
+      expect(file.toString()).to.equal('time,force\n1700000000123456789,1\n1700000000123456790,2\n')
     })
   })
 
   describe('as Arrow', () => {
     it('is what Sluice reads itself, with units and gaps, in the order of the rows', async () => {
-      const gap = rowOf({ force: ['float64', undefined], note: ['string', 'x'] }, { fields: [{ name: 'force', type: 'float64', unit: 'N' }, { name: 'note', type: 'string' }] })
+      const gap = rowOf({ force: ['float64', undefined], note: ['string', 'x'] }, {
+        fields: [{ name: 'force', type: 'float64', unit: 'N' }, { name: 'note', type: 'string' }]
+      })
       const stream = (await fileOf({ format: 'arrow' }, gap, batchOf([1, 2]))).subarray(8)
       const batch = decode(new Uint8Array(stream))
       expect(batch.fields).to.deep.equal([{ name: 'force', type: 'float64', unit: 'N' }, { name: 'note', type: 'string' }])
@@ -161,7 +176,9 @@ describe('File sink', () => {
         columns: [Float64Array.of(1.5, Infinity, NaN), Uint8Array.of(1, 0, 1)],
         validity: [null, Uint8Array.of(1, 0, 1)]
       })
-      expect((await fileOf({ format: 'lines' }, batch)).toString()).to.equal('press,line=Süd,time~tag=night line=1.5,on=t -9223372036854775808\npress,line=Süd,time~tag=night on=t 9223372036854775807\n')
+      expect((await fileOf({ format: 'lines' }, batch)).toString()).to.equal(
+        'press,line=Süd,time~tag=night line=1.5,on=t -9223372036854775808\npress,line=Süd,time~tag=night on=t 9223372036854775807\n'
+      )
     })
 
     it('refuses for good what no line can hold, and stores the rest', async () => {

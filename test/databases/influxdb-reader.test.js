@@ -55,7 +55,8 @@ describe('InfluxDB reader', () => {
     await sink.write([batchOf([1, 2]), rowOf({ force: ['int64', 6n] }, { time: BigInt64Array.of(T0 + 2n) })])
     const reader = await openReader({ table: 'press', layout: 'narrow' }, { server: connected })
     const range = { from: T0, to: T0 + 3n }
-    expect(await reader.summaries({ sensors: ['force'], ...range, statistics: ['count', 'mean', 'max'] })).to.deep.equal([{ time: T0, sensor: 'force', count: 3, mean: 3, max: 6 }])
+    const summaries = await reader.summaries({ sensors: ['force'], ...range, statistics: ['count', 'mean', 'max'] })
+    expect(summaries).to.deep.equal([{ time: T0, sensor: 'force', count: 3, mean: 3, max: 6 }])
     expect(await reader.edge({ sensor: 'force', ...range, above: 1.5, last: true })).to.equal(T0 + 2n)
     expect(await reader.minimum({ sensor: 'force', ...range })).to.equal(T0)
   })

@@ -64,7 +64,8 @@ describe('InfluxDB server', () => {
   it('is talked to in secret, and is who it should be', async () => {
     const secure = await startInfluxdb({ tls: true })
     try {
-      for (const options of [{ tls: 'require' }, { tls: 'verify', ca: secure.ca }, { tls: 'verify', ca: await readFile(secure.ca, 'utf8') }]) {
+      const authority = await readFile(secure.ca, 'utf8')
+      for (const options of [{ tls: 'require' }, { tls: 'verify', ca: secure.ca }, { tls: 'verify', ca: authority }]) {
         const connected = connectTo({ port: secure.port, ...options })
         await (await open({}, { server: connected })).write([batchOf([1])])
         expect(await connected.test()).to.match(/logged in as "sluice"\.$/)
@@ -111,7 +112,10 @@ describe('InfluxDB server', () => {
     const small = await startInfluxdb({ dir: disk })
     try {
       const sink = await open({}, { server: connectTo({ port: small.port }) })
-      const batches = [0, 1].map(seq => batchOf(Array.from({ length: 5000 }, (_, i) => Math.sin(i)), { time: BigInt64Array.from({ length: 5000 }, (_, i) => T0 + BigInt(5000 * seq + i)), identity: identity(seq) }))
+      const numbers = Array.from({ length: 5000 }, (_, i) => i)
+      const batches = [0, 1].map(seq => batchOf(numbers.map(Math.sin), {
+        time: BigInt64Array.from(numbers, i => T0 + BigInt(5000 * seq + i)), identity: identity(seq)
+      }))
       await sink.write([batches[0]])
       const filler = join(disk, 'filler')
       for (let full = false; !full;) await appendFile(filler, Buffer.alloc(50_000)).catch(() => { full = true })
@@ -135,8 +139,13 @@ describe('InfluxDB server', () => {
     const openUdp = async (options, more = {}) => {
       /** @type {string[]} */
       const said = []
-      const log = { info: (/** @type {string} */ text) => said.push(text), warn: (/** @type {string} */ text) => said.push(`warning: ${text}`), error: () => {} }
-      const sink = await open({ protocol: 'udp', ...more }, { server: connectTo({ database: server.udpDatabase, udpPort: server.udpPort, ...options }), log })
+      const log = {
+        info: (/** @type {string} */ text) => said.push(text),
+        warn: (/** @type {string} */ text) => said.push(`warning: ${text}`),
+        error: () => {}
+      }
+      const connected = connectTo({ database: server.udpDatabase, udpPort: server.udpPort, ...options })
+      const sink = await open({ protocol: 'udp', ...more }, { server: connected, log })
       return { sink, said }
     }
 

@@ -21,7 +21,8 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
   beforeEach(async () => {
     answers = { 'POST /query': () => NO_SERIES }
     connections = []
-    fake = await fakeInfluxdb(asked => answers[`${asked.method} ${asked.path}`]?.(asked) ?? { status: 404, body: { code: 'not found', message: 'path not found' } })
+    const unknown = { status: 404, body: { code: 'not found', message: 'path not found' } }
+    fake = await fakeInfluxdb(asked => answers[`${asked.method} ${asked.path}`]?.(asked) ?? unknown)
   })
 
   afterEach(async () => {
@@ -39,14 +40,19 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
   /** @param {object} options */
   const openSink = options => open({}, { server: connectTo(options) })
 
-  const written = () => fake.asked.filter(({ path }) => path.includes('write')).map(({ path, query, login, body }) => ({ path, query, login, body }))
-  const statements = () => fake.asked.filter(({ path }) => path === '/query').map(({ query, body }) => [query.db, new URLSearchParams(body).get('q')])
+  const written = () => fake.asked.filter(({ path }) => path.includes('write'))
+    .map(({ path, query, login, body }) => ({ path, query, login, body }))
+  const statements = () => fake.asked.filter(({ path }) => path === '/query')
+    .map(({ query, body }) => [query.db, new URLSearchParams(body).get('q')])
 
   const record = 'last=0i,policy="",sink_table="press",gateway="gw",source="press",epoch="1-a" 0\n'
 
   describe('version 2', () => {
     const options = { version: '2', organisation: 'works & co' }
-    const buckets = (/** @type {number} */ everySeconds) => ({ body: { buckets: [{ id: 'b1', orgID: 'o1', name: 'plant', retentionRules: everySeconds ? [{ type: 'expire', everySeconds }] : [] }] } })
+    const buckets = (/** @type {number} */ everySeconds) => {
+      const retentionRules = everySeconds ? [{ type: 'expire', everySeconds }] : []
+      return { body: { buckets: [{ id: 'b1', orgID: 'o1', name: 'plant', retentionRules }] } }
+    }
 
     it('writes into the bucket by token, records after the rows', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
@@ -67,13 +73,15 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
     })
 
     it('keeps records in a bucket of their own where rows are kept for a time only', async () => {
-      answers['GET /api/v2/buckets'] = ({ query }) => query.name === 'plant' ? buckets(3600) : { status: 404, body: { code: 'not found', message: 'bucket not found' } }
+      const missing = { status: 404, body: { code: 'not found', message: 'bucket not found' } }
+      answers['GET /api/v2/buckets'] = ({ query }) => query.name === 'plant' ? buckets(3600) : missing
       answers['POST /api/v2/buckets'] = () => ({ status: 201, body: {} })
       answers['POST /api/v2/write'] = () => ({ status: 204 })
       const sink = await openSink(options)
       await sink.write([batchOf([1], { identity: identity(0) })])
       expect(written().map(({ query }) => query.bucket)).to.deep.equal(['plant', 'sluice_commits'])
-      expect(JSON.parse(fake.asked.find(({ method, path }) => method === 'POST' && path === '/api/v2/buckets')?.body ?? '')).to.deep.equal({ orgID: 'o1', name: 'sluice_commits', retentionRules: [] })
+      const created = fake.asked.find(({ method, path }) => method === 'POST' && path === '/api/v2/buckets')
+      expect(JSON.parse(created?.body ?? '')).to.deep.equal({ orgID: 'o1', name: 'sluice_commits', retentionRules: [] })
       expect(statements()[0][0]).to.equal('sluice_commits')
     })
 
@@ -93,7 +101,9 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       answers['POST /api/v2/write'] = () => ({ status: 204 })
       answers['POST /api/v2/delete'] = () => ({ status: 204 })
       const values = [0, 1, 2].map(seq => [seq, seq, '', 'press', 'gw', 'press', '1-a'])
-      answers['POST /query'] = ({ body }) => body.includes('last') ? { body: { results: [{ series: [{ name: 'sluice_commits', columns: ['time', 'last', 'policy', 'sink_table', 'gateway', 'source', 'epoch'], values }] }] } } : NO_SERIES
+      const columns = ['time', 'last', 'policy', 'sink_table', 'gateway', 'source', 'epoch']
+      const stored = { body: { results: [{ series: [{ name: 'sluice_commits', columns, values }] }] } }
+      answers['POST /query'] = ({ body }) => body.includes('last') ? stored : NO_SERIES
       const sink = await openSink(options)
       await sink.compact([{ gateway: 'gw', source: 'press', epoch: '1-a', first: 3, last: 5 }])
       expect(written()[0].body).to.include('last=2i').and.to.match(/ 0\n$/)
@@ -125,7 +135,8 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
 
     it('does not send less and less at once because of rows that are too large', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
-      answers['POST /api/v2/write'] = ({ body }) => body.length > 600_000 ? { status: 413, body: { code: 'request too large', message: 'request body too large' } } : { status: 204 }
+      const tooLarge = { status: 413, body: { code: 'request too large', message: 'request body too large' } }
+      answers['POST /api/v2/write'] = ({ body }) => body.length > 600_000 ? tooLarge : { status: 204 }
       const sink = await openSink(options)
       const large = rowOf({ note: ['string', 'x'.repeat(700_000)] })
       for (let attempt = 0; attempt < 3; attempt++) expect(isTransient(await failureOf(() => sink.write([large])))).to.equal(false)
@@ -136,10 +147,13 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
 
     it('looks at the field types again after a conflict', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
-      answers['POST /api/v2/write'] = () => ({ status: 422, body: { code: 'unprocessable entity', message: 'failure writing points to database: partial write: field type conflict: input field "force" on measurement "press" is type float, already exists as type string dropped=1' } })
+      const message = 'failure writing points to database: partial write: field type conflict: input field "force" on measurement ' +
+        '"press" is type float, already exists as type string dropped=1'
+      answers['POST /api/v2/write'] = () => ({ status: 422, body: { code: 'unprocessable entity', message } })
       const sink = await openSink(options)
       await sink.prepare([batchOf([1])])
-      answers['POST /query'] = ({ body }) => body.startsWith('q=SHOW') ? { body: { results: [{ series: [{ name: 'press', columns: ['fieldKey', 'fieldType'], values: [['force', 'string']] }] }] } } : NO_SERIES
+      const fieldKeys = { name: 'press', columns: ['fieldKey', 'fieldType'], values: [['force', 'string']] }
+      answers['POST /query'] = ({ body }) => body.startsWith('q=SHOW') ? { body: { results: [{ series: [fieldKeys] }] } } : NO_SERIES
       const conflict = await failureOf(() => sink.write([batchOf([1])]))
       expect(isTransient(conflict)).to.equal(true)
       expect(conflict.cause).to.include({ code: 'SLUICE_SINK_TABLE_MISFIT' })
@@ -176,7 +190,12 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       await sink.write([rowOf({ count: ['int64', 2n ** 60n] }, { identity: identity(0) })])
       expect(fake.asked[0]).to.deep.include({ path: '/api/v3/configure/database', login: 'Bearer secret', body: '{"db":"plant"}' })
       const [rows, records] = written()
-      expect(rows).to.deep.equal({ path: '/api/v3/write_lp', query: { db: 'plant', precision: 'nanosecond' }, login: 'Bearer secret', body: `press,gateway=gw count=1152921504606846976i ${T0}\n` })
+      expect(rows).to.deep.equal({
+        path: '/api/v3/write_lp',
+        query: { db: 'plant', precision: 'nanosecond' },
+        login: 'Bearer secret',
+        body: `press,gateway=gw count=1152921504606846976i ${T0}\n`
+      })
       expect(records.body).to.include(record)
     })
 
@@ -194,7 +213,15 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       const sink = await openSink(options)
       answers['POST /api/v3/write_lp'] = () => ({
         status: 400,
-        body: { error: 'partial write of line protocol occurred', data: [{ original_line: 'press force=1', line_number: 1, error_message: 'invalid column type for column \'force\', expected iox::column_type::field::string, got iox::column_type::field::float' }] }
+        body: {
+          error: 'partial write of line protocol occurred',
+          data: [{
+            original_line: 'press force=1',
+            line_number: 1,
+            error_message: 'invalid column type for column \'force\', expected iox::column_type::field::string, ' +
+              'got iox::column_type::field::float'
+          }]
+        }
       })
       const error = await failureOf(() => sink.write([batchOf([1])]))
       expect(error.message).to.match(/invalid column type/)

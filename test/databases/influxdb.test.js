@@ -48,10 +48,13 @@ describe('InfluxDB sink', () => {
    * @returns {Promise<Record<string, any>[]>}
    */
   const rows = async (table, policy) => {
-    const { series = [] } = await server.query(`SELECT * FROM ${policy ? `"${policy}".` : ''}"${table.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`, { db: database })
+    const quoted = `"${table.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+    const { series = [] } = await server.query(`SELECT * FROM ${policy ? `"${policy}".` : ''}${quoted}`, { db: database })
     return series.flatMap((/** @type {any} */ { columns, values }) => values.map((/** @type {any[]} */ row) => {
       const cells = columns.map((/** @type {string} */ column, /** @type {number} */ i) => [column, plain(column, row[i])])
-      return Object.fromEntries(cells.filter((/** @type {[string, unknown]} */ [column]) => table === 'sluice_commits' || (column !== 'gateway' && column !== 'row')))
+      return Object.fromEntries(cells.filter((/** @type {[string, unknown]} */ [column]) => {
+        return table === 'sluice_commits' || (column !== 'gateway' && column !== 'row')
+      }))
     }))
   }
 
@@ -61,7 +64,8 @@ describe('InfluxDB sink', () => {
     rows,
     tables: async () => {
       const { series = [] } = await server.query('SHOW MEASUREMENTS', { db: database })
-      return series.flatMap((/** @type {any} */ { values }) => values.flat()).filter((/** @type {string} */ name) => name !== 'sluice_commits')
+      return series.flatMap((/** @type {any} */ { values }) => values.flat())
+        .filter((/** @type {string} */ name) => name !== 'sluice_commits')
     },
     drop: async table => { await server.query(`DROP MEASUREMENT "${table}"`, { db: database }) },
     guarantee: 'keys',
@@ -97,7 +101,11 @@ describe('InfluxDB sink', () => {
     wrong: [
       { what: 'a wrong password', options: { password: 'password of nobody' }, tells: /authorization failed.*Check user and password/ },
       { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
-      { what: 'a retention policy that is missing', options: { retentionPolicy: 'nowhere' }, tells: /no retention policy "nowhere".*Create it/ },
+      {
+        what: 'a retention policy that does not exist',
+        options: { retentionPolicy: 'nowhere' },
+        tells: /no retention policy "nowhere".*Create it/
+      },
       { what: 'a server that has no TLS', options: { tls: 'require' }, tells: /whether the server expects TLS/ },
       { what: 'a certificate that is missing', options: { tls: 'verify', ca: '/no/such.pem' }, tells: /no\/such\.pem/ }
     ]
@@ -124,7 +132,8 @@ describe('InfluxDB sink', () => {
       const sink = await openSink()
       const batch = batchOf([1, Infinity, NaN, -Infinity, 5], { time: BigInt64Array.of(T0, T0 + 1n, T0 + 2n, T0 + 3n, 2n ** 63n - 1n) })
       const error = await failureOf(() => sink.write([batchOf([0]), batch]))
-      expect(error.faults.map((/** @type {any} */ { batch: its, row }) => [its === batch, row])).to.deep.equal([[true, 1], [true, 3], [true, 4]])
+      const faults = error.faults.map((/** @type {any} */ { batch: its, row }) => [its === batch, row])
+      expect(faults).to.deep.equal([[true, 1], [true, 3], [true, 4]])
       expect(error.message).to.match(/3 rows.*"force" is Infinity/)
       expect(isTransient(error)).to.equal(false)
       await sink.write([batch.pick([0, 2])])
@@ -138,7 +147,13 @@ describe('InfluxDB sink', () => {
 
     it('are refused under names and tags that the line protocol cannot say', async () => {
       const sink = await openSink()
-      for (const batch of [batchOf([1], { source: 'a\nb' }), batchOf([1], { source: 'a\rb' }), batchOf([1], { source: '#a' }), batchOf([1], { tags: { folder: 'C:\\data\\' } }), rowOf({ 'a\\': ['bool', 1] })]) {
+      for (const batch of [
+        batchOf([1], { source: 'a\nb' }),
+        batchOf([1], { source: 'a\rb' }),
+        batchOf([1], { source: '#a' }),
+        batchOf([1], { tags: { folder: 'C:\\data\\' } }),
+        rowOf({ 'a\\': ['bool', 1] })
+      ]) {
         const error = await failureOf(() => sink.prepare([batch]))
         expect(error.code).to.equal('SLUICE_SINK_IDENTIFIER')
         expect(isTransient(error)).to.equal(false)
@@ -152,7 +167,8 @@ describe('InfluxDB sink', () => {
       await sink.write([batch])
       expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 4, 3])
       const { series } = await server.query('SELECT "force", "row" FROM press', { db: database })
-      expect(series[0].values.map((/** @type {any[]} */ [, force, row]) => [force, row])).to.have.deep.members([[1, null], [2, '1'], [4, '2'], [3, null]])
+      const values = series[0].values.map((/** @type {any[]} */ [, force, row]) => [force, row])
+      expect(values).to.have.deep.members([[1, null], [2, '1'], [4, '2'], [3, null]])
     })
 
     it('of the same time in two batches are one: the later wins', async () => {
@@ -164,13 +180,15 @@ describe('InfluxDB sink', () => {
     it('of two gateways are kept apart', async () => {
       await storeAll(...['a', 'b'].map(gateway => batchOf([1], { identity: { ...EPOCH, gateway, seq: 0 } })))
       expect(await rows('press')).to.have.length(2)
-      expect((await server.query('SHOW TAG VALUES FROM press WITH KEY = gateway', { db: database })).series[0].values).to.deep.equal([['gateway', 'a'], ['gateway', 'b']])
+      const { series } = await server.query('SHOW TAG VALUES FROM press WITH KEY = gateway', { db: database })
+      expect(series[0].values).to.deep.equal([['gateway', 'a'], ['gateway', 'b']])
     })
 
     it('have fields as tags where told so', async () => {
       const sink = await openSink({ tagFields: 'address, unit', table: 'bus' })
       await sink.write([rowOf({ address: ['int32', 17], unit: ['string', '°C'], value: ['float64', 1.5] })])
-      expect((await server.query('SHOW SERIES', { db: database })).series[0].values).to.deep.equal([['bus,address=17,source=press,unit=°C']])
+      const { series } = await server.query('SHOW SERIES', { db: database })
+      expect(series[0].values).to.deep.equal([['bus,address=17,source=press,unit=°C']])
     })
   })
 
@@ -179,7 +197,8 @@ describe('InfluxDB sink', () => {
       const sink = await storeAll(rowOf({ level: ['float64', 0.5] }))
       await storeAll(rowOf({ level: ['int16', 3] }, { time: at(1) }))
       for (const type of /** @type {const} */ (['int64', 'string', 'bool'])) {
-        const error = await failureOf(() => openSink().then(other => other.prepare([rowOf({ level: [type, type === 'int64' ? 1n : type === 'bool' ? 1 : 'x'] })])))
+        const level = rowOf({ level: [type, type === 'int64' ? 1n : type === 'bool' ? 1 : 'x'] })
+        const error = await failureOf(() => openSink().then(other => other.prepare([level])))
         expect(error.code).to.equal('SLUICE_SINK_TABLE_MISFIT')
         expect(error.message).to.match(/"press".*"level" is of type float/)
       }
@@ -231,7 +250,8 @@ describe('InfluxDB sink', () => {
       const batches = odd.map(name => marker({ gateway: name, source: `${name}.`, epoch: `${name}!`, seq: 2 ** 40 }))
       await sink.write(batches)
       const stored = await (await openSink({ table: 'all' })).committed()
-      expect(stored.map(({ gateway, source, epoch }) => [gateway, source, epoch])).to.have.deep.members(odd.map(name => [name, `${name}.`, `${name}!`]))
+      const names = stored.map(({ gateway, source, epoch }) => [gateway, source, epoch])
+      expect(names).to.have.deep.members(odd.map(name => [name, `${name}.`, `${name}!`]))
       expect(stored[0].ranges).to.deep.equal([[2 ** 40, 2 ** 40]])
     })
 
@@ -256,7 +276,8 @@ describe('InfluxDB sink', () => {
       await server.query(`CREATE DATABASE "${database}" WITH DURATION ${daysSince(T0) + 1000}d NAME years`)
       const sink = await storeAll(batchOf([1], { identity: identity(0) }))
       expect(await rows('press', 'years')).to.have.length(1)
-      expect((await rows('sluice_commits', 'sluice_commits')).map(({ policy, sink_table: table }) => [policy, table])).to.deep.equal([['years', 'press']])
+      const records = await rows('sluice_commits', 'sluice_commits')
+      expect(records.map(({ policy, sink_table: table }) => [policy, table])).to.deep.equal([['years', 'press']])
       expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
       expect(await (await openSink({ retentionPolicy: 'sluice_commits' })).committed(), 'of another policy').to.deep.equal([])
     })
@@ -322,7 +343,8 @@ describe('InfluxDB sink', () => {
 
   it('breaks off a write that is aborted', async () => {
     const sink = await openSink()
-    const batches = Array.from({ length: 5 }, (_, seq) => batchOf(Array.from({ length: 20_000 }, (_row, i) => i), { identity: identity(seq) }))
+    const numbers = Array.from({ length: 20_000 }, (_, i) => i)
+    const batches = Array.from({ length: 5 }, (_, seq) => batchOf(numbers, { identity: identity(seq) }))
     await sink.prepare(batches)
     const abort = new AbortController()
     const write = failureOf(() => sink.write(batches, { signal: abort.signal }))

@@ -14,7 +14,9 @@ describe('MongoDB documents', () => {
   /** @param {Batch} batch @param {'wide'|'narrow'|'document'|'timeseries'} [layout] */
   const sent = (batch, layout = 'wide') => {
     const source = { batch, key, keys: keysOf(batch, layout, { collection: 'press', withSource: false }), finiteOnly: false }
-    const documents = layout === 'narrow' ? narrowDocuments(source) : layout === 'document' ? intervalDocuments(source, 10_000_000_000n) : wideDocuments(source)
+    const documents = layout === 'narrow'
+      ? narrowDocuments(source)
+      : layout === 'document' ? intervalDocuments(source, 10_000_000_000n) : wideDocuments(source)
     const messages = [...new Chunks().messages([{ batch, rest: batch, documents }])].map(({ bytes }) => documentsIn(bytes))
     return messages.flat().map(({ _id, ...document }, i) => {
       expect(Buffer.from(_id).subarray(0, 16)).to.deep.equal(key)
@@ -26,26 +28,49 @@ describe('MongoDB documents', () => {
   it('hold NaN and the infinities, as MongoDB can', () => {
     expect(sent(batchOf([NaN, Infinity, -Infinity, -0])).map(({ force }) => force)).to.deep.equal([NaN, Infinity, -Infinity, -0])
     expect(sent(batchOf([NaN, Infinity]), 'narrow').map(({ value }) => value)).to.deep.equal([NaN, Infinity])
-    expect(sent(batchOf([NaN, Infinity]), 'document')[0].measurements.map((/** @type {any} */ { m }) => m)).to.deep.equal([[NaN], [Infinity]])
+    const [{ measurements }] = sent(batchOf([NaN, Infinity]), 'document')
+    expect(measurements.map((/** @type {any} */ { m }) => m)).to.deep.equal([[NaN], [Infinity]])
   })
 
   it('hold every type at its extremes, tags and keys of all kinds', () => {
     const odd = 'a "b" ü 🚀'
     expect(sent(rowOf({
-      [odd]: ['float64', Number.MIN_VALUE], most: ['int64', 2n ** 63n - 1n], least: ['int64', -(2n ** 63n)], i: ['int32', -2147483648], u: ['uint16', 65535], no: ['bool', 0], text: ['string', 'a\0ü'], none: ['string', undefined], bytes: ['bytes', Uint8Array.of(0, 255)]
+      [odd]: ['float64', Number.MIN_VALUE],
+      most: ['int64', 2n ** 63n - 1n],
+      least: ['int64', -(2n ** 63n)],
+      i: ['int32', -2147483648],
+      u: ['uint16', 65535],
+      no: ['bool', 0],
+      text: ['string', 'a\0ü'],
+      none: ['string', undefined],
+      bytes: ['bytes', Uint8Array.of(0, 255)]
     }, { tags: { line: 'Süd', __proto__x: '1' } }))).to.deep.equal([{
-      time: new Date(1_700_000_000_123), time_ns: T0, line: 'Süd', __proto__x: '1', [odd]: Number.MIN_VALUE, most: 2n ** 63n - 1n, least: -(2n ** 63n), i: -2147483648, u: 65535, no: false, text: 'a\0ü', bytes: Buffer.of(0, 255)
+      time: new Date(1_700_000_000_123),
+      time_ns: T0,
+      line: 'Süd',
+      __proto__x: '1',
+      [odd]: Number.MIN_VALUE,
+      most: 2n ** 63n - 1n,
+      least: -(2n ** 63n),
+      i: -2147483648,
+      u: 65535,
+      no: false,
+      text: 'a\0ü',
+      bytes: Buffer.of(0, 255)
     }])
   })
 
   it('round milliseconds down over the whole range of time', () => {
     const time = [-(2n ** 63n), -1_000_001n, -1_000_000n, -1n, 0n, 999_999n, T0, 2n ** 63n - 1n]
     const milliseconds = time.map(ns => Number((ns - ((ns % 1_000_000n) + 1_000_000n) % 1_000_000n) / 1_000_000n))
-    expect(sent(new Batch({ source: 'press', time: BigInt64Array.from(time) }))).to.deep.equal(time.map((time_ns, i) => ({ time: new Date(milliseconds[i]), time_ns })))
+    const batch = new Batch({ source: 'press', time: BigInt64Array.from(time) })
+    expect(sent(batch)).to.deep.equal(time.map((time_ns, i) => ({ time: new Date(milliseconds[i]), time_ns })))
   })
 
   it('of a time-series collection have their metadata apart', () => {
-    expect(sent(batchOf([1], { tags: { line: '1' } }), 'timeseries')).to.deep.equal([{ time: new Date(1_700_000_000_123), time_ns: T0, meta: { source: 'press', line: '1' }, force: 1 }])
+    expect(sent(batchOf([1], { tags: { line: '1' } }), 'timeseries')).to.deep.equal([
+      { time: new Date(1_700_000_000_123), time_ns: T0, meta: { source: 'press', line: '1' }, force: 1 }
+    ])
   })
 
   it('count nanoseconds within long intervals exactly', () => {
@@ -57,13 +82,19 @@ describe('MongoDB documents', () => {
 
   it('go in messages that a server takes', () => {
     const batch = new Batch({ source: 'press', time: new BigInt64Array(250_001) })
-    const documents = wideDocuments({ batch, key, keys: keysOf(batch, 'wide', { collection: 'press', withSource: false }), finiteOnly: false })
+    const keys = keysOf(batch, 'wide', { collection: 'press', withSource: false })
+    const documents = wideDocuments({ batch, key, keys, finiteOnly: false })
     const lengths = Array.from(new Chunks().messages([{ batch, rest: batch, documents }]), message => message.documents.length)
     expect(lengths).to.deep.equal([100_000, 100_000, 50_001])
 
     const note = 'x'.repeat(5_000_000)
-    const large = new Batch({ source: 'press', time: new BigInt64Array(9), fields: [{ name: 'note', type: 'string' }], columns: [Array(9).fill(note)] })
-    const sizes = Array.from(new Chunks().messages([{ batch: large, rest: large, documents: wideDocuments({ batch: large, key, keys: keysOf(large, 'wide', { collection: 'press', withSource: false }), finiteOnly: false }) }]), ({ bytes }) => bytes.length)
+    const large = new Batch({
+      source: 'press', time: new BigInt64Array(9), fields: [{ name: 'note', type: 'string' }], columns: [Array(9).fill(note)]
+    })
+    const largeKeys = keysOf(large, 'wide', { collection: 'press', withSource: false })
+    const several = wideDocuments({ batch: large, key, keys: largeKeys, finiteOnly: false })
+    const messages = new Chunks().messages([{ batch: large, rest: large, documents: several }])
+    const sizes = Array.from(messages, ({ bytes }) => bytes.length)
     expect(sizes).to.have.length(3)
     expect(Math.max(...sizes)).to.be.below(48_000_000)
   })

@@ -51,7 +51,9 @@ describe('MongoDB reader', () => {
     return found
   }
 
-  const values = async (/** @type {Record<string, unknown>} */ options, sensor = 'force') => (await samples(options, [sensor])).map(({ value }) => value)
+  const values = async (/** @type {Record<string, unknown>} */ options, sensor = 'force') => {
+    return (await samples(options, [sensor])).map(({ value }) => value)
+  }
 
   readerContract({
     layouts: ['wide', 'narrow', 'document'],
@@ -64,7 +66,9 @@ describe('MongoDB reader', () => {
 
   it('takes the name of a sensor for a name and nothing else', async () => {
     await store({}, rowOf({ 'motor.speed': ['float64', 1], $in: ['float64', 2] }))
-    expect(await samples({}, ['$in', 'motor.speed'])).to.deep.equal([{ time: T0, sensor: '$in', value: 2 }, { time: T0, sensor: 'motor.speed', value: 1 }])
+    expect(await samples({}, ['$in', 'motor.speed'])).to.deep.equal([
+      { time: T0, sensor: '$in', value: 2 }, { time: T0, sensor: 'motor.speed', value: 1 }
+    ])
     for (const sensor of ['motor', '_id', 'time', 'time_ns', '', 'a\0b', '*', '$where', '$$ROOT']) {
       expect(await samples({}, [sensor]), sensor).to.deep.equal([])
       const reader = await open({ table: 'press' }, { server: connected })
@@ -81,19 +85,27 @@ describe('MongoDB reader', () => {
   it('reads a collection that another program has made, its sensors known by numbers', async () => {
     const client = new MongoClient(server.url)
     const at = (/** @type {number} */ ms) => new Date(1_700_000_000_000 + ms)
-    await client.db(`test${tests}`).collection('press').insertMany([{ at: at(2), id: 17, reading: 2.5 }, { at: at(0), id: 17, reading: 0.5 }, { at: at(1), id: 18, reading: 1 }, { at: at(3), id: '17', reading: 3 }])
+    await client.db(`test${tests}`).collection('press').insertMany([
+      { at: at(2), id: 17, reading: 2.5 },
+      { at: at(0), id: 17, reading: 0.5 },
+      { at: at(1), id: 18, reading: 1 },
+      { at: at(3), id: '17', reading: 3 }
+    ])
     await client.close()
     const options = { layout: 'narrow', timeColumn: 'at', sensorColumn: 'id', valueColumn: 'reading' }
     const base = 1_700_000_000_000_000_000n
     expect(await values(options, '17')).to.deep.equal([0.5, 2.5, 3])
-    expect((await samples(options, ['18', '17'], { from: base + 1n, to: base + 2_000_001n })).map(({ time, sensor, value }) => [time - base, sensor, value])).to.deep.equal([
+    const found = await samples(options, ['18', '17'], { from: base + 1n, to: base + 2_000_001n })
+    expect(found.map(({ time, sensor, value }) => [time - base, sensor, value])).to.deep.equal([
       [1_000_000n, '18', 1], [2_000_000n, '17', 2.5]
     ])
   })
 
   it('finds edges of yes and no and of 64-bit numbers', async () => {
     for (const layout of ['wide', 'narrow']) {
-      await store({ layout, table: layout }, ...[0, 1, 0].map((on, i) => rowOf({ on: ['bool', on], big: ['int64', BigInt(i) * 2n ** 60n] }, { time: BigInt64Array.of(T0 + BigInt(i)) })))
+      await store({ layout, table: layout }, ...[0, 1, 0].map((on, i) => {
+        return rowOf({ on: ['bool', on], big: ['int64', BigInt(i) * 2n ** 60n] }, { time: BigInt64Array.of(T0 + BigInt(i)) })
+      }))
       const reader = await open({ layout, table: layout }, { server: connected })
       expect(await reader.edge({ sensor: 'on', ...ALL, above: 0.5 })).to.equal(T0 + 1n)
       expect(await reader.edge({ sensor: 'on', ...ALL, below: 0.5, last: true })).to.equal(T0 + 2n)

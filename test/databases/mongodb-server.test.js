@@ -31,14 +31,21 @@ describe('MongoDB server', () => {
 
   it('tells what is there when it is tested', async () => {
     expect(await test({})).to.match(/FerretDB.*protocol 7\.0.*database "plant", without a login/)
-    expect(await test({ url: `${server.url}/?authMechanism=PLAIN`, user: server.user, password: server.password })).to.match(/logged in as "postgres"/)
+    const url = `${server.url}/?authMechanism=PLAIN`
+    expect(await test({ url, user: server.user, password: server.password })).to.match(/logged in as "postgres"/)
   })
 
   it('tells what is wrong and what to do', async () => {
     /** @type {[Record<string, unknown>, RegExp][]} */
     const cases = [
-      [{ url: `${server.url}/?authMechanism=PLAIN`, user: server.user, password: 'wrong secret' }, /authentication failed.*Check user and password/],
-      [{ user: server.user, password: 'wrong secret' }, /Unsupported authentication mechanism.*Check user and password, and authSource and authMechanism/s],
+      [
+        { url: `${server.url}/?authMechanism=PLAIN`, user: server.user, password: 'wrong secret' },
+        /authentication failed.*Check user and password/
+      ],
+      [
+        { user: server.user, password: 'wrong secret' },
+        /Unsupported authentication mechanism.*Check user and password, and authSource and authMechanism/s
+      ],
       [{ url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=300' }, /127\.0\.0\.1:1.*ECONNREFUSED.*Check the URL/],
       [{ url: 'mongodb://no-such-host.invalid/?serverSelectionTimeoutMS=300' }, /no-such-host\.invalid.*Check the host name/],
       [{ url: 'mongodb://127.0.0.1:0/' }, /port/i],
@@ -52,7 +59,12 @@ describe('MongoDB server', () => {
   })
 
   it('takes no password in the URL, and does not show it', async () => {
-    for (const url of ['mongodb://me:secret@127.0.0.1:27017/', 'mongodb://me:se/cret@127.0.0.1:27017/', 'mongodb://me:se?cret@127.0.0.1:27017', 'mongodb+srv://me:se@cret@plant.example/?authSource=admin']) {
+    for (const url of [
+      'mongodb://me:secret@127.0.0.1:27017/',
+      'mongodb://me:se/cret@127.0.0.1:27017/',
+      'mongodb://me:se?cret@127.0.0.1:27017',
+      'mongodb+srv://me:se@cret@plant.example/?authSource=admin'
+    ]) {
       const error = await failureOf(async () => connect({ url }))
       expect(error.code).to.equal('SLUICE_OPTIONS')
       expect(error.message).to.match(/(127\.0\.0\.1:27017|plant\.example) contains.*fields User and Password/).and.not.to.match(/cret|me:/)
@@ -75,7 +87,8 @@ describe('MongoDB server', () => {
     const secure = await startMongodb({ tls: true })
     try {
       const url = `${secure.url}/?serverSelectionTimeoutMS=1000`
-      for (const options of [{ tls: 'require' }, { tls: 'verify', ca: secure.certificate }, { tls: 'verify', ca: await readFile(secure.certificate, 'utf8') }]) {
+      const { certificate: ca } = secure
+      for (const options of [{ tls: 'require' }, { tls: 'verify', ca }, { tls: 'verify', ca: await readFile(ca, 'utf8') }]) {
         const connected = connect({ url, ...options })
         await (await open({}, { server: connected })).write([batchOf([1])])
         await connected.close()

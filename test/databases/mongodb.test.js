@@ -50,7 +50,10 @@ describe('MongoDB sink', () => {
     return sink
   }
 
-  const documents = (/** @type {string} */ collection) => client.db(database).collection(collection).find({}, { useBigInt64: true, promoteBuffers: true }).sort({ time_ns: 1, _id: 1 }).toArray()
+  const documents = (/** @type {string} */ collection) => {
+    const found = client.db(database).collection(collection).find({}, { useBigInt64: true, promoteBuffers: true })
+    return found.sort({ time_ns: 1, _id: 1 }).toArray()
+  }
 
   /** @param {string} collection */
   const rows = async collection => {
@@ -67,7 +70,10 @@ describe('MongoDB sink', () => {
     open: openSink,
     isTransient,
     rows,
-    tables: async () => (await client.db(database).listCollections().toArray()).map(({ name }) => name).filter(name => name !== 'sluice_commits'),
+    tables: async () => {
+      const collections = await client.db(database).listCollections().toArray()
+      return collections.map(({ name }) => name).filter(name => name !== 'sluice_commits')
+    },
     drop: async collection => { await client.db(database).dropCollection(collection) },
     guarantee: 'keys',
     hasColumns: false,
@@ -90,7 +96,8 @@ describe('MongoDB sink', () => {
       return batches.map(batch => {
         const from = first
         first += batch.rows
-        return new Batch({ ...batch, columns: [Float64Array.from(/** @type {Float64Array} */ (batch.columns[0]), (value, i) => isPoison(from + i) ? Infinity : value)] })
+        const forces = /** @type {Float64Array} */ (batch.columns[0])
+        return new Batch({ ...batch, columns: [Float64Array.from(forces, (value, i) => isPoison(from + i) ? Infinity : value)] })
       })
     },
     server: {
@@ -98,30 +105,54 @@ describe('MongoDB sink', () => {
       start: () => server.start()
     },
     wrong: [
-      { what: 'a wrong password', options: { get url () { return `${server.url}/?authMechanism=PLAIN` }, user: 'postgres', password: 'password of nobody' }, tells: /authentication failed.*Check user and password/ },
-      { what: 'a host that does not answer', options: { url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=300' }, tells: /ECONNREFUSED.*Check the URL/ }
+      {
+        what: 'a wrong password',
+        options: { get url () { return `${server.url}/?authMechanism=PLAIN` }, user: 'postgres', password: 'password of nobody' },
+        tells: /authentication failed.*Check user and password/
+      },
+      {
+        what: 'a host that does not answer',
+        options: { url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=300' },
+        tells: /ECONNREFUSED.*Check the URL/
+      }
     ]
   })
 
   it('rounds time down to milliseconds', async () => {
     const sink = await openSink()
     await sink.write([batchOf([1, 2, 3], { time: BigInt64Array.of(-1n, 0n, 1_700_000_000_123_999_999n) })])
-    expect((await documents('press')).map(({ time }) => time.toISOString())).to.deep.equal(['1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z', '2023-11-14T22:13:20.123Z'])
+    const times = (await documents('press')).map(({ time }) => time.toISOString())
+    expect(times).to.deep.equal(['1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z', '2023-11-14T22:13:20.123Z'])
   })
 
   it('stores in the server\'s own types', async () => {
     const sink = await openSink()
-    await sink.write([rowOf({ d: ['float32', 0.5], i: ['uint16', 7], l: ['int64', 7n], b: ['bool', 1], s: ['string', 'x'], x: ['bytes', Uint8Array.of(1)] })])
-    const ofType = async (/** @type {string} */ key, /** @type {string} */ type) => client.db(database).collection('press').countDocuments({ [key]: { $type: type } })
-    for (const [key, type] of Object.entries({ _id: 'binData', time: 'date', time_ns: 'long', d: 'double', i: 'int', l: 'long', b: 'bool', s: 'string', x: 'binData' })) {
+    await sink.write([rowOf({
+      d: ['float32', 0.5],
+      i: ['uint16', 7],
+      l: ['int64', 7n],
+      b: ['bool', 1],
+      s: ['string', 'x'],
+      x: ['bytes', Uint8Array.of(1)]
+    })])
+    const ofType = async (/** @type {string} */ key, /** @type {string} */ type) => {
+      return client.db(database).collection('press').countDocuments({ [key]: { $type: type } })
+    }
+    const fields = { d: 'double', i: 'int', l: 'long', b: 'bool', s: 'string', x: 'binData' }
+    for (const [key, type] of Object.entries({ _id: 'binData', time: 'date', time_ns: 'long', ...fields })) {
       expect(await ofType(key, type), key).to.equal(1)
     }
   })
 
   it('stores names with full stops and dollars so that queries can use them', async () => {
     const sink = await openSink()
-    await sink.write([rowOf({ 'motor.speed': ['float64', 1], $state: ['string', 'on'], a$b: ['int32', 2], _id: ['int32', 3], __proto__x: ['int32', 4] }, { source: '\'; DROP "x" --', tags: { 'plant.line': '"7"' } })])
-    expect(await rows('\'; DROP "x" --')).to.deep.equal([{ time: T0, 'plant．line': '"7"', 'motor．speed': 1, '＄state': 'on', a$b: 2, '_id~field': 3, __proto__x: 4 }])
+    const source = '\'; DROP "x" --'
+    await sink.write([rowOf({
+      'motor.speed': ['float64', 1], $state: ['string', 'on'], a$b: ['int32', 2], _id: ['int32', 3], __proto__x: ['int32', 4]
+    }, { source, tags: { 'plant.line': '"7"' } })])
+    expect(await rows(source)).to.deep.equal([
+      { time: T0, 'plant．line': '"7"', 'motor．speed': 1, '＄state': 'on', a$b: 2, '_id~field': 3, __proto__x: 4 }
+    ])
     const twice = await failureOf(() => sink.prepare([rowOf({ 'a.b': ['int32', 1], 'a．b': ['int32', 2] })]))
     expect(twice.message).to.match(/two fields.*"a．b".*Rename/)
     expect(isTransient(twice)).to.equal(false)
@@ -137,7 +168,9 @@ describe('MongoDB sink', () => {
 
   it('makes its index, once, or none', async () => {
     const keysOf = async (/** @type {string} */ name) => (await client.db(database).collection(name).indexes()).map(({ key }) => key)
-    for (const layout of ['wide', 'narrow', 'document', 'wide', 'narrow', 'document']) await (await openSink({ layout, table: layout })).prepare([batchOf([1])])
+    for (const layout of ['wide', 'narrow', 'document', 'wide', 'narrow', 'document']) {
+      await (await openSink({ layout, table: layout })).prepare([batchOf([1])])
+    }
     const none = await openSink({ table: 'none', index: false })
     await none.prepare([batchOf([1])])
     expect(await keysOf('wide')).to.deep.equal([{ _id: 1 }, { time_ns: 1 }])
@@ -159,7 +192,13 @@ describe('MongoDB sink', () => {
   describe('rows written before', () => {
     for (const layout of ['wide', 'narrow', 'document']) {
       it(`are met again where a crash came before the commit record: ${layout}`, async () => {
-        const batch = new Batch({ source: 'press', time: BigInt64Array.of(T0, T0 + 1n, T0 + 2_000_000_000n), fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }], columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)], identity: identity(0) })
+        const batch = new Batch({
+          source: 'press',
+          time: BigInt64Array.of(T0, T0 + 1n, T0 + 2_000_000_000n),
+          fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
+          columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
+          identity: identity(0)
+        })
         await (await openSink({ layout })).write([batch])
         const before = await documents('press')
         await client.db(database).collection('sluice_commits').deleteMany({})
@@ -178,7 +217,9 @@ describe('MongoDB sink', () => {
         await crashed.write([batch.slice(0, 1)])
         await client.db(database).collection('sluice_commits').deleteMany({})
         await (await openSink({ table: options.table, layout: 'document', intervalMs: 1000 })).write([batch])
-        const values = (await documents(options.table)).flatMap(({ measurements = [] }) => measurements.map((/** @type {any} */ { m }) => m[0]))
+        const values = (await documents(options.table)).flatMap(({ measurements = [] }) => {
+          return measurements.map((/** @type {any} */ { m }) => m[0])
+        })
         expect(values, options.table).to.include.members([1, 2, 3])
       }
     })
@@ -207,10 +248,17 @@ describe('MongoDB sink', () => {
 
     it('are whole: of a narrow row with a value refused, no value stays', async () => {
       const sink = await openSink({ layout: 'narrow' })
-      const batch = new Batch({ source: 'press', time: BigInt64Array.of(T0, T0 + 1n), fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'float64' }], columns: [Float64Array.of(1, 2), Float64Array.of(Infinity, 3)], identity: identity(0) })
+      const batch = new Batch({
+        source: 'press',
+        time: BigInt64Array.of(T0, T0 + 1n),
+        fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'float64' }],
+        columns: [Float64Array.of(1, 2), Float64Array.of(Infinity, 3)],
+        identity: identity(0)
+      })
       expect((await failureOf(() => sink.write([batch]))).faults).to.have.length(1)
       await sink.write([batch.pick([1])])
-      expect((await rows('press')).map(({ time, sensor, value }) => [time, sensor, value])).to.deep.equal([[T0 + 1n, 'a', 2], [T0 + 1n, 'b', 3]])
+      const stored = (await rows('press')).map(({ time, sensor, value }) => [time, sensor, value])
+      expect(stored).to.deep.equal([[T0 + 1n, 'a', 2], [T0 + 1n, 'b', 3]])
     })
   })
 
@@ -238,7 +286,13 @@ describe('MongoDB sink', () => {
   it('divides the document of an interval that is larger than a document may be', async () => {
     const sink = await openSink({ layout: 'document' })
     const note = 'x'.repeat(6_000_000)
-    const batch = new Batch({ source: 'press', time: BigInt64Array.of(T0, T0 + 1n, T0 + 2n, T0 + 3n), fields: [{ name: 'note', type: 'string' }], columns: [[note, note, note, 'y'.repeat(17_000_000)]], identity: identity(0) })
+    const batch = new Batch({
+      source: 'press',
+      time: BigInt64Array.of(T0, T0 + 1n, T0 + 2n, T0 + 3n),
+      fields: [{ name: 'note', type: 'string' }],
+      columns: [[note, note, note, 'y'.repeat(17_000_000)]],
+      identity: identity(0)
+    })
     const refused = await failureOf(() => sink.write([batch]))
     expect(refused.faults.map((/** @type {any} */ { row }) => row)).to.deep.equal([3])
     expect(refused.message).to.match(/16 MiB/)

@@ -33,7 +33,8 @@ describe('Null sink', () => {
   it('has what a writer gave it counted as stored', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-null-'))
     const deadLetters = await openDeadLetterQueue(folder)
-    const writer = createWriter({ sink: await open(), isTransient, deadLetters, log: { info () {}, warn () {}, error () {} }, options: { maxAgeMs: 5 } })
+    const log = { info () {}, warn () {}, error () {} }
+    const writer = createWriter({ sink: await open(), isTransient, deadLetters, log, options: { maxAgeMs: 5 } })
     const results = await Promise.all([0, 1, 0].map(seq => writer.write(batchOf([1, 2], { identity: identity(seq) }))))
     expect(results.map(({ outcome }) => outcome)).to.deep.equal(['stored', 'stored', 'duplicate'])
     await writer.close()

@@ -29,13 +29,26 @@ export function batchOf (values, more = {}) {
  * @param {Partial<import('../../../gateway/batch/batch.js').BatchInit>} [more]
  */
 export function rowOf (values, more = {}) {
-  const arrays = { float64: Float64Array, float32: Float32Array, int64: BigInt64Array, int32: Int32Array, int16: Int16Array, uint16: Uint16Array, bool: Uint8Array, string: Array, bytes: Array }
+  const arrays = {
+    float64: Float64Array,
+    float32: Float32Array,
+    int64: BigInt64Array,
+    int32: Int32Array,
+    int16: Int16Array,
+    uint16: Uint16Array,
+    bool: Uint8Array,
+    string: Array,
+    bytes: Array
+  }
   const entries = Object.entries(values)
   return new Batch({
     source: 'press',
     time: BigInt64Array.of(T0),
     fields: entries.map(([name, [type]]) => ({ name, type })),
-    columns: entries.map(([, [type, value]]) => type === 'string' || type === 'bytes' ? [value] : /** @type {any} */ (arrays[type]).of(value ?? (type === 'int64' ? 0n : 0))),
+    columns: entries.map(([, [type, value]]) => {
+      if (type === 'string' || type === 'bytes') return [value]
+      return /** @type {any} */ (arrays[type]).of(value ?? (type === 'int64' ? 0n : 0))
+    }),
     validity: entries.map(([, [, value]]) => value === undefined ? Uint8Array.of(0) : null),
     ...more
   })
@@ -51,7 +64,8 @@ export function poisoned (batches, isPoison) {
   return batches.map(batch => {
     const from = first
     first += batch.rows
-    return new Batch({ ...batch, columns: [Float64Array.from(/** @type {Float64Array} */ (batch.columns[0]), (value, i) => isPoison(from + i) ? -1 - value : value)] })
+    const forces = /** @type {Float64Array} */ (batch.columns[0])
+    return new Batch({ ...batch, columns: [Float64Array.from(forces, (value, i) => isPoison(from + i) ? -1 - value : value)] })
   })
 }
 

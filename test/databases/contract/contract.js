@@ -37,10 +37,15 @@ import { valueTests } from './values.js'
  * @property {Record<string, string>} [differs]  titles of tests that this database cannot meet, and why; its own tests show what it does
  *   instead
  *
- * @typedef
- *   {Harness & {sink: Sink, it: (title: string, test: () => Promise<void>) => void, reopen: () => Promise<void>, store: (...batches: Batch[]) => Promise<import('../../../gateway/databases/sink.js').WriteResult>,
- *   refusal: (batch: Batch) => Promise<any>, itWith: (fixture: Fixture, title: string, test: () => Promise<void>) => void}} Subject
- *   with the running test's sink, which it prepares and writes to, and the error of a batch that is refused for good
+ * @typedef {object} Running  the running test
+ * @property {Sink} sink  which `store` prepares and writes to
+ * @property {(title: string, test: () => Promise<void>) => void} it
+ * @property {() => Promise<void>} reopen
+ * @property {(...batches: Batch[]) => Promise<import('../../../gateway/databases/sink.js').WriteResult>} store
+ * @property {(batch: Batch) => Promise<any>} refusal  the error of a batch that is refused for good
+ * @property {(fixture: Fixture, title: string, test: () => Promise<void>) => void} itWith
+ *
+ * @typedef {Harness & Running} Subject
  */
 
 /** In standard SQL. @type {Record<Fixture, string>} */

@@ -45,8 +45,15 @@ export function exactlyOnceTests (subject) {
     })
 
     it('tells what it has committed, by gateway, source and epoch', async () => {
-      const epochs = [{ gateway: 'gw', source: 'press', epoch: '2-b' }, { gateway: 'gw', source: 'oven', epoch: '1-a' }, { gateway: 'gv', source: 'press', epoch: '1-a' }, EPOCH]
-      for (const seq of [5, 0, 1, 3, 4]) await store(...epochs.map(epoch => batchOf([1], { source: epoch.source, identity: { ...epoch, seq } })))
+      const epochs = [
+        { gateway: 'gw', source: 'press', epoch: '2-b' },
+        { gateway: 'gw', source: 'oven', epoch: '1-a' },
+        { gateway: 'gv', source: 'press', epoch: '1-a' },
+        EPOCH
+      ]
+      for (const seq of [5, 0, 1, 3, 4]) {
+        await store(...epochs.map(epoch => batchOf([1], { source: epoch.source, identity: { ...epoch, seq } })))
+      }
       const ranges = [[0, 1], [3, 5]]
       expect(await subject.sink.committed()).to.deep.equal([
         { gateway: 'gv', source: 'press', epoch: '1-a', ranges }, { gateway: 'gw', source: 'oven', epoch: '1-a', ranges },

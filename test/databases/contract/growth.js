@@ -27,13 +27,21 @@ export function growthTests (subject) {
       const shared = await open({ table: 'all of them' })
       await shared.prepare(batches)
       await shared.write(batches)
-      expect((await rows('all of them')).map(({ source, force }) => [source, force])).to.have.deep.members(others.map((source, i) => [source, i]))
+      const stored = (await rows('all of them')).map(({ source, force }) => [source, force])
+      expect(stored).to.have.deep.members(others.map((source, i) => [source, i]))
     })
 
     it('keeps fields and tags apart that are named alike', async () => {
-      await store(rowOf({ time: ['float64', 1], source: ['string', 's'], line: ['int32', 2], Line: ['int32', 3] }, { tags: { time: 't', line: 'L' } }))
+      const fields = { time: ['float64', 1], source: ['string', 's'], line: ['int32', 2], Line: ['int32', 3] }
+      await store(rowOf(/** @type {any} */ (fields), { tags: { time: 't', line: 'L' } }))
       expect(await rows('press')).to.deep.equal([{
-        time: T0, 'time~tag': 't', 'line~tag': 'L', 'time~field': 1, 'source~field': 's', line: 2, [subject.ignoresCase ? 'Line~8' : 'Line']: 3
+        time: T0,
+        'time~tag': 't',
+        'line~tag': 'L',
+        'time~field': 1,
+        'source~field': 's',
+        line: 2,
+        [subject.ignoresCase ? 'Line~8' : 'Line']: 3
       }])
       await store(rowOf({ Line: ['int32', 4] }, { time: BigInt64Array.of(T0 + 1n) }))
       expect((await rows('press'))[1]).to.include({ line: null, [subject.ignoresCase ? 'Line~8' : 'Line']: 4 })
@@ -41,15 +49,20 @@ export function growthTests (subject) {
 
     it('stores under names that look like SQL', async () => {
       const evil = 'x"; DROP TABLE press; --'
-      await store(batchOf([1]), rowOf({ [evil]: ['string', '\'); DROP TABLE press; --'] }, { source: evil, tags: { [`${evil}$1`]: evil }, identity: { gateway: evil, source: evil, epoch: evil, seq: 0 } }))
+      const identity = { gateway: evil, source: evil, epoch: evil, seq: 0 }
+      const more = { source: evil, tags: { [`${evil}$1`]: evil }, identity }
+      await store(batchOf([1]), rowOf({ [evil]: ['string', '\'); DROP TABLE press; --'] }, more))
       expect(await rows(evil)).to.deep.equal([{ time: T0, [`${evil}$1`]: evil, [evil]: '\'); DROP TABLE press; --' }])
       expect(await rows('press')).to.have.length(1)
       expect((await subject.sink.committed())[0].source).to.equal(evil)
     })
 
-    for (const [what, name, text] of [['of 10,000 characters', 'n'.repeat(10_000), /10000 bytes/], ['with NUL', 'a\0b', /NUL/], ['that is not Unicode', '\ud800', /Unicode/]]) {
+    for (const [what, name, text] of [
+      ['of 10,000 characters', 'n'.repeat(10_000), /10000 bytes/], ['with NUL', 'a\0b', /NUL/], ['that is not Unicode', '\ud800', /Unicode/]
+    ]) {
       it(`refuses a name ${what}`, async () => {
-        expect((await refusal(batchOf([1], { source: String(name) }))).message).to.match(/** @type {RegExp} */ (text)).and.to.have.length.below(300)
+        const { message } = await refusal(batchOf([1], { source: String(name) }))
+        expect(message).to.match(/** @type {RegExp} */ (text)).and.to.have.length.below(300)
         expect((await refusal(rowOf({ [String(name)]: ['float64', 1] }))).code).to.equal('SLUICE_SINK_IDENTIFIER')
         expect(await tables()).to.deep.equal([])
       })

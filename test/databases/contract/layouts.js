@@ -27,14 +27,30 @@ export function layoutTests (subject) {
         }))
         const stored = await rows('press')
         expect(stored.map(({ time, line, sensor, value }) => ({ time, line, sensor, value }))).to.have.deep.members([
-          { time: T0, line: '1', sensor: 'a', value: 0.5 }, { time: T0, line: '1', sensor: 'b', value: 7 }, { time: T0 + 1n, line: '1', sensor: 'a', value: 1.5 }
+          { time: T0, line: '1', sensor: 'a', value: 0.5 },
+          { time: T0, line: '1', sensor: 'b', value: 7 },
+          { time: T0 + 1n, line: '1', sensor: 'a', value: 1.5 }
         ])
       })
 
       it('keeps what no float64 holds in a column of its own', async () => {
-        await storeAs({ layout: 'narrow' }, rowOf({ n: ['float64', 1], big: ['int64', 2n ** 62n + 1n], on: ['bool', 1], text: ['string', 'ü'], blob: ['bytes', Uint8Array.of(1, 255)] }))
-        const stored = Object.fromEntries((await rows('press')).map(({ sensor, time: _time, ...values }) => [sensor, Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))]))
-        expect(stored).to.deep.equal({ n: { value: 1 }, big: { value_int64: 2n ** 62n + 1n }, on: { value: 1 }, text: { value_string: 'ü' }, blob: { value_bytes: '0x01ff' } })
+        await storeAs({ layout: 'narrow' }, rowOf({
+          n: ['float64', 1],
+          big: ['int64', 2n ** 62n + 1n],
+          on: ['bool', 1],
+          text: ['string', 'ü'],
+          blob: ['bytes', Uint8Array.of(1, 255)]
+        }))
+        const stored = Object.fromEntries((await rows('press')).map(({ sensor, time: _time, ...values }) => {
+          return [sensor, Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null))]
+        }))
+        expect(stored).to.deep.equal({
+          n: { value: 1 },
+          big: { value_int64: 2n ** 62n + 1n },
+          on: { value: 1 },
+          text: { value_string: 'ü' },
+          blob: { value_bytes: '0x01ff' }
+        })
       })
 
       it('stores a batch once, and one of nothing but gaps leaves its record', async () => {
@@ -53,9 +69,16 @@ export function layoutTests (subject) {
         const batch = batchOf([1, 2, NaN, 4], { time: BigInt64Array.from(time), identity: identity(0) })
         expect(await storeAs({ layout: 'document' }, batch)).to.deep.equal({ duplicates: [] })
         expect((await storeAs({ layout: 'document' }, batch)).duplicates).to.have.length(1)
-        const stored = (await rows('press')).map(row => ({ time: row.time, size: row.size, measurements: typeof row.measurements === 'string' ? JSON.parse(row.measurements) : row.measurements }))
+        const stored = (await rows('press')).map(row => {
+          const { time: start, size, measurements } = row
+          return { time: start, size, measurements: typeof measurements === 'string' ? JSON.parse(measurements) : measurements }
+        })
         expect(stored).to.deep.equal([
-          { time: time[0], size: 3, measurements: { fields: ['force'], measurements: [{ ns: 0, m: [1] }, { ns: 1, m: [2] }, { ns: 999_999_999, m: [null] }] } },
+          {
+            time: time[0],
+            size: 3,
+            measurements: { fields: ['force'], measurements: [{ ns: 0, m: [1] }, { ns: 1, m: [2] }, { ns: 999_999_999, m: [null] }] }
+          },
           { time: time[3], size: 1, measurements: { fields: ['force'], measurements: [{ ns: 0, m: [4] }] } }
         ])
       })

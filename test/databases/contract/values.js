@@ -67,13 +67,16 @@ export function valueTests (subject) {
 
     it('stores tags as columns', async () => {
       await store(batchOf([1, 2], { tags: { line: 'Süd', shift: '' } }))
-      expect(await rows('press')).to.deep.equal([{ time: T0, line: 'Süd', shift: '', force: 1 }, { time: T0 + 1n, line: 'Süd', shift: '', force: 2 }])
+      expect(await rows('press')).to.deep.equal([
+        { time: T0, line: 'Süd', shift: '', force: 1 }, { time: T0 + 1n, line: 'Süd', shift: '', force: 2 }
+      ])
     })
 
     it('stores many rows of several batches and shapes in one write', async () => {
       const many = Array.from({ length: 30_000 }, (_, i) => i / 7)
       const more = rowOf({ note: ['string', 'x'.repeat(300_000)] }, { time: BigInt64Array.of(T0 + 50_000n) })
-      await store(batchOf(many, { identity: identity(0) }), batchOf([7], { time: BigInt64Array.of(T0 + 40_000n), identity: identity(1) }), more)
+      const one = batchOf([7], { time: BigInt64Array.of(T0 + 40_000n), identity: identity(1) })
+      await store(batchOf(many, { identity: identity(0) }), one, more)
       const stored = await rows('press')
       expect(stored.map(({ force }) => force)).to.deep.equal([...many, 7, null])
       expect(stored.at(-1)?.note).to.have.length(300_000)
