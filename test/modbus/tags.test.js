@@ -56,7 +56,7 @@ describe('A tag table', () => {
     expect(problems({ address: '1.5' })).to.deep.equal(['address: names a bit: only the type bit has one'])
     expect(problems({ address: '4x1' })).to.deep.equal(['address: must be a whole number'])
     expect(problems({ address: '65533', type: 'float64' })).to.deep.equal(['address: leaves no space for its 4 registers'])
-    expect(problems({ type: 'bit' })).to.deep.equal(['address: must name a bit, as 100.3 does'])
+    expect(problems({ type: 'bit' })).to.deep.equal(['address: must name a bit, such as 100.3'])
     expect(problems({ type: 'bit', address: '1.16' })).to.deep.equal(['address: names bit 16: a register has bits 0 to 15'])
     expect(problems({ area: 'coils', type: 'int16' })).to.deep.equal(['type: int16 is for registers; here it must be bool'])
     expect(problems({ type: 'bool' })).to.deep.equal(['type: bool is for coils and discrete inputs; of a register, choose bit'])

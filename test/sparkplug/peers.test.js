@@ -159,7 +159,7 @@ describe('Sparkplug with pysparkplug, over Mosquitto', function () {
       const first = await listen()
       edge.say({ load: 0.5, ms: NOON_MS + 1 })
       const { refused: [early] } = await first.next('NDATA')
-      expect(early.reason).to.equal('its node is not born: a rebirth was asked for')
+      expect(early.reason).to.equal('its node is not born: a rebirth was requested')
       expect(await edge.line()).to.equal('reborn')
       await first.next('DBIRTH')
 
