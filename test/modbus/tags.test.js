@@ -59,7 +59,7 @@ describe('A tag table', () => {
     expect(problems({ type: 'bit' })).to.deep.equal(['address: must name a bit, such as 100.3'])
     expect(problems({ type: 'bit', address: '1.16' })).to.deep.equal(['address: names bit 16: a register has bits 0 to 15'])
     expect(problems({ area: 'coils', type: 'int16' })).to.deep.equal(['type: int16 is for registers; here it must be bool'])
-    expect(problems({ type: 'bool' })).to.deep.equal(['type: bool is for coils and discrete inputs; of a register, choose bit'])
+    expect(problems({ type: 'bool' })).to.deep.equal(['type: bool is for coils and discrete inputs; for a register, choose bit'])
     expect(problems({ group: 'fast' })).to.deep.equal(['group: must be one of default, slow; "fast" is not one of them'])
     expect(problems({ scale: 0 })).to.deep.equal(['scale: must not be 0'])
     expect(problems({ name: 'time' })).to.match(/name: "time" cannot be the name of a value/)
