@@ -107,6 +107,7 @@ describe('A gateway on a machine whose clock shows 1970', function () {
     const setNs = BigInt(Date.now()) * 1_000_000n
     await machineShows('+0')
     await gateway.until(() => stored().length > 5 * SAMPLE_RATE_HZ, () => `${stored().length} rows`)
+    letGo = rows().findIndex(({ clock }) => clock === null) // more of the marked ones may have been stored meanwhile
     const times = stored()
     expect(times[0] > BigInt(Date.parse(RELEASED)) * 1_000_000n, 'long after 1970').to.equal(true)
     expect(times[0] < setNs, 'those from before it was set, too').to.equal(true)
