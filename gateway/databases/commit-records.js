@@ -23,8 +23,7 @@ export function committedRanges (rows) {
 
 /**
  * The records that take the place of all records within them: those below what a spool still holds, and all of an epoch which no spool
- * holds any more.
- * Gaps stay gaps.
+ * holds any more. Gaps stay gaps.
  * @param {CommitRow[]} rows
  * @param {Head[]} heads
  * @returns {CommitRow[]} only those that replace more than one

@@ -1,5 +1,5 @@
 /**
- * The databases there are, by type: what stores in them, what connects to their servers, what reads from them.
+ * The databases, by type: what stores in them, what connects to their servers, what reads from them.
  * A database's driver is loaded when it is first used.
  *
  * @type {Record<string, () => Promise<import('./sink.js').SinkModule>>}

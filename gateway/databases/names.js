@@ -1,7 +1,7 @@
 import { SluiceError } from '../base/errors.js'
 
 /**
- * What a database makes of names.
+ * Which names a database can have.
  *
  * @typedef {object} NameRules
  * @property {string} product  as users know it

@@ -2,8 +2,7 @@
  * The contract of a reader: the few ways of reading that all queries are made of. A database's is `gateway/databases/<type>/reader.js`.
  *
  * Times are BigInt nanoseconds since 1970 UTC, ranges include `from` and exclude `to`. Sensors are the columns of a wide table (or the
- * fields of
- * a document), or the values of a narrow table's column of sensors, as text; one that does not exist has no samples.
+ * fields of a document), or the values of a narrow table's column of sensors, as text; one that does not exist has no samples.
  * Values that are missing are left out.
  *
  * @typedef {object} ReaderModule

@@ -14,13 +14,13 @@
  * @typedef {object} Sink
  * @property {(batches: Batch[]) => Promise<void>} prepare  creates what these batches need and is missing: table, index, added
  *   column; cheap when nothing is missing; refuses batches that do not fit their table with SLUICE_SINK_TABLE_MISFIT (not transient)
- * @property {() => Promise<Committed[]>} committed  what the database itself says it has stored
+ * @property {() => Promise<Committed[]>} committed  what the database itself reports as stored
  * @property {(batches: Batch[], options?: {signal?: AbortSignal, probe?: boolean}) => Promise<WriteResult>} write
- *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch whose record is there already is
+ *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch whose record already exists is
  *   left out and reported as duplicate. A batch of no rows leaves its record only. With `probe` it does all that and rolls back.
  *   Where a database has no transactions, the rows' own keys make writing them again harmless: the records follow the rows, what was stored
- *   of a failed write stays and is met again, and a probe writes the rows without a record. Such a sink, or one that is told by the
- *   database which rows it refuses, may throw RefusedRows.
+ *   of a failed write stays and is met again, and a probe writes the rows without a record. Such a sink, or one that learns from
+ *   the database which rows it refuses, may throw RefusedRows.
  * @property {(heads: Head[]) => Promise<void>} compact  merges commit records below what the spool still holds
  * @property {() => string} [notice]  what a user must not overlook while all goes well: that it may lose, and how much it has lost, or may
  *   store twice
@@ -31,9 +31,8 @@
  * @property {(options: any, context?: {log?: Log}) => Server} connect  nothing is connected before it is needed
  *
  * @typedef {object} Server  one server's connections, which all sinks and queries share
- * @property {(options?: {signal?: AbortSignal}) => Promise<string>} test  connects and logs in; says in a sentence what is there and what a
- *   sink could do
- *   with it. Rejects with a SluiceError whose `fix` says what to do; ends by itself within 15 s
+ * @property {(options?: {signal?: AbortSignal}) => Promise<string>} test  connects and logs in; reports in a sentence what it found and
+ *   what a sink could do with it. Rejects with a SluiceError whose `fix` is what to do; ends by itself within 15 s
  * @property {() => Promise<void>} close
  *
  * @typedef {{duplicates: Batch[]}} WriteResult

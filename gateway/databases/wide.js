@@ -70,7 +70,7 @@ export function wideColumns ({ fields, tags }, dialect, withSource, json) {
  * Finds each wanted column's place in a table.
  * @param {string} table
  * @param {WideColumn[]} wanted
- * @param {TableColumn[]} existing  none of a table not yet made
+ * @param {TableColumn[]} existing  none of a table that does not exist
  * @param {Dialect & import('./names.js').NameRules} dialect
  * @returns {{columns: PlacedColumn[], missing: WideColumn[]}} `columns` is complete once nothing is missing
  * @throws {SluiceError} SLUICE_SINK_TABLE_MISFIT

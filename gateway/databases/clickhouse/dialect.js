@@ -22,7 +22,7 @@ import { identifier, literal } from './quote.js'
 /** The first version of the year that has all of them. */
 const MODERN = [22, 3]
 
-/** Which batch a row is of: a number made from gateway, source and epoch (0: of none), and the batch's seq. */
+/** Which batch a row is of: a number derived from gateway, source and epoch (0: of none), and the batch's seq. */
 export const EPOCH_COLUMN = 'sluice_epoch'
 export const SEQ_COLUMN = 'sluice_seq'
 
@@ -85,8 +85,8 @@ const nullable = {
 }
 
 /**
- * @param {string} version  as the server tells it
- * @param {boolean} canBeStrict  whether it can be told not to convert what does not have a column's type
+ * @param {string} version  as the server reports it
+ * @param {boolean} canBeStrict  whether it can be set not to convert what does not have a column's type
  * @returns {ClickhouseDialect}
  */
 export function dialectOf (version, canBeStrict) {

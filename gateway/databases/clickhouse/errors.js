@@ -1,4 +1,4 @@
-/** An error that the server tells, by its number. */
+/** An error that the server reports, by its number. */
 export class ServerError extends Error {
   /** @param {number} number  of ClickHouse's error codes @param {string} message */
   constructor (number, message) {
@@ -29,7 +29,7 @@ export const FIXES = [
 const LOGIN_NUMBERS = [81, 192, 193, 194, 195, 291, 516]
 
 /**
- * Codes by which the server says that the rows are at fault: a check of the table's, or what its columns compute from them.
+ * Codes by which the server reports that the rows are at fault: a check of the table's, or what its columns compute from them.
  * CANNOT_PARSE_TEXT, CANNOT_PARSE_DATE,
  * CANNOT_PARSE_DATETIME, ARGUMENT_OUT_OF_BOUND, CANNOT_CONVERT_TYPE, CANNOT_PARSE_NUMBER, TOO_LARGE_STRING_SIZE, ILLEGAL_DIVISION,
  * VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE,

@@ -13,7 +13,7 @@ import { schema } from './sink.schema.js'
 import { Stored } from './stored.js'
 import { prepareTable } from './tables.js'
 import { Tokens } from './tokens.js'
-import { Turns } from './flights.js'
+import { KeyedLock } from './keyed-lock.js'
 
 export { schema }
 
@@ -60,8 +60,8 @@ class ClickhouseSink {
   #running
   #probe
   #tokens = new Tokens()
-  #turns = new Turns()
-  /** @type {Set<string>} tables whose doubts have been told */
+  #lock = new KeyedLock()
+  /** @type {Set<string>} tables whose doubts have been logged */
   #doubted = new Set()
   #hasRecords = false
 
@@ -83,7 +83,7 @@ class ClickhouseSink {
   }
 
   async committed () {
-    return this.#attempt(() => this.#turns.alone(async () => {
+    return this.#attempt(() => this.#lock.alone(async () => {
       await this.#running.end()
       return committedRanges(await this.#stored.read(row => this.#placement.owns(row)))
     }))
@@ -118,7 +118,7 @@ class ClickhouseSink {
     const names = new Map(batches.flatMap(batch =>
       batch.identity ? [[batch, { ...batch.identity, table: this.#placement.names.inRecords(batch.identity.source) }]] : []))
     const keys = Array.from(names.values(), name => JSON.stringify(name))
-    for (let busy; (busy = this.#turns.busyWith(keys) ?? this.#unsettled([...names.values()]));) {
+    for (let busy; (busy = this.#lock.busyWith(keys) ?? this.#unsettled([...names.values()]));) {
       await busy
       signal?.throwIfAborted()
     }
@@ -131,14 +131,14 @@ class ClickhouseSink {
       met.add(key)
       return 'fresh'
     })
-    await this.#turns.together(keys, () => this.#insertAll(fresh, places, names, signal))
+    await this.#lock.together(keys, () => this.#insertAll(fresh, places, names, signal))
     return { duplicates }
   }
 
   /** What must be asked before it is known which of these are stored; null when it is known. @param {BatchName[]} names */
   #unsettled (names) {
     if (this.#running.areOver && names.every(name => this.#stored.isKnown(name))) return null
-    return this.#turns.alone(async () => {
+    return this.#lock.alone(async () => {
       await this.#running.end()
       await this.#stored.learn(names)
     })
@@ -253,7 +253,7 @@ class ClickhouseSink {
   }
 }
 
-/** Whether it is the server that says so, and the insert thus over. @param {unknown} error */
+/** Whether the server itself reports the error, and the insert is over. @param {unknown} error */
 function isAnswer (error) {
   return error instanceof Error && error.cause instanceof ServerError
 }

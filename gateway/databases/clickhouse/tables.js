@@ -22,8 +22,8 @@ import { identifier, literal } from './quote.js'
  */
 
 /**
- * Of one CREATE or ALTER at the same time by another: TABLE_ALREADY_EXISTS, COLUMN_ALREADY_EXISTS, and what old servers say instead of
- * these.
+ * Of one CREATE or ALTER at the same time by another: TABLE_ALREADY_EXISTS, COLUMN_ALREADY_EXISTS, and what old servers report
+ * instead.
  */
 const ALREADY_THERE = [15, 44, 57]
 

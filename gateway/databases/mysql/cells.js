@@ -103,7 +103,7 @@ function text (column) {
 }
 
 /**
- * Bytes, which the server makes of hexadecimal digits: as they are, they could be taken for badly coded text.
+ * Bytes as hexadecimal digits, which the server decodes: as they are, they could pass for badly encoded text.
  * @param {Uint8Array[]} column
  * @returns {CellWriter}
  */

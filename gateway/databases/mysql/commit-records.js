@@ -52,7 +52,7 @@ export async function claim (connection, wanted) {
       left = fresh.length - 1
     }
   }
-  throw new Error('a commit record is there already that cannot be read')
+  throw new Error('a commit record already exists that cannot be read')
 }
 
 /** @param {Connection} connection @returns {Promise<CommitRow[]>} */

@@ -4,7 +4,7 @@ import { dialect } from './dialect.js'
 import { bulk, individual } from './paper-layouts.js'
 
 /**
- * What this sink makes of batches: those layouts that all sinks have, and the two of a paper.
+ * The layouts of this sink: those that all sinks have, and the two of a paper.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../wide.js').WideColumn} WideColumn
@@ -13,7 +13,7 @@ import { bulk, individual } from './paper-layouts.js'
  * @property {(batch: Batch) => Batch} arrange  the rows to store
  * @property {(arranged: Batch, withSource: boolean) => WideColumn[]} columns  that they need
  * @property {readonly string[]} key  the columns by which a new table is ordered or indexed
- * @property {boolean} ordersRows  the rows of a new table lie in the order of its key, which a hidden number makes unique; it has no other
+ * @property {boolean} ordersRows  the rows of a new table lie in the order of its key, made unique by a hidden number; it has no other
  *   index
  * @property {Record<string, string>} declarations  of columns that are not declared by their type alone
  * @property {boolean} holdsFloats  in columns of a floating point type

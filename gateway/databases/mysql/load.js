@@ -15,7 +15,7 @@ const CHUNK_BYTES = 128 * 1024
 const TAB = 9
 const NEWLINE = 10
 
-/** What the server asks back for. It is not a file: nothing is ever read from the disk. */
+/** The name that the server asks for. It is not a file: nothing is ever read from the disk. */
 const FILE = 'sluice rows'
 
 /**
@@ -80,7 +80,7 @@ export function * encodedRows ({ columns }, batches) {
   yield * pieces(chunk.subarray(0, at))
 }
 
-/** No packet is larger than the smallest that servers are set to take. @param {Buffer} bytes */
+/** No packet is larger than the smallest that servers are set to accept. @param {Buffer} bytes */
 function * pieces (bytes) {
   for (let from = 0; from < bytes.length; from += CHUNK_BYTES) yield bytes.subarray(from, from + CHUNK_BYTES)
 }

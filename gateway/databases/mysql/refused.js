@@ -6,8 +6,8 @@ import { RefusedRows, isRefusal } from '../refusal.js'
  */
 
 /**
- * Error numbers by which the server says that the rows are at fault: constraints, ranges, lengths, encodings, checks, what a user's trigger
- * raises, and sizes of rows.
+ * Error numbers by which the server reports that the rows are at fault: constraints, ranges, lengths, encodings, checks, what a user's
+ * trigger raises, and sizes of rows.
  */
 const REFUSED = new Set([
   1022, 1048, 1062, 1117, 1118, 1153, 1169, 1216, 1217, 1263, 1264, 1265, 1292, 1300, 1301, 1364, 1365, 1366, 1406, 1411, 1451, 1452,
@@ -26,7 +26,7 @@ export function isTransient (error) {
 }
 
 /**
- * Throws where the server stored a row in part or not at all: LOAD DATA LOCAL makes warnings of such errors.
+ * Throws where the server stored a row in part or not at all: LOAD DATA LOCAL turns such errors into warnings.
  * @param {Connection} connection
  * @param {import('mysql2').ResultSetHeader} result  of the statement just done
  */

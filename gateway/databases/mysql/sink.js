@@ -26,7 +26,7 @@ const DEADLOCK = 1213
 const DEADLOCK_RETRIES = 5
 const DEADLOCK_PAUSE_MS = 10
 
-/** By which servers, and what stands before them, say that LOAD DATA LOCAL is not allowed. */
+/** Errors by which servers, and proxies before them, report that LOAD DATA LOCAL is not allowed. */
 const NO_LOCAL_INFILE = [1148, 3948, 4166]
 
 /** @type {Record<number, string>} */

@@ -26,8 +26,8 @@ const READ_COLUMNS = `
 
 const WRITABLE = ['BASE TABLE', 'SYSTEM VERSIONED']
 
-/** Of the server, where another has made the same table or column meanwhile. */
-const MADE_ALREADY = [1050, 1060]
+/** Errors of the server where another has created the same table or column meanwhile. */
+const ALREADY_EXISTS = [1050, 1060]
 
 /** A number for each row, which `SELECT *` does not show. */
 const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short()) INVISIBLE'
@@ -46,7 +46,7 @@ export async function prepareTable (connection, facts, name, layout, wanted) {
   const { columns } = await completeTable(
     () => readTable(connection, facts, name, wanted),
     ({ exists, missing }) => connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts)),
-    ({ errno }) => MADE_ALREADY.includes(errno)
+    ({ errno }) => ALREADY_EXISTS.includes(errno)
   )
   return { table: name, columns }
 }

@@ -19,8 +19,8 @@ export { schema }
  */
 
 /**
- * SQLSTATEs by which the server says that the rows are at fault: cardinality, data, constraints, check options, program limits, and what a
- * user's trigger raises.
+ * SQLSTATEs by which the server reports that the rows are at fault: cardinality, data, constraints, check options, program limits, and
+ * what a user's trigger raises.
  * 22P03 and 22P04 are not: a column changed its type since the table was looked at, and the next attempt will see that.
  */
 const REFUSED = /^(2[123]|44|54)(?!P0[34])|^P0001$/

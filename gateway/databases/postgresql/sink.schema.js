@@ -38,7 +38,7 @@ export const schema = {
     hypertable: {
       type: 'boolean',
       title: 'Hypertable',
-      description: 'Makes the tables that the sink creates hypertables by time, which needs TimescaleDB in the database.',
+      description: 'The tables that the sink creates become hypertables by time, which needs TimescaleDB in the database.',
       default: false,
       'x-advanced': true
     },

@@ -10,7 +10,7 @@ import { SluiceError } from '../../base/errors.js'
  */
 
 /**
- * Makes a hypertable of a table just created.
+ * Turns a table just created into a hypertable.
  * @param {import('pg').ClientBase} client
  * @param {string} table  qualified and quoted
  * @param {string|null} segment  the column, quoted, whose values are compressed apart

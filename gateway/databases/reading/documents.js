@@ -27,8 +27,8 @@ export function documentRange ({ from, to }, intervalNs) {
 }
 
 /**
- * The samples of documents, of which only those of one interval are held at a time. A text that says Infinity or -Infinity is taken for
- * that number.
+ * The samples of documents, of which only those of one interval are held at a time. A text that reads Infinity or -Infinity
+ * becomes that number.
  * @param {AsyncIterable<DocumentRow>|Iterable<DocumentRow>} rows  in the order of time
  * @param {import('../reader.js').Range & {pageRows?: number}} range
  * @returns {AsyncGenerator<Sample[], void, void>}

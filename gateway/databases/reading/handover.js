@@ -1,7 +1,6 @@
 /**
- * Pages made by work that holds something while it runs (a connection, a transaction), as a generator. The work goes on when the next page
- * is
- * asked for, and has ended, whatever it held given back, before the generator ends.
+ * Pages from work that holds something while it runs (a connection, a transaction), as a generator. The work goes on when the next page is
+ * asked for, and has ended and released what it held before the generator ends.
  * @template T
  * @param {(give: (page: T) => Promise<boolean>) => Promise<void>} work  `give` is false once nobody wants more
  * @returns {AsyncGenerator<T, void, void>}

@@ -2,7 +2,7 @@
 
 export const PAGE_ROWS = 10_000
 
-/** Makes pages of samples that come in the order of time; at one time, it puts them in the order of the sensors asked for. */
+/** Puts samples that come in the order of time into pages, those of one time in the order of the sensors asked for. */
 export class Pages {
   #pageRows
   #places

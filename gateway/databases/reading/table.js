@@ -1,6 +1,6 @@
 /**
  * The options of a reader that say which table it reads and what is where in it. A reader adds what its own database needs.
- * The columns' defaults are what the sinks make.
+ * The columns' defaults are what the sinks create.
  */
 export const tableProperties = {
   table: {

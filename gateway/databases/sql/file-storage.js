@@ -14,7 +14,7 @@
  * @param {() => Promise<Session>|Session} file.open
  * @param {(error: unknown) => boolean} file.isTransient
  * @param {ReturnType<typeof import('./commit-records.js').commitStatements>} file.commits
- * @param {(session: Session, plan: Plan, batches: import('../../batch/batch.js').Batch[]) => Promise<void>|void} file.insert  arranged batches
+ * @param {(session: Session, plan: Plan, arranged: import('../../batch/batch.js').Batch[]) => Promise<void>|void} file.insert
  * @param {import('../../base/turns.js').Turns} file.turns  of all sinks of this database: of several with one file, each ends its
  *   transaction before the next one begins
  * @param {string} [file.begin]  a transaction

@@ -6,7 +6,7 @@ import { shapeOf } from '../wide.js'
  * Where the rows of batches go: each source's table, and of each shape of batch the place found in it, which is looked for once.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
- * @typedef {(batch: Batch) => Batch} Arrange  makes the rows to store
+ * @typedef {(batch: Batch) => Batch} Arrange  returns the rows to store
  */
 
 const MAX_SHAPES = 1000

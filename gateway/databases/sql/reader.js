@@ -20,7 +20,7 @@ import { TableStatements } from './table-statements.js'
  * @property {import('./table-statements.js').ReadDialect} dialect
  * @property {<T>(work: (session: ReadSession) => Promise<T>, signal?: AbortSignal) => Promise<T>} read  lends a session, connecting when
  *   needed; the signal ends its statements
- * @property {(error: unknown) => SluiceError} failure  what users are told of an error, which is its cause
+ * @property {(error: unknown) => SluiceError} failure  the error that users see, with this one as its cause
  * @property {() => Promise<void>} [close]  of what is the reader's own
  *
  * @typedef {object} ReadSession

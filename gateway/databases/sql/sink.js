@@ -4,7 +4,8 @@ import { Placement } from './placement.js'
 
 /**
  * The sink of every database with SQL and transactions. What a database supplies is a `Storage`: connection, dialect, fast writing of rows
- * and what its errors mean. `sql/tables.js` and `sql/commit-records.js` hold what most of them need to write one.
+ * and what its errors mean. `sql/tables.js`, `sql/commit-records.js` and, for databases that are files, `sql/file-storage.js` help to write
+ * one.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../sink.js').Sink} Sink
@@ -21,7 +22,7 @@ import { Placement } from './placement.js'
  * @property {<T>(work: (session: Session) => Promise<T>, signal?: AbortSignal) => Promise<T>} use  lends a session, connecting when needed;
  *   rolls back what the work leaves uncommitted when it fails, and gives up a session that is no longer good
  * @property {(error: unknown) => boolean} isTransient
- * @property {(error: unknown) => SluiceError} failure  what users are told of an error, which is its cause
+ * @property {(error: unknown) => SluiceError} failure  the error that users see, with this one as its cause
  * @property {(batches: Batch[]) => void} [check]  throws of rows that the database is known to refuse
  * @property {(session: Session) => Promise<void>} prepareCommits  creates the table of commit records where it is missing
  * @property {(session: Session) => Promise<CommitRow[]>} readCommits
@@ -107,7 +108,7 @@ export class SqlSink {
   }
 
   /**
-   * Leaves the commit records, and tells the batches that had none from those that had.
+   * Leaves the commit records, and separates the batches that had none from those that had.
    * @param {Session} session
    * @param {Batch[]} batches
    * @param {boolean} probe  in which several slices of one batch are all to be tried

@@ -41,7 +41,8 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  *   end of `values`; it is called in the order in which the parameters stand in the statement
  * @property {(column: string, isBytes: boolean) => string} [cell]  how a quoted column's values are selected, where not as they are;
  *   `isBytes` of a narrow table's column of bytes
- * @property {(kind: string, isBytes: boolean) => (cell: any) => Sample['value']} valueOf  what makes a sample's value of a cell, not NULL
+ * @property {(kind: string, isBytes: boolean) => (cell: any) => Sample['value']} valueOf  turns a cell, not NULL, into a
+ *   sample's value
  * @property {(cell: any) => number} [statistic]  a statistic's cell, not NULL, as a number; Number unless given
  * @property {boolean} [refusesNul]  no text contains the character NUL, and none can be compared with one that does
  */
@@ -109,7 +110,7 @@ export class TableStatements {
     return this.#number(sensor) !== null
   }
 
-  /** What makes a sample's value of a cell of a column, not NULL. @param {string} column */
+  /** Turns a cell of a column, not NULL, into a sample's value. @param {string} column */
   valueOf (column) {
     return this.#dialect.valueOf(this.#kinds.get(column) ?? '', this.#holdsBytes(column))
   }
@@ -137,7 +138,7 @@ export class TableStatements {
   }
 
   /**
-   * Rows of bucket, then in the narrow layout the sensor, then the statistics, of each sensor in the others.
+   * Rows of bucket, then in the narrow layout the sensor, then the statistics; in the other layouts, the statistics of each sensor.
    * @param {string[]} sensors  that have numbers
    * @param {Times & {bucketNs?: bigint}} range
    * @param {Statistic[]} statistics
@@ -234,7 +235,7 @@ export class TableStatements {
     return `${this.#sensor} IN (${sensors.map(sensor => add(sensor, 'sensor')).join(', ')})`
   }
 
-  /** Leaves out rows that have a value of none of them; of not too many, as conditions nest only so deep. @param {string[]} sensors */
+  /** Leaves out rows without a value of any of these; only of so many, as conditions nest only so deep. @param {string[]} sensors */
   #someOf (sensors) {
     if (sensors.length > MAX_CONDITIONS) return []
     return [`(${sensors.map(sensor => `${this.#dialect.quote(sensor)} IS NOT NULL`).join(' OR ')})`]

@@ -30,17 +30,17 @@ export function columnsOf (arranged, dialect, withSource, layout) {
  * @template {Found} T
  * @param {() => Promise<T>} read
  * @param {(found: T) => Promise<unknown>} complete  creates what is missing
- * @param {(error: any) => boolean} [isMadeAlready]  whether the error says that another has just made the same table or column
+ * @param {(error: any) => boolean} [alreadyExists]  whether another has just created the same table or column
  * @returns {Promise<T>}
  */
-export async function completeTable (read, complete, isMadeAlready = () => false) {
+export async function completeTable (read, complete, alreadyExists = () => false) {
   for (let attempt = 1; ; attempt++) {
     const found = await read()
     if (found.missing.length === 0) return found
     try {
       await complete(found)
     } catch (error) {
-      if (attempt === ATTEMPTS || !isMadeAlready(error)) throw error
+      if (attempt === ATTEMPTS || !alreadyExists(error)) throw error
     }
   }
 }

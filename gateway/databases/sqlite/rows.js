@@ -73,7 +73,7 @@ function constant (value) {
   }
 }
 
-/** NaN is bound as it is: SQLite itself makes NULL of it. @param {ArrayLike<Value>} column @returns {Fill} */
+/** NaN is bound as it is: SQLite itself turns it into NULL. @param {ArrayLike<Value>} column @returns {Fill} */
 function plain (column) {
   return (values, at, stride, row, count) => {
     for (let i = 0; i < count; i++) values[at + i * stride] = column[row + i]

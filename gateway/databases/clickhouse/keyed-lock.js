@@ -1,7 +1,7 @@
 /**
  * Who works when: several at a time, though never two on the same thing, or one alone.
  */
-export class Turns {
+export class KeyedLock {
   /** @type {Map<string, Promise<unknown>>} */
   #flights = new Map()
   /** @type {Promise<unknown>|null} */
@@ -31,7 +31,7 @@ export class Turns {
     }
   }
 
-  /** Waits until all others are done, who begin nothing new. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+  /** Waits until all other work is done; none begins meanwhile. @template T @param {() => Promise<T>} work @returns {Promise<T>} */
   async alone (work) {
     while (this.#alone) await settled([this.#alone])
     const turn = settled([...this.#flights.values()]).then(work)
