@@ -266,9 +266,8 @@ function addressOf (url) {
   }
   const place = `${parsed.protocol}//${parsed.host}`
   if (parsed.username || parsed.password) {
-    throw new SluiceError('SLUICE_BROKER_OPTIONS', `The broker's address ${place} carries a user or password, which would show in flows and logs.`, {
-      fix: 'Give them in their own fields.'
-    })
+    const text = `The broker's address ${place} contains a user or password, which would show in flows and logs.`
+    throw new SluiceError('SLUICE_BROKER_OPTIONS', text, { fix: 'Give them in their own fields.' })
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '')
   const path = protocol.startsWith('ws') ? parsed.pathname + parsed.search : undefined
@@ -277,7 +276,12 @@ function addressOf (url) {
 
 /** @param {BrokerOptions} options */
 function security ({ ca, verify, cert, key }) {
-  return { ca: pem(ca, 'authority'), cert: pem(cert, 'client certificate'), key: pem(key, 'client key'), rejectUnauthorized: verify ?? true }
+  return {
+    ca: pem(ca, 'authority'),
+    cert: pem(cert, 'client certificate'),
+    key: pem(key, 'client key'),
+    rejectUnauthorized: verify ?? true
+  }
 }
 
 /** @param {string|undefined} textOrPath @param {string} what */

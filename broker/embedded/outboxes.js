@@ -114,7 +114,8 @@ export class Outboxes {
     this.#droppedBytes += bytes
     if (this.#overflowing.has(id)) return
     this.#overflowing.add(id)
-    this.#log?.warn(`Embedded broker: the queue for client ${id} is full (${this.#maxQueuedBytes} bytes), messages for it are dropped. A sink asks the spool for them later.`)
+    this.#log?.warn(`Embedded broker: the queue for client ${id} is full (${this.#maxQueuedBytes} bytes), messages for it are dropped. ` +
+      'A sink requests them from the spool later.')
   }
 
   /** @param {string} id */

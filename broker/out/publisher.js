@@ -8,15 +8,15 @@ import { parseTopic, topicsOf } from '../topics.js'
  * @property {Spool} spool
  * @property {ReturnType<typeof topicsOf>} topics
  * @property {Place|undefined} sent  where to go on; undefined: from the lowest commit known
- * @property {Map<string, {epoch: string, first: number, last: number}[]>} resends  by sink: what it has asked for
+ * @property {Map<string, {epoch: string, first: number, last: number}[]>} resends  by sink: what it has requested
  */
 
 const LINGER_MS = 250
 const LINGER_BYTES = 2 ** 16
 
 /**
- * Sends what spools hold to the broker, over one connection, each source in its order; hears what sinks have stored, and answers
- * what they ask for again.
+ * Sends what is in the spools to the broker, over one connection, each source in its order; learns what sinks have stored, and resends
+ * what they request.
  */
 export class Publisher {
   /** @type {Map<string, Lane>} by source */
@@ -67,7 +67,7 @@ export class Publisher {
     this.#pump()
   }
 
-  /** Says nothing more; the connection stays its owner's. */
+  /** Publishes nothing more; the connection stays its owner's. */
   close () {
     clearInterval(this.#headTimer)
     clearTimeout(this.#lingerTimer)
@@ -96,7 +96,7 @@ export class Publisher {
     if (lanes.length === 0) return
     const filters = lanes.flatMap(({ topics }) => [topics.commits, topics.resends])
     this.client.subscribe(filters, { qos: 1 }, error => {
-      if (error && this.#connected) this.options.log.error(`Cannot hear what the sinks have stored: ${describe(error)}`)
+      if (error && this.#connected) this.options.log.error(`Cannot learn what the sinks have stored: ${describe(error)}`)
     })
   }
 
@@ -104,7 +104,8 @@ export class Publisher {
   #announce (lanes = this.#lanes.values()) {
     if (!this.#connected) return
     for (const { spool, topics } of lanes) {
-      this.client.publish(topics.head, JSON.stringify({ spool: this.client.options.clientId, epochs: spool.epochs }), { qos: 1, retain: true }, this.#report)
+      const head = JSON.stringify({ spool: this.client.options.clientId, epochs: spool.epochs })
+      this.client.publish(topics.head, head, { qos: 1, retain: true }, this.#report)
     }
   }
 
@@ -121,7 +122,7 @@ export class Publisher {
         const heard = epochs ? lane.spool.commit(about.sink, epochs) : lane.spool.require(about.sink)
         heard.catch(this.#report)
       } else if (about.kind === 'replay') {
-        lane.resends.set(about.sink, heldOf(readRanges(payload) ?? {}, lane.spool.epochs))
+        lane.resends.set(about.sink, availableOf(readRanges(payload) ?? {}, lane.spool.epochs))
         this.#pump()
       }
     } catch (error) {
@@ -140,7 +141,7 @@ export class Publisher {
     else this.#lingerTimer ??= setTimeout(() => this.#pump(), LINGER_MS)
   }
 
-  /** Sends as the window allows: each lane in turn one batch and, to each sink that asked, one again. */
+  /** Sends as the window allows: each lane in turn one batch and, to each sink that requested some, one again. */
   async #pump () {
     clearTimeout(this.#lingerTimer)
     this.#lingerTimer = undefined
@@ -187,7 +188,7 @@ export class Publisher {
       return false
     }
     const [range] = ranges
-    const seq = range.first++ // at once: the sink may ask anew while this is read
+    const seq = range.first++ // at once: the sink may request anew while this is read
     if (seq === range.last) ranges.shift()
     const payload = await lane.spool.read(range.epoch, seq)
     if (payload) this.#publish(lane.topics.replayData(sink), payload)
@@ -215,28 +216,31 @@ export class Publisher {
 }
 
 /**
- * What of the ranges asked for a spool holds: anybody may ask for anything.
- * @param {Record<string, [number, number][]>} asked
+ * What of the requested ranges a spool has: anybody may request anything.
+ * @param {Record<string, [number, number][]>} requested
  * @param {{epoch: string, first: number, last: number}[]} heads
  */
-function heldOf (asked, heads) {
+function availableOf (requested, heads) {
   return heads
-    .flatMap(({ epoch, first, last }) => (asked[epoch] ?? []).map(([from, to]) => ({ epoch, first: Math.max(first, from), last: Math.min(last, to) })))
+    .flatMap(({ epoch, first, last }) => {
+      return (requested[epoch] ?? []).map(([from, to]) => ({ epoch, first: Math.max(first, from), last: Math.min(last, to) }))
+    })
     .filter(({ first, last }) => first <= last)
 }
 
 /**
  * Ranges of seqs by epoch, as `commit` and `replay` messages carry them.
  * @param {Buffer} payload
- * @returns {Record<string, [number, number][]>|null} null of a sink whose database has not answered yet: it is there, and is to be waited
- *   for
+ * @returns {Record<string, [number, number][]>|null} null of a sink whose database has not answered yet: it exists, and is waited for
  */
 export function readRanges (payload) {
   const { epochs } = JSON.parse(payload.toString())
   if (epochs === null) return null
   for (const [epoch, ranges] of Object.entries(epochs)) {
-    const good = Array.isArray(ranges) && ranges.every(range => Number.isSafeInteger(range[0]) && Number.isSafeInteger(range[1]) && range[0] >= 0)
-    if (!good) throw new SluiceError('SLUICE_PROTOCOL', `The ranges of epoch ${epoch} are not pairs of whole numbers.`)
+    const isRange = (/** @type {any} */ range) => Number.isSafeInteger(range[0]) && Number.isSafeInteger(range[1]) && range[0] >= 0
+    if (!Array.isArray(ranges) || !ranges.every(isRange)) {
+      throw new SluiceError('SLUICE_PROTOCOL', `The ranges of epoch ${epoch} are not pairs of whole numbers.`)
+    }
   }
   return epochs
 }

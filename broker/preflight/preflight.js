@@ -62,10 +62,12 @@ export async function preflight (options) {
       try {
         await check(probe)
       } catch (error) {
-        findings.push({ level: 'error', code: 'not-checked', text: `${what} could not be checked: ${describe(error)}`, fix: 'Run the preflight again.' })
+        const text = `${what} could not be checked: ${describe(error)}`
+        findings.push({ level: 'error', code: 'not-checked', text, fix: 'Run the preflight again.' })
       }
       if (PRECONDITIONS.has(check) && findings.some(isError)) {
-        findings.push({ level: 'info', code: 'not-checked', text: 'The rest was not checked.', fix: 'Put this right, and run the preflight again.' })
+        const fix = 'Put this right, and run the preflight again.'
+        findings.push({ level: 'info', code: 'not-checked', text: 'The rest was not checked.', fix })
         break
       }
     }
@@ -103,12 +105,18 @@ function checkLimits ({ client, findings }) {
   }
   if (limits.maximumQoS === 0) {
     findings.push({
-      level: 'error', code: 'no-qos-1', text: 'The broker passes messages on at QoS 0 only, which may lose them.', fix: 'Allow QoS 1 (Mosquitto: max_qos).'
+      level: 'error',
+      code: 'no-qos-1',
+      text: 'The broker passes messages on at QoS 0 only, which may lose them.',
+      fix: 'Allow QoS 1 (Mosquitto: max_qos).'
     })
   }
   if (limits.wildcardSubscriptionAvailable === false) {
     findings.push({
-      level: 'error', code: 'no-wildcards', text: 'The broker does not allow subscriptions with wildcards.', fix: `Allow them below ${ROOT}/.`
+      level: 'error',
+      code: 'no-wildcards',
+      text: 'The broker does not allow subscriptions with wildcards.',
+      fix: `Allow them below ${ROOT}/.`
     })
   }
   if (limits.maximumPacketSize !== undefined && limits.maximumPacketSize < GOOD_PACKET_BYTES) {

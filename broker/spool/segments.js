@@ -93,7 +93,7 @@ export class Segments {
     const stranger = this.#segments.find(({ origin }) => origin.gateway !== gateway)
     if (stranger) {
       await this.close()
-      const text = `It holds batches of the gateway ${stranger.origin.gateway}, and this is ${gateway}: no sink would ever report them as stored.`
+      const text = `It has batches of the gateway ${stranger.origin.gateway}, and this is ${gateway}: no sink would report them as stored.`
       throw new SluiceError('SLUICE_SPOOL_GATEWAY', text, {
         fix: `Write that name into the file gateway-id of the data folder, or move ${folder} away.`
       })
@@ -141,7 +141,8 @@ export class Segments {
   /** Removes the oldest segments that every required sink has stored. @returns {Promise<boolean>} whether there were any */
   async release () {
     let released = false
-    while (this.#segments.length > (this.#active ? 1 : 0) && this.options.requiredSinks.sinks.size > 0 && !this.#hasOpen(this.#segments[0])) {
+    const { requiredSinks } = this.options
+    while (this.#segments.length > (this.#active ? 1 : 0) && requiredSinks.sinks.size > 0 && !this.#hasOpen(this.#segments[0])) {
       await this.#removeFirst()
       released = true
     }

@@ -129,8 +129,10 @@ export class Spool extends EventEmitter {
     if (this.#closing) return Promise.reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool of "${this.source}" is closed.`))
     if (this.#waiting.length > 0 && this.#waitingBytes + bytes > this.options.waitingBytes) {
       this.#counted.refused++
-      return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool of "${this.source}" is full: ${this.blocked ?? 'the disk is too slow'}.`,
-        { fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.' }))
+      const text = `The spool of "${this.source}" is full: ${this.blocked ?? 'the disk is too slow'}.`
+      return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', text, {
+        fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.'
+      }))
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ batch, bytes, resolve, reject })

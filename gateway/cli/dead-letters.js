@@ -91,18 +91,18 @@ function isCommand (text) {
 async function list ({ userDir, sink, json }, stdout) {
   let count = 0
   for (const { name, folder } of await sinkFolders(userDir, sink)) {
-    const letters = await openDeadLetterQueue(folder, { readOnly: true })
+    const queue = await openDeadLetterQueue(folder, { readOnly: true })
     try {
-      if (letters.count > 0 && count === 0 && !json) stdout.write(line('WHEN', 'SINK', 'SOURCE', 'KEY', 'REASON'))
-      count += letters.count
-      for (let offset = 0; offset < letters.count; offset += PAGE) {
-        const page = await letters.list({ offset, limit: PAGE })
+      if (queue.count > 0 && count === 0 && !json) stdout.write(line('WHEN', 'SINK', 'SOURCE', 'KEY', 'REASON'))
+      count += queue.count
+      for (let offset = 0; offset < queue.count; offset += PAGE) {
+        const page = await queue.list({ offset, limit: PAGE })
         stdout.write(page.map(letter => json
           ? `${JSON.stringify({ sink: name, ...letter })}\n`
           : line(letter.failedAt, name, letter.source, letter.key, oneLine(letter.reason.text))).join(''))
       }
     } finally {
-      await letters.close()
+      await queue.close()
     }
   }
   if (count === 0 && !json) stdout.write('No dead letters.\n')
@@ -120,7 +120,10 @@ async function show ({ userDir, sink, keys: [key], json }, stdout) {
     ['key', key], ['sink', name], ['source', source], ['refused', failedAt], ['reason', oneLine(reason.text)],
     ['time', `${formatTime(BigInt(time))} (${time} ns)`],
     ...Object.entries(tags).map(([tag, value]) => [`tag ${tag}`, value]),
-    ...fields.map(({ name: field, type, unit }, f) => [`field ${field}`, `${values[f] === null ? '(missing)' : JSON.stringify(values[f])}  ${type}${unit ? `, ${unit}` : ''}`])
+    ...fields.map(({ name: field, type, unit }, f) => {
+      const value = values[f] === null ? '(missing)' : JSON.stringify(values[f])
+      return [`field ${field}`, `${value}  ${type}${unit ? `, ${unit}` : ''}`]
+    })
   ]
   const width = Math.max(...rows.map(([title]) => title.length))
   stdout.write(rows.map(([title, value]) => `${title.padEnd(width)}  ${value}\n`).join(''))
@@ -148,22 +151,24 @@ async function replay ({ userDir, sink, keys, all, json }, stdout) {
 /** @param {string} userDir @param {string|undefined} sink @param {string} key */
 async function find (userDir, sink, key) {
   for (const { name, folder } of await sinkFolders(userDir, sink)) {
-    const letters = await openDeadLetterQueue(folder, { readOnly: true })
+    const queue = await openDeadLetterQueue(folder, { readOnly: true })
     try {
-      const letter = await letters.get(key)
+      const letter = await queue.get(key)
       if (letter) return { name, folder, letter }
     } finally {
-      await letters.close()
+      await queue.close()
     }
   }
-  throw new SluiceError('SLUICE_DEAD_LETTER_UNKNOWN', `There is no dead letter "${key}".`, { fix: '"sluice dead-letters list" shows those there are.' })
+  throw new SluiceError('SLUICE_DEAD_LETTER_UNKNOWN', `There is no dead letter "${key}".`, {
+    fix: '"sluice dead-letters list" shows those there are.'
+  })
 }
 
 /** @param {string} folder */
 async function countOf (folder) {
-  const letters = await openDeadLetterQueue(folder, { readOnly: true })
-  await letters.close()
-  return letters.count
+  const queue = await openDeadLetterQueue(folder, { readOnly: true })
+  await queue.close()
+  return queue.count
 }
 
 /** @param {string} userDir @param {string} [sink] @returns {Promise<{name: string, folder: string}[]>} of the sinks that keep any */
@@ -176,7 +181,9 @@ async function sinkFolders (userDir, sink) {
   const names = files.filter(file => basename(file) === FILE_NAME).map(file => decodeURIComponent(dirname(file)))
   const found = names.filter(name => sink === undefined || name === sink).sort()
   if (sink !== undefined && found.length === 0) {
-    throw new SluiceError('SLUICE_SINK_UNKNOWN', `No sink "${sink}" has kept dead letters in "${parent}".`, { fix: 'Check --sink and --user-dir.' })
+    throw new SluiceError('SLUICE_SINK_UNKNOWN', `No sink "${sink}" has kept dead letters in "${parent}".`, {
+      fix: 'Check --sink and --user-dir.'
+    })
   }
   return found.map(name => ({ name, folder: deadLettersFolder(userDir, name) }))
 }

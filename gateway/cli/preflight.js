@@ -51,7 +51,9 @@ function brokerOptions ({ user, 'password-env': passwordVariable, ca, protocol }
   if (positionals.length !== 1) throw usageError('It needs the address of one broker, as mqtt://host:port.')
   if (protocol !== 'auto' && protocol !== '5' && protocol !== '3.1.1') throw usageError('--protocol must be auto, 5 or 3.1.1.')
   const password = passwordVariable === undefined ? undefined : process.env[passwordVariable]
-  if (passwordVariable !== undefined && password === undefined) throw usageError(`The environment variable ${passwordVariable} of --password-env is not set.`)
+  if (passwordVariable !== undefined && password === undefined) {
+    throw usageError(`The environment variable ${passwordVariable} of --password-env is not set.`)
+  }
   return { url: positionals[0], user, password, ca, protocolVersion: /** @type {'auto'|'5'|'3.1.1'} */ (protocol) }
 }
 

@@ -30,10 +30,12 @@ export async function start (args, { stdout, stderr }) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1
   }
-  stdout.write(`Sluice is running.\n  Editor     ${gateway.editorUrl}\n  Live page  ${gateway.liveUrl}\n  Data       ${options.userDir}\nCtrl-C stops it.\n`)
+  const places = `  Editor     ${gateway.editorUrl}\n  Live page  ${gateway.liveUrl}\n  Data       ${options.userDir}\n`
+  stdout.write(`Sluice is running.\n${places}Ctrl-C stops it.\n`)
   await interrupted
   const drained = await gateway.stop()
-  stderr.write(drained ? 'Stopped.\n' : 'Stopped. Not everything could be stored in 15 s; the rest is in the spool and goes on at the next start.\n')
+  const rest = ' Not everything could be stored in 15 s; the rest is in the spool and goes on at the next start.'
+  stderr.write(`Stopped.${drained ? '' : rest}\n`)
   return 0
 }
 

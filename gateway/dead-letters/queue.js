@@ -30,7 +30,7 @@ export function deadLettersFolder (userDir, sink) {
 /**
  * @param {string} folder  of one sink; created when missing
  * @param {object} [options]
- * @param {number} [options.maxBytes]  of the file; the letters that reach it are still kept, no more after them
+ * @param {number} [options.maxBytes]  of the file; what exceeds it is still kept, and nothing after it
  * @param {boolean} [options.readOnly]  to look at them while a gateway may be running
  * @param {import('../base/log.js').Log} [options.log]
  * @returns {Promise<DeadLetterQueue>} once all keys have been read. One at a time may be open for writing.
@@ -40,8 +40,11 @@ export async function openDeadLetterQueue (folder, { maxBytes = 256 * MIB, readO
   if (!readOnly) await makeFolder(folder)
   const index = new LetterIndex()
   const lines = await LineFile.open(join(folder, FILE_NAME), (line, place) => index.add(line, place), { readOnly })
-  if (lines.tornBytes > 0 && !readOnly) log?.warn(`Dead letters in "${folder}": ${lines.tornBytes} bytes at the end were cut off; the process had died while writing them.`)
-  if (lines.damaged > 0) log?.error(`Dead letters in "${folder}": ${lines.damaged} lines are damaged and left out. The disk may be failing.`)
+  const { tornBytes, damaged } = lines
+  if (tornBytes > 0 && !readOnly) {
+    log?.warn(`Dead letters in "${folder}": ${tornBytes} bytes at the end were cut off; the process had died while writing them.`)
+  }
+  if (damaged > 0) log?.error(`Dead letters in "${folder}": ${damaged} lines are damaged and left out. The disk may be failing.`)
   return new DeadLetterQueue(folder, lines, index, maxBytes)
 }
 
@@ -76,7 +79,7 @@ export class DeadLetterQueue {
   get keys () { return [...this.#index.places.keys()] }
 
   /**
-   * Which rows of a batch must not be stored under its identity any more: they are dead letters, or were and have been replayed.
+   * Which rows of a batch must no longer be stored under its identity: they are dead letters, or were and have been replayed.
    * @param {import('../batch/batch.js').Identity} identity
    */
   settledRows (identity) {
@@ -113,7 +116,7 @@ export class DeadLetterQueue {
   }
 
   /**
-   * Takes letters off the list, as their rows have been accepted elsewhere.
+   * Removes dead letters, as their rows have been accepted elsewhere.
    * @param {string[]} keys  those that are not there are left out
    * @returns {Promise<void>} once the disk knows
    */
@@ -160,9 +163,8 @@ export class DeadLetterQueue {
   async #readOne (place) {
     const letter = await this.#lines.read(place)
     if (letter !== undefined) return letter
-    throw new SluiceError('SLUICE_DEAD_LETTER_DAMAGED', `The line at byte ${place.offset} of "${this.#lines.path}" is not what was written.`, {
-      fix: 'The disk may be failing.'
-    })
+    const text = `The line at byte ${place.offset} of "${this.#lines.path}" is not what was written.`
+    throw new SluiceError('SLUICE_DEAD_LETTER_DAMAGED', text, { fix: 'The disk may be failing.' })
   }
 
   /**

@@ -11,9 +11,9 @@ import { marker } from '../batch/batch.js'
  * @typedef {object} SinkState
  * @property {'open'|'marking'|'finished'} state
  * @property {number} held  pieces the sink has and has not stored
- * @property {boolean} released  it let go of a piece that only another emission can bring back
+ * @property {boolean} released  it released a piece that only another emission can bring back
  * @property {boolean} identifiedHeld
- * @property {boolean} identified  the batch is stored, its commit record with it; else a record without rows will say it was dealt with
+ * @property {boolean} identified  the batch is stored, its commit record with it; otherwise a record without rows will say it was dealt with
  * @property {Map<string, {count: number, held: Set<number>, done: Set<number>}>} parts  by the split's id
  */
 
@@ -22,7 +22,7 @@ import { marker } from '../batch/batch.js'
  * The message carries only the delivery's id, a string, which survives cloning.
  */
 export class Delivery {
-  /** How often it went into the flow since a sink last let go of something: that did come through. */
+  /** How often it went into the flow since a sink last released something: that did reach it. */
   attempts = 0
   activeAtMs = 0
 
@@ -39,10 +39,10 @@ export class Delivery {
 
   get finished () { return [...this.sinks.values()].every(({ state }) => state === 'finished') }
 
-  /** Nobody has it in hand, yet it is not finished. */
+  /** No sink has anything of it to store, yet it is not finished. */
   get idle () { return [...this.sinks.values()].every(({ state, held }) => state === 'finished' || (state === 'open' && held === 0)) }
 
-  /** Some sink neither has nor had all of it, and has nothing of it in hand. */
+  /** Some sink is not finished, and has nothing of it to store. */
   get waiting () { return [...this.sinks.values()].some(({ state, held }) => state === 'open' && held === 0) }
 
   /** It goes into the flow, perhaps again: then what is split is split anew, under another id. */
@@ -96,12 +96,12 @@ export class Delivery {
       group.held.delete(part.index)
       group.done.add(part.index)
     }
-    if (state.state !== 'open' || state.held > 0 || state.released || [...state.parts.values()].some(({ count, done }) => done.size < count)) return
-    this.#finish(sink, state)
+    const isComplete = [...state.parts.values()].every(({ count, done }) => done.size === count)
+    if (state.state === 'open' && state.held === 0 && !state.released && isComplete) this.#finish(sink, state)
   }
 
   /**
-   * The sink could not store an accepted piece and let go of it.
+   * The sink could not store an accepted piece and releases it.
    * @param {string} sink
    * @param {Piece} piece
    */

@@ -75,7 +75,9 @@ function textOf (msg) {
 function givenFlowFile (file) {
   const path = resolve(file)
   if (existsSync(path)) return path
-  throw new SluiceError('SLUICE_FLOW_FILE', `There is no flow file ${path}.`, { fix: 'Give --flows the path of a file exported from the editor.' })
+  throw new SluiceError('SLUICE_FLOW_FILE', `There is no flow file ${path}.`, {
+    fix: 'Give --flows the path of a file exported from the editor.'
+  })
 }
 
 /** The repository's flow is only ever copied: editing never changes it. @param {string} userDir */

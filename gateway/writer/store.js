@@ -22,8 +22,8 @@ import { PendingBatch } from './pending-batch.js'
 
 /**
  * Stores a group of batches in one transaction. Rows that the database refuses become dead letters, on disk before the others are
- * committed.
- * Rows that are dead letters already, from an attempt before a crash, are left out: what died once is never stored under its old identity.
+ * committed. Rows that are dead letters already, from an attempt before a crash, are left out: what was refused once is never stored under
+ * its old identity.
  *
  * @param {Batch[]} batches
  * @param {Tools} tools
@@ -128,7 +128,8 @@ class Group {
       part.bury(row => dead.has(row))
     }
     const reason = describe(faults[0].error)
-    log.say('warn', reason, `Refused for good, kept as ${faults.length === 1 ? 'a dead letter' : `${faults.length} dead letters`}: ${reason}`)
+    const kept = faults.length === 1 ? 'a dead letter' : `${faults.length} dead letters`
+    log.say('warn', reason, `Refused for good, kept as ${kept}: ${reason}`)
   }
 
   /** @param {Batch[]} batches @returns {Promise<unknown>} */

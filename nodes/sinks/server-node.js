@@ -58,6 +58,10 @@ export function defineServer (RED, type, schema, database) {
  */
 export async function leaseServer (RED, id) {
   const node = RED.nodes.getNode(id)
-  if (!node?.lease) throw new SluiceError('SLUICE_SERVER_MISSING', 'The database server of this node is missing or not set up.', { fix: 'Choose a server in its form, and deploy.' })
+  if (!node?.lease) {
+    throw new SluiceError('SLUICE_SERVER_MISSING', 'The database server of this node is missing or not set up.', {
+      fix: 'Choose a server in its form, and deploy.'
+    })
+  }
   return node.lease()
 }

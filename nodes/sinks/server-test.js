@@ -26,7 +26,8 @@ const ENVIRONMENT_VARIABLE = /^\$\{(\S+)\}$/
  * @param {() => Promise<ServerModule>} load
  */
 export function serveTests (RED, type, schema, load) {
-  RED.httpAdmin.post(`/sluice-servers/${type}/test`, RED.auth.needsPermission('flows.write'), async (/** @type {any} */ request, /** @type {any} */ response) => {
+  const permitted = RED.auth.needsPermission('flows.write')
+  RED.httpAdmin.post(`/sluice-servers/${type}/test`, permitted, async (/** @type {any} */ request, /** @type {any} */ response) => {
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     response.json(await outcomeOf(async () => {
@@ -58,7 +59,9 @@ async function test ({ connect }, options, signal) {
 /** @param {AbortSignal} signal @returns {Promise<never>} */
 async function endOf (signal) {
   await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
-  throw new SluiceError('SLUICE_SERVER_SILENT', `The server has not answered within ${TIME_LIMIT_MS / 1000} s.`, { fix: 'Check host and port, and the firewalls on the way.' })
+  throw new SluiceError('SLUICE_SERVER_SILENT', `The server has not answered within ${TIME_LIMIT_MS / 1000} s.`, {
+    fix: 'Check host and port, and the firewalls on the way.'
+  })
 }
 
 /**

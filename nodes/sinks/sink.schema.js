@@ -19,7 +19,13 @@ export function serverOption (type) {
   return {
     required: ['server'],
     properties: {
-      server: { type: 'string', title: 'Server', description: 'The database server, its login and its connections: shared by all nodes that name it.', default: '', 'x-node': type }
+      server: {
+        type: 'string',
+        title: 'Server',
+        description: 'The database server, its login and its connections: shared by all nodes that name it.',
+        default: '',
+        'x-node': type
+      }
     }
   }
 }

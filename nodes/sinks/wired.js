@@ -44,7 +44,8 @@ export function sinksOf (RED, brokerId, gateway, source) {
   const configs = []
   RED.nodes.eachNode((/** @type {any} */ config) => configs.push(config))
   const disabledTabs = new Set(configs.filter(({ type, disabled }) => type === 'tab' && disabled).map(({ id }) => id))
-  const readers = configs.filter(config => config.type === 'sluice-stage-in' && config.broker === brokerId && !config.d && !disabledTabs.has(config.z) &&
+  const stageIns = configs.filter(({ type, d: isDisabled, z: tab }) => type === 'sluice-stage-in' && !isDisabled && !disabledTabs.has(tab))
+  const readers = stageIns.filter(config => config.broker === brokerId &&
     ['+', '', undefined, gateway].includes(config.gateway) && ['+', '', undefined, source].includes(config.source))
   return [...new Set(readers.flatMap(({ id, sinks }) => sinks?.length > 0 ? sinks : sinksBehind(RED, id)))]
 }

@@ -12,7 +12,9 @@ export default function (RED) {
     let dropped = 0
     handlesInput(node, message => {
       if (typeof message.delivery !== 'string') {
-        throw new SluiceError('SLUICE_SETTLE', 'This message has no msg.delivery: there is nothing to settle.', { fix: 'Wire it behind a stage in, and let the nodes between keep msg.delivery.' })
+        throw new SluiceError('SLUICE_SETTLE', 'This message has no msg.delivery: there is nothing to settle.', {
+          fix: 'Wire it behind a stage in, and let the nodes between keep msg.delivery.'
+        })
       }
       deliveries.drop(message.delivery, { identified: false, part: partOf(message) })
       show({ fill: 'grey', shape: 'dot', text: `${quantity(++dropped)} dropped on purpose` })

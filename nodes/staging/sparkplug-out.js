@@ -12,7 +12,7 @@ import { refusal } from './stage-out.js'
 const STATUS_INTERVAL_MS = 1000
 
 /** Edge nodes that are open, by broker, group and node: two of one name would end each other's sessions. @type {Set<string>} */
-const taken = new Set()
+const inUse = new Set()
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -47,13 +47,19 @@ export default function (RED) {
 async function open (RED, node, { broker, groupId, nodeId, deviceId, primaryHostId, heldValues }) {
   const brokerNode = RED.nodes.getNode(broker)
   if (!brokerNode?.options) {
-    throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', { fix: 'Choose a broker in its form, and deploy.' })
+    throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
+      fix: 'Choose a broker in its form, and deploy.'
+    })
   }
   const gateway = await gatewayId(dataDir(RED))
   const name = `${groupId}/${nodeId || gateway}`
   const key = `${broker} ${name}`
-  if (taken.has(key)) throw new SluiceError('SLUICE_SPARKPLUG_NAME', `Another node is already the edge node ${name} at this broker.`, { fix: 'Give it another group or edge node id.' })
-  taken.add(key)
+  if (inUse.has(key)) {
+    throw new SluiceError('SLUICE_SPARKPLUG_NAME', `Another node is already the edge node ${name} at this broker.`, {
+      fix: 'Give it another group or edge node id.'
+    })
+  }
+  inUse.add(key)
   try {
     const link = await openEdge({
       broker: brokerNode.options,
@@ -69,11 +75,11 @@ async function open (RED, node, { broker, groupId, nodeId, deviceId, primaryHost
     const dropGauge = stats.gauge(`sparkplug ${node.name || name}`, () => gaugeOf(link.state))
     const close = async () => {
       dropGauge()
-      await link.close().finally(() => taken.delete(key))
+      await link.close().finally(() => inUse.delete(key))
     }
     return { link, close }
   } catch (error) {
-    taken.delete(key)
+    inUse.delete(key)
     throw error
   }
 }

@@ -9,7 +9,9 @@ describe('backoff', () => {
   })
 
   it('leaves to chance the share of the wait that jitter says', () => {
-    const waits = (/** @type {number} */ jitter) => [0, 0.5].map(drawn => backoff(1, { first: 100, max: 1000, jitter, random: () => drawn }))
+    const waits = (/** @type {number} */ jitter) => {
+      return [0, 0.5].map(drawn => backoff(1, { first: 100, max: 1000, jitter, random: () => drawn }))
+    }
     expect(waits(1)).to.deep.equal([200, 100])
     expect(waits(0.5)).to.deep.equal([200, 150])
   })

@@ -174,7 +174,8 @@ describe('connection to a broker', () => {
 
     it('says that a port does not speak TLS', async () => {
       const broker = await startMosquitto()
-      expect((await problemWith({ url: broker.url.replace('mqtt', 'mqtts') })).code).to.be.oneOf(['SLUICE_BROKER_TLS', 'SLUICE_BROKER_SILENT'])
+      const { code } = await problemWith({ url: broker.url.replace('mqtt', 'mqtts') })
+      expect(code).to.be.oneOf(['SLUICE_BROKER_TLS', 'SLUICE_BROKER_SILENT'])
       await broker.stop()
     })
 

@@ -140,9 +140,10 @@ describe('consumer, clause by clause', () => {
     const { it: stage } = await rig.pipeline.openStage()
     const database = new FakeDatabase('db')
     for (const value of numbers(5)) await database.write(batchOf(value).withIdentity(await stage.append(batchOf(value))))
-    await rig.tell('sluice/v1/gw/press/head', { epochs: [{ epoch: [...database.records.values()][0].epoch, first: 5, last: 5 }] })
+    const head = { epochs: [{ epoch: [...database.records.values()][0].epoch, first: 5, last: 5 }] }
+    await rig.tell('sluice/v1/gw/press/head', head)
     const { it: consumer } = await rig.pipeline.openConsumer(['db'])
-    consumer.receive({ topic: 'sluice/v1/gw/press/head', payload: Buffer.from(JSON.stringify({ epochs: [{ epoch: [...database.records.values()][0].epoch, first: 5, last: 5 }] })) }, () => {})
+    consumer.receive({ topic: 'sluice/v1/gw/press/head', payload: Buffer.from(JSON.stringify(head)) }, () => {})
     expect(consumer.state).to.include({ lost: 0, shortfall: 0 })
     rig.pipeline.addSink(database)
     await until(() => consumer.state.waitingFor.length === 0)

@@ -30,7 +30,11 @@ describe('embedded broker', () => {
   /** @type {string[]} */
   let warnings
 
-  const log = { info () {}, warn: (/** @type {string} */ text) => { warnings.push(text) }, error: (/** @type {string} */ text) => { throw new Error(text) } }
+  const log = {
+    info () {},
+    warn: (/** @type {string} */ text) => { warnings.push(text) },
+    error: (/** @type {string} */ text) => { throw new Error(text) }
+  }
 
   const begin = async (/** @type {Parameters<typeof startEmbeddedBroker>[0]} */ options = {}) => {
     broker = await startEmbeddedBroker({ port: 0, ...options }, { log })

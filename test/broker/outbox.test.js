@@ -12,7 +12,8 @@ const message = (/** @type {number} */ n, bytes = 4) => {
 function connect (outbox) {
   /** @type {{n: number, id: number, dup: boolean}[]} */
   const sent = []
-  const send = (/** @type {import('../../broker/embedded/outbox.js').Message} */ { payload }, /** @type {number} */ id, /** @type {boolean} */ dup) => {
+  /** @type {import('../../broker/embedded/outbox.js').Send} */
+  const send = ({ payload }, id, dup) => {
     sent.push({ n: payload.readUInt32BE(), id, dup })
   }
   outbox.open(send)

@@ -11,6 +11,8 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { Deliveries } from '../../gateway/flow/deliveries.js'
 import { SinkRegistry } from '../../gateway/flow/sinks.js'
 
+/** @typedef {import('../../broker/in/contract.js').Delivery} Delivery */
+
 const silent = { info () {}, warn () {}, error () {} }
 
 /** A fake of a database that keeps the sink contract: rows and commit records together, a record refused the second time. */
@@ -88,7 +90,9 @@ export class Pipeline {
   /** @param {Partial<import('../../broker/out/stage.js').StageOptions>} [options] */
   async openStage (options = {}) {
     const connection = connect(this.broker, { clientId: 'out', clean: false, sessionExpirySeconds: 600 })
-    const stage = await Stage.open({ folder: join(this.folder, 'spool'), gateway: 'gw', client: connection.client, log: silent, fsync: 'system', headIntervalMs: 300, ...options })
+    const folder = join(this.folder, 'spool')
+    const { client } = connection
+    const stage = await Stage.open({ folder, gateway: 'gw', client, log: silent, fsync: 'system', headIntervalMs: 300, ...options })
     return this.#closable(stage, async () => {
       await stage.close()
       await connection.close({ patienceMs: 200 })
@@ -105,9 +109,7 @@ export class Pipeline {
   /**
    * A consumer whose flow leads straight to its sinks, unless `flow` says otherwise.
    * @param {string[]} sinks
-   * @param
-   *   {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {flow?: (delivery: import('../../broker/in/contract.js').Delivery) => void, id?: string}}
-   *   [options]
+   * @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {flow?: (delivery: Delivery) => void, id?: string}} [options]
    */
   async openConsumer (sinks, { flow, id = 'in', ...options } = {}) {
     const window = options.window ?? 500
@@ -133,7 +135,7 @@ export class Pipeline {
     })
   }
 
-  /** What a sink node does. @param {import('../../broker/in/contract.js').Delivery} delivery @param {string} sink @param {Batch} [batch] */
+  /** What a sink node does. @param {Delivery} delivery @param {string} sink @param {Batch} [batch] */
   async store ({ id, batch: staged }, sink, batch = staged) {
     const piece = { identified: batch.identity !== null, part: null }
     if (!this.deliveries.accept(id, sink, piece)) return

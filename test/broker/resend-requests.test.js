@@ -33,7 +33,9 @@ describe('resend requests', () => {
 
   it('repeats a request later and later while nothing comes, at least about twice a minute', () => {
     next([0, 9])
-    for (const waitMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) expect(silenceMs()).to.be.within(0.75 * waitMs, 1.25 * waitMs + 10)
+    for (const waitMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+      expect(silenceMs()).to.be.within(0.75 * waitMs, 1.25 * waitMs + 10)
+    }
   })
 
   it('goes on waiting while something comes', () => {

@@ -275,7 +275,7 @@ describe('spool', () => {
       expect(JSON.parse(JSON.stringify(spool.epochs))[0]).to.include.deep.keys('lost').and.to.deep.include({ lost: [[1, 1]] })
     })
 
-    it('gives, whatever bytes were cut off, blanked or flipped at the end, an unharmed beginning and nothing false (10,000 cases)', async () => {
+    it('reads an unharmed beginning and nothing false, whatever bytes were cut off, blanked or flipped (10,000 cases)', async () => {
       const path = await written(6)
       const whole = await readFile(path)
       const damage = fc.record({

@@ -16,10 +16,15 @@ describe('what a consumer knows of a source', () => {
   })
 
   /** @param {Record<string, [number, number]>} held @param {{spool?: string, lost?: Ranges}} [more] */
-  const holds = (held, { spool = 'out', lost } = {}) => stream.setHead({ spool, epochs: Object.entries(held).map(([epoch, [from, to]]) => ({ epoch, first: from, last: to, lost })) })
+  const holds = (held, { spool = 'out', lost } = {}) => stream.setHead({
+    spool,
+    epochs: Object.entries(held).map(([epoch, [from, to]]) => ({ epoch, first: from, last: to, lost }))
+  })
 
   /** @param {Record<string, Ranges>} epochs @param {string} [sink] */
-  const stored = (epochs, sink = 'db') => stream.setStored(sink, Object.entries(epochs).map(([epoch, ranges]) => ({ gateway: 'gw', source: 'press', epoch, ranges })))
+  const stored = (epochs, sink = 'db') => {
+    stream.setStored(sink, Object.entries(epochs).map(([epoch, ranges]) => ({ gateway: 'gw', source: 'press', epoch, ranges })))
+  }
 
   /** As `epoch: first-last`. @param {{sinks?: string[], limit?: number, quiet?: boolean}} [options] */
   const missing = ({ sinks = ['db'], limit = 1000, quiet = false } = {}) =>

@@ -15,8 +15,12 @@ describe('topics', () => {
     }
   })
 
-  it('of others are not taken for our own', () => {
-    for (const topic of ['plant/press/data', 'sluice/v2/gw/press/data', 'sluice/v1/gw/press', 'sluice/v1/gw/press/data/more', 'sluice/v1/gw/press/commit', 'sluice/v1/gw/press/replay/db/other']) {
+  it('of third parties are not mistaken for our own', () => {
+    const topics = [
+      'plant/press/data', 'sluice/v2/gw/press/data', 'sluice/v1/gw/press', 'sluice/v1/gw/press/data/more', 'sluice/v1/gw/press/commit',
+      'sluice/v1/gw/press/replay/db/other'
+    ]
+    for (const topic of topics) {
       expect(parseTopic(topic), topic).to.equal(null)
     }
   })

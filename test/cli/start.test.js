@@ -66,7 +66,8 @@ describe('Gateway', () => {
     const { code, stderr } = await start('--port', String(port)).exit
     other.close()
     expect(code).to.equal(1)
-    expect(stderr).to.equal(`sluice start: SLUICE_PORT_TAKEN: Port ${port} on 127.0.0.1 is taken by another program. Choose another with --port.\n`)
+    const text = `Port ${port} on 127.0.0.1 is taken by another program. Choose another with --port.`
+    expect(stderr).to.equal(`sluice start: SLUICE_PORT_TAKEN: ${text}\n`)
   })
 
   it('says that the flow file is missing', async () => {
@@ -102,7 +103,8 @@ describe('Gateway settings', () => {
 
   it('log one line per entry', () => {
     const timestamp = new Date(2026, 0, 2, 3, 4, 5).getTime()
-    expect(logLine({ level: 30, msg: 'slow', type: 'sluice-sqlite', name: 'machine', timestamp })).to.equal('03:04:05 warn  sluice-sqlite:machine  slow')
+    expect(logLine({ level: 30, msg: 'slow', type: 'sluice-sqlite', name: 'machine', timestamp }))
+      .to.equal('03:04:05 warn  sluice-sqlite:machine  slow')
     expect(logLine({ level: 20, msg: { code: 7 }, timestamp })).to.equal('03:04:05 error {"code":7}')
   })
 })

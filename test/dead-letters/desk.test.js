@@ -10,7 +10,7 @@ describe('Dead letter desk', () => {
   /** @type {string} */
   let folder
   /** @type {[string, import('../../gateway/dead-letters/queue.js').DeadLetterQueue][]} */
-  let stores
+  let queues
   /** @type {import('../../gateway/batch/batch.js').Batch[]} */
   let handedOver
   /** @type {DeadLetterDesk} */
@@ -18,15 +18,16 @@ describe('Dead letter desk', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-desk-'))
-    stores = [['sqlite', await openDeadLetterQueue(join(folder, 'sqlite'))], ['postgresql', await openDeadLetterQueue(join(folder, 'postgresql'))]]
-    await stores[0][1].append(refused(0, [1, 2, 3]))
-    await stores[1][1].append(refused(7, [70, 80]))
+    queues = []
+    for (const sink of ['sqlite', 'postgresql']) queues.push([sink, await openDeadLetterQueue(join(folder, sink))])
+    await queues[0][1].append(refused(0, [1, 2, 3]))
+    await queues[1][1].append(refused(7, [70, 80]))
     handedOver = []
-    desk = new DeadLetterDesk(() => stores, async batch => { handedOver.push(batch) })
+    desk = new DeadLetterDesk(() => queues, async batch => { handedOver.push(batch) })
   })
 
   afterEach(async () => {
-    for (const [, store] of stores) await store.close()
+    for (const [, queue] of queues) await queue.close()
     await rm(folder, { recursive: true })
   })
 
@@ -44,7 +45,7 @@ describe('Dead letter desk', () => {
     expect(await desk.show({ key: 'gw/machine/1-a/7/1' })).to.deep.include({ sink: 'postgresql', values: [80] })
   })
 
-  it('replays all without identity, and takes them off the list', async () => {
+  it('replays all without identity, and removes them', async () => {
     expect(await desk.replay()).to.deep.equal({ replayed: 5 })
     expect(handedOver.map(({ identity, columns }) => [identity, [...columns[0]]])).to.deep.equal([[null, [1, 2, 3]], [null, [70, 80]]])
     expect(desk.count).to.equal(0)
@@ -57,8 +58,8 @@ describe('Dead letter desk', () => {
     expect(await listed()).to.deep.equal([['sqlite', 1], ['sqlite', 3], ['postgresql', 80]])
   })
 
-  it('keeps what could not be handed over', async () => {
-    const failing = new DeadLetterDesk(() => stores, async batch => {
+  it('keeps what could not be replayed', async () => {
+    const failing = new DeadLetterDesk(() => queues, async batch => {
       if (batch.columns[0][0] === 70) throw new Error('the spool is closed')
     })
     const failure = await failing.replay().catch(error => error)
@@ -67,9 +68,9 @@ describe('Dead letter desk', () => {
     expect(await desk.replay()).to.deep.equal({ replayed: 2 })
   })
 
-  it('does not hand over twice what is on its way', async () => {
+  it('does not replay twice what is on its way', async () => {
     let finish = () => {}
-    const slow = new DeadLetterDesk(() => stores, () => new Promise(resolve => { finish = () => resolve(undefined) }))
+    const slow = new DeadLetterDesk(() => queues, () => new Promise(resolve => { finish = () => resolve(undefined) }))
     const first = slow.replay({ sink: 'sqlite' })
     const second = await desk.replay({ sink: 'sqlite' }).catch(error => error)
     expect(second.code).to.equal('SLUICE_REPLAY_RUNNING')
@@ -81,7 +82,7 @@ describe('Dead letter desk', () => {
     expect(handedOver).to.deep.equal([])
   })
 
-  it('refuses keys and sinks it does not know, before anything is handed over', async () => {
+  it('refuses keys and sinks it does not know, before anything is replayed', async () => {
     for (const [attempt, code] of /** @type {[() => Promise<unknown>, string][]} */ ([
       [() => desk.show({ key: 'gone' }), 'SLUICE_DEAD_LETTER_UNKNOWN'],
       [() => desk.replay({ keys: ['gw/machine/1-a/0/1', 'gone'] }), 'SLUICE_DEAD_LETTER_UNKNOWN'],

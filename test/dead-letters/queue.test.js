@@ -56,15 +56,20 @@ describe('a dead letter', () => {
       string: fc.string({ unit: 'binary' }),
       bytes: fc.uint8Array()
     }
-    const fields = fc.uniqueArray(fc.record({ name: fc.string({ minLength: 1 }), type: fc.constantFrom(.../** @type {(keyof COLUMN_TYPES)[]} */ (Object.keys(COLUMN_TYPES))) }), { selector: ({ name }) => name, maxLength: 5 })
+    const types = /** @type {(keyof COLUMN_TYPES)[]} */ (Object.keys(COLUMN_TYPES))
+    const field = fc.record({ name: fc.string({ minLength: 1 }), type: fc.constantFrom(...types) })
+    const fields = fc.uniqueArray(field, { selector: ({ name }) => name, maxLength: 5 })
+    const time = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
     const batches = fc.tuple(fields, fc.integer({ min: 1, max: 4 })).chain(([itsFields, rows]) => fc.record({
       source: fc.string({ minLength: 1 }),
       tags: fc.dictionary(fc.string(), fc.string()).map(tags => ({ ...tags })),
-      time: fc.array(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { minLength: rows, maxLength: rows }).map(times => BigInt64Array.from(times)),
+      time: fc.array(time, { minLength: rows, maxLength: rows }).map(times => BigInt64Array.from(times)),
       fields: fc.constant(itsFields),
       columns: fc.tuple(...itsFields.map(({ type }) => fc.array(values[type], { minLength: rows, maxLength: rows })
         .map(array => COLUMN_TYPES[type] === Array ? array : /** @type {any} */ (COLUMN_TYPES[type]).from(array)))),
-      validity: fc.tuple(...itsFields.map(() => fc.option(fc.array(fc.nat(1), { minLength: rows, maxLength: rows }).map(marks => Uint8Array.from(marks)))))
+      validity: fc.tuple(...itsFields.map(() => {
+        return fc.option(fc.array(fc.nat(1), { minLength: rows, maxLength: rows }).map(marks => Uint8Array.from(marks)))
+      }))
     }))
     fc.assert(fc.property(batches, parts => {
       const batch = new Batch(/** @type {any} */ (parts))
@@ -140,7 +145,7 @@ describe('dead letters', () => {
     expect(letters.keys).to.deep.equal([key(5)])
   })
 
-  it('give their room back when they are replayed', async () => {
+  it('free their room when they are replayed', async () => {
     await letters.append(range(0, 3000).map(seq => letter(seq)))
     const { bytes } = letters
     await letters.replayed(range(0, 2999).map(seq => key(seq)))

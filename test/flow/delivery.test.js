@@ -4,7 +4,13 @@ import { Batch } from '../../gateway/batch/batch.js'
 import { Deliveries } from '../../gateway/flow/deliveries.js'
 
 const identity = { gateway: 'gw', source: 'press', epoch: '1-aaaaaaaa', seq: 7 }
-const batch = new Batch({ source: 'press', time: new BigInt64Array([1n]), fields: [{ name: 'value', type: 'float64' }], columns: [new Float64Array([42])], identity })
+const batch = new Batch({
+  source: 'press',
+  time: new BigInt64Array([1n]),
+  fields: [{ name: 'value', type: 'float64' }],
+  columns: [new Float64Array([42])],
+  identity
+})
 
 /** The batch as it was staged. */
 const asStaged = { identified: true, part: null }
@@ -177,7 +183,7 @@ describe('a delivery', () => {
     expect(finished).to.deep.equal(['db'])
   })
 
-  it('is not the flow\'s fault when a sink lets go of it', () => {
+  it('is not the flow\'s fault when a sink releases it', () => {
     const delivery = deliver()
     delivery.begin()
     expect(delivery.attempts).to.equal(2)

@@ -109,7 +109,10 @@ describe('node shells', () => {
 
   describe('candump replay', () => {
     it('plays the example log of the package, as fast as possible', async () => {
-      await helper.load(candump, [{ id: 'replay', type: 'sluice-candump', name: 'boat', speed: 0, wires: [['out']] }, { id: 'out', type: 'helper' }])
+      await helper.load(candump, [
+        { id: 'replay', type: 'sluice-candump', name: 'boat', speed: 0, wires: [['out']] },
+        { id: 'out', type: 'helper' }
+      ])
       const { topic, payload } = await next(helper.getNode('out'))
       expect(topic).to.match(/^boat\./)
       expect(payload.fields.map((/** @type {{name: string}} */ field) => field.name)).to.include('address')

@@ -56,7 +56,9 @@ describe('sink and stage nodes', () => {
   })
   afterEach(() => helper.unload())
 
-  const sink = (/** @type {object} */ options = {}) => ({ id: 'sink', type: 'sluice-sqlite', name: 'store', file, maxAgeMs: 20, wires: [], ...options })
+  const sink = (/** @type {object} */ options = {}) => {
+    return { id: 'sink', type: 'sluice-sqlite', name: 'store', file, maxAgeMs: 20, wires: [], ...options }
+  }
 
   /** A running sink. @param {object} [options] @param {...any} others */
   async function load (options, ...others) {
@@ -114,17 +116,18 @@ describe('sink and stage nodes', () => {
       expect(records()).to.deep.equal([])
     })
 
-    it('stores a delivery of which nobody knows any more: its stage in was deployed', async () => {
+    it('stores a delivery that is no longer known: its stage in was deployed', async () => {
       const node = await load()
       await receive(node, { delivery: 'in:gone', payload: staged(0) })
       expect(values()).to.deep.equal([0])
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
     })
 
-    it('settles what it has committed, and stores it once however often it comes', async () => {
+    it('settles what it has committed, and stores it exactly once however often it comes', async () => {
       const node = await load()
       const delivery = deliver(staged(0))
-      await Promise.all([receive(node, { delivery: 'in:0', payload: delivery.batch }), node.receive({ delivery: 'in:0', payload: delivery.batch })])
+      const message = { delivery: 'in:0', payload: delivery.batch }
+      await Promise.all([receive(node, message), node.receive({ ...message })])
       await receive(node, { delivery: 'in:other', payload: delivery.batch })
       expect(finished).to.deep.equal(['in:0'])
       expect(values()).to.deep.equal([0])
@@ -142,7 +145,9 @@ describe('sink and stage nodes', () => {
     it('settles a split batch when it has all parts', async () => {
       const node = await load()
       deliver(staged(0))
-      const part = (/** @type {number} */ index) => ({ topic: 'press', delivery: 'in:0', payload: { value: index }, parts: { id: 'split', index, count: 2 } })
+      const part = (/** @type {number} */ index) => {
+        return { topic: 'press', delivery: 'in:0', payload: { value: index }, parts: { id: 'split', index, count: 2 } }
+      }
       await receive(node, part(0))
       await receive(node, part(0))
       expect(finished).to.deep.equal([])
@@ -159,7 +164,7 @@ describe('sink and stage nodes', () => {
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
     })
 
-    it('lets go of what it cannot store before it closes: that comes again', async () => {
+    it('releases what it cannot store before it closes: that comes again', async () => {
       const node = await load({ file: '/dev/null/store.sqlite', drainMs: 0 })
       const delivery = deliver(staged(0))
       node.receive({ delivery: 'in:0', payload: delivery.batch })
@@ -180,7 +185,7 @@ describe('sink and stage nodes', () => {
       expect(values()).to.deep.equal([0])
     })
 
-    it('takes no connections any more once it is closed', async () => {
+    it('opens no more connections once it is closed', async () => {
       let opened = 0
       const lazy = new LazySink(async () => {
         opened++
@@ -218,9 +223,9 @@ describe('sink and stage nodes', () => {
   })
 
   describe('stage nodes', () => {
-    for (const [type, module, more] of /** @type {const} */ ([['sluice-stage-in', stageIn, { sinks: ['store'] }], ['sluice-stage-out', stageOut, {}]])) {
+    for (const [type, module] of /** @type {const} */ ([['sluice-stage-in', stageIn], ['sluice-stage-out', stageOut]])) {
       it(`${type} says that its broker is missing, and closes well`, async () => {
-        await helper.load(module, [{ id: 'stage', type, broker: 'nowhere', wires: [], ...more }])
+        await helper.load(module, [{ id: 'stage', type, broker: 'nowhere', wires: [], sinks: ['store'] }])
         const node = helper.getNode('stage')
         while (node.error.callCount === 0) await sleep(10)
         expect(node.error.firstCall.args[0]).to.match(/SLUICE_BROKER_MISSING/)
@@ -251,7 +256,8 @@ describe('sink and stage nodes', () => {
     })
 
     it('sluice-stage-in says that no sink is behind it', async () => {
-      await helper.load(stageIn, [{ id: 'stage', type: 'sluice-stage-in', broker: 'nowhere', wires: [['out']] }, { id: 'out', type: 'helper' }])
+      const stage = { id: 'stage', type: 'sluice-stage-in', broker: 'nowhere', wires: [['out']] }
+      await helper.load(stageIn, [stage, { id: 'out', type: 'helper' }])
       const node = helper.getNode('stage')
       while (node.error.callCount === 0) await sleep(10)
       expect(node.error.firstCall.args[0]).to.match(/SLUICE_STAGE_IN_SINKS/)

@@ -82,7 +82,8 @@ export class FakeSink {
   #check (values) {
     const bad = values.find(this.isPoison)
     if (bad !== undefined) throw new RefusedError(`${bad} is not allowed`)
-    if (this.isUnique && new Set([...this.stored, ...values]).size < this.stored.length + values.length) throw new RefusedError('twice the same')
+    const isRepeated = new Set([...this.stored, ...values]).size < this.stored.length + values.length
+    if (this.isUnique && isRepeated) throw new RefusedError('twice the same')
   }
 }
 

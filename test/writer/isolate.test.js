@@ -5,7 +5,9 @@ import { range } from './fake-sink.js'
 
 describe('isolate', () => {
   it('finds every item that is at fault by itself, in about log2(n) questions each', async () => {
-    const cases = fc.integer({ min: 1, max: 500 }).chain(count => fc.tuple(fc.constant(count), fc.uniqueArray(fc.nat(count - 1), { minLength: 1, maxLength: 10 })))
+    const cases = fc.integer({ min: 1, max: 500 }).chain(count => {
+      return fc.tuple(fc.constant(count), fc.uniqueArray(fc.nat(count - 1), { minLength: 1, maxLength: 10 }))
+    })
     await fc.assert(fc.asyncProperty(cases, async ([count, bad]) => {
       let questions = 0
       const found = await isolate(count, async (from, to) => {

@@ -31,12 +31,15 @@ describe('writer with SQLite', () => {
       await writer.close()
       await sink.close()
       expect((await Promise.all(results)).map(result => result.outcome)).to.deep.equal(Array(11).fill(outcome))
-      expect(meter).to.include(outcome === 'stored' ? { rows: 9992, deadLetters: 10, duplicates: 0 } : { rows: 0, deadLetters: 0, duplicates: 10_002 })
+      expect(meter).to.include(outcome === 'stored'
+        ? { rows: 9992, deadLetters: 10, duplicates: 0 }
+        : { rows: 0, deadLetters: 0, duplicates: 10_002 })
 
       const letters = await openDeadLetterQueue(join(folder, 'dead'), { readOnly: true })
       expect(letters.keys.toSorted()).to.deep.equal(dead)
       await letters.close()
-      expect(database.prepare('SELECT count(*) AS rows, count(DISTINCT force) AS forces FROM press').get()).to.deep.include({ rows: 9990, forces: 9990 })
+      const stored = database.prepare('SELECT count(*) AS rows, count(DISTINCT force) AS forces FROM press').get()
+      expect(stored).to.deep.include({ rows: 9990, forces: 9990 })
     }
     database.close()
   })

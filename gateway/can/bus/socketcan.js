@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock/system-clock.js'
+import { backoff } from '../../base/backoff.js'
 import { describe, SluiceError } from '../../base/errors.js'
 import { refuseMisfit } from './sendable.js'
 import { unionOf } from './id-filter.js'
@@ -229,7 +230,7 @@ class SocketcanBus {
     } catch (error) {
       this.#problem = `${this.name} cannot be opened: ${describe(error)}`
       if (this.#tries === 0) this.#log.warn(`${this.#problem}. It is tried again and again.`)
-      this.#tryAt = this.#looks + Math.min(2 ** this.#tries++, MAX_LOOKS_BETWEEN_TRIES)
+      this.#tryAt = this.#looks + backoff(this.#tries++, { first: 1, max: MAX_LOOKS_BETWEEN_TRIES })
       return
     }
     if (this.#opened) this.counters.reopened++

@@ -1,6 +1,6 @@
-import { mkdir, realpath, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { syncFolder } from '../../base/files.js'
+import { realpath, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { makeFolder } from '../../base/files.js'
 import { describe, SluiceError } from '../../base/errors.js'
 import { isRefusal } from '../refusal.js'
 import { DataFile, restore } from './data-file.js'
@@ -13,7 +13,7 @@ import { lockFolder } from './lock.js'
  *
  * @typedef {import('../../base/log.js').Log} Log
  * @typedef {import('./journal.js').Entry} Entry
- * @typedef {{journal: Journal, files: Map<string, DataFile>, unlock: () => Promise<void>}} Opened
+ * @typedef {{journal: Journal, files: Map<string, DataFile>, unlock: () => void}} Opened
  */
 
 /** A folder of records in the folder of data. */
@@ -31,10 +31,8 @@ const folders = new Map()
  * @returns {Promise<Folder>} to be released
  */
 export async function useFolder (path, log) {
-  const created = await mkdir(path, { recursive: true })
+  await makeFolder(resolve(path)) // a power cut must not lose a folder with what is stored in it
   const real = await realpath(path)
-  // A power cut must not lose a folder with what is stored in it.
-  if (created) for (let at = resolve(path); at.length >= created.length; at = dirname(at)) await syncFolder(at)
   const folder = folders.get(real) ?? new Folder(real, log)
   folders.set(real, folder)
   folder.users++
@@ -156,8 +154,8 @@ export class Folder {
   /** @returns {Promise<Opened>} */
   async #open () {
     const records = join(this.path, RECORDS)
-    if (await mkdir(records, { recursive: true })) await syncFolder(records)
-    const unlock = await lockFolder(records)
+    await makeFolder(records)
+    const unlock = lockFolder(records)
     /** @type {Journal|null} */
     let journal = null
     try {
@@ -169,7 +167,7 @@ export class Folder {
       return { journal, files: await this.#restored(journal), unlock }
     } catch (error) {
       await journal?.close().catch(() => {})
-      await unlock()
+      unlock()
       throw error
     }
   }
@@ -215,7 +213,7 @@ export class Folder {
       this.log.warn(`Folder "${this.path}": a file could not be completed: ${describe(error)}. That is done when it is opened again.`)
     } finally {
       await release(opened)
-      await opened.unlock()
+      opened.unlock()
     }
   }
 
@@ -234,7 +232,7 @@ export class Folder {
     } catch {
       // It is done when the folder is opened again.
     }
-    await opened.unlock()
+    opened.unlock()
   }
 }
 

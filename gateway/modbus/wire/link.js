@@ -1,3 +1,5 @@
+import { backoff } from '../../base/backoff.js'
+
 /**
  * Keeps one connection open: reopens it whenever it is lost, without end, after pauses that grow until a good reply has arrived.
  *
@@ -93,7 +95,7 @@ export class Link {
   /** @param {unknown} error @param {boolean} wasUp */
   #failed (error, wasUp) {
     const { firstRetryMs, longestRetryMs, random } = this.#options
-    const pauseMs = Math.min(longestRetryMs, firstRetryMs * 2 ** this.#attempts++)
+    const pauseMs = backoff(this.#attempts++, { first: firstRetryMs, max: longestRetryMs })
     this.#timer = setTimeout(() => { this.#opening = this.#open() }, pauseMs * (1 + random()) / 2)
     this.#events.down(error, wasUp)
   }

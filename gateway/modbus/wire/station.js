@@ -1,4 +1,5 @@
 import { systemClock } from '../../clock/system-clock.js'
+import { backoff } from '../../base/backoff.js'
 import { QuietLog } from '../../base/log.js'
 import { badReply, busy, closed, disconnected, refused, silent, timedOut } from './errors.js'
 import { Job } from './job.js'
@@ -193,7 +194,7 @@ export class Station {
   #excepted (job, exception) {
     const isBusy = exception === BUSY || exception === STILL_AT_WORK
     if (isBusy && job.tries < this.options.busyRetries && !job.isSettled) {
-      this.#restsUntilMs = performance.now() + BUSY_PAUSE_MS * 2 ** job.tries++
+      this.#restsUntilMs = performance.now() + backoff(job.tries++, { first: BUSY_PAUSE_MS, max: Infinity })
       this.health.retries++
       this.#waiting.unshift(job)
       return
@@ -233,7 +234,7 @@ export class Station {
     const nowMs = performance.now()
     if (sentMs > this.#silentSinceMs) {
       const { minBackoffMs, longestRetryMs } = this.options
-      const pauseMs = Math.max(minBackoffMs, Math.min(longestRetryMs, minBackoffMs * 2 ** this.#silences++))
+      const pauseMs = backoff(this.#silences++, { first: minBackoffMs, max: Math.max(minBackoffMs, longestRetryMs) })
       this.#askAgainMs = nowMs + pauseMs * (1 + this.#random() / 4)
       this.#silentSinceMs = nowMs
     }
