@@ -1,20 +1,19 @@
-/* global $ */
-
 /** So many bad lines are listed; of the others, how many they are. */
 const LISTED_WARNINGS = 50
 
 /**
  * Has the button beside the path of a DBC file say what is in the file, and list its bad lines.
- * @param {any} row  of the form, a jQuery element
+ * @param {JQuery} row  of the form
  * @param {() => string} dbcFile  its path, as the form has it
  * @param {(key: string, values?: object) => string} text  of the form's catalogue
  */
 export function prepareCheck (row, dbcFile, text) {
   const button = row.find('button')
   const result = row.find('.sluice-check')
+  /** @type {JQueryRequest|null} */
   let request = null
 
-  const show = (state, ...parts) => {
+  const show = (/** @type {string} */ state, /** @type {unknown[]} */ ...parts) => {
     request = null
     button.prop('disabled', state === 'trying')
     result.attr('data-state', state).empty().append(parts)
@@ -22,7 +21,8 @@ export function prepareCheck (row, dbcFile, text) {
 
   button.on('click', () => {
     show('trying', text('dbcChecking'))
-    const asked = request = $.ajax({ url: 'sluice-can/dbc', method: 'POST', contentType: 'application/json', data: JSON.stringify({ dbcFile: dbcFile() }) })
+    const data = JSON.stringify({ dbcFile: dbcFile() })
+    const asked = request = $.ajax({ url: 'sluice-can/dbc', method: 'POST', contentType: 'application/json', data })
     asked.then(answer => {
       if (asked !== request) return
       if (answer.ok) show(answer.warnings.length > 0 ? 'doubtful' : 'good', ...report(answer, text))
@@ -37,12 +37,16 @@ export function prepareCheck (row, dbcFile, text) {
   })
 }
 
-/** @param {{messages: number, signals: number, warnings: {line: number, text: string, reason: string}[]}} answer */
+/**
+ * @param {{messages: number, signals: number, warnings: {line: number, text: string, reason: string}[]}} answer
+ * @param {(key: string, values?: object) => string} text
+ */
 function report ({ messages, signals, warnings }, text) {
   const found = $('<p>').text(text('dbcFound', { messages, signals }))
   if (warnings.length === 0) return [found]
   const list = $('<ol>').append(warnings.slice(0, LISTED_WARNINGS).map(({ line, text: content, reason }) =>
     $('<li>').attr('value', line).append(document.createTextNode(reason), $('<code>').text(content))))
   const more = warnings.length - LISTED_WARNINGS
-  return [found, $('<p>').text(text(warnings.length === 1 ? 'dbcWarning' : 'dbcWarnings', { n: warnings.length })), list, ...(more > 0 ? [$('<p>').text(text('dbcMore', { n: more }))] : [])]
+  const count = $('<p>').text(text(warnings.length === 1 ? 'dbcWarning' : 'dbcWarnings', { n: warnings.length }))
+  return [found, count, list, ...more > 0 ? [$('<p>').text(text('dbcMore', { n: more }))] : []]
 }

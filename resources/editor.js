@@ -1,22 +1,28 @@
-/* global RED, $ */
 import { prepareCheck } from './check-dbc.js'
 import { choiceKey, formOf } from './form.js'
-import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions } from './options.js'
+import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
 import { tryRegisters } from './try-registers.js'
 
 /**
- * @file Makes a node's form and checks from its schema. Every generated node page loads it and calls `sluice.register`.
+ * @file Builds a node's form and checks from its schema. Every generated node page loads it and calls `sluice.register`.
  *
  * The schema there has no texts: titles and descriptions come from the node's message catalogue, under the node's type.
+ *
+ * @typedef {import('./options.js').Schema} Schema
+ * @typedef {Record<string, any>} EditorNode  as Node-RED has it, its options among it
  */
 
 window.sluice = { register }
 
-document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: new URL('editor.css', import.meta.url) }))
+const stylesheet = String(new URL('editor.css', import.meta.url))
+document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: stylesheet }))
 
-/** The nodes whose forms are open, each with the prefix of its inputs' ids and its tables by option. */
+/**
+ * The nodes whose forms are open, each with the prefix of its inputs' ids and its tables by option.
+ * @type {Map<EditorNode, {prefix: string, tables: Map<string, Table>}>}
+ */
 const openForms = new Map()
 
 /** What Node-RED's select has as value when no config node is chosen. */
@@ -26,23 +32,25 @@ const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
 
 /**
  * @param {string} type
- * @param {{schema: import('./options.js').Schema, hasTest?: boolean, hasTry?: boolean} & object} definition  `hasTest`: its form can try
- *   the connection;
- *   `hasTry`: and the registers of its table `tags`; the rest is as Node-RED's registerType has it
+ * @param {{schema: Schema, hasTest?: boolean, hasTry?: boolean, category?: string, outputs?: number}} definition  `hasTest`: its form can
+ *   try the connection; `hasTry`: and the registers of its table `tags`; the rest is as Node-RED's registerType has it
  */
 function register (type, { schema, hasTest = false, hasTry = false, ...look }) {
   const prefix = look.category === 'config' ? 'node-config-input' : 'node-input'
-  document.querySelector(`script[data-template-name="${type}"]`).textContent = formOf(type, schema, prefix, hasTest)
+  const template = /** @type {Element} */ (document.querySelector(`script[data-template-name="${type}"]`))
+  template.textContent = formOf(type, schema, prefix, hasTest)
 
-  RED.nodes.registerType(type, {
+  /** @type {ThisType<EditorNode>} */
+  const definition = {
     ...look,
     defaults: defaults(schema),
     credentials: credentialsOf(schema),
     paletteLabel () { return this._(`${type}.label`) },
     label () { return this.name || this._(`${type}.label`) },
-    outputLabels (index) { return look.outputs > 1 ? this._(`${type}.outputs.${index}`) : '' },
+    outputLabels (/** @type {number} */ index) { return (look.outputs ?? 1) > 1 ? this._(`${type}.outputs.${index}`) : '' },
     labelStyle () { return this.name ? 'node_label_italic' : '' },
     oneditprepare () {
+      /** @param {string} key @param {object} [values] */
       const text = (key, values) => RED.nodes.getType(type)._(`${type}.form.${key}`, values)
       openForms.set(this, { prefix, tables: new Map() })
       fillForm(this, schema)
@@ -50,7 +58,7 @@ function register (type, { schema, hasTest = false, hasTry = false, ...look }) {
       const form = $(inputSelector(this)).closest('form')
       form.on('input change', () => refresh(this, schema))
       form.find('.sluice-row:has(.sluice-check)').each((_, row) => {
-        const name = row.dataset.option
+        const name = String(row.dataset.option)
         prepareCheck($(row), () => readOption(schema.properties[name], plainValues(this, schema)[name]).value, text)
       })
       if (hasTest) prepareTest(type, form, () => ({ id: this.id, options: valuesOf(this, schema) }))
@@ -62,37 +70,50 @@ function register (type, { schema, hasTest = false, hasTry = false, ...look }) {
     },
     oneditcancel () { openForms.delete(this) },
     oneditresize () { $(inputSelector(this)).closest('form').addClass('sluice-sized') }
-  })
+  }
+  RED.nodes.registerType(type, definition)
   translate(RED.nodes.getType(type), `${type}.options`, schema)
 }
 
-/** Puts the catalogue's texts into the schema. */
+/** Puts the catalogue's texts into the schema. @param {EditorNodeType} definition @param {string} path @param {Schema} schema */
 function translate (definition, path, { properties }) {
   for (const [name, property] of Object.entries(properties)) {
     property.title = definition._(`${path}.${name}.title`)
     property.description = definition._(`${path}.${name}.description`)
     const labelled = property.enum ?? Object.keys(property['x-labels'] ?? {})
     property['x-labels'] = Object.fromEntries(labelled.map(value => [value, definition._(`${path}.${name}.${choiceKey(value)}`)]))
-    if (isTable(property)) translate(definition, `${path}.${name}.items`, property.items)
+    const items = tableItems(property)
+    if (items) translate(definition, `${path}.${name}.items`, items)
   }
 }
 
+/** @param {Schema} schema */
 function defaults (schema) {
   const stored = Object.entries(schema.properties).filter(([, property]) => !property['x-secret'])
   return Object.fromEntries(stored.map(([name, property]) => {
-    const value = isTextList(property) ? (property.default ?? []).join('\n') : property.default ?? ''
+    const value = isTextList(property) ? /** @type {string[]} */ (property.default ?? []).join('\n') : property.default ?? ''
     const required = schema.required?.includes(name) ?? false
     if (property['x-node']) return [name, { value, type: property['x-node'], ...reference(schema, name, required) }]
     // Node-RED shows the text a validator of two parameters returns.
-    return [name, { value, validate (given, _options) { return problemOf(this, schema, name, given) ?? true } }]
+    return [name, {
+      value,
+      /** @this {EditorNode} @param {any} given @param {unknown} _options */
+      validate (given, _options) { return problemOf(this, schema, name, given) ?? true }
+    }]
   }))
 }
 
-/** Node-RED sees to it that a config node is chosen, but not that it matters only under other options. */
+/**
+ * Node-RED checks that a config node is chosen, but not that it matters only under other options.
+ * @param {Schema} schema
+ * @param {string} name
+ * @param {boolean} required
+ */
 function reference (schema, name, required) {
   const property = schema.properties[name]
   if (!property['x-when']) return { required }
   return {
+    /** @this {EditorNode} @param {any} given @param {unknown} _options */
     validate (given, _options) {
       if (ENVIRONMENT_VARIABLE.test(given) || !applies(property, plainOptions(this, schema))) return true
       const chosen = RED.nodes.node(given)
@@ -101,11 +122,12 @@ function reference (schema, name, required) {
   }
 }
 
+/** @param {EditorNode} node  whose form is open */
 function inputSelector (node, name = 'name') {
-  return `#${openForms.get(node).prefix}-${name}`
+  return `#${openForms.get(node)?.prefix}-${name}`
 }
 
-/** What Node-RED does not fill in: defaults an imported node does not have, and lists. */
+/** What Node-RED does not fill in: defaults an imported node does not have, and lists. @param {EditorNode} node @param {Schema} schema */
 function fillForm (node, { properties }) {
   for (const [name, property] of Object.entries(properties)) {
     const field = $(inputSelector(node, name))
@@ -115,14 +137,20 @@ function fillForm (node, { properties }) {
   }
 }
 
+/**
+ * @param {EditorNode} node
+ * @param {Schema} schema
+ * @param {(key: string, values?: object) => string} text
+ * @param {boolean} hasTry
+ */
 function fillTables (node, schema, text, hasTry) {
-  const { tables } = openForms.get(node)
   for (const [name, property] of Object.entries(schema.properties).filter(([, each]) => isTable(each))) {
     const element = $(inputSelector(node, `${name}-table`))
     const panel = $('<div>').insertAfter(element)
+    /** @type {import('./table.js').Action} */
     const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => plainValues(node, schema), text) }
-    tables.set(name, new Table(element[0], property, {
-      entries: Array.isArray(node[name]) ? node[name] : property.default ?? [],
+    openForms.get(node)?.tables.set(name, new Table(element[0], property, {
+      entries: Array.isArray(node[name]) ? node[name] : /** @type {object[]} */ (property.default ?? []),
       fileName: [node.name, name].filter(Boolean).join('-'),
       text,
       changed: () => element.trigger('change'),
@@ -131,64 +159,85 @@ function fillTables (node, schema, text, hasTry) {
   }
 }
 
-/** Shows the rows that matter under the options chosen, and what is wrong in them; what is wrong inside a table, that shows itself. */
+/**
+ * Shows the rows that matter under the options chosen, and what is wrong in them; a table shows itself what is wrong inside it.
+ * @param {EditorNode} node
+ * @param {Schema} schema
+ */
 function refresh (node, schema) {
-  const { tables } = openForms.get(node)
+  const tables = openForms.get(node)?.tables
   const values = plainValues(node, schema)
   const { options } = readOptions(plainSchema(schema), values)
   const rows = $(inputSelector(node)).closest('form').find('.sluice-row')
   rows.each((_, element) => {
-    const name = element.dataset.option
-    const problem = tables.has(name) ? tables.get(name).problem : problemUnder(options, schema, name, values[name])
+    const name = String(element.dataset.option)
+    const table = tables?.get(name)
+    const problem = table ? table.problem : problemUnder(options, schema, name, values[name])
     element.hidden = !applies(schema.properties[name], options)
-    element.querySelector('.sluice-problem').textContent = problem ?? ''
+    const line = /** @type {Element} */ (element.querySelector('.sluice-problem'))
+    line.textContent = problem ?? ''
     if (problem) element.closest('details')?.setAttribute('open', '')
   })
 }
 
-/** @returns {string|undefined} a sentence */
+/** @param {EditorNode} node @param {Schema} schema @param {string} name @param {any} given @returns {string|undefined} a sentence */
 function problemOf (node, schema, name, given) {
   return problemUnder(plainOptions(node, schema), schema, name, given)
 }
 
+/** @param {Record<string, any>} options @param {Schema} schema @param {string} name @param {any} given */
 function problemUnder (options, schema, name, given) {
   const property = schema.properties[name]
   if (ENVIRONMENT_VARIABLE.test(given) || !applies(property, options)) return
   return readOption(property, given, schema.required?.includes(name)).problem
 }
 
-/** The options on which others may depend: a table is none, and long. */
+/** The options on which others may depend, which a table is not. @param {EditorNode} node @param {Schema} schema */
 function plainOptions (node, schema) {
   return readOptions(plainSchema(schema), plainValues(node, schema)).options
 }
 
+/** @param {Schema} schema @returns {Schema} */
 function plainSchema (schema) {
-  return { ...schema, properties: Object.fromEntries(Object.entries(schema.properties).filter(([, property]) => !isTable(property))) }
+  const plain = Object.entries(schema.properties).filter(([, property]) => !isTable(property))
+  return { ...schema, properties: Object.fromEntries(plain) }
 }
 
+/** @param {EditorNode} node @param {Schema} schema */
 function plainValues (node, schema) {
   return valuesOf(node, plainSchema(schema))
 }
 
-/** The values as they stand in the open form, or as the node has them. */
+/**
+ * The values as they stand in the open form, or as the node has them.
+ * @param {EditorNode} node
+ * @param {Schema} schema
+ * @returns {Record<string, any>}
+ */
 function valuesOf (node, { properties }) {
   return Object.fromEntries(Object.entries(properties).map(([name, property]) => {
-    if (!openForms.has(node)) return [name, node[name]]
-    if (isTable(property)) return [name, openForms.get(node).tables.get(name).entries]
+    const form = openForms.get(node)
+    if (!form) return [name, node[name]]
+    if (isTable(property)) return [name, form.tables.get(name)?.entries]
     const field = $(inputSelector(node, name))
     return [name, property.type === 'boolean' ? field.prop('checked') : chosenNode(field.val())]
   }))
 }
 
-/** An empty text where no config node is chosen. */
+/** An empty text where no config node is chosen. @param {string} value */
 function chosenNode (value) {
   return value === NO_CONFIG_NODE ? '' : value
 }
 
-/** Numbers as numbers and tables as lists of objects, where they are right; what Node-RED itself reads from the form is left to it. */
+/**
+ * Numbers as numbers and tables as lists of objects, where they are right; what Node-RED itself reads from the form is left to it.
+ * @param {EditorNode} node
+ * @param {Schema} schema
+ */
 function typedValues (node, schema) {
   const values = valuesOf(node, schema)
-  const typed = Object.entries(schema.properties).filter(([name, property]) => isTable(property) || (isNumber(property) && values[name] !== ''))
+  const typed = Object.entries(schema.properties)
+    .filter(([name, property]) => isTable(property) || (isNumber(property) && values[name] !== ''))
   return Object.fromEntries(typed.map(([name, property]) => {
     const { value, problem } = readOption(property, values[name])
     return [name, problem ? values[name] : value]

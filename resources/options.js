@@ -103,7 +103,9 @@ export const isNumber = ({ type }) => type === 'number' || type === 'integer'
 /** @param {Property} property */
 export const isTextList = ({ type, items }) => type === 'array' && !(items && 'properties' in items)
 /** @param {Property} property */
-export const isTable = ({ items }) => items !== undefined && 'properties' in items
+export const isTable = property => tableItems(property) !== undefined
+/** What the rows of a table are. @param {Property} property @returns {Schema|undefined} */
+export const tableItems = ({ items }) => items && 'properties' in items ? items : undefined
 
 /** @type {Record<'boolean'|'string'|'array', (property: Property, given: any) => {value?: any, problem?: string}>} */
 const readers = {

@@ -1,6 +1,8 @@
 import { applies, readRow } from './options.js'
 import { fieldOf, textOf, valueOf } from './table-cells.js'
 
+/** @typedef {import('./table-cells.js').Field} Field */
+
 /**
  * A row of a table: text, or fields while it is edited.
  */
@@ -9,6 +11,7 @@ export class TableRow {
   #items
   /** @type {Record<string, any>} by column, as stored or typed */
   #given = {}
+  /** @type {Record<string, string>} by column */
   #problems = {}
   #isEdited = false
 
@@ -21,19 +24,23 @@ export class TableRow {
     this.#items = items
     this.#columns = Object.entries(items.properties)
     this.element = document.createElement('tr')
-    this.element.innerHTML = `<th scope="row"></th>${'<td></td>'.repeat(this.#columns.length)}<td class="sluice-row-tools"><button type="button" tabindex="-1" data-do="delete" title="${text('deleteRow')}">✕</button></td>`
+    const button = `<button type="button" tabindex="-1" data-do="delete" title="${text('deleteRow')}">✕</button>`
+    this.element.innerHTML =
+      `<th scope="row"></th>${'<td></td>'.repeat(this.#columns.length)}<td class="sluice-row-tools">${button}</td>`
+    this.read = readRow(items, {})
     this.write(typeof entry === 'object' && entry !== null ? entry : {})
   }
 
   /** As it stands, without empty cells and those that do not matter. */
   get entry () {
-    const isKept = ([name, property]) => this.#given[name] !== undefined && this.#given[name] !== null && this.#given[name] !== '' && applies(property, this.read.value)
-    return Object.fromEntries(this.#columns.filter(isKept).map(([name]) => [name, this.#given[name]]))
+    const isEmpty = (/** @type {string} */ name) => [undefined, null, ''].includes(this.#given[name])
+    const kept = this.#columns.filter(([name, property]) => !isEmpty(name) && this.#applies(property))
+    return Object.fromEntries(kept.map(([name]) => [name, this.#given[name]]))
   }
 
   /** The fields that can be edited, while it is. */
   get fields () {
-    return [...this.element.querySelectorAll('[data-name]:enabled')]
+    return /** @type {Field[]} */ ([...this.element.querySelectorAll('[data-name]:enabled')])
   }
 
   /** @param {Record<string, any>} values  of some or all columns */
@@ -42,9 +49,9 @@ export class TableRow {
     this.#show()
   }
 
-  /** Takes what has been typed. */
+  /** Takes what has been typed. @param {Field} field */
   type (field) {
-    this.#given[field.dataset.name] = valueOf(field)
+    this.#given[String(field.dataset.name)] = valueOf(field)
     this.#enable()
   }
 
@@ -73,8 +80,9 @@ export class TableRow {
     for (const [i, [name, property]] of this.#columns.entries()) {
       const cell = this.element.cells[i + 1]
       const { text, isDefault } = textOf(property, this.#given[name])
-      const isOff = !applies(property, this.read.value)
-      cell.className = [property.type, property.enum ? 'enum' : '', isOff ? 'sluice-off' : isDefault ? 'sluice-default' : '', name in this.#problems ? 'sluice-bad' : ''].join(' ').trim()
+      const isOff = !this.#applies(property)
+      const state = isOff ? 'sluice-off' : isDefault ? 'sluice-default' : ''
+      cell.className = [property.type, property.enum ? 'enum' : '', state, name in this.#problems ? 'sluice-bad' : ''].join(' ').trim()
       if (this.#isEdited) {
         const field = fieldOf(property, this.#given[name])
         field.dataset.name = name
@@ -89,9 +97,15 @@ export class TableRow {
     this.read = readRow(this.#items, this.#given)
     for (const [i, [, property]] of this.#columns.entries()) {
       const cell = this.element.cells[i + 1]
-      const isOff = !applies(property, this.read.value)
+      const isOff = !this.#applies(property)
       cell.classList.toggle('sluice-off', isOff)
-      cell.firstElementChild.disabled = isOff
+      const field = /** @type {Field} */ (cell.firstElementChild)
+      field.disabled = isOff
     }
+  }
+
+  /** @param {import('./options.js').Property} property */
+  #applies (property) {
+    return applies(property, this.read.value ?? {})
   }
 }

@@ -15,16 +15,17 @@ const DOWNLOAD_MS = 60_000
  * @param {string} options.fileName
  */
 export function addTransfer (table, element, { properties, maxRows, text, fileName }) {
-  const scroll = element.querySelector('.sluice-table-scroll')
+  const scroll = /** @type {HTMLElement} */ (element.querySelector('.sluice-table-scroll'))
   const notice = Object.assign(document.createElement('div'), { className: 'sluice-table-notice' })
   notice.setAttribute('role', 'status')
   const file = Object.assign(document.createElement('input'), { type: 'file', accept: '.csv,.tsv,.txt,text/csv' })
-  element.querySelector('.sluice-table-bar').append(button(text('importCsv'), () => file.click()), button(text('exportCsv'), save))
+  const bar = /** @type {HTMLElement} */ (element.querySelector('.sluice-table-bar'))
+  bar.append(button(text('importCsv'), () => file.click()), button(text('exportCsv'), save))
   element.append(notice)
   element.addEventListener('input', () => notice.replaceChildren())
   scroll.tabIndex = -1
 
-  const say = (...parts) => {
+  const say = (/** @type {(string|Node)[]} */ ...parts) => {
     notice.replaceChildren(...parts)
     notice.scrollIntoView({ block: 'nearest' })
   }
@@ -33,15 +34,15 @@ export function addTransfer (table, element, { properties, maxRows, text, fileNa
   function take (start, { entries, unknown }, put = kept => table.write(start, kept)) {
     const kept = entries.slice(0, Math.max(0, maxRows - start))
     put(kept)
-    say([
-      text(kept.length === 1 ? 'row' : 'rows', { n: kept.length }),
-      ...(unknown.length > 0 ? [text(unknown.length === 1 ? 'unknownColumn' : 'unknownColumns', { n: unknown.length, names: unknown.join(', ') })] : []),
-      ...(kept.length < entries.length ? [text('tooManyRows', { n: entries.length - kept.length })] : [])
-    ].join(', ') + '.')
+    const parts = [text(kept.length === 1 ? 'row' : 'rows', { n: kept.length })]
+    const names = unknown.join(', ')
+    if (unknown.length > 0) parts.push(text(unknown.length === 1 ? 'unknownColumn' : 'unknownColumns', { n: unknown.length, names }))
+    if (kept.length < entries.length) parts.push(text('tooManyRows', { n: entries.length - kept.length }))
+    say(`${parts.join(', ')}.`)
   }
 
   file.addEventListener('change', async () => {
-    const [chosen] = file.files
+    const [chosen] = file.files ?? []
     if (!chosen) return
     try {
       const given = entriesOf(parseCsv(decodeText(new Uint8Array(await chosen.arrayBuffer()))), properties)
@@ -54,13 +55,13 @@ export function addTransfer (table, element, { properties, maxRows, text, fileNa
           button(text('cancelImport'), () => say()))
       }
     } catch (error) {
-      say(`${chosen.name}: ${error.message}`)
+      say(`${chosen.name}: ${messageOf(error)}`)
     }
     file.value = ''
   })
 
   scroll.addEventListener('paste', event => {
-    const pasted = event.clipboardData.getData('text/plain')
+    const pasted = event.clipboardData?.getData('text/plain') ?? ''
     if (!/\t|[\r\n]\s*\S/.test(pasted)) return // one cell
     event.preventDefault()
     const { row, column } = table.place
@@ -68,19 +69,26 @@ export function addTransfer (table, element, { properties, maxRows, text, fileNa
       take(row, entriesOf(parseCsv(pasted), properties, column))
       table.goTo(row, column)
     } catch (error) {
-      say(error.message)
+      say(messageOf(error))
     }
   })
 
   function save () {
     const names = Object.keys(properties)
     const csv = formatCsv([names, ...table.entries.map(entry => names.map(name => entry[name]))])
-    const url = URL.createObjectURL(new Blob(['\uFEFF', csv], { type: 'text/csv' })) // without the mark, Excel takes UTF-8 for something else
+    // Without the mark, Excel takes UTF-8 for something else.
+    const url = URL.createObjectURL(new Blob(['\uFEFF', csv], { type: 'text/csv' }))
     Object.assign(document.createElement('a'), { href: url, download: `${fileName}.csv` }).click()
     setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS)
   }
 }
 
+/** @param {unknown} error */
+function messageOf (error) {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** @param {string} text @param {() => void} press */
 function button (text, press) {
   const element = Object.assign(document.createElement('button'), { type: 'button', className: 'red-ui-button', textContent: text })
   element.addEventListener('click', press)

@@ -1,4 +1,4 @@
-import { lengthProblem, sentenceOf, tableProblems } from './options.js'
+import { lengthProblem, sentenceOf, tableItems, tableProblems } from './options.js'
 import { titleOf, widthOf } from './table-cells.js'
 import { TableRow } from './table-row.js'
 import { addTransfer } from './table-transfer.js'
@@ -8,6 +8,11 @@ const LISTED_PROBLEMS = 5
 
 /** So many rows a table takes whose schema sets no limit. */
 const MAX_ROWS = 10_000
+
+/** By rows. @type {Record<string, number>} */
+const ARROWS = { ArrowUp: -1, ArrowDown: 1 }
+
+/** @typedef {import('./table-cells.js').Field} Field */
 
 /**
  * A list of objects as a table that stays quick with thousands of rows: only one row at a time has fields, all others are text.
@@ -24,6 +29,7 @@ const MAX_ROWS = 10_000
 export class Table {
   #element
   #property
+  #items
   #text
   #changed
   #action
@@ -46,26 +52,29 @@ export class Table {
   constructor (element, property, { entries, fileName, text, changed, action }) {
     this.#element = element
     this.#property = property
+    this.#items = /** @type {import('./options.js').Schema} */ (tableItems(property))
     this.#text = text
     this.#changed = changed
     this.#action = action
     element.innerHTML = `
-      <div class="sluice-table-scroll"><table><colgroup></colgroup><thead><tr></tr></thead><tbody></tbody></table><p class="sluice-table-hint"></p></div>
+      <div class="sluice-table-scroll">
+        <table><colgroup></colgroup><thead><tr></tr></thead><tbody></tbody></table><p class="sluice-table-hint"></p>
+      </div>
       <div class="sluice-table-bar">
         <button type="button" class="red-ui-button" data-do="add"></button>
         <span class="sluice-table-count" role="status"></span>
       </div>
       <ul class="sluice-table-problems" role="alert"></ul>`
-    element.querySelector('[data-do=add]').textContent = text('addRow')
-    element.querySelector('.sluice-table-hint').textContent = text('noRows')
-    this.#body = element.querySelector('tbody')
+    this.#part('[data-do=add]').textContent = text('addRow')
+    this.#part('.sluice-table-hint').textContent = text('noRows')
+    this.#body = this.#part('tbody')
     this.#fillHead()
-    addTransfer(this, element, { properties: property.items.properties, maxRows: property.maxItems ?? MAX_ROWS, text, fileName })
+    addTransfer(this, element, { properties: this.#items.properties, maxRows: property.maxItems ?? MAX_ROWS, text, fileName })
 
-    element.addEventListener('click', event => this.#click(event.target))
+    element.addEventListener('click', event => this.#click(/** @type {HTMLElement} */ (event.target)))
     this.#body.addEventListener('mousedown', event => this.#press(event))
     this.#body.addEventListener('keydown', event => this.#key(event))
-    this.#body.addEventListener('input', event => this.#typed(event.target))
+    this.#body.addEventListener('input', event => this.#typed(/** @type {Field} */ (event.target)))
     this.fill(entries)
   }
 
@@ -81,8 +90,9 @@ export class Table {
 
   /** Where the caret is: the indexes of the row and the column. */
   get place () {
-    const cell = this.#element.contains(document.activeElement) ? document.activeElement.closest('td') : null
-    return cell && this.#edited ? { row: this.#rows.indexOf(this.#edited), column: cell.cellIndex - 1 } : { row: this.#rows.length, column: 0 }
+    const cell = this.#element.contains(document.activeElement) ? document.activeElement?.closest('td') : null
+    if (!cell || !this.#edited) return { row: this.#rows.length, column: 0 }
+    return { row: this.#rows.indexOf(this.#edited), column: cell.cellIndex - 1 }
   }
 
   /** Replaces all rows. @param {object[]} entries */
@@ -97,7 +107,7 @@ export class Table {
   write (start, entries) {
     const known = this.#rows.slice(start, start + entries.length)
     for (const [i, row] of known.entries()) row.write(entries[i])
-    const added = entries.slice(known.length).map(entry => new TableRow(this.#property.items, entry, this.#text))
+    const added = entries.slice(known.length).map(entry => new TableRow(this.#items, entry, this.#text))
     this.#rows.push(...added)
     this.#body.append(...added.map(({ element }) => element))
     this.#settle()
@@ -109,11 +119,14 @@ export class Table {
   }
 
   #fillHead () {
-    const columns = Object.values(this.#property.items.properties)
+    const columns = Object.values(this.#items.properties)
     const widths = columns.map(widthOf)
-    const heads = columns.map(column => Object.assign(document.createElement('th'), { textContent: titleOf(column), title: column.description, className: column.type }))
-    this.#element.querySelector('thead > tr').append(document.createElement('th'), ...heads, document.createElement('th'))
-    this.#element.querySelector('colgroup').innerHTML = `<col class="sluice-col-number">${widths.map(width => `<col style="width: ${width}ch">`).join('')}<col class="${this.#action ? 'sluice-col-action' : 'sluice-col-tools'}">`
+    const heads = columns.map(column =>
+      Object.assign(document.createElement('th'), { textContent: titleOf(column), title: column.description, className: column.type }))
+    this.#part('thead > tr').append(document.createElement('th'), ...heads, document.createElement('th'))
+    const cols = widths.map(width => `<col style="width: ${width}ch">`).join('')
+    const last = this.#action ? 'sluice-col-action' : 'sluice-col-tools'
+    this.#part('colgroup').innerHTML = `<col class="sluice-col-number">${cols}<col class="${last}">`
     this.#element.style.setProperty('--sluice-columns', `${widths.reduce((sum, width) => sum + width, 0)}ch`)
   }
 
@@ -133,18 +146,19 @@ export class Table {
     this.#edited = row
     row?.edit(true)
     if (!row || !this.#action) return
-    const button = Object.assign(document.createElement('button'), { type: 'button', tabIndex: -1, className: 'red-ui-button red-ui-button-small', textContent: this.#action.text })
+    const className = 'red-ui-button red-ui-button-small'
+    const button = Object.assign(document.createElement('button'), { type: 'button', tabIndex: -1, className, textContent: this.#action.text })
     button.dataset.do = 'act'
-    row.element.lastElementChild.prepend(button)
+    row.element.lastElementChild?.prepend(button)
   }
 
   /** Goes to a row's first field that can be edited, from a column on. @param {TableRow|undefined} row @param {number} [column] */
   #goTo (row, column = 0) {
     if (!row) return
     this.#open(row)
-    const field = row.fields.find(each => each.closest('td').cellIndex > column) ?? row.fields[0]
+    const field = row.fields.find(each => columnOf(each) >= column) ?? row.fields[0]
     field.focus()
-    field.select?.()
+    if ('select' in field) field.select()
   }
 
   #add () {
@@ -167,36 +181,41 @@ export class Table {
     const index = this.#rows.indexOf(row)
     const other = this.#rows[index + by]
     if (!other) return
-    const field = document.activeElement
+    const field = /** @type {HTMLElement|null} */ (document.activeElement)
     this.#rows[index] = other
     this.#rows[index + by] = row
     row.element[by < 0 ? 'after' : 'before'](other.element)
-    field.focus()
+    field?.focus()
     this.#settle()
   }
 
+  /** @param {Field} field */
   #typed (field) {
     if (!field.dataset.name) return
-    this.#edited.type(field)
+    this.#edited?.type(field)
     this.#mark()
   }
 
+  /** @param {MouseEvent} event */
   #press (event) {
-    const cell = event.target.closest('td, th')
-    const row = this.#rowOf(cell)
-    if (!row || row === this.#edited || event.button !== 0 || event.target.closest('button')) return
+    const target = /** @type {HTMLElement} */ (event.target)
+    const cell = /** @type {HTMLTableCellElement|null} */ (target.closest('td, th'))
+    const row = cell && this.#rowOf(cell)
+    if (!row || row === this.#edited || event.button !== 0 || target.closest('button')) return
     event.preventDefault()
     this.#goTo(row, Math.max(0, cell.cellIndex - 1))
-    const field = cell.firstElementChild
+    const field = /** @type {Field|null} */ (cell.firstElementChild)
     if (field?.type === 'checkbox' && !field.disabled) field.click()
   }
 
+  /** @param {HTMLElement} target */
   #click (target) {
     const { do: deed, row, column } = target.dataset
+    const own = this.#rowOf(target)
     if (deed === 'add') this.#add()
-    else if (deed === 'delete') this.#delete(this.#rowOf(target))
-    else if (deed === 'act') this.#action.run(this.#actionRow(this.#rowOf(target)))
-    else if (row) this.#goTo(this.#rows[row], Math.max(0, Object.keys(this.#property.items.properties).indexOf(column)))
+    else if (deed === 'delete' && own) this.#delete(own)
+    else if (deed === 'act' && own) this.#action?.run(this.#actionRow(own))
+    else if (row) this.#goTo(this.#rows[Number(row)], Math.max(0, Object.keys(this.#items.properties).indexOf(String(column))))
   }
 
   /** @param {TableRow} row @returns {ActionRow} */
@@ -208,19 +227,22 @@ export class Table {
     }
   }
 
+  /** @param {Element} inside */
   #rowOf (inside) {
     return this.#rows.find(({ element }) => element.contains(inside))
   }
 
+  /** @param {KeyboardEvent} event */
   #key (event) {
-    const { key, target, shiftKey, altKey, ctrlKey, metaKey } = event
+    const { key, shiftKey, altKey, ctrlKey, metaKey } = event
+    const target = /** @type {Field} */ (event.target)
     const row = this.#edited
-    if (!target.dataset.name || ctrlKey || metaKey) return
+    if (!row || !target.dataset.name || ctrlKey || metaKey) return
     const index = this.#rows.indexOf(row)
-    const column = target.closest('td').cellIndex - 1
+    const column = columnOf(target)
     const isText = target.type === 'text'
-    const by = { ArrowUp: -1, ArrowDown: 1, Enter: shiftKey ? -1 : 1 }[key]
-    const next = this.#rows[index + by]
+    const by = key === 'Enter' ? (shiftKey ? -1 : 1) : ARROWS[key] ?? 0
+    const next = by === 0 ? undefined : this.#rows[index + by]
 
     if (altKey) {
       if (key === 'Delete') this.#delete(row)
@@ -238,21 +260,32 @@ export class Table {
   /** @param {TableRow} row */
   #goToEnd (row) {
     this.#open(row)
-    row.fields.at(-1).focus()
+    row.fields.at(-1)?.focus()
   }
 
   #mark () {
     const problems = tableProblems(this.#property, this.#rows.map(({ read }) => read))
     const byRow = Map.groupBy(problems, ({ row }) => row)
-    for (const [i, row] of this.#rows.entries()) row.mark(Object.fromEntries(byRow.get(i)?.map(({ column, problem }) => [column, problem]) ?? []))
+    for (const [i, row] of this.#rows.entries()) {
+      row.mark(Object.fromEntries(byRow.get(i)?.map(({ column, problem }) => [column, problem]) ?? []))
+    }
 
-    const count = (key, n) => this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })
+    const count = (/** @type {string} */ key, /** @type {number} */ n) => this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })
     const counts = [count('row', this.#rows.length), ...(problems.length > 0 ? [count('problem', problems.length)] : [])]
-    const told = this.#element.querySelector('.sluice-table-count')
-    told.textContent = counts.join(', ')
-    told.parentElement.dataset.state = problems.length > 0 ? 'bad' : 'good'
-    this.#element.querySelector('.sluice-table-problems').replaceChildren(...problems.slice(0, LISTED_PROBLEMS).map(problemItem))
+    this.#part('.sluice-table-count').textContent = counts.join(', ')
+    this.#part('.sluice-table-bar').dataset.state = problems.length > 0 ? 'bad' : 'good'
+    this.#part('.sluice-table-problems').replaceChildren(...problems.slice(0, LISTED_PROBLEMS).map(problemItem))
   }
+
+  /** @param {string} selector @returns {HTMLElement} */
+  #part (selector) {
+    return /** @type {HTMLElement} */ (this.#element.querySelector(selector))
+  }
+}
+
+/** The index of the column that a field edits. @param {Field} field */
+function columnOf (field) {
+  return (field.closest('td')?.cellIndex ?? 1) - 1
 }
 
 /** @param {import('./options.js').CellProblem} problem */

@@ -1,19 +1,18 @@
-/* global RED, $ */
-
 /**
- * Has the button of a server's form try what the form says now, deployed or not, and show what came of it.
+ * Has the button of a server's form try what the form holds now, deployed or not, and show the result.
  * @param {string} type  of the node
- * @param {any} form  a jQuery element
+ * @param {JQuery} form
  * @param {() => {id: string, options: object}} read  the node's id, and its options as they stand in the form
  */
 export function prepareTest (type, form, read) {
   const row = form.find('.sluice-test')
   const button = row.find('button')
   const result = row.find('.sluice-test-result')
-  const text = key => RED.nodes.getType(type)._(`${type}.form.${key}`)
+  const text = (/** @type {string} */ key) => RED.nodes.getType(type)._(`${type}.form.${key}`)
+  /** @type {JQueryRequest|null} */
   let request = null
 
-  const show = (state, sentence) => {
+  const show = (/** @type {string} */ state, /** @type {string} */ sentence) => {
     request = null
     button.prop('disabled', state === 'trying')
     result.attr('data-state', state).text(sentence)
@@ -21,7 +20,8 @@ export function prepareTest (type, form, read) {
 
   button.on('click', () => {
     show('trying', text('testing'))
-    const asked = request = $.ajax({ url: `sluice-servers/${type}/test`, method: 'POST', contentType: 'application/json', data: JSON.stringify(read()) })
+    const url = `sluice-servers/${type}/test`
+    const asked = request = $.ajax({ url, method: 'POST', contentType: 'application/json', data: JSON.stringify(read()) })
     asked.then(({ ok, text: sentence }) => {
       if (asked === request) show(ok ? 'good' : 'bad', sentence)
     }, ({ status }) => {

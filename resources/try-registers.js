@@ -1,17 +1,17 @@
-/* global $ */
-
 const ORDERS = ['ABCD', 'CDAB', 'BADC', 'DCBA']
 const PERIOD_MS = 1000
 
 /** What is read unless more is asked for: enough for all types but long strings. */
 const USUAL_REGISTERS = 4
 
+/** @typedef {Record<string, string> & {type: string}} Reading  a register's value as one type, by order */
+
 /**
  * Shows what a row's register holds now, as every type in every order, until it is closed; a click on a value puts its type and order into
  * the row.
  * @param {HTMLElement} element  where it is shown
  * @param {import('./table.js').ActionRow} row
- * @param {() => {device: string, addressing?: string}} place  what else the form says of where it is
+ * @param {() => Record<string, any>} place  the rest of the form: its `device` and `addressing`
  * @param {(key: string, values?: object) => string} text  of the form's catalogue
  */
 export function tryRegisters (element, row, place, text) {
@@ -20,7 +20,9 @@ export function tryRegisters (element, row, place, text) {
   const result = $('<div class="sluice-try-result" role="status">').text(text('tryWaiting'))
   const panel = $('<section class="sluice-try">').append($('<header>').append(title, close), result)
   $(element).empty().append(panel)
+  /** @type {ReturnType<typeof setTimeout>|undefined} */
   let timer
+  /** @type {JQueryRequest|undefined} */
   let request
 
   const isOpen = () => panel[0].isConnected && row.isThere()
@@ -33,20 +35,21 @@ export function tryRegisters (element, row, place, text) {
 
   function ask () {
     if (!isOpen()) return stop()
-    const { value: { name = '', area, address, type, length }, problems } = row.read()
+    const { value: { name = '', area, address, type, length } = {}, problems } = row.read()
     const problem = problems.find(({ column }) => column === 'area' || column === 'address')?.problem
     title.text([name, `${area.replace('-', ' ')} ${address ?? ''}`].filter(Boolean).join(': '))
     if (problem) return show(sentence(problem))
     const { device, addressing } = place()
     if (!device) return show(sentence(text('tryNoDevice')))
     const count = type === 'string' && length > 2 * USUAL_REGISTERS ? Math.ceil(length / 2) : undefined
-    request = $.ajax({ url: 'sluice-modbus/try', method: 'POST', contentType: 'application/json', data: JSON.stringify({ device, addressing, area, address, count }) })
+    const data = JSON.stringify({ device, addressing, area, address, count })
+    request = $.ajax({ url: 'sluice-modbus/try', method: 'POST', contentType: 'application/json', data })
     request.then(answer => show(answer.ok ? found(answer) : sentence(answer.text)), ({ status, statusText }) => {
       if (statusText !== 'abort') show(sentence(text([401, 403].includes(status) ? 'tryForbidden' : 'tryUnanswered')))
     })
   }
 
-  /** A button that is being pressed stays while its value changes. @param {any} content  a jQuery element */
+  /** A button that is being pressed stays while its value changes. @param {JQuery|JQuery[]} content */
   function show (content) {
     if (!isOpen()) return stop()
     const isFirst = result.children().length === 0
@@ -55,30 +58,35 @@ export function tryRegisters (element, row, place, text) {
     timer = setTimeout(ask, PERIOD_MS)
   }
 
+  /** @param {{registers?: number[], bits?: number[], values?: Reading[]}} answer */
   function found ({ registers = [], bits = [], values = [] }) {
     const raw = $('<p class="sluice-try-raw">').text([...registers, ...bits].join(' '))
     if (values.length === 0) return raw
     const orders = ORDERS.filter(order => values.some(value => value[order] !== undefined))
     const head = $('<tr>').append($('<th>').text(text('tryType')), orders.map(order => $('<th>').text(order)))
-    const lines = values.map(value => $('<tr>').append($('<th scope="row">').text(value.type), orders.map(order => $('<td>').append(choice(value, order)))))
+    const lines = values.map(value =>
+      $('<tr>').append($('<th scope="row">').text(value.type), orders.map(order => $('<td>').append(choice(value, order)))))
     return [raw, $('<table>').append($('<thead>').append(head), $('<tbody>').append(lines)), $('<p>').text(text('tryHint'))]
   }
 
+  /** @param {Reading} value @param {string} order */
   function choice (value, order) {
     if (value[order] === undefined || value[order] === null) return ''
-    const { type: chosenType, order: chosenOrder } = row.read().value
-    return $('<button type="button">').text(shortened(value[order], value.type)).toggleClass('sluice-chosen', value.type === chosenType && order === chosenOrder)
+    const { type: chosenType, order: chosenOrder } = row.read().value ?? {}
+    return $('<button type="button">').text(shortened(value[order], value.type))
+      .toggleClass('sluice-chosen', value.type === chosenType && order === chosenOrder)
       .on('click', () => row.write({ type: value.type, order }))
   }
 
   ask()
 }
 
-/** A float32 has seven digits: more, as of the double it became, say nothing. */
+/** A float32 has seven digits: more, as of the double it became, mean nothing. @param {string} value @param {string} type */
 function shortened (value, type) {
   return type === 'float32' && Number.isFinite(Number(value)) ? String(Number(Number(value).toPrecision(7))) : value
 }
 
+/** @param {string} text */
 function sentence (text) {
   return $('<p class="sluice-problem">').text(text)
 }

@@ -4,6 +4,8 @@ import path from 'node:path'
 import { chromium } from 'playwright-core'
 import { findProgram, requireServer } from '../servers/programs.js'
 
+/** For any one thing to appear; less than a test's own limit, so that what is missing is named. */
+const PATIENCE_MS = 120_000
 const EXECUTABLE = findProgram('chromium') ?? findProgram('chromium-browser')
 
 /** @param {Mocha.Context} context */
@@ -17,12 +19,14 @@ export async function openBrowser () {
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: EXECUTABLE ?? undefined,
     headless: true,
+    timeout: PATIENCE_MS,
     viewport: { width: 1280, height: 900 },
     args: [
       '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync'
     ]
   })
+  context.setDefaultTimeout(PATIENCE_MS)
   return {
     page: context.pages()[0] ?? await context.newPage(),
     async close () {
@@ -30,4 +34,11 @@ export async function openBrowser () {
       await rm(profile, { recursive: true, maxRetries: 5 })
     }
   }
+}
+
+/** Waits until a form has slid in. @param {import('playwright-core').Page} page @param {string} selector  of something in it */
+export async function slidIn (page, selector) {
+  const element = await page.waitForSelector(selector, { state: 'visible' })
+  await page.waitForFunction(each => each.getBoundingClientRect().right <= innerWidth, element)
+  await element.waitForElementState('stable')
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openBrowser, requireChromium } from './browser.js'
+import { openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -41,8 +41,7 @@ describe('Check file in a browser', function () {
     await page.goto(gateway.editorUrl)
     await page.waitForFunction('window.RED?.nodes?.node("read") && !RED.nodes.dirty()')
     await page.evaluate('RED.editor.edit(RED.nodes.node("read"))')
-    await page.waitForSelector(`${ROW} button`, { state: 'visible' })
-    await page.waitForTimeout(400) // the form slides in
+    await slidIn(page, `${ROW} button`)
   })
   after(async () => {
     await browser?.close()

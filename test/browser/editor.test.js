@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect } from 'chai'
 import { faces } from '../../tools/nodes.js'
 import { freePort } from '../servers/ports.js'
-import { openBrowser, requireChromium } from './browser.js'
+import { openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -142,8 +142,7 @@ describe('the gateway in a browser', function () {
     await page.evaluate(isConfig
       ? `RED.nodes.eachConfig(({ id, type }) => { if (type === '${type}') RED.editor.editConfig('', type, id) })`
       : `RED.editor.edit(RED.nodes.filterNodes({type: '${type}'})[0])`)
-    await page.waitForSelector('.red-ui-editor .sluice-row', { state: 'visible' })
-    await page.waitForTimeout(400) // the form slides in
+    await slidIn(page, '.red-ui-editor .sluice-row')
     await page.$$eval('.sluice-advanced', elements => elements.forEach(element => element.setAttribute('open', '')))
   }
 

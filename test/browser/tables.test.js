@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { freePort } from '../servers/ports.js'
-import { openBrowser, requireChromium } from './browser.js'
+import { openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -172,8 +172,10 @@ describe('tables in a browser', function () {
     await page.evaluate('document.documentElement.classList.add("nr-theme-dark")')
     for (const width of [1000, 1280, 1600]) {
       await page.setViewportSize({ width, height: 900 })
-      await page.waitForTimeout(50)
-      expect(await page.$$eval('.sluice-row:not([hidden])', rows => rows.filter(row => row.scrollWidth > row.clientWidth).map(row => row.getAttribute('data-option'))), `${width} px`).to.deep.equal([])
+      await page.waitForFunction(each => innerWidth === each, width)
+      const tooWide = await page.$$eval('.sluice-row:not([hidden])', rows =>
+        rows.filter(row => row.scrollWidth > row.clientWidth).map(row => row.getAttribute('data-option')))
+      expect(tooWide, `${width} px`).to.deep.equal([])
       await look(`dark-${width}`)
     }
     await page.setViewportSize({ width: 1280, height: 900 })
@@ -212,8 +214,7 @@ describe('tables in a browser', function () {
 
   async function openForm () {
     await page.evaluate('RED.editor.edit(RED.nodes.node("read"))')
-    await page.waitForSelector(`${TAGS} .sluice-table`, { state: 'visible' })
-    await page.waitForTimeout(400) // the form slides in
+    await slidIn(page, `${TAGS} .sluice-table`)
   }
 
   async function closeForm () {

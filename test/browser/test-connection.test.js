@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { openBrowser, requireChromium } from './browser.js'
+import { openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -47,8 +47,7 @@ describe('the button Test connection in a browser', function () {
   async function openServer () {
     await page.evaluate('RED.editor.edit(RED.nodes.node("sink"))')
     await page.click('#node-input-btn-server-edit')
-    await page.waitForSelector('.sluice-test button', { state: 'visible' })
-    await page.waitForTimeout(400) // the form slides in
+    await slidIn(page, '.sluice-test button')
   }
 
   async function closeForms () {
@@ -95,14 +94,16 @@ describe('the button Test connection in a browser', function () {
   })
 
   it('shows that it is at it, with the button held', async () => {
+    const { promise: seen, resolve: continueRequest } = Promise.withResolvers()
     await page.route('**/sluice-servers/**', async route => {
-      await page.waitForTimeout(300)
+      await seen
       await route.continue()
     })
     await page.click('.sluice-test button')
     expect(await page.textContent(RESULT)).to.equal('Trying…')
     expect(await page.isEnabled('.sluice-test button')).to.equal(false)
     await look('trying')
+    continueRequest(undefined)
     await page.waitForSelector(`${RESULT}[data-state=good]`, { state: 'attached' })
     await page.unroute('**/sluice-servers/**')
   })

@@ -14,8 +14,6 @@ import { Gateway, node } from './gateway.js'
 const TEN_MEGABYTES = 10_000_000
 
 describe('Bad input to a running gateway', function () {
-  this.timeout(90_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

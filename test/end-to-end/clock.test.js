@@ -18,8 +18,6 @@ const SAMPLE_RATE_HZ = 100
 const PERIOD_NS = BigInt(1e9 / SAMPLE_RATE_HZ)
 
 describe('A gateway on a machine whose clock shows 1970', function () {
-  this.timeout(90_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {string} */

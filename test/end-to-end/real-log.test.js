@@ -18,8 +18,6 @@ const MESSAGES = /** @type {Record<number, string>} */ ({
 const TABLES = Object.values(MESSAGES).map(message => `n2k.${message}`)
 
 describe('A real CAN log, through a real broker into real databases', function () {
-  this.timeout(90_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

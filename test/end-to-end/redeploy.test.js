@@ -15,8 +15,6 @@ const ROUNDS = 3
 const FLOWING_ROWS = 300
 
 describe('Deploying while data flow', function () {
-  this.timeout(90_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

@@ -5,8 +5,6 @@ import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { Gateway } from './gateway.js'
 
 describe('The example that replaces another PostgreSQL node by a sink', function () {
-  this.timeout(60_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {import('../servers/postgresql.js').PostgresqlServer} */

@@ -5,8 +5,6 @@ import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { Gateway, node } from './gateway.js'
 
 describe('A flow between staging and sinks', function () {
-  this.timeout(60_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

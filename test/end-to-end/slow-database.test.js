@@ -12,8 +12,6 @@ const WINDOW = 50
 const ROWS_PER_SECOND = 10_000
 
 describe('A database slower than its data', function () {
-  this.timeout(90_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

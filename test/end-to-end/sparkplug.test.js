@@ -9,8 +9,6 @@ import { Gateway, node } from './gateway.js'
 const NOON_MS = 1_700_000_000_000
 
 describe('An independent Sparkplug edge node, staged and stored', function () {
-  this.timeout(60_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

@@ -6,8 +6,6 @@ import { freePort } from '../servers/ports.js'
 import { Gateway } from './gateway.js'
 
 describe('The example of third-party messages', function () {
-  this.timeout(60_000)
-
   /** @type {Gateway} */
   let gateway
   /** @type {import('./gateway.js').FlowNode[]} */

@@ -25,8 +25,6 @@ const MASTERS = [['pymodbus', 'tcp'], ['pymodbus', 'rtu-over-tcp'], ['pymodbus',
 const REQUIRE = { pymodbus: requirePython, libmodbus: requireLibmodbus }
 
 describe('the Modbus simulator asked by third-party masters', function () {
-  this.timeout(30_000)
-
   for (const [library, transport] of MASTERS) {
     describe(`by ${library} over ${transport}`, () => {
       /** @type {Awaited<ReturnType<typeof ptyPair>>|undefined} */
