@@ -45,7 +45,10 @@ export async function prepareTable (server, name, wanted, layout) {
         throw misfit(name, `its engine ${table.engine} does not keep an insert as a whole`,
           'Use a table of the engine MergeTree, or name the source or the table differently.')
       }
-      return { found: table, exists: table.engine !== '', ...fitTable(name, [...wanted, ...identityColumns], table.columns, dialect) }
+      const exists = table.engine !== ''
+      // The two are asked for apart: another may have created the table in between, which a complete CREATE then meets.
+      const existing = exists ? table.columns : []
+      return { found: table, exists, ...fitTable(name, [...wanted, ...identityColumns], existing, dialect) }
     },
     ({ exists, missing }) => server.command((exists ? addition : creation)(name, missing, layout, dialect)),
     ({ cause }) => ALREADY_THERE.includes(cause?.number)
