@@ -155,10 +155,10 @@ describe('query node', () => {
   })
 
   it('says which table, file or server is missing', async () => {
-    expect(await ask(await load({ table: 'oven' }), {})).to.match(/SLUICE_QUERY_TABLE: There is no table "oven"/)
+    expect(await ask(await load({ table: 'oven' }), {})).to.match(/SLUICE_QUERY_TABLE: The table "oven" does not exist/)
     await helper.unload()
     expect(await ask(await load({ file: 'nothing.sqlite' }), {})).to.match(
-      /SLUICE_QUERY_SQLITE: There is no SQLite file ".*sluice.nothing\.sqlite"/
+      /SLUICE_QUERY_SQLITE: The SQLite file ".*sluice.nothing\.sqlite" does not exist/
     )
     expect(existsSync(path.join(userDir, 'sluice', 'nothing.sqlite'))).to.equal(false)
     await helper.unload()
