@@ -30,7 +30,9 @@ export function parseCsv (text) {
   while (token.lastIndex < source.length || cells[0].length === 0) {
     const start = token.lastIndex
     const [, quoted, behind, plain, end] = /** @type {RegExpExecArray} */ (token.exec(source))
-    if (quoted === undefined && plain.startsWith('"')) throw new Error(`The quote in line ${source.slice(0, start).split(/\r\n|\r|\n/).length} is not closed.`)
+    if (quoted === undefined && plain.startsWith('"')) {
+      throw new Error(`The quote in line ${source.slice(0, start).split(/\r\n|\r|\n/).length} is not closed.`)
+    }
     const line = /** @type {string[]} */ (cells.at(-1))
     line.push(quoted === undefined ? plain : quoted.replaceAll('""', '"') + behind)
     if (end === separator && token.lastIndex === source.length) line.push('')

@@ -78,14 +78,20 @@ export function readOption (property, given, required = false) {
   }
   if (property.enum) {
     const value = property.enum.find(choice => String(choice) === String(given))
-    return value === undefined ? { problem: `${property.title} must be one of ${property.enum.join(', ')}; ${quote(given)} is none of them.` } : { value }
+    return value === undefined
+      ? { problem: `${property.title} must be one of ${property.enum.join(', ')}; ${quote(given)} is none of them.` }
+      : { value }
   }
-  return isNumber(property) ? readNumber(property, given) : readers[/** @type {'boolean'|'string'|'array'} */ (property.type)](property, given)
+  return isNumber(property)
+    ? readNumber(property, given)
+    : readers[/** @type {'boolean'|'string'|'array'} */ (property.type)](property, given)
 }
 
 /** Whether a property matters under these options. @param {Property} property @param {Record<string, unknown>} options */
 export function applies (property, options) {
-  return Object.entries(property['x-when'] ?? {}).every(([name, value]) => Array.isArray(value) ? value.includes(options[name]) : options[name] === value)
+  return Object.entries(property['x-when'] ?? {}).every(([name, value]) =>
+    Array.isArray(value) ? value.includes(options[name]) : options[name] === value
+  )
 }
 
 /**
@@ -118,7 +124,9 @@ const readers = {
     const value = String(given)
     if (typeof given === 'object') return { problem: `${title} must be a text.` }
     if (value.length < minLength) return { problem: `${title} must have at least ${plain(minLength)} characters.` }
-    if (value.length > maxLength) return { problem: `${title} must have at most ${plain(maxLength)} characters; it has ${plain(value.length)}.` }
+    if (value.length > maxLength) {
+      return { problem: `${title} must have at most ${plain(maxLength)} characters; it has ${plain(value.length)}.` }
+    }
     if (!new RegExp(pattern, 'u').test(value)) return { problem: `${title} must look like ${example}; ${quote(value)} does not.` }
     return { value }
   },
@@ -195,7 +203,9 @@ function duplicates ({ items, 'x-unique': unique = [] }, rows) {
     return rows.flatMap(({ value }, row) => {
       const cell = value?.[column]
       if (cell === undefined) return []
-      if (firstRow.has(cell)) return [{ row, column, problem: `${title} must be unique; ${quote(cell)} is in row ${firstRow.get(cell) + 1} too.` }]
+      if (firstRow.has(cell)) {
+        return [{ row, column, problem: `${title} must be unique; ${quote(cell)} is in row ${firstRow.get(cell) + 1} too.` }]
+      }
       firstRow.set(cell, row)
       return []
     })
@@ -224,9 +234,13 @@ function numberComplaint ({ type, minimum = -Number.MAX_VALUE, exclusiveMinimum 
 
 /** "between 1 and 1,000,000 rows" @param {Property} property */
 function range ({ type, minimum, exclusiveMinimum, maximum, 'x-unit': unit = '' }) {
-  const above = minimum !== undefined ? `at least ${plain(minimum)}` : exclusiveMinimum !== undefined ? `more than ${plain(exclusiveMinimum)}` : ''
+  const above =
+    minimum !== undefined ? `at least ${plain(minimum)}` : exclusiveMinimum !== undefined ? `more than ${plain(exclusiveMinimum)}` : ''
   const below = maximum !== undefined ? `at most ${plain(maximum)}` : ''
-  const both = minimum !== undefined && maximum !== undefined ? `between ${plain(minimum)} and ${plain(maximum)}` : [above, below].filter(Boolean).join(' and ')
+  const both =
+    minimum !== undefined && maximum !== undefined
+      ? `between ${plain(minimum)} and ${plain(maximum)}`
+      : [above, below].filter(Boolean).join(' and ')
   return `${both || (type === 'integer' ? 'a whole number' : 'a number')} ${unit}`.trimEnd()
 }
 

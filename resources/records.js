@@ -28,8 +28,14 @@ export function entriesOf ({ cells, separator }, properties, firstColumn = 0) {
 
   const isLeftOut = (/** @type {number} */ i) => names[i] === undefined && cells.some(line => (line[i] ?? '').trim() !== '')
   return {
-    entries: lines.map(line => Object.fromEntries(names.flatMap((name, i) => name === undefined || i >= line.length ? [] : [[name, cellOf(properties[name], line[i].trim(), isDecimalComma)]]))),
-    unknown: names.flatMap((_, i) => isLeftOut(i) ? [header && cells[0][i]?.trim() || `column ${i + 1}`] : [])
+    entries: lines.map(line =>
+      Object.fromEntries(
+        names.flatMap((name, i) =>
+          name === undefined || i >= line.length ? [] : [[name, cellOf(properties[name], line[i].trim(), isDecimalComma)]]
+        )
+      )
+    ),
+    unknown: names.flatMap((_, i) => (isLeftOut(i) ? [(header && cells[0][i]?.trim()) || `column ${i + 1}`] : []))
   }
 }
 
@@ -38,7 +44,9 @@ function headerOf (line, properties) {
   const nameOf = new Map(Object.entries(properties).flatMap(([name, { title }]) => [[plain(title), name], [plain(name), name]]))
   const names = line.map(cell => nameOf.get(plain(cell)))
   const known = names.filter(name => name !== undefined)
-  const isHeader = (known.length >= 2 || (known.length === 1 && line.filter(cell => cell.trim() !== '').length === 1)) && new Set(known).size === known.length
+  const isHeader =
+    (known.length >= 2 || (known.length === 1 && line.filter(cell => cell.trim() !== '').length === 1)) &&
+    new Set(known).size === known.length
   return isHeader ? names : null
 }
 
@@ -62,5 +70,9 @@ function hasDecimalCommas (lines, separator, isNumeric) {
 function cellOf (property, cell, isDecimalComma) {
   if (property.type === 'boolean') return TRUE.includes(cell.toLowerCase()) ? 'true' : FALSE.includes(cell.toLowerCase()) ? 'false' : cell
   if (isNumber(property)) return isDecimalComma && /^[-+]?\d*,\d+(e[-+]?\d+)?$/i.test(cell) ? cell.replace(',', '.') : cell
-  return String(property.enum?.find(choice => [String(choice), property['x-labels']?.[choice]].some(text => text?.toLowerCase() === cell.toLowerCase())) ?? cell)
+  return String(
+    property.enum?.find(choice =>
+      [String(choice), property['x-labels']?.[choice]].some(text => text?.toLowerCase() === cell.toLowerCase())
+    ) ?? cell
+  )
 }

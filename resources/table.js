@@ -147,7 +147,12 @@ export class Table {
     row?.edit(true)
     if (!row || !this.#action) return
     const className = 'red-ui-button red-ui-button-small'
-    const button = Object.assign(document.createElement('button'), { type: 'button', tabIndex: -1, className, textContent: this.#action.text })
+    const button = Object.assign(document.createElement('button'), {
+      type: 'button',
+      tabIndex: -1,
+      className,
+      textContent: this.#action.text
+    })
     button.dataset.do = 'act'
     row.element.lastElementChild?.prepend(button)
   }
@@ -270,7 +275,8 @@ export class Table {
       row.mark(Object.fromEntries(byRow.get(i)?.map(({ column, problem }) => [column, problem]) ?? []))
     }
 
-    const count = (/** @type {string} */ key, /** @type {number} */ n) => this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })
+    const count = (/** @type {string} */ key, /** @type {number} */ n) =>
+      this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })
     const counts = [count('row', this.#rows.length), ...(problems.length > 0 ? [count('problem', problems.length)] : [])]
     this.#part('.sluice-table-count').textContent = counts.join(', ')
     this.#part('.sluice-table-bar').dataset.state = problems.length > 0 ? 'bad' : 'good'

@@ -10,7 +10,11 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'gateway/sparkplug')
 const plugin = join(root, 'node_modules/.bin/protoc-gen-es')
 
-execFileSync('protoc', [`--plugin=protoc-gen-es=${plugin}`, `--proto_path=${folder}`, `--es_out=${folder}`, '--es_opt=target=js+dts', 'sparkplug_b.proto'], { stdio: 'inherit' })
+execFileSync(
+  'protoc',
+  [`--plugin=protoc-gen-es=${plugin}`, `--proto_path=${folder}`, `--es_out=${folder}`, '--es_opt=target=js+dts', 'sparkplug_b.proto'],
+  { stdio: 'inherit' }
+)
 
 for (const ending of ['js', 'd.ts']) {
   const file = join(folder, `sparkplug_b_pb.${ending}`)

@@ -9,9 +9,19 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 /** What the tests talk to: Debian's packages, a program of each, and what is skipped without it. */
 const SERVERS = [
-  { packages: ['mosquitto'], program: 'mosquitto', folders: ['/usr/sbin'], skipped: 'broker contract on Mosquitto, kill tests, end to end' },
+  {
+    packages: ['mosquitto'],
+    program: 'mosquitto',
+    folders: ['/usr/sbin'],
+    skipped: 'broker contract on Mosquitto, kill tests, end to end'
+  },
   { packages: ['mosquitto-clients'], program: 'mosquitto_sub', skipped: 'checks by an independent MQTT client' },
-  { packages: ['postgresql-15', 'postgresql'], program: 'initdb', folders: postgresFolders(), skipped: 'PostgreSQL sink, kill tests, end to end' },
+  {
+    packages: ['postgresql-15', 'postgresql'],
+    program: 'initdb',
+    folders: postgresFolders(),
+    skipped: 'PostgreSQL sink, kill tests, end to end'
+  },
   { packages: ['mariadb-server'], program: 'mariadbd', folders: ['/usr/sbin'], skipped: 'MySQL/MariaDB sink and kill tests' },
   { packages: ['influxdb'], program: 'influxd', folders: ['/usr/sbin'], skipped: 'InfluxDB sink and kill tests' },
   { packages: ['influxdb-client'], program: 'influx', skipped: 'the bench\'s bulk load of InfluxDB' },
@@ -29,7 +39,9 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  for (const script of ['ferretdb/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js']) run(process.execPath, [join(root, 'test', 'servers', script)])
+  for (const script of ['ferretdb/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js']) {
+    run(process.execPath, [join(root, 'test', 'servers', script)])
+  }
 }
 
 function installDependencies () {
@@ -53,13 +65,20 @@ function installServers () {
     for (const { packages } of missing) packages.some(name => apt(['install', '-y', '-qq', '--no-install-recommends', name]))
   }
   const absent = missing.filter(server => !isInstalled(server))
-  for (const { program, packages, skipped } of absent) console.log(`${program} is missing (Debian package ${packages.join(' or ')}); skipped without it: ${skipped}.`)
-  if (absent.length > 0 && !isRoot()) console.log(`To have them: sudo apt-get install ${absent.map(({ packages }) => packages[packages.length - 1]).join(' ')}`)
+  for (const { program, packages, skipped } of absent) {
+    console.log(`${program} is missing (Debian package ${packages.join(' or ')}); skipped without it: ${skipped}.`)
+  }
+  if (absent.length > 0 && !isRoot()) {
+    console.log(`To have them: sudo apt-get install ${absent.map(({ packages }) => packages[packages.length - 1]).join(' ')}`)
+  }
 }
 
 /** @param {string[]} args */
 function apt (args) {
-  return spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).status === 0
+  return (
+    spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
+      .status === 0
+  )
 }
 
 /** @param {string} command @param {string[]} args */

@@ -71,7 +71,12 @@ export async function bench (args, { stdout, stderr }, started = {}) {
   return 0
 }
 
-/** @param {string[]} args @param {Record<string, import('./servers.js').ServerType>} started @throws {Error} what is wrong with them; null is for help */
+/**
+ * Null asks for help.
+ * @param {string[]} args
+ * @param {Record<string, import('./servers.js').ServerType>} started
+ * @throws {Error} what is wrong with them
+ */
 function readArguments (args, started) {
   const { values, positionals } = parseArgs({
     args,

@@ -73,7 +73,9 @@ export async function manyRows (file, batches) {
       database.exec('BEGIN')
       for (let first = 0; first + ROWS_PER_STATEMENT <= time.length; first += ROWS_PER_STATEMENT) {
         const values = []
-        for (let i = first; i < first + ROWS_PER_STATEMENT; i++) values.push(time[i], /** @type {number} */ (sensor[i]), /** @type {number} */ (value[i]))
+        for (let i = first; i < first + ROWS_PER_STATEMENT; i++) {
+          values.push(time[i], /** @type {number} */ (sensor[i]), /** @type {number} */ (value[i]))
+        }
         insert.run(...values)
       }
       database.exec('COMMIT')
@@ -85,7 +87,10 @@ export async function manyRows (file, batches) {
 function inTable (file, work) {
   const database = new DatabaseSync(file)
   try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE rows (time INTEGER NOT NULL, sensor INTEGER, value REAL); CREATE INDEX by_time ON rows (time)')
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE rows (time INTEGER NOT NULL, sensor INTEGER, value REAL); ' +
+      'CREATE INDEX by_time ON rows (time)'
+    )
     const start = performance.now()
     work(database)
     return (performance.now() - start) / 1000

@@ -62,7 +62,13 @@ describe('Check file in a browser', function () {
     const { state, text } = await check(file)
     expect(state).to.equal('doubtful')
     expect(text).to.match(/^Messages: 1, signals: 1\.2 lines could not be read:/)
-    const lines = await page.$$eval(`${RESULT} li`, items => items.map(item => ({ line: item.getAttribute('value'), reason: item.firstChild?.textContent, code: item.querySelector('code')?.textContent })))
+    const lines = await page.$$eval(`${RESULT} li`, items =>
+      items.map(item => ({
+        line: item.getAttribute('value'),
+        reason: item.firstChild?.textContent,
+        code: item.querySelector('code')?.textContent
+      }))
+    )
     expect(lines.map(({ line }) => line)).to.deep.equal(['3', '4'])
     expect(lines[0].code).to.contain('<b>Nm</b>')
     for (const { reason } of lines) expect(reason).to.match(/\w/)

@@ -77,7 +77,9 @@ describe('the gateway in a browser', function () {
     await openForm('sluice-sqlite')
     await page.fill('#node-input-batchRows', '0')
     await page.waitForFunction('document.querySelector("[data-option=batchRows] .sluice-problem").textContent !== ""')
-    expect(await page.textContent('[data-option=batchRows] .sluice-problem')).to.equal('Batch size must be between 1 and 1,000,000 rows; 0 is too small.')
+    expect(await page.textContent('[data-option=batchRows] .sluice-problem')).to.equal(
+      'Batch size must be between 1 and 1,000,000 rows; 0 is too small.'
+    )
     await look('sqlite-batch-size-0')
     await closeForm('ok')
     expect(await page.evaluate('RED.nodes.node("sqlite").valid')).to.equal(false)
@@ -100,7 +102,9 @@ describe('the gateway in a browser', function () {
     await page.selectOption('#node-input-preset', 'channels')
     await page.fill('[data-option=channels] [data-name=name]', 'pressure')
     await page.fill('[data-option=channels] [data-name=noise]', '-1')
-    expect(await page.textContent('[data-option=channels] .sluice-table-problems')).to.equal('Row 1: Noise must be at least 0; -1 is too small.')
+    expect(await page.textContent('[data-option=channels] .sluice-table-problems')).to.equal(
+      'Row 1: Noise must be at least 0; -1 is too small.'
+    )
     await page.fill('[data-option=channels] [data-name=noise]', '0.5')
     await look('simulator-channels')
     await closeForm('ok')
@@ -111,7 +115,9 @@ describe('the gateway in a browser', function () {
   it('shows what a query needs and no more, and asks for the server of its database', async () => {
     await openForm('sluice-query')
     const shown = () => page.$$eval('.sluice-row:not([hidden])', rows => rows.map(row => /** @type {HTMLElement} */ (row).dataset.option))
-    expect(await shown()).to.include.members(['file', 'sensors', 'windowMinutes']).and.not.to.include.members(['bucketHours', 'lower', 'angle', 'mysqlServer'])
+    expect(await shown())
+      .to.include.members(['file', 'sensors', 'windowMinutes'])
+      .and.not.to.include.members(['bucketHours', 'lower', 'angle', 'mysqlServer'])
     expect(await page.getAttribute('#node-input-to', 'placeholder')).to.equal('now')
     await page.selectOption('#node-input-query', 'mean')
     expect(await shown()).to.include('bucketHours')

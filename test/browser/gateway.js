@@ -16,7 +16,9 @@ export async function startGateway (flow) {
   const userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-browser-'))
   const flowFile = path.join(userDir, 'flows.json')
   await writeFile(flowFile, JSON.stringify(flow))
-  const child = spawn(process.execPath, [sluice, 'start', '--port', '0', '--user-dir', userDir, '--flows', flowFile], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [sluice, 'start', '--port', '0', '--user-dir', userDir, '--flows', flowFile], {
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
   const exited = once(child, 'exit')
   let said = ''
   const listen = (/** @type {Buffer} */ chunk) => { said += chunk }

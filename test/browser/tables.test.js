@@ -12,7 +12,10 @@ const TAGS = '[data-option=tags]'
 const EDITED = `${TAGS} .sluice-edited`
 
 /** Tags as a spreadsheet has them. */
-const SPREADSHEET = ['Type\tAddress\tName\tScale\tRemark', ...Array.from({ length: 300 }, (_, i) => `${i % 2 ? 'FLOAT32' : 'int16'}\t${2 * i}\ttag ${i}\t${i},5\tx`)].join('\r\n')
+const SPREADSHEET = [
+  'Type\tAddress\tName\tScale\tRemark',
+  ...Array.from({ length: 300 }, (_, i) => `${i % 2 ? 'FLOAT32' : 'int16'}\t${2 * i}\ttag ${i}\t${i},5\tx`)
+].join('\r\n')
 
 describe('tables in a browser', function () {
   /** @type {Awaited<ReturnType<typeof startGateway>>} */
@@ -31,9 +34,32 @@ describe('tables in a browser', function () {
     const port = await freePort()
     gateway = await startGateway([
       { id: 'flow', type: 'tab', label: 'flow' },
-      { id: 'plant', type: 'sluice-modbus-simulator', z: 'flow', port, registers: [{ address: 10, type: 'float32', order: 'CDAB', value: 21.5 }, { area: 'coils', address: 3, value: 1 }], x: 200, y: 100, wires: [[]] },
+      {
+        id: 'plant',
+        type: 'sluice-modbus-simulator',
+        z: 'flow',
+        port,
+        registers: [
+          { address: 10, type: 'float32', order: 'CDAB', value: 21.5 },
+          { area: 'coils', address: 3, value: 1 }
+        ],
+        x: 200,
+        y: 100,
+        wires: [[]]
+      },
       { id: 'device', type: 'sluice-modbus-device', name: 'plant', host: '127.0.0.1', port },
-      { id: 'read', type: 'sluice-modbus-read', z: 'flow', name: 'boiler', device: 'device', tags: [], autostart: false, x: 200, y: 200, wires: [[]] }
+      {
+        id: 'read',
+        type: 'sluice-modbus-read',
+        z: 'flow',
+        name: 'boiler',
+        device: 'device',
+        tags: [],
+        autostart: false,
+        x: 200,
+        y: 200,
+        wires: [[]]
+      }
     ])
     browser = await openBrowser()
     page = browser.page
@@ -66,8 +92,14 @@ describe('tables in a browser', function () {
     expect(await problems()).to.deep.equal(['Row 17: Scale must be a number; "much" is not a number.'])
     expect(await count()).to.equal('300 rows, 1 problem')
     await edit(20, 'name', 'tag 3')
-    expect(await problems()).to.deep.equal(['Row 17: Scale must be a number; "much" is not a number.', 'Row 20: Name must be unique; "tag 3" is in row 4 too.'])
-    expect(await page.$$eval(`${TAGS} .sluice-bad`, bad => bad.map(cell => cell.getAttribute('title')))).to.deep.equal(['Scale must be a number; "much" is not a number.', 'Name must be unique; "tag 3" is in row 4 too.'])
+    expect(await problems()).to.deep.equal([
+      'Row 17: Scale must be a number; "much" is not a number.',
+      'Row 20: Name must be unique; "tag 3" is in row 4 too.'
+    ])
+    expect(await page.$$eval(`${TAGS} .sluice-bad`, bad => bad.map(cell => cell.getAttribute('title')))).to.deep.equal([
+      'Scale must be a number; "much" is not a number.',
+      'Name must be unique; "tag 3" is in row 4 too.'
+    ])
     await look('problems')
     await page.click(`${TAGS} .sluice-table-problems button >> nth=0`)
     expect(await caret()).to.deep.equal({ row: 17, name: 'scale' })
@@ -255,12 +287,16 @@ describe('tables in a browser', function () {
 
   /** What is in a row, edited or not. @param {number} row @returns {Promise<string[]>} */
   function cells (row) {
-    return page.$eval(`${TAGS} tbody tr:nth-child(${row})`, element => [...element.querySelectorAll('td')].map(cell => /** @type {any} */ (cell.querySelector('input, select'))?.value ?? cell.textContent))
+    return page.$eval(`${TAGS} tbody tr:nth-child(${row})`, element =>
+      [...element.querySelectorAll('td')].map(cell => /** @type {any} */ (cell.querySelector('input, select'))?.value ?? cell.textContent)
+    )
   }
 
   /** All rows but the first, which is edited. @returns {Promise<string[][]>} */
   function table () {
-    return page.$$eval(`${TAGS} tbody tr:not(.sluice-edited)`, rows => rows.map(row => [...row.querySelectorAll('td')].map(cell => cell.textContent ?? '')))
+    return page.$$eval(`${TAGS} tbody tr:not(.sluice-edited)`, rows =>
+      rows.map(row => [...row.querySelectorAll('td')].map(cell => cell.textContent ?? ''))
+    )
   }
 
   function problems () {

@@ -89,7 +89,12 @@ describe('the button Test connection in a browser', function () {
     const { state, text } = await press()
     expect(state).to.equal('good')
     expect(text).to.match(/^PostgreSQL \S+, database "postgres", logged in as "postgres"\.$/)
-    expect(await page.$eval(RESULT, element => element.scrollWidth <= element.clientWidth && element.getBoundingClientRect().right <= innerWidth)).to.equal(true)
+    expect(
+      await page.$eval(
+        RESULT,
+        element => element.scrollWidth <= element.clientWidth && element.getBoundingClientRect().right <= innerWidth
+      )
+    ).to.equal(true)
     await look('good')
   })
 
@@ -109,8 +114,11 @@ describe('the button Test connection in a browser', function () {
   })
 
   it('says in words that Node-RED does not answer, or does not allow it', async () => {
-    for (const [answer, words] of /** @type {const} */ ([['abort', 'Node-RED does not answer.'], ['forbid', 'You may not try this: it needs the right to deploy.']])) {
-      await page.route('**/sluice-servers/**', route => answer === 'abort' ? route.abort() : route.fulfill({ status: 403 }))
+    for (const [answer, words] of /** @type {const} */ ([
+      ['abort', 'Node-RED does not answer.'],
+      ['forbid', 'You may not try this: it needs the right to deploy.']
+    ])) {
+      await page.route('**/sluice-servers/**', route => (answer === 'abort' ? route.abort() : route.fulfill({ status: 403 })))
       expect(await press()).to.deep.equal({ state: 'bad', text: words })
       await page.unroute('**/sluice-servers/**')
     }
@@ -126,7 +134,9 @@ describe('the button Test connection in a browser', function () {
     expect(await page.inputValue('#node-config-input-password')).to.equal('__PWRD__')
     expect((await press()).state).to.equal('good')
     await page.fill('#node-config-input-database', 'nowhere')
-    expect(await press()).to.satisfy((/** @type {any} */ { state, text }) => state === 'bad' && text.endsWith('Create the database, or check its name.'))
+    expect(await press()).to.satisfy(
+      (/** @type {any} */ { state, text }) => state === 'bad' && text.endsWith('Create the database, or check its name.')
+    )
   })
 
   it('raises no error in the browser', () => {

@@ -26,7 +26,10 @@ describe('Kill test', function () {
     const { produced, ...result } = JSON.parse(last)
     expect(produced).to.be.greaterThan(1000)
     expect(result).to.deep.include({ kills: 24, stored: produced, lost: 0, doubled: 0 })
-    expect(result.sinks).to.deep.equal({ sqlite: { stored: produced, lost: 0, doubled: 0 }, postgresql: { stored: produced, lost: 0, doubled: 0 } })
+    expect(result.sinks).to.deep.equal({
+      sqlite: { stored: produced, lost: 0, doubled: 0 },
+      postgresql: { stored: produced, lost: 0, doubled: 0 }
+    })
     expect(result.killed).to.deep.equal({ gateway: 12, mosquitto: 6, mosquittoForgot: 3, postgresql: 6 })
   })
 
@@ -71,7 +74,14 @@ describe('Kill plan', () => {
   })
 
   it('kills each of several servers as often', () => {
-    expect(victimsOf(90, ['mysql', 'mongodb', 'influxdb'])).to.deep.equal({ gateway: 40, mosquitto: 20, forgets: 10, mysql: 10, mongodb: 10, influxdb: 10 })
+    expect(victimsOf(90, ['mysql', 'mongodb', 'influxdb'])).to.deep.equal({
+      gateway: 40,
+      mosquitto: 20,
+      forgets: 10,
+      mysql: 10,
+      mongodb: 10,
+      influxdb: 10
+    })
   })
 
   it('kills gateway and Mosquitto where there is no other server', () => {

@@ -28,7 +28,10 @@ const MIX = [
 export function planKills ({ kills, seed, servers }) {
   const random = randomNumbers(seed)
   const between = (/** @type {number} */ low, /** @type {number} */ high) => Math.round(low + random() * (high - low))
-  const round = [...MIX, ...(servers.length === 1 ? [...servers, ...servers] : servers).map(victim => ({ victim, early: false, forgets: false }))]
+  const round = [
+    ...MIX,
+    ...(servers.length === 1 ? [...servers, ...servers] : servers).map(victim => ({ victim, early: false, forgets: false }))
+  ]
   /** @type {Kill[]} */
   const plan = []
   while (plan.length < kills) {

@@ -28,7 +28,8 @@ describe('The version of Node', function () {
     const { code, stderr } = await run(tooOldNode, [PROGRAM, 'start', '--help']).catch(error => error)
     expect(code).to.equal(1)
     expect(stderr).to.equal(
-      `sluice: SLUICE_NODE_VERSION: Sluice needs Node 22.13 or newer; this is Node ${version}. Install a newer Node from https://nodejs.org.\n`)
+      `sluice: SLUICE_NODE_VERSION: Sluice needs Node 22.13 or newer; this is Node ${version}. Install a newer Node from https://nodejs.org.\n`
+    )
     expect((await run(tooOldNode, [PROGRAM, '--help'])).stdout).to.match(/^Usage: sluice/)
   })
 
@@ -52,14 +53,25 @@ describe('The version of Node', function () {
       await gateway.deploy([
         { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${port}` },
         node('embedded', '-embedded-broker', { port }),
-        node('press', '-simulator', { name: 'press', preset: 'machine-tool', sampleRateHz: 1000, maxSamples: 5000, autostart: true }, 'out'),
+        node(
+          'press',
+          '-simulator',
+          { name: 'press', preset: 'machine-tool', sampleRateHz: 1000, maxSamples: 5000, autostart: true },
+          'out'
+        ),
         node('out', '-stage-out', { name: 'out', broker: 'broker' }),
         node('in', '-stage-in', { name: 'in', broker: 'broker' }, 'sink'),
         node('sink', '-sqlite', { name: 'sink', file: join(gateway.folder, 'rows.sqlite'), maxAgeMs: 200 })
       ])
-      await gateway.until(async () => (await gateway.meter('sink', 'sink'))?.rows === 5000, async () => JSON.stringify(await gateway.report()))
+      await gateway.until(
+        async () => (await gateway.meter('sink', 'sink'))?.rows === 5000,
+        async () => JSON.stringify(await gateway.report())
+      )
       const database = new DatabaseSync(join(gateway.folder, 'rows.sqlite'))
-      expect(database.prepare('SELECT count(*) AS rows, count(DISTINCT time) AS times FROM press').get()).to.include({ rows: 5000, times: 5000 })
+      expect(database.prepare('SELECT count(*) AS rows, count(DISTINCT time) AS times FROM press').get()).to.include({
+        rows: 5000,
+        times: 5000
+      })
       database.close()
       expect(gateway.log).to.not.contain('[error]')
     } finally {

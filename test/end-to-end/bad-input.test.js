@@ -61,7 +61,8 @@ describe('Bad input to a running gateway', function () {
 
   async function deploy ({ password = 'not the password', database = 'nowhere', smallMachine = true } = {}) {
     const { port, user } = postgresql
-    const machine = (/** @type {string} */ name, /** @type {string} */ stage, autostart = true) => node(name, '-simulator', { name, sampleRateHz: 500, autostart }, stage)
+    const machine = (/** @type {string} */ name, /** @type {string} */ stage, autostart = true) =>
+      node(name, '-simulator', { name, sampleRateHz: 500, autostart }, stage)
     const stageOut = (/** @type {string} */ id) => node(id, '-stage-out', { broker: 'broker' })
     await gateway.deploy([
       node('broker', '-broker', { url: mosquitto.url }),
@@ -133,12 +134,22 @@ describe('Bad input to a running gateway', function () {
       { topic: 'press' },
       { payload: 8 }
     ])
-    await gateway.until(async () => (await gateway.meter('stage', 'stage-out (stage out)'))?.errors === 11, async () => JSON.stringify(await gateway.report()))
+    await gateway.until(
+      async () => (await gateway.meter('stage', 'stage-out (stage out)'))?.errors === 11,
+      async () => JSON.stringify(await gateway.report())
+    )
     for (const what of [
-      'row 0: "speed" is NaN', 'row 0: "value" is Infinity', 'row 0: "force" is -Infinity', 'row 0: "value" is a function', 'row 0: "speed" is an object',
-      'row 1: "speed" is string here and float64 in the rows before', 'row 1: it is not an object of values, a point or a [fields, tags] pair, and 1 more',
-      'row 0: SLUICE_TIME_FORMAT: "yesterday" is not a time', 'the message has no payload', 'row 0: it has no source'
-    ]) expect(gateway.log).to.include(`SLUICE_PAYLOAD: Refused ${what}`)
+      'row 0: "speed" is NaN',
+      'row 0: "value" is Infinity',
+      'row 0: "force" is -Infinity',
+      'row 0: "value" is a function',
+      'row 0: "speed" is an object',
+      'row 1: "speed" is string here and float64 in the rows before',
+      'row 1: it is not an object of values, a point or a [fields, tags] pair, and 1 more',
+      'row 0: SLUICE_TIME_FORMAT: "yesterday" is not a time',
+      'the message has no payload',
+      'row 0: it has no source'
+    ]) { expect(gateway.log).to.include(`SLUICE_PAYLOAD: Refused ${what}`) }
     await gateway.until(() => gateway.status('stage-out').endsWith(', 11 refused'), () => gateway.status('stage-out'))
     await gateway.until(() => rowsOf('press') === 4, () => `4 rows: ${rowsOf('press')}`)
     expect(stored.prepare('SELECT speed FROM press ORDER BY speed').all()).to.deep.equal([1, 2, 3, 4].map(speed => ({ speed })))
@@ -146,11 +157,15 @@ describe('Bad input to a running gateway', function () {
 
   it('a value that does not fit its column becomes a dead letter', async () => {
     await gateway.feed(() => [{ topic: 'press', payload: { speed: 'fast' } }, { topic: 'press', payload: { speed: 5 } }])
-    await gateway.says(/sluice-sqlite:store +Refused for good, kept as a dead letter: SLUICE_SINK_TABLE_MISFIT: .*"speed" is of type REAL, and a field of type string needs TEXT/)
+    await gateway.says(
+      /sluice-sqlite:store +Refused for good, kept as a dead letter: SLUICE_SINK_TABLE_MISFIT: .*"speed" is of type REAL, and a field/
+    )
     await gateway.until(() => rowsOf('press') === 5, () => `5 rows: ${rowsOf('press')}`)
     expect((await gateway.meter('sink', 'store'))?.deadLetters).to.equal(1)
     await gateway.until(() => gateway.status('store').endsWith(', 1 dead letters'), () => gateway.status('store'))
-    expect((await deadLetters('store')).map(({ source, values }) => ({ source, values }))).to.deep.equal([{ source: 'press', values: ['fast'] }])
+    expect((await deadLetters('store')).map(({ source, values }) => ({ source, values }))).to.deep.equal([
+      { source: 'press', values: ['fast'] }
+    ])
   })
 
   it('a message of 10 MB is stored, from the flow and from others', async () => {
@@ -163,19 +178,39 @@ describe('Bad input to a running gateway', function () {
   })
 
   it('broken Arrow and broken JSON are kept as dead letters, whatever the topic', async () => {
-    const batch = new Batch({ source: 'broken', time: new BigInt64Array([1_700_000_000_000_000_000n]), fields: [{ name: 'speed', type: 'float64' }], columns: [new Float64Array([1])] })
+    const batch = new Batch({
+      source: 'broken',
+      time: new BigInt64Array([1_700_000_000_000_000_000n]),
+      fields: [{ name: 'speed', type: 'float64' }],
+      columns: [new Float64Array([1])]
+    })
     const arrow = Buffer.from(encode(batch))
     const identified = Buffer.from(encode(batch.withIdentity({ gateway: 'elsewhere', source: 'broken', epoch: '1-cafe', seq: 0 })))
-    const messages = ['', '{"speed":', '{"speed":NaN}', Buffer.from([0xff, 0xfe, 0, 1]), arrow.subarray(0, 8), arrow.subarray(0, 300), identified.subarray(0, -20)]
+    const messages = [
+      '',
+      '{"speed":',
+      '{"speed":NaN}',
+      Buffer.from([0xff, 0xfe, 0, 1]),
+      arrow.subarray(0, 8),
+      arrow.subarray(0, 300),
+      identified.subarray(0, -20)
+    ]
     const topics = ['plant/broken', 'sluice/v1/elsewhere/broken/data']
     for (const topic of topics) for (const message of messages) await client.publishAsync(topic, message, { qos: 1 })
 
     const kept = async () => (await gateway.meter('stage', 'stage-in (stage in)'))?.errors
-    await gateway.until(async () => await kept() === topics.length * messages.length, async () => `${topics.length * messages.length} messages kept: ${await kept()}`)
+    await gateway.until(
+      async () => (await kept()) === topics.length * messages.length,
+      async () => `${topics.length * messages.length} messages kept: ${await kept()}`
+    )
     const letters = await deadLetters('stage-in (refused)')
     expect(topics.map(topic => letters.filter(({ source }) => source === topic).length)).to.deep.equal(topics.map(() => messages.length))
-    for (const topic of topics) expect(gateway.log).to.match(new RegExp(`warn .*SLUICE_MESSAGE: Kept 1 refused value of a message on ${topic}: it is not JSON`))
-    expect(gateway.log).to.match(/error .*SLUICE_MESSAGE: Kept a broken batch on sluice\/v1\/elsewhere\/broken\/data: Arrow stream: it is cut short/)
+    for (const topic of topics) {
+      expect(gateway.log).to.match(new RegExp(`warn .*SLUICE_MESSAGE: Kept 1 refused value of a message on ${topic}: it is not JSON`))
+    }
+    expect(gateway.log).to.match(
+      /error .*SLUICE_MESSAGE: Kept a broken batch on sluice\/v1\/elsewhere\/broken\/data: Arrow stream: it is cut short/
+    )
     await gateway.until(() => gateway.status('stage-in').endsWith(', 1 refused'), () => gateway.status('stage-in'))
   })
 
@@ -209,12 +244,17 @@ describe('Bad input to a running gateway', function () {
     expect(gateway.status('cut')).to.equal(`grey dot: finished, ${rows} rows, 1 unreadable`)
     expect(gateway.log).to.match(/sluice-candump:cut .*cut\.log, line 101: /)
     expect(gateway.log).to.match(/sluice-candump:cut .*bad\.dbc, line \d+: .* such in all/)
-    const tables = stored.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name LIKE \'cut.%\'').all().map(({ name }) => String(name))
+    const tables = stored
+      .prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name LIKE \'cut.%\'')
+      .all()
+      .map(({ name }) => String(name))
     expect(tables.reduce((sum, table) => sum + rowsOf(table), 0)).to.equal(rows).and.to.be.above(40)
   })
 
   it('a port that is taken, a broker that is not there: the nodes say so', async () => {
-    await gateway.says(/sluice-embedded-broker:taken +SLUICE_BROKER_PORT: The embedded broker cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/)
+    await gateway.says(
+      /sluice-embedded-broker:taken +SLUICE_BROKER_PORT: The embedded broker cannot listen on 127\.0\.0\.1:\d+ \(EADDRINUSE\)/
+    )
     expect(gateway.status('taken')).to.match(/^red ring: The embedded broker cannot listen/)
     await gateway.says(/sluice-stage-out:unheard +SLUICE_BROKER_REFUSED: Nothing listens at/)
     await gateway.until(() => gateway.status('unheard').startsWith('yellow ring: SLUICE_BROKER_REFUSED'), () => gateway.status('unheard'))
@@ -223,14 +263,23 @@ describe('Bad input to a running gateway', function () {
   it('a folder that cannot be written to holds the source', async () => {
     await gateway.says(/sluice-stage-out:unwritable +SLUICE_SPOOL_OPEN: /)
     expect(gateway.status('unwritable')).to.match(/^red ring: The folder of the spools cannot be opened/)
-    await gateway.until(() => /^yellow ring: paused: stage out takes no more, .* missed/.test(gateway.status('stopped-machine')), () => gateway.status('stopped-machine'))
+    await gateway.until(
+      () => /^yellow ring: paused: stage out takes no more, .* missed/.test(gateway.status('stopped-machine')),
+      () => gateway.status('stopped-machine')
+    )
     const given = (await gateway.meter('source', 'stopped-machine'))?.rows
     expect((await gateway.meter('stage', 'stopped-machine'))?.dropped).to.equal(given)
   })
 
   it('a wrong password and a missing database: the sinks say so, wait, and store when it is mended', async () => {
-    for (const [sink, reason] of [['wrong-password', 'password authentication failed'], ['no-database', 'database "nowhere" does not exist']]) {
-      await gateway.until(() => gateway.status(sink).startsWith('red ring: SLUICE_SINK_CONNECT') && gateway.status(sink).includes(reason), () => gateway.status(sink))
+    for (const [sink, reason] of [
+      ['wrong-password', 'password authentication failed'],
+      ['no-database', 'database "nowhere" does not exist']
+    ]) {
+      await gateway.until(
+        () => gateway.status(sink).startsWith('red ring: SLUICE_SINK_CONNECT') && gateway.status(sink).includes(reason),
+        () => gateway.status(sink)
+      )
       await gateway.says(new RegExp(`SLUICE_SINK_CONNECT: .*${reason}`))
     }
     expect(gateway.status('stage-in-b')).to.equal('yellow ring: waiting for no-database, wrong-password')
@@ -248,8 +297,12 @@ describe('Bad input to a running gateway', function () {
       console.log(`      skipped: ${noSmallDisk}`)
       this.skip()
     }
-    const fillings = () => gateway.log.match(/sluice-stage-out:small-disk +Spool of "small-machine" is full: cannot write to .*ENOSPC/g)?.length ?? 0
-    await gateway.until(() => fillings() >= 2, () => `the disk to be full a second time; ${gateway.status('small-disk')}; ${gateway.status('small-machine')}`)
+    const fillings = () =>
+      gateway.log.match(/sluice-stage-out:small-disk +Spool of "small-machine" is full: cannot write to .*ENOSPC/g)?.length ?? 0
+    await gateway.until(
+      () => fillings() >= 2,
+      () => `the disk to be full a second time; ${gateway.status('small-disk')}; ${gateway.status('small-machine')}`
+    )
     expect((await gateway.meter('source', 'small-machine'))?.missed).to.be.above(0)
 
     await deploy({ smallMachine: false })

@@ -34,13 +34,22 @@ describe('A gateway on a machine whose clock shows 1970', function () {
     folder = await mkdtemp(join(tmpdir(), 'sluice-clock-'))
     await machineShows('@1970-01-01 00:00:20')
     gateway = await Gateway.start({
-      LD_PRELOAD: LIBRARY, FAKETIME_TIMESTAMP_FILE: join(folder, 'time'), FAKETIME_NO_CACHE: '1', DONT_FAKE_MONOTONIC: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1'
+      LD_PRELOAD: LIBRARY,
+      FAKETIME_TIMESTAMP_FILE: join(folder, 'time'),
+      FAKETIME_NO_CACHE: '1',
+      DONT_FAKE_MONOTONIC: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1'
     })
     port = await freePort()
     nodes = [
       node('embedded', '-embedded-broker', { port }),
       node('broker', '-broker', { url: `mqtt://127.0.0.1:${port}` }),
-      node('machine', '-simulator', { name: 'machine', preset: 'channels', channels: [{ name: 'sequence', shape: 'counter' }], sampleRateHz: SAMPLE_RATE_HZ }, 'stage-out'),
+      node(
+        'machine',
+        '-simulator',
+        { name: 'machine', preset: 'channels', channels: [{ name: 'sequence', shape: 'counter' }], sampleRateHz: SAMPLE_RATE_HZ },
+        'stage-out'
+      ),
       node('short', '-simulator', { name: 'short', preset: 'channels', sampleRateHz: SAMPLE_RATE_HZ, maxSamples: 10 }, 'stage-out'),
       node('stage-out', '-stage-out', { broker: 'broker' }),
       node('stage-in', '-stage-in', { broker: 'broker', foreignTopics: ['plant/#'] }, 'store'),
@@ -75,7 +84,10 @@ describe('A gateway on a machine whose clock shows 1970', function () {
   const stored = () => rows().slice(letGo).map(({ time }) => time)
 
   it('stores nothing while the clock is not set, and says so', async () => {
-    await gateway.until(() => /^yellow ring: the clock is not set: .* rows wait/.test(gateway.status('machine')), () => gateway.status('machine'))
+    await gateway.until(
+      () => /^yellow ring: the clock is not set: .* rows wait/.test(gateway.status('machine')),
+      () => gateway.status('machine')
+    )
     expect(stored()).to.deep.equal([])
   })
 
@@ -93,7 +105,10 @@ describe('A gateway on a machine whose clock shows 1970', function () {
   })
 
   it('lets go of what waits, marked, when all is deployed again, and loses none of it', async () => {
-    await gateway.until(() => Number(/: (\d+) rows wait/.exec(gateway.status('machine'))?.[1]) > SAMPLE_RATE_HZ, () => gateway.status('machine'))
+    await gateway.until(
+      () => Number(/: (\d+) rows wait/.exec(gateway.status('machine'))?.[1]) > SAMPLE_RATE_HZ,
+      () => gateway.status('machine')
+    )
     await gateway.deploy(nodes)
     await gateway.until(() => rows().length > SAMPLE_RATE_HZ, () => `${rows().length} rows`)
     const all = rows()

@@ -94,5 +94,9 @@ describe('The packed package, installed into a stock Node-RED', function () {
 
 /** @param {string} cwd @param {...string} args */
 function npm (cwd, ...args) {
-  return execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel', 'error'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  return execFileSync('npm', [...args, '--no-audit', '--no-fund', '--loglevel', 'error'], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe']
+  })
 }

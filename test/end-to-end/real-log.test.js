@@ -13,7 +13,12 @@ const DECIMALS = /** @type {Record<string, number>} */ ({ Rate: 8, Latitude: 7, 
 const ANGLE_DECIMALS = 4
 
 const MESSAGES = /** @type {Record<number, string>} */ ({
-  127245: 'Rudder', 127250: 'VesselHeading', 127251: 'RateOfTurn', 127257: 'Attitude', 129025: 'PositionRapidUpdate', 129026: 'CogSogRapidUpdate'
+  127245: 'Rudder',
+  127250: 'VesselHeading',
+  127251: 'RateOfTurn',
+  127257: 'Attitude',
+  129025: 'PositionRapidUpdate',
+  129026: 'CogSogRapidUpdate'
 })
 const TABLES = Object.values(MESSAGES).map(message => `n2k.${message}`)
 
@@ -39,7 +44,12 @@ describe('A real CAN log, through a real broker into real databases', function (
     const sqliteFile = join(gateway.folder, 'log.sqlite')
     await gateway.deploy([
       node('broker', '-broker', { url: mosquitto.url }),
-      node('n2k', '-candump', { name: 'n2k', logFile: 'examples/data/nmea2000.log', dbcFile: 'examples/data/nmea2000.dbc', speed: 0, times: 'log' }, 'stage-out'),
+      node(
+        'n2k',
+        '-candump',
+        { name: 'n2k', logFile: 'examples/data/nmea2000.log', dbcFile: 'examples/data/nmea2000.dbc', speed: 0, times: 'log' },
+        'stage-out'
+      ),
       node('stage-out', '-stage-out', { broker: 'broker' }),
       node('stage-in-a', '-stage-in', { broker: 'broker' }, 'sqlite'),
       node('sqlite', '-sqlite', { name: 'sqlite', file: sqliteFile }),
@@ -48,7 +58,10 @@ describe('A real CAN log, through a real broker into real databases', function (
       node('postgresql', '-postgresql', { name: 'postgresql', server: 'postgresql-server' })
     ])
     const stored = async () => Promise.all(['sqlite', 'postgresql'].map(async sink => (await gateway.meter('sink', sink))?.rows ?? 0))
-    await gateway.until(async () => (await stored()).every(rows => rows >= expected.length), async () => `${expected.length} rows in both: ${await stored()}`)
+    await gateway.until(
+      async () => (await stored()).every(rows => rows >= expected.length),
+      async () => `${expected.length} rows in both: ${await stored()}`
+    )
     expect(await gateway.stop()).to.equal(0)
     expect(gateway.log).to.not.match(/ error /)
     sqlite = new DatabaseSync(sqliteFile, { readOnly: true })
@@ -76,13 +89,16 @@ describe('A real CAN log, through a real broker into real databases', function (
       return statement.all().map(columns => row(table, /** @type {bigint} */ (columns.time), Number(columns.address), columns))
     })
     expect(stored.sort()).to.deep.equal(expected)
-    expect(sqlite.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name LIKE \'n2k%\'').all()).to.have.length(TABLES.length)
+    const tables = sqlite.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name LIKE \'n2k%\'').all()
+    expect(tables).to.have.length(TABLES.length)
   })
 
   it('PostgreSQL does too', async () => {
     const stored = []
     for (const table of TABLES) {
-      const { rows } = await client.query(`SELECT *, (extract(epoch FROM time) * 1000000)::bigint = time_ns / 1000 AS "isSameTime" FROM "${table}"`)
+      const { rows } = await client.query(
+        `SELECT *, (extract(epoch FROM time) * 1000000)::bigint = time_ns / 1000 AS "isSameTime" FROM "${table}"`
+      )
       expect(rows.every(({ isSameTime }) => isSameTime)).to.equal(true)
       stored.push(...rows.map(columns => row(table, BigInt(columns.time_ns), columns.address, columns)))
     }
@@ -97,5 +113,6 @@ describe('A real CAN log, through a real broker into real databases', function (
  */
 function row (table, ns, address, signals) {
   const there = Object.keys(signals).filter(name => /^[A-Z]/.test(name) && signals[name] !== null).sort()
-  return `${ns} ${table} ${address}: ${there.map(name => `${name}=${Number(Number(signals[name]).toFixed(DECIMALS[name] ?? ANGLE_DECIMALS))}`).join(' ')}`
+  const texts = there.map(name => `${name}=${Number(Number(signals[name]).toFixed(DECIMALS[name] ?? ANGLE_DECIMALS))}`)
+  return `${ns} ${table} ${address}: ${texts.join(' ')}`
 }

@@ -48,7 +48,11 @@ describe('Deploying while data flow', function () {
       'stage-in-alone': { broker: 'broker' },
       alone: { name: 'alone', file: file('alone'), maxAgeMs: 100 }
     }
-    stores = { beside: new SqliteStore(file('beside')), postgresql: await PostgresqlStore.open(postgresql), alone: new SqliteStore(file('alone')) }
+    stores = {
+      beside: new SqliteStore(file('beside')),
+      postgresql: await PostgresqlStore.open(postgresql),
+      alone: new SqliteStore(file('alone'))
+    }
     await deploy('full')
     delete options['postgresql-server'].credentials // Node-RED keeps them, and takes a node that brings any for changed
     await flowing()
@@ -80,10 +84,19 @@ describe('Deploying while data flow', function () {
   /** More comes in everywhere. */
   async function flowing () {
     const before = await counts()
-    await gateway.until(async () => (await counts()).every((count, i) => count >= before[i] + FLOWING_ROWS), async () => `${FLOWING_ROWS} more rows than ${before}: ${await counts()}`)
+    await gateway.until(
+      async () => (await counts()).every((count, i) => count >= before[i] + FLOWING_ROWS),
+      async () => `${FLOWING_ROWS} more rows than ${before}: ${await counts()}`
+    )
   }
 
-  for (const [id, option] of [['beside', 'batchRows'], ['postgresql', 'batchRows'], ['postgresql-server', 'connections'], ['stage-in', 'receiveMaximum'], ['stage-out', 'spoolMegabytes']]) {
+  for (const [id, option] of [
+    ['beside', 'batchRows'],
+    ['postgresql', 'batchRows'],
+    ['postgresql-server', 'connections'],
+    ['stage-in', 'receiveMaximum'],
+    ['stage-out', 'spoolMegabytes']
+  ]) {
     it(`goes on when only ${id} is deployed`, async () => {
       for (let round = 0; round < ROUNDS; round++) {
         options[id][option]++
@@ -101,7 +114,12 @@ describe('Deploying while data flow', function () {
   })
 
   it('goes on after one deploy upon another', async () => {
-    for (const [id, option] of [['stage-in', 'receiveMaximum'], ['beside', 'batchRows'], ['stage-out', 'spoolMegabytes'], ['stage-in', 'receiveMaximum']]) {
+    for (const [id, option] of [
+      ['stage-in', 'receiveMaximum'],
+      ['beside', 'batchRows'],
+      ['stage-out', 'spoolMegabytes'],
+      ['stage-in', 'receiveMaximum']
+    ]) {
       options[id][option]++
       await deploy('nodes')
     }
@@ -113,7 +131,10 @@ describe('Deploying while data flow', function () {
     options.machine.autostart = false
     await deploy('nodes')
     const ledger = await Ledger.open(ledgerFolder, join(gateway.folder, 'ledger-copies'))
-    await gateway.until(async () => (await counts()).every(count => count >= ledger.rows), async () => `${ledger.rows} rows everywhere: ${await counts()}`)
+    await gateway.until(
+      async () => (await counts()).every(count => count >= ledger.rows),
+      async () => `${ledger.rows} rows everywhere: ${await counts()}`
+    )
     expect((await gateway.meter('source', 'machine'))?.rows, 'given by the source').to.equal(ledger.rows)
     expect(await gateway.stop()).to.equal(0)
     for (const [sink, store] of Object.entries(stores)) {

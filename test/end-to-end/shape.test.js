@@ -25,7 +25,8 @@ describe('A flow between staging and sinks', function () {
     node('stage-out', '-stage-out', { broker: 'broker' }),
     .../** @type {import('./gateway.js').FlowNode[]} */ (nodes)
   ]
-  const stageIn = (/** @type {object} */ options, /** @type {string[]} */ ...next) => node('stage-in', '-stage-in', { broker: 'broker', ...options }, next)
+  const stageIn = (/** @type {object} */ options, /** @type {string[]} */ ...next) =>
+    node('stage-in', '-stage-in', { broker: 'broker', ...options }, next)
   const sqlite = (/** @type {string} */ name) => node(name, '-sqlite', { name, file: join(gateway.folder, `${name}.sqlite`), maxAgeMs: 50 })
   const deploy = (/** @type {import('./gateway.js').FlowNode[]} */ nodes) => gateway.deploy(nodes, { feeds: ['stage-out'] })
 
@@ -38,19 +39,37 @@ describe('A flow between staging and sinks', function () {
    * @param {...string} sinks
    */
   async function settled (batches, ...sinks) {
-    const recorded = () => sinks.map(sink => Number(read(gateway, sink, 'SELECT sum(last - seq + 1) AS count FROM sluice_commits')[0]?.count ?? 0))
-    const state = async () => `${batches} batches recorded: ${recorded()}; stage in: ${JSON.stringify(await gateway.gauge('stage in stage-in'))}`
-    await gateway.until(async () => recorded().every(count => count === batches) && (await gateway.gauge('stage in stage-in')).held === 0, state)
+    const recorded = () =>
+      sinks.map(sink => Number(read(gateway, sink, 'SELECT sum(last - seq + 1) AS count FROM sluice_commits')[0]?.count ?? 0))
+    const state = async () =>
+      `${batches} batches recorded: ${recorded()}; stage in: ${JSON.stringify(await gateway.gauge('stage in stage-in'))}`
+    await gateway.until(
+      async () => recorded().every(count => count === batches) && (await gateway.gauge('stage in stage-in')).held === 0,
+      state
+    )
   }
 
   it('may filter, where what it drops goes to a settle node', async () => {
-    await deploy(flow(
-      stageIn({}, 'which'),
-      node('which', 'switch', { property: 'topic', rules: [{ t: 'eq', v: 'press', vt: 'str' }, { t: 'else' }], checkall: 'true' }, 'store', 'settle'),
-      sqlite('store'),
-      node('settle', '-settle')
-    ))
-    await gateway.feed(() => [{ topic: 'press', payload: 1 }, { topic: 'oven', payload: 2 }, { topic: 'press', payload: 3 }, { topic: 'oven', payload: 4 }])
+    await deploy(
+      flow(
+        stageIn({}, 'which'),
+        node(
+          'which',
+          'switch',
+          { property: 'topic', rules: [{ t: 'eq', v: 'press', vt: 'str' }, { t: 'else' }], checkall: 'true' },
+          'store',
+          'settle'
+        ),
+        sqlite('store'),
+        node('settle', '-settle')
+      )
+    )
+    await gateway.feed(() => [
+      { topic: 'press', payload: 1 },
+      { topic: 'oven', payload: 2 },
+      { topic: 'press', payload: 3 },
+      { topic: 'oven', payload: 4 }
+    ])
     await settled(4, 'store')
     expect(rowsOf('store', 'press')).to.deep.equal([{ value: 1 }, { value: 3 }])
     expect(rowsOf('store', 'oven')).to.deep.equal([])
@@ -63,29 +82,55 @@ describe('A flow between staging and sinks', function () {
   })
 
   it('may change batches, and what it makes of them is stored', async () => {
-    await deploy(flow(
-      stageIn({}, 'celsius'),
-      node('celsius', 'function', { outputs: 1, func: 'msg.payload = msg.payload.toObjects().map(({ time, kelvin }) => ({ time, celsius: kelvin - 273 })); return msg' }, 'store'),
-      sqlite('store')
-    ))
+    await deploy(
+      flow(
+        stageIn({}, 'celsius'),
+        node(
+          'celsius',
+          'function',
+          {
+            outputs: 1,
+            func: 'msg.payload = msg.payload.toObjects().map(({ time, kelvin }) => ({ time, celsius: kelvin - 273 })); return msg'
+          },
+          'store'
+        ),
+        sqlite('store')
+      )
+    )
     await gateway.feed(() => [
-      { topic: 'oven', payload: [{ time: '2026-01-02T03:04:05.000000006Z', kelvin: 300 }, { time: '2026-01-02T03:04:05.000000007Z', kelvin: 301 }] },
+      {
+        topic: 'oven',
+        payload: [
+          { time: '2026-01-02T03:04:05.000000006Z', kelvin: 300 },
+          { time: '2026-01-02T03:04:05.000000007Z', kelvin: 301 }
+        ]
+      },
       { topic: 'oven', payload: { kelvin: 302 } }
     ])
     await settled(2, 'store')
     expect(rowsOf('store', 'oven')).to.deep.equal([{ celsius: 27 }, { celsius: 28 }, { celsius: 29 }])
-    expect(read(gateway, 'store', 'SELECT min(time) AS first FROM oven')[0].first).to.equal(BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n + 6n)
+    expect(read(gateway, 'store', 'SELECT min(time) AS first FROM oven')[0].first).to.equal(
+      BigInt(Date.UTC(2026, 0, 2, 3, 4, 5)) * 1_000_000n + 6n
+    )
   })
 
   it('may split batches: a delivery is settled when the last part is stored', async () => {
-    await deploy(flow(
-      stageIn({}, 'rows'),
-      node('rows', 'function', { outputs: 1, func: 'msg.payload = msg.payload.toObjects(); return msg' }, 'split'),
-      node('split', 'split', { arraySplt: 1, arraySpltType: 'len', splt: '\\n', spltType: 'str', property: 'payload' }, 'last'),
-      node('last', 'function', { outputs: 2, func: 'return msg.parts.index === msg.parts.count - 1 ? [null, msg] : [msg, null]' }, 'store', 'later'),
-      node('later', 'delay', { pauseType: 'delay', timeout: '1', timeoutUnits: 'seconds' }, 'store'),
-      sqlite('store')
-    ))
+    await deploy(
+      flow(
+        stageIn({}, 'rows'),
+        node('rows', 'function', { outputs: 1, func: 'msg.payload = msg.payload.toObjects(); return msg' }, 'split'),
+        node('split', 'split', { arraySplt: 1, arraySpltType: 'len', splt: '\\n', spltType: 'str', property: 'payload' }, 'last'),
+        node(
+          'last',
+          'function',
+          { outputs: 2, func: 'return msg.parts.index === msg.parts.count - 1 ? [null, msg] : [msg, null]' },
+          'store',
+          'later'
+        ),
+        node('later', 'delay', { pauseType: 'delay', timeout: '1', timeoutUnits: 'seconds' }, 'store'),
+        sqlite('store')
+      )
+    )
     await gateway.feed(() => [{ topic: 'press', payload: [{ force: 1 }, { force: 2 }, { force: 3 }] }])
     await gateway.until(() => rowsOf('store', 'press').length === 2, () => `two parts: ${JSON.stringify(rowsOf('store', 'press'))}`)
     expect(await gateway.gauge('stage in stage-in')).to.include({ held: 1 })
@@ -101,18 +146,25 @@ describe('A flow between staging and sinks', function () {
     for (const sink of ['left', 'right']) expect(rowsOf(sink, 'press')).to.deep.equal(Array.from({ length: 20 }, (_, force) => ({ force })))
   })
 
-  it('that drops without a settle node gets the batch again, then it is parked and counted; the next deploy lets it come again', async () => {
+  it('that drops without a settle node gets the batch again until it is parked and counted; the next deploy releases it', async () => {
     const filtering = flow(
       stageIn({ overdueMs: 300 }, 'which'),
       node('which', 'switch', { property: 'topic', rules: [{ t: 'eq', v: 'press', vt: 'str' }], checkall: 'true' }, 'store'),
       sqlite('store')
     )
     await deploy(filtering)
-    await gateway.feed(() => [{ topic: 'press', payload: 1 }, { topic: 'oven', payload: 2 }, { topic: 'press', payload: 3 }])
+    await gateway.feed(() => [
+      { topic: 'press', payload: 1 },
+      { topic: 'oven', payload: 2 },
+      { topic: 'press', payload: 3 }
+    ])
     await gateway.says(/Batch \S+\/oven\/\S+ went into the flow 3 times and did not come out at store: parked/)
     await settled(2, 'store')
     expect(await gateway.gauge('stage in stage-in')).to.include({ parked: 1, emittedAgain: 2, held: 0 })
-    await gateway.until(() => gateway.status('stage-in') === 'red dot: 0 in flight, 1 parked', () => gateway.status('stage-in'))
+    await gateway.until(
+      () => gateway.status('stage-in') === 'red dot: 0 in flight, 1 parked',
+      () => gateway.status('stage-in')
+    )
     expect(await gateway.meter('stage', 'stage-in (stage in)')).to.include({ parked: 1, overdue: 2 })
     expect((await gateway.gauge('spool stage-out')).spoolBatches).to.be.at.least(1)
 
@@ -134,7 +186,16 @@ function read (gateway, name, sql) {
   try {
     const statement = database.prepare(sql)
     statement.setReadBigInts(true)
-    return statement.all().map(row => Object.fromEntries(Object.entries(row).map(([column, value]) => [column, typeof value === 'bigint' && column !== 'time' && column !== 'first' ? Number(value) : value])))
+    return statement
+      .all()
+      .map(row =>
+        Object.fromEntries(
+          Object.entries(row).map(([column, value]) => [
+            column,
+            typeof value === 'bigint' && column !== 'time' && column !== 'first' ? Number(value) : value
+          ])
+        )
+      )
   } catch (error) {
     if (/no such table/.test(String(error))) return []
     throw error

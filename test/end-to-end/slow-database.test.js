@@ -30,7 +30,13 @@ describe('A database slower than its data', function () {
     requirePostgresql(this)
     mosquitto = await startMosquitto({ conf: ['max_queued_messages 0', `max_queued_bytes ${QUEUE_BYTES}`, 'sys_interval 1'] })
     postgresql = await startPostgresql()
-    const login = { host: '127.0.0.1', port: postgresql.port, user: postgresql.user, password: postgresql.password, database: postgresql.database }
+    const login = {
+      host: '127.0.0.1',
+      port: postgresql.port,
+      user: postgresql.user,
+      password: postgresql.password,
+      database: postgresql.database
+    }
     client = new pg.Client(login)
     await client.connect()
     await client.query(`CREATE TABLE machine (force double precision);
@@ -51,14 +57,22 @@ describe('A database slower than its data', function () {
   })
 
   /** @param {boolean} runs  whether the machine does */
-  const deploy = runs => gateway.deploy([
-    node('broker', '-broker', { url: mosquitto.url }),
-    node('machine', '-simulator', { name: 'machine', sampleRateHz: ROWS_PER_SECOND, autostart: runs }, 'stage-out'),
-    node('stage-out', '-stage-out', { broker: 'broker', spoolMegabytes: 500 }),
-    node('stage-in', '-stage-in', { broker: 'broker', receiveMaximum: WINDOW }, 'slow'),
-    node('server', '-postgresql-server', { port: postgresql.port, database: postgresql.database, ...runs && { credentials: { user: postgresql.user, password: postgresql.password } } }),
-    node('slow', '-postgresql', { name: 'slow', server: 'server', batchRows: 100, inFlight: 1 })
-  ], { type: runs ? 'full' : 'nodes' })
+  const deploy = runs =>
+    gateway.deploy(
+      [
+        node('broker', '-broker', { url: mosquitto.url }),
+        node('machine', '-simulator', { name: 'machine', sampleRateHz: ROWS_PER_SECOND, autostart: runs }, 'stage-out'),
+        node('stage-out', '-stage-out', { broker: 'broker', spoolMegabytes: 500 }),
+        node('stage-in', '-stage-in', { broker: 'broker', receiveMaximum: WINDOW }, 'slow'),
+        node('server', '-postgresql-server', {
+          port: postgresql.port,
+          database: postgresql.database,
+          ...(runs && { credentials: { user: postgresql.user, password: postgresql.password } })
+        }),
+        node('slow', '-postgresql', { name: 'slow', server: 'server', batchRows: 100, inFlight: 1 })
+      ],
+      { type: runs ? 'full' : 'nodes' }
+    )
 
   const produced = async () => (await gateway.meter('stage', 'machine'))?.rows ?? 0
   const stored = async () => Number((await client.query('SELECT count(*) FROM machine')).rows[0].count)
@@ -68,13 +82,16 @@ describe('A database slower than its data', function () {
     memoryBytes: (await gateway.report()).process.rssBytes
   })
 
-  it('is what neither the gateway\'s memory nor the broker\'s queue grows by: the spool does; and all of it is stored at last', async () => {
+  it('makes the spool grow, and neither the gateway\'s memory nor the broker\'s queue; all of it is stored in the end', async () => {
     await deploy(true)
-    await gateway.until(async () => (await gateway.gauge('stage in stage-in')).held > WINDOW * 0.9, () => 'stage in to hold as much as it may')
+    await gateway.until(
+      async () => (await gateway.gauge('stage in stage-in')).held > WINDOW * 0.9,
+      () => 'stage in to hold as much as it may'
+    )
     await sleep(2000)
-    const before = { brokerBytes, ...await state() }
+    const before = { brokerBytes, ...(await state()) }
     await sleep(6000)
-    const after = { brokerBytes, ...await state() }
+    const after = { brokerBytes, ...(await state()) }
     expect(after.spoolBytes - before.spoolBytes, 'growth of the spool').to.be.above(QUEUE_BYTES)
     expect(after.brokerBytes - before.brokerBytes, 'growth of the broker').to.be.below(QUEUE_BYTES / 4)
     expect(after.memoryBytes - before.memoryBytes, 'growth of the gateway').to.be.below(40e6)
@@ -83,9 +100,14 @@ describe('A database slower than its data', function () {
     const rows = await produced()
     expect(await stored()).to.be.below(rows / 2)
     await client.query('DROP TRIGGER dawdle ON machine')
-    await gateway.until(async () => await stored() >= rows, async () => `${rows} rows, ${await stored()} are there`)
+    await gateway.until(
+      async () => (await stored()) >= rows,
+      async () => `${rows} rows, ${await stored()} are there`
+    )
     expect(await stored()).to.equal(rows)
-    const { rows: [{ times }] } = await client.query('SELECT count(DISTINCT time_ns) AS times FROM machine')
+    const {
+      rows: [{ times }]
+    } = await client.query('SELECT count(DISTINCT time_ns) AS times FROM machine')
     expect(Number(times)).to.equal(rows)
   })
 })

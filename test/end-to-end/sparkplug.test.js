@@ -42,7 +42,9 @@ describe('An independent Sparkplug edge node, staged and stored', function () {
     try {
       const database = new DatabaseSync(join(gateway.userDir, 'sluice', 'store.sqlite'), { readOnly: true })
       const hasQuality = database.prepare('SELECT 1 FROM pragma_table_info(\'plant.cell.press\') WHERE name = \'quality\'').get()
-      const rows = database.prepare(`SELECT "all/DOUBLE" AS value, ${hasQuality ? 'quality' : 'NULL AS quality'} FROM "plant.cell.press" ORDER BY rowid`).all()
+      const rows = database
+        .prepare(`SELECT "all/DOUBLE" AS value, ${hasQuality ? 'quality' : 'NULL AS quality'} FROM "plant.cell.press" ORDER BY rowid`)
+        .all()
       database.close()
       return rows.map(({ value, quality }) => value ?? quality)
     } catch {

@@ -90,7 +90,9 @@ describe('CAN nodes', () => {
     it('has a catch node get what it refuses', async () => {
       await helper.load(NODES, [desk, writer])
       const node = helper.getNode('write')
-      expect(await answered(node, { topic: 'Engine', payload: { enginerpm: 9000 } })).to.match(/^SLUICE_CAN_ENCODE: Signal enginerpm cannot be 9000/)
+      expect(await answered(node, { topic: 'Engine', payload: { enginerpm: 9000 } })).to.match(
+        /^SLUICE_CAN_ENCODE: Signal enginerpm cannot be 9000/
+      )
       expect(await statusLike(node, /enginerpm cannot be 9000/)).to.include({ fill: 'red' })
     })
 
@@ -159,7 +161,11 @@ describe('CAN nodes', () => {
       const permissions = []
       serveDbcChecks({
         auth: { needsPermission: (/** @type {string} */ permission) => permissions.push(permission) },
-        httpAdmin: { post: (/** @type {string} */ route, /** @type {unknown} */ _permission, /** @type {unknown} */ handler) => { if (route === '/sluice-can/dbc') handle = handler } }
+        httpAdmin: {
+          post: (/** @type {string} */ route, /** @type {unknown} */ _permission, /** @type {unknown} */ handler) => {
+            if (route === '/sluice-can/dbc') handle = handler
+          }
+        }
       })
       handle({ body }, { json: (/** @type {unknown} */ json) => { answer = json } })
       expect(permissions).to.deep.equal(['flows.write'])
@@ -185,16 +191,26 @@ describe('CAN nodes', () => {
     }
   })
 
-  for (const [example, topics] of Object.entries({ vehicle: ['car.Dynamics', 'car.Trip'], 'can-read': ['boat.VesselHeading', 'headings'], 'can-write': ['desk.Engine', 'desk.Door'], 'can-decode': ['boat.VesselHeading'] })) {
+  for (const [example, topics] of Object.entries({
+    vehicle: ['car.Dynamics', 'car.Trip'],
+    'can-read': ['boat.VesselHeading', 'headings'],
+    'can-write': ['desk.Engine', 'desk.Door'],
+    'can-decode': ['boat.VesselHeading']
+  })) {
     it(`run the example ${example}`, async () => {
       const nodes = JSON.parse(await readFile(`examples/${example}.json`, 'utf8'))
       /** @type {{[type: string]: string}} */
       const replaced = { debug: 'helper', inject: 'helper', catch: 'helper', comment: 'helper' }
-      await helper.load(NODES, nodes.map((/** @type {any} */ node) => ({ ...node, type: replaced[node.type] ?? node.type })))
+      await helper.load(
+        NODES,
+        nodes.map((/** @type {any} */ node) => ({ ...node, type: replaced[node.type] ?? node.type }))
+      )
       const batches = helper.getNode(`example-${example}-batches`)
       const all = Promise.all(topics.map(topic => nextLike(batches, message => message.topic === topic)))
       for (const { type, payload, payloadType, topic, wires } of nodes) {
-        if (type === 'inject') helper.getNode(wires[0][0]).receive({ topic, payload: payloadType === 'json' ? JSON.parse(payload) : payload })
+        if (type === 'inject') {
+          helper.getNode(wires[0][0]).receive({ topic, payload: payloadType === 'json' ? JSON.parse(payload) : payload })
+        }
       }
       await all
     })

@@ -6,7 +6,12 @@ import { entriesOf } from '../../resources/records.js'
 /** @type {Record<string, import('../../resources/options.js').Property>} */
 const columns = {
   name: { type: 'string', title: 'Name' },
-  area: { type: 'string', title: 'Area', enum: ['holding-registers', 'coils'], 'x-labels': { 'holding-registers': 'holding registers', coils: 'coils' } },
+  area: {
+    type: 'string',
+    title: 'Area',
+    enum: ['holding-registers', 'coils'],
+    'x-labels': { 'holding-registers': 'holding registers', coils: 'coils' }
+  },
   scale: { type: 'number', title: 'Scale' },
   heartbeatMs: { type: 'integer', title: 'Heartbeat', 'x-unit': 'ms' },
   hidden: { type: 'boolean', title: 'Hidden' }
@@ -37,7 +42,9 @@ describe('CSV', () => {
 
   it('comes back as it was written, whatever is in the cells', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', ';', '\t', '\n', '\r', ' ', '°', '1') })
-    const table = fc.integer({ min: 2, max: 4 }).chain(width => fc.array(fc.tuple(fc.constant('x'), ...Array(width - 1).fill(cell)), { minLength: 1 }))
+    const table = fc
+      .integer({ min: 2, max: 4 })
+      .chain(width => fc.array(fc.tuple(fc.constant('x'), ...Array(width - 1).fill(cell)), { minLength: 1 }))
     fc.assert(fc.property(table, rows => {
       expect(parseCsv(formatCsv([['x', 'y'], ...rows])).cells.slice(1)).to.deep.equal(rows)
     }), { seed: 4, numRuns: 500 })
@@ -63,7 +70,10 @@ describe('CSV', () => {
 
 describe('the rows of a spreadsheet', () => {
   it('go where the header says: names or titles, with or without unit, in any case and order', () => {
-    expect(read('SCALE,Heartbeat (ms),name\n2,500,a\n')).to.deep.equal({ entries: [{ scale: '2', heartbeatMs: '500', name: 'a' }], unknown: [] })
+    expect(read('SCALE,Heartbeat (ms),name\n2,500,a\n')).to.deep.equal({
+      entries: [{ scale: '2', heartbeatMs: '500', name: 'a' }],
+      unknown: []
+    })
     expect(read('heartbeat_ms\n7').entries).to.deep.equal([{ heartbeatMs: '7' }])
   })
 

@@ -34,19 +34,55 @@ describe('options', () => {
     [{ type: 'number', title: 'Rate' }, Infinity, 'Rate must be a number; ∞ is too large.'],
     [batchRows, [5], 'Batch size must be between 1 and 1,000,000 rows; "[5]" is not a number.'],
     [{ type: 'number', title: 'Speed', minimum: 0, 'x-unit': '×' }, -1, 'Speed must be at least 0 ×; -1 is too small.'],
-    [{ type: 'number', title: 'Period', exclusiveMinimum: 0, maximum: 60, 'x-unit': 's' }, 0, 'Period must be more than 0 and at most 60 s; 0 is too small.'],
+    [
+      { type: 'number', title: 'Period', exclusiveMinimum: 0, maximum: 60, 'x-unit': 's' },
+      0,
+      'Period must be more than 0 and at most 60 s; 0 is too small.'
+    ],
     [{ type: 'integer', title: 'Seed' }, 'x', 'Seed must be a whole number; "x" is not a number.'],
     [{ type: 'string', title: 'TLS', enum: ['off', 'verify'] }, 'on', 'TLS must be one of off, verify; "on" is none of them.'],
     [{ type: 'boolean', title: 'Loop' }, 'yes', 'Loop must be true or false; "yes" is neither.'],
-    [{ type: 'string', title: 'Address', pattern: '^mqtts?://', default: 'mqtt://127.0.0.1:1883' }, 'localhost', 'Address must look like mqtt://127.0.0.1:1883; "localhost" does not.'],
-    [{ type: 'string', title: 'Units', pattern: '^[0-9, -]*$', default: '', examples: ['1, 5-12'] }, 'x', 'Units must look like 1, 5-12; "x" does not.'],
+    [
+      { type: 'string', title: 'Address', pattern: '^mqtts?://', default: 'mqtt://127.0.0.1:1883' },
+      'localhost',
+      'Address must look like mqtt://127.0.0.1:1883; "localhost" does not.'
+    ],
+    [
+      { type: 'string', title: 'Units', pattern: '^[0-9, -]*$', default: '', examples: ['1, 5-12'] },
+      'x',
+      'Units must look like 1, 5-12; "x" does not.'
+    ],
     [{ type: 'string', title: 'Name', maxLength: 3 }, 'four', 'Name must have at most 3 characters; it has 4.'],
     [{ type: 'string', title: 'Name' }, { a: 1 }, 'Name must be a text.'],
-    [{ type: 'array', title: 'Sizes', items: batchRows }, [1, 0], 'Sizes, entry 2: Batch size must be between 1 and 1,000,000 rows; 0 is too small.'],
-    [{ type: 'array', title: 'Channels', items: { type: 'object', properties: { rows: batchRows } } }, [{ rows: 1 }, 7], 'Channels, row 2: "7" is not an object.'],
-    [tags, [{ name: 'a', address: 1 }, { address: 70000 }], 'Tags, row 2: Name is missing. Row 2: Address must be between 0 and 65,535; 70,000 is too large.'],
-    [tags, [{ name: 'a', address: 1 }, { name: 'b', address: 1 }, { name: 'a', address: 2 }], 'Tags, row 3: Name must be unique; "a" is in row 1 too.'],
-    [tags, Array(6).fill({ name: 'a' }), 'Tags, row 1: Address is missing. Row 2: Address is missing. Row 2: Name must be unique; "a" is in row 1 too. And 8 more.'],
+    [
+      { type: 'array', title: 'Sizes', items: batchRows },
+      [1, 0],
+      'Sizes, entry 2: Batch size must be between 1 and 1,000,000 rows; 0 is too small.'
+    ],
+    [
+      { type: 'array', title: 'Channels', items: { type: 'object', properties: { rows: batchRows } } },
+      [{ rows: 1 }, 7],
+      'Channels, row 2: "7" is not an object.'
+    ],
+    [
+      tags,
+      [{ name: 'a', address: 1 }, { address: 70000 }],
+      'Tags, row 2: Name is missing. Row 2: Address must be between 0 and 65,535; 70,000 is too large.'
+    ],
+    [
+      tags,
+      [
+        { name: 'a', address: 1 },
+        { name: 'b', address: 1 },
+        { name: 'a', address: 2 }
+      ],
+      'Tags, row 3: Name must be unique; "a" is in row 1 too.'
+    ],
+    [
+      tags,
+      Array(6).fill({ name: 'a' }),
+      'Tags, row 1: Address is missing. Row 2: Address is missing. Row 2: Name must be unique; "a" is in row 1 too. And 8 more.'
+    ],
     [tags, Array(11).fill({}), 'Tags must have at most 10 entries; it has 11.']
   ]
   for (const [property, given, words] of /** @type {[any, unknown, string][]} */ (problems)) {
@@ -58,18 +94,27 @@ describe('options', () => {
   it('reads what a form gives as text', () => {
     expect(readOption(batchRows, '200')).to.deep.equal({ value: 200 })
     expect(readOption({ type: 'boolean', title: 'Loop' }, 'false')).to.deep.equal({ value: false })
-    expect(readOption({ type: 'array', title: 'Sinks', items: { type: 'string', title: 'Sink' } }, ' a \n\nb')).to.deep.equal({ value: ['a', 'b'] })
+    expect(readOption({ type: 'array', title: 'Sinks', items: { type: 'string', title: 'Sink' } }, ' a \n\nb')).to.deep.equal({
+      value: ['a', 'b']
+    })
   })
 
   it('reads a table with its defaults, and ignores cells that do not matter in their row', () => {
-    expect(readOption(tags, [{ name: 'a', address: '7', length: 0 }, { name: 'b', address: 8, type: 'string', length: '4' }]).value).to.deep.equal([
+    expect(
+      readOption(tags, [
+        { name: 'a', address: '7', length: 0 },
+        { name: 'b', address: 8, type: 'string', length: '4' }
+      ]).value
+    ).to.deep.equal([
       { name: 'a', address: 7, type: 'int16', length: 16 },
       { name: 'b', address: 8, type: 'string', length: 4 }
     ])
   })
 
   it('says which cells of a table are wrong, row by row', () => {
-    const rows = [{ name: 'a', address: 1 }, { name: 'a', address: -1 }, { name: 'b' }].map(row => readRow(/** @type {any} */ (tags.items), row))
+    const rows = [{ name: 'a', address: 1 }, { name: 'a', address: -1 }, { name: 'b' }].map(row =>
+      readRow(/** @type {any} */ (tags.items), row)
+    )
     expect(tableProblems(tags, rows).map(({ row, column }) => [row, column])).to.deep.equal([[1, 'address'], [1, 'name'], [2, 'address']])
   })
 
@@ -87,7 +132,11 @@ describe('options', () => {
   it('has an option apply for one value of another, or for several', () => {
     const options = ['a', 'b', 'c'].map(fsync => ({ fsync }))
     expect(options.map(each => applies({ type: 'string', title: 'T', 'x-when': { fsync: 'b' } }, each))).to.deep.equal([false, true, false])
-    expect(options.map(each => applies({ type: 'string', title: 'T', 'x-when': { fsync: ['a', 'c'] } }, each))).to.deep.equal([true, false, true])
+    expect(options.map(each => applies({ type: 'string', title: 'T', 'x-when': { fsync: ['a', 'c'] } }, each))).to.deep.equal([
+      true,
+      false,
+      true
+    ])
   })
 
   it('fills in defaults and leaves out what the schema does not know', () => {

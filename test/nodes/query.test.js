@@ -45,7 +45,18 @@ describe('query node', () => {
 
   /** A running node. @param {object} [options] @param {{nodes?: any[], modules?: any[], credentials?: object}} [more] */
   async function load (options, { nodes = [], modules = [], credentials = {} } = {}) {
-    const config = { id: 'query', type: 'sluice-query', file: 'store.sqlite', table: 'press', sensors: 'force', from: String(T0 / 1_000_000n), to: '2023-11-15T00:00:00Z', pageRows: 10, ...options, wires: [['out']] }
+    const config = {
+      id: 'query',
+      type: 'sluice-query',
+      file: 'store.sqlite',
+      table: 'press',
+      sensors: 'force',
+      from: String(T0 / 1_000_000n),
+      to: '2023-11-15T00:00:00Z',
+      pageRows: 10,
+      ...options,
+      wires: [['out']]
+    }
     await helper.load([queryNode, ...modules], [config, { id: 'out', type: 'helper' }, ...nodes], credentials)
     answers = []
     helper.getNode('out').on('input', (/** @type {any} */ message) => answers.push(message))
@@ -62,7 +73,8 @@ describe('query node', () => {
     return answers
   }
 
-  const values = (/** @type {any} */ pages) => pages.flatMap((/** @type {any} */ { payload }) => payload.map((/** @type {any} */ { value }) => value))
+  const values = (/** @type {any} */ pages) =>
+    pages.flatMap((/** @type {any} */ { payload }) => payload.map((/** @type {any} */ { value }) => value))
 
   it('answers a message in pages, as its form says', async () => {
     const node = await load()
@@ -71,23 +83,40 @@ describe('query node', () => {
     expect(pages[0].payload[0]).to.deep.equal({ time: '2023-11-14T22:13:20.123456789Z', sensor: 'force', value: 0 })
     expect(values(pages)).to.deep.equal([...Array(ROWS).keys()])
     expect(pages.map(({ topic, complete, cut }) => ({ topic, complete, cut }))).to.deep.equal([
-      { topic: 'why', complete: undefined, cut: undefined }, { topic: 'why', complete: undefined, cut: undefined }, { topic: 'why', complete: true, cut: false }
+      { topic: 'why', complete: undefined, cut: undefined },
+      { topic: 'why', complete: undefined, cut: undefined },
+      { topic: 'why', complete: true, cut: false }
     ])
     const { id } = pages[0].parts
     const outer = { id: 'outer', index: 3 }
     expect(pages.map(({ parts }) => parts)).to.deep.equal([
-      { id, type: 'array', len: 10, index: 0, parts: outer }, { id, type: 'array', len: 10, index: 1, parts: outer }, { id, type: 'array', len: 10, index: 2, count: 3, parts: outer }
+      { id, type: 'array', len: 10, index: 0, parts: outer },
+      { id, type: 'array', len: 10, index: 1, parts: outer },
+      { id, type: 'array', len: 10, index: 2, count: 3, parts: outer }
     ])
   })
 
   it('is joined to one array by Node-RED\'s own node', async () => {
     // @ts-expect-error it has no types
     const { default: join } = await import('@node-red/nodes/core/sequence/17-split.js')
-    await helper.load([queryNode, join], [
-      { id: 'query', type: 'sluice-query', file: 'store.sqlite', table: 'press', sensors: 'force', from: String(T0 / 1_000_000n), to: '2023-11-15T00:00:00Z', pageRows: 10, wires: [['joiner']] },
-      { id: 'joiner', type: 'join', mode: 'auto', wires: [['out']] },
-      { id: 'out', type: 'helper' }
-    ])
+    await helper.load(
+      [queryNode, join],
+      [
+        {
+          id: 'query',
+          type: 'sluice-query',
+          file: 'store.sqlite',
+          table: 'press',
+          sensors: 'force',
+          from: String(T0 / 1_000_000n),
+          to: '2023-11-15T00:00:00Z',
+          pageRows: 10,
+          wires: [['joiner']]
+        },
+        { id: 'joiner', type: 'join', mode: 'auto', wires: [['out']] },
+        { id: 'out', type: 'helper' }
+      ]
+    )
     const joined = new Promise(resolve => helper.getNode('out').once('input', resolve))
     helper.getNode('query').receive({})
     expect(values([await joined])).to.deep.equal([...Array(ROWS).keys()])
@@ -108,21 +137,29 @@ describe('query node', () => {
     const pages = /** @type {any[]} */ (await ask(node, {}))
     expect(pages.map(({ payload, cut }) => [payload.length, cut])).to.deep.equal([[10, undefined], [2, true]])
     expect(node.warn.lastCall.args[0]).to.match(/"raw" ended at its limit of 12 rows/)
-    await until(() => node.status.getCalls().some((/** @type {any} */ { args: [{ text, fill }] }) => fill === 'yellow' && /^12 rows in .*more left out$/.test(text)))
+    await until(() =>
+      node.status
+        .getCalls()
+        .some((/** @type {any} */ { args: [{ text, fill }] }) => fill === 'yellow' && /^12 rows in .*more left out$/.test(text))
+    )
   })
 
   it('tells catch nodes what is wrong, and answers the next message', async () => {
     const node = await load()
     expect(await ask(node, { query: 'SELECT 1' })).to.match(/SLUICE_QUERY_MESSAGE: msg\.query is a string/)
-    expect(await ask(node, { query: { name: 'mean', bucketHours: -1 } })).to.match(/SLUICE_QUERY_PARAMETERS: .*Bucket must be more than 0.*msg\.query/)
+    expect(await ask(node, { query: { name: 'mean', bucketHours: -1 } })).to.match(
+      /SLUICE_QUERY_PARAMETERS: .*Bucket must be more than 0.*msg\.query/
+    )
     expect(await ask(node, { query: { limit: 'all' } })).to.match(/SLUICE_QUERY_PARAMETERS: .*Limit.*"all" is not a number/)
     expect(values(await ask(node, {}))).to.have.length(ROWS)
   })
 
   it('says which table, file or server is missing', async () => {
-    expect(await ask(await load({ table: 'oven' }), {})).to.match(/SLUICE_QUERY_TABLE: There is no table "oven"/)
+    expect(await ask(await load({ table: 'oven' }), {})).to.match(/SLUICE_QUERY_TABLE: The table "oven" does not exist/)
     await helper.unload()
-    expect(await ask(await load({ file: 'nothing.sqlite' }), {})).to.match(/SLUICE_QUERY_SQLITE: There is no SQLite file ".*sluice.nothing\.sqlite"/)
+    expect(await ask(await load({ file: 'nothing.sqlite' }), {})).to.match(
+      /SLUICE_QUERY_SQLITE: The SQLite file ".*sluice.nothing\.sqlite" does not exist/
+    )
     expect(existsSync(path.join(userDir, 'sluice', 'nothing.sqlite'))).to.equal(false)
     await helper.unload()
     expect(await ask(await load({ database: 'postgresql' }), {})).to.match(/SLUICE_SERVER_MISSING.*Choose a server/)
@@ -141,7 +178,8 @@ describe('query node', () => {
     const node = await load()
     /** @type {string[]} */
     const errors = []
-    node._complete = (/** @type {any} */ _message, /** @type {unknown} */ error) => errors.push(String(error)) // as the helper no longer watches a node that it unloads
+    // As the helper no longer watches a node that it unloads.
+    node._complete = (/** @type {any} */ _message, /** @type {unknown} */ error) => errors.push(String(error))
     const ended = new Promise(resolve => helper.getNode('out').once('input', () => resolve(helper.unload())))
     node.receive({})
     node.receive({})
@@ -151,9 +189,13 @@ describe('query node', () => {
   })
 
   it('has in its form what any reader can be told', async () => {
-    const present = Object.entries(readerTypes).filter(([type]) => existsSync(fileURLToPath(new URL(`../../gateway/databases/${type}/reader.js`, import.meta.url))))
+    const present = Object.entries(readerTypes).filter(([type]) =>
+      existsSync(fileURLToPath(new URL(`../../gateway/databases/${type}/reader.js`, import.meta.url)))
+    )
     expect(present.length).to.be.at.least(2)
-    for (const [type, load_] of present) expect(Object.keys(schema.properties), type).to.include.members(Object.keys(/** @type {any} */ ((await load_()).schema).properties))
+    for (const [type, load_] of present) {
+      expect(Object.keys(schema.properties), type).to.include.members(Object.keys(/** @type {any} */ ((await load_()).schema).properties))
+    }
   })
 
   it('reads from a server that it shares, and gives it back', async function () {

@@ -32,7 +32,19 @@ const USER = 'sluice'
 const PASSWORD = 'clickhouse password'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const library = join(here, '..', '..', 'node_modules', '.cache', 'sluice', 'clickhouse', 'node_modules', '@chdb', 'lib-linux-x64-gnu', 'libchdb.so')
+const library = join(
+  here,
+  '..',
+  '..',
+  'node_modules',
+  '.cache',
+  'sluice',
+  'clickhouse',
+  'node_modules',
+  '@chdb',
+  'lib-linux-x64-gnu',
+  'libchdb.so'
+)
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set()
@@ -68,8 +80,17 @@ export async function startClickhouse ({ dir } = {}) {
   execFileSync('mkfifo', [file('end')])
   // It serves as long as this query waits for the first line from a pipe.
   const query = `SYSTEM START LISTEN HTTP; SELECT count() FROM file('${file('end')}', 'LineAsString') FORMAT Null`
-  const args = [`--config-file=${file('config.xml')}`, `--path=${file('data')}`, `--http_port=${port}`, '--listen_host=127.0.0.1', '--multiquery', `--query=${query}`]
-  const handle = new Handle(folder, { port }, () => spawn('python3', [join(here, 'clickhouse', 'launcher.py'), library, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] }))
+  const args = [
+    `--config-file=${file('config.xml')}`,
+    `--path=${file('data')}`,
+    `--http_port=${port}`,
+    '--listen_host=127.0.0.1',
+    '--multiquery',
+    `--query=${query}`
+  ]
+  const handle = new Handle(folder, { port }, () =>
+    spawn('python3', [join(here, 'clickhouse', 'launcher.py'), library, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  )
   await handle.start()
   await handle.makeDatabase()
   return handle
@@ -85,13 +106,20 @@ export async function startOldClickhouse ({ dir } = {}) {
   if (!existsSync(file('ca.crt'))) makeCertificates(folder)
   await mkdir(file('data'), { recursive: true })
   await writeFile(file('users.xml'), usersXml().replaceAll('clickhouse>', 'yandex>'))
-  await writeFile(file('config.xml'), `<yandex>
+  await writeFile(
+    file('config.xml'),
+    `<yandex>
     <logger><level>error</level><log>${file('log')}</log><errorlog>${file('errors')}</errorlog></logger>
     <http_port>${port}</http_port><https_port>${tlsPort}</https_port><tcp_port>${nativePort}</tcp_port><listen_host>127.0.0.1</listen_host>
-    <openSSL><server><certificateFile>${file('server.crt')}</certificateFile><privateKeyFile>${file('server.key')}</privateKeyFile><verificationMode>none</verificationMode></server></openSSL>
+    <openSSL><server>
+      <certificateFile>${file('server.crt')}</certificateFile><privateKeyFile>${file('server.key')}</privateKeyFile>
+      <verificationMode>none</verificationMode>
+    </server></openSSL>
     <path>${file('data')}/</path><tmp_path>${file('tmp')}/</tmp_path><users_config>${file('users.xml')}</users_config>
-    <timezone>UTC</timezone><mark_cache_size>100000000</mark_cache_size><keep_alive_timeout>1</keep_alive_timeout><default_profile>default</default_profile><default_database>default</default_database>
-  </yandex>`)
+    <timezone>UTC</timezone><mark_cache_size>100000000</mark_cache_size><keep_alive_timeout>1</keep_alive_timeout>
+    <default_profile>default</default_profile><default_database>default</default_database>
+  </yandex>`
+  )
   const account = await serverAccount()
   if (account.uid !== undefined) execFileSync('chown', ['-R', `${account.uid}:${account.gid}`, folder])
   const handle = new Handle(folder, { port, nativePort, tlsPort, ca: file('ca.crt') },
@@ -167,7 +195,8 @@ class Handle {
 /** The modern server asks its own user "default" for no password. */
 function usersXml () {
   const user = (/** @type {string} */ name, /** @type {string} */ password, profile = 'default') =>
-    `<${name}><password>${password}</password><networks><ip>127.0.0.1</ip></networks><profile>${profile}</profile><quota>default</quota></${name}>`
+    `<${name}><password>${password}</password><networks><ip>127.0.0.1</ip></networks><profile>${profile}</profile>
+     <quota>default</quota></${name}>`
   return `<clickhouse>
     <profiles><default/><reading><readonly>1</readonly></reading></profiles><quotas><default/></quotas>
     <users>${user('default', '')}${user(USER, PASSWORD)}${user('reader', PASSWORD, 'reading')}</users>

@@ -19,7 +19,13 @@ export async function fakeInfluxdb (answer) {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(String(request.url), 'http://fake')
     const body = Buffer.concat(await request.toArray()).toString()
-    const one = { method: String(request.method), path: pathname, query: Object.fromEntries(searchParams), login: request.headers.authorization, body }
+    const one = {
+      method: String(request.method),
+      path: pathname,
+      query: Object.fromEntries(searchParams),
+      login: request.headers.authorization,
+      body
+    }
     asked.push(one)
     const { status = 200, headers = {}, body: answered } = answer(one)
     response.writeHead(status, headers).end(answered && JSON.stringify(answered))

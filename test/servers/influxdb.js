@@ -57,7 +57,9 @@ export async function startInfluxdb ({ dir, tls = false, udp = false, settings =
   const certificates = tls ? makeCertificates(folder) : null
   const ca = certificates ? await readFile(certificates.ca) : undefined
   const config = join(folder, 'influxdb.conf')
-  await writeFile(config, `
+  await writeFile(
+    config,
+    `
 reporting-disabled = true
 bind-address = "127.0.0.1:${backupPort}"
 [meta]
@@ -75,7 +77,9 @@ bind-address = "127.0.0.1:${backupPort}"
   bind-address = "127.0.0.1:${port}"
   auth-enabled = true
   log-enabled = false
-  ${certificates ? `https-enabled = true\n  https-certificate = "${certificates.server.cert}"\n  https-private-key = "${certificates.server.key}"` : ''}
+  ${certificates ? 'https-enabled = true' : ''}
+  ${certificates ? `https-certificate = "${certificates.server.cert}"` : ''}
+  ${certificates ? `https-private-key = "${certificates.server.key}"` : ''}
   ${settings}
 [[udp]]
   enabled = ${udp}
@@ -84,7 +88,8 @@ bind-address = "127.0.0.1:${backupPort}"
   precision = "n"
   batch-timeout = "100ms"
   read-buffer = 4194304
-`)
+`
+  )
 
   /** @type {import('node:child_process').ChildProcess|null} */
   let server = null
@@ -107,7 +112,11 @@ bind-address = "127.0.0.1:${backupPort}"
     get pid () { return server?.pid },
     async query (statement, parameters = {}) {
       const login = hasUser ? { auth: `${USER}:${PASSWORD}` } : {}
-      const text = await post(`${base}/query?${new URLSearchParams({ epoch: 'ns', ...parameters })}`, String(new URLSearchParams({ q: statement })), { ...login, ca })
+      const text = await post(
+        `${base}/query?${new URLSearchParams({ epoch: 'ns', ...parameters })}`,
+        String(new URLSearchParams({ q: statement })),
+        { ...login, ca }
+      )
       const { results: [result] = [], error } = JSON.parse(text, exactNumber)
       if (error ?? result?.error) throw new Error(`${statement}: ${error ?? result.error}`)
       return result

@@ -65,9 +65,19 @@ export async function startMariadb ({ dir, tls = false, options = [] } = {}) {
   const certificates = tls ? makeCertificates(folder) : null
   for (const file of certificates ? await readdir(folder) : []) if (file !== 'data') await own(join(folder, file), account)
   const args = [
-    '--no-defaults', `--datadir=${data}`, '--bind-address=127.0.0.1', `--port=${port}`, `--socket=${join(folder, 'socket')}`, `--pid-file=${join(folder, 'pid')}`,
-    '--skip-name-resolve', '--local-infile=1', '--innodb-buffer-pool-size=64M', '--innodb-flush-log-at-trx-commit=1',
-    ...certificates ? [`--ssl-ca=${certificates.ca}`, `--ssl-cert=${certificates.server.cert}`, `--ssl-key=${certificates.server.key}`] : [],
+    '--no-defaults',
+    `--datadir=${data}`,
+    '--bind-address=127.0.0.1',
+    `--port=${port}`,
+    `--socket=${join(folder, 'socket')}`,
+    `--pid-file=${join(folder, 'pid')}`,
+    '--skip-name-resolve',
+    '--local-infile=1',
+    '--innodb-buffer-pool-size=64M',
+    '--innodb-flush-log-at-trx-commit=1',
+    ...(certificates
+      ? [`--ssl-ca=${certificates.ca}`, `--ssl-cert=${certificates.server.cert}`, `--ssl-key=${certificates.server.key}`]
+      : []),
     ...options
   ]
 
@@ -116,8 +126,11 @@ async function initialise (account) {
   await own(folder, account)
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const data = join(folder, 'data')
-  await run(String(findProgram('mariadb-install-db')), ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
-    { ...account, cwd: folder })
+  await run(
+    String(findProgram('mariadb-install-db')),
+    ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
+    { ...account, cwd: folder }
+  )
   const init = [
     'FLUSH PRIVILEGES;', // or accounts cannot be made
     `CREATE DATABASE ${DATABASE};`,
@@ -125,7 +138,11 @@ async function initialise (account) {
     `GRANT ALL PRIVILEGES ON *.* TO ${USER} WITH GRANT OPTION;`,
     ''
   ]
-  await run(String(findProgram('mariadbd')), ['--no-defaults', `--datadir=${data}`, '--bootstrap'], { ...account, cwd: folder, input: init.join('\n') })
+  await run(String(findProgram('mariadbd')), ['--no-defaults', `--datadir=${data}`, '--bootstrap'], {
+    ...account,
+    cwd: folder,
+    input: init.join('\n')
+  })
   return data
 }
 

@@ -38,7 +38,9 @@ export class ModbusMaster {
 
   /** @param {'pymodbus'|'libmodbus'} library @param {MasterOptions} options */
   static async start (library, options) {
-    const child = startPython(library === 'pymodbus' ? 'modbus_client.py' : 'libmodbus_client.py', [JSON.stringify({ timeoutMs: 2000, ...options })])
+    const child = startPython(library === 'pymodbus' ? 'modbus_client.py' : 'libmodbus_client.py', [
+      JSON.stringify({ timeoutMs: 2000, ...options })
+    ])
     let complaints = ''
     child.stderr.on('data', text => { complaints += text })
     const master = new ModbusMaster(child)

@@ -55,7 +55,10 @@ export async function startMongodb ({ dir, tls = false } = {}) {
   let server = null
   const run = async () => {
     const secure = certificates ? ['-cert', certificates.server.cert, '-key', certificates.server.key] : []
-    const child = spawn(ferretdbProgram, ['-port', String(port), '-postgresql', store, ...secure], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const child = spawn(ferretdbProgram, ['-port', String(port), '-postgresql', store, ...secure], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe']
+    })
     let log = ''
     child.stderr.on('data', text => { log = (log + text).slice(-4000) })
     running.add(child)

@@ -82,7 +82,9 @@ class Mosquitto {
     this.#process = child
     running.add(child)
     child.once('exit', () => running.delete(child))
-    await waitForPort(this.port, { gone: () => child.exitCode === null ? null : `mosquitto -c ${this.conf} exited with ${child.exitCode}.` })
+    await waitForPort(this.port, {
+      gone: () => (child.exitCode === null ? null : `mosquitto -c ${this.conf} exited with ${child.exitCode}.`)
+    })
   }
 
   /** Ends it as a power cut would, as far as a process can feel one. */

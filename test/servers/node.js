@@ -11,7 +11,11 @@ export const tooOldNode = binary('node-20')
 /** Skips the suite where the older versions of Node are not installed. @param {Mocha.Context} context */
 export function requireOlderNodes (context) {
   const isInstalled = existsSync(oldestNode) && existsSync(tooOldNode)
-  requireServer(context, 'older-nodes', isInstalled ? null : 'the older versions of Node are not installed (node test/servers/node/install.js)')
+  requireServer(
+    context,
+    'older-nodes',
+    isInstalled ? null : 'the older versions of Node are not installed (node test/servers/node/install.js)'
+  )
 }
 
 /** @param {string} name  of its package */

@@ -21,7 +21,9 @@ export function installPinned (name, what) {
   const pinned = join(here, name)
   const folder = pinnedFolder(name)
   const done = join(folder, 'installed.json') // written last: the installation is complete
-  if (process.platform !== 'linux' || process.arch !== 'x64') return fail(`${what}: for Linux on x64 only, not ${process.platform} on ${process.arch}.`)
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    return fail(`${what}: for Linux on x64 only, not ${process.platform} on ${process.arch}.`)
+  }
   if (existsSync(done) && readFileSync(done, 'utf8') === readFileSync(join(pinned, LOCK), 'utf8')) return console.log(`${what}: installed.`)
   mkdirSync(folder, { recursive: true })
   rmSync(done, { force: true })

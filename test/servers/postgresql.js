@@ -76,11 +76,30 @@ export async function startPostgresql ({ dir, tls = false, timescale = false } =
     await run('cp', ['-a', await template, data])
   }
   if (tls) {
-    await run('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=sluice', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', 'server.key', '-out', 'server.crt'],
-      { ...account, cwd: data })
+    await run(
+      'openssl',
+      [
+        'req',
+        '-x509',
+        '-newkey',
+        'rsa:2048',
+        '-nodes',
+        '-subj',
+        '/CN=sluice',
+        '-addext',
+        'subjectAltName=IP:127.0.0.1',
+        '-keyout',
+        'server.key',
+        '-out',
+        'server.crt'
+      ],
+      { ...account, cwd: data }
+    )
     await appendFile(join(data, 'postgresql.conf'), '\nssl = on\n')
   }
-  if (timescale) await appendFile(join(data, 'postgresql.conf'), '\nshared_preload_libraries = \'timescaledb\'\ntimescaledb.telemetry_level = off\n')
+  if (timescale) {
+    await appendFile(join(data, 'postgresql.conf'), '\nshared_preload_libraries = \'timescaledb\'\ntimescaledb.telemetry_level = off\n')
+  }
   await appendFile(join(data, 'postgresql.conf'), `\nlisten_addresses = '127.0.0.1'\nport = ${port}\nunix_socket_directories = ''\n`)
 
   /** @type {import('node:child_process').ChildProcess|null} */
@@ -141,7 +160,11 @@ async function initialise (programs, account) {
   const passwordFile = join(folder, 'password')
   await writeFile(passwordFile, PASSWORD)
   const data = join(folder, 'data')
-  await run(join(programs, 'initdb'), ['-D', data, '-U', USER, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'], { ...account, cwd: folder })
+  await run(
+    join(programs, 'initdb'),
+    ['-D', data, '-U', USER, '--auth=scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+    { ...account, cwd: folder }
+  )
   return data
 }
 

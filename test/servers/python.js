@@ -14,7 +14,11 @@ process.on('exit', () => running.forEach(child => child.kill('SIGKILL')))
 
 /** Skips the suite where pymodbus, cantools and pysparkplug are not installed. @param {Mocha.Context} context */
 export function requirePython (context) {
-  requireServer(context, 'python-peers', isInstalled ? null : 'the Python peers are not installed (npm test installs them where python3 has pip)')
+  requireServer(
+    context,
+    'python-peers',
+    isInstalled ? null : 'the Python peers are not installed (npm test installs them where python3 has pip)'
+  )
 }
 
 /**

@@ -23,8 +23,18 @@ const CHUNK_BYTES = 2 ** 20
 /** @type {Record<'arrow'|'csv'|'lines', FormatBench>} */
 const FORMATS = {
   arrow: { title: 'Files, Arrow, narrow rows', ending: '.arrow', rows: bytes => decode(new Uint8Array(bytes.subarray(8))).rows },
-  csv: { title: 'Files, CSV (times in nanoseconds), narrow rows', ending: '.csv', rows: bytes => lineCount(bytes) - 1, line: (time, sensor, value) => `${time},${sensor},${value}\n` },
-  lines: { title: 'Files, line protocol, narrow rows', ending: '.lp', rows: lineCount, line: (time, sensor, value) => `rows sensor=${sensor}i,value=${value} ${time}\n` }
+  csv: {
+    title: 'Files, CSV (times in nanoseconds), narrow rows',
+    ending: '.csv',
+    rows: bytes => lineCount(bytes) - 1,
+    line: (time, sensor, value) => `${time},${sensor},${value}\n`
+  },
+  lines: {
+    title: 'Files, line protocol, narrow rows',
+    ending: '.lp',
+    rows: lineCount,
+    line: (time, sensor, value) => `rows sensor=${sensor}i,value=${value} ${time}\n`
+  }
 }
 
 /**
@@ -37,7 +47,8 @@ const FORMATS = {
 function fileBench (format) {
   const { title, ending, rows, line } = FORMATS[format]
   const lineOf = line ?? ((time, sensor, value) => `${time},${sensor},${value}\n`)
-  const linesOf = (/** @type {Batch} */ { time, columns: [sensor, value] }) => Array.from(time, (each, i) => lineOf(each, sensor[i], value[i])).join('')
+  const linesOf = (/** @type {Batch} */ { time, columns: [sensor, value] }) =>
+    Array.from(time, (each, i) => lineOf(each, sensor[i], value[i])).join('')
   return {
     title,
     missing: () => null,
@@ -60,7 +71,10 @@ function fileBench (format) {
         },
         count: async () => filesIn().reduce((sum, bytes) => sum + rows(bytes), 0),
         loader: line
-          ? { name: 'plain loop of template strings, write and fdatasync', run: async batches => writeAll(copy, batches, batch => Buffer.from(linesOf(batch))) }
+          ? {
+              name: 'plain loop of template strings, write and fdatasync',
+              run: async batches => writeAll(copy, batches, batch => Buffer.from(linesOf(batch)))
+            }
           : {
               name: 'plain loop of write and fdatasync, the same bytes',
               async run (batches) {

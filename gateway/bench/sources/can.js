@@ -57,7 +57,12 @@ export async function benchCan ({ seconds }) {
       await nextTurn()
       return frames.length
     }, messages)
-    results.push({ what, framesPerSecond: fromText.framesPerSecond, signalsPerSecond: fromText.signalsPerSecond, decodeOnlySignalsPerSecond: decodeOnly.signalsPerSecond })
+    results.push({
+      what,
+      framesPerSecond: fromText.framesPerSecond,
+      signalsPerSecond: fromText.signalsPerSecond,
+      decodeOnlySignalsPerSecond: decodeOnly.signalsPerSecond
+    })
   }
   return results
 }
@@ -140,10 +145,16 @@ function framesOf (log) {
 /** A DBC and a log of its messages in turn. */
 function dense () {
   const layout = [[7, 16], [23, 12], [27, 12], [47, 4], [43, 2], [41, 1], [40, 1], [55, 3], [52, 3], [49, 2], [63, 6], [57, 2]]
-  const text = Array.from({ length: DENSE_MESSAGES }, (_, m) => [
-    `BO_ ${0x100 + m} Message${m}: 8 ECU`,
-    ...layout.map(([start, length], s) => ` SG_ signal${s} : ${start}|${length}@0${s % 4 === 0 ? '-' : '+'} (${s % 3 === 0 ? 0.05 : 1},${s % 5 === 0 ? -40 : 0}) [0|0] "" ECU`)
-  ].join('\n')).join('\n')
+  const text = Array.from({ length: DENSE_MESSAGES }, (_, m) =>
+    [
+      `BO_ ${0x100 + m} Message${m}: 8 ECU`,
+      ...layout.map(
+        ([start, length], s) =>
+          ` SG_ signal${s} : ${start}|${length}@0${s % 4 === 0 ? '-' : '+'} ` +
+          `(${s % 3 === 0 ? 0.05 : 1},${s % 5 === 0 ? -40 : 0}) [0|0] "" ECU`
+      )
+    ].join('\n')
+  ).join('\n')
   let state = 1
   const random = () => (state = Math.imul(state, 1664525) + 1013904223 >>> 0) >>> 24
   const lines = Array.from({ length: DENSE_FRAMES }, (_, i) => formatCandumpLine({
@@ -155,5 +166,9 @@ function dense () {
     fd: false,
     data: Uint8Array.from({ length: 8 }, random)
   }))
-  return { what: `a car's bus: ${DENSE_MESSAGES} messages of ${layout.length} signals`, log: `${lines.join('\n')}\n`, messages: parseDbc(text).messages }
+  return {
+    what: `a car's bus: ${DENSE_MESSAGES} messages of ${layout.length} signals`,
+    log: `${lines.join('\n')}\n`,
+    messages: parseDbc(text).messages
+  }
 }

@@ -28,7 +28,13 @@ export async function benchSources ({ quick, progress }) {
 
 /** @param {Awaited<ReturnType<typeof benchSources>>} measured @returns {Table} */
 export function sourcesTable ({ modbus, can, playback, simulator, week }) {
-  return [...modbus.flatMap(modbusRows), ...can.flatMap(canRows), playbackRow(playback), ...simulator.flatMap(simulatorRows), ...weekRows(week)]
+  return [
+    ...modbus.flatMap(modbusRows),
+    ...can.flatMap(canRows),
+    playbackRow(playback),
+    ...simulator.flatMap(simulatorRows),
+    ...weekRows(week)
+  ]
 }
 
 /** @param {Awaited<ReturnType<typeof benchModbus>>[number]} measured @returns {Table} */
@@ -47,10 +53,16 @@ function modbusRows ({ pipeline, ours, library, ratio }) {
 /** @param {import('./can.js').CanRow} measured @returns {Table} */
 function canRows ({ what, framesPerSecond, signalsPerSecond, decodeOnlySignalsPerSecond }) {
   return [
-    [`CAN, ${what}: lines of candump → frames → DBC → batches`, `${quantity(signalsPerSecond)} signals/s`, ...signalsGoal(signalsPerSecond)],
+    [
+      `CAN, ${what}: lines of candump → frames → DBC → batches`,
+      `${quantity(signalsPerSecond)} signals/s`,
+      ...signalsGoal(signalsPerSecond)
+    ],
     [
       '   frames read in that; and signals from frames in memory',
-      `${quantity(framesPerSecond)} frames/s; ${quantity(decodeOnlySignalsPerSecond)} signals/s`, '', null
+      `${quantity(framesPerSecond)} frames/s; ${quantity(decodeOnlySignalsPerSecond)} signals/s`,
+      '',
+      null
     ]
   ]
 }

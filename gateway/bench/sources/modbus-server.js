@@ -16,7 +16,9 @@ createServer(socket => {
     const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
     const answers = []
     let at = 0
-    for (; bytes.length - at >= 6 && bytes.length - at >= 6 + bytes.readUInt16BE(at + 4); at += 6 + bytes.readUInt16BE(at + 4)) answers.push(answerTo(bytes, at))
+    for (; bytes.length - at >= 6 && bytes.length - at >= 6 + bytes.readUInt16BE(at + 4); at += 6 + bytes.readUInt16BE(at + 4)) {
+      answers.push(answerTo(bytes, at))
+    }
     rest = bytes.subarray(at)
     if (answers.length > 0) socket.write(Buffer.concat(answers))
   })

@@ -52,7 +52,19 @@ export async function runWeek ({ polls, sampleEvery = 50_000, progress = () => {
   const log = { info () {}, warn () {}, error () {} }
   const collect = garbageCollector()
   const simulator = await openModbusSimulator({ port: 0, faults: FAULTS }, { log })
-  const device = openDevice({ connection: 'tcp', host: '127.0.0.1', port: simulator.port, pipeline: SOURCES, timeoutMs: 200, firstRetryMs: 10, longestRetryMs: 100, busyRetries: 0 }, { log })
+  const device = openDevice(
+    {
+      connection: 'tcp',
+      host: '127.0.0.1',
+      port: simulator.port,
+      pipeline: SOURCES,
+      timeoutMs: 200,
+      firstRetryMs: 10,
+      longestRetryMs: 100,
+      busyRetries: 0
+    },
+    { log }
+  )
   const startMs = performance.now()
   const heapMegabytes = [collect()]
   let rowsEmitted = 0
@@ -60,26 +72,31 @@ export async function runWeek ({ polls, sampleEvery = 50_000, progress = () => {
   let sampleAt = sampleEvery
   const { promise: done, resolve, reject } = Promise.withResolvers()
   const clocks = Array.from({ length: SOURCES }, () => flyingClock())
-  const sources = clocks.map((clock, i) => openModbusRead({ name: `week${i}`, tags: TAGS, groups: [{ name: 'all', periodMs: PERIOD_MS }], batchMs: 60_000 }, {
-    device,
-    deviceName: 'week',
-    pipeline: 1,
-    clock,
-    log,
-    isPaused: () => false,
-    emit (batch) {
-      rowsEmitted += batch.rows
-      rowsBad += badRows(batch)
-      const good = rowsEmitted - rowsBad
-      if (good >= sampleAt) {
-        sampleAt += sampleEvery
-        heapMegabytes.push(collect())
-        progress(`${good} polls, ${heapMegabytes.at(-1)?.toFixed(1)} MB`)
+  const sources = clocks.map((clock, i) =>
+    openModbusRead(
+      { name: `week${i}`, tags: TAGS, groups: [{ name: 'all', periodMs: PERIOD_MS }], batchMs: 60_000 },
+      {
+        device,
+        deviceName: 'week',
+        pipeline: 1,
+        clock,
+        log,
+        isPaused: () => false,
+        emit (batch) {
+          rowsEmitted += batch.rows
+          rowsBad += badRows(batch)
+          const good = rowsEmitted - rowsBad
+          if (good >= sampleAt) {
+            sampleAt += sampleEvery
+            heapMegabytes.push(collect())
+            progress(`${good} polls, ${heapMegabytes.at(-1)?.toFixed(1)} MB`)
+          }
+          if (good >= polls) resolve(undefined)
+        },
+        onEnd: error => reject(error ?? new Error('A source ended by itself.'))
       }
-      if (good >= polls) resolve(undefined)
-    },
-    onEnd: error => reject(error ?? new Error('A source ended by itself.'))
-  }))
+    )
+  )
   try {
     await done
     return {

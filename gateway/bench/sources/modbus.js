@@ -44,7 +44,12 @@ export async function benchModbus ({ seconds, progress }) {
   }
 }
 
-/** @param {any} ModbusRTU  its types are those of a CommonJS module @param {number} port @param {number} pipeline @param {number} seconds */
+/**
+ * @param {any} ModbusRTU  its types are those of a CommonJS module
+ * @param {number} port
+ * @param {number} pipeline
+ * @param {number} seconds
+ */
 async function measureLibrary (ModbusRTU, port, pipeline, seconds) {
   const client = new ModbusRTU()
   await client.connectTCP('127.0.0.1', { port })

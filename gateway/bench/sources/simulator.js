@@ -25,8 +25,18 @@ const FIVE_CHANNELS = Array.from({ length: 5 }, (_, index) => ({ name: `channel$
 
 /** @type {{what: string, rowsPerSecond: number, machines: number, options: object}[]} */
 const CASES = [
-  { what: '1 kHz × 5 channels', rowsPerSecond: 1000, machines: 1, options: { preset: 'channels', channels: FIVE_CHANNELS, sampleRateHz: 1000 } },
-  { what: '100 kHz × 1 channel', rowsPerSecond: 100_000, machines: 1, options: { preset: 'channels', channels: FIVE_CHANNELS.slice(0, 1), sampleRateHz: 100_000 } },
+  {
+    what: '1 kHz × 5 channels',
+    rowsPerSecond: 1000,
+    machines: 1,
+    options: { preset: 'channels', channels: FIVE_CHANNELS, sampleRateHz: 1000 }
+  },
+  {
+    what: '100 kHz × 1 channel',
+    rowsPerSecond: 100_000,
+    machines: 1,
+    options: { preset: 'channels', channels: FIVE_CHANNELS.slice(0, 1), sampleRateHz: 100_000 }
+  },
   { what: '10 vehicles × 22 channels at 10 Hz', rowsPerSecond: 10, machines: 10, options: { preset: 'warp10', vehicles: 10 } }
 ]
 
@@ -69,7 +79,17 @@ async function run ({ what, rowsPerSecond, machines, options }, blocked, seconds
   const wallMs = performance.now() - startMs
   const ownCpuMs = cpuMs() - startCpuMs - (busy?.cpuMs ?? 0)
   const { samples, missed } = counters
-  return { what, blocked, samples, wanted: maxSamples * machines, missed, values, tickMs: TICK_MS, lateness: lateness.summary(), cpuShare: ownCpuMs / wallMs }
+  return {
+    what,
+    blocked,
+    samples,
+    wanted: maxSamples * machines,
+    missed,
+    values,
+    tickMs: TICK_MS,
+    lateness: lateness.summary(),
+    cpuShare: ownCpuMs / wallMs
+  }
 }
 
 /** @param {Latency} lateness @param {BigInt64Array} time */

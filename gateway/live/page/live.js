@@ -100,7 +100,8 @@ watch({
   },
   onGone () {
     for (const { curves } of Object.values(plots)) curves.push(Date.now(), {})
-    byId('gone').textContent = `The gateway has been gone since ${new Date().toLocaleTimeString()}. What you see is its last report; this page reconnects by itself.`
+    byId('gone').textContent =
+      `The gateway has been gone since ${new Date().toLocaleTimeString()}. What you see is its last report; this page reconnects by itself.`
     byId('gone').hidden = false
     byId('state').textContent = 'gone'
     byId('state').className = 'gone'

@@ -58,28 +58,51 @@ export class Plot {
       return item
     }))
     const { format, floor = 0, bursts = false } = this.#options
-    const axis = { stroke: colour('--dim'), grid: { stroke: colour('--grid'), width: 1 }, ticks: { show: false }, font: '11px system-ui, sans-serif' }
-    this.#plot = new uPlot({
-      width: this.#canvas.clientWidth,
-      height: HEIGHT,
-      padding: [8, 26, 0, 0],
-      legend: { show: false },
-      cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-      scales: { x: { range: (_plot, first, last) => [Math.min(first, last - MIN_SPAN_SECONDS), last] }, y: { range: (_plot, _min, max) => [0, Math.max(floor, (max || 0) * 1.1) || 1] } },
-      axes: [
-        { ...axis, size: 26, space: 70, values: [[60, '{HH}:{mm}', null, null, null, null, null, null, 1], [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1]] },
-        { ...axis, size: 64, values: (_plot, ticks) => ticks.map(tick => rounded(format(tick))) }
-      ],
-      series: [{}, ...labels.map((label, i) => ({
-        label,
-        stroke: colour(`--series-${hues[i]}`),
-        width: 1.6,
-        ...isMedian(label) && { dash: [5, 4] },
-        spanGaps: bursts,
-        points: { show: false }
-      }))],
-      hooks: { setCursor: [() => this.#showValues()] }
-    }, /** @type {uPlot.AlignedData} */ (this.curves.data), this.#canvas)
+    const axis = {
+      stroke: colour('--dim'),
+      grid: { stroke: colour('--grid'), width: 1 },
+      ticks: { show: false },
+      font: '11px system-ui, sans-serif'
+    }
+    this.#plot = new uPlot(
+      {
+        width: this.#canvas.clientWidth,
+        height: HEIGHT,
+        padding: [8, 26, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+        scales: {
+          x: { range: (_plot, first, last) => [Math.min(first, last - MIN_SPAN_SECONDS), last] },
+          y: { range: (_plot, _min, max) => [0, Math.max(floor, (max || 0) * 1.1) || 1] }
+        },
+        axes: [
+          {
+            ...axis,
+            size: 26,
+            space: 70,
+            values: [
+              [60, '{HH}:{mm}', null, null, null, null, null, null, 1],
+              [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1]
+            ]
+          },
+          { ...axis, size: 64, values: (_plot, ticks) => ticks.map(tick => rounded(format(tick))) }
+        ],
+        series: [
+          {},
+          ...labels.map((label, i) => ({
+            label,
+            stroke: colour(`--series-${hues[i]}`),
+            width: 1.6,
+            ...(isMedian(label) && { dash: [5, 4] }),
+            spanGaps: bursts,
+            points: { show: false }
+          }))
+        ],
+        hooks: { setCursor: [() => this.#showValues()] }
+      },
+      /** @type {uPlot.AlignedData} */ (this.curves.data),
+      this.#canvas
+    )
   }
 
   #showValues () {

@@ -74,7 +74,9 @@ function showMeters (table, meters, columns, rates, empty) {
   }
   table.replaceChildren(
     row('th', [{ text: 'name' }, ...columns.map(({ title }) => ({ text: title }))]),
-    ...meters.map(meter => row('td', [{ text: meter.name }, ...columns.map(({ cell, bad }) => ({ text: cell(meter, rates), bad: bad?.(meter) }))]))
+    ...meters.map(meter =>
+      row('td', [{ text: meter.name }, ...columns.map(({ cell, bad }) => ({ text: cell(meter, rates), bad: bad?.(meter) }))])
+    )
   )
 }
 

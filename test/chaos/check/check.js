@@ -76,10 +76,15 @@ async function describeAll (source, balance, ledger, store) {
     const place = places.get(key)
     const what = count > 0 ? `lost ${count} ×` : `${-count} × too often`
     const where = place
-      ? `epoch ${place.epoch}, seq ${place.seq}, row ${place.row}; its commit record is ${await store.hasCommit(source, place) ? '' : 'not '}there`
+      ? `${nameOf(place)}; its commit record is ${await store.hasCommit(source, place) ? '' : 'not '}there`
       : 'never produced'
     findings.push(`${source}: ${what} ${key} (${where})`)
   }
   if (balance.size > shown.size) findings.push(`${source}: and ${balance.size - shown.size} more`)
   return findings
+}
+
+/** @param {Place} place */
+function nameOf ({ epoch, seq, row }) {
+  return `epoch ${epoch}, seq ${seq}, row ${row}`
 }

@@ -79,7 +79,14 @@ function checkTests (type, program) {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-check-'))
     await mkdir(join(folder, 'ledger'))
-    spool = await Spool.open({ folder: join(folder, 'spool'), gateway: 'gw', source: 'press.left', encode, fsync: 'system', ledger: join(folder, 'ledger') })
+    spool = await Spool.open({
+      folder: join(folder, 'spool'),
+      gateway: 'gw',
+      source: 'press.left',
+      encode,
+      fsync: 'system',
+      ledger: join(folder, 'ledger')
+    })
     await edits.clear()
     server = database.server && (await serverTypes[database.type]()).connect({ ...database.server, ...database.credentials })
     sink = await (await sinkTypes[database.type]()).open(database.sink, { server })

@@ -51,7 +51,10 @@ export const editsOf = {
       await connection.end()
     }
     const database = mysql.escapeId(server.database)
-    return { ...sqlEdits(name => mysql.escapeId(name, true), execute), clear: () => execute(`DROP DATABASE ${database}; CREATE DATABASE ${database}`) }
+    return {
+      ...sqlEdits(name => mysql.escapeId(name, true), execute),
+      clear: () => execute(`DROP DATABASE ${database}; CREATE DATABASE ${database}`)
+    }
   },
 
   mongodb ({ server: { url, database } }) {
@@ -62,7 +65,8 @@ export const editsOf = {
     }
     return {
       remove: count => edit(db => db.collection(TABLE).deleteOne({ count })),
-      repeat: count => edit(async db => db.collection(TABLE).insertOne({ ...await db.collection(TABLE).findOne({ count }), _id: new ObjectId() })),
+      repeat: count =>
+        edit(async db => db.collection(TABLE).insertOne({ ...(await db.collection(TABLE).findOne({ count })), _id: new ObjectId() })),
       change: (count, strain) => edit(db => db.collection(TABLE).updateOne({ count }, { $set: { strain } })),
       clear: () => edit(db => db.dropDatabase())
     }
@@ -75,14 +79,18 @@ export const editsOf = {
       if (!response.ok) throw new Error(await response.text())
       return response.text()
     }
-    const query = (/** @type {string} */ statement) => post(`query?${new URLSearchParams({ db: database, epoch: 'ns' })}`, new URLSearchParams({ q: statement }))
+    const query = (/** @type {string} */ statement) =>
+      post(`query?${new URLSearchParams({ db: database, epoch: 'ns' })}`, new URLSearchParams({ q: statement }))
     /** Columns and cells of a row as the answer has them, so that no number is rounded. @param {number} count */
     const rowOf = async count => {
-      const [, columns, cells] = /** @type {string[]} */ (/"columns":\[(.*?)\],"values":\[\[(.*)\]\]/.exec(await query(`SELECT * FROM "${TABLE}" WHERE "count" = ${count}`)))
+      const [, columns, cells] = /** @type {string[]} */ (
+        /"columns":\[(.*?)\],"values":\[\[(.*)\]\]/.exec(await query(`SELECT * FROM "${TABLE}" WHERE "count" = ${count}`))
+      )
       const texts = Array.from(cells.matchAll(/"(?:\\.|[^"])*"|[^,]+/g), ([text]) => text)
       return new Map(columns.split(',').map((name, i) => [JSON.parse(name), texts[i]]))
     }
-    const tagsOf = (/** @type {Map<string, string>} */ row) => ['bus', 'gateway'].map(name => `,${name}=${JSON.parse(String(row.get(name)))}`).join('')
+    const tagsOf = (/** @type {Map<string, string>} */ row) =>
+      ['bus', 'gateway'].map(name => `,${name}=${JSON.parse(String(row.get(name)))}`).join('')
     const write = (/** @type {string} */ line) => post(`write?${new URLSearchParams({ db: database, precision: 'ns' })}`, line)
     return {
       async remove (count) {
@@ -106,14 +114,19 @@ export const editsOf = {
 
   clickhouse ({ server: { host, port, database }, credentials: { user, password } }) {
     const execute = async (/** @type {string} */ sql) => {
-      const response = await fetch(`http://${host}:${port}/?${new URLSearchParams({ user, password, database })}`, { method: 'POST', body: sql })
+      const response = await fetch(`http://${host}:${port}/?${new URLSearchParams({ user, password, database })}`, {
+        method: 'POST',
+        body: sql
+      })
       const text = await response.text()
       if (!response.ok) throw new Error(text)
       return text
     }
     // Old servers change and delete rows some time later: a changed copy takes the table's place.
     const replace = async (/** @type {(columns: string[]) => string} */ select) => {
-      const columns = (await execute(`SELECT name FROM system.columns WHERE database = '${database}' AND table = '${TABLE}' FORMAT TSV`)).trimEnd().split('\n')
+      const columns = (await execute(`SELECT name FROM system.columns WHERE database = '${database}' AND table = '${TABLE}' FORMAT TSV`))
+        .trimEnd()
+        .split('\n')
       await execute(`CREATE TABLE changed AS \`${TABLE}\``)
       await execute(`INSERT INTO changed ${select(columns)}`)
       await execute(`DROP TABLE \`${TABLE}\``)
@@ -124,7 +137,12 @@ export const editsOf = {
       async repeat (count) {
         await execute(`INSERT INTO \`${TABLE}\` SELECT * FROM \`${TABLE}\` WHERE count = ${count}`)
       },
-      change: (count, strain) => replace(columns => `SELECT ${columns.map(name => name === 'strain' ? `if(count = ${count}, ${strain}, strain)` : name).join(', ')} FROM \`${TABLE}\``),
+      change: (count, strain) =>
+        replace(
+          columns =>
+            `SELECT ${columns.map(name => name === 'strain' ? `if(count = ${count}, ${strain}, strain)` : name).join(', ')} ` +
+            `FROM \`${TABLE}\``
+        ),
       async clear () {
         for (const table of (await execute('SHOW TABLES FORMAT TSV')).split('\n').slice(0, -1)) await execute(`DROP TABLE \`${table}\``)
       }
@@ -154,6 +172,7 @@ function sqlEdits (quoted, execute) {
   return {
     remove: (/** @type {number} */ count) => execute(`DELETE FROM ${table} ${where(count)}`),
     repeat: (/** @type {number} */ count) => execute(`INSERT INTO ${table} SELECT * FROM ${table} ${where(count)}`),
-    change: (/** @type {number} */ count, /** @type {number} */ strain) => execute(`UPDATE ${table} SET ${quoted('strain')} = ${strain} ${where(count)}`)
+    change: (/** @type {number} */ count, /** @type {number} */ strain) =>
+      execute(`UPDATE ${table} SET ${quoted('strain')} = ${strain} ${where(count)}`)
   }
 }

@@ -20,10 +20,26 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources }) {
   return [
     { id: 'chaos', type: 'tab', label: 'Chaos' },
     { id: 'broker', type: 'sluice-broker', url: brokerUrl },
-    node('machine', 'simulator', { name: 'machine', preset: 'channels', channels: CHANNELS, sampleRateHz: rate, seed, autostart: sources }, 'stage-out'),
-    node('n2k', 'candump', {
-      name: 'n2k', logFile: 'examples/data/nmea2000.log', dbcFile: 'examples/data/nmea2000.dbc', speed: 1, times: 'now', loop: true, autostart: sources
-    }, 'stage-out'),
+    node(
+      'machine',
+      'simulator',
+      { name: 'machine', preset: 'channels', channels: CHANNELS, sampleRateHz: rate, seed, autostart: sources },
+      'stage-out'
+    ),
+    node(
+      'n2k',
+      'candump',
+      {
+        name: 'n2k',
+        logFile: 'examples/data/nmea2000.log',
+        dbcFile: 'examples/data/nmea2000.dbc',
+        speed: 1,
+        times: 'now',
+        loop: true,
+        autostart: sources
+      },
+      'stage-out'
+    ),
     node('stage-out', 'stage-out', { broker: 'broker' }),
     ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database))
   ]
@@ -49,5 +65,7 @@ function node (id, type, options, ...wires) {
  * @param {Record<string, import('../databases/index.js').Database>} databases
  */
 export function chaosCredentials (databases) {
-  return Object.fromEntries(Object.entries(databases).flatMap(([name, { credentials }]) => credentials ? [[`${name}-server`, credentials]] : []))
+  return Object.fromEntries(
+    Object.entries(databases).flatMap(([name, { credentials }]) => (credentials ? [[`${name}-server`, credentials]] : []))
+  )
 }

@@ -72,7 +72,12 @@ export class GatewayProcess {
       headers: { 'content-type': 'application/json', 'node-red-deployment-type': 'nodes' },
       body: JSON.stringify(flow)
     })
-    if (!response.ok) throw new SluiceError('SLUICE_CHAOS_DEPLOY', `The gateway refused to change its flow (${response.status}): ${await response.text()}`)
+    if (!response.ok) {
+      throw new SluiceError(
+        'SLUICE_CHAOS_DEPLOY',
+        `The gateway refused to change its flow (${response.status}): ${await response.text()}`
+      )
+    }
   }
 
   async kill () { await this.#end('SIGKILL') }
@@ -101,6 +106,9 @@ export class GatewayProcess {
   /** @param {unknown} code */
   async #crash (code) {
     const log = await readFile(this.#options.logFile, 'utf8')
-    return new SluiceError('SLUICE_CHAOS_GATEWAY', `The gateway ended by itself (${code}). It last said:\n${log.split('\n').slice(-20).join('\n')}`)
+    return new SluiceError(
+      'SLUICE_CHAOS_GATEWAY',
+      `The gateway ended by itself (${code}). It last said:\n${log.split('\n').slice(-20).join('\n')}`
+    )
   }
 }

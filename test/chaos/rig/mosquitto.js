@@ -14,7 +14,10 @@ export async function startShippedMosquitto (dir) {
   const port = await freePort()
   const shipped = await readFile(new URL('../../../broker/mosquitto.conf', import.meta.url), 'utf8')
   const confText = [
-    shipped.replace('listener 1883 ', `listener ${port} `).replace('autosave_interval 10', 'autosave_interval 1').replace('/var/lib/mosquitto/', `${dir}/`),
+    shipped
+      .replace('listener 1883 ', `listener ${port} `)
+      .replace('autosave_interval 10', 'autosave_interval 1')
+      .replace('/var/lib/mosquitto/', `${dir}/`),
     ...asRoot(),
     `log_dest file ${join(dir, 'mosquitto.log')}`,
     ''

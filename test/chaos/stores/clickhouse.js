@@ -31,7 +31,9 @@ export class ClickhouseStore {
 
   /** @param {string} table */
   async * read (table) {
-    const { data: columns } = await this.#query(`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = ${literal(table)}`)
+    const { data: columns } = await this.#query(
+      `SELECT name FROM system.columns WHERE database = currentDatabase() AND table = ${literal(table)}`
+    )
     const time = columns.some(([name]) => name === 'time_ns') ? 'time_ns' : 'toUnixTimestamp64Nano(time)'
     const { meta, data } = await this.#query(`SELECT ${time} AS ns, * FROM ${quoted(table)}`)
     const places = meta.flatMap(({ name }, place) => place === 0 || OWN.includes(name) ? [] : [place])
@@ -47,10 +49,14 @@ export class ClickhouseStore {
    */
   async hasCommit (source, { epoch, seq }) {
     if (!(await this.#tables()).includes(COMMITS_TABLE)) return false
-    const { data } = await this.#query(`SELECT number, seq, last FROM ${COMMITS_TABLE} WHERE source = ${literal(source)} AND epoch = ${literal(epoch)}`)
+    const { data } = await this.#query(
+      `SELECT number, seq, last FROM ${COMMITS_TABLE} WHERE source = ${literal(source)} AND epoch = ${literal(epoch)}`
+    )
     if (data.some(([, first, last]) => Number(first) <= seq && seq <= Number(last))) return true
     if (data.length === 0 || !(await this.tables()).includes(source)) return false
-    const { data: [[rows]] } = await this.#query(`SELECT count() FROM ${quoted(source)} WHERE sluice_epoch = ${data[0][0]} AND sluice_seq = ${seq}`)
+    const {
+      data: [[rows]]
+    } = await this.#query(`SELECT count() FROM ${quoted(source)} WHERE sluice_epoch = ${data[0][0]} AND sluice_seq = ${seq}`)
     return Number(rows) > 0
   }
 
@@ -65,7 +71,11 @@ export class ClickhouseStore {
 
   /** @param {string} query @returns {Promise<Answer>} */
   async #query (query) {
-    const result = await this.#client.query({ query, format: 'JSONCompact', clickhouse_settings: { output_format_json_quote_64bit_integers: 1 } })
+    const result = await this.#client.query({
+      query,
+      format: 'JSONCompact',
+      clickhouse_settings: { output_format_json_quote_64bit_integers: 1 }
+    })
     return /** @type {any} */ (result.json())
   }
 }

@@ -49,7 +49,9 @@ export class FileStore {
     let found = false
     const journal = await LineFile.open(path, ({ stored = [] }) => {
       for (const its of stored) {
-        if (its.source === source && its.epoch === epoch) found ||= its.ranges.some((/** @type {number[]} */ [first, last]) => first <= seq && seq <= last)
+        if (its.source === source && its.epoch === epoch) {
+          found ||= its.ranges.some((/** @type {number[]} */ [first, last]) => first <= seq && seq <= last)
+        }
       }
     }, { readOnly: true })
     await journal.close()

@@ -17,7 +17,16 @@ export class MysqlStore {
 
   /** @param {{port: number, user: string, password: string, database: string}} server */
   static async open ({ port, user, password, database }) {
-    const connection = mysql.createConnection({ host: '127.0.0.1', port, user, password, database, charset: 'utf8mb4', supportBigNumbers: true, bigNumberStrings: true })
+    const connection = mysql.createConnection({
+      host: '127.0.0.1',
+      port,
+      user,
+      password,
+      database,
+      charset: 'utf8mb4',
+      supportBigNumbers: true,
+      bigNumberStrings: true
+    })
     await connection.promise().connect()
     return new MysqlStore(connection)
   }
@@ -45,7 +54,11 @@ export class MysqlStore {
   /** @param {string} source @param {{epoch: string, seq: number}} place */
   async hasCommit (source, { epoch, seq }) {
     if (!(await this.#tables()).includes(COMMITS_TABLE)) return false
-    const rows = await this.#all(`SELECT 1 FROM ${COMMITS_TABLE} WHERE source = ? AND epoch = ? AND ? BETWEEN seq AND last`, [source, epoch, seq])
+    const rows = await this.#all(`SELECT 1 FROM ${COMMITS_TABLE} WHERE source = ? AND epoch = ? AND ? BETWEEN seq AND last`, [
+      source,
+      epoch,
+      seq
+    ])
     return rows.length > 0
   }
 

@@ -61,7 +61,10 @@ export class PostgresqlStore {
   /** @param {string} source @param {{epoch: string, seq: number}} place */
   async hasCommit (source, { epoch, seq }) {
     if (!(await this.#tables()).includes(COMMITS_TABLE)) return false
-    const { rows } = await this.#client.query(`SELECT 1 FROM ${quote(COMMITS_TABLE)} WHERE source = $1 AND epoch = $2 AND $3 BETWEEN seq AND last`, [source, epoch, seq])
+    const { rows } = await this.#client.query(
+      `SELECT 1 FROM ${quote(COMMITS_TABLE)} WHERE source = $1 AND epoch = $2 AND $3 BETWEEN seq AND last`,
+      [source, epoch, seq]
+    )
     return rows.length > 0
   }
 

@@ -7,7 +7,17 @@ import { fileURLToPath } from 'node:url'
 export const ferretdbSources = dirname(fileURLToPath(import.meta.url))
 
 /** Where `test/servers/ferretdb/build.js` puts the program: a folder for each version of the sources. */
-export const ferretdbProgram = join(ferretdbSources, '..', '..', '..', 'node_modules', '.cache', 'sluice', `ferretdb-${versionOf(['main.go', 'go.mod'])}`, 'ferretdb')
+export const ferretdbProgram = join(
+  ferretdbSources,
+  '..',
+  '..',
+  '..',
+  'node_modules',
+  '.cache',
+  'sluice',
+  `ferretdb-${versionOf(['main.go', 'go.mod'])}`,
+  'ferretdb'
+)
 
 /** @param {string[]} files */
 function versionOf (files) {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { openModbusSimulator } from '../../../gateway/simulators/modbus/simulator.js'
 import { requireLibmodbus } from '../../servers/libmodbus.js'
@@ -117,7 +118,8 @@ describe('the Modbus simulator asked by third-party masters', function () {
       expect(await noticed).to.match(/is gone/)
       expect(simulator.faults).to.deep.equal(['offline'])
       await ports.plug()
-      await simulator.setFault({ fault: 'none' })
+      await simulator.setFault({ fault: 'none' }) // looks at once, and goes on looking
+      while (simulator.faults.length > 0) await sleep(20)
       const master = await ModbusMaster.start('pymodbus', { transport: 'serial', path: ports.paths[1] })
       try {
         expect((await master.ask({ area: 'coils', address: 0, count: 1 })).values).to.deep.equal([1])
