@@ -266,7 +266,7 @@ function addressOf (url) {
   }
   const place = `${parsed.protocol}//${parsed.host}`
   if (parsed.username || parsed.password) {
-    const text = `The broker's address ${place} contains a user or password, which would show in flows and logs.`
+    const text = `The broker's address ${place} carries a user or password, which would show in flows and logs.`
     throw new SluiceError('SLUICE_BROKER_OPTIONS', text, { fix: 'Give them in their own fields.' })
   }
   const host = parsed.hostname.replace(/^\[|\]$/g, '')

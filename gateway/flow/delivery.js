@@ -13,7 +13,7 @@ import { marker } from '../batch/batch.js'
  * @property {number} held  pieces the sink has and has not stored
  * @property {boolean} released  it released a piece that only another emission can bring back
  * @property {boolean} identifiedHeld
- * @property {boolean} identified  the batch is stored, its commit record with it; otherwise a record without rows will say it was dealt with
+ * @property {boolean} identified  the batch is stored with its commit record; otherwise a record of no rows will say it was dealt with
  * @property {Map<string, {count: number, held: Set<number>, done: Set<number>}>} parts  by the split's id
  */
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFile, cp, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
@@ -218,9 +219,9 @@ describe('File sink: crashes, rotation and disks', () => {
     const shared = await useFolder(folder, log)
     const error = await failureOf(() => shared.run(async held => {
       const { unlock } = held
-      held.unlock = async () => {
-        sizeThen = (await stat(path)).size
-        await unlock()
+      held.unlock = () => {
+        sizeThen = statSync(path).size
+        unlock()
       }
       await appendFile(path, 'half a row')
       throw new Error('the disk is full')
