@@ -30,8 +30,11 @@ const GOOD_WINDOW = 100
 const RECEIVE_MAXIMUM = 1000
 const SESSION_SECONDS = 7 * 86_400
 const GOOD_PACKET_BYTES = 2 ** 20
-/** Nothing more comes after so long a silence. */
+/** After an answer, nothing more comes after so long a silence. */
 const SILENCE_MS = 200
+/** A busy machine, or one far away, takes so long for a queue at most. */
+const SLOW_MS = 30_000
+const LAST = 'last'
 
 /**
  * What about a broker breaks the promise, found out by trying: takes 1 … 3 s on a near broker, with topics and sessions of its own,
@@ -201,9 +204,10 @@ async function checkSession ({ options, client, id, topic, findings }) {
     await before.close()
     await publishMany(client, `${topic}/queue`, QUEUE_PROBE)
 
-    const { sessionPresent, arrived, window } = await comeBack(options, session)
+    const returned = await comeBack(options, session, topic)
     if (keptSeconds < SESSION_SECONDS) findings.push(shortSession(keptSeconds))
-    if (!sessionPresent) return void findings.push(NO_SESSION)
+    if (!returned) return void findings.push(NO_SESSION)
+    const { arrived, window } = returned
     if (arrived < QUEUE_PROBE) findings.push(queueLimit(arrived))
     if (window < GOOD_WINDOW && window < arrived) findings.push(smallWindow(window))
   } finally {
@@ -213,35 +217,39 @@ async function checkSession ({ options, client, id, topic, findings }) {
 }
 
 /**
+ * How much of what was queued arrives, and how much of it before the broker waits for acknowledgements. Null when the session is gone.
  * @param {import('../connection/connection.js').BrokerOptions} options
  * @param {import('../connection/connection.js').ClientOptions} session
+ * @param {string} topic
  */
-async function comeBack (options, session) {
+async function comeBack (options, session, topic) {
   const connection = connect(options, session)
+  const { client } = connection
   try {
     /** @type {Set<string>} */
     const arrived = new Set()
     /** @type {(() => void)[]|null} what the broker waits for, until it has stopped sending */
     let held = []
-    let lastMs = Date.now()
-    deferAcks(connection.client, ({ payload }, ack) => {
-      lastMs = Date.now()
+    deferAcks(client, ({ payload }, ack) => {
       arrived.add(String(payload))
       if (held) held.push(ack)
       else ack()
     })
-    const silence = async () => {
-      lastMs = Date.now()
-      while (Date.now() - lastMs < SILENCE_MS) await sleep(20)
-    }
     const { sessionPresent } = await connected(connection)
-    await silence()
+    if (!sessionPresent) return null
+    await within(client.publishAsync(`${topic}/answer`, '', { qos: 1 }), SLOW_MS) // a broker answers in order
+    for (let before = -1; before !== held.length; await sleep(SILENCE_MS)) before = held.length
     const acks = held
     const window = acks.length
     held = null
     for (const ack of acks) ack()
-    await silence()
-    return { sessionPresent, arrived: arrived.size, window }
+    // Messages come in order: once one that is published now has arrived, none of those before it is merely late.
+    for (let waitedMs = 0; !arrived.has(LAST) && waitedMs < SLOW_MS; waitedMs += SILENCE_MS) {
+      await within(client.publishAsync(`${topic}/queue`, LAST, { qos: 1 }), SLOW_MS) // again: a queue that is full drops it
+      await sleep(SILENCE_MS)
+    }
+    arrived.delete(LAST)
+    return { arrived: arrived.size, window }
   } finally {
     await connection.close()
   }

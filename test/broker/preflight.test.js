@@ -37,6 +37,18 @@ describe('preflight', () => {
     await broker.close()
   })
 
+  it('does not report late messages as dropped: the machine is busy', async () => {
+    const broker = await startEmbeddedBroker({ port: 0 })
+    const busy = setInterval(() => {
+      const startMs = performance.now()
+      while (performance.now() - startMs < 250);
+    }, 255)
+    const report = await preflight({ url: `mqtt://127.0.0.1:${broker.port}` })
+    clearInterval(busy)
+    expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info unseen'])
+    await broker.close()
+  })
+
   it('says that there is no broker', async () => {
     const report = await preflight({ url: `mqtt://127.0.0.1:${await freePort()}` })
     expect(report).to.include({ ok: false, broker: null })
