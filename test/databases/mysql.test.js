@@ -1,8 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { quote } from '../../gateway/databases/mysql/dialect.js'
 import { isTransient } from '../../gateway/databases/mysql/sink.js'
@@ -279,74 +274,6 @@ describe('MySQL sink', () => {
       ])
       expect((await query('SHOW INDEX FROM press')).map(({ Column_name: column }) => column)).to.deep.equal(['second'])
     })
-  })
-
-  it('goes on after the server has been stopped or killed', async () => {
-    const sink = await openSink()
-    let seq = 0
-    for (const end of /** @type {const} */ (['stop', 'kill'])) {
-      const batch = batchOf([seq], { identity: identity(seq++) })
-      await sink.write([batch])
-      await database.server[end]()
-      expect(isTransient(await failureOf(() => sink.write([batch])))).to.equal(true)
-      expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
-      await database.server.start()
-      expect((await sink.write([batch])).duplicates).to.deep.equal([batch])
-      await database.reconnect()
-    }
-    expect(await rows('press')).to.have.length(2)
-    expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
-  })
-
-  it('breaks off a write that is aborted while it waits, at the server too', async () => {
-    const sink = await openSink()
-    const batch = batchOf([1], { identity: identity(0) })
-    await sink.prepare([batch])
-    await query('LOCK TABLES press WRITE')
-    const abort = new AbortController()
-    const write = failureOf(() => sink.write([batch], { signal: abort.signal }))
-    const waiting = async () => (await query('SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO LIKE \'LOAD DATA%\'')).length
-    while (await waiting() === 0) await sleep(5)
-    abort.abort(new Error('closing'))
-    expect((await write).message).to.equal('closing')
-    while (await waiting() > 0) await sleep(5)
-    await query('UNLOCK TABLES')
-    expect(await sink.write([batch])).to.deep.equal({ duplicates: [] })
-    expect(await rows('press')).to.have.length(1)
-  })
-
-  it('waits while the disk is full, and goes on when there is room', async function () {
-    const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
-    try {
-      execFileSync(
-        'mount',
-        ['-t', 'tmpfs', '-o', `size=8m,uid=${execFileSync('id', ['-u', 'mysql']).toString().trim()}`, 'tmpfs', disk],
-        { stdio: 'pipe' }
-      )
-    } catch {
-      await rm(disk, { recursive: true })
-      console.log('      skipped, a small disk: mounting a tmpfs needs root')
-      return this.skip()
-    }
-    try {
-      await query(`CREATE TABLE press (\`force\` DOUBLE, note LONGTEXT) DATA DIRECTORY='${disk}'`)
-      const sink = await openSink()
-      const large = batchOf(Array(250_000).fill(1), { identity: identity(0) })
-      const error = await failureOf(() => sink.write([large]))
-      // MariaDB may end itself when it has no room to roll back.
-      expect(error.message).to.match(/table 'press' is full|server closed the connection/i)
-      expect(isTransient(error)).to.equal(true)
-      execFileSync('mount', ['-o', 'remount,size=60m', disk])
-      if (!database.server.pid) {
-        await database.server.start()
-        await database.reconnect()
-      }
-      expect(await sink.write([large])).to.deep.equal({ duplicates: [] })
-      await query('DROP TABLE press')
-    } finally {
-      execFileSync('umount', ['-l', disk])
-      await rm(disk, { recursive: true, force: true })
-    }
   })
 
   it('writes on several connections at a time', async () => {

@@ -8,6 +8,9 @@ export const EPOCH = { gateway: 'gw', source: 'press', epoch: '1-a' }
 /** @param {number} seq */
 export const identity = seq => ({ ...EPOCH, seq })
 
+/** Times, in nanoseconds after `T0`. @param {number[]} nanoseconds */
+export const at = (...nanoseconds) => BigInt64Array.from(nanoseconds, offset => T0 + BigInt(offset))
+
 /**
  * A batch of source "press" with values of one field.
  * @param {number[]} values

@@ -1,0 +1,118 @@
+import { expect } from 'chai'
+import { marker } from '../../gateway/batch/batch.js'
+import { isTransient } from '../../gateway/databases/influxdb/sink.js'
+import { at, batchOf, EPOCH, failureOf, identity, T0 } from './contract/batches.js'
+import { daysSince, InfluxdbDatabase } from './influxdb-database.js'
+
+describe('InfluxDB commit records', () => {
+  const database = InfluxdbDatabase.inSuite()
+  const { openSink, rows, storeAll } = database
+
+  it('tell what is stored, which is left out then', async () => {
+    const sink = await openSink()
+    const batches = [0, 1, 2].map(seq => batchOf([seq], { time: at(seq), identity: identity(seq) }))
+    expect(await sink.write(batches.slice(0, 2))).to.deep.equal({ duplicates: [] })
+    expect((await sink.write(batches.slice(1))).duplicates).to.deep.equal([batches[1]])
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([0, 1, 2])
+  })
+
+  it('come after their rows, so that rows without one may be written again', async () => {
+    const sink = await openSink()
+    const batch = batchOf([1, 2], { identity: identity(0) })
+    await sink.write([batch], { probe: true })
+    expect(await sink.committed()).to.deep.equal([])
+    await sink.write([batch])
+    expect(await rows('press')).to.have.length(2)
+    expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
+  })
+
+  it('hold any name', async () => {
+    const sink = await openSink({ table: 'all' })
+    const odd = ['a\nb', 'a\\', '"', 'a,b c=d', '\'', '🚀', ' ', '\\"\n,']
+    const batches = odd.map(name => marker({ gateway: name, source: `${name}.`, epoch: `${name}!`, seq: 2 ** 40 }))
+    await sink.write(batches)
+    const stored = await (await openSink({ table: 'all' })).committed()
+    const names = stored.map(({ gateway, source, epoch }) => [gateway, source, epoch])
+    expect(names).to.have.deep.members(odd.map(name => [name, `${name}.`, `${name}!`]))
+    expect(stored[0].ranges).to.deep.equal([[2 ** 40, 2 ** 40]])
+  })
+
+  it('are merged, and still known', async () => {
+    const present = [0, 1, 2, 4, 5, 6, 7, 8]
+    const batches = present.map(seq => batchOf([seq], { time: at(seq), identity: identity(seq) }))
+    const old = batches.map(batch => batch.withIdentity({ ...EPOCH, epoch: '0-z', seq: Number(batch.identity?.seq) }))
+    const sink = await storeAll(...batches, ...old)
+    const before = await sink.committed()
+    for (let i = 0; i < 2; i++) await sink.compact([{ ...EPOCH, first: 7, last: 8 }])
+    const records = (await rows('sluice_commits')).map(({ epoch, time, last }) => [epoch, time, last])
+    expect(records).to.have.deep.members([['0-z', 0n, 2], ['0-z', 4n, 8], ['1-a', 0n, 2], ['1-a', 4n, 6], ['1-a', 7n, 7], ['1-a', 8n, 8]])
+    for (const each of [sink, await openSink()]) {
+      expect(await each.committed()).to.deep.equal(before)
+      expect((await each.write([...batches, ...old])).duplicates).to.have.length(16)
+    }
+    await sink.write([batchOf([3], { time: at(3), identity: identity(3) })])
+    expect((await sink.committed())[1].ranges).to.deep.equal([[0, 8]])
+  })
+
+  it('outlive rows that are kept for a time only', async () => {
+    await database.server.query(`CREATE DATABASE "${database.name}" WITH DURATION ${daysSince(T0) + 1000}d NAME years`)
+    const sink = await storeAll(batchOf([1], { identity: identity(0) }))
+    expect(await rows('press', 'years')).to.have.length(1)
+    const records = await rows('sluice_commits', 'sluice_commits')
+    expect(records.map(({ policy, sink_table: table }) => [policy, table])).to.deep.equal([['years', 'press']])
+    expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
+    expect(await (await openSink({ retentionPolicy: 'sluice_commits' })).committed(), 'of another policy').to.deep.equal([])
+  })
+
+  it('go where nothing is dropped when the retention policy has been changed meanwhile', async () => {
+    const sink = await openSink()
+    await sink.write([batchOf([1], { identity: identity(0), time: BigInt64Array.of(BigInt(Date.now()) * 1_000_000n) })])
+    await database.server.query(`ALTER RETENTION POLICY autogen ON "${database.name}" DURATION 30d`)
+    const next = batchOf([2], { identity: identity(1), time: BigInt64Array.of(BigInt(Date.now()) * 1_000_000n) })
+    const error = await failureOf(() => sink.write([next]))
+    expect(error.message).to.match(/^Commit records: .*beyond retention policy/)
+    expect(isTransient(error)).to.equal(true)
+    await sink.write([next])
+    expect((await (await openSink()).committed())[0].ranges).to.deep.include([1, 1])
+  })
+
+  it('need an administrator once, where there is no such policy', async () => {
+    await database.server.query(`CREATE DATABASE "${database.name}" WITH DURATION 100w NAME weeks`)
+    await database.server.query('CREATE USER logger WITH PASSWORD \'secret\'')
+    await database.server.query(`GRANT ALL ON "${database.name}" TO logger`)
+    try {
+      const sink = await openSink({ user: 'logger', password: 'secret' })
+      const error = await failureOf(() => sink.prepare([batchOf([1])]))
+      expect(error.message).to.match(/"logger" may not create the retention policy "sluice_commits".*as an administrator/)
+      expect(isTransient(error)).to.equal(true)
+      await database.server.query(`CREATE RETENTION POLICY sluice_commits ON "${database.name}" DURATION INF REPLICATION 1`)
+      await sink.write([batchOf([1], { time: BigInt64Array.of(BigInt(Date.now()) * 1_000_000n) })])
+      expect(await rows('press')).to.have.length(1)
+    } finally {
+      await database.server.query('DROP USER logger')
+    }
+  })
+
+  it('keeps what it has acknowledged when the server is killed', async () => {
+    const sink = await openSink()
+    for (let seq = 0; seq < 3; seq++) {
+      await sink.write([batchOf([seq], { time: at(seq), identity: identity(seq) })])
+      await database.server.kill()
+      expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
+      await database.server.start()
+    }
+    expect((await sink.committed())[0].ranges).to.deep.equal([[0, 2]])
+    expect(await rows('press')).to.have.length(3)
+  })
+
+  it('makes a dropped database again', async () => {
+    const sink = await storeAll(batchOf([1], { identity: identity(0) }))
+    await database.server.query(`DROP DATABASE "${database.name}"`)
+    const error = await failureOf(() => sink.write([batchOf([2], { identity: identity(1) })]))
+    expect(error.message).to.match(/database not found/)
+    expect(isTransient(error)).to.equal(true)
+    expect(await sink.committed()).to.deep.equal([])
+    await sink.write([batchOf([1], { identity: identity(0) })])
+    expect(await rows('press')).to.have.length(1)
+  })
+})

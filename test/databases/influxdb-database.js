@@ -1,0 +1,80 @@
+import { open } from '../../gateway/databases/influxdb/sink.js'
+import { connect } from '../../gateway/databases/influxdb/connection.js'
+import { missingInfluxdb, startInfluxdb } from '../servers/influxdb.js'
+import { requireServer } from '../servers/programs.js'
+
+/** A server for the tests of a suite, and a database for each of them. */
+export class InfluxdbDatabase {
+  /** @type {import('../servers/influxdb.js').InfluxdbServer} */
+  server = /** @type {any} */ (null)
+  name = ''
+  #databases = 0
+  /** @type {{close: () => Promise<void>}[]} */
+  #opened = []
+
+  /** Has mocha start it, and drop each test's database. */
+  static inSuite () {
+    const database = new InfluxdbDatabase()
+    before(async function () {
+      requireServer(this, 'influxdb', missingInfluxdb())
+      database.server = await startInfluxdb()
+    })
+    beforeEach(() => { database.name = `plant ${database.#databases++}` })
+    afterEach(() => database.#close())
+    after(() => database.server?.remove())
+    return database
+  }
+
+  /** @param {object} [options]  of the server or the sink */
+  openSink = async (options = {}) => {
+    const { port, user, password } = this.server
+    const server = connect({ host: '127.0.0.1', port, user, password, database: this.name, ...options })
+    const sink = await open({ ...options }, { server })
+    this.#opened.push(sink, server)
+    return sink
+  }
+
+  /** @param {import('../../gateway/batch/batch.js').Batch[]} batches */
+  storeAll = async (...batches) => {
+    const sink = await this.openSink()
+    await sink.prepare(batches)
+    await sink.write(batches)
+    return sink
+  }
+
+  /** @param {string} statement */
+  query = statement => this.server.query(statement, { db: this.name })
+
+  /**
+   * @param {string} table  points of it with all that the sink adds but the gateway's name and the mark of rows of the same time
+   * @param {string} [policy]
+   * @returns {Promise<Record<string, any>[]>}
+   */
+  rows = async (table, policy) => {
+    const quoted = `"${table.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+    const { series = [] } = await this.query(`SELECT * FROM ${policy ? `"${policy}".` : ''}${quoted}`)
+    return series.flatMap((/** @type {any} */ { columns, values }) => values.map((/** @type {any[]} */ row) => {
+      const cells = columns.map((/** @type {string} */ column, /** @type {number} */ i) => [column, plain(column, row[i])])
+      return Object.fromEntries(cells.filter((/** @type {[string, unknown]} */ [column]) => {
+        return table === 'sluice_commits' || (column !== 'gateway' && column !== 'row')
+      }))
+    }))
+  }
+
+  async #close () {
+    for (const each of this.#opened.splice(0)) await each.close()
+    await this.server.query(`DROP DATABASE "${this.name}"`)
+  }
+}
+
+/** @param {bigint} time  in nanoseconds */
+export function daysSince (time) {
+  return Math.round((Date.now() - Number(time / 1_000_000n)) / 86_400_000)
+}
+
+/** As the contract compares them. @param {string} column @param {any} value */
+function plain (column, value) {
+  if (column === 'time') return BigInt(value)
+  if (typeof value === 'boolean') return Number(value)
+  return /bytes|blob/i.test(column) && value !== null ? `0x${Buffer.from(value, 'base64').toString('hex')}` : value
+}
