@@ -14,7 +14,7 @@ const SERVERS = {
   old: { name: 'clickhouse-old', missing: missingOldClickhouse, start: startOldClickhouse }
 }
 
-/** Columns of the contract's that hold bytes: in ClickHouse they are texts like others. */
+/** Columns of the contract that hold bytes, which ClickHouse stores as texts. */
 const BYTES = ['bytes', 'noBytes', 'blob', 'value_bytes']
 
 /** A server for the tests of a suite, and an empty database for each of them. */
@@ -98,7 +98,7 @@ export class ClickhouseDatabase {
   }
 
   /**
-   * As the contract has them, without the columns that tell the batches.
+   * As the contract expects them, without the columns that identify batches.
    * @param {string} table
    * @returns {Promise<Record<string, unknown>[]>}
    */
@@ -141,7 +141,7 @@ export class ClickhouseDatabase {
       layouts: ['narrow', 'document'],
       nan: NaN,
       ignoresCase: false,
-      differs: { 'refuses a table whose column has another type, and says which': 'its types have other names' }
+      differs: { 'refuses a table whose column has another type, and reports which': 'its types have other names' }
     })
 
     writerContract({

@@ -42,7 +42,7 @@ export function exactlyOnceTests (database) {
     expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 11]] }])
   })
 
-  it('asks what has become of an insert whose answer is lost', async () => {
+  it('checks whether an insert was stored when its response is lost', async () => {
     const proxy = await losingAnswers(database.server.port)
     const sink = await openSink({ port: proxy.port })
     const [first, second] = [0, 1].map(seq => batchOf([seq], { identity: identity(seq) }))
@@ -55,7 +55,7 @@ export function exactlyOnceTests (database) {
     await proxy.close()
   })
 
-  it('waits for an insert that it was told to break off, and leaves out what that has stored', async () => {
+  it('waits for an aborted insert to end, and leaves out what it has stored', async () => {
     await makeSlowTable()
     const sink = await openSink()
     const batch = batchOf([1], { identity: identity(0) })
@@ -67,7 +67,7 @@ export function exactlyOnceTests (database) {
     expect(await forces()).to.deep.equal([1])
   })
 
-  it('waits for inserts that an earlier process has left, before it says what is stored', async () => {
+  it('waits for the inserts of an earlier process before it reports what is committed', async () => {
     await makeSlowTable()
     const earlier = await openSink()
     const batch = batchOf([1], { identity: identity(0) })
@@ -81,14 +81,14 @@ export function exactlyOnceTests (database) {
     expect(await forces()).to.deep.equal([1])
   })
 
-  it('never takes an equal batch for one sent again', async () => {
+  it('never treats an equal batch as a duplicate', async () => {
     const sink = await openSink()
     const batch = batchOf([1])
     for (let i = 0; i < 3; i++) await sink.write([batch])
     expect(await forces()).to.deep.equal([1, 1, 1])
   })
 
-  it('knows what is compacted without its rows', async () => {
+  it('recognises compacted batches without their rows', async () => {
     const sink = await openSink()
     const batches = [0, 1, 2, 4, 5].map(seq => batchOf([seq], { identity: identity(seq) }))
     await sink.write(batches)
@@ -100,7 +100,7 @@ export function exactlyOnceTests (database) {
     expect(await forces()).to.deep.equal([5])
   })
 
-  it('stores the others of a write of which one is refused only when it is sent again', async () => {
+  it('stores a batch once when a refused write is repeated without the bad rows', async () => {
     await ask('CREATE TABLE oven (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
     const sink = await openSink()
     const [good, bad] = [
@@ -126,7 +126,7 @@ export function exactlyOnceTests (database) {
     expect(await database.tables()).to.deep.equal(['press'])
   })
 
-  it('stores at least once, and says so, in a table with partitions, and refuses an engine that does not keep inserts whole', async () => {
+  it('stores at least once, with a warning, in a partitioned table, and refuses an engine without atomic inserts', async () => {
     await ask('CREATE TABLE press (force Float64, day Date DEFAULT toDate(1)) ENGINE = MergeTree PARTITION BY day ORDER BY tuple()')
     await ask('CREATE TABLE oven (force Float64) ENGINE = Memory')
     const sink = await openSink()

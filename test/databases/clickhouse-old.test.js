@@ -10,7 +10,7 @@ describe('ClickHouse sink on an old server', () => {
   database.contracts()
   exactlyOnceTests(database)
 
-  it('has whole seconds in the column time, as far as it goes, and exact times beside it', async () => {
+  it('stores whole seconds in the column time, as far as its range goes, and exact times in time_ns', async () => {
     const sink = await openSink()
     const time = [-1n, 999_999_999n, T0, 1_700_000_000_999_999_999n, 5_000_000_000_000_000_000n]
     await sink.write([batchOf([1, 2, 3, 4, 5], { time: BigInt64Array.from(time) })])
@@ -24,18 +24,18 @@ describe('ClickHouse sink on an old server', () => {
     ])
   })
 
-  it('says what it is', async () => {
+  it('reports what it is', async () => {
     expect(await database.connect().test()).to.match(
       /^ClickHouse 18\.16\.\d+, database "sluice", logged in as "sluice"\. It is an old server/
     )
   })
 
-  it('sends what is compressed, with gzip in place of zstd', async () => {
+  it('compresses what it sends, with gzip instead of zstd', async () => {
     for (const compression of ['gzip', 'zstd']) await (await openSink({ compression })).write([batchOf([1, 2])])
     expect(await select('SELECT count() AS count, sum(force) AS sum FROM press')).to.deep.equal([{ count: 4, sum: 6 }])
   })
 
-  it('encrypts, and checks whom it talks to', async () => {
+  it('encrypts, and verifies the server', async () => {
     const { tlsPort: port, ca } = database.server
     for (const options of [{ tls: 'require' }, { tls: 'verify', ca }]) await (await openSink({ port, ...options })).write([batchOf([1])])
     for (const [options, text] of /** @type {[object, RegExp][]} */ ([

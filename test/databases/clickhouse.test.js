@@ -10,7 +10,7 @@ describe('ClickHouse sink', () => {
   database.contracts()
   exactlyOnceTests(database)
 
-  it('makes tables that are sorted for reading and survive a loss of power', async () => {
+  it('creates tables that are sorted for reading and survive a loss of power', async () => {
     const engine = async (/** @type {string} */ table) =>
       (await select(`SELECT engine_full FROM system.tables WHERE database = 'sluice' AND name = '${table}'`))[0].engine_full
     for (const layout of ['wide', 'narrow', 'document']) {
@@ -33,7 +33,7 @@ describe('ClickHouse sink', () => {
     ])
   })
 
-  it('stores texts of few and of many kinds in a dictionary', async () => {
+  it('stores texts of few and of many distinct values in a dictionary', async () => {
     for (const kinds of [1, 255, 256, 70_000]) {
       await ask('DROP TABLE IF EXISTS press')
       await ask('CREATE TABLE press (time DateTime64(9), text LowCardinality(String), some LowCardinality(Nullable(String))) ' +
@@ -65,7 +65,7 @@ describe('ClickHouse sink', () => {
     expect(await select('SELECT a, b, c, d, e, f FROM press')).to.deep.equal([{ a: -2147483648, b: 65535, c: 0.5, d: -7, e: 'abc', f: 1 }])
   })
 
-  it('looks at a table again whose column has changed its type', async () => {
+  it('reads a table\'s columns again when one has changed its type', async () => {
     const sink = await openSink()
     await sink.write([batchOf([1])])
     await ask('ALTER TABLE press MODIFY COLUMN force Nullable(Float32)')
@@ -87,17 +87,17 @@ describe('ClickHouse sink', () => {
     expect(await rows('press')).to.deep.equal([])
   })
 
-  it('sends what is compressed', async () => {
+  it('compresses what it sends', async () => {
     for (const compression of ['gzip', 'zstd']) await (await openSink({ compression })).write([batchOf([1, 2])])
     expect(await select('SELECT count() AS count, sum(force) AS sum FROM press')).to.deep.equal([{ count: 4, sum: 6 }])
   })
 
-  it('says what it is, and what a user may not do', async () => {
+  it('reports what it is, and what a user may not do', async () => {
     expect(await database.connect().test()).to.match(/^ClickHouse 26\.7\.[\d.]+, database "sluice", logged in as "sluice"\.$/)
     expect(await database.connect({ user: 'reader' }).test()).to.match(/may not create tables/)
   })
 
-  it('says what is wrong with the connection', async () => {
+  it('reports what is wrong with the connection', async () => {
     /** @type {[object, RegExp][]} */
     const cases = [
       [{ password: 'wrong' }, /Authentication failed.*Check user and password/],

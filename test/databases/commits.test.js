@@ -16,7 +16,7 @@ describe('Commit records', () => {
     expect(mergedRecords(records([[0, 6], [8, 8]]), [])).to.deep.equal([])
   })
 
-  it('say the same after merging', () => {
+  it('report the same ranges after merging', () => {
     fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 60 })),
       fc.integer({ min: 0, max: 60 }),
       fc.boolean(),

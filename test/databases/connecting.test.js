@@ -35,7 +35,7 @@ describe('connections', () => {
   })
 
   describe('advice', () => {
-    it('comes from the database first, then from what all networks have', () => {
+    it('comes from the database first, then from the network', () => {
       const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
       expect(fixFor(refused)).to.match(/^Check host and port/)
       expect(fixFor(refused, [['ECONNREFUSED', 'Check the URL.']])).to.equal('Check the URL.')
@@ -52,7 +52,7 @@ describe('connections', () => {
     })
   })
 
-  it('ends a test when it is told to', async () => {
+  it('ends a test that is aborted', async () => {
     const abort = new AbortController()
     const test = failureOf(() => testInTime('nowhere', abort.signal, () => new Promise(() => {})))
     abort.abort(new Error('closed'))
@@ -80,7 +80,7 @@ describe('connections', () => {
       giveBack: async () => { events.push('given back') }
     })
 
-    it('returns a connection after the work, in one way or another', async () => {
+    it('takes a connection back after the work, whether it succeeds or fails', async () => {
       const lending = lender(1)
       expect(await lending.use(async () => 'done')).to.equal('done')
       expect((await failureOf(() => lending.use(async () => { throw new Error('failed') }))).message).to.equal('failed')
@@ -98,7 +98,7 @@ describe('connections', () => {
       expect(events).to.include('reading 2')
     })
 
-    it('breaks off work that is aborted', async () => {
+    it('ends work that is aborted', async () => {
       const abort = new AbortController()
       const { promise, reject } = Promise.withResolvers()
       const { promise: begun, resolve: begin } = Promise.withResolvers()
@@ -179,7 +179,7 @@ describe('connections', () => {
       expect((await failureOf(() => clientOf().ask({ path: '/' }))).message).to.equal('Service Unavailable')
     })
 
-    it('sends again what met a connection that the server had closed, where that is harmless', async () => {
+    it('repeats a request that met a connection closed by the server, where that is safe', async () => {
       let requests = 0
       answer = (request, response) => {
         if (++requests % 2 === 1) response.end('fine')
@@ -194,7 +194,7 @@ describe('connections', () => {
       expect(requests).to.equal(5)
     })
 
-    it('gives a silent server up', async () => {
+    it('gives up a server that does not answer', async () => {
       answer = () => {}
       const error = await failureOf(() => clientOf({ silenceMs: 50 }).ask({ path: '/' }))
       expect(error).to.include({ code: 'ETIMEDOUT', message: 'no answer within 0.05 s' })

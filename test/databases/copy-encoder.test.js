@@ -38,7 +38,7 @@ describe('Binary COPY encoder', () => {
       }), { numRuns: 150 })
   })
 
-  it('gives a row that is larger than its memory memory of its own', () => {
+  it('allocates separate memory for a row larger than its buffer', () => {
     const long = 'é'.repeat(200_000)
     const texts = ['a', long, 'b', '']
     const batch = new Batch({ source: 's', time: new BigInt64Array(4), fields: [{ name: 'text', type: 'string' }], columns: [texts] })
@@ -48,7 +48,7 @@ describe('Binary COPY encoder', () => {
   })
 })
 
-/** Makes a batch with columns of given types; the same types for all batches of one COPY. */
+/** A batch with columns of given types; the same types for all batches of one COPY. */
 function batches () {
   const counts = fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 20 }) }, { weight: 1, arbitrary: fc.constant(3000) })
   return fc.record({ rows: counts, seed: fc.integer(), line: fc.string({ unit: 'grapheme' }), gaps: fc.boolean() })

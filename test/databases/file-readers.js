@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
 
 /**
- * Data files read by others than the sink: strict parsers of the formats' own rules, and apache-arrow.
+ * Reads data files independently of the sink: with strict parsers of the formats' own rules, and apache-arrow.
  *
  * @typedef {Record<string, unknown>} Row
  */
 
-/** Columns of the contract's that hold bytes, which CSV and lines do not say. */
+/** Columns of the contract that hold bytes, which CSV and lines do not mark as such. */
 const IS_BYTES = /^(value_)?(bytes|noBytes|blob)$/
 
 const NAME = /^(.*)-\d{6}\.(csv|lp|arrow)$/
@@ -84,7 +84,7 @@ function lineValue (name, quoted, plain) {
 }
 
 /**
- * A CSV text as RFC 4180 has it (with line feeds): quoted cells are texts, the others numbers, truth values, times or nothing.
+ * A CSV text by RFC 4180 (with line feeds): quoted cells are texts, the others numbers, truth values, times or nothing.
  * @param {string} text
  * @returns {Row[]}
  */

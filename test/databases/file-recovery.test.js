@@ -59,7 +59,7 @@ describe('File sink: crashes, rotation and disks', () => {
   const namesIn = async () => (await filesOf(folder)).map(({ name }) => name)
 
   for (const format of /** @type {Format[]} */ (Object.keys(READERS))) {
-    it(`cuts off what a kill left of a write, wherever it was, and stores it then: ${format}`, async () => {
+    it(`cuts off what a kill left of a write, at any point, and stores the batch then: ${format}`, async () => {
       const sink = await openSink({ format })
       await sink.write([batchAt(0)])
       const name = (await namesIn())[0]
@@ -94,7 +94,7 @@ describe('File sink: crashes, rotation and disks', () => {
     })
   }
 
-  it('removes a file that holds nothing yet when the writer of its first rows is killed', async () => {
+  it('removes a file whose writer is killed before its first rows are stored', async () => {
     const sink = await openSink()
     await sink.write([batchAt(0)])
     await sink.close()
@@ -129,7 +129,7 @@ describe('File sink: crashes, rotation and disks', () => {
     expect(await forces('arrow')).to.deep.equal(counted(last + 1))
   })
 
-  it('lets one process at a time write in a folder, and the others wait and say so', async () => {
+  it('lets one process at a time write in a folder; the others wait and report it', async () => {
     const writer = spawn(process.execPath, [RIVAL, folder, 'csv'], { stdio: ['ignore', 'pipe', 'inherit'] })
     try {
       await once(writer.stdout, 'data')
@@ -146,7 +146,7 @@ describe('File sink: crashes, rotation and disks', () => {
     }
   })
 
-  it('begins a new file before one grows over its size', async () => {
+  it('starts a new file before one exceeds its maximum size', async () => {
     const sink = await openSink({ format: 'arrow', maxMegabytes: 1 })
     const many = Array.from({ length: 30_000 }, (_, i) => i)
     for (let seq = 0; seq < 6; seq++) await sink.write([batchOf(many, { identity: identity(seq) })])
@@ -159,12 +159,12 @@ describe('File sink: crashes, rotation and disks', () => {
     expect(await forces('arrow')).to.have.length(180_000)
   })
 
-  it('finishes a file by the clock, also when nothing comes any more', async function () {
+  it('finishes a file when its time is up, even if nothing arrives any more', async function () {
     this.timeout(10_000)
     const sink = await openSink({ format: 'arrow', maxMinutes: 1 })
     await sink.write([batchAt(0)])
     await sink.close()
-    // As if the minute had gone by: the file is due by what its records say.
+    // As if the minute had passed: the file is due according to its records.
     const journal = join(folder, '.sluice', 'journal')
     /** @type {any[]} */
     const lines = []
@@ -183,7 +183,7 @@ describe('File sink: crashes, rotation and disks', () => {
     expect(await Promise.all(counts)).to.deep.equal([40, 20])
   })
 
-  it('does not finish a file among too many before what was just written to it is committed', async () => {
+  it('commits what was just written to a file before finishing it because too many are open', async () => {
     const types = /** @type {const} */ (['float64', 'float32', 'int64', 'int32', 'int16', 'uint16', 'bool', 'string', 'bytes'])
     const values = { int64: 1n, string: 'x', bytes: Buffer.from('x') }
     const batchOfType = (/** @type {number} */ type, /** @type {number} */ seq) =>
@@ -211,7 +211,7 @@ describe('File sink: crashes, rotation and disks', () => {
     expect(await forces('csv')).to.deep.equal(counted(20))
   })
 
-  it('has undone what failed before another process may write', async () => {
+  it('undoes a failed write before another process may write', async () => {
     await (await openSink()).write([batchAt(0)])
     const [{ path }] = await filesOf(folder)
     const { size } = await stat(path)
@@ -231,7 +231,7 @@ describe('File sink: crashes, rotation and disks', () => {
     await shared.release()
   })
 
-  it('goes on in the same file when it is opened again, and leaves whole Arrow files behind', async () => {
+  it('continues in the same file when it is opened again, and leaves complete Arrow files', async () => {
     for (let seq = 0; seq < 3; seq++) {
       const sink = await openSink({ format: 'arrow' })
       await sink.write([batchAt(seq)])
@@ -251,7 +251,7 @@ describe('File sink: crashes, rotation and disks', () => {
     expect(tableFromIPC((await readFile(path)).subarray(8)).numRows).to.equal(20)
   })
 
-  it('leaves alone what others have moved, deleted or changed, and goes on in a new file', async () => {
+  it('leaves files alone that other programs have moved, deleted or changed, and continues in a new one', async () => {
     const sink = await openSink()
     await sink.write([batchAt(0)])
     await rename(join(folder, 'press-000001.csv'), join(folder, 'taken.csv'))
@@ -272,7 +272,7 @@ describe('File sink: crashes, rotation and disks', () => {
     expect(warnings.join('\n')).to.match(/moved, deleted or changed.*\n.*changed.*\n.*is gone.*\n.*is shorter/)
   })
 
-  it('leaves an Arrow file alone that is not what was written, and stores what follows', async () => {
+  it('leaves an Arrow file alone that has been changed, and stores what follows', async () => {
     const sink = await openSink({ format: 'arrow' })
     await sink.write([batchAt(0)])
     await sink.close()
@@ -286,7 +286,7 @@ describe('File sink: crashes, rotation and disks', () => {
     expect(warnings.join()).to.match(/000001.arrow" is damaged/)
   })
 
-  it('writes its records anew before they grow without end', async () => {
+  it('rewrites its records before they grow without limit', async () => {
     const epoch = { gateway: 'g'.repeat(6000), source: 'press', epoch: '1-a' }
     const sink = await openSink()
     for (let seq = 0; seq < 250; seq++) {
@@ -302,7 +302,7 @@ describe('File sink: crashes, rotation and disks', () => {
   })
 
   for (const format of /** @type {Format[]} */ (['csv', 'arrow'])) {
-    it(`waits while the disk is full, leaves nothing of what failed, and goes on when there is room: ${format}`, async function () {
+    it(`waits while the disk is full, leaves nothing of what failed, and continues when there is room: ${format}`, async function () {
       const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
       try {
         execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', disk], { stdio: 'pipe' })

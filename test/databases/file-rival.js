@@ -1,5 +1,5 @@
-// Writes batches of one row into a folder until it is killed, from the first that is not there yet, and says the number of each that is
-// stored.
+// Writes batches of one row into a folder until it is killed, from the first that is not stored yet, and prints the seq of each
+// stored one.
 import { open } from '../../gateway/databases/file/sink.js'
 import { batchOf, identity, T0 } from './contract/batches.js'
 

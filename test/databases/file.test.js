@@ -11,8 +11,8 @@ import { writerContract } from './contract/writer.js'
 import { arrowRows, csvRows, filesOf, lineRows } from './file-readers.js'
 
 const DIFFERS = {
-  'compacts records, and still knows each of them': 'they are ranges from the start: "keeps its records as ranges"',
-  'is prepared by several at once': 'a file is begun by its first rows: "unites the columns of what is written at once"'
+  'compacts commit records, and still recognises each batch': 'they are ranges from the start: "keeps its records as ranges"',
+  'can be prepared by several at once': 'a file is begun by its first rows: "unites the columns of what is written at once"'
 }
 
 const FORMATS = /** @type {const} */ ({
@@ -22,10 +22,10 @@ const FORMATS = /** @type {const} */ ({
     read: lineRows,
     nan: undefined,
     differs: {
-      'stores the infinities, and NaN as the database can': 'lines cannot say them: "leaves out what lines cannot say"',
-      'keeps nanoseconds over the whole range of time': 'a row without a value has no line: "leaves out what lines cannot say"',
-      'stores tags as columns': 'an empty tag has no place in a line: "leaves out what lines cannot say"',
-      'keeps fields and tags apart that are named alike': 'a line tells its tags from its fields: "leaves out what lines cannot say"'
+      'stores the infinities, and NaN as the database can': 'lines cannot express them: "leaves out what lines cannot express"',
+      'keeps nanoseconds over the whole range of time': 'a row without a value has no line: "leaves out what lines cannot express"',
+      'stores tags as columns': 'an empty tag has no place in a line: "leaves out what lines cannot express"',
+      'keeps fields and tags of the same name apart': 'a line keeps tags and fields apart: "leaves out what lines cannot express"'
     }
   }
 })
@@ -85,7 +85,7 @@ describe('File sink', () => {
         open: openFormat,
         isTransient,
         rows,
-        wrong: [{ what: 'a folder that cannot be made', options: { folder: '/dev/null/plant' }, tells: /ENOTDIR|EEXIST/ }]
+        wrong: [{ what: 'a folder that cannot be created', options: { folder: '/dev/null/plant' }, tells: /ENOTDIR|EEXIST/ }]
       })
 
       it('keeps its records as ranges', async () => {
@@ -97,7 +97,7 @@ describe('File sink', () => {
         expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 5]] }])
       })
 
-      it('knows a folder\'s files of another format as another sink\'s', async () => {
+      it('treats a folder\'s files of another format as those of another sink', async () => {
         const batch = batchOf([1], { identity: identity(0) })
         await (await openFormat()).write([batch])
         const other = await openSink({ format: format === 'csv' ? 'arrow' : 'csv' })
@@ -129,7 +129,7 @@ describe('File sink', () => {
       validity: [null, Uint8Array.of(1, 0), null, null, null]
     })
 
-    it('writes what RFC 4180 says, and tells an empty text from none', async () => {
+    it('follows RFC 4180, and distinguishes an empty text from a missing one', async () => {
       expect((await fileOf({}, rich)).toString()).to.equal([
         'time,line,"x, y",n,on,text,blob',
         '2023-11-14T22:13:20.123456789Z,"a ""b"", c",-0.5,9223372036854775807,true,"say ""hi""\n","00ff"',
@@ -138,7 +138,7 @@ describe('File sink', () => {
       ].join('\n'))
     })
 
-    it('writes times as nanoseconds where that is wanted', async () => {
+    it('writes times as nanoseconds where configured', async () => {
       const file = await fileOf({ timeFormat: 'ns' }, batchOf([1, 2]))
       expect(file.toString()).to.equal('time,force\n1700000000123456789,1\n1700000000123456790,2\n')
     })
@@ -156,7 +156,7 @@ describe('File sink', () => {
       expect(batch.identity).to.equal(null)
     })
 
-    it('puts a column whose type or unit has changed into another file, and keeps to the two', async () => {
+    it('writes a column whose type or unit has changed to another file, and keeps using both', async () => {
       const sink = await openSink({ format: 'arrow' })
       const kinds = [rowOf({ level: ['int32', 1] }), rowOf({ level: ['float64', 1.5] })]
       for (let i = 0; i < 6; i++) await sink.write([kinds[i % 2]])
@@ -167,7 +167,7 @@ describe('File sink', () => {
   })
 
   describe('as lines', () => {
-    it('leaves out what lines cannot say', async () => {
+    it('leaves out what lines cannot express', async () => {
       const batch = new Batch({
         source: 'press',
         tags: { line: 'Süd', shift: '', time: 'night' },
@@ -191,7 +191,7 @@ describe('File sink', () => {
     })
   })
 
-  it('unites the columns of what is written at once, and of the file before', async () => {
+  it('combines the columns of what is written at once and of the file before', async () => {
     const sink = await openSink()
     await sink.write([rowOf({ a: ['float64', 1] }), rowOf({ b: ['float64', 2] })])
     await sink.write([rowOf({ c: ['float64', 3] })])
@@ -201,7 +201,7 @@ describe('File sink', () => {
     expect(files).to.deep.equal([`time,a,b\n${time},1,\n${time},,2\n`, `time,c,a,b\n${time},3,,\n${time},,4,\n`])
   })
 
-  it('keeps apart the files of names that no file can have, or that one name could stand for', async () => {
+  it('keeps files apart whose sources have names that no file can have, or that map to the same one', async () => {
     const sources = ['a/b', '../c', '.hidden', 'CON', 'a%2Fb', 'con', 'press-000001', 'press']
     const sink = await openSink()
     await sink.write(sources.map((source, i) => batchOf([i], { source })))

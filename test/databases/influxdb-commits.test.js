@@ -8,7 +8,7 @@ describe('InfluxDB commit records', () => {
   const database = InfluxdbDatabase.inSuite()
   const { openSink, rows, storeAll } = database
 
-  it('tell what is stored, which is left out then', async () => {
+  it('report what is stored, which is then left out', async () => {
     const sink = await openSink()
     const batches = [0, 1, 2].map(seq => batchOf([seq], { time: at(seq), identity: identity(seq) }))
     expect(await sink.write(batches.slice(0, 2))).to.deep.equal({ duplicates: [] })
@@ -37,7 +37,7 @@ describe('InfluxDB commit records', () => {
     expect(stored[0].ranges).to.deep.equal([[2 ** 40, 2 ** 40]])
   })
 
-  it('are merged, and still known', async () => {
+  it('are merged, and still recognised', async () => {
     const present = [0, 1, 2, 4, 5, 6, 7, 8]
     const batches = present.map(seq => batchOf([seq], { time: at(seq), identity: identity(seq) }))
     const old = batches.map(batch => batch.withIdentity({ ...EPOCH, epoch: '0-z', seq: Number(batch.identity?.seq) }))
@@ -54,7 +54,7 @@ describe('InfluxDB commit records', () => {
     expect((await sink.committed())[1].ranges).to.deep.equal([[0, 8]])
   })
 
-  it('outlive rows that are kept for a time only', async () => {
+  it('outlive rows that expire', async () => {
     await database.server.query(`CREATE DATABASE "${database.name}" WITH DURATION ${daysSince(T0) + 1000}d NAME years`)
     const sink = await storeAll(batchOf([1], { identity: identity(0) }))
     expect(await rows('press', 'years')).to.have.length(1)
@@ -64,7 +64,7 @@ describe('InfluxDB commit records', () => {
     expect(await (await openSink({ retentionPolicy: 'sluice_commits' })).committed(), 'of another policy').to.deep.equal([])
   })
 
-  it('go where nothing is dropped when the retention policy has been changed meanwhile', async () => {
+  it('are kept where nothing expires when the retention policy has been changed meanwhile', async () => {
     const sink = await openSink()
     await sink.write([batchOf([1], { identity: identity(0), time: BigInt64Array.of(BigInt(Date.now()) * 1_000_000n) })])
     await database.server.query(`ALTER RETENTION POLICY autogen ON "${database.name}" DURATION 30d`)
@@ -76,7 +76,7 @@ describe('InfluxDB commit records', () => {
     expect((await (await openSink()).committed())[0].ranges).to.deep.include([1, 1])
   })
 
-  it('need an administrator once, where there is no such policy', async () => {
+  it('need an administrator once, where that policy does not exist', async () => {
     await database.server.query(`CREATE DATABASE "${database.name}" WITH DURATION 100w NAME weeks`)
     await database.server.query('CREATE USER logger WITH PASSWORD \'secret\'')
     await database.server.query(`GRANT ALL ON "${database.name}" TO logger`)
@@ -93,7 +93,7 @@ describe('InfluxDB commit records', () => {
     }
   })
 
-  it('keeps what it has acknowledged when the server is killed', async () => {
+  it('keep what has been acknowledged when the server is killed', async () => {
     const sink = await openSink()
     for (let seq = 0; seq < 3; seq++) {
       await sink.write([batchOf([seq], { time: at(seq), identity: identity(seq) })])
@@ -105,7 +105,7 @@ describe('InfluxDB commit records', () => {
     expect(await rows('press')).to.have.length(3)
   })
 
-  it('makes a dropped database again', async () => {
+  it('start empty in a dropped database, which is created again', async () => {
     const sink = await storeAll(batchOf([1], { identity: identity(0) }))
     await database.server.query(`DROP DATABASE "${database.name}"`)
     const error = await failureOf(() => sink.write([batchOf([2], { identity: identity(1) })]))

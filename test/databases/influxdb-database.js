@@ -46,7 +46,8 @@ export class InfluxdbDatabase {
   query = statement => this.server.query(statement, { db: this.name })
 
   /**
-   * @param {string} table  points of it with all that the sink adds but the gateway's name and the mark of rows of the same time
+   * As the contract expects them: without the tags gateway and row, except of commit records.
+   * @param {string} table
    * @param {string} [policy]
    * @returns {Promise<Record<string, any>[]>}
    */
@@ -72,7 +73,7 @@ export function daysSince (time) {
   return Math.round((Date.now() - Number(time / 1_000_000n)) / 86_400_000)
 }
 
-/** As the contract compares them. @param {string} column @param {any} value */
+/** As the contract expects them. @param {string} column @param {any} value */
 function plain (column, value) {
   if (column === 'time') return BigInt(value)
   if (typeof value === 'boolean') return Number(value)

@@ -39,13 +39,13 @@ describe('InfluxDB server', () => {
   }
 
   describe('the test of a connection', () => {
-    it('says what is there', async () => {
+    it('reports what it finds', async () => {
       expect(await connectTo({}).test()).to.match(/^InfluxDB 1\.\d+\.\d+, database "plant", logged in as "sluice"\. It does not exist/)
       await (await open({}, { server: connectTo({}) })).committed()
       expect(await connectTo({}).test()).to.match(/logged in as "sluice"\.$/)
     })
 
-    it('says what is wrong, and what to do', async () => {
+    it('reports what is wrong, and what to do', async () => {
       for (const [options, text] of /** @type {[object, RegExp][]} */ ([
         [{ password: 'wrong' }, /authorization failed.*Check user and password/],
         [{ user: '' }, /username required.*Check user and password/],
@@ -61,7 +61,7 @@ describe('InfluxDB server', () => {
     })
   })
 
-  it('is talked to in secret, and is who it should be', async () => {
+  it('is reached through TLS, and verified', async () => {
     const secure = await startInfluxdb({ tls: true })
     try {
       const authority = await readFile(secure.ca, 'utf8')
@@ -83,7 +83,7 @@ describe('InfluxDB server', () => {
     }
   })
 
-  it('is let go of while it does not answer', async () => {
+  it('can be disconnected from while it does not answer', async () => {
     const stopped = await startInfluxdb()
     try {
       const connected = connect({ port: stopped.port, user: stopped.user, password: stopped.password, database: 'plant' })
@@ -100,7 +100,7 @@ describe('InfluxDB server', () => {
     }
   })
 
-  it('is waited for while its disk is full, and loses nothing when it is started again', async function () {
+  it('is waited for while its disk is full, and loses nothing when it is restarted', async function () {
     const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', disk], { stdio: 'pipe' })
@@ -160,7 +160,7 @@ describe('InfluxDB server', () => {
       expect(series[0].values[0][1]).to.equal(5000 - Number(lost))
     })
 
-    it('says what is lost', async () => {
+    it('reports what is lost', async () => {
       const { sink, said } = await openUdp({ udpPort: 9 }, { table: 'nowhere', layout: 'narrow' })
       await sink.write([rowOf({ a: ['float64', 1], b: ['string', 'x'], c: ['float64', NaN], d: ['int16', undefined] })])
       await sink.close()

@@ -54,7 +54,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       return { body: { buckets: [{ id: 'b1', orgID: 'o1', name: 'plant', retentionRules }] } }
     }
 
-    it('writes into the bucket by token, records after the rows', async () => {
+    it('writes into the bucket with a token, commit records after the rows', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
       answers['POST /api/v2/write'] = () => ({ status: 204 })
       const sink = await openSink(options)
@@ -72,7 +72,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       ])
     })
 
-    it('keeps records in a bucket of their own where rows are kept for a time only', async () => {
+    it('keeps commit records in a separate bucket where rows expire', async () => {
       const missing = { status: 404, body: { code: 'not found', message: 'bucket not found' } }
       answers['GET /api/v2/buckets'] = ({ query }) => query.name === 'plant' ? buckets(3600) : missing
       answers['POST /api/v2/buckets'] = () => ({ status: 201, body: {} })
@@ -85,7 +85,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect(statements()[0][0]).to.equal('sluice_commits')
     })
 
-    it('says what to do where that bucket cannot be made, or the bucket is not there', async () => {
+    it('reports what to do where that bucket cannot be created, or the bucket does not exist', async () => {
       answers['GET /api/v2/buckets'] = ({ query }) => query.name === 'plant' ? buckets(3600) : { body: { buckets: [] } }
       answers['POST /api/v2/buckets'] = () => ({ status: 403, body: { code: 'forbidden', message: 'insufficient permissions' } })
       const denied = await failureOf(async () => (await openSink(options)).committed())
@@ -96,7 +96,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       for (const error of [denied, missing]) expect(isTransient(error)).to.equal(true)
     })
 
-    it('merges records, and deletes those that are in others', async () => {
+    it('merges commit records, and deletes those that others include', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
       answers['POST /api/v2/write'] = () => ({ status: 204 })
       answers['POST /api/v2/delete'] = () => ({ status: 204 })
@@ -114,7 +114,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect(predicate).to.match(/^_measurement="sluice_commits" AND of="[\w-]{43}"$/)
     })
 
-    it('tells refused rows from all other trouble', async () => {
+    it('distinguishes refused rows from all other failures', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
       const sink = await openSink(options)
       for (const [status, code, message, transient] of /** @type {[number, string, string, boolean][]} */ ([
@@ -145,7 +145,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect(written()).to.have.length(1)
     })
 
-    it('looks at the field types again after a conflict', async () => {
+    it('reads the field types again after a conflict', async () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
       const message = 'failure writing points to database: partial write: field type conflict: input field "force" on measurement ' +
         '"press" is type float, already exists as type string dropped=1'
@@ -171,7 +171,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect(isTransient(error)).to.equal(true)
     })
 
-    it('is tested', async () => {
+    it('reports what it finds, and what is wrong', async () => {
       answers['GET /ping'] = () => ({ status: 204, headers: { 'x-influxdb-version': 'v2.7.11' } })
       answers['GET /api/v2/buckets'] = () => buckets(0)
       expect(await connectTo(options).test()).to.equal('InfluxDB v2.7.11, bucket "plant".')
@@ -183,7 +183,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
   describe('version 3', () => {
     const options = { version: '3' }
 
-    it('writes into the database by token, which it makes first', async () => {
+    it('writes into the database with a token, after creating it', async () => {
       answers['POST /api/v3/configure/database'] = () => ({ status: 200 })
       answers['POST /api/v3/write_lp'] = () => ({ status: 204 })
       const sink = await openSink(options)
@@ -199,7 +199,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect(records.body).to.include(record)
     })
 
-    it('goes on where the database is there already, or may not be made', async () => {
+    it('continues where the database exists already, or may not be created', async () => {
       for (const status of [409, 403]) {
         answers['POST /api/v3/configure/database'] = () => ({ status, body: { error: 'no' } })
         expect(await (await openSink(options)).committed()).to.deep.equal([])
@@ -208,7 +208,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect((await failureOf(async () => (await openSink(options)).committed())).message).to.match(/not authenticated. Check the token/)
     })
 
-    it('tells refused rows from all other trouble', async () => {
+    it('distinguishes refused rows from all other failures', async () => {
       answers['POST /api/v3/configure/database'] = () => ({ status: 200 })
       const sink = await openSink(options)
       answers['POST /api/v3/write_lp'] = () => ({
@@ -230,7 +230,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect(isTransient(await failureOf(() => sink.write([batchOf([1])])))).to.equal(true)
     })
 
-    it('is tested', async () => {
+    it('reports what it finds, and what is wrong', async () => {
       answers['GET /ping'] = () => ({ headers: { 'x-influxdb-version': '3.4.1' }, body: { version: '3.4.1' } })
       answers['POST /api/v3/configure/database'] = () => ({ status: 409 })
       expect(await connectTo(options).test()).to.equal('InfluxDB 3.4.1, database "plant".')

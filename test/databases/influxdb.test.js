@@ -30,10 +30,10 @@ describe('InfluxDB sink', () => {
       'stores the infinities, and NaN as the database can': 'it has no infinities',
       'keeps nanoseconds over the whole range of time': 'a point has a field, and the ends of the range are not times',
       'stores tags as columns': 'it has no empty tags',
-      'leaves out what it has already': 'points of the same time overwrite each other',
-      'takes batches without identity as they come': 'points of the same time overwrite each other',
-      'still knows each batch when records are compacted': 'points of the same time overwrite each other',
-      'is prepared by several at once': 'fields come with their first values'
+      'leaves out batches it has already': 'points of the same time overwrite each other',
+      'stores every batch without identity': 'points of the same time overwrite each other',
+      'still recognises each batch when records are compacted': 'points of the same time overwrite each other',
+      'can be prepared by several at once': 'fields come with their first values'
     }
   })
 
@@ -71,7 +71,7 @@ describe('InfluxDB sink', () => {
       expect((await rows('press')).map(row => row.time)).to.deep.equal(time)
     })
 
-    it('cannot be infinite, or outside of time: such rows are refused by name', async () => {
+    it('cannot be infinite, or out of the range of times: just such rows are refused', async () => {
       const sink = await openSink()
       const batch = batchOf([1, Infinity, NaN, -Infinity, 5], { time: BigInt64Array.of(T0, T0 + 1n, T0 + 2n, T0 + 3n, 2n ** 63n - 1n) })
       const error = await failureOf(() => sink.write([batchOf([0]), batch]))
@@ -88,7 +88,7 @@ describe('InfluxDB sink', () => {
       expect(await rows('press')).to.deep.equal([{ time: T0, line: 'Süd, \\x=1', force: 1 }])
     })
 
-    it('are refused under names and tags that the line protocol cannot say', async () => {
+    it('are refused under names and tags that the line protocol cannot express', async () => {
       const sink = await openSink()
       for (const batch of [
         batchOf([1], { source: 'a\nb' }),
@@ -127,7 +127,7 @@ describe('InfluxDB sink', () => {
       expect(series[0].values).to.deep.equal([['gateway', 'a'], ['gateway', 'b']])
     })
 
-    it('have fields as tags where told so', async () => {
+    it('have fields as tags where configured', async () => {
       const sink = await openSink({ tagFields: 'address, unit', table: 'bus' })
       await sink.write([rowOf({ address: ['int32', 17], unit: ['string', '°C'], value: ['float64', 1.5] })])
       const { series } = await query('SHOW SERIES')
@@ -158,7 +158,7 @@ describe('InfluxDB sink', () => {
       expect(await rows('press', 'other')).to.deep.equal([{ time: T0, force: 1 }])
     })
 
-    it('made by others since are looked at again', async () => {
+    it('are read again when another sink has created them since', async () => {
       const sink = await openSink()
       const batch = batchOf([1])
       await sink.prepare([batch])
@@ -168,13 +168,13 @@ describe('InfluxDB sink', () => {
     })
   })
 
-  it('compresses where told so', async () => {
+  it('compresses where configured', async () => {
     const sink = await openSink({ compression: 'always' })
     await sink.write([batchOf(Array.from({ length: 20_000 }, (_, i) => i))])
     expect(await rows('press')).to.have.length(20_000)
   })
 
-  it('breaks off a write that is aborted', async () => {
+  it('ends a write that is aborted', async () => {
     const sink = await openSink()
     const numbers = Array.from({ length: 20_000 }, (_, i) => i)
     const batches = Array.from({ length: 5 }, (_, seq) => batchOf(numbers, { identity: identity(seq) }))
@@ -186,7 +186,7 @@ describe('InfluxDB sink', () => {
     expect(await sink.committed()).to.deep.equal([])
   })
 
-  it('sends less at once to a server that takes no more', async () => {
+  it('sends less at once to a server that accepts no more', async () => {
     const small = await startInfluxdb({ settings: 'max-body-size = 20000' })
     try {
       const sink = await openSink({ port: small.port })

@@ -67,7 +67,7 @@ describe('MongoDB documents', () => {
     expect(sent(batch)).to.deep.equal(time.map((time_ns, i) => ({ time: new Date(milliseconds[i]), time_ns })))
   })
 
-  it('of a time-series collection have their metadata apart', () => {
+  it('of a time-series collection have separate metadata', () => {
     expect(sent(batchOf([1], { tags: { line: '1' } }), 'timeseries')).to.deep.equal([
       { time: new Date(1_700_000_000_123), time_ns: T0, meta: { source: 'press', line: '1' }, force: 1 }
     ])
@@ -80,7 +80,7 @@ describe('MongoDB documents', () => {
     expect(document.fields).to.deep.equal(['force'])
   })
 
-  it('go in messages that a server takes', () => {
+  it('are sent in messages that a server accepts', () => {
     const batch = new Batch({ source: 'press', time: new BigInt64Array(250_001) })
     const keys = keysOf(batch, 'wide', { collection: 'press', withSource: false })
     const documents = wideDocuments({ batch, key, keys, finiteOnly: false })

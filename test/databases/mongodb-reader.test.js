@@ -60,11 +60,11 @@ describe('MongoDB reader', () => {
     store: (layout, batches) => store({ layout }, ...batches),
     open: layout => open({ table: 'press', layout }, { server: connected }),
     differs: {
-      'wide: takes the name of a sensor for a name and nothing else': 'FerretDB cannot store keys with a quotation mark'
+      'wide: treats the name of a sensor as a name and nothing else': 'FerretDB cannot store keys with a quotation mark'
     }
   })
 
-  it('takes the name of a sensor for a name and nothing else', async () => {
+  it('treats the name of a sensor as a name and nothing else', async () => {
     await store({}, rowOf({ 'motor.speed': ['float64', 1], $in: ['float64', 2] }))
     expect(await samples({}, ['$in', 'motor.speed'])).to.deep.equal([
       { time: T0, sensor: '$in', value: 2 }, { time: T0, sensor: 'motor.speed', value: 1 }
@@ -82,7 +82,7 @@ describe('MongoDB reader', () => {
     expect(await values({ table: 'all' })).to.have.members([1, 2, 3])
   })
 
-  it('reads a collection that another program has made, its sensors known by numbers', async () => {
+  it('reads a collection that another program has created, with numbers as sensors\' names', async () => {
     const client = new MongoClient(server.url)
     const at = (/** @type {number} */ ms) => new Date(1_700_000_000_000 + ms)
     await client.db(`test${tests}`).collection('press').insertMany([
@@ -101,7 +101,7 @@ describe('MongoDB reader', () => {
     ])
   })
 
-  it('finds edges of yes and no and of 64-bit numbers', async () => {
+  it('finds edges of booleans and of 64-bit integers', async () => {
     for (const layout of ['wide', 'narrow']) {
       await store({ layout, table: layout }, ...[0, 1, 0].map((on, i) => {
         return rowOf({ on: ['bool', on], big: ['int64', BigInt(i) * 2n ** 60n] }, { time: BigInt64Array.of(T0 + BigInt(i)) })
@@ -113,7 +113,7 @@ describe('MongoDB reader', () => {
     }
   })
 
-  it('ends at once when told to, though the server hangs', async () => {
+  it('ends at once when aborted, although the server hangs', async () => {
     await store({}, batchOf([1]))
     const reader = await open({ table: 'press' }, { server: connected })
     expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0)
@@ -129,7 +129,7 @@ describe('MongoDB reader', () => {
     }
   })
 
-  it('says when there is no connection', async () => {
+  it('reports that there is no connection', async () => {
     const nowhere = connect({ url: 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200' })
     const reader = await open({ table: 'press' }, { server: nowhere })
     expect((await failureOf(() => reader.minimum({ sensor: 'force', ...ALL }))).message).to.match(/ECONNREFUSED.*Check the URL/)

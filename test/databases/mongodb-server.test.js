@@ -29,13 +29,13 @@ describe('MongoDB server', () => {
     }
   }
 
-  it('tells what is there when it is tested', async () => {
+  it('reports what it finds when it is tested', async () => {
     expect(await test({})).to.match(/FerretDB.*protocol 7\.0.*database "plant", without a login/)
     const url = `${server.url}/?authMechanism=PLAIN`
     expect(await test({ url, user: server.user, password: server.password })).to.match(/logged in as "postgres"/)
   })
 
-  it('tells what is wrong and what to do', async () => {
+  it('reports what is wrong, and what to do', async () => {
     /** @type {[Record<string, unknown>, RegExp][]} */
     const cases = [
       [
@@ -58,7 +58,7 @@ describe('MongoDB server', () => {
     }
   })
 
-  it('takes no password in the URL, and does not show it', async () => {
+  it('accepts no password in the URL, and does not show it', async () => {
     for (const url of [
       'mongodb://me:secret@127.0.0.1:27017/',
       'mongodb://me:se/cret@127.0.0.1:27017/',
@@ -71,7 +71,7 @@ describe('MongoDB server', () => {
     }
   })
 
-  it('waits for most members to have a write on their disks', async () => {
+  it('waits until most members have a write on their disks', async () => {
     const client = new MongoClient(server.url, { monitorCommands: true })
     /** @type {any[]} */
     const concerns = []
@@ -83,7 +83,7 @@ describe('MongoDB server', () => {
     await client.close()
   })
 
-  it('encrypts, and checks whom it talks to', async () => {
+  it('encrypts, and verifies the server', async () => {
     const secure = await startMongodb({ tls: true })
     try {
       const url = `${secure.url}/?serverSelectionTimeoutMS=1000`

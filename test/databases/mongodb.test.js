@@ -33,7 +33,7 @@ describe('MongoDB sink', () => {
 
   beforeEach(() => {
     opened = []
-    database = `test${++tests}` // dropping a database takes the server longer than making one
+    database = `test${++tests}` // dropping a database takes the server longer than creating one
   })
 
   afterEach(async () => {
@@ -83,7 +83,7 @@ describe('MongoDB sink', () => {
     differs: {
       'stores the infinities, and NaN as the database can': 'MongoDB stores them; FerretDB takes no NaN, and refuses the infinities',
       'stores under names that look like SQL': 'FerretDB makes invalid JSON of keys with a quotation mark',
-      'is prepared by several at once': 'a document has no keys before it has values'
+      'can be prepared by several at once': 'a document has no keys before it has values'
     }
   })
 
@@ -166,7 +166,7 @@ describe('MongoDB sink', () => {
     }
   })
 
-  it('makes its index, once, or none', async () => {
+  it('creates its index once, or none', async () => {
     const keysOf = async (/** @type {string} */ name) => (await client.db(database).collection(name).indexes()).map(({ key }) => key)
     for (const layout of ['wide', 'narrow', 'document', 'wide', 'narrow', 'document']) {
       await (await openSink({ layout, table: layout })).prepare([batchOf([1])])
@@ -179,7 +179,7 @@ describe('MongoDB sink', () => {
     expect(await keysOf('none')).to.deep.equal([{ _id: 1 }])
   })
 
-  it('says that there are no time-series collections, waits, and warns that they store at least once', async () => {
+  it('reports that there are no time-series collections, waits, and warns that they store at least once', async () => {
     /** @type {string[]} */
     const log = []
     const sink = await openSink({ layout: 'timeseries' }, log)
@@ -189,9 +189,9 @@ describe('MongoDB sink', () => {
     expect(log.join()).to.match(/at least once/)
   })
 
-  describe('rows written before', () => {
+  describe('rows written earlier', () => {
     for (const layout of ['wide', 'narrow', 'document']) {
-      it(`are met again where a crash came before the commit record: ${layout}`, async () => {
+      it(`are recognised after a crash before the commit record: ${layout}`, async () => {
         const batch = new Batch({
           source: 'press',
           time: BigInt64Array.of(T0, T0 + 1n, T0 + 2_000_000_000n),
@@ -224,7 +224,7 @@ describe('MongoDB sink', () => {
       }
     })
 
-    it('are told from those that another unique index refuses', async () => {
+    it('are distinguished from those that another unique index refuses', async () => {
       await client.db(database).createIndex('press', { force: 1 }, { unique: true })
       const sink = await openSink()
       await sink.write([batchOf([1, 2], { identity: identity(0) })])
@@ -236,7 +236,7 @@ describe('MongoDB sink', () => {
       expect(error.message).to.match(/E11000/)
     })
 
-    it('are not written again beside those refused, with an identity or without', async () => {
+    it('are not written again when others are refused, with an identity or without', async () => {
       for (const more of [{ identity: identity(0) }, {}]) {
         const batch = batchOf([1, Infinity, 3], { source: `s${Object.keys(more).length}`, ...more })
         const sink = await openSink()
@@ -246,7 +246,7 @@ describe('MongoDB sink', () => {
       }
     })
 
-    it('are whole: of a narrow row with a value refused, no value stays', async () => {
+    it('are atomic: a narrow row with a refused value leaves no value', async () => {
       const sink = await openSink({ layout: 'narrow' })
       const batch = new Batch({
         source: 'press',
@@ -263,7 +263,7 @@ describe('MongoDB sink', () => {
   })
 
   describe('what FerretDB cannot store', () => {
-    it('NaN is left out, and said once', async () => {
+    it('NaN is left out, and logged once', async () => {
       /** @type {string[]} */
       const log = []
       const sink = await openSink({}, log)
@@ -300,7 +300,7 @@ describe('MongoDB sink', () => {
     expect((await documents('press')).map(({ size }) => size)).to.deep.equal([2, 1])
   })
 
-  it('goes on after the server has been stopped or killed', async () => {
+  it('continues after the server has been stopped or killed', async () => {
     const sink = await openSink()
     const late = await openSink()
     for (const [seq, end] of /** @type {const} */ (['stop', 'kill']).entries()) {

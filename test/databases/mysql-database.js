@@ -61,7 +61,7 @@ export class MysqlDatabase {
   /** @param {string} sql @param {any[]} [values] @returns {Promise<any[]>} */
   query = async (sql, values) => /** @type {any} */ ((await this.client.execute(sql, values))[0])
 
-  /** As the contract wants them. @param {string} table @returns {Promise<any[]>} */
+  /** As the contract expects them. @param {string} table @returns {Promise<any[]>} */
   rows = async table => {
     const order = table === 'sluice_commits' ? 'seq' : 'time_ns'
     const [found, fields] = /** @type {[any[], any[]]} */ (await this.client.execute(`SELECT * FROM ${quote(table)} ORDER BY ${order}`))

@@ -41,7 +41,7 @@ describe('MySQL rows', () => {
     return Array.from(encodedRows({ table: 'press', columns }, batches), bytes => Buffer.from(bytes))
   }
 
-  it('escapes what separates, and nothing else', () => {
+  it('escapes separators, and nothing else', () => {
     const row = rowOf({
       text: ['string', 'a\tb\nc\\N"\'\r\0ü'],
       none: ['string', undefined],
@@ -52,7 +52,7 @@ describe('MySQL rows', () => {
     expect(Buffer.concat(encode(row)).toString()).to.equal(`${T0}\ta\\\tb\\\nc\\\\N"'\r\0ü\t\\N\t0009ff\t\\N\t1e+21\n`)
   })
 
-  it('cuts rows of any length into pieces that every server takes', () => {
+  it('cuts rows of any length into pieces that every server accepts', () => {
     const texts = ['x', 'ü'.repeat(200_000), 'y\\'.repeat(100_000), 'z']
     const batches = texts.map(text => rowOf({ text: ['string', text] }))
     const pieces = encode(...batches, batchOf([]))
@@ -60,13 +60,13 @@ describe('MySQL rows', () => {
     expect(Buffer.concat(pieces).toString()).to.equal(texts.map(text => `${T0}\t${text.replaceAll('\\', '\\\\')}\n`).join(''))
   })
 
-  it('leaves room for what is missing', () => {
+  it('has room for missing values', () => {
     const missing = Array.from({ length: 8 }, (_, i) => [`f${i}`, /** @type {['string', undefined]} */ (['string', undefined])])
     const rows = Array.from({ length: 10_000 }, () => rowOf(Object.fromEntries(missing)))
     expect(Buffer.concat(encode(...rows)).toString()).to.equal(`${T0}${'\t\\N'.repeat(8)}\n`.repeat(10_000))
   })
 
-  it('knows MariaDB from MySQL, and what they can', () => {
+  it('distinguishes MariaDB from MySQL, and what each supports', () => {
     expect(versionOf('10.11.6-MariaDB-0+deb12u1')).to.deep.equal({ product: 'MariaDB', version: '10.11.6', hasRowKeys: true })
     expect(versionOf('5.5.5-10.2.44-MariaDB')).to.deep.equal({ product: 'MariaDB', version: '10.2.44', hasRowKeys: false })
     expect(versionOf('8.0.36')).to.deep.equal({ product: 'MySQL', version: '8.0.36', hasRowKeys: true })

@@ -16,7 +16,7 @@ describe('MySQL server', () => {
   const database = MysqlDatabase.inSuite({ tls: true, options: ['--bind-address=127.0.0.1,127.0.0.2'] })
   const { openSink, query, rows } = database
 
-  it('says what is there when it is tested', async () => {
+  it('reports what it finds when it is tested', async () => {
     expect(await database.connect().test()).to.match(
       /^MariaDB 10\.\S+, database "plant", logged in as sluice@%\. LOAD DATA LOCAL is allowed: the fast way\.$/
     )
@@ -48,7 +48,7 @@ describe('MySQL server', () => {
     expect(said.join('\n')).to.match(/local_infile=1/).and.to.match(/innodb_flush_log_at_trx_commit is 0/)
   })
 
-  it('says what is wrong with the connection, and waits', async () => {
+  it('reports what is wrong with the connection, and waits', async () => {
     await query('CREATE OR REPLACE USER visitor IDENTIFIED BY \'let me in\'')
     /** @type {[object, RegExp][]} */
     const cases = [
@@ -68,14 +68,14 @@ describe('MySQL server', () => {
     }
   })
 
-  it('gives a test up that takes too long', async () => {
+  it('gives up a test that takes too long', async () => {
     const abort = new AbortController()
     const test = failureOf(() => database.connect({ connections: 1 }).test({ signal: abort.signal }))
     abort.abort(new Error('closed'))
     expect((await test).message).to.equal('closed')
   })
 
-  it('gives a test up that waits for a connection which others do not give back', async () => {
+  it('gives up a test that waits for a connection which others do not return', async () => {
     const server = database.connect({ connections: 1 })
     const { promise, resolve } = Promise.withResolvers()
     await new Promise(lent => { server.use(async () => { lent(undefined); await promise }) })
@@ -87,7 +87,7 @@ describe('MySQL server', () => {
     expect(await server.test()).to.include('logged in')
   })
 
-  it('does not leave a transaction to a gateway that is no more', async () => {
+  it('does not keep a transaction open for a gateway that has gone', async () => {
     const [[{ seconds }]] = await database.connect()
       .use(async connection => /** @type {any} */ (connection.query('SELECT @@idle_transaction_timeout AS seconds')))
     expect(seconds).to.equal(60)
@@ -125,7 +125,7 @@ describe('MySQL server', () => {
     expect(isTransient(unlockable)).to.equal(true)
   })
 
-  it('goes on after the server has been stopped or killed', async () => {
+  it('continues after the server has been stopped or killed', async () => {
     const sink = await openSink()
     let seq = 0
     for (const end of /** @type {const} */ (['stop', 'kill'])) {
@@ -142,7 +142,7 @@ describe('MySQL server', () => {
     expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
   })
 
-  it('breaks off a write that is aborted while it waits, at the server too', async () => {
+  it('ends a write that is aborted while it waits, at the server too', async () => {
     const sink = await openSink()
     const batch = batchOf([1], { identity: identity(0) })
     await sink.prepare([batch])
@@ -159,7 +159,7 @@ describe('MySQL server', () => {
     expect(await rows('press')).to.have.length(1)
   })
 
-  it('waits while the disk is full, and goes on when there is room', async function () {
+  it('waits while the disk is full, and continues when there is room', async function () {
     const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
     try {
       execFileSync(
@@ -193,7 +193,7 @@ describe('MySQL server', () => {
     }
   })
 
-  it('encrypts, and checks whom it talks to', async () => {
+  it('encrypts, and verifies the server', async () => {
     const { ca } = database.server
     for (const options of [
       { tls: 'require' },
@@ -214,7 +214,7 @@ describe('MySQL server', () => {
     }
   })
 
-  it('says so where the server has no TLS', async () => {
+  it('reports a server without TLS', async () => {
     const plain = await startMariadb({ options: ['--skip-ssl', '--lower-case-table-names=1'] })
     try {
       const login = { port: plain.port, user: plain.user, password: plain.password, database: plain.database }
@@ -226,7 +226,7 @@ describe('MySQL server', () => {
     }
   })
 
-  describe('behind somebody who asks for a file', () => {
+  describe('behind a proxy that requests a file', () => {
     const FILE = '/etc/passwd'
     /** @type {import('node:net').Server} */
     let proxy
@@ -234,9 +234,9 @@ describe('MySQL server', () => {
     let received
 
     /**
-     * Passes all on, but for what is asked of the client.
+     * Passes everything on, except what is requested of the client.
      * @param {(toClient: Buffer) => Buffer} change
-     * @param {(toServer: Buffer) => Buffer|null} [answer]  in the server's place
+     * @param {(toServer: Buffer) => Buffer|null} [answer]  instead of the server's
      */
     const listen = async (change, answer = () => null) => {
       received = ''
@@ -261,7 +261,7 @@ describe('MySQL server', () => {
 
     afterEach(() => { proxy.close() })
 
-    it('sends none in answer to another statement', async () => {
+    it('sends no file in answer to another statement', async () => {
       const request = Buffer.from(`\f\0\0\u0001\u00fb${FILE}`, 'latin1')
       const port = await listen(data => data, data => data.includes('@@local_infile') ? request : null)
       const error = await failureOf(() => database.connect({ port }).test())
@@ -269,7 +269,7 @@ describe('MySQL server', () => {
       expect(received.slice(received.indexOf('@@sync_binlog'))).to.match(/^@@sync_binlog AS binaryLogSync\0\0\0.$/s)
     })
 
-    it('sends neither it nor the rows when asked for another', async () => {
+    it('sends neither the rows nor the file when another is requested', async () => {
       const port = await listen(data => Buffer.from(data.toString('latin1').replace('\u00fbsluice rows', `\u00fb${FILE}`), 'latin1'))
       const error = await failureOf(async () => (await openSink({ port })).write([batchOf([1.25])]))
       expect(error.message).to.include(FILE)

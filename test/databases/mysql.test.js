@@ -6,7 +6,7 @@ import { sinkContract, sqlFixtures } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 import { MysqlDatabase } from './mysql-database.js'
 
-/** `force` is a word of MySQL's own. */
+/** `force` is a reserved word of MySQL. */
 const fixtures = Object.fromEntries(Object.entries(sqlFixtures).map(([name, sql]) => [name, sql.replaceAll(/\bforce\b/g, '`force`')]))
 
 describe('MySQL sink', () => {
@@ -61,7 +61,7 @@ describe('MySQL sink', () => {
 
     sinkContract(contract)
 
-    it('refuses a row that is longer than a statement can be, which LOAD DATA takes', async () => {
+    it('refuses a row that is longer than a statement can be, which LOAD DATA accepts', async () => {
       const text = 'ü'.repeat(700_000)
       await query('SET GLOBAL max_allowed_packet = 1048576')
       try {
@@ -77,7 +77,7 @@ describe('MySQL sink', () => {
       }
     })
 
-    it('sends many rows in statements that the server takes', async () => {
+    it('sends many rows in statements that the server accepts', async () => {
       await query('SET GLOBAL max_allowed_packet = 16384')
       try {
         const values = Array.from({ length: 5000 }, (_, i) => i / 7)
@@ -104,7 +104,7 @@ describe('MySQL sink', () => {
     expect(await write()).to.deep.equal([1, 0])
     await query('SET GLOBAL local_infile = 0')
     try {
-      // The open connection still believes that it may; refused once, it goes the other way.
+      // The open connection still assumes that it may; refused once, it inserts instead.
       expect(isTransient(await failureOf(write))).to.equal(true)
       expect(await write()).to.deep.equal([0, 1])
     } finally {
@@ -139,7 +139,7 @@ describe('MySQL sink', () => {
     ])
   })
 
-  it('fills in the time of a table that is there, whatever the server\'s time zone', async () => {
+  it('fills in the time of an existing table, whatever the server\'s time zone', async () => {
     await query('SET GLOBAL time_zone = \'+05:00\'')
     try {
       await query('CREATE TABLE press (time DATETIME(6) NOT NULL, stamp TIMESTAMP(6) NULL, `force` DOUBLE)')

@@ -9,12 +9,12 @@ import { createWriter } from '../../gateway/writer/writer.js'
 import { batchOf, EPOCH, failureOf, identity } from './contract/batches.js'
 
 describe('Null sink', () => {
-  it('says that it stores nothing', async () => {
+  it('reports that it stores nothing', async () => {
     expect(schema.description).to.match(/Stores nothing/)
     expect((await open()).notice?.()).to.equal('stores nothing')
   })
 
-  it('tells which batches it was given, so that spools let go of them, and knows one that comes again', async () => {
+  it('reports the batches it was given, so that spools release them, and recognises duplicates', async () => {
     const sink = await open()
     const batches = [batchOf([1], { identity: identity(0) }), marker(identity(1)), batchOf([1], { identity: identity(3) })]
     expect(await sink.write([...batches, batchOf([1])])).to.deep.equal({ duplicates: [] })
@@ -22,7 +22,7 @@ describe('Null sink', () => {
     expect((await sink.write(batches)).duplicates).to.deep.equal(batches)
   })
 
-  it('gives up what is aborted, and leaves nothing of a probe', async () => {
+  it('ends what is aborted, and leaves nothing of a probe', async () => {
     const sink = await open()
     const batch = batchOf([1], { identity: identity(0) })
     expect((await failureOf(() => sink.write([batch], { signal: AbortSignal.abort(new Error('closing')) }))).message).to.equal('closing')
@@ -30,7 +30,7 @@ describe('Null sink', () => {
     expect(await sink.committed()).to.deep.equal([])
   })
 
-  it('has what a writer gave it counted as stored', async () => {
+  it('lets a writer count its batches as stored', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-null-'))
     const deadLetters = await openDeadLetterQueue(folder)
     const log = { info () {}, warn () {}, error () {} }

@@ -50,7 +50,7 @@ export class PostgresqlDatabase {
   /** @param {string} sql @param {any[]} [values] */
   query = (sql, values) => this.client.query(sql, values)
 
-  /** As the contract compares them. @param {string} table */
+  /** As the contract expects them. @param {string} table */
   rows = async (table, schema = 'public') => {
     const order = table === 'sluice_commits' ? 'seq' : 'time_ns'
     const result = await this.query(`SELECT * FROM "${schema}".${pg.escapeIdentifier(table)} ORDER BY ${order}`)

@@ -13,7 +13,7 @@ describe('PostgreSQL server', () => {
   const database = PostgresqlDatabase.inSuite()
   const { openSink, query, rows } = database
 
-  it('closes its connections, though a statement waits at the server', async () => {
+  it('closes its connections, although a statement waits at the server', async () => {
     const connected = connect(database.login)
     const sink = await open({}, { server: connected })
     await sink.write([batchOf([1])])
@@ -27,7 +27,7 @@ describe('PostgreSQL server', () => {
     await query('COMMIT')
   })
 
-  it('says what is wrong with the connection, and waits', async () => {
+  it('reports what is wrong with the connection, and waits', async () => {
     /** @type {[object, RegExp][]} */
     const cases = [
       [{ password: 'wrong' }, /authentication failed.*Check user and password/],
@@ -56,7 +56,7 @@ describe('PostgreSQL server', () => {
     expect(await rows('press')).to.have.length(1)
   })
 
-  it('goes on after the server has been stopped or killed', async () => {
+  it('continues after the server has been stopped or killed', async () => {
     const sink = await openSink()
     let seq = 0
     for (const end of ['stop', 'kill']) {
@@ -75,7 +75,7 @@ describe('PostgreSQL server', () => {
     expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
   })
 
-  it('breaks off a write that is aborted while it waits', async () => {
+  it('ends a write that is aborted while it waits', async () => {
     const sink = await openSink()
     const batch = batchOf([1], { identity: identity(0) })
     await sink.prepare([batch])
@@ -91,7 +91,7 @@ describe('PostgreSQL server', () => {
     expect(duplicates.length).to.be.oneOf([0, 1])
   })
 
-  it('waits while the disk is full, and goes on when there is room', async function () {
+  it('waits while the disk is full, and continues when there is room', async function () {
     const disk = await mkdtemp(join(tmpdir(), 'sluice-full-'))
     try {
       execFileSync(
@@ -131,7 +131,7 @@ describe('PostgreSQL server', () => {
     }
   })
 
-  it('encrypts, and checks whom it talks to', async () => {
+  it('encrypts, and verifies the server', async () => {
     const secure = await startPostgresql({ tls: true })
     try {
       const elsewhere = { port: secure.port, password: secure.password }

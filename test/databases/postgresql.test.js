@@ -64,7 +64,7 @@ describe('PostgreSQL sink', () => {
     ])
   })
 
-  it('lets others write to a table that a long query keeps from being given a column', async () => {
+  it('lets others write to a table while a long query keeps a column from being added', async () => {
     const sink = await openSink()
     await sink.write([batchOf([1])])
     await query('BEGIN; LOCK TABLE press IN ACCESS SHARE MODE')
@@ -85,7 +85,7 @@ describe('PostgreSQL sink', () => {
   })
 
   describe('hypertables', () => {
-    it('waits, and says why, where the database has no TimescaleDB', async () => {
+    it('waits, and reports why, where the database has no TimescaleDB', async () => {
       const sink = await openSink({ hypertable: true })
       const error = await failureOf(() => sink.prepare([batchOf([1])]))
       expect(error.message).to.match(/no TimescaleDB.*CREATE EXTENSION/)
@@ -96,7 +96,7 @@ describe('PostgreSQL sink', () => {
       )
     })
 
-    it('asks TimescaleDB for them once, when it creates a table (by a fake of its function)', async () => {
+    it('requests them once, when it creates a table (with a fake of TimescaleDB\'s function)', async () => {
       await query(`CREATE TABLE asked (relation text, time_column text, chunk interval);
         CREATE FUNCTION create_hypertable(relation regclass, time_column name, chunk_time_interval interval, create_default_indexes boolean)
           RETURNS void LANGUAGE sql
@@ -112,7 +112,7 @@ describe('PostgreSQL sink', () => {
     })
   })
 
-  it('indexes time as asked', async () => {
+  it('indexes time as configured', async () => {
     for (const index of ['btree', 'brin', 'none']) {
       const sink = await openSink({ index, table: index })
       await sink.prepare([batchOf([1])])
@@ -121,7 +121,7 @@ describe('PostgreSQL sink', () => {
     }
   })
 
-  it('makes its schema', async () => {
+  it('creates its schema', async () => {
     const sink = await openSink({ schema: 'plant "7"' })
     await sink.write([batchOf([1], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq: 0 } })])
     expect((await query('SELECT force FROM "plant ""7""".press')).rows).to.deep.equal([{ force: 1 }])
@@ -161,7 +161,7 @@ describe('PostgreSQL sink', () => {
     expect(isTransient(await failureOf(() => sink.write([rowOf(fields)])))).to.equal(false)
   })
 
-  it('looks at a table again whose column has changed its type', async () => {
+  it('reads a table\'s columns again when one has changed its type', async () => {
     const sink = await openSink()
     await sink.write([batchOf([1])])
     await query('ALTER TABLE press ALTER force TYPE numeric')

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { isTransient, open } from '../../gateway/databases/sqlite/sink.js'
 import { batchOf } from './contract/batches.js'
 
-// Writes the same batches as its rival and tells how many it was first to store.
+// Writes the same batches as its rival and reports how many it stored first.
 const sink = await open({ file: workerData.file })
 let stored = 0
 for (let seq = 0; seq < workerData.batches; seq++) {

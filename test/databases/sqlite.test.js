@@ -97,7 +97,7 @@ describe('SQLite sink', () => {
     expect((await rows('oven~0')).map((/** @type {any} */ { force }) => force)).to.deep.equal([2, 2])
   })
 
-  it('waits where another process holds the file, where it cannot be read or made', async () => {
+  it('waits when another process locks the file, and when it cannot be read or created', async () => {
     const sink = await openSink()
     await sink.prepare([batchOf([1])])
     const other = new DatabaseSync(file)

@@ -29,12 +29,12 @@ describe('PostgreSQL sink on a real TimescaleDB', () => {
     await server?.remove()
   })
 
-  it('tells of it', async () => {
+  it('reports TimescaleDB when it is tested', async () => {
     expect(await connected.test()).to.match(/^PostgreSQL \d+.* with TimescaleDB \d+/)
   })
 
   for (const layout of ['wide', 'narrow', 'document']) {
-    it(`makes a hypertable of a ${layout} table, and goes on when it grows and its chunks are compressed`, async () => {
+    it(`creates a hypertable for a ${layout} table, and continues when it grows and its chunks are compressed`, async () => {
       const sink = await open({ hypertable: true, layout, chunkHours: 1, compressAfterHours: 24, table: layout }, { server: connected })
       const hour = 3_600_000_000_000n
       await sink.write([batchOf([1, 2, 3], { time: BigInt64Array.of(T0, T0 + hour, T0 + 2n * hour) })])

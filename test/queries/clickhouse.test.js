@@ -63,7 +63,7 @@ function readerTests (age) {
     expect(await values({ table: 'all' })).to.have.members([1, 2, 3])
   })
 
-  it('reads infinities, and what is not a number', async () => {
+  it('reads infinities and NaN', async () => {
     await store({}, batchOf([Infinity, -Infinity, NaN, 1]))
     expect(await values({})).to.deep.equal([Infinity, -Infinity, NaN, 1])
     const reader = await openReader()
@@ -78,12 +78,12 @@ function readerTests (age) {
     expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0 + 1n)
   })
 
-  it('gives bytes of a narrow table in base64', async () => {
+  it('returns bytes of a narrow table in base64', async () => {
     await store({ layout: 'narrow' }, rowOf({ blob: ['bytes', Uint8Array.of(0, 255, 10)] }))
     expect(await values({ layout: 'narrow' }, 'blob')).to.deep.equal(['AP8K'])
   })
 
-  it('reads tables and views that others have made', async () => {
+  it('reads tables and views that other programs have created', async () => {
     await ask(
       'CREATE TABLE press (at DateTime(\'Europe/Berlin\'), sensor_id Int32, reading Float32) ENGINE = MergeTree ORDER BY (sensor_id, at)'
     )
@@ -139,7 +139,7 @@ function readerTests (age) {
     })
   }
 
-  it('leaves nothing running, read to the end or not, or told to end', async () => {
+  it('leaves no query running, whether read to the end, left early or aborted', async () => {
     await store(
       {},
       batchOf(Array(20_000).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(20_000).fill('.'.repeat(600))] })
@@ -157,7 +157,7 @@ function readerTests (age) {
     while (await running() > 0) await sleep(20)
   })
 
-  it('says so when the server ends in the middle of a reading', async () => {
+  it('reports that the server stopped in the middle of a reading', async () => {
     await store(
       {},
       batchOf(Array(20_000).fill(0), { fields: [{ name: 'note', type: 'string' }], columns: [Array(20_000).fill('.'.repeat(2000))] })
@@ -174,22 +174,22 @@ function readerTests (age) {
     expect(await (await openReader()).edge({ sensor: 'note', ...ALL, above: 0 })).to.equal(null)
   })
 
-  it('says what is missing: the table, a column, the server', async () => {
-    const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/The table `press` does not exist\. Check table and database/)
+  it('reports what is missing: the table, a column, the server', async () => {
+    const messageOf = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
+    expect(await messageOf({})).to.match(/The table `press` does not exist\. Check table and database/)
     await store({}, batchOf([1]))
-    expect(await tells({ timeColumn: 'at' })).to.match(/no column `at`/)
-    expect(await tells({ timeColumn: 'force' })).to.match(/`force`.*is of type Float64.*Set a time column of type DateTime64/)
-    expect(await tells({ source: 'press' })).to.match(/no column `source`/)
-    expect(await tells({ layout: 'narrow' })).to.match(/no column `sensor`/)
-    expect(await tells({ layout: 'document' })).to.match(/no column `measurements`/)
+    expect(await messageOf({ timeColumn: 'at' })).to.match(/no column `at`/)
+    expect(await messageOf({ timeColumn: 'force' })).to.match(/`force`.*is of type Float64.*Set a time column of type DateTime64/)
+    expect(await messageOf({ source: 'press' })).to.match(/no column `source`/)
+    expect(await messageOf({ layout: 'narrow' })).to.match(/no column `sensor`/)
+    expect(await messageOf({ layout: 'document' })).to.match(/no column `measurements`/)
     const nowhere = database.connect({ port: 1 })
     expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
       /No connection.*ECONNREFUSED/
     )
   })
 
-  it('reads as a user who may only read', async () => {
+  it('reads as a user with read permission only', async () => {
     await store({}, batchOf([1, 2]))
     const reader = await open({ table: 'press' }, { server: database.connect({ user: 'reader' }) })
     expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0)

@@ -82,7 +82,7 @@ function readerTests (subject) {
       expect(await edge({ below: 1, from: T0 + 5n, to: T0 + 6n })).to.equal(T0 + 5n)
     })
 
-    it('finds none where there is none', async () => {
+    it('is null where no value is beyond the limit', async () => {
       const reader = await reading(new Batch({ ...forces(T0, [0, 99, 6]), validity: [Uint8Array.of(1, 0, 1)] }))
       expect(await reader.edge({ sensor: 'force', ...ALL, above: 6 })).to.equal(null)
       expect(await reader.edge({ sensor: 'force', ...ALL, below: 0, last: true })).to.equal(null)
@@ -105,14 +105,14 @@ function readerTests (subject) {
       expect(await reader.minimum({ sensor: 'force', ...ALL, from: T0 + 5n })).to.equal(T0 + 5n * S)
     })
 
-    it('is none of no values', async () => {
+    it('is null without values', async () => {
       const reader = await reading(new Batch({ ...table([T0], { a: [1], b: [2] }), validity: [Uint8Array.of(0), null] }))
       expect(await reader.minimum({ sensor: 'a', ...ALL })).to.equal(null)
       expect(await reader.minimum({ sensor: 'b', from: 0n, to: T0 })).to.equal(null)
     })
   })
 
-  it('stops when it is told to', async () => {
+  it('stops when it is aborted', async () => {
     const reader = await reading(forces(T0, Array.from({ length: 50 }, (_, i) => i)))
     const aborted = AbortSignal.abort(new Error('closing'))
     const range = { sensors: ['force'], sensor: 'force', ...ALL }

@@ -69,7 +69,7 @@ describe('MySQL reader', () => {
     await second.return()
   })
 
-  it('lets others write to a table that a slow query keeps from being given a column', async () => {
+  it('lets others write to a table while a slow query keeps a column from being added', async () => {
     await storeNotes()
     const reader = await openReader()
     const slow = reader.samples({ sensors: ['note'], ...ALL, pageRows: 10 })
@@ -89,7 +89,7 @@ describe('MySQL reader', () => {
     expect(await values({ table: 'all' })).to.have.members([1, 2, 3])
   })
 
-  it('reads tables and views that others have made', async () => {
+  it('reads tables and views that other programs have created', async () => {
     await query('CREATE TABLE press (at DATETIME(6), sensor_id INT, reading FLOAT)')
     await query(`INSERT INTO press VALUES
       ('2023-11-14 22:13:20.123456', 17, 0.1), ('1969-12-31 23:59:59.999999', 17, 2.5), (UTC_TIMESTAMP(), 18, 1)`)
@@ -108,7 +108,7 @@ describe('MySQL reader', () => {
     expect(await reader.minimum({ sensor: '17', from: -999n, to: 1_700_000_000_123_456_000n })).to.equal(null)
   })
 
-  it('tells sensors apart that MySQL compares as equal', async () => {
+  it('distinguishes sensors that MySQL compares as equal', async () => {
     await store({ layout: 'narrow' }, rowOf({ a: ['float64', 1], A: ['float64', 2], ä: ['float64', 3], 'a ': ['float64', 4] }))
     for (const [sensor, value] of /** @type {[string, number][]} */ ([['a', 1], ['A', 2], ['ä', 3], ['a ', 4]])) {
       expect(await values({ layout: 'narrow' }, sensor), sensor).to.deep.equal([value])
@@ -143,7 +143,7 @@ describe('MySQL reader', () => {
     })
   }
 
-  it('ends a query at the server, too, when told to', async () => {
+  it('ends an aborted query at the server, too', async () => {
     await store({}, batchOf([1]))
     await query('LOCK TABLES press WRITE')
     const abort = new AbortController()
@@ -158,7 +158,7 @@ describe('MySQL reader', () => {
     expect(await values({})).to.deep.equal([1])
   })
 
-  it('leaves nothing running, read to the end or not', async () => {
+  it('leaves no query running, whether read to the end or not', async () => {
     await storeNotes()
     const reader = await openReader()
     for (let i = 0; i < 5; i++) {
@@ -183,7 +183,7 @@ describe('MySQL reader', () => {
     expect(read).to.equal(NOTES)
   })
 
-  it('says so when the server ends in the middle of a reading', async () => {
+  it('reports that the server stopped in the middle of a reading', async () => {
     await storeNotes()
     const reader = await openReader()
     const error = await failureOf(async () => {
@@ -198,15 +198,15 @@ describe('MySQL reader', () => {
     expect((await (await openReader()).edge({ sensor: 'note', ...ALL, above: 0 }))).to.equal(null)
   })
 
-  it('says what is missing: the table, a column, the server', async () => {
-    const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/The table `press` does not exist\. Check table and database/)
+  it('reports what is missing: the table, a column, the server', async () => {
+    const messageOf = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
+    expect(await messageOf({})).to.match(/The table `press` does not exist\. Check table and database/)
     await store({}, batchOf([1]))
-    expect(await tells({ timeColumn: 'at' })).to.match(/no column `at`/)
-    expect(await tells({ timeColumn: 'force' })).to.match(/`force`.*is of type double.*Set a time column of type datetime/)
-    expect(await tells({ source: 'press' })).to.match(/no column `source`/)
-    expect(await tells({ layout: 'narrow' })).to.match(/no column `sensor`/)
-    expect(await tells({ layout: 'document' })).to.match(/no column `measurements`/)
+    expect(await messageOf({ timeColumn: 'at' })).to.match(/no column `at`/)
+    expect(await messageOf({ timeColumn: 'force' })).to.match(/`force`.*is of type double.*Set a time column of type datetime/)
+    expect(await messageOf({ source: 'press' })).to.match(/no column `source`/)
+    expect(await messageOf({ layout: 'narrow' })).to.match(/no column `sensor`/)
+    expect(await messageOf({ layout: 'document' })).to.match(/no column `measurements`/)
     const nowhere = database.connect({ port: 1 })
     expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
       /No connection.*ECONNREFUSED/

@@ -74,7 +74,7 @@ describe('PostgreSQL reader', () => {
     expect(await values({ table: 'all', schema: 'plant "7"' })).to.have.members([1, 2, 3])
   })
 
-  it('reads tables and views that others have made', async () => {
+  it('reads tables and views that other programs have created', async () => {
     await client.query(`CREATE TABLE press (at timestamptz, sensor_id int, reading real); INSERT INTO press VALUES
       ('2023-11-14 22:13:20.123456Z', 17, 0.1), ('1969-12-31 23:59:59.999999Z', 17, 2.5), (now(), 18, 1)`)
     await client.query('CREATE VIEW last AS SELECT at AT TIME ZONE \'UTC\' AS at, sensor_id::bigint, reading::numeric FROM press')
@@ -92,7 +92,7 @@ describe('PostgreSQL reader', () => {
     expect(await reader.minimum({ sensor: '17', from: -999n, to: 1_700_000_000_123_456_000n })).to.equal(null)
   })
 
-  it('gives NaN as it is stored, and leaves it out of what it computes', async () => {
+  it('returns NaN as it is stored, and leaves it out of what it computes', async () => {
     await store({}, batchOf([NaN, 3, 1]))
     const reader = await openReader()
     expect(await values({})).to.deep.equal([NaN, 3, 1])
@@ -134,7 +134,7 @@ describe('PostgreSQL reader', () => {
     })
   }
 
-  it('ends a query at the server, too, when told to', async () => {
+  it('ends an aborted query at the server, too', async () => {
     await store({}, batchOf([1]))
     const holder = new pg.Client(login())
     await holder.connect()
@@ -153,7 +153,7 @@ describe('PostgreSQL reader', () => {
     expect(await values({})).to.deep.equal([1])
   })
 
-  it('gives its connection back, read to the end or not', async () => {
+  it('returns its connection, whether read to the end or not', async () => {
     await store({}, batchOf(Array.from({ length: 100 }, (_, i) => i)))
     const reader = await openReader()
     for (let i = 0; i < 5; i++) {
@@ -187,7 +187,7 @@ describe('PostgreSQL reader', () => {
     await second.return()
   })
 
-  it('ends at once when told to, though it still waits for a connection', async () => {
+  it('ends at once when aborted, although it still waits for a connection', async () => {
     await store({}, batchOf(Array.from({ length: 100 }, (_, i) => i)))
     const reader = await openReader()
     const holding = reader.samples({ sensors: ['force'], ...ALL, pageRows: 10 })
@@ -210,15 +210,15 @@ describe('PostgreSQL reader', () => {
     expect(read).to.equal(5000)
   })
 
-  it('says what is missing: the table, a column, the server', async () => {
-    const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/The table "public"\."press" does not exist\. Check table and schema/)
+  it('reports what is missing: the table, a column, the server', async () => {
+    const messageOf = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
+    expect(await messageOf({})).to.match(/The table "public"\."press" does not exist\. Check table and schema/)
     await store({}, batchOf([1]))
-    expect(await tells({ timeColumn: 'at' })).to.match(/no column "at"/)
-    expect(await tells({ timeColumn: 'force' })).to.match(/"force".*is of type float8.*Set a time column of type timestamptz/)
-    expect(await tells({ source: 'press' })).to.match(/no column "source"/)
-    expect(await tells({ layout: 'narrow' })).to.match(/no column "sensor"/)
-    expect(await tells({ layout: 'document' })).to.match(/no column "measurements"/)
+    expect(await messageOf({ timeColumn: 'at' })).to.match(/no column "at"/)
+    expect(await messageOf({ timeColumn: 'force' })).to.match(/"force".*is of type float8.*Set a time column of type timestamptz/)
+    expect(await messageOf({ source: 'press' })).to.match(/no column "source"/)
+    expect(await messageOf({ layout: 'narrow' })).to.match(/no column "sensor"/)
+    expect(await messageOf({ layout: 'document' })).to.match(/no column "measurements"/)
     const nowhere = connect({ port: 1 })
     expect((await failureOf(async () => (await open({}, { server: nowhere })).minimum({ sensor: 'force', ...ALL }))).message).to.match(
       /No connection.*ECONNREFUSED/

@@ -110,7 +110,7 @@ export function queryContract ({ layouts, store, open }) {
         const seconds = (/** @type {bigint} */ time) => Number(time - t0) / 1e9
 
         for (const [at, start, end] of [[1.4, 4 / 3, 5 / 3], [2.2, 2, 7 / 3], [2.65, 7 / 3, 8 / 3]]) {
-          it(`is found around ${at} s, the same in every way of reading`, async () => {
+          it(`is found around ${at} s, the same with every strategy`, async () => {
             const [individual, bulk, bulk1] = await cycles({ at: t0 + BigInt(at * 1e9) })
             expect(bulk).to.deep.equal(individual)
             expect(bulk1).to.deep.equal(individual)
@@ -128,20 +128,20 @@ export function queryContract ({ layouts, store, open }) {
           })
         }
 
-        it('takes another angle, amplitude and choice of sensors', async () => {
+        it('accepts another angle, amplitude and choice of sensors', async () => {
           const [individual, bulk] = await cycles({ at: t0 + 14n * SECOND / 10n, sensors: ['sensor3'], angle: 'angle', amplitude: 4000 })
           expect(individual.map(({ sensor }) => sensor)).to.deep.equal(['sensor3'])
           expect(bulk).to.deep.equal(individual)
           expect(await cycles({ at: t0 + SECOND, angle: 'nowhere' })).to.deep.equal([[], [], []])
         })
 
-        it('is none where the data end within it, or before it', async () => {
+        it('is not found where the data end within it, or before it', async () => {
           expect(await cycles({ at: t0 + 41n * SECOND / 10n })).to.deep.equal([[], [], []])
           expect(await cycles({ at: t0 + 10n * SECOND })).to.deep.equal([[], [], []])
           expect(await cycles({ at: t0 })).to.deep.equal([[], [], []])
         })
 
-        it('is one by chance', async () => {
+        it('is chosen at random', async () => {
           const starts = new Set()
           for (let i = 0; i < 20; i++) {
             for (const { time } of await ask('cycle', { sensors: ['angle'], from: t0 + SECOND, to: t0 + 3n * SECOND, strategy: 'bulk' })) {

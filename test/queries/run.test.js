@@ -46,13 +46,13 @@ describe('running a query', () => {
   }
   const shapes = (/** @type {any[]} */ pages) => pages.map(({ rows, index, last, cut }) => [rows.length, index, last, cut])
 
-  it('gives pages, the last of them marked', async () => {
+  it('returns pages, the last of them marked', async () => {
     const pages = await pagesOf({ pageRows: 40 })
     expect(shapes(pages)).to.deep.equal([[40, 0, false, false], [40, 1, false, false], [20, 2, true, false]])
     expect(pages.flatMap(({ rows }) => rows.map((/** @type {any} */ { value }) => value))).to.deep.equal([...Array(ROWS).keys()])
   })
 
-  it('gives an empty page of nothing', async () => {
+  it('returns an empty page when nothing is found', async () => {
     expect(shapes(await pagesOf({}, { to: T0 + 1n, sensors: ['nowhere'] }))).to.deep.equal([[0, 0, true, false]])
   })
 
@@ -72,14 +72,14 @@ describe('running a query', () => {
     expect(pages).to.equal(50)
   })
 
-  it('cuts at the limit, and says so only where there is more', async () => {
+  it('cuts at the limit, and reports it only where there is more', async () => {
     expect(shapes(await pagesOf({ pageRows: 40, limit: 50 }))).to.deep.equal([[40, 0, false, false], [10, 1, true, true]])
     expect(shapes(await pagesOf({ pageRows: 40, limit: 80 }))).to.deep.equal([[40, 0, false, false], [40, 1, true, true]])
     expect(shapes(await pagesOf({ pageRows: 50, limit: ROWS }))).to.deep.equal([[50, 0, false, false], [50, 1, true, false]])
     expect(shapes(await pagesOf({ limit: 1 }))).to.deep.equal([[1, 0, true, true]])
   })
 
-  it('cuts up what a query gives as a whole', async () => {
+  it('divides into pages what a query returns as a whole', async () => {
     const { bucketNs } = readParameters(queries.mean.schema, { ...range, bucketHours: 1e-12 })
     expect(bucketNs).to.equal(4n)
     const buckets = (T0 + BigInt(ROWS) - 1n) / bucketNs - T0 / bucketNs + 1n
@@ -90,14 +90,14 @@ describe('running a query', () => {
     ])
   })
 
-  it('tells times as exact texts or BigInt', async () => {
+  it('returns times as exact texts or BigInt', async () => {
     const [{ rows: [text] }] = await pagesOf({ times: 'iso' })
     expect(text).to.deep.equal({ time: '2023-11-14T22:13:20.123456789Z', sensor: 'force', value: 0 })
     const [{ rows: [number] }] = await pagesOf({ times: 'bigint' })
     expect(number.time).to.equal(T0)
   })
 
-  it('reads on only as pages are taken, and stops when told to', async () => {
+  it('reads on only as pages are requested, and stops when aborted', async () => {
     const abort = new AbortController()
     const pages = run(reader, { name: 'raw', ...range }, { pageRows: 10, signal: abort.signal })
     await pages.next()
@@ -105,20 +105,21 @@ describe('running a query', () => {
     expect((await failureOf(() => pages.next())).message).to.equal('closing')
   })
 
-  it('says what is wrong with what is asked', async () => {
-    const tells = async (/** @type {object} */ query) => (await failureOf(() => pagesOf({}, query))).message
-    expect(await tells({ name: 'everything' })).to.match(/no query "everything"\. Use raw, out-of-range, .*cycle\./)
-    expect(await tells({ name: 'constructor' })).to.match(/no query "constructor"/)
-    expect(await tells({ sensors: [] })).to.match(/Sensors must have at least 1 entry.*msg\.query/)
-    expect(await tells({ name: 'out-of-range', sensors: ['a', 'b'], upper: 1 })).to.match(/Sensors must have at most 1 entries; it has 2/)
-    expect(await tells({ name: 'out-of-range' })).to.match(/no limits.*Give a lower or an upper limit/)
-    expect(await tells({ name: 'difference' })).to.match(/Sensors must have at least 2 entries/)
-    expect(await tells({ name: 'mean', bucketHours: 0 })).to.match(/Bucket must be more than 0.*0 is too small/)
-    expect(await tells({ name: 'mean', bucketHours: 'long' })).to.match(/"long" is not a number/)
-    expect(await tells({ name: 'cycle', strategy: 'fast' })).to.match(/Strategy must be one of individual, bulk, bulk-1/)
-    expect(await tells({ from: 'yesterday' })).to.match(/"From" is wrong.*"yesterday" is not a time/)
-    expect(await tells({ to: 17 })).to.match(/"To" is wrong.*1970/)
-    expect(await tells({ to: range.from })).to.match(
+  it('reports what is wrong with a query', async () => {
+    const messageOf = async (/** @type {object} */ query) => (await failureOf(() => pagesOf({}, query))).message
+    expect(await messageOf({ name: 'everything' })).to.match(/no query "everything"\. Use raw, out-of-range, .*cycle\./)
+    expect(await messageOf({ name: 'constructor' })).to.match(/no query "constructor"/)
+    expect(await messageOf({ sensors: [] })).to.match(/Sensors must have at least 1 entry.*msg\.query/)
+    const two = { name: 'out-of-range', sensors: ['a', 'b'], upper: 1 }
+    expect(await messageOf(two)).to.match(/Sensors must have at most 1 entries; it has 2/)
+    expect(await messageOf({ name: 'out-of-range' })).to.match(/no limits.*Give a lower or an upper limit/)
+    expect(await messageOf({ name: 'difference' })).to.match(/Sensors must have at least 2 entries/)
+    expect(await messageOf({ name: 'mean', bucketHours: 0 })).to.match(/Bucket must be more than 0.*0 is too small/)
+    expect(await messageOf({ name: 'mean', bucketHours: 'long' })).to.match(/"long" is not a number/)
+    expect(await messageOf({ name: 'cycle', strategy: 'fast' })).to.match(/Strategy must be one of individual, bulk, bulk-1/)
+    expect(await messageOf({ from: 'yesterday' })).to.match(/"From" is wrong.*"yesterday" is not a time/)
+    expect(await messageOf({ to: 17 })).to.match(/"To" is wrong.*1970/)
+    expect(await messageOf({ to: range.from })).to.match(
       /starts at 2023-11-14T22:13:20\.123456789Z, which is not before its end.*Give an earlier start/
     )
   })
@@ -142,7 +143,7 @@ describe('the range of a query', () => {
     ])
   })
 
-  it('is what is given, in whatever way', () => {
+  it('accepts times in every form', () => {
     expect(read({ sensors, from: '2023-11-14T22:00:00.000000001Z' })).to.deep.equal([1_699_999_200_000_000_001n, now, undefined])
     expect(read({ sensors, from: 1_699_999_200_000 })).to.deep.equal([1_699_999_200_000_000_000n, now, undefined])
     expect(read({ sensors, from: new Date(1_699_999_200_000), to: 1_699_999_200_000_000_007n })).to.deep.equal([
@@ -159,14 +160,14 @@ describe('the range of a query', () => {
   })
 })
 
-describe('what a message asks', () => {
+describe('the query of a message', () => {
   const form = { query: 'raw', sensors: ['a'], from: 'then', to: 'now', windowMinutes: 5, limit: 10 }
 
-  it('is what the form says, where it says nothing', () => {
+  it('is that of the form where there is none in the message', () => {
     expect(queryAsked(form)).to.deep.equal({ name: 'raw', sensors: ['a'], from: 'then', to: 'now', windowMinutes: 5, limit: 10 })
   })
 
-  it('wins', () => {
+  it('overrides the form', () => {
     expect(queryAsked(form, { name: 'mean', sensors: ['b'], bucketHours: 2, limit: 3 })).to.include({
       name: 'mean',
       bucketHours: 2,
@@ -175,19 +176,19 @@ describe('what a message asks', () => {
     }).and.to.deep.include({ sensors: ['b'] })
   })
 
-  it('replaces all of the form\'s range, but for its length', () => {
+  it('replaces all of the form\'s range, except its length', () => {
     expect(queryAsked(form, { to: 'then' })).to.include({ from: undefined, to: 'then', windowMinutes: 5 })
     expect(queryAsked(form, { windowMinutes: 1 })).to.include({ from: undefined, to: undefined, windowMinutes: 1 })
   })
 
-  it('is refused where it is no question', async () => {
-    const tells = async (/** @type {unknown} */ asked) => (await failureOf(async () => queryAsked(form, asked))).message
-    expect(await tells('SELECT 1')).to.match(/msg\.query is a string\. Make it an object such as/)
-    expect(await tells(null)).to.match(/msg\.query is null/)
-    expect(await tells([])).to.match(/msg\.query is a list/)
-    expect(await tells({ sensor: 'a', lower: 1 })).to.match(
+  it('is refused where it is not a query', async () => {
+    const messageOf = async (/** @type {unknown} */ asked) => (await failureOf(async () => queryAsked(form, asked))).message
+    expect(await messageOf('SELECT 1')).to.match(/msg\.query is a string\. Make it an object such as/)
+    expect(await messageOf(null)).to.match(/msg\.query is null/)
+    expect(await messageOf([])).to.match(/msg\.query is a list/)
+    expect(await messageOf({ sensor: 'a', lower: 1 })).to.match(
       /has "sensor", "lower", which the query "raw" does not know\. It knows sensors, from, to/
     )
-    expect(await tells({ name: 'all' })).to.match(/no query "all"/)
+    expect(await messageOf({ name: 'all' })).to.match(/no query "all"/)
   })
 })

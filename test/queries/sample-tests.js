@@ -6,7 +6,7 @@ import { ALL, at, forces, pagesOf, S, samples, table, times, valuesOf } from './
 /** @param {import('./contract.js').Subject} subject */
 export function sampleTests ({ it, reading }) {
   describe('samples', () => {
-    it('gives a range, its start included and its end not', async () => {
+    it('returns a range including its start but not its end', async () => {
       const reader = await reading(forces(T0, [1, 2, 3, 4]))
       expect(await samples(reader, { sensors: ['force'], from: T0 + 1n, to: T0 + 3n })).to.deep.equal([
         { time: T0 + 1n, sensor: 'force', value: 2 },
@@ -17,7 +17,7 @@ export function sampleTests ({ it, reading }) {
       expect(await samples(reader, { sensors: [], ...ALL })).to.deep.equal([])
     })
 
-    it('tells nanoseconds apart, before 1970 too', async () => {
+    it('distinguishes nanoseconds, also before 1970', async () => {
       const stored = [-S - 1n, -S, -1n, 0n, 1n, T0, T0 + 1n, T0 + 999n, T0 + 1000n, T0 + 4n * S]
       const reader = await reading(at(stored, stored.map((_, i) => i)))
       const read = await samples(reader, { sensors: ['force'], ...ALL })
@@ -69,13 +69,13 @@ export function sampleTests ({ it, reading }) {
       expect(pages.flat().map(({ sensor, value }) => `${sensor}${value}`)).to.deep.equal(values.flatMap(i => [`b${i}`, `a${i}`]))
     })
 
-    it('loses none of many at the same time between two pages', async () => {
+    it('loses no value between pages when many have the same time', async () => {
       const reader = await reading(at(Array(9).fill(T0), [1, 2, 3, 4, 5, 6, 7, 8, 9]))
       const pages = await pagesOf(reader, { sensors: ['force'], ...ALL, pageRows: 2 })
       expect(pages.flat().map(({ value }) => value)).to.have.members([1, 2, 3, 4, 5, 6, 7, 8, 9])
     })
 
-    it('gives 10,000 a page, unless told otherwise', async () => {
+    it('returns 10,000 a page by default', async () => {
       const values = Array.from({ length: 25_000 }, (_, i) => i)
       const reader = await reading(at(values.map(i => T0 + BigInt(i) * S / 1000n), values))
       const pages = await pagesOf(reader, { sensors: ['force'], ...ALL })
@@ -103,7 +103,7 @@ export function sampleTests ({ it, reading }) {
       expect(typeof read[0].value).to.equal('number')
     })
 
-    it('gives texts and yes or no as they are', async () => {
+    it('returns texts and booleans as they are', async () => {
       const texts = ['Grüße 🚀', '', '\'"\\ \n', '17', 'null']
       const reader = await reading(new Batch({
         source: 'press',
@@ -117,7 +117,7 @@ export function sampleTests ({ it, reading }) {
       expect(valuesOf(read, 'on').map(Number), 'true or 1, false or 0').to.deep.equal([1, 0, 1, 0, 1])
     })
 
-    it('takes the name of a sensor for a name and nothing else', async () => {
+    it('treats the name of a sensor as a name and nothing else', async () => {
       const name = 'fo"r`ce\'; DROP TABLE press; --'
       const reader = await reading(table([T0], { [name]: [7], other: [8] }))
       expect(await samples(reader, { sensors: [name], ...ALL })).to.deep.equal([{ time: T0, sensor: name, value: 7 }])
@@ -147,7 +147,7 @@ export function sampleTests ({ it, reading }) {
       ])
     })
 
-    it('goes on after a reading that was left early', async () => {
+    it('can be read again after a reading that ended early', async () => {
       const reader = await reading(forces(T0, Array.from({ length: 50 }, (_, i) => i)))
       for (let i = 0; i < 10; i++) {
         for await (const page of reader.samples({ sensors: ['force'], ...ALL, pageRows: 5 })) {

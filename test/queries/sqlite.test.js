@@ -58,7 +58,7 @@ describe('SQLite reader', () => {
   queryContract(harness)
 
   for (const layout of ['wide', 'narrow']) {
-    it(`lets the gateway go on with its other work while it reads a ${layout} table in which a sensor hardly comes`, async () => {
+    it(`does not block the gateway while it reads a ${layout} table in which a sensor is rare`, async () => {
       const rows = 100_000
       const fields = [{ name: 'force', type: /** @type {const} */ ('float64') }, { name: 'fault', type: /** @type {const} */ ('float64') }]
       const validity = [null, Uint8Array.from({ length: rows }, (_, i) => i === rows - 1 ? 1 : 0)]
@@ -84,7 +84,7 @@ describe('SQLite reader', () => {
     expect(await values({ table: 'all' })).to.have.members([1, 2, 3])
   })
 
-  it('reads a table that another program has made', async () => {
+  it('reads a table that another program has created', async () => {
     const database = new DatabaseSync(file)
     database.exec('CREATE TABLE press (timestamp INTEGER, sensor_id INTEGER, reading REAL); ' +
       'INSERT INTO press VALUES (5, 17, 0.5), (6, 18, 1.5), (7, 17, 2.5)')
@@ -94,7 +94,7 @@ describe('SQLite reader', () => {
     ).to.deep.equal([0.5, 2.5])
   })
 
-  it('summarises, and finds edges, over many pieces, other work going on between them', async () => {
+  it('summarises, and finds edges, in many steps with other work in between', async () => {
     const rows = 100_000
     const force = Array.from({ length: rows }, (_, i) => i === 71_234 ? -1 : i % 10)
     await store({}, batchOf(force))
@@ -118,7 +118,7 @@ describe('SQLite reader', () => {
     })
   })
 
-  it('does not hold up the sink, nor sees half of what it writes', async () => {
+  it('does not block the sink, and never sees half of a write', async () => {
     await store({}, batchOf(Array.from({ length: 30_000 }, (_, i) => i)))
     await reading({}, async reader => {
       let read = 0
@@ -131,16 +131,16 @@ describe('SQLite reader', () => {
     expect(await values({})).to.have.length(30_001)
   })
 
-  it('says what is missing: the file, the table, a column', async () => {
-    const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
-    expect(await tells({})).to.match(/SQLite file.*sluice\.sqlite" does not exist/)
+  it('reports what is missing: the file, the table, a column', async () => {
+    const messageOf = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
+    expect(await messageOf({})).to.match(/SQLite file.*sluice\.sqlite" does not exist/)
     await writeFile(join(folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
-    expect(await tells({ file: join(folder, 'text') })).to.match(/not a database/)
+    expect(await messageOf({ file: join(folder, 'text') })).to.match(/not a database/)
     await store({}, batchOf([1]))
-    expect(await tells({ table: 'oven' })).to.match(/table "oven" does not exist.*Check its name/)
-    expect(await tells({ timeColumn: 'at' })).to.match(/no column "at".*Set the time column/)
-    expect(await tells({ source: 'press' })).to.match(/no column "source"/)
-    expect(await tells({ layout: 'narrow' })).to.match(/no column "sensor"/)
-    expect(await tells({ layout: 'document' })).to.match(/no column "measurements"/)
+    expect(await messageOf({ table: 'oven' })).to.match(/table "oven" does not exist.*Check its name/)
+    expect(await messageOf({ timeColumn: 'at' })).to.match(/no column "at".*Set the time column/)
+    expect(await messageOf({ source: 'press' })).to.match(/no column "source"/)
+    expect(await messageOf({ layout: 'narrow' })).to.match(/no column "sensor"/)
+    expect(await messageOf({ layout: 'document' })).to.match(/no column "measurements"/)
   })
 })

@@ -15,7 +15,7 @@ export function summaryTests ({ it, reading }) {
       ])
     })
 
-    it('give only what is asked for, and nothing of nothing', async () => {
+    it('include only what is asked for, and nothing without values', async () => {
       const reader = await reading(new Batch({ ...table([T0, T0 + 1n], { a: [1, 2], b: [3, 4] }), validity: [null, Uint8Array.of(0, 0)] }))
       close(await reader.summaries({ sensors: ['a', 'b'], ...ALL, statistics: ['mean'] }), [{ time: ALL.from, sensor: 'a', mean: 1.5 }])
       close(
@@ -35,7 +35,7 @@ export function summaryTests ({ it, reading }) {
       )
     })
 
-    it('tell small differences between large values', async () => {
+    it('are exact for small differences between large values', async () => {
       const reader = await reading(forces(T0, [4, 7, 13, 16].map(value => 1e9 + value)))
       close(
         await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean', 'stddev'] }),
@@ -69,7 +69,7 @@ export function summaryTests ({ it, reading }) {
       ])
     })
 
-    it('take buckets of any length', async () => {
+    it('have buckets of any length', async () => {
       const base = 7n * (T0 / 7n)
       const reader = await reading(forces(base, Array.from({ length: 15 }, (_, i) => i)))
       close(await reader.summaries({ sensors: ['force'], from: base, to: base + 15n, bucketNs: 7n, statistics: ['count'] }), [

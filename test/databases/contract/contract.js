@@ -13,22 +13,20 @@ import { valueTests } from './values.js'
  * @typedef {import('../../../gateway/databases/sink.js').Sink} Sink
  * @typedef {import('../../../gateway/batch/batch.js').Batch} Batch
  *
- * @typedef {'checked'|'fits'|'misfits'|'needs'|'view'} Fixture  a table "press" that is there already: with a column `force` that takes no
- *   value of 100 or more;
- *   with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of 32-bit integers;
- *   with a text `operator` that must be given; and a view of that name
+ * @typedef {'checked'|'fits'|'misfits'|'needs'|'view'} Fixture  an existing table "press": with a column `force` that accepts no value of
+ *   100 or more; with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of 32-bit integers; with
+ *   a required text `operator`; and a view of that name
  *
  * @typedef {object} Harness  one empty database a test
  * @property {(options?: object) => Promise<Sink>} open  a sink, closed after the test
  * @property {(error: unknown) => boolean} isTransient
  * @property {(table: string) => Promise<Record<string, unknown>[]>} rows  in the order of time; `time` in BigInt nanoseconds, whole numbers
- *   as
- *   numbers where safe and else as BigInt, booleans as 0 and 1, bytes in hexadecimal; what is missing is null in a column that other rows
- *   have
+ *   as numbers where safe, otherwise as BigInt, booleans as 0 and 1, bytes in hexadecimal; what is missing is null in a column that other
+ *   rows have
  * @property {() => Promise<string[]>} tables  without that of the commit records
  * @property {'transaction'|'keys'} guarantee  all or nothing of a write; or rows that can be written again
  * @property {boolean} hasColumns  tables have columns of a type each
- * @property {Partial<Record<Fixture, string>>} [fixtures]  how to make them; those that the database cannot have are left out
+ * @property {Partial<Record<Fixture, string>>} [fixtures]  how to create them; those that the database cannot have are left out
  * @property {(statement: string) => Promise<void>} [execute]  of a fixture
  * @property {(table: string) => Promise<void>} drop
  * @property {unknown} nan  what NaN is read back as; undefined where its row has no value

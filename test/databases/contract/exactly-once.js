@@ -7,7 +7,7 @@ export function exactlyOnceTests (subject) {
   const { it, open, rows, tables, store } = subject
 
   describe('exactly once', () => {
-    it('leaves out what it has already', async () => {
+    it('leaves out batches it has already', async () => {
       const [a, b, c] = [0, 1, 2].map(seq => batchOf([seq], { identity: identity(seq) }))
       expect(await store(a, b)).to.deep.equal({ duplicates: [] })
       expect((await store(b, c)).duplicates).to.deep.equal([b])
@@ -23,14 +23,14 @@ export function exactlyOnceTests (subject) {
       expect(await rows('press')).to.have.length(1)
     })
 
-    it('takes batches without identity as they come', async () => {
+    it('stores every batch without identity', async () => {
       await store(batchOf([1]), batchOf([1]))
       await store(batchOf([1]))
       expect(await rows('press')).to.have.length(3)
       expect(await subject.sink.committed()).to.deep.equal([])
     })
 
-    it('leaves only the record of a marker', async () => {
+    it('stores only the commit record of a marker', async () => {
       const batch = marker(identity(3))
       expect(await store(batch)).to.deep.equal({ duplicates: [] })
       expect((await store(batch)).duplicates).to.deep.equal([batch])
@@ -38,13 +38,13 @@ export function exactlyOnceTests (subject) {
       expect(await tables()).to.deep.equal([])
     })
 
-    it('leaves a marker even where no table can be made', async () => {
+    it('stores a marker even where no table can be created', async () => {
       const source = 'n'.repeat(1100)
       await store(marker({ ...EPOCH, source, seq: 0 }))
       expect((await subject.sink.committed())[0]).to.include({ source })
     })
 
-    it('tells what it has committed, by gateway, source and epoch', async () => {
+    it('reports what it has committed, by gateway, source and epoch', async () => {
       const epochs = [
         { gateway: 'gw', source: 'press', epoch: '2-b' },
         { gateway: 'gw', source: 'oven', epoch: '1-a' },
@@ -61,7 +61,7 @@ export function exactlyOnceTests (subject) {
       ])
     })
 
-    it('keeps records of each table apart', async () => {
+    it('keeps the commit records of each table apart', async () => {
       const batch = batchOf([1], { identity: identity(0) })
       await store(batch)
       const other = await open({ table: 'copy of {source}' })
@@ -71,7 +71,7 @@ export function exactlyOnceTests (subject) {
       expect(await other.committed()).to.deep.equal(await subject.sink.committed())
     })
 
-    it('still knows each batch when records are compacted', async () => {
+    it('still recognises each batch when records are compacted', async () => {
       const present = [0, 1, 2, 4, 5, 6, 7, 8]
       const batches = present.map(seq => batchOf([seq], { identity: identity(seq) }))
       await store(...batches)
@@ -85,7 +85,7 @@ export function exactlyOnceTests (subject) {
       expect((await rows('press')).map(({ force }) => force)).to.have.members([...present, 3])
     })
 
-    it('keeps all when it is opened again', async () => {
+    it('keeps everything when it is opened again', async () => {
       const batch = batchOf([1], { identity: identity(0) })
       await store(batch)
       await subject.reopen()

@@ -15,7 +15,7 @@ export function growthTests (subject) {
       ])
     })
 
-    it('keeps sources apart in tables of their own, or by a column', async () => {
+    it('keeps sources apart in separate tables, or by a column', async () => {
       const others = ['a', 'A', 'ä', 'a b/c.d', 'select', 'a_time']
       const batches = others.map((source, i) => batchOf([i], { source }))
       await store(...batches)
@@ -31,7 +31,7 @@ export function growthTests (subject) {
       expect(stored).to.have.deep.members(others.map((source, i) => [source, i]))
     })
 
-    it('keeps fields and tags apart that are named alike', async () => {
+    it('keeps fields and tags of the same name apart', async () => {
       const fields = { time: ['float64', 1], source: ['string', 's'], line: ['int32', 2], Line: ['int32', 3] }
       await store(rowOf(/** @type {any} */ (fields), { tags: { time: 't', line: 'L' } }))
       expect(await rows('press')).to.deep.equal([{
@@ -73,7 +73,7 @@ export function growthTests (subject) {
       expect((await refusal(rowOf({ '': ['float64', 1] }))).message).to.match(/empty/)
     })
 
-    it('is prepared by several at once', async () => {
+    it('can be prepared by several at once', async () => {
       const sinks = await Promise.all(Array.from({ length: 4 }, () => open()))
       await Promise.all(sinks.map((each, i) => each.prepare([rowOf({ common: ['float64', 1], [`own${i}`]: ['float64', 1] })])))
       await store(rowOf({ common: ['float64', 1] }))

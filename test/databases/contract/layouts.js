@@ -15,7 +15,7 @@ export function layoutTests (subject) {
 
   if (layouts.includes('narrow')) {
     describe('narrow layout', () => {
-      it('stores a row a value, and none where it is missing', async () => {
+      it('stores a row for each value, and none for a missing one', async () => {
         const fields = /** @type {const} */ ([{ name: 'a', type: 'float64' }, { name: 'b', type: 'int16' }])
         await storeAs({ layout: 'narrow' }, new Batch({
           source: 'press',
@@ -33,7 +33,7 @@ export function layoutTests (subject) {
         ])
       })
 
-      it('keeps what no float64 holds in a column of its own', async () => {
+      it('keeps what no float64 holds in a separate column', async () => {
         await storeAs({ layout: 'narrow' }, rowOf({
           n: ['float64', 1],
           big: ['int64', 2n ** 62n + 1n],
@@ -53,7 +53,7 @@ export function layoutTests (subject) {
         })
       })
 
-      it('stores a batch once, and one of nothing but gaps leaves its record', async () => {
+      it('stores a batch exactly once, and only the commit record of one without values', async () => {
         const batches = [batchOf([1, 2], { identity: identity(0) }), rowOf({ force: ['float64', undefined] }, { identity: identity(1) })]
         expect(await storeAs({ layout: 'narrow' }, ...batches)).to.deep.equal({ duplicates: [] })
         expect((await storeAs({ layout: 'narrow' }, ...batches)).duplicates).to.have.length(2)
@@ -64,7 +64,7 @@ export function layoutTests (subject) {
 
   if (layouts.includes('document')) {
     describe('document layout', () => {
-      it('stores a document an interval', async () => {
+      it('stores a document for each interval', async () => {
         const time = [0n, 1n, 999_999_999n, 1_000_000_000n].map(offset => 1_700_000_000_000_000_000n + offset)
         const batch = batchOf([1, 2, NaN, 4], { time: BigInt64Array.from(time), identity: identity(0) })
         expect(await storeAs({ layout: 'document' }, batch)).to.deep.equal({ duplicates: [] })
@@ -83,7 +83,7 @@ export function layoutTests (subject) {
         ])
       })
 
-      it('takes intervals of other lengths, also before 1970', async () => {
+      it('accepts intervals of other lengths, also before 1970', async () => {
         await storeAs({ layout: 'document', intervalMs: 10_000 }, batchOf([1, 2], { time: BigInt64Array.of(-1n, 1n) }))
         expect((await rows('press')).map(({ time, size }) => [time, size])).to.deep.equal([[-10_000_000_000n, 1], [0n, 1]])
       })

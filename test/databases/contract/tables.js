@@ -6,18 +6,18 @@ export function tableTests (subject) {
   const { it, itWith, drop, rows, isTransient, store, refusal } = subject
 
   describe('tables', () => {
-    itWith('fits', 'uses a table that is there and fits', async () => {
+    itWith('fits', 'uses an existing table that fits', async () => {
       await store(rowOf({ count: ['int16', -3], force: ['float32', 0.5] }))
       expect(await rows('press')).to.deep.equal([{ id: 7, count: -3, force: 0.5, time: T0 }])
     })
 
-    itWith('misfits', 'refuses a table whose column has another type, and says which', async () => {
+    itWith('misfits', 'refuses a table whose column has another type, and reports which', async () => {
       const error = await refusal(batchOf([1.5]))
       expect(error.code).to.equal('SLUICE_SINK_TABLE_MISFIT')
       expect(error.message).to.match(/"press".*"force".*integer.*float64/i)
     })
 
-    itWith('needs', 'refuses a table that needs more than a batch brings', async () => {
+    itWith('needs', 'refuses a table that requires a column which a batch lacks', async () => {
       expect((await refusal(batchOf([1]))).message).to.match(/"operator" must have a value/)
     })
 
@@ -25,7 +25,7 @@ export function tableTests (subject) {
       expect((await refusal(batchOf([1]))).code).to.equal('SLUICE_SINK_TABLE_MISFIT')
     })
 
-    it('refuses a field whose type changes, and goes on storing the others', async () => {
+    it('refuses a field whose type changes, and keeps storing the others', async () => {
       await store(rowOf({ level: ['int32', 1] }))
       expect((await refusal(rowOf({ level: ['float64', 1.5] }))).code).to.equal('SLUICE_SINK_TABLE_MISFIT')
       expect((await refusal(rowOf({ level: ['string', '1'] }))).code).to.equal('SLUICE_SINK_TABLE_MISFIT')
@@ -33,7 +33,7 @@ export function tableTests (subject) {
       expect((await rows('press')).map(({ level }) => level)).to.deep.equal([1, 2])
     })
 
-    it('makes a dropped table again', async () => {
+    it('creates a dropped table again', async () => {
       await store(batchOf([1]))
       await drop('press')
       expect(isTransient(await failureOf(() => store(batchOf([2]))))).to.equal(true)

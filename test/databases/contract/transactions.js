@@ -32,7 +32,7 @@ export function transactionTests (subject) {
       expect(isTransient(error)).to.equal(false)
     })
 
-    it('compacts records, and still knows each of them', async () => {
+    it('compacts commit records, and still recognises each batch', async () => {
       const present = [0, 1, 2, 4, 5, 6, 7, 8]
       const batches = present.map(seq => batchOf([seq], { identity: identity(seq) }))
       const old = present.map(seq => batchOf([seq], { identity: { ...EPOCH, epoch: '0-z', seq } }))

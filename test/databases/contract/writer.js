@@ -18,10 +18,9 @@ import { batchOf, EPOCH, failureOf, identity, T0 } from './batches.js'
  * @property {(error: unknown) => boolean} isTransient
  * @property {(table: string) => Promise<Record<string, unknown>[]>} rows  in the order of time
  * @property {(batches: Batch[], isPoison: (row: number) => boolean) => Promise<Batch[]>} [poison]  prepares the database so that it refuses
- *   rows, and gives the batches in which
- *   those rows (counted over all batches) are such that it does; rows keep the value of the field `force`
+ *   these rows (counted over all batches), and returns the batches with them; rows keep the value of the field `force`
  * @property {{stop: () => Promise<void>, start: () => Promise<void>}} [server]
- * @property {{what: string, options: object, tells: RegExp}[]} [wrong]  options with which it cannot work, and what its error says
+ * @property {{what: string, options: object, tells: RegExp}[]} [wrong]  options with which it cannot work, and what its error matches
  */
 
 /** @param {WriterHarness} harness */
@@ -93,7 +92,7 @@ export function writerContract (harness) {
     }
 
     if (server) {
-      it('goes on when the server comes back, with nothing lost or doubled', async () => {
+      it('continues when the server comes back, with nothing lost or doubled', async () => {
         const sink = await open()
         const { writer } = await writerOn(sink, { batchRows: 100 })
         const batches = batchesOf(60, 20)
@@ -113,7 +112,7 @@ export function writerContract (harness) {
         await writer.close()
       })
 
-      it('gives back what it cannot store within the deadline', async () => {
+      it('releases what it cannot store within the deadline', async () => {
         const sink = await open()
         const { writer } = await writerOn(sink)
         await writer.write(batchesOf(1, 1)[0])
@@ -131,7 +130,7 @@ export function writerContract (harness) {
     }
 
     for (const { what, options, tells } of wrong) {
-      it(`waits, and says why, with ${what}`, async () => {
+      it(`waits, and reports why, with ${what}`, async () => {
         const sink = await open(options)
         const error = await failureOf(async () => {
           await sink.prepare([batchOf([1])])
