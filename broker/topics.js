@@ -40,7 +40,7 @@ export function topicsOf (gateway, source) {
  */
 
 /**
- * What a topic of the protocol is about, or null of a foreign one.
+ * What a topic of the protocol is about, or null for a third-party one.
  * @param {string} topic
  * @returns {TopicParts|null}
  */

@@ -34,7 +34,7 @@ export class Shared {
     }
   }
 
-  /** Once nobody uses it any more. */
+  /** Once it is no longer in use. */
   async close () {
     while (this.#leases.size > 0) await Promise.all(this.#leases)
     await this.#closed

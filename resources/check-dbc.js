@@ -2,7 +2,7 @@
 const LISTED_WARNINGS = 50
 
 /**
- * Has the button beside the path of a DBC file say what is in the file, and list its bad lines.
+ * Makes the button next to the path of a DBC file report what is in the file, and list its bad lines.
  * @param {JQuery} row  of the form
  * @param {() => string} dbcFile  its path, as the form has it
  * @param {(key: string, values?: object) => string} text  of the form's catalogue

@@ -23,8 +23,7 @@
  * @property {boolean} [x-secret]  kept among Node-RED's credentials
  * @property {string} [x-node]  the type of the config node it refers to
  * @property {Record<string, unknown>} [x-when]  the options it depends on, each with the value or list of values under which it matters:
- *   elsewhere it is hidden, and its
- *   default holds; they come before it in the schema
+ *   elsewhere it is hidden, and its default holds; they come before it in the schema
  * @property {boolean} [x-advanced]  folded away in the form
  * @property {boolean} [x-dbc]  the path of a DBC file, which the form can check
  * @property {boolean} [x-pem]  a certificate or key: its text, or the path of a file
@@ -39,13 +38,12 @@
  * @property {Record<string, Property>} properties
  *
  * @typedef {{value?: Record<string, any>, problems: {column?: string, problem: string}[]}} ReadRow  what of a table's row can be read, and
- *   what is wrong in it; without
- *   column, the row as a whole
+ *   what is wrong in it; without column, the row as a whole
  * @typedef {{row: number, column?: string, problem: string}} CellProblem  in the row of this index
  */
 
-/** So many of a table's problems are told, in one text, and of the others how many they are. */
-const TOLD_PROBLEMS = 3
+/** One text lists so many of a table's problems; of the others it says how many there are. */
+const MAX_LISTED = 3
 
 /**
  * @param {Schema} schema
@@ -79,7 +77,7 @@ export function readOption (property, given, required = false) {
   if (property.enum) {
     const value = property.enum.find(choice => String(choice) === String(given))
     return value === undefined
-      ? { problem: `${property.title} must be one of ${property.enum.join(', ')}; ${quote(given)} is none of them.` }
+      ? { problem: `${property.title} must be one of ${property.enum.join(', ')}; ${quote(given)} is not one of them.` }
       : { value }
   }
   return isNumber(property)
@@ -162,8 +160,8 @@ function readTable (property, list) {
   const rows = list.map(item => readRow(/** @type {Schema} */ (property.items), item))
   const problems = tableProblems(property, rows)
   if (problems.length === 0) return { value: rows.map(({ value }) => value) }
-  const told = problems.slice(0, TOLD_PROBLEMS).map(sentenceOf).join(' ').replace('Row', 'row')
-  const more = problems.length - TOLD_PROBLEMS
+  const told = problems.slice(0, MAX_LISTED).map(sentenceOf).join(' ').replace('Row', 'row')
+  const more = problems.length - MAX_LISTED
   return { problem: `${property.title}, ${told}${more > 0 ? ` And ${plain(more)} more.` : ''}` }
 }
 

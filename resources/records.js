@@ -11,9 +11,8 @@ const FALSE = ['false', 'no', 'off', '0', '-']
 
 /**
  * The cells of a CSV file or of a spreadsheet's clipboard as rows of a table. Where the first line names columns, by name or title, the
- * cells go where it says, else to the
- * right of the first column. A choice may have another case or be the form's label; in numbers a comma is the decimal sign where it can be
- * nothing else.
+ * cells go where it says, else to the right of the first column. A choice may have another case or be the form's label; in numbers a comma
+ * is the decimal sign where it can be nothing else.
  * @param {{cells: string[][], separator: string}} csv
  * @param {Record<string, Property>} properties  the table's columns
  * @param {number} [firstColumn]  of cells without header

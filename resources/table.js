@@ -6,7 +6,7 @@ import { addTransfer } from './table-transfer.js'
 /** So many problems are listed below a table; the others are marked in it. */
 const LISTED_PROBLEMS = 5
 
-/** So many rows a table takes whose schema sets no limit. */
+/** The most rows of a table whose schema sets no limit. */
 const MAX_ROWS = 10_000
 
 /** By rows. @type {Record<string, number>} */

@@ -298,7 +298,7 @@ export const errors = {
     ],
     SLUICE_BROKER_SILENT: [
       'What listens there does not answer as an MQTT broker.',
-      'Check that it is one, use `mqtts://` where it wants TLS, and try protocol version 3.1.1.'
+      'Check that it is one, use `mqtts://` where it requires TLS, and try protocol version 3.1.1.'
     ],
     SLUICE_BROKER_AUTH: [
       'The broker refuses the login, or what this client wants to do.',

@@ -54,7 +54,7 @@ const PROBLEMS = {
   silent: {
     code: 'SLUICE_BROKER_SILENT',
     what: place => `What listens at ${place} ended the connection without an answer to CONNECT.`,
-    fix: 'Check that it is an MQTT broker, that mqtts:// is used where it wants TLS, and try protocol version 3.1.1.'
+    fix: 'Check that it is an MQTT broker, that mqtts:// is used where it requires TLS, and try protocol version 3.1.1.'
   },
   lost: {
     code: 'SLUICE_BROKER_LOST',

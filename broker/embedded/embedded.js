@@ -25,7 +25,7 @@ export const schema = {
     host: {
       type: 'string',
       title: 'Listen on',
-      description: '127.0.0.1 is reached from this machine only. The embedded broker asks nobody for a password: other machines ' +
+      description: '127.0.0.1 is reached from this machine only. The embedded broker asks no client for a password: other machines ' +
         'belong on a Mosquitto.',
       default: '127.0.0.1',
       'x-advanced': true

@@ -188,7 +188,7 @@ export class Publisher {
       return false
     }
     const [range] = ranges
-    const seq = range.first++ // at once: the sink may request anew while this is read
+    const seq = range.first++ // at once: the sink may request again while this is read
     if (seq === range.last) ranges.shift()
     const payload = await lane.spool.read(range.epoch, seq)
     if (payload) this.#publish(lane.topics.replayData(sink), payload)

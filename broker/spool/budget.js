@@ -1,5 +1,5 @@
 /**
- * The bytes that several spools may take together. When they are used up, the oldest segment of all is evicted, or the spool that wants
+ * The bytes that several spools may take together. When they are used up, the oldest segment of all is evicted, or the spool that needs
  * room waits: its owner chooses.
  *
  * @typedef {{oldestSegmentMs: number, reclaim(): Promise<boolean>, dropOldest(): Promise<boolean>, makeRoom(): void}} Holder

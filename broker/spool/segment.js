@@ -9,7 +9,7 @@ import { open, rm, unlink } from 'node:fs/promises'
  *     record  := length u32, crc32 u32, seq u64, rows u32, payload[length]      (little endian; the checksum covers all after it)
  *     segment := record(JSON {gateway, source, epoch}, seq = first seq), record(payload)*
  *
- * Seqs count up by one, so a record's place in the file tells its seq and the file's name tells the first.
+ * Seqs count up by one, so a record's place in the file gives its seq, and the file's name the first.
  */
 const HEADER_BYTES = 20
 const MAX_RECORD = 1 << 30

@@ -1,7 +1,6 @@
 /**
  * Random numbers by index: the number at an index depends on the seed and the index alone, so that the same samples come however they are
- * cut into batches, and whatever was left out
- * before them. Not for secrets.
+ * cut into batches, and whatever was left out before them. Not for secrets.
  */
 
 const GOLDEN = 0x9E3779B9
@@ -27,8 +26,7 @@ export function derive (seed, sequence) {
 
 /**
  * The state whose `mix` with a row's own number gives the bits of indices from `first` on: `mix(state + Math.imul(row, 0x9E3779B9))`. It
- * holds as long as the indices do not pass a
- * multiple of 2³².
+ * holds as long as the indices do not pass a multiple of 2³².
  * @param {number} seed
  * @param {number} first  up to 2⁵³
  */

@@ -42,7 +42,7 @@ export const urlHelp = Object.entries(URLS).map(([name, { example }]) => `  --${
  * @param {NodeJS.ProcessEnv} environment  SLUICE_BENCH_POSTGRESQL and so on are URLs, too
  * @param {Record<string, ServerType>} others  used where no URL is given
  * @returns {Servers}
- * @throws {Error} about a URL that cannot be used; it tells nothing of its login
+ * @throws {Error} about a URL that cannot be used; it does not show its login
  */
 export function serversOf (urls, environment, others) {
   /** @type {Record<string, ServerType>} */

@@ -12,9 +12,8 @@ const ROWS_PER_STATEMENT = 100
 
 /**
  * The SQLite sink against plain loops over the same rows into the same columns with the same index, in turns: a prepared insert per row in
- * one transaction for
- * all (`perRow`), and a hundred rows per statement in a transaction per batch, as durable as the sink (`multiRow`). The sink also leaves
- * its commit records.
+ * one transaction for all (`perRow`), and a hundred rows per statement in a transaction per batch, as durable as the sink (`multiRow`). The
+ * sink also leaves its commit records.
  * @param {{rows?: number, batchRows?: number}} [options]
  * @returns {Promise<{rows: number, batchRows: number, ours: number, perRow: number, multiRow: number, ratio: number}>} medians in rows per
  *   second; `ratio` is to the better loop

@@ -14,9 +14,9 @@ const USAGE = `Usage: sluice dead-letters list [--sink NAME] [--json]
 
 Rows that a database refused for good are kept as dead letters, with the reason.
 
-list     one line each; with --json one JSON object a line, with all there is to know
+list     one line each; with --json one JSON object a line, with every detail
 show     one of them, in full
-replay   has the running gateway store them anew, once what was refused has been mended
+replay   has the running gateway store them again, once the cause is fixed
 
   --sink NAME       of one sink only
   --user-dir DIR    where the gateway keeps its data (default .sluice)

@@ -106,7 +106,7 @@ async function decodeLines (input, decoder, { stdout, stderr }) {
     [count.other, 'remote or error frames']
   ].filter(([n]) => n).map(([n, what]) => `${n} ${what}`)
   if (undecoded.length > 0) stderr.write(`sluice decode: not decoded of ${count.frames} frames: ${undecoded.join(', ')}\n`)
-  if (count.badLines > 0) stderr.write(`sluice decode: ${count.badLines} lines are none of candump${firstBad}\n`)
+  if (count.badLines > 0) stderr.write(`sluice decode: ${count.badLines} lines are not of candump${firstBad}\n`)
   if (count.frames > 0) return 0
   stderr.write('sluice decode: no CAN frame could be read\n')
   return 1

@@ -129,7 +129,7 @@ async function forget (name, { userDir, broker }, stdout) {
 }
 
 /**
- * The files belong to a gateway that runs: it is told through the broker.
+ * The files belong to a gateway that runs: it is asked through the broker.
  * @param {Kept[]} known
  * @param {string} name
  * @param {string} userDir

@@ -13,7 +13,7 @@ import { describe, SluiceError } from '../base/errors.js'
 const COMMANDS = {
   start: { help: 'run the gateway: Node-RED with the Sluice nodes and a flow', load: async () => (await import('./start.js')).start },
   decode: { help: 'turn candump lines into signals, one JSON object a line', load: async () => (await import('./decode.js')).decode },
-  preflight: { help: 'tell what about an MQTT broker would lose data', load: async () => (await import('./preflight.js')).preflight },
+  preflight: { help: 'report what in an MQTT broker would lose data', load: async () => (await import('./preflight.js')).preflight },
   'dead-letters': {
     help: 'list, show or replay rows a database refused',
     load: async () => (await import('./dead-letters.js')).deadLetters

@@ -8,8 +8,7 @@
  * @typedef {object} ReaderModule
  * @property {object} schema  JSON Schema of the options: which table, layout and columns
  * @property {(options: any, context: {server?: any, log?: import('../base/log.js').Log}) => Promise<Reader>} open  for a database without a
- *   server the
- *   options say where it is
+ *   server the options say where it is
  *
  * @typedef {object} Range
  * @property {string[]} sensors
@@ -32,8 +31,7 @@
  *   it can, by time and sensor;
  *   buckets begin at multiples of `bucketNs`, counted from 1970
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string, above?: number, below?: number, last?: boolean}) => Promise<bigint|null>}
- *   edge  the time of
- *   the first (or last) value that is over `above` or under `below`
+ *   edge  the time of the first (or last) value that is over `above` or under `below`
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string}) => Promise<bigint|null>} minimum  the first time of the least value
  * @property {() => Promise<void>} close
  */

@@ -10,13 +10,13 @@ import { RangeSet } from '../batch/ranges.js'
  * @typedef {DeadLetter|{replayed: string[]}|{settled: string, rows: [number, number][]}} Line
  */
 
-/** What the lines of a dead letters file say, one after another. */
+/** What the lines of a dead letters file add up to. */
 export class LetterIndex {
   /** @type {Map<string, Place>} key → its line, oldest first */
   places = new Map()
   /** @type {Map<string, RangeSet>} batch → its rows that are, or were, dead letters */
   settled = new Map()
-  /** of lines that say nothing any more */
+  /** of lines that no longer matter */
   garbageBytes = 0
 
   /** @param {Line} line @param {Place} place */

@@ -118,7 +118,7 @@ export class DeadLetterQueue {
   /**
    * Removes dead letters, as their rows have been accepted elsewhere.
    * @param {string[]} keys  those that are not there are left out
-   * @returns {Promise<void>} once the disk knows
+   * @returns {Promise<void>} once that is on the disk
    */
   replayed (keys) {
     return this.#inTurn(async () => {

@@ -13,7 +13,7 @@ import { marker } from '../batch/batch.js'
  * @property {number} held  pieces the sink has and has not stored
  * @property {boolean} released  it released a piece that only another emission can bring back
  * @property {boolean} identifiedHeld
- * @property {boolean} identified  the batch is stored with its commit record; otherwise a record of no rows will say it was dealt with
+ * @property {boolean} identified  the batch is stored with its commit record; otherwise a record of no rows will report it as done
  * @property {Map<string, {count: number, held: Set<number>, done: Set<number>}>} parts  by the split's id
  */
 
@@ -45,7 +45,7 @@ export class Delivery {
   /** Some sink is not finished, and has nothing of it to store. */
   get waiting () { return [...this.sinks.values()].some(({ state, held }) => state === 'open' && held === 0) }
 
-  /** It goes into the flow, perhaps again: then what is split is split anew, under another id. */
+  /** It goes into the flow, perhaps again: then what is split is split again, under another id. */
   begin () {
     this.attempts++
     this.activeAtMs = this.actions.nowMs()

@@ -35,7 +35,7 @@ export function mountLive (RED, stats, dataDir) {
   mounted.set(server, new LivePage({ server, httpNode, root: settings.httpNodeRoot ?? '/', dataDir }, stats))
 }
 
-/** Ends every viewer's stream and serves the page no more. @param {Server} server */
+/** Ends every viewer's stream and stops serving the page. @param {Server} server */
 export function unmountLive (server) {
   mounted.get(server)?.close()
   mounted.delete(server)

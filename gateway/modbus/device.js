@@ -60,7 +60,7 @@ export function openDevice (options, { log, random = Math.random } = {}) {
 }
 
 /**
- * A device that does not answer delays nobody on a line of its own; on a shared one, each try costs the others a timeout.
+ * A device that does not answer delays no other on a line of its own; on a shared one, each try costs the others a timeout.
  * @param {any} settings
  * @param {boolean} isShared
  */

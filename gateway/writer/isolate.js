@@ -2,8 +2,7 @@
  * Finds the items at fault in a refused list, by halving it: about log2(count) questions for each.
  *
  * `refusal` asks about the items `from` (inclusive) to `to` (exclusive) and gives the error they are refused with, or null. It may ask
- * about
- * them alone, or about all up to `to` without those `found` so far: then, of items that are refused only together, the last one is at
+ * about them alone, or about all up to `to` without those `found` so far: then, of items that are refused only together, the last one is at
  * fault.
  * @param {number} count  of items that were refused together
  * @param {(from: number, to: number, found: ReadonlyMap<number, unknown>) => Promise<unknown>} refusal

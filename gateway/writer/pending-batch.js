@@ -26,7 +26,7 @@ export class PendingBatch {
   /** The row of `batch` that is the i-th still to be stored. @param {number} i */
   rowAt (i) { return this.#rows ? this.#rows[i] : i }
 
-  /** The batch to store: its good rows, or when there are none its commit record; null when there is not even that to say. */
+  /** The batch to store: its good rows, or when it has none its commit record; null when it has no identity either. */
   get toWrite () {
     const { identity } = this.batch
     if (this.length > 0) return this.#rest

@@ -12,7 +12,7 @@ import { SluiceError, describe } from '../base/errors.js'
 const BACKOFF_MS = { first: 100, max: 30_000, jitter: 1 }
 
 /**
- * Tries again without end, with exponential backoff and full jitter, until it is released; and knows who is trying, since when and why.
+ * Tries again without end, with exponential backoff and full jitter, until it is released; keeps who is trying, since when and why.
  * One for a writer: what its groups wait for is the same database.
  */
 export class Retry {

@@ -48,7 +48,7 @@ export const schema = {
     maxPendingBytes: {
       type: 'integer',
       title: 'Memory limit',
-      description: 'When about this many bytes wait for the database, no more are taken: what comes from a broker stays there, ' +
+      description: 'When about this many bytes wait for the database, no more are accepted: what comes from a broker stays there, ' +
         'anything else is counted as lost.',
       minimum: MIB,
       maximum: 16 * 1024 * MIB,

@@ -19,7 +19,7 @@ export class SharedBus {
     return { bus: thing, release }
   }
 
-  /** Once nobody uses it any more. */
+  /** Once it is no longer in use. */
   close () {
     return this.#shared.close()
   }

@@ -28,9 +28,9 @@ export class SharedDevice {
     return { device: thing, deviceName: this.#name, order, pipeline, closing: this.#closing.signal, release }
   }
 
-  /** Resolves once nobody uses it any more. */
+  /** Resolves once it is no longer in use. */
   close () {
-    this.#closing.abort(new SluiceError('SLUICE_MODBUS_CLOSED', 'The device was deployed anew.'))
+    this.#closing.abort(new SluiceError('SLUICE_MODBUS_CLOSED', 'The device was deployed again.'))
     return this.#shared.close()
   }
 }

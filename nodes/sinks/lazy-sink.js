@@ -59,7 +59,7 @@ export class LazySink {
   /** What a user must not overlook. */
   notice () { return this.#opened?.notice?.() ?? '' }
 
-  /** It is not opened again: nobody would give back what it holds of a server. */
+  /** It is not opened again: its lease of a server would never be returned. */
   async close () {
     this.#isClosed = true
     const sink = await this.#opening?.catch(() => null)

@@ -7,7 +7,7 @@ import { serveTests } from './server-test.js'
 
 /**
  * Defines a config node that holds the connections to one database server, which all nodes that name it share: each takes a lease with
- * `node.lease()`, and the connections end once all have given theirs back. Its form can try what it says.
+ * `node.lease()`, and the connections end once all have returned theirs. Its form can test what it holds.
  * @param {import('../node.js').RED} RED
  * @param {string} type  of the node
  * @param {object} schema

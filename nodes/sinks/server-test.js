@@ -17,9 +17,8 @@ const ENVIRONMENT_VARIABLE = /^\$\{(\S+)\}$/
 
 /**
  * Answers POST sluice-servers/TYPE/test, of those who may deploy: tries the server of a form. Its body is `{id, options}`: the id of the
- * config node, deployed or not,
- * and its options as they stand in the form. The answer is an Outcome; it comes within 15 s, and holds no option's value but those that the
- * database module tells.
+ * config node, deployed or not, and its options as they stand in the form. The answer is an Outcome; it comes within 15 s, and holds no
+ * option's value but those that the database module reports.
  * @param {import('../node.js').RED} RED
  * @param {string} type  of the config node
  * @param {object} schema
@@ -52,7 +51,7 @@ async function test ({ connect }, options, signal) {
   try {
     return await Promise.race([server.test({ signal }), endOf(signal)])
   } finally {
-    server.close().catch(() => {}) // what was to be told has been
+    server.close().catch(() => {}) // the outcome is known already
   }
 }
 
@@ -81,7 +80,7 @@ function optionsOf (RED, type, { id, options }) {
 }
 
 /**
- * Of a node of this type only: nobody gets another's password sent anywhere.
+ * Of a node of this type only, so that a password is never sent to a server of another type.
  * @param {import('../node.js').RED} RED
  * @param {string} type
  * @param {unknown} id

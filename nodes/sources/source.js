@@ -179,7 +179,7 @@ class Runner {
     const trouble = source.trouble?.()
     if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
     if (backpressure.isPaused(this.#node.id)) {
-      return { fill: 'yellow', shape: 'ring', text: `paused: stage out takes no more${this.#losses}` }
+      return { fill: 'yellow', shape: 'ring', text: `paused: stage out accepts no more${this.#losses}` }
     }
     const waiting = this.#restamper.heldRows
     if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }

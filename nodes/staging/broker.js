@@ -4,8 +4,7 @@ import { schema } from './broker.schema.js'
 
 /**
  * Holds the `options` of a connection for the nodes that refer to it; null where they are wrong. `check()` tries once, when the first of
- * them
- * has connected, what about this broker breaks the promise, and says so in the log.
+ * them has connected, what about this broker breaks the promise, and reports it in the log.
  * @param {import('../node.js').RED} RED
  */
 export default function (RED) {

@@ -27,7 +27,7 @@ export default function (RED) {
   })
 }
 
-/** When everything stops, its clients have a moment to say goodbye. @param {Awaited<ReturnType<typeof startEmbeddedBroker>>} broker */
+/** When everything stops, its clients have a moment to disconnect. @param {Awaited<ReturnType<typeof startEmbeddedBroker>>} broker */
 async function closeLast (broker) {
   for (let waitedMs = 0; broker.stats().clients > 0 && waitedMs < GOODBYE_MS; waitedMs += 20) await sleep(20)
   await broker.close()

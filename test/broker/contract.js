@@ -208,7 +208,7 @@ export function deliveryContract (startBroker) {
     await holdsExactlyTheProduced(database)
   })
 
-  it('emits again what a flow lost on the way, then parks and counts it; the next deploy tries anew', async () => {
+  it('emits again what a flow lost on the way, then parks and counts it; the next deploy tries again', async () => {
     const database = new FakeDatabase('db')
     pipeline.addSink(database)
     const { it: stage } = await pipeline.openStage()

@@ -74,7 +74,7 @@ describe('sluice decode', () => {
     expect(lines).to.have.length(1)
     expect(err).to.equal('sluice decode: not decoded of 4 frames: 1 with an identifier the DBC does not have, ' +
       '1 too short for any of their signals, 1 remote or error frames\n' +
-      'sluice decode: 2 lines are none of candump (first: line 5, not a line of candump)\n')
+      'sluice decode: 2 lines are not of candump (first: line 5, not a line of candump)\n')
     expect(code).to.equal(0)
   })
 

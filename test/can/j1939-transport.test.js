@@ -187,7 +187,7 @@ describe('the transport protocol of J1939', () => {
     expect(assembler.open).to.equal(0)
   })
 
-  it('keeps nothing open when times begin anew', () => {
+  it('keeps nothing open when times start over', () => {
     assembler.take(sent(ENGINE_CONFIGURATION, counting(14))[0], 1_000_000n * MS)
     assembler.take(frame(0x0CF00400, ''), 0n)
     expect(assembler.counters.timeouts).to.equal(1)

@@ -264,7 +264,7 @@ describe('Bad input to a running gateway', function () {
     await gateway.says(/sluice-stage-out:unwritable +SLUICE_SPOOL_OPEN: /)
     expect(gateway.status('unwritable')).to.match(/^red ring: The folder of the spools cannot be opened/)
     await gateway.until(
-      () => /^yellow ring: paused: stage out takes no more, .* missed/.test(gateway.status('stopped-machine')),
+      () => /^yellow ring: paused: stage out accepts no more, .* missed/.test(gateway.status('stopped-machine')),
       () => gateway.status('stopped-machine')
     )
     const given = (await gateway.meter('source', 'stopped-machine'))?.rows

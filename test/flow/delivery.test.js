@@ -151,7 +151,7 @@ describe('a delivery', () => {
     expect(finished).to.deep.equal(['db'])
   })
 
-  it('is finished by a second emission, which is split anew', async () => {
+  it('is finished by a second emission, which is split again', async () => {
     const delivery = deliver()
     accept(delivery, part(0, 'once'), part(1, 'once'))
     delivery.settle('db', part(0, 'once'))

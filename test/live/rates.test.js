@@ -41,7 +41,7 @@ describe('Rates of the live page', () => {
     expect(watch(rates, { fromMs: 5250, toMs: 9000, everyMs: 5000, rows: 5000 }).at(-1)).to.equal(0)
   })
 
-  it('begin anew with the gateway', () => {
+  it('start over with the gateway', () => {
     const rates = new Rates()
     watch(rates, { toMs: 5000, everyMs: 1000, rows: 1000 })
     expect(watch(rates, { toMs: 500, everyMs: 250, rows: 10 })).to.deep.equal([null, null, null])

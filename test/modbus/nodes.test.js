@@ -195,7 +195,7 @@ describe('Modbus nodes, with a pymodbus server', () => {
       const answer = tryOnce(shared, { device: 'mute', area: 'coils', address: '0' }, { timeLimitMs: 60_000 })
       await asked.promise
       await shared.close()
-      expect(await answer).to.deep.equal({ ok: false, text: 'The device was deployed anew.' })
+      expect(await answer).to.deep.equal({ ok: false, text: 'The device was deployed again.' })
       await mute.close()
     })
 

@@ -40,7 +40,7 @@ describe('options', () => {
       'Period must be more than 0 and at most 60 s; 0 is too small.'
     ],
     [{ type: 'integer', title: 'Seed' }, 'x', 'Seed must be a whole number; "x" is not a number.'],
-    [{ type: 'string', title: 'TLS', enum: ['off', 'verify'] }, 'on', 'TLS must be one of off, verify; "on" is none of them.'],
+    [{ type: 'string', title: 'TLS', enum: ['off', 'verify'] }, 'on', 'TLS must be one of off, verify; "on" is not one of them.'],
     [{ type: 'boolean', title: 'Loop' }, 'yes', 'Loop must be true or false; "yes" is neither.'],
     [
       { type: 'string', title: 'Address', pattern: '^mqtts?://', default: 'mqtt://127.0.0.1:1883' },
@@ -154,7 +154,7 @@ describe('options', () => {
 
   it('lists all that is wrong in one error', () => {
     expect(() => readOptions(schema, { fsync: 'never', fsyncIntervalMs: 5 }))
-      .to.throw('Broker is missing. Write to disk must be one of interval, system; "never" is none of them.')
+      .to.throw('Broker is missing. Write to disk must be one of interval, system; "never" is not one of them.')
       .with.property('code', 'SLUICE_OPTIONS')
   })
 })

@@ -144,7 +144,7 @@ describe('Test connection, asked of Node-RED', function () {
     expect(await outcome({ port: '70000', tls: 'sometimes' })).to.deep.equal({
       ok: false,
       text: 'Port must be between 1 and 65,535; 70,000 is too large. ' +
-        'TLS must be one of off, require, verify; "sometimes" is none of them.'
+        'TLS must be one of off, require, verify; "sometimes" is not one of them.'
     })
   })
 

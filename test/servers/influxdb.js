@@ -45,8 +45,8 @@ export function missingInfluxdb () {
 
 /**
  * @param {{dir?: string, tls?: boolean, udp?: boolean, settings?: string}} [options]  `dir` must be empty or the folder of an earlier
- *   server; `tls` gives it a certificate
- *   for 127.0.0.1 and localhost; `udp` makes it listen for datagrams; `settings` are more lines of its configuration's section [http]
+ *   server; `tls` gives it a certificate for 127.0.0.1 and localhost; `udp` makes it listen for datagrams; `settings` are more lines of its
+ *   configuration's section [http]
  * @returns {Promise<InfluxdbServer>} started
  */
 export async function startInfluxdb ({ dir, tls = false, udp = false, settings = '' } = {}) {

@@ -46,8 +46,7 @@ export function missingMariadb () {
 
 /**
  * @param {{dir?: string, tls?: boolean, options?: string[]}} [options]  `dir` must be empty or the folder of an earlier server; `tls` gives
- *   it a certificate
- *   for 127.0.0.1 and localhost; `options` are more of mariadbd's
+ *   it a certificate for 127.0.0.1 and localhost; `options` are more of mariadbd's
  * @returns {Promise<MariadbServer>} started
  */
 export async function startMariadb ({ dir, tls = false, options = [] } = {}) {

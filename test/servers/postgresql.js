@@ -60,8 +60,7 @@ export function requirePostgresql (context) {
 
 /**
  * @param {{dir?: string, tls?: boolean, timescale?: boolean}} [options]  `dir` must be empty or the folder of an earlier server; `tls`
- *   gives it a certificate of its own
- *   for 127.0.0.1; `timescale` loads TimescaleDB
+ *   gives it a certificate of its own for 127.0.0.1; `timescale` loads TimescaleDB
  * @returns {Promise<PostgresqlServer>} started
  */
 export async function startPostgresql ({ dir, tls = false, timescale = false } = {}) {

@@ -27,7 +27,7 @@ describe('isolate', () => {
     expect([...found]).to.deep.equal([[80, 'conflict']])
   })
 
-  it('blames nobody when asked one by one there is no fault', async () => {
+  it('blames no item when asked one by one there is no fault', async () => {
     expect([...await isolate(100, async (from, to) => from <= 3 && to > 80 ? 'conflict' : null)]).to.deep.equal([])
     expect([...await isolate(0, async () => 'never asked')]).to.deep.equal([])
   })

@@ -32,7 +32,7 @@
  * @typedef {{name: string, rows: number, run: Run}} Naive  `rows`: as many as take some seconds, which are what `run` is given
  *
  * @typedef {(batches: Batch[]) => Promise<number>} Run  stores the batches' rows into the cleared database (creating the table, before the
- *   clock starts, where it is missing) and gives the seconds of the load itself, without writing a loader's file and without starting a
+ *   clock starts, where it is missing) and returns the seconds of the load itself, without writing a loader's file and without starting a
  *   client's process where that takes longer than a load
  */
 

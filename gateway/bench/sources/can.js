@@ -89,7 +89,7 @@ export async function benchPlayback ({ seconds }) {
 }
 
 /**
- * @param {number} seconds @param {(rows: AllRows) => Promise<number>} round  gives how many frames it has read
+ * @param {number} seconds @param {(rows: AllRows) => Promise<number>} round  returns how many frames it has read
  * @param {import('../../can/dbc/message.js').Message[]} messages
  */
 async function measure (seconds, round, messages) {

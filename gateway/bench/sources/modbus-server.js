@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 
 /**
- * A Modbus TCP server that answers every read of registers at once, for measuring masters. Run in a process of its own, it says its port on
- * the standard output.
+ * A Modbus TCP server that answers every read of registers at once, for measuring masters. Run in a process of its own, it prints its port
+ * to the standard output.
  */
 
 const HEADER = 7

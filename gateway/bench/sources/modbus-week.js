@@ -43,8 +43,7 @@ const FAULTS = [
 
 /**
  * Polls a simulated device that fails now and then, over loopback, many sources over one connection with several requests under way. For
- * the sources time flies: no poll waits for
- * the next to be due.
+ * the sources time flies: no poll waits for the next to be due.
  * @param {{polls: number, sampleEvery?: number, progress?: (text: string) => void}} options
  * @returns {Promise<Week>}
  */
@@ -136,7 +135,7 @@ function badRows ({ rows, fields, validity }) {
   return validity[column]?.reduce((sum, there) => sum + there, 0) ?? rows
 }
 
-/** Collects, and tells the megabytes in use. */
+/** Collects garbage, and returns the megabytes in use. */
 function garbageCollector () {
   setFlagsFromString('--expose-gc')
   const gc = /** @type {() => void} */ (runInNewContext('gc'))

@@ -284,7 +284,7 @@ class SocketcanBus {
       if (waitMs > 0) await this.#clock.sleep(waitMs, this.#closing.signal)
     }
     this.#sending = null
-    throw this.#refusal(this.trouble() ?? 'its queue is full: more is sent than it can carry, or nobody on the bus acknowledges')
+    throw this.#refusal(this.trouble() ?? 'its queue is full: more is sent than it can carry, or no other node on the bus acknowledges')
   }
 
   #openToSend () {

@@ -310,7 +310,7 @@ function isComplete ({ received, packets }) {
 }
 
 /**
- * In either direction: when a log begins anew or a clock is set back, nothing stays open.
+ * In either direction: when a log starts over or a clock is set back, nothing stays open.
  * @param {bigint} ns
  * @param {bigint} thenNs
  * @param {bigint} limitNs

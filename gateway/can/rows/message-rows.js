@@ -68,7 +68,7 @@ export class MessageRows {
     }
   }
 
-  /** The batch of the rows gathered so far; it begins anew. */
+  /** The batch of the rows gathered so far; the next starts empty. */
   take () {
     const rows = this.#rows
     const batch = new Batch({

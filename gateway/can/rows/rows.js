@@ -7,7 +7,7 @@
  * @property {number} rows  gathered so far
  * @property {boolean} isFull
  * @property {(ns: bigint, frame: Frame) => void} add
- * @property {() => import('../../batch/batch.js').Batch} take  the batch of them; it begins anew
+ * @property {() => import('../../batch/batch.js').Batch} take  the batch of them; the next starts empty
  *
  * @typedef {object} Sorter
  * @property {(ns: bigint, frame: Frame) => Rows|undefined} put  into the rows that it returns

@@ -111,7 +111,7 @@ export class ClickhouseServer {
       if (!isOver && this.#clients) {
         stop.abort()
         rows?.destroy()
-        // Where this fails, the query ends by itself when it next writes to nobody.
+        // Where this fails, the query ends by itself when it next writes to the closed connection.
         this.command(`KILL QUERY WHERE query_id = ${literal(queryId)} ASYNC`).catch(() => {})
       }
     }
@@ -175,7 +175,7 @@ export class ClickhouseServer {
     return dialectOf(version, Number(strict) > 0)
   }
 
-  /** Servers that cannot tell may. @param {Asking} asking */
+  /** True for servers that cannot tell. @param {Asking} asking */
   async #mayCreate (asking) {
     try {
       const [[readonly]] = await this.query('SELECT value FROM system.settings WHERE name = \'readonly\'', asking)

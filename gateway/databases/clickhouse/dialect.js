@@ -14,7 +14,7 @@ import { identifier, literal } from './quote.js'
  * @property {Record<string, string>} insertSettings
  * @property {string} timeCodec  of a table's column time, for its declaration
  * @property {string} durable  settings of a table whose inserts survive a loss of power, too; empty where there are none
- * @property {string} deduplicating  settings of a table that knows an insert sent again by its token; likewise
+ * @property {string} deduplicating  settings of a table that recognises a repeated insert by its token; likewise
  *
  * @typedef {import('../wide.js').Dialect & import('../names.js').NameRules & Server} ClickhouseDialect
  */

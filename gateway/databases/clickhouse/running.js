@@ -12,8 +12,8 @@ const GIVE_UP_MS = 30_000
 const POLL_MS = 50
 
 /**
- * The inserts of a sink as the server knows them, by query ids that tell the table. What may still be running is seen to its end before the
- * table is asked what it holds.
+ * The inserts of a sink that the server may still be running, found by query ids that begin with a hash of the table. They are waited for
+ * before the table is read.
  */
 export class RunningInserts {
   #server

@@ -45,7 +45,7 @@ export async function open (options, { server, log }) {
 }
 
 /**
- * An insert of one block into a table without partitions is stored as a whole or not at all, and its rows tell which batches they are. So
+ * An insert of one block into a table without partitions is stored as a whole or not at all, and its rows name their batches. So
  * the sink asks the table what it holds and leaves that out: when it meets an epoch for the first time, and after an insert whose outcome
  * it does not know, once that insert has ended.
  * @implements {Sink}

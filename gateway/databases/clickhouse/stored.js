@@ -6,8 +6,8 @@ import { COMMITS_TABLE } from '../names.js'
 import { identifier, literal } from './quote.js'
 
 /**
- * What a sink's tables hold: which seqs of which epochs. The rows themselves tell it, by an epoch's number and a seq; the commit records
- * beside them tell the names behind each number, the batches of no rows, and what has been compacted.
+ * What a sink's tables hold: which seqs of which epochs. The rows themselves contain it, as an epoch's number and a seq; the commit
+ * records add the names behind each number, the batches of no rows, and what has been compacted.
  *
  * @typedef {import('./connection.js').ClickhouseServer} ClickhouseServer
  * @typedef {import('../../batch/batch.js').Identity} Identity
@@ -18,7 +18,7 @@ import { identifier, literal } from './quote.js'
  * @property {EpochName} name
  * @property {bigint} number
  * @property {RangeSet} stored
- * @property {RangeSet} recorded  those of them that the commit records tell
+ * @property {RangeSet} recorded  those of them in the commit records
  * @property {boolean} isNamed  there is a record of it
  */
 
@@ -109,7 +109,7 @@ export class Stored {
   }
 
   /**
-   * Leaves records of what lies below `first`, so that nobody need read those rows again.
+   * Leaves records of what lies below `first`, so that those rows need not be read again.
    * @param {(name: EpochName) => number} firstHeld
    */
   async compact (firstHeld) {
@@ -159,7 +159,7 @@ export class Stored {
   }
 
   /**
-   * What the rows tell beyond the records.
+   * What the rows contain beyond the records.
    * @param {string} table
    * @param {Epoch[]} epochs
    * @returns {Promise<[string, string][]>} number and seqs

@@ -101,7 +101,7 @@ function hasPartitions (engine) {
  */
 function creation (name, columns, layout, dialect) {
   const declarations = columns.map(column => declaration(column, layout, dialect))
-  // It tells which parts of a large table hold batches that are not in the commit records yet.
+  // It shows which parts of a large table hold batches that are not in the commit records yet.
   if (!dialect.plain) declarations.push(`INDEX sluice_batches (${EPOCH_COLUMN}, ${SEQ_COLUMN}) TYPE minmax`)
   const order = columns.filter(column => isKey(column, layout) || column.origin === 'time')
     .map(column => ({ column, rank: column.origin === 'time' ? 2 : column.origin === 'source' ? 0 : 1 }))

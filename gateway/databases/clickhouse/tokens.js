@@ -3,9 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 /** @typedef {import('../../batch/batch.js').Batch} Batch */
 
 /**
- * Tokens by which a server knows an insert that it gets again. The same batches have the same token until they are stored, and another one
- * when they come later:
- * what looks like an earlier insert, yet is not meant as the same, must never be left out.
+ * Tokens by which a server recognises a repeated insert. The same batches have the same token until they are stored, and another one when
+ * they come later: what looks like an earlier insert, but is not a repetition of it, must never be left out.
  */
 export class Tokens {
   /** @type {WeakMap<Batch, Buffer>} */

@@ -31,7 +31,7 @@ export async function testInTime (place, signal, test) {
  * @template T
  * @param {Promise<T>} work
  * @param {AbortSignal} [signal]
- * @returns {Promise<T>} rejects at once when told to end
+ * @returns {Promise<T>} rejects at once when aborted
  */
 export async function orAborted (work, signal) {
   if (!signal) return work

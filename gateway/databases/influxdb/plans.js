@@ -46,7 +46,7 @@ export async function makePlan (batch, { measurement, withSource, narrow, tagFie
   const kinds = Map.groupBy(listed, ({ fieldKey }) => fieldKey)
   const existing = stored.flatMap(({ name, type }) => {
     const its = (kinds.get(name) ?? []).map(({ fieldType }) => fieldType)
-    // Older shards may hold another type: the server tells whether a write meets it.
+    // Older shards may hold another type: the server reports it when a write meets it.
     const kind = its.find(each => rules.accepts[type].includes(each)) ?? its[0]
     return kind === undefined ? [] : [{ name, kind }]
   })

@@ -19,7 +19,7 @@ export const READ_COLUMNS = `
 
 const MAX_ROWS_AHEAD = 1000
 
-const LEFT = new Error('nobody wants the rest of these rows')
+const LEFT = new Error('the rest of these rows is not needed')
 
 /**
  * @param {Record<string, unknown>} given  see the schema
@@ -82,7 +82,7 @@ async function rowsOf (connection, statement) {
 async function * streamed (connection, statement, rowsAhead, leave) {
   const driver = /** @type {any} */ (connection.connection)
   const stream = driver.execute({ ...statement, rowsAsArray: true }).stream({ highWaterMark: rowsAhead })
-  // The driver tells the end of a connection to its statements only where they have callbacks.
+  // The driver reports the end of a connection only to statements with callbacks.
   const onError = (/** @type {Error} */ error) => stream.destroy(error)
   driver.once('error', onError)
   let isOver = false

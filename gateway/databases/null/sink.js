@@ -5,7 +5,7 @@ export { schema }
 
 /**
  * A sink that stores nothing, to measure what comes before a database: the batches are gone. It remembers their identities, in memory only,
- * so that spools release them and one that comes twice is a duplicate; a sink opened anew knows none.
+ * so that spools release them and one that comes twice is a duplicate; a sink that is opened again has none.
  *
  * @typedef {import('../sink.js').Sink} Sink
  * @typedef {import('../../batch/batch.js').Batch} Batch

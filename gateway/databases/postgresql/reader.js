@@ -19,7 +19,7 @@ export const READ_COLUMNS = `
   SELECT a.attname AS name, t.typname AS kind FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`
 
-/** How long the server goes on with a query after its connection has been broken off; where it can tell, which Windows cannot. */
+/** How long the server continues a query after its connection is lost; where it can notice, which it cannot on Windows. */
 const NOTICE_BROKEN_CONNECTIONS = `
   SELECT set_config(name, '1s', false) FROM pg_settings
   WHERE name = 'client_connection_check_interval' AND setting = '0' AND version() !~* 'visual c|msvc|mingw|windows'`

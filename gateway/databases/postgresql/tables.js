@@ -72,7 +72,7 @@ async function createTable (client, table, columns) {
   const name = qualified(table)
   await client.query(`CREATE TABLE ${name} (${declarations(columns, declaration)})`)
   const isNarrow = layout === 'narrow'
-  // A block range index tells which pages hold a time; every page has rows of all sensors.
+  // A block range index shows which pages hold a time; every page has rows of all sensors.
   const indexed = isNarrow && index === 'btree' ? '"time", "sensor"' : '"time"'
   if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} (${indexed})`)
   if (hypertable) await makeHypertable(client, name, isNarrow ? '"sensor"' : null, table)

@@ -2,7 +2,7 @@
  * Pages from work that holds something while it runs (a connection, a transaction), as a generator. The work goes on when the next page is
  * asked for, and has ended and released what it held before the generator ends.
  * @template T
- * @param {(give: (page: T) => Promise<boolean>) => Promise<void>} work  `give` is false once nobody wants more
+ * @param {(give: (page: T) => Promise<boolean>) => Promise<void>} work  `give` is false once no more is wanted
  * @returns {AsyncGenerator<T, void, void>}
  */
 export async function * handedOver (work) {

@@ -34,7 +34,7 @@ export function fileStorage ({ open, isTransient, commits, insert, turns, begin 
         return await work(session)
       } catch (error) {
         await rollBack(session)
-        // Whatever else failed, the file may have been replaced or its tables changed: start afresh.
+        // Whatever else failed, the file may have been replaced or its tables changed: start over.
         if (isTransient(error)) shut()
         throw error
       }

@@ -33,7 +33,7 @@ const BROADCAST = 0
 const READ_FUNCTIONS = new Set(Object.values(READ))
 
 /**
- * Starts simulated Modbus devices. They answer by the standard until they are told to fail.
+ * Starts simulated Modbus devices. They answer by the standard until they are made to fail.
  * @param {object} options  as in the schema
  * @param {object} context
  * @param {import('../../base/log.js').Log} context.log
@@ -170,7 +170,7 @@ export class ModbusSimulator {
     return { elapsedS: Number(nowNs - this.#startNs) / 1e9, wallS: Number(nowNs / 1_000_000n) / 1e3 }
   }
 
-  /** @param {number} seconds  0 until told otherwise */
+  /** @param {number} seconds  0 by default */
   async #goOffline (seconds) {
     if (this.#isClosed) return
     clearTimeout(this.#offline?.timer)

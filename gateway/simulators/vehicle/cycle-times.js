@@ -5,10 +5,10 @@ const OF_MESSAGE = /^BA_\s+"GenMsgCycleTime"\s+BO_\s+(\d+)\s+(\d+(?:\.\d+)?)$/
 const BY_DEFAULT = /^BA_DEF_DEF_\s+"GenMsgCycleTime"\s+(\d+(?:\.\d+)?)$/
 
 /**
- * How often the messages of a DBC file are sent, by its attribute GenMsgCycleTime. A file that has no time but 0 does not tell.
+ * How often the messages of a DBC file are sent, by its attribute GenMsgCycleTime. A file that has no time but 0 does not define it.
  * @param {string} text
  * @returns {(message: {id: number, extended: boolean}) => number|undefined} milliseconds, at least 1; 0: not cyclic; undefined: the file
- *   does not tell
+ *   does not define it
  */
 export function cycleTimesOf (text) {
   const times = new Map()

@@ -31,7 +31,7 @@ const DELIMITERS = { auto: 'auto', comma: ',', semicolon: ';', tab: '\t' }
  * Starts to play a CSV file: a batch per tick (50 ms, at most 1000 rows) for each source and set of tags. While it is paused it stands
  * still and loses nothing.
  *
- * A value that does not fit its column is missing, and the row's field `quality` tells why. A row whose time cannot be read is left out.
+ * A value that does not fit its column is missing, and the row's field `quality` says why. A row whose time cannot be read is left out.
  *
  * Counters: `rows` played; `badLines`, left out because they cannot be read; `undecodable`, cells that do not fit their column;
  * `rounds` played to the end.
@@ -202,7 +202,7 @@ class CsvPlayer {
   }
 
   #emptyError () {
-    const fix = this.counters.badLines > 0 ? 'The log tells what is wrong with its lines: check the delimiter and the times.' : undefined
+    const fix = this.counters.badLines > 0 ? 'The log shows what is wrong with its lines: check the delimiter and the times.' : undefined
     return new SluiceError('SLUICE_CSV_EMPTY', `${this.#options.file} has no row that can be read.`, { fix })
   }
 }

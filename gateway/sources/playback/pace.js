@@ -1,5 +1,5 @@
 const DEFAULT_GAP_NS = 1_000_000n
-/** 146 years: nobody waits for more. */
+/** 146 years: longer than any wait. */
 const MAX_NS = 2 ** 62
 const MAX_SLEEP_MS = 1000
 const NS_PER_DAY = 86_400_000_000_000n

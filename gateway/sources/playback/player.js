@@ -4,7 +4,7 @@ import { Pace } from './pace.js'
 /**
  * @typedef {object} Rows  gathers the rows of one batch
  * @property {number} rows
- * @property {() => import('../../batch/batch.js').Batch} take  the batch of them; it begins anew
+ * @property {() => import('../../batch/batch.js').Batch} take  the batch of them; the next starts empty
  */
 
 const TICK_MS = 50

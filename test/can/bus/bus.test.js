@@ -161,7 +161,7 @@ describe('CAN buses', () => {
       expect(times).to.deep.equal(Array.from({ length: 250 }, (_, i) => i * 10))
     })
 
-    it('begins anew for a listener that comes after its end', async () => {
+    it('starts over for a listener that comes after its end', async () => {
       const { ear, bus } = await play(log)
       await ear.ended
       const later = new Ear()

@@ -56,7 +56,7 @@ describe('the Modbus simulator, given anything', function () {
           isLost = intake.isLost ?? false
           at = end
         }
-        if (name === 'TCP') framing = makeFraming() // such a master connects anew
+        if (name === 'TCP') framing = makeFraming() // such a master connects again
         else framing.settle()
         expect(framing.waits()).to.equal(false)
         const { requests: [{ unit: asked, pdu }] } = framing.receive(question)

@@ -40,7 +40,7 @@ export function vector (items) {
 /**
  * A vector of zeroed structs of int64s, to be filled in place.
  * @param {number} count @param {number} size  bytes of one
- * @param {(position: number) => void} placed  told where the first one is
+ * @param {(position: number) => void} placed  receives where the first one is
  * @returns {Child}
  */
 export function structs (count, size, placed) {
@@ -54,7 +54,7 @@ export function structs (count, size, placed) {
 /**
  * A table; a slot left null has its default.
  * @param {(Scalar|Child|null)[]} slots
- * @param {(positions: number[]) => void} [placed]  told where each slot's value or pointer is
+ * @param {(positions: number[]) => void} [placed]  receives where each slot's value or pointer is
  * @returns {Child}
  */
 export function table (slots, placed) {

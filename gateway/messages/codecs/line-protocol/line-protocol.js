@@ -28,7 +28,7 @@ import { ordinals } from './ordinals.js'
 
 export const contentType = 'text/plain; charset=utf-8'
 
-/** The tag that tells rows of the same time and tags apart. */
+/** The tag that distinguishes rows of the same time and tags. */
 export const ROW_TAG = 'row'
 
 /** The tag of the narrow layout that names the field. */
