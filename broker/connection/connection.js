@@ -47,7 +47,7 @@ export const schema = {
     protocolVersion: {
       type: 'string',
       title: 'Protocol',
-      description: 'The MQTT version; "auto" takes 5 and, where the broker refuses that, 3.1.1.',
+      description: 'The MQTT version; "auto" uses 5 or, where the broker refuses that, 3.1.1.',
       enum: ['auto', '5', '3.1.1'],
       default: 'auto',
       'x-advanced': true

@@ -17,7 +17,7 @@ export const schema = {
     port: {
       type: 'integer',
       title: 'Port',
-      description: 'The TCP port to listen on; 0 takes a free one.',
+      description: 'The TCP port to listen on; 0 picks a free one.',
       minimum: 0,
       maximum: 65_535,
       default: 1883

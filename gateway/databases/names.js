@@ -6,7 +6,7 @@ import { SluiceError } from '../base/errors.js'
  * @typedef {object} NameRules
  * @property {string} product  as users know it
  * @property {number} maxNameBytes  of a table or column, in UTF-8
- * @property {(name: string) => string} fold  gives the same for names the database does not tell apart
+ * @property {(name: string) => string} fold  returns the same for names that the database treats as equal
  *
  * @typedef {object} TableNames
  * @property {boolean} perSource  each source has a table of its own

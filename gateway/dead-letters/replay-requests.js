@@ -8,7 +8,7 @@ import { openQueues } from './open-queues.js'
 
 /**
  * How the command line has the running gateway replay dead letters: by files in the folder that both know. The command writes a request,
- * the gateway takes it by renaming it, and writes an answer.
+ * the gateway claims it by renaming it, and writes an answer.
  *
  * @typedef {import('./queue.js').DeadLetterQueue} DeadLetterQueue
  * @typedef {{id: string, keys: string[]|null}} Request  null means all

@@ -57,7 +57,7 @@ export const MAX_ROWS = 1_000_000
  * msg.timestamp, else now.
  *
  * Types: number → float64, BigInt → int64, boolean → bool, string → string, Buffer → bytes; null and undefined are missing. Refused are, as
- * values, NaN and ±Infinity, BigInts beyond int64, objects and arrays (the row goes on without them); as rows, those with a bad time, of
+ * values, NaN and ±Infinity, BigInts beyond int64, objects and arrays (the row is kept without them); as rows, those with a bad time, of
  * another type than the column's first value, or without any value.
  *
  * Never throws for what is in a message, and never changes it.

@@ -23,7 +23,7 @@ const DRAIN_MS = 15_000
  * Runs Node-RED with the nodes of this package and a flow, in this process: once, as Node-RED cannot be started a second time.
  * @param {object} options
  * @param {string} options.userDir  made when missing
- * @param {number} [options.port]  0 takes any that is free
+ * @param {number} [options.port]  0 picks a free one
  * @param {string} [options.host]
  * @param {string} [options.flowFile]  instead of the user folder's own
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each

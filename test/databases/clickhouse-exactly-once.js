@@ -145,7 +145,7 @@ export function exactlyOnceTests (database) {
     const batch = batchOf([1, 2, 3], { validity: [Uint8Array.of(1, 0, 1)] })
     const gap = await failureOf(() => sink.write([batch]))
     expect(gap.faults.map((/** @type {any} */ { row }) => row)).to.deep.equal([1])
-    expect(gap.message).to.match(/"force" takes no NULL/)
+    expect(gap.message).to.match(/"force" accepts no NULL/)
     const misfit = await failureOf(() => sink.prepare([batchOf([1], { source: 'oven' })]))
     expect(misfit.message).to.match(/"oven".*"force" is of type Int32, and a field of type float64 needs Nullable\(Float64\)/)
     expect([gap, misfit].map(isTransient)).to.deep.equal([false, false])

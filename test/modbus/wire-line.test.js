@@ -66,7 +66,7 @@ describe('a Modbus line', () => {
       const device = open(await slaves(request => { request.socket.write(/** @type {any} */ (replies.shift())(request)) }))
       for (const problem of ['unit 9 instead of 1', 'function 4 instead of 3', '6 bytes instead of 4']) {
         const error = await failure(read(device))
-        expect(error).to.include({ code: 'SLUICE_MODBUS_REPLY', message: `Unit 1 at ${placeOf(error)} gave a bad reply: ${problem}.` })
+        expect(error).to.include({ code: 'SLUICE_MODBUS_REPLY', message: `Unit 1 at ${placeOf(error)} sent a bad reply: ${problem}.` })
         expect(error.details.quality).to.equal('bad reply')
       }
       expect(device.health).to.include({ badReplies: 3, timeouts: 0 })

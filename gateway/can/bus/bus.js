@@ -13,7 +13,7 @@ import { openVirtualBus } from './virtual.js'
  * @property {import('./id-filter.js').IdFilter|null} filter  null: hears all. Error frames always come
  * @property {(frames: Frame[], times: BigInt64Array) => void} take  frames in order, and when each was on the bus: nanoseconds of the
  *   source clock
- * @property {() => boolean} isPaused  whether it cannot take more: a played log waits meanwhile
+ * @property {() => boolean} isPaused  whether it cannot accept more: a played log waits meanwhile
  * @property {(frames: number) => void} miss  a live bus cannot wait: it calls this instead of `take` of a listener that is paused
  * @property {(error?: unknown) => void} end  the bus has no more frames, or failed, or `take` threw this. Not called after `close`
  *
@@ -99,7 +99,7 @@ export const schema = {
     speed: {
       type: 'number',
       title: 'Speed',
-      description: '1 plays as recorded, 10 ten times as fast, 0 as fast as its readers take it; times then run ahead of the clock.',
+      description: '1 plays as recorded, 10 ten times as fast, 0 as fast as its readers accept it; times then run ahead of the clock.',
       minimum: 0,
       maximum: 100000,
       default: 1,

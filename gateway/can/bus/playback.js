@@ -61,7 +61,7 @@ class PlaybackBus {
   }
 
   async send () {
-    throw new SluiceError('SLUICE_CAN_READ_ONLY', 'A played log takes no frames.', { fix: 'Send to a SocketCAN or virtual bus.' })
+    throw new SluiceError('SLUICE_CAN_READ_ONLY', 'A played log accepts no frames.', { fix: 'Send to a SocketCAN or virtual bus.' })
   }
 
   trouble () {

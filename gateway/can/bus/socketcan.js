@@ -299,7 +299,7 @@ class SocketcanBus {
 
   /** @param {string} reason @param {unknown} [cause] */
   #refusal (reason, cause) {
-    return new SluiceError('SLUICE_CAN_SEND', `${this.name} does not take the frame: ${reason}.`, { cause })
+    return new SluiceError('SLUICE_CAN_SEND', `${this.name} does not accept the frame: ${reason}.`, { cause })
   }
 }
 

@@ -258,12 +258,12 @@ function isAnswer (error) {
   return error instanceof Error && error.cause instanceof ServerError
 }
 
-/** The rows that a column without NULL cannot take. @param {Batch} batch @param {Place} place */
+/** The rows that a column without NULL cannot hold. @param {Batch} batch @param {Place} place */
 function missingValues (batch, { arranged, plan }) {
   const found = gaps(plan.columns, arranged)
   if (found.size === 0) return []
   const error = (/** @type {string|undefined} */ column) =>
-    misfit(plan.table, `its column "${column}" takes no NULL, and the value is missing`, 'Make the column Nullable, or send a value.')
+    misfit(plan.table, `its column "${column}" accepts no NULL, and the value is missing`, 'Make the column Nullable, or send a value.')
   // Of another layout, the rows are not those that were given.
   if (arranged !== batch) throw error([...found.values()][0])
   return Array.from(found, ([row, column]) => ({ batch, row, error: error(column) }))

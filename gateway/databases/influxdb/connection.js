@@ -39,7 +39,7 @@ const ANSWER_FIXES = [
   ],
   [
     /no space left on device/i,
-    'Make room on the server\'s disk, and start InfluxDB again: version 1 does not go on by itself.'
+    'Make room on the server\'s disk, and start InfluxDB again: version 1 does not continue by itself.'
   ],
   [/HTTP request to an HTTPS server/i, 'The server has TLS at this port: switch it on.']
 ]

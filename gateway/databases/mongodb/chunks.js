@@ -7,7 +7,7 @@ import { MAX_DOCUMENT_BYTES } from './documents.js'
  * @typedef {{bytes: Buffer, documents: {encoded: Encoded, i: number}[]}} Message  documents one after another
  */
 
-/** A server takes 48,000,000 bytes and 100,000 documents a message. */
+/** A server accepts 48,000,000 bytes and 100,000 documents a message. */
 const MESSAGE_BYTES = 24_000_000
 const MESSAGE_DOCUMENTS = 100_000
 const FIRST_BYTES = 256 * 1024

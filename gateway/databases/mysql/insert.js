@@ -92,7 +92,7 @@ function valueLiteral (type, column) {
 }
 
 /**
- * An exponent makes it a double: without one it would be a decimal of limited length. NaN is NULL, which is all there is for it.
+ * An exponent makes it a double: without one it would be a decimal of limited length. NaN becomes NULL, as MySQL has no other value for it.
  * @param {number} value
  */
 function double (value) {

@@ -39,7 +39,7 @@ export async function checkWarnings (connection, { warningStatus }) {
 }
 
 /**
- * Neither type of floating point column takes an infinity.
+ * Neither type of floating point column accepts an infinity.
  * @param {Batch[]} batches  to be stored in such columns
  * @throws {RefusedRows}
  */

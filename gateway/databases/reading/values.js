@@ -1,11 +1,11 @@
 /** @typedef {import('../reader.js').Sample} Sample */
 
-/** A whole number as readers give it: a number where that is exact, else a BigInt. @param {bigint} value */
+/** A whole number as readers return it: a number where that is exact, else a BigInt. @param {bigint} value */
 export function whole (value) {
   return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value
 }
 
-/** Bytes as readers give them, in base64. @param {Uint8Array} value */
+/** Bytes as readers return them, in base64. @param {Uint8Array} value */
 export function bytesText (value) {
   return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
 }

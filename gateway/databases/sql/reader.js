@@ -181,7 +181,7 @@ function rowAdder (pages, table, sensors) {
     return row => {
       const sensor = String(row[1])
       const place = row.findIndex((cell, i) => i > 1 && cell !== null)
-      // A database may take other texts for the same sensor.
+      // A database may treat other texts as the same sensor.
       if (place !== -1 && pages.has(sensor)) pages.add(BigInt(row[0]), sensor, valueOf[place - 2](row[place]))
     }
   }

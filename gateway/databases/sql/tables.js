@@ -55,7 +55,7 @@ export function declarations (columns, declaration) {
 }
 
 /**
- * The table of that very name, where the database takes names that differ only by case for the same: the second gets a mark.
+ * The table of that very name, where the database treats names that differ only by case as the same: the second gets a mark.
  * @param {string} name
  * @param {{name: string, type: string}[]} alike  what the database has under it
  */

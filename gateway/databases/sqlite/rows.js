@@ -8,7 +8,7 @@ import { quote } from '../names.js'
  * @typedef {import('node:sqlite').SQLInputValue} Value
  */
 
-// More rows a statement save calls, but every bound value costs the same: beyond this many nothing is gained. SQLite takes 32,766.
+// More rows a statement save calls, but every bound value costs the same: beyond this many nothing is gained. SQLite accepts 32,766.
 const VALUES_PER_STATEMENT = 512
 
 /** Inserts rows of one plan, many a statement. */

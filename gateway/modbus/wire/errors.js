@@ -30,7 +30,7 @@ export function refused (where, exception) {
 
 /** @param {string} where @param {string} problem */
 export function badReply (where, problem) {
-  return failure('SLUICE_MODBUS_REPLY', `${where} gave a bad reply: ${problem}.`, { quality: 'bad reply' })
+  return failure('SLUICE_MODBUS_REPLY', `${where} sent a bad reply: ${problem}.`, { quality: 'bad reply' })
 }
 
 /** @param {string} where @param {number} waiting */

@@ -102,7 +102,7 @@ export const schema = {
     port: {
       type: 'integer',
       title: 'Port',
-      description: 'TCP port to listen on; 0 takes a free one. The port of Modbus, 502, needs administrator rights on many machines.',
+      description: 'TCP port to listen on; 0 picks a free one. The port of Modbus, 502, needs administrator rights on many machines.',
       minimum: 0,
       maximum: 65535,
       'x-when': onNetwork,

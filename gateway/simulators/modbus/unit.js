@@ -23,7 +23,7 @@ export class Unit {
    * @param {number} number
    * @param {import('./shapes.js').Row[]} rows
    * @param {{hasOthers: boolean, seed: number}} options  `hasOthers`: the addresses that are not in the rows exist too
-   * @throws {SluiceError} SLUICE_OPTIONS where two rows take the same registers
+   * @throws {SluiceError} SLUICE_OPTIONS where two rows use the same registers
    */
   constructor (number, rows, { hasOthers, seed }) {
     this.number = number
@@ -85,7 +85,7 @@ export class Unit {
 function refuseOverlap (signals) {
   let free = 0
   for (const { area, address, count } of signals) {
-    if (address < free) throw new SluiceError('SLUICE_OPTIONS', `Two rows of the registers take address ${address} of the ${area}.`)
+    if (address < free) throw new SluiceError('SLUICE_OPTIONS', `Two rows of the registers use address ${address} of the ${area}.`)
     free = address + count
     if (free > ADDRESSES) {
       throw new SluiceError('SLUICE_OPTIONS', `A value of ${count} registers does not fit at address ${address}: 65535 is the last.`)

@@ -164,7 +164,7 @@ describe('SocketCAN', () => {
       kernel.refusals = 8
       const error = await bus.send(frame(1)).catch((/** @type {unknown} */ thrown) => thrown)
       expect(error).to.have.property('code', 'SLUICE_CAN_SEND')
-      expect(error.message).to.match(/can0 does not take the frame: its queue is full/)
+      expect(error.message).to.match(/can0 does not accept the frame: its queue is full/)
       await bus.send(frame(2))
       await ear.heard(1)
     })
@@ -189,7 +189,7 @@ describe('SocketCAN', () => {
       const results = await Promise.allSettled(Array.from({ length: 1001 }, () => bus.send(frame(1))))
       const rejected = /** @type {any[]} */ (results.filter(({ status }) => status === 'rejected'))
       expect(rejected.map(({ reason }) => reason.message)).to.deep.equal([
-        'can0 does not take the frame: 1000 frames wait to be sent already.'
+        'can0 does not accept the frame: 1000 frames wait to be sent already.'
       ])
     })
 

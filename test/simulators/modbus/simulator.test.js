@@ -213,7 +213,7 @@ describe('the Modbus simulator', () => {
       [{ units: '9-3' }, /Units go from 0 to 255, upwards/],
       [
         { registers: [{ address: 1, type: 'float32' }, { address: 2 }] },
-        /Two rows of the registers take address 2 of the holding-registers/
+        /Two rows of the registers use address 2 of the holding-registers/
       ],
       [{ registers: [{ address: 65_535, type: 'float32' }] }, /does not fit at address 65535/],
       [{ registers: [{ unit: '300' }] }, /Units go from 0 to 255/],
