@@ -85,7 +85,7 @@ describe('DuckDB reader', () => {
   it('reads a table that another program has made', async () => {
     const { run, close } = await openSession(file)
     await run('CREATE TABLE press (timestamp BIGINT, clock TIMESTAMP, sensor_id INTEGER, reading REAL)')
-    await run('INSERT INTO press VALUES (5, \'1970-01-01\', 17, 0.5), (6, \'1970-01-01\', 18, 1.5), (7, \'2000-01-01 00:00:00.5\', 17, 2.5)')
+    await run('INSERT INTO press VALUES (5, NULL, 17, 0.5), (6, NULL, 18, 1.5), (7, \'2000-01-01 00:00:00.5\', 17, 2.5)')
     close()
     const options = { layout: 'narrow', sensorColumn: 'sensor_id', valueColumn: 'reading' }
     expect(await values({ ...options, timeColumn: 'timestamp' }, '17')).to.deep.equal([0.5, 2.5])
