@@ -2,6 +2,7 @@ import { queries } from '../../gateway/queries/index.js'
 import { resultProperties } from '../../gateway/queries/run.js'
 import { tableProperties } from '../../gateway/databases/reading/table.js'
 import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
+import { schema as duckdb } from '../../gateway/databases/duckdb/reader.schema.js'
 import { schema as influxdb } from '../../gateway/databases/influxdb/reader.schema.js'
 import { schema as postgresql } from '../../gateway/databases/postgresql/reader.schema.js'
 import { schema as sqlite } from '../../gateway/databases/sqlite/reader.schema.js'
@@ -11,7 +12,7 @@ import { layoutOption } from '../sinks/sink.schema.js'
 /** @typedef {import('../../resources/options.js').Property} Property */
 
 /** Readers with options besides those of the table. @type {Record<string, {properties: object}>} */
-const readers = { sqlite, postgresql, influxdb }
+const readers = { sqlite, duckdb, postgresql, influxdb }
 
 const database = {
   type: 'string',
@@ -20,6 +21,7 @@ const database = {
   enum: Object.keys(readerTypes),
   'x-labels': {
     sqlite: 'SQLite',
+    duckdb: 'DuckDB',
     postgresql: 'PostgreSQL, TimescaleDB',
     mysql: 'MySQL, MariaDB',
     mongodb: 'MongoDB',
@@ -121,7 +123,7 @@ function queryProperties () {
 }
 
 /**
- * The properties that only one of several schemas has, each shown where that one is chosen.
+ * The properties that only some of several schemas have, each shown where one of these is chosen.
  * @param {string} choice  the option that chooses
  * @param {Record<string, {properties: object}>} schemas
  * @param {object} common
@@ -133,8 +135,8 @@ function ownProperties (choice, schemas, common) {
   for (const [chosen, { properties }] of Object.entries(schemas)) {
     for (const [name, property] of Object.entries(properties)) {
       if (name in common) continue
-      if (name in own) throw new Error(`The option "${name}" of ${chosen} is also one of ${own[name]['x-when']?.[choice]}.`)
-      own[name] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
+      const others = own[name]?.['x-when']?.[choice]
+      own[name] = { ...own[name] ?? property, 'x-when': { [choice]: others ? [others, chosen].flat() : chosen, ...property['x-when'] } }
     }
   }
   return own
