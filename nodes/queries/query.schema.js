@@ -76,15 +76,39 @@ const table = {
 
 const { times, limit, pageRows } = resultProperties
 
+/** What becomes of the rows. @type {Record<string, Property>} */
+const outputProperties = {
+  output: {
+    type: 'string',
+    title: 'Output',
+    description: 'messages: the rows, page by page. parquet: files in a folder, one for each UTC day, which pandas, polars, DuckDB and ' +
+      'Spark read; a message tells what was written. All of each day that the range touches is exported, in place of the day\'s file.',
+    enum: ['messages', 'parquet'],
+    'x-labels': { messages: 'messages: rows', parquet: 'parquet: files by day' },
+    default: 'messages'
+  },
+  folder: {
+    type: 'string',
+    title: 'Folder',
+    description: 'Where the files go; {table} and {query} stand for their names. Created when missing.',
+    minLength: 1,
+    default: 'parquet/{table}/{query}',
+    'x-when': { output: 'parquet' }
+  },
+  ...Object.fromEntries(Object.entries({
+    limit,
+    times: { ...times, 'x-advanced': true },
+    pageRows: { ...pageRows, 'x-advanced': true }
+  }).map(([name, property]) => [name, { ...property, 'x-when': { output: 'messages' } }]))
+}
+
 const allOptions = nodeSchema(
   { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...table } },
   {
     properties: {
       query,
       ...queryProperties(),
-      limit,
-      times: { ...times, 'x-advanced': true },
-      pageRows: { ...pageRows, 'x-advanced': true }
+      ...outputProperties
     }
   }
 )

@@ -105,6 +105,11 @@ export class TableStatements {
     return this.#kinds.has(sensor) && ![...this.#dialect.ownNames, timeColumn, `${timeColumn}_ns`].includes(sensor)
   }
 
+  /** Those of a wide table. */
+  get sensors () {
+    return [...this.#kinds.keys()].filter(name => this.has(name))
+  }
+
   /** Whether a sensor that the table has may have values that are numbers. @param {string} sensor */
   hasNumbers (sensor) {
     return this.#number(sensor) !== null
@@ -130,6 +135,11 @@ export class TableStatements {
       const conditions = [this.#where(range, add), ...this.isNarrow ? [this.#oneOf(sensors, add)] : this.#someOf(sensors)]
       return `${conditions.join(' AND ')} ORDER BY ${this.#sorted()}`
     })
+  }
+
+  /** The sensors of a narrow table. @param {Times} range */
+  distinctSensors (range) {
+    return this.#select([`DISTINCT ${this.#sensor} AS sluice_sensor`], add => `${this.#where(range, add)} ORDER BY sluice_sensor`)
   }
 
   /** Rows of an interval's start and its document as text. @param {Times} range */
