@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -142,6 +142,20 @@ describe('query node', () => {
         .getCalls()
         .some((/** @type {any} */ { args: [{ text, fill }] }) => fill === 'yellow' && /^12 rows in .*more left out$/.test(text))
     )
+  })
+
+  it('exports to Parquet files by day, and sends what it has written', async () => {
+    const node = await load({ output: 'parquet', sensors: '', folder: 'out/{table}' })
+    const [{ topic, payload, complete }, ...more] = await ask(node, { topic: 'why' })
+    const folder = path.join(userDir, 'sluice', 'out', 'press')
+    const file = path.join(folder, '2023-11-14.parquet')
+    const { size: bytes } = await stat(file)
+    expect({ topic, payload, complete, more }).to.deep.equal({
+      topic: 'why', payload: { folder, rows: ROWS, bytes, files: [{ file, rows: ROWS, bytes }] }, complete: true, more: []
+    })
+    await until(() => node.status.getCalls().some((/** @type {any} */ { args: [{ text }] }) => /^25 rows in 1 file with .*B in /.test(text)))
+    const [{ payload: hourly }] = await ask(node, { query: { name: 'mean', sensors: ['force'] } })
+    expect(hourly.rows).to.equal(1)
   })
 
   it('tells catch nodes what is wrong, and answers the next message', async () => {

@@ -117,6 +117,14 @@ describe('DuckDB reader', () => {
     })
   })
 
+  it('computes means of large numbers without the errors of large sums', async () => {
+    await store({}, batchOf(Array.from({ length: 100_000 }, (_, i) => 1e15 + i % 10)))
+    await reading({}, async reader => {
+      const [{ mean }] = await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'] })
+      expect(mean).to.equal(1e15 + 4.5)
+    })
+  })
+
   it('does not hold up the sink, nor sees half of what it writes', async () => {
     await store({}, batchOf(Array.from({ length: 30_000 }, (_, i) => i)))
     await reading({}, async reader => {

@@ -28,6 +28,7 @@ const dialect = {
     : /INT|DECIMAL|BOOLEAN/.test(kind) ? `${column}::DOUBLE` : null,
   double: number => `(${number})::DOUBLE`,
   stddev: 'stddev_samp',
+  mean: 'favg',
   parameter: (value, type, values) => `$${values.push(value)}::${type === 'int64' ? 'BIGINT' : type === 'float64' ? 'DOUBLE' : 'VARCHAR'}`,
   valueOf: () => cell => {
     if (typeof cell === 'bigint') return whole(cell)

@@ -23,8 +23,6 @@ export const dialect = {
   }
 }
 
-const declaration = declarationIn(dialect)
-
 /**
  * Finds the place for rows with these columns, creating what is missing in one transaction.
  * @param {import('./instance.js').Session} session
@@ -34,6 +32,7 @@ const declaration = declarationIn(dialect)
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export async function prepareTable (session, name, wanted) {
+  const declaration = declarationIn(dialect)
   const { table, existing, columns } = await completeTable(async () => {
     const alike = await session.run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type
       FROM information_schema.tables WHERE table_schema = current_schema() AND lower(table_name) = lower($name)`, { name })

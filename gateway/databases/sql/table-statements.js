@@ -37,6 +37,7 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  * @property {(numbers: string[]) => string} [firstOf]  the first of them that is not NULL; coalesce unless given
  * @property {(number: string) => string} double  as what is computed with
  * @property {string} [stddev]  its function for that of a sample; without it, all summaries are computed from the samples
+ * @property {string} [mean]  its function for the mean; avg unless given
  * @property {(value: any, type: ParameterType, values: any[]) => string} parameter  how a statement refers to the value, which goes to the
  *   end of `values`; it is called in the order in which the parameters stand in the statement
  * @property {(column: string, isBytes: boolean) => string} [cell]  how a quoted column's values are selected, where not as they are;
@@ -272,8 +273,8 @@ export class TableStatements {
 
   /** @param {Statistic} statistic @param {string} number */
   #aggregate (statistic, number) {
-    const { double, stddev = '' } = this.#dialect
-    return statistic === 'count' ? `count(${number})` : `${{ mean: 'avg', min: 'min', max: 'max', stddev }[statistic]}(${double(number)})`
+    const { double, stddev = '', mean = 'avg' } = this.#dialect
+    return statistic === 'count' ? `count(${number})` : `${{ mean, min: 'min', max: 'max', stddev }[statistic]}(${double(number)})`
   }
 
   #checkColumns () {
