@@ -10,7 +10,7 @@ import { PAGE_ROWS } from '../../gateway/databases/reading/pages.js'
 import { duration, measure, quantity } from '../../gateway/stats/format.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { leaseServer } from '../sinks/server-node.js'
-import { schema, serverProperty } from './query.schema.js'
+import { readerProperty, schema, serverProperty } from './query.schema.js'
 
 /**
  * @typedef {import('../../gateway/databases/reader.js').Reader} Reader
@@ -131,7 +131,7 @@ class QueryNode {
     const { database } = this.options
     const reading = await readerTypes[database]()
     const own = Object.keys(/** @type {any} */ (reading.schema).properties).filter(name => name in this.options)
-    const options = Object.fromEntries(own.map(name => [name, this.options[name]]))
+    const options = Object.fromEntries(own.map(name => [name, this.options[readerProperty(database, name)]]))
     if ('file' in options) options.file = resolve(dataDir(this.RED), options.file)
     const lease = database in serverTypes ? await leaseServer(this.RED, this.options[serverProperty(database)]) : undefined
     const release = () => lease?.release()

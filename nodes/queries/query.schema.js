@@ -44,6 +44,12 @@ const query = {
 /** The option with a database's server. @param {string} type  of database */
 export const serverProperty = type => `${type}Server`
 
+/** The form's name of a reader's option. @param {string} type  of database @param {string} name */
+export const readerProperty = (type, name) => {
+  const own = withType(type, name)
+  return own in schema.properties ? own : name
+}
+
 /** The form's names for choices, and what empty fields mean. @type {Record<string, Record<string, string>>} */
 const labels = {
   source: { '': 'all' },
@@ -147,7 +153,7 @@ function queryProperties () {
 }
 
 /**
- * The properties that only some of several schemas have, each shown where one of these is chosen.
+ * The properties that not all schemas have, each shown where its schema is chosen; the second of a name has the choice's name, too.
  * @param {string} choice  the option that chooses
  * @param {Record<string, {properties: object}>} schemas
  * @param {object} common
@@ -159,9 +165,14 @@ function ownProperties (choice, schemas, common) {
   for (const [chosen, { properties }] of Object.entries(schemas)) {
     for (const [name, property] of Object.entries(properties)) {
       if (name in common) continue
-      const others = own[name]?.['x-when']?.[choice]
-      own[name] = { ...own[name] ?? property, 'x-when': { [choice]: others ? [others, chosen].flat() : chosen, ...property['x-when'] } }
+      const named = name in own ? withType(chosen, name) : name
+      own[named] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
     }
   }
   return own
+}
+
+/** @param {string} type @param {string} name */
+function withType (type, name) {
+  return `${type}${name[0].toUpperCase()}${name.slice(1)}`
 }

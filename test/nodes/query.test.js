@@ -10,6 +10,7 @@ import helper from 'node-red-node-test-helper'
 import { readerTypes } from '../../gateway/databases/index.js'
 import { open as openPostgresql } from '../../gateway/databases/postgresql/sink.js'
 import { connect } from '../../gateway/databases/postgresql/connection.js'
+import { open as openDuckdb } from '../../gateway/databases/duckdb/sink.js'
 import { open as openSqlite } from '../../gateway/databases/sqlite/sink.js'
 import queryNode from '../../nodes/queries/query.js'
 import { schema } from '../../nodes/queries/query.schema.js'
@@ -142,6 +143,15 @@ describe('query node', () => {
         .getCalls()
         .some((/** @type {any} */ { args: [{ text, fill }] }) => fill === 'yellow' && /^12 rows in .*more left out$/.test(text))
     )
+  })
+
+  it('reads a DuckDB file', async () => {
+    const sink = await openDuckdb({ file: path.join(userDir, 'sluice', 'store.duckdb') })
+    await sink.write([batch])
+    await sink.close()
+    expect(values(await ask(await load({ database: 'duckdb', duckdbFile: 'store.duckdb' }), {}))).to.deep.equal([...Array(ROWS).keys()])
+    await helper.unload()
+    expect(await ask(await load({ database: 'duckdb' }), {})).to.match(/SLUICE_QUERY_DUCKDB: The DuckDB file ".*sluice\.duckdb" does not exist/)
   })
 
   it('exports to Parquet files by day, and sends what it has written', async () => {
