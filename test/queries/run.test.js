@@ -109,7 +109,7 @@ describe('running a query', () => {
     const tells = async (/** @type {object} */ query) => (await failureOf(() => pagesOf({}, query))).message
     expect(await tells({ name: 'everything' })).to.match(/no query "everything"\. Use raw, out-of-range, .*cycle\./)
     expect(await tells({ name: 'constructor' })).to.match(/no query "constructor"/)
-    expect(await tells({ sensors: [] })).to.match(/Sensors must have at least 1 entry.*msg\.query/)
+    expect(await tells({ name: 'mean', sensors: [] })).to.match(/Sensors must have at least 1 entry.*msg\.query/)
     expect(await tells({ name: 'out-of-range', sensors: ['a', 'b'], upper: 1 })).to.match(/Sensors must have at most 1 entries; it has 2/)
     expect(await tells({ name: 'out-of-range' })).to.match(/no limits.*Give a lower or an upper limit/)
     expect(await tells({ name: 'difference' })).to.match(/Sensors must have at least 2 entries/)
