@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
-import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
+import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 
 /**
  * What every reader promises, shown against a real database that the real sink has filled.
@@ -104,6 +104,12 @@ function readerTests ({ layout, it, reading }) {
         [1n, 'c', 6],
         [1n, 'a', 2]
       ])
+    })
+
+    it('lists all sensors that may have samples, where it can list them', async () => {
+      const other = rowOf({ speed: ['float64', 2], note: ['string', 'x'] }, { time: BigInt64Array.of(T0 + 5n) })
+      const reader = await reading(batchOf([1]), other)
+      if (reader.sensors) expect(await reader.sensors(ALL)).to.include.members(['force', 'speed', 'note'])
     })
 
     it('leaves out what is missing, and sensors that do not exist', async () => {
