@@ -21,7 +21,7 @@ export function isTransient (error) {
 export const open = fileSinks({
   schema,
   dialect,
-  commits: commitStatements(quote(COMMITS_TABLE), { text: 'VARCHAR', integer: 'BIGINT' }),
+  commits: commitStatements(quote(COMMITS_TABLE), { text: 'VARCHAR', integer: 'BIGINT', hasAsOf: true }),
   isTransient,
   failure: (path, error) => failure('SLUICE_SINK_DUCKDB', path, error),
   open: openSession,

@@ -1,6 +1,8 @@
 import { resolve } from 'node:path'
 import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
+import { recordKey } from '../commit-records.js'
+import { claimParameters } from './commit-records.js'
 import { SqlSink } from './sink.js'
 import { columnsOf } from './tables.js'
 
@@ -13,6 +15,9 @@ import { columnsOf } from './tables.js'
  * @property {(sql: string, parameters?: any) => Promise<any[]>|any[]} run  a statement with parameters by name; returns rows as objects
  * @property {() => void} close
  */
+
+/** More save nothing, and SQL texts grow long. */
+const CLAIMS_A_STATEMENT = 200
 
 /**
  * @template {FileSession} Session
@@ -63,12 +68,13 @@ export function fileSinks ({ schema, dialect, commits, isTransient, failure, ope
       async prepareCommits ({ run }) { await run(commits.create) },
       readCommits: async ({ run }) => (await run(commits.read)).map(row => ({ ...row, seq: Number(row.seq), last: Number(row.last) })),
       async claim ({ run }, wanted) {
-        const claimed = []
-        for (const { table, gateway, source, epoch, seq } of wanted) {
-          const [isNew] = await run(`${commits.claim} RETURNING seq`, { table, gateway, source, epoch, seq })
-          if (isNew) claimed.push({ table, gateway, source, epoch, seq })
+        const claimed = new Set()
+        for (let first = 0; first < wanted.length; first += CLAIMS_A_STATEMENT) {
+          const some = wanted.slice(first, first + CLAIMS_A_STATEMENT)
+          const rows = await run(commits.claim(some.length), claimParameters(some))
+          for (const row of rows) claimed.add(recordKey({ ...row, seq: Number(row.seq) }))
         }
-        return claimed
+        return wanted.filter(record => claimed.has(recordKey(record)))
       },
       async compact ({ run }, merged) {
         await run(begin)

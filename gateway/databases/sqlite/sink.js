@@ -48,20 +48,13 @@ export const open = fileSinks({
 function openDatabase (file) {
   mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-  /** @type {Map<string, import('node:sqlite').StatementSync>} */
-  const statements = new Map()
-  const prepare = (/** @type {string} */ sql) => {
-    const statement = statements.get(sql) ?? database.prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     return {
       database,
       /** @type {WeakMap<import('./tables.js').Plan, RowInserter>} */
       inserters: new WeakMap(),
-      run: (/** @type {string} */ sql, parameters = {}) => prepare(sql).all(parameters),
+      run: (/** @type {string} */ sql, parameters = {}) => database.prepare(sql).all(parameters),
       close: () => database.close()
     }
   } catch (error) {
