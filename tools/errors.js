@@ -525,6 +525,10 @@ export const errors = {
       'The query was ended because its node was closed or deployed again.',
       'Send it again.'
     ],
+    SLUICE_QUERY_EXPORT: [
+      'The Parquet files cannot be written: no right to the folder, a full disk, or a file in the folder\'s place.',
+      'Act on the reason in the message, then send the query again; days already written are complete.'
+    ],
     SLUICE_QUERY_POSTGRESQL: [
       'PostgreSQL refused the query.',
       'The message has the reason of the server: often a missing right to read the table.'

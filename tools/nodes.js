@@ -121,6 +121,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-duckdb', file: 'sinks/duckdb', label: 'DuckDB',
+    summary: 'Stores batches in a DuckDB file, by column, for analysis on the gateway, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-postgresql', file: 'sinks/postgresql', label: 'PostgreSQL',
     summary: 'Stores batches in PostgreSQL by binary COPY, exactly once.',
     inputs: 1

@@ -11,6 +11,8 @@ import { SluiceError } from '../base/errors.js'
 /** Nanoseconds in each unit a plain number or a string of digits may be given in. */
 export const NANOSECONDS_PER = Object.freeze({ s: 1_000_000_000n, ms: 1_000_000n, us: 1_000n, ns: 1n })
 
+export const DAY_NS = 86_400_000_000_000n
+
 const SECOND_NS = NANOSECONDS_PER.s
 const MAX_TIME_NS = 2n ** 63n - 1n
 const YEAR_1971_NS = 31_536_000n * SECOND_NS

@@ -33,6 +33,8 @@
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string, above?: number, below?: number, last?: boolean}) => Promise<bigint|null>}
  *   edge  the time of the first (or last) value that is over `above` or under `below`
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string}) => Promise<bigint|null>} minimum  the first time of the least value
+ * @property {(range: Omit<Range, 'sensors'>) => Promise<string[]>} [sensors]  all that may have samples in the range, where a database can
+ *   list them
  * @property {() => Promise<void>} close
  */
 

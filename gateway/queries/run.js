@@ -1,4 +1,5 @@
-import { formatTime } from '../batch/time.js'
+import { floor } from '../batch/layouts.js'
+import { DAY_NS, formatTime } from '../batch/time.js'
 import { SluiceError } from '../base/errors.js'
 import { queries } from './index.js'
 import { PAGE_ROWS } from '../databases/reading/pages.js'
@@ -47,15 +48,17 @@ export const resultProperties = {
  * Runs a query. The database is read as pages are consumed. The last page is marked; an empty result is one empty page.
  * @param {import('../databases/reader.js').Reader} reader
  * @param {{name: string, [parameter: string]: unknown}} query
- * @param {{signal?: AbortSignal, times?: 'iso'|'bigint', limit?: number, pageRows?: number, now?: bigint}} [options]
+ * @param {{signal?: AbortSignal, times?: 'iso'|'bigint', limit?: number, pageRows?: number, now?: bigint, wholeDays?: boolean}} [options]
+ *   `wholeDays`: all of each UTC day that the range touches
  * @returns {AsyncGenerator<Page, void, void>}
  * @throws {SluiceError} SLUICE_QUERY_NAME, SLUICE_QUERY_PARAMETERS
  */
 export async function * run (reader, { name, ...given }, options = {}) {
-  const { signal, times = 'bigint', now } = options
+  const { signal, times = 'bigint', now, wholeDays = false } = options
   const { limit = resultProperties.limit.default, pageRows = resultProperties.pageRows.default } = options
   const query = queryNamed(name)
-  const parameters = readParameters(query.schema, given, now)
+  const asked = readParameters(query.schema, given, now)
+  const parameters = wholeDays ? { ...asked, from: floor(asked.from, DAY_NS), to: floor(asked.to - 1n, DAY_NS) + DAY_NS } : asked
   const shown = times === 'iso' ? withTexts : (/** @type {Row[]} */ rows) => rows
   let index = 0
   let total = 0

@@ -11,15 +11,24 @@ import { bucketHours, range, sensors } from './parameters.js'
 /** Q1. @type {Query} */
 export const raw = {
   title: 'Raw values',
-  schema: { type: 'object', properties: { sensors, ...range } },
+  columns: ['time', 'sensor', 'value'],
+  schema: {
+    type: 'object',
+    properties: {
+      sensors: { ...sensors, description: `${sensors.description} Of raw values, none means all of the table.`, minItems: 0 },
+      ...range
+    }
+  },
   async * read (reader, { sensors: names, from, to }, { signal, pageRows }) {
-    yield * reader.samples({ sensors: unique(names), from, to, signal, pageRows })
+    const all = names.length === 0 ? await sensorsOf(reader, { from, to, signal }) : unique(names)
+    yield * reader.samples({ sensors: all, from, to, signal, pageRows })
   }
 }
 
 /** Q2. @type {Query} */
 export const outOfRange = {
   title: 'Intervals out of range',
+  columns: ['time', 'sensor', 'min', 'max'],
   schema: {
     type: 'object',
     properties: {
@@ -54,6 +63,7 @@ export const outOfRange = {
 /** Q3. @type {Query} */
 export const deviation = {
   title: 'Standard deviation',
+  columns: ['time', 'sensor', 'count', 'stddev'],
   schema: { type: 'object', properties: { sensors, ...range } },
   async * read (reader, { sensors: names, from, to }, { signal }) {
     yield await reader.summaries({ sensors: unique(names), from, to, statistics: ['count', 'stddev'], signal })
@@ -63,6 +73,7 @@ export const deviation = {
 /** Q4. @type {Query} */
 export const mean = {
   title: 'Means of intervals',
+  columns: ['time', 'sensor', 'mean'],
   schema: { type: 'object', properties: { sensors, ...range, bucketHours } },
   async * read (reader, { sensors: names, from, to, bucketNs }, { signal }) {
     yield await reader.summaries({ sensors: unique(names), from, to, bucketNs, statistics: ['mean'], signal })
@@ -72,6 +83,7 @@ export const mean = {
 /** Q5. Intervals in which one of the two has no values are left out. @type {Query} */
 export const difference = {
   title: 'Difference of two sensors',
+  columns: ['time', 'sensor', 'other', 'difference'],
   schema: { type: 'object', properties: { sensors: { ...sensors, minItems: 2, maxItems: 2 }, ...range, bucketHours } },
   async * read (reader, { sensors: [first, second], from, to, bucketNs }, { signal }) {
     const means = await reader.summaries({ sensors: unique([first, second]), from, to, bucketNs, statistics: ['mean'], signal })
@@ -89,4 +101,10 @@ export const difference = {
 /** @param {string[]} names */
 function unique (names) {
   return [...new Set(names)]
+}
+
+/** @param {import('../databases/reader.js').Reader} reader @param {{from: bigint, to: bigint, signal?: AbortSignal}} times */
+function sensorsOf (reader, times) {
+  if (reader.sensors) return reader.sensors(times)
+  throw new SluiceError('SLUICE_QUERY_PARAMETERS', 'This database does not list its sensors.', { fix: 'Name the sensors to read.' })
 }

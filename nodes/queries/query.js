@@ -2,12 +2,20 @@ import { resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { queryAsked } from '../../gateway/queries/asked.js'
-import { readResultOptions, run } from '../../gateway/queries/run.js'
+import { exportParquet } from '../../gateway/queries/parquet.js'
+import { queryNamed, readResultOptions, run } from '../../gateway/queries/run.js'
+import { fileName } from '../../gateway/databases/file/names.js'
 import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
-import { duration, quantity } from '../../gateway/stats/format.js'
+import { PAGE_ROWS } from '../../gateway/databases/reading/pages.js'
+import { duration, measure, quantity } from '../../gateway/stats/format.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { leaseServer } from '../sinks/server-node.js'
-import { schema, serverProperty } from './query.schema.js'
+import { readerProperty, schema, serverProperty } from './query.schema.js'
+
+/**
+ * @typedef {import('../../gateway/databases/reader.js').Reader} Reader
+ * @typedef {ReturnType<typeof queryAsked>} Asked
+ */
 
 const MAX_WAITING = 100
 
@@ -59,33 +67,11 @@ class QueryNode {
   async #answer (message, send) {
     const { signal } = this.#closing
     signal.throwIfAborted()
-    const startedMs = performance.now()
-    let total = 0
     try {
       const query = queryAsked(this.options, message.query)
-      const result = readResultOptions(query)
-      const answer = { ...message }
-      delete answer.complete
-      const id = this.RED.util.generateId()
       const { reader, release } = await this.#open()
       try {
-        for await (const { rows, index, last, cut } of run(reader, query, { ...result, signal })) {
-          total += rows.length
-          const parts = {
-            id,
-            type: 'array',
-            len: result.pageRows,
-            index,
-            ...last && { count: index + 1 },
-            ...message.parts && { parts: message.parts }
-          }
-          send({ ...answer, payload: rows, parts, ...last && { complete: true, cut } })
-          const progress = /** @type {const} */ ({ fill: 'blue', shape: 'dot', text: `${quantity(total)} rows` })
-          this.#show(last ? ended(total, performance.now() - startedMs, cut) : progress)
-          const limit = result.limit.toLocaleString('en-US')
-          if (cut) this.node.warn(`The query "${query.name}" ended at its limit of ${limit} rows: there are more.`)
-          await nextTurn() // so that the flow can work on one page before the next
-        }
+        await (this.options.output === 'parquet' ? this.#export(reader, query, message, send) : this.#send(reader, query, message, send))
       } finally {
         await reader.close().finally(release)
       }
@@ -95,12 +81,57 @@ class QueryNode {
     }
   }
 
+  /** Sends pages of rows. @param {Reader} reader @param {Asked} query @param {any} message @param {(message: any) => void} send */
+  async #send (reader, query, message, send) {
+    const result = readResultOptions(query)
+    const startedMs = performance.now()
+    const answer = { ...message }
+    delete answer.complete
+    const id = this.RED.util.generateId()
+    let total = 0
+    for await (const { rows, index, last, cut } of run(reader, query, { ...result, signal: this.#closing.signal })) {
+      total += rows.length
+      const parts = {
+        id,
+        type: 'array',
+        len: result.pageRows,
+        index,
+        ...last && { count: index + 1 },
+        ...message.parts && { parts: message.parts }
+      }
+      send({ ...answer, payload: rows, parts, ...last && { complete: true, cut } })
+      this.#show(last ? ended(total, performance.now() - startedMs, cut) : running(`${quantity(total)} rows`))
+      const limit = result.limit.toLocaleString('en-US')
+      if (cut) this.node.warn(`The query "${query.name}" ended at its limit of ${limit} rows: there are more.`)
+      await nextTurn() // so that the flow can work on one page before the next
+    }
+  }
+
+  /** Writes files, tells which. @param {Reader} reader @param {Asked} query @param {any} message @param {(message: any) => void} send */
+  async #export (reader, query, message, send) {
+    const startedMs = performance.now()
+    const { table, folder: template } = this.options
+    const inTemplate = template.replaceAll('{table}', () => fileName(table)).replaceAll('{query}', () => fileName(query.name))
+    const folder = resolve(dataDir(this.RED), inTemplate)
+    const pages = run(reader, query, { signal: this.#closing.signal, limit: Infinity, pageRows: PAGE_ROWS, wholeDays: true })
+    const files = await exportParquet(pages, {
+      columns: queryNamed(query.name).columns,
+      folder,
+      progress: rows => this.#show(running(`${quantity(rows)} rows read`))
+    })
+    const sum = (/** @type {'rows'|'bytes'} */ what) => files.reduce((total, file) => total + file[what], 0)
+    const [rows, bytes] = [sum('rows'), sum('bytes')]
+    send({ ...message, payload: { folder, rows, bytes, files }, complete: true })
+    const written = `${quantity(rows)} rows in ${files.length} ${files.length === 1 ? 'file' : 'files'} with ${measure(bytes, 'B')}`
+    this.#show({ fill: 'green', shape: 'dot', text: `${written} in ${duration(performance.now() - startedMs)}` })
+  }
+
   /** A reader for one query: its lease of a server is released after it. */
   async #open () {
     const { database } = this.options
     const reading = await readerTypes[database]()
     const own = Object.keys(/** @type {any} */ (reading.schema).properties).filter(name => name in this.options)
-    const options = Object.fromEntries(own.map(name => [name, this.options[name]]))
+    const options = Object.fromEntries(own.map(name => [name, this.options[readerProperty(database, name)]]))
     if ('file' in options) options.file = resolve(dataDir(this.RED), options.file)
     const lease = database in serverTypes ? await leaseServer(this.RED, this.options[serverProperty(database)]) : undefined
     const release = () => lease?.release()
@@ -111,6 +142,11 @@ class QueryNode {
       throw error
     }
   }
+}
+
+/** @param {string} text @returns {import('../node.js').Status} */
+function running (text) {
+  return { fill: 'blue', shape: 'dot', text }
 }
 
 /** @param {number} rows @param {number} ms @param {boolean} cut @returns {import('../node.js').Status} */

@@ -2,6 +2,7 @@ import { queries } from '../../gateway/queries/index.js'
 import { resultProperties } from '../../gateway/queries/run.js'
 import { tableProperties } from '../../gateway/databases/reading/table.js'
 import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
+import { schema as duckdb } from '../../gateway/databases/duckdb/reader.schema.js'
 import { schema as influxdb } from '../../gateway/databases/influxdb/reader.schema.js'
 import { schema as postgresql } from '../../gateway/databases/postgresql/reader.schema.js'
 import { schema as sqlite } from '../../gateway/databases/sqlite/reader.schema.js'
@@ -11,7 +12,7 @@ import { layoutOption } from '../sinks/sink.schema.js'
 /** @typedef {import('../../resources/options.js').Property} Property */
 
 /** Readers with options besides those of the table. @type {Record<string, {properties: object}>} */
-const readers = { sqlite, postgresql, influxdb }
+const readers = { sqlite, duckdb, postgresql, influxdb }
 
 const database = {
   type: 'string',
@@ -20,6 +21,7 @@ const database = {
   enum: Object.keys(readerTypes),
   'x-labels': {
     sqlite: 'SQLite',
+    duckdb: 'DuckDB',
     postgresql: 'PostgreSQL, TimescaleDB',
     mysql: 'MySQL, MariaDB',
     mongodb: 'MongoDB',
@@ -41,6 +43,12 @@ const query = {
 
 /** The option with a database's server. @param {string} type  of database */
 export const serverProperty = type => `${type}Server`
+
+/** The form's name of a reader's option. @param {string} type  of database @param {string} name */
+export const readerProperty = (type, name) => {
+  const own = withType(type, name)
+  return own in schema.properties ? own : name
+}
 
 /** The form's names for choices, and what empty fields mean. @type {Record<string, Record<string, string>>} */
 const labels = {
@@ -74,15 +82,39 @@ const table = {
 
 const { times, limit, pageRows } = resultProperties
 
+/** What becomes of the rows. @type {Record<string, Property>} */
+const outputProperties = {
+  output: {
+    type: 'string',
+    title: 'Output',
+    description: 'messages: the rows, page by page. parquet: files in a folder, one for each UTC day, which pandas, polars, DuckDB and ' +
+      'Spark read; a message tells what was written. All of each day that the range touches is exported, in place of the day\'s file.',
+    enum: ['messages', 'parquet'],
+    'x-labels': { messages: 'messages: rows', parquet: 'parquet: files by day' },
+    default: 'messages'
+  },
+  folder: {
+    type: 'string',
+    title: 'Folder',
+    description: 'Where the files go; {table} and {query} stand for their names. Created when missing.',
+    minLength: 1,
+    default: 'parquet/{table}/{query}',
+    'x-when': { output: 'parquet' }
+  },
+  ...Object.fromEntries(Object.entries({
+    limit,
+    times: { ...times, 'x-advanced': true },
+    pageRows: { ...pageRows, 'x-advanced': true }
+  }).map(([name, property]) => [name, { ...property, 'x-when': { output: 'messages' } }]))
+}
+
 const allOptions = nodeSchema(
   { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...table } },
   {
     properties: {
       query,
       ...queryProperties(),
-      limit,
-      times: { ...times, 'x-advanced': true },
-      pageRows: { ...pageRows, 'x-advanced': true }
+      ...outputProperties
     }
   }
 )
@@ -121,7 +153,7 @@ function queryProperties () {
 }
 
 /**
- * The properties that only one of several schemas has, each shown where that one is chosen.
+ * The properties that not all schemas have, each shown where its schema is chosen; the second of a name has the choice's name, too.
  * @param {string} choice  the option that chooses
  * @param {Record<string, {properties: object}>} schemas
  * @param {object} common
@@ -133,9 +165,14 @@ function ownProperties (choice, schemas, common) {
   for (const [chosen, { properties }] of Object.entries(schemas)) {
     for (const [name, property] of Object.entries(properties)) {
       if (name in common) continue
-      if (name in own) throw new Error(`The option "${name}" of ${chosen} is also one of ${own[name]['x-when']?.[choice]}.`)
-      own[name] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
+      const named = name in own ? withType(chosen, name) : name
+      own[named] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
     }
   }
   return own
+}
+
+/** @param {string} type @param {string} name */
+function withType (type, name) {
+  return `${type}${name[0].toUpperCase()}${name.slice(1)}`
 }

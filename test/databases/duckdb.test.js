@@ -63,7 +63,8 @@ describe('DuckDB sink', () => {
     isTransient,
     execute: async sql => { await query(sql) },
     rows,
-    tables: async () => (await query('SELECT table_name AS name FROM duckdb_tables()')).flatMap(({ name }) => name === 'sluice_commits' ? [] : name),
+    tables: async () => (await query('SELECT table_name AS name FROM duckdb_tables()'))
+      .flatMap(({ name }) => name === 'sluice_commits' ? [] : name),
     drop: async table => { await query(`DROP TABLE "${table}"`) },
     guarantee: 'transaction',
     hasColumns: true,

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -10,6 +10,7 @@ import helper from 'node-red-node-test-helper'
 import { readerTypes } from '../../gateway/databases/index.js'
 import { open as openPostgresql } from '../../gateway/databases/postgresql/sink.js'
 import { connect } from '../../gateway/databases/postgresql/connection.js'
+import { open as openDuckdb } from '../../gateway/databases/duckdb/sink.js'
 import { open as openSqlite } from '../../gateway/databases/sqlite/sink.js'
 import queryNode from '../../nodes/queries/query.js'
 import { schema } from '../../nodes/queries/query.schema.js'
@@ -142,6 +143,30 @@ describe('query node', () => {
         .getCalls()
         .some((/** @type {any} */ { args: [{ text, fill }] }) => fill === 'yellow' && /^12 rows in .*more left out$/.test(text))
     )
+  })
+
+  it('reads a DuckDB file', async () => {
+    const sink = await openDuckdb({ file: path.join(userDir, 'sluice', 'store.duckdb') })
+    await sink.write([batch])
+    await sink.close()
+    expect(values(await ask(await load({ database: 'duckdb', duckdbFile: 'store.duckdb' }), {}))).to.deep.equal([...Array(ROWS).keys()])
+    await helper.unload()
+    expect(await ask(await load({ database: 'duckdb' }), {})).to.match(/SLUICE_QUERY_DUCKDB: .*sluice\.duckdb" does not exist/)
+  })
+
+  it('exports to Parquet files by day, and sends what it has written', async () => {
+    const node = await load({ output: 'parquet', sensors: '', folder: 'out/{table}' })
+    const [{ topic, payload, complete }, ...more] = await ask(node, { topic: 'why' })
+    const folder = path.join(userDir, 'sluice', 'out', 'press')
+    const file = path.join(folder, '2023-11-14.parquet')
+    const { size: bytes } = await stat(file)
+    expect({ topic, payload, complete, more }).to.deep.equal({
+      topic: 'why', payload: { folder, rows: ROWS, bytes, files: [{ file, rows: ROWS, bytes }] }, complete: true, more: []
+    })
+    const shown = () => node.status.getCalls().map((/** @type {any} */ { args: [{ text }] }) => text).join()
+    await until(() => /25 rows in 1 file with .*B in /.test(shown()))
+    const [{ payload: hourly }] = await ask(node, { query: { name: 'mean', sensors: ['force'] } })
+    expect(hourly.rows).to.equal(1)
   })
 
   it('tells catch nodes what is wrong, and answers the next message', async () => {

@@ -85,7 +85,7 @@ describe('DuckDB reader', () => {
   it('reads a table that another program has made', async () => {
     const { run, close } = await openSession(file)
     await run('CREATE TABLE press (timestamp BIGINT, clock TIMESTAMP, sensor_id INTEGER, reading REAL)')
-    await run('INSERT INTO press VALUES (5, \'1970-01-01\', 17, 0.5), (6, \'1970-01-01\', 18, 1.5), (7, \'2000-01-01 00:00:00.5\', 17, 2.5)')
+    await run('INSERT INTO press VALUES (5, NULL, 17, 0.5), (6, NULL, 18, 1.5), (7, \'2000-01-01 00:00:00.5\', 17, 2.5)')
     close()
     const options = { layout: 'narrow', sensorColumn: 'sensor_id', valueColumn: 'reading' }
     expect(await values({ ...options, timeColumn: 'timestamp' }, '17')).to.deep.equal([0.5, 2.5])
@@ -114,6 +114,14 @@ describe('DuckDB reader', () => {
       setImmediate(() => abort.abort(new Error('enough')))
       const aborted = await failureOf(() => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'], signal: abort.signal }))
       expect(aborted.message).to.equal('enough')
+    })
+  })
+
+  it('computes means of large numbers without the errors of large sums', async () => {
+    await store({}, batchOf(Array.from({ length: 100_000 }, (_, i) => 1e15 + i % 10)))
+    await reading({}, async reader => {
+      const [{ mean }] = await reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'] })
+      expect(mean).to.equal(1e15 + 4.5)
     })
   })
 

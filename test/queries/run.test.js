@@ -109,7 +109,7 @@ describe('running a query', () => {
     const messageOf = async (/** @type {object} */ query) => (await failureOf(() => pagesOf({}, query))).message
     expect(await messageOf({ name: 'everything' })).to.match(/no query "everything"\. Use raw, out-of-range, .*cycle\./)
     expect(await messageOf({ name: 'constructor' })).to.match(/no query "constructor"/)
-    expect(await messageOf({ sensors: [] })).to.match(/Sensors must have at least 1 entry.*msg\.query/)
+    expect(await messageOf({ name: 'mean', sensors: [] })).to.match(/Sensors must have at least 1 entry.*msg\.query/)
     const two = { name: 'out-of-range', sensors: ['a', 'b'], upper: 1 }
     expect(await messageOf(two)).to.match(/Sensors must have at most 1 entries; it has 2/)
     expect(await messageOf({ name: 'out-of-range' })).to.match(/no limits.*Give a lower or an upper limit/)

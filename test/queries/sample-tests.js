@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
-import { T0 } from '../databases/contract/batches.js'
+import { batchOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { ALL, at, forces, pagesOf, S, samples, table, times, valuesOf } from './readings.js'
 
 /** @param {import('./contract.js').Subject} subject */
@@ -43,6 +43,12 @@ export function sampleTests ({ it, reading }) {
         [1n, 'c', 6],
         [1n, 'a', 2]
       ])
+    })
+
+    it('lists all sensors that may have samples, where it can list them', async () => {
+      const other = rowOf({ speed: ['float64', 2], note: ['string', 'x'] }, { time: BigInt64Array.of(T0 + 5n) })
+      const reader = await reading(batchOf([1]), other)
+      if (reader.sensors) expect(await reader.sensors(ALL)).to.include.members(['force', 'speed', 'note'])
     })
 
     it('leaves out what is missing, and sensors that do not exist', async () => {

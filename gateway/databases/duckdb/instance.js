@@ -5,25 +5,18 @@ import { SluiceError, describe } from '../../base/errors.js'
 
 /** @typedef {Awaited<ReturnType<typeof openSession>>} Session */
 
-/** By default, DuckDB takes four fifths of the memory, and fetches extensions from the network. */
-const CONFIG = { memory_limit: '512MB', autoinstall_known_extensions: 'false' }
-
 /** @throws {SluiceError} SLUICE_DUCKDB_MISSING */
-export async function loadDuckdb () {
-  try {
-    return await import('@duckdb/node-api')
-  } catch (cause) {
-    throw new SluiceError('SLUICE_DUCKDB_MISSING', 'The package @duckdb/node-api is missing, or has no build for this machine.', {
-      cause, fix: 'Run "npm install @duckdb/node-api" in the user directory of Node-RED; it has builds for x64 and arm64.'
-    })
-  }
-}
+export const loadDuckdb = () => import('@duckdb/node-api').catch(cause => {
+  throw new SluiceError('SLUICE_DUCKDB_MISSING', 'The package @duckdb/node-api is missing, or has no build for this machine.', {
+    cause, fix: 'Run "npm install @duckdb/node-api" in the user directory of Node-RED; it has builds for x64 and arm64.'
+  })
+})
 
 /**
  * A connection to a file, which is created when it does not exist.
  *
- * DuckDB keeps other processes out of a file, but not a second opening by its own, which would destroy the file: all sinks and readers share
- * what the cache has open, by one name of the file.
+ * DuckDB keeps other processes out of a file, but not a second opening by its own, which would destroy the file: all sinks and readers
+ * share what the cache has open, by one name of the file.
  * @param {string} file  absolute
  */
 export async function openSession (file) {
@@ -32,7 +25,8 @@ export async function openSession (file) {
   const bindings = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api'))('@duckdb/node-bindings')
   await mkdir(dirname(file), { recursive: true })
   const path = await realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)))
-  const instance = await duckdb.DuckDBInstance.fromCache(path, CONFIG)
+  // By default, it takes four fifths of the memory, and fetches extensions from the network.
+  const instance = await duckdb.DuckDBInstance.fromCache(path, { memory_limit: '512MB', autoinstall_known_extensions: 'false' })
   const connection = await instance.connect()
   return {
     duckdb,

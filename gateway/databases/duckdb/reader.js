@@ -1,12 +1,12 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
-import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { quote } from '../names.js'
 import { bytesText, whole } from '../reading/values.js'
+import { fileReadDialect } from '../sql/file-dialect.js'
+import { existingFile } from '../sql/file-options.js'
 import { SqlReader } from '../sql/reader.js'
 import { failure, openSession } from './instance.js'
 import { schema } from './reader.schema.js'
+import { readColumns } from './tables.js'
 
 export { schema }
 
@@ -16,9 +16,7 @@ const timestamp = (/** @type {bigint} */ time) => `make_timestamp_ns(${INFINITE.
 
 /** @type {import('../sql/table-statements.js').ReadDialect} */
 const dialect = {
-  quote,
-  ownNames: ['time', 'time_ns', 'source'],
-  missingTableFix: 'Check its name',
+  ...fileReadDialect,
   timeTypes: 'TIMESTAMP_NS, TIMESTAMP or TIMESTAMP WITH TIME ZONE, or BIGINT',
   isNanoseconds: kind => kind === 'BIGINT',
   timestamps: (column, { kind }) => kind === 'TIMESTAMP_NS'
@@ -30,8 +28,12 @@ const dialect = {
     : /INT|DECIMAL|BOOLEAN/.test(kind) ? `${column}::DOUBLE` : null,
   double: number => `(${number})::DOUBLE`,
   stddev: 'stddev_samp',
-  parameter: (value, type, values) => `$${values.push(value)}::${{ int64: 'BIGINT', float64: 'DOUBLE', text: 'VARCHAR', sensor: 'VARCHAR' }[type]}`,
-  valueOf: kind => kind === 'BLOB' ? ({ bytes }) => bytesText(bytes) : cell => typeof cell === 'bigint' ? whole(cell) : typeof cell === 'object' ? String(cell) : cell
+  mean: 'favg',
+  parameter: (value, type, values) => `$${values.push(value)}::${type === 'int64' ? 'BIGINT' : type === 'float64' ? 'DOUBLE' : 'VARCHAR'}`,
+  valueOf: () => cell => {
+    if (typeof cell === 'bigint') return whole(cell)
+    return cell.bytes ? bytesText(cell.bytes) : typeof cell === 'object' ? String(cell) : cell
+  }
 }
 
 /**
@@ -41,24 +43,19 @@ const dialect = {
  */
 export async function open (given) {
   const { file, ...options } = withDefaults(schema, given)
-  const path = resolve(file)
-  if (!existsSync(path)) {
-    throw new SluiceError('SLUICE_QUERY_DUCKDB', `The DuckDB file "${path}" does not exist.`, {
-      fix: 'Check its name; the sink creates it with its first batch.'
-    })
-  }
+  const path = existingFile(file, 'SLUICE_QUERY_DUCKDB', 'DuckDB')
   return new SqlReader(/** @type {any} */ (options), {
     table: quote(options.table),
     dialect,
     failure: error => failure('SLUICE_QUERY_DUCKDB', path, error),
     async read (work, signal) {
-      const { connection, run, close } = await openSession(path)
+      const session = await openSession(path)
+      const { connection, close } = session
       const interrupt = () => connection.interrupt()
       signal?.addEventListener('abort', interrupt)
       try {
         const done = await work({
-          columns: () => run(`SELECT column_name AS name, data_type AS kind FROM information_schema.columns
-            WHERE table_schema = current_schema() AND table_name = $table`, { table: options.table }),
+          columns: () => readColumns(session, options.table),
           async all ({ sql, values }) {
             signal?.throwIfAborted()
             return (await connection.run(sql, values)).getRows()

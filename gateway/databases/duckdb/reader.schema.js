@@ -1,14 +1,5 @@
-import { tableProperties } from '../reading/table.js'
-import { schema as sink } from './sink.schema.js'
+import { fileReaderSchema } from '../sql/file-options.js'
+import { DUCKDB } from './sink.schema.js'
 
 /** Options of reading a DuckDB file. */
-export const schema = {
-  type: 'object',
-  title: 'DuckDB',
-  description: 'Reads a table of a DuckDB file.',
-  additionalProperties: false,
-  properties: {
-    file: { ...sink.properties.file, description: 'The database file.' },
-    ...tableProperties
-  }
-}
+export const schema = fileReaderSchema(DUCKDB)

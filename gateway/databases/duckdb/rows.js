@@ -1,13 +1,8 @@
 import { quote } from '../names.js'
+import { dialect } from './tables.js'
 
 /** Where rows wait for an INSERT that leaves columns out: an appender fills all. */
 const WAITING = 'sluice rows'
-
-/** What values are in memory; DuckDB casts to what their column is. */
-const TYPES = /** @type {const} */ ({
-  time: 'TIMESTAMP_NS', time_ns: 'BIGINT', float64: 'DOUBLE', float32: 'FLOAT', int64: 'BIGINT', int32: 'INTEGER', int16: 'SMALLINT',
-  uint16: 'USMALLINT', bool: 'BOOLEAN', string: 'VARCHAR', json: 'VARCHAR', bytes: 'BLOB'
-})
 
 /**
  * Appends rows within the session's transaction, column by column.
@@ -24,17 +19,24 @@ export async function appendRows ({ connection, run, duckdb, bindings }, { table
     await run(`CREATE TEMP TABLE ${quote(WAITING)} AS SELECT ${names} FROM ${quote(table)} LIMIT 0`)
     appender = await connection.createAppender(WAITING)
   }
-  const types = columns.map(({ type, kind }) => kind === 'BIGINT' && type === 'time' ? duckdb.BIGINT : duckdb[TYPES[type]])
+  // What the values are in memory; DuckDB casts them to what the columns are.
+  const memory = /** @type {any} */ ({ ...duckdb, JSON: duckdb.VARCHAR })
+  const types = columns.map(({ type, kind }) => memory[type === 'time' ? kind : dialect.columnTypes[type]])
   const size = bindings.vector_size()
-  for (const batch of batches) {
-    for (let from = 0; from < batch.rows; from += size) {
-      const rows = Math.min(size, batch.rows - from)
-      const chunk = duckdb.DuckDBDataChunk.create(types, rows)
-      columns.forEach((column, i) => fill(bindings, bindings.data_chunk_get_vector(chunk.chunk, i), column, batch, from, rows))
-      appender.appendDataChunk(chunk)
+  try {
+    for (const batch of batches) {
+      for (let from = 0; from < batch.rows; from += size) {
+        const rows = Math.min(size, batch.rows - from)
+        const chunk = duckdb.DuckDBDataChunk.create(types, rows)
+        columns.forEach((column, i) => fill(bindings, bindings.data_chunk_get_vector(chunk.chunk, i), column, batch, from, rows))
+        appender.appendDataChunk(chunk)
+      }
     }
+    appender.closeSync()
+  } catch (error) {
+    appender.clear() // otherwise it would append the rest when it is garbage, in whatever transaction there is then
+    throw error
   }
-  appender.closeSync()
   if (!fillsAll) await run(`INSERT INTO ${quote(table)} (${names}) FROM ${quote(WAITING)}; DROP TABLE ${quote(WAITING)}`)
 }
 
@@ -43,15 +45,12 @@ export async function appendRows ({ connection, run, duckdb, bindings }, { table
  * @param {import('@duckdb/node-bindings').Vector} vector
  * @param {import('../wide.js').PlacedColumn} column
  * @param {import('../../batch/batch.js').Batch} batch
- * @param {number} from
- * @param {number} rows
+ * @param {number} from @param {number} rows
  */
 function fill (bindings, vector, { origin, field = 0, tag = '' }, batch, from, rows) {
-  if (origin === 'source' || origin === 'tag') {
-    return bindings.vector_reference_value(vector, bindings.create_varchar(origin === 'tag' ? batch.tags[tag] : batch.source))
-  }
-  const values = origin === 'time' ? batch.time : batch.columns[field]
-  const valid = origin === 'time' ? null : batch.validity[field]
+  if (origin === 'source') return bindings.vector_reference_value(vector, bindings.create_varchar(batch.source))
+  if (origin === 'tag') return bindings.vector_reference_value(vector, bindings.create_varchar(batch.tags[tag]))
+  const [values, valid] = origin === 'time' ? [batch.time, null] : [batch.columns[field], batch.validity[field]]
   if (ArrayBuffer.isView(values)) {
     const { buffer, byteOffset, BYTES_PER_ELEMENT: bytes } = values
     bindings.copy_data_to_vector(vector, 0, /** @type {ArrayBuffer} */ (buffer), byteOffset + from * bytes, rows * bytes)

@@ -1,5 +1,6 @@
 import { quote } from '../names.js'
-import { completeTable, declarations, physicalName } from '../sql/tables.js'
+import { fileDialect } from '../sql/file-dialect.js'
+import { completeTable, declarationIn, declarations, physicalName } from '../sql/tables.js'
 import { fitTable } from '../wide.js'
 
 /** @typedef {{table: string, columns: import('../wide.js').PlacedColumn[]}} Plan  where the rows of one shape of batch go */
@@ -9,12 +10,8 @@ const WIDER = ['INTEGER', ...LONG, 'DOUBLE']
 
 /** @type {import('../wide.js').Dialect & import('../names.js').NameRules} */
 export const dialect = {
+  ...fileDialect,
   product: 'DuckDB',
-  maxNameBytes: 1000,
-  maxColumns: 2000,
-  fold: name => name.replace(/[A-Z]/g, letter => letter.toLowerCase()),
-  timeColumns: [{ name: 'time', type: 'time', origin: 'time' }],
-  ownNames: ['time', 'source'],
   columnTypes: {
     time: 'TIMESTAMP_NS', time_ns: 'BIGINT', float64: 'DOUBLE', float32: 'FLOAT', int64: 'BIGINT', int32: 'INTEGER', int16: 'SMALLINT',
     uint16: 'USMALLINT', bool: 'BOOLEAN', string: 'VARCHAR', json: 'JSON', bytes: 'BLOB'
@@ -34,22 +31,24 @@ export const dialect = {
  * @returns {Promise<Plan>} its columns in the table's order
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable ({ run }, name, wanted) {
+export async function prepareTable (session, name, wanted) {
+  const declaration = declarationIn(dialect)
   const { table, existing, columns } = await completeTable(async () => {
-    const alike = await run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type FROM information_schema.tables
-      WHERE table_schema = current_schema() AND lower(table_name) = lower($name)`, { name })
+    const alike = await session.run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type
+      FROM information_schema.tables WHERE table_schema = current_schema() AND lower(table_name) = lower($name)`, { name })
     const its = physicalName(name, alike)
-    const found = await run(`SELECT column_name AS name, data_type AS kind, is_nullable = 'NO' AND column_default IS NULL AS required
-      FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $its ORDER BY ordinal_position`, { its })
+    const found = await readColumns(session, its)
     return { table: its, existing: found, exists: found.length > 0, ...fitTable(name, wanted, found, dialect) }
   }, async ({ table: its, exists, missing }) => {
     const added = missing.map(column => `ALTER TABLE ${quote(its)} ADD COLUMN ${declaration(column)}`)
-    await run(['BEGIN', ...exists ? added : [`CREATE TABLE ${quote(its)} (${declarations(missing, declaration)})`], 'COMMIT'].join('; '))
+    const created = `CREATE TABLE ${quote(its)} (${declarations(missing, declaration)})`
+    await session.run(['BEGIN', ...exists ? added : [created], 'COMMIT'].join('; '))
   })
   return { table, columns: existing.flatMap(({ name: its }) => columns.find(column => column.name === its) ?? []) }
 }
 
-/** @param {import('../wide.js').WideColumn} column */
-function declaration ({ name, type }) {
-  return `${quote(name)} ${dialect.columnTypes[type]}`
+/** Its columns, in their order. @param {import('./instance.js').Session} session @param {string} table */
+export function readColumns ({ run }, table) {
+  return run(`SELECT column_name AS name, data_type AS kind, is_nullable = 'NO' AND column_default IS NULL AS required
+    FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $table ORDER BY ordinal_position`, { table })
 }

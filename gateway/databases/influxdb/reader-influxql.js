@@ -32,6 +32,11 @@ export class Statements {
     return `SHOW FIELD KEYS FROM ${this.#table}`
   }
 
+  /** Rows of key and value: the sensors of a narrow measurement. */
+  sensorValues () {
+    return `SHOW TAG VALUES FROM ${this.#table} WITH KEY = ${quoteName(this.#options.sensorColumn)}`
+  }
+
   /** Columns: time, then the fields. @param {string[]} fields @param {Times} times */
   wideSamples (fields, times) {
     return `SELECT ${fields.map(quoteName).join(', ')} FROM ${this.#table} WHERE ${this.#within(times)}`

@@ -70,6 +70,12 @@ class InfluxdbReader {
     }
   }
 
+  /** Those of all times: the server lists them from its index. @type {NonNullable<Reader['sensors']>} */
+  async sensors ({ signal }) {
+    const statement = this.#isNarrow ? this.#statements.sensorValues() : this.#statements.fieldTypes()
+    return rowsOf(await this.#server.query(statement, { signal })).map(({ fieldKey, value }) => fieldKey ?? value)
+  }
+
   /** @type {Reader['summaries']} */
   async summaries (range) {
     const { sensors, statistics, signal } = range

@@ -1,9 +1,11 @@
 import { quote } from '../names.js'
-import { completeTable, declarations } from '../sql/tables.js'
+import { completeTable, declarationIn, declarations } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
 import { makeHypertable } from './timescale.js'
 import { inTransaction, LOCKS } from './transaction.js'
+
+const declaration = declarationIn(dialect)
 
 /**
  * @typedef {import('pg').ClientBase} Client
@@ -76,11 +78,6 @@ async function createTable (client, table, columns) {
   const indexed = isNarrow && index === 'btree' ? '"time", "sensor"' : '"time"'
   if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} (${indexed})`)
   if (hypertable) await makeHypertable(client, name, isNarrow ? '"sensor"' : null, table)
-}
-
-/** @param {WideColumn} column */
-function declaration ({ name, type }) {
-  return `${quote(name)} ${dialect.columnTypes[type]}`
 }
 
 /** @param {TableName} table */

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 import { edgeOf, inOrder, MAX_SUMMARIES, minimumOf, summariesOf, summary, tooManySummaries } from '../reading/compute.js'
-import { documentRange, documentSamples } from '../reading/documents.js'
+import { documentRange, documentSamples, parseDocument } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { TableStatements } from './table-statements.js'
@@ -54,6 +54,19 @@ export class SqlReader {
       yield page
       range.signal?.throwIfAborted()
     }
+  }
+
+  /** @type {NonNullable<Reader['sensors']>} */
+  async sensors (range) {
+    if (this.#options.layout === 'document') {
+      const names = new Set()
+      for await (const { measurements } of this.#documents({ ...range, sensors: [] })) {
+        for (const name of parseDocument(measurements).fields) names.add(name)
+      }
+      return [...names]
+    }
+    return this.#attempt(range.signal, async (session, table) =>
+      table.isNarrow ? (await session.all(table.distinctSensors(range))).map(([name]) => String(name)) : table.sensors)
   }
 
   /** @type {Reader['summaries']} */

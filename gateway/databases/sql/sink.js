@@ -4,7 +4,7 @@ import { Placement } from './placement.js'
 
 /**
  * The sink of every database with SQL and transactions. What a database supplies is a `Storage`: connection, dialect, fast writing of rows
- * and what its errors mean. `sql/tables.js`, `sql/commit-records.js` and, for databases that are files, `sql/file-storage.js` help to write
+ * and what its errors mean. `sql/tables.js`, `sql/commit-records.js` and, for databases that are files, `sql/file-sink.js` help to write
  * one.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch

@@ -37,6 +37,7 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  * @property {(numbers: string[]) => string} [firstOf]  the first of them that is not NULL; coalesce unless given
  * @property {(number: string) => string} double  as what is computed with
  * @property {string} [stddev]  its function for that of a sample; without it, all summaries are computed from the samples
+ * @property {string} [mean]  its function for the mean; avg unless given
  * @property {(value: any, type: ParameterType, values: any[]) => string} parameter  how a statement refers to the value, which goes to the
  *   end of `values`; it is called in the order in which the parameters stand in the statement
  * @property {(column: string, isBytes: boolean) => string} [cell]  how a quoted column's values are selected, where not as they are;
@@ -105,6 +106,11 @@ export class TableStatements {
     return this.#kinds.has(sensor) && ![...this.#dialect.ownNames, timeColumn, `${timeColumn}_ns`].includes(sensor)
   }
 
+  /** Those of a wide table. */
+  get sensors () {
+    return [...this.#kinds.keys()].filter(name => this.has(name))
+  }
+
   /** Whether a sensor that the table has may have values that are numbers. @param {string} sensor */
   hasNumbers (sensor) {
     return this.#number(sensor) !== null
@@ -130,6 +136,11 @@ export class TableStatements {
       const conditions = [this.#where(range, add), ...this.isNarrow ? [this.#oneOf(sensors, add)] : this.#someOf(sensors)]
       return `${conditions.join(' AND ')} ORDER BY ${this.#sorted()}`
     })
+  }
+
+  /** The sensors of a narrow table. @param {Times} range */
+  distinctSensors (range) {
+    return this.#select([`DISTINCT ${this.#sensor} AS sluice_sensor`], add => `${this.#where(range, add)} ORDER BY sluice_sensor`)
   }
 
   /** Rows of an interval's start and its document as text. @param {Times} range */
@@ -262,8 +273,8 @@ export class TableStatements {
 
   /** @param {Statistic} statistic @param {string} number */
   #aggregate (statistic, number) {
-    const { double, stddev = '' } = this.#dialect
-    return statistic === 'count' ? `count(${number})` : `${{ mean: 'avg', min: 'min', max: 'max', stddev }[statistic]}(${double(number)})`
+    const { double, stddev = '', mean = 'avg' } = this.#dialect
+    return statistic === 'count' ? `count(${number})` : `${{ mean, min: 'min', max: 'max', stddev }[statistic]}(${double(number)})`
   }
 
   #checkColumns () {

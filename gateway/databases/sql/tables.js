@@ -54,6 +54,11 @@ export function declarations (columns, declaration) {
   return columns.map(column => declaration(column) + (column.origin === 'time' || column.origin === 'source' ? ' NOT NULL' : '')).join(', ')
 }
 
+/** How ANSI SQL declares a column of a dialect's type. @param {Dialect} dialect @returns {(column: WideColumn) => string} */
+export function declarationIn ({ columnTypes }) {
+  return ({ name, type }) => `${quote(name)} ${columnTypes[type]}`
+}
+
 /**
  * The table of that very name, where the database treats names that differ only by case as the same: the second gets a mark.
  * @param {string} name

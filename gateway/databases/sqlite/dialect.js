@@ -1,5 +1,5 @@
-import { quote } from '../names.js'
 import { bytesText, whole } from '../reading/values.js'
+import { fileDialect, fileReadDialect } from '../sql/file-dialect.js'
 
 const INTEGERS = ['INTEGER', 'NUMERIC']
 
@@ -8,12 +8,8 @@ const INTEGERS = ['INTEGER', 'NUMERIC']
  * @type {import('../wide.js').Dialect & import('../names.js').NameRules}
  */
 export const dialect = {
+  ...fileDialect,
   product: 'SQLite',
-  maxNameBytes: 1000,
-  maxColumns: 2000,
-  fold: name => name.replace(/[A-Z]/g, letter => letter.toLowerCase()),
-  timeColumns: [{ name: 'time', type: 'time', origin: 'time' }],
-  ownNames: ['time', 'source'],
   columnTypes: {
     time: 'INTEGER', time_ns: 'INTEGER', float64: 'REAL', float32: 'REAL', int64: 'INTEGER', int32: 'INTEGER', int16: 'INTEGER',
     uint16: 'INTEGER', bool: 'BOOLEAN', string: 'TEXT', json: 'TEXT', bytes: 'BLOB'
@@ -40,9 +36,7 @@ export const dialect = {
  * @type {import('../sql/table-statements.js').ReadDialect}
  */
 export const readDialect = {
-  quote,
-  ownNames: ['time', 'time_ns', 'source'],
-  missingTableFix: 'Check its name',
+  ...fileReadDialect,
   timeTypes: 'INTEGER',
   isNanoseconds: () => true,
   timestamps: () => null,

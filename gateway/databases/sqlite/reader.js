@@ -1,10 +1,9 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { quote } from '../names.js'
+import { existingFile } from '../sql/file-options.js'
 import { SqlReader } from '../sql/reader.js'
 import { readDialect } from './dialect.js'
 import { schema } from './reader.schema.js'
@@ -30,12 +29,7 @@ const SLICE_ROWS = 20_000
  */
 export async function open (given) {
   const { file, ...options } = withDefaults(schema, given)
-  const path = resolve(file)
-  if (!existsSync(path)) {
-    throw new SluiceError('SLUICE_QUERY_SQLITE', `The SQLite file "${path}" does not exist.`, {
-      fix: 'Check its name; the sink creates it with its first batch.'
-    })
-  }
+  const path = existingFile(file, 'SLUICE_QUERY_SQLITE', 'SQLite')
   return new SqlReader(/** @type {any} */ (options), readable(path, options.table))
 }
 

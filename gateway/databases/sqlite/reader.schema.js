@@ -1,14 +1,5 @@
-import { tableProperties } from '../reading/table.js'
-import { schema as sink } from './sink.schema.js'
+import { fileReaderSchema } from '../sql/file-options.js'
+import { SQLITE } from './sink.schema.js'
 
 /** Options of reading an SQLite file. */
-export const schema = {
-  type: 'object',
-  title: 'SQLite',
-  description: 'Reads a table of an SQLite file.',
-  additionalProperties: false,
-  properties: {
-    file: { ...sink.properties.file, description: 'The database file.' },
-    ...tableProperties
-  }
-}
+export const schema = fileReaderSchema(SQLITE)

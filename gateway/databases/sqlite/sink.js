@@ -1,15 +1,11 @@
 import { mkdirSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../base/errors.js'
-import { withDefaults } from '../../base/defaults.js'
-import { Turns } from '../../base/turns.js'
 import { COMMITS_TABLE, quote } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { commitStatements } from '../sql/commit-records.js'
-import { fileStorage } from '../sql/file-storage.js'
-import { SqlSink } from '../sql/sink.js'
-import { columnsOf } from '../sql/tables.js'
+import { fileSinks } from '../sql/file-sink.js'
 import { dialect } from './dialect.js'
 import { RowInserter } from './rows.js'
 import { schema } from './sink.schema.js'
@@ -23,9 +19,6 @@ const REFUSED = [18, 19, 20]
 /** Waiting for another process's lock holds up the whole gateway; the writer's retry waits without. */
 const BUSY_TIMEOUT_MS = 500
 
-/** All work is in the gateway's own thread: of several sinks, also of one file, each ends its transaction before the next one begins. */
-const TURNS = new Turns(1)
-
 const commits = commitStatements(quote(COMMITS_TABLE), { text: 'TEXT', integer: 'INTEGER' })
 commits.create += ' WITHOUT ROWID'
 
@@ -34,52 +27,34 @@ export function isTransient (error) {
   return !isRefusal(error, ({ code, errcode }) => code === 'ERR_SQLITE_ERROR' && REFUSED.includes(errcode & 0xff))
 }
 
-/**
- * @param {Record<string, unknown>} given  see the schema
- * @returns {Promise<import('../sink.js').Sink>}
- */
-export async function open (given) {
-  const { file, ...options } = withDefaults(schema, given)
-  const path = resolve(file)
-  return new SqlSink(options, {
-    dialect,
-    isTransient,
-    failure: error => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
-    prepareTable: ({ database }, name, arranged, withSource) =>
-      prepareTable(database, name, columnsOf(arranged, dialect, withSource, options.layout), options.layout),
-    ...fileStorage({
-      open: () => openDatabase(path),
-      isTransient,
-      commits,
-      turns: TURNS,
-      begin: 'BEGIN IMMEDIATE',
-      insert ({ database, inserters }, plan, batches) {
-        const inserter = inserters.get(plan) ?? new RowInserter(database, plan)
-        inserters.set(plan, inserter)
-        for (const batch of batches) inserter.insert(batch)
-      }
-    })
-  })
-}
+/** Opens a sink; its options are described in the schema. */
+export const open = fileSinks({
+  schema,
+  dialect,
+  commits,
+  isTransient,
+  failure: (path, error) => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
+  open: openDatabase,
+  begin: 'BEGIN IMMEDIATE',
+  prepareTable: ({ database }, name, wanted, layout) => prepareTable(database, name, wanted, layout),
+  insert ({ database, inserters }, plan, batches) {
+    const inserter = inserters.get(plan) ?? new RowInserter(database, plan)
+    inserters.set(plan, inserter)
+    for (const batch of batches) inserter.insert(batch)
+  }
+})
 
 /** @param {string} file */
 function openDatabase (file) {
   mkdirSync(dirname(file), { recursive: true })
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
-  /** @type {Map<string, import('node:sqlite').StatementSync>} */
-  const statements = new Map()
-  const prepare = (/** @type {string} */ sql) => {
-    const statement = statements.get(sql) ?? database.prepare(sql)
-    statements.set(sql, statement)
-    return statement
-  }
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
     return {
       database,
       /** @type {WeakMap<import('./tables.js').Plan, RowInserter>} */
       inserters: new WeakMap(),
-      run: (/** @type {string} */ sql, parameters = {}) => prepare(sql).all(parameters),
+      run: (/** @type {string} */ sql, parameters = {}) => database.prepare(sql).all(parameters),
       close: () => database.close()
     }
   } catch (error) {

@@ -1,7 +1,9 @@
 import { quote } from '../names.js'
-import { completeTable, declarations, physicalName } from '../sql/tables.js'
+import { completeTable, declarationIn, declarations, physicalName } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
+
+const declaration = declarationIn(dialect)
 
 /**
  * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
@@ -47,11 +49,6 @@ function createTable (database, table, columns, layout) {
   database.exec(`CREATE TABLE ${quote(table)} (${declarations(columns, declaration)})`)
   const indexed = layout === 'narrow' ? '"time", "sensor"' : '"time"'
   database.exec(`CREATE INDEX ${quote(`time of ${table}`)} ON ${quote(table)} (${indexed})`)
-}
-
-/** @param {import('../wide.js').WideColumn} column */
-function declaration ({ name, type }) {
-  return `${quote(name)} ${dialect.columnTypes[type]}`
 }
 
 /** @param {any} row  of pragma_table_xinfo @returns {TableColumn} */
