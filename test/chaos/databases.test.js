@@ -6,7 +6,7 @@ import { requireServer } from '../servers/programs.js'
 
 /** What SLUICE_REQUIRE calls the server of each type. */
 const SERVERS = { mysql: 'mariadb', mongodb: 'mongodb', influxdb: 'influxdb', clickhouse: 'clickhouse', 'clickhouse-old': 'clickhouse-old' }
-const SINKS = ['file', ...Object.keys(SERVERS)]
+const SINKS = ['file', 'duckdb', ...Object.keys(SERVERS)]
 const KILLS = 12
 
 describe('Kill test of the other databases', function () {

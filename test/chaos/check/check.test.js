@@ -173,6 +173,7 @@ function checkTests (type, program) {
 
 describe('Kill test: the check', () => {
   describe('of SQLite', () => checkTests('sqlite', 'sqlite'))
+  describe('of DuckDB', () => checkTests('duckdb', 'duckdb'))
   describe('of PostgreSQL', () => checkTests('postgresql', 'postgresql'))
   describe('of MariaDB', () => checkTests('mysql', 'mariadb'))
   describe('of MongoDB', () => checkTests('mongodb', 'mongodb'))

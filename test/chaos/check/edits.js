@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { MongoClient, ObjectId } from 'mongodb'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
+import { openSession } from '../../../gateway/databases/duckdb/instance.js'
 import { quote } from '../../../gateway/databases/names.js'
 
 /**
@@ -30,6 +31,17 @@ export const editsOf = {
     }),
     async clear () {
       for (const suffix of ['', '-wal', '-shm']) await rm(`${file}${suffix}`, { force: true })
+    }
+  }),
+
+  duckdb: ({ sink: { file } }) => ({
+    ...sqlEdits(quote, async sql => {
+      const session = await openSession(file)
+      await session.run(sql)
+      session.close()
+    }),
+    async clear () {
+      for (const suffix of ['', '.wal']) await rm(`${file}${suffix}`, { force: true })
     }
   }),
 

@@ -29,5 +29,6 @@ export const databaseTypes = {
   influxdb: () => import('./influxdb.js'),
   clickhouse: () => import('./clickhouse.js'),
   'clickhouse-old': () => import('./clickhouse-old.js'),
+  duckdb: () => import('./duckdb.js'),
   file: () => import('./file.js')
 }
