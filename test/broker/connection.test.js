@@ -8,6 +8,7 @@ import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { open } from '../../broker/preflight/probing.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { freePort } from '../servers/ports.js'
+import { suspend } from '../servers/programs.js'
 import { until } from './waiting.js'
 
 /** @typedef {import('../../broker/connection/connection.js').BrokerOptions} BrokerOptions */
@@ -137,10 +138,10 @@ describe('connection to a broker', () => {
     it('ends in time when the broker does not answer any more', async () => {
       const broker = await startMosquitto()
       const connection = await open({ url: broker.url }, { clientId: 'test' })
-      process.kill(/** @type {number} */ (broker.pid), 'SIGSTOP')
+      const resume = await suspend(broker.pid)
       connection.client.publish('something', 'x', { qos: 1 }, () => {})
       await connection.close({ patienceMs: 100 })
-      process.kill(/** @type {number} */ (broker.pid), 'SIGCONT')
+      resume()
       await broker.stop()
     })
 

@@ -9,7 +9,7 @@ import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/databases/influxdb/sink.js'
 import { connect } from '../../gateway/databases/influxdb/connection.js'
 import { missingInfluxdb, startInfluxdb } from '../servers/influxdb.js'
-import { requireServer } from '../servers/programs.js'
+import { requireServer, suspend } from '../servers/programs.js'
 import { batchOf, EPOCH, failureOf, identity, rowOf, T0 } from './contract/batches.js'
 
 describe('InfluxDB server', () => {
@@ -85,17 +85,18 @@ describe('InfluxDB server', () => {
 
   it('can be disconnected from while it does not answer', async () => {
     const stopped = await startInfluxdb()
+    let resume = () => {}
     try {
       const connected = connect({ port: stopped.port, user: stopped.user, password: stopped.password, database: 'plant' })
       const sink = await open({}, { server: connected })
       await sink.write([batchOf([1], { identity: identity(0) })])
-      process.kill(Number(stopped.pid), 'SIGSTOP')
+      resume = await suspend(stopped.pid)
       const write = failureOf(() => sink.write([batchOf([1], { identity: identity(1) })]))
       await sleep(50)
       await connected.close()
       expect((await write).message).to.match(/No connection/)
     } finally {
-      process.kill(Number(stopped.pid), 'SIGCONT')
+      resume()
       await stopped.remove()
     }
   })

@@ -6,7 +6,7 @@ import { open } from '../../gateway/databases/mongodb/reader.js'
 import { connect } from '../../gateway/databases/mongodb/connection.js'
 import { readerContract } from '../queries/contract.js'
 import { missingMongodb, startMongodb } from '../servers/mongodb.js'
-import { requireServer } from '../servers/programs.js'
+import { requireServer, suspend } from '../servers/programs.js'
 import { batchOf, failureOf, rowOf, T0 } from './contract/batches.js'
 
 const ALL = { from: 0n, to: 2n ** 63n - 1n }
@@ -118,14 +118,14 @@ describe('MongoDB reader', () => {
     const reader = await open({ table: 'press' }, { server: connected })
     expect(await reader.minimum({ sensor: 'force', ...ALL })).to.equal(T0)
     const abort = new AbortController()
-    process.kill(/** @type {number} */ (server.pid), 'SIGSTOP')
+    const resume = await suspend(server.pid)
     try {
       const hanging = failureOf(() => reader.minimum({ sensor: 'force', ...ALL, signal: abort.signal }))
       await sleep(100)
       abort.abort(new Error('closing'))
       expect((await hanging).message).to.equal('closing')
     } finally {
-      process.kill(/** @type {number} */ (server.pid), 'SIGCONT')
+      resume()
     }
   })
 

@@ -9,6 +9,7 @@ import { expect } from 'chai'
 import { isTransient, open } from '../../gateway/databases/mysql/sink.js'
 import { connect } from '../../gateway/databases/mysql/connection.js'
 import { startMariadb } from '../servers/mariadb.js'
+import { suspend } from '../servers/programs.js'
 import { batchOf, failureOf, identity } from './contract/batches.js'
 import { MysqlDatabase } from './mysql-database.js'
 
@@ -93,19 +94,17 @@ describe('MySQL server', () => {
     expect(seconds).to.equal(60)
   })
 
-  it('closes while the server does not answer', async function () {
-    this.timeout(8000)
+  it('closes while the server does not answer', async () => {
     const server = database.connect()
     const sink = await open({}, { server })
     await sink.write([batchOf([1], { identity: identity(0) })])
-    const pid = Number(database.server.pid)
-    process.kill(pid, 'SIGSTOP')
+    const resume = await suspend(database.server.pid)
     try {
       const writes = [1, 2].map(seq => failureOf(() => sink.write([batchOf([1], { identity: identity(seq) })])))
       await server.close()
       for (const { message } of await Promise.all(writes)) expect(message).to.match(/closed|lost|ended/i)
     } finally {
-      process.kill(pid, 'SIGCONT')
+      resume()
     }
   })
 

@@ -1,5 +1,6 @@
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * The path of a program, looked for on the PATH and where Debian puts servers, or null.
@@ -33,4 +34,18 @@ function isExecutable (path) {
   } catch {
     return false
   }
+}
+
+/**
+ * Stops a process until it is resumed. Resolves once it has stopped: a signal takes its time on a busy machine, in which an answer could
+ * still be sent.
+ * @param {number|undefined} pid
+ * @returns {Promise<() => void>} resumes it
+ */
+export async function suspend (pid) {
+  process.kill(Number(pid), 'SIGSTOP')
+  const tasks = `/proc/${pid}/task`
+  const isStopped = (/** @type {string} */ task) => /\) [Tt] /.test(readFileSync(`${tasks}/${task}/stat`, 'utf8'))
+  while (existsSync(tasks) && !readdirSync(tasks).every(isStopped)) await sleep(5)
+  return () => { process.kill(Number(pid), 'SIGCONT') }
 }

@@ -61,13 +61,14 @@ export function serialPort (settings, accept) {
   let connection = null
   return {
     async open () {
+      const opened = await fileAt(settings.path) // before it is opened: afterwards it may be gone already
       try {
         connection = await serial(settings).open(new AbortController().signal)
       } catch (error) {
         throw error instanceof SluiceError ? error : cannotOpen(error, settings.path)
       }
       accept(connection.stream)
-      endWhenGone(connection, settings.path)
+      endWhenGone(connection, settings.path, opened)
       return settings.path
     },
     async close () {
@@ -80,13 +81,18 @@ export function serialPort (settings, accept) {
 
 /**
  * A pulled-out adapter is an error only when something is written, and a device writes only when it is asked: so the path is watched.
- * @param {import('../../modbus/wire/transport.js').Connection} connection @param {string} path
+ * @param {import('../../modbus/wire/transport.js').Connection} connection
+ * @param {string} path
+ * @param {string} opened  the file it was
  */
-function endWhenGone ({ stream, end }, path) {
-  const fileNow = () => stat(path).then(({ dev, ino }) => `${dev} ${ino}`, () => '')
-  const file = fileNow()
-  const timer = setInterval(async () => { if (await fileNow() !== await file) end().catch(() => {}) }, LOOK_MS)
+function endWhenGone ({ stream, end }, path, opened) {
+  const timer = setInterval(async () => { if (await fileAt(path) !== opened) end().catch(() => {}) }, LOOK_MS)
   stream.once('close', () => clearInterval(timer))
+}
+
+/** Which file a path leads to; empty when it does not exist. @param {string} path */
+function fileAt (path) {
+  return stat(path).then(({ dev, ino }) => `${dev} ${ino}`, () => '')
 }
 
 /** @param {any} error @param {string} host @param {number} port */
