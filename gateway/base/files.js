@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, open, readlink, realpath, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 
 /**
  * Replaces a small file so that, whatever happens, either the old or the new content is there. Several processes may do so at once.
@@ -54,5 +54,22 @@ export async function writeAll (file, data, position) {
   for (let written = 0; written < data.length;) {
     const { bytesWritten } = await file.write(data, written, data.length - written, position + written)
     written += bytesWritten
+  }
+}
+
+/**
+ * The one name of a file that need not exist yet, whatever links lead to it. Its folder is created.
+ * @param {string} path  absolute
+ * @returns {Promise<string>}
+ */
+export async function realName (path) {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
+    const target = await readlink(path).catch(() => null)
+    if (target !== null) return realName(resolve(dirname(path), target))
+    await mkdir(dirname(path), { recursive: true })
+    return join(await realpath(dirname(path)), basename(path))
   }
 }

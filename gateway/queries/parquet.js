@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SluiceError, describe } from '../base/errors.js'
 import { syncFolder } from '../base/files.js'
@@ -40,17 +41,21 @@ const COLUMNS = {
  * Writes a file for each UTC day that has rows, `2026-11-22.parquet`, in the place of one that is there: a program that reads meanwhile
  * finds the old file or the new one, and all of it.
  * @param {AsyncIterable<{rows: any[]}>} pages  rows in the order of time, their times in BigInt
- * @param {{columns: readonly string[], folder: string, progress?: (rows: number) => void}} options  `columns`: of the rows
+ * @param {object} options
+ * @param {readonly string[]} options.columns  of the rows
+ * @param {string} options.folder
+ * @param {string} options.work  a folder of exports alone, on the same disk: a program may read all that is in `folder` at any time
+ * @param {(rows: number) => void} [options.progress]
  * @returns {Promise<Written[]>}
  * @throws {SluiceError} SLUICE_DUCKDB_MISSING, SLUICE_QUERY_EXPORT, and what reading the pages throws
  */
-export async function exportParquet (pages, { columns: names, folder, progress = () => {} }) {
+export async function exportParquet (pages, { columns: names, folder, work: root, progress = () => {} }) {
   const columns = names.flatMap(name => COLUMNS[name] ?? numbers(name))
   /** @type {Written[]} */
   const files = []
   try {
     await mkdir(folder, { recursive: true })
-    const work = await mkdtemp(join(folder, '.export-')) // readers of folders leave out what starts with a dot
+    const work = await workFolder(root)
     /** @type {DayRows|undefined} */
     let opened
     try {
@@ -68,12 +73,39 @@ export async function exportParquet (pages, { columns: names, folder, progress =
     } finally {
       opened?.close()
       await rm(work, { recursive: true })
+      working.delete(work)
     }
   } catch (error) {
     if (error instanceof SluiceError) throw error
     throw new SluiceError('SLUICE_QUERY_EXPORT', `Cannot write Parquet files to "${folder}": ${describe(error)}.`, { cause: error })
   }
   return files
+}
+
+/** The folders of the exports that run. @type {Set<string>} */
+const working = new Set()
+
+/** A folder for one export. What an earlier process left when it was killed is removed. @param {string} root */
+async function workFolder (root) {
+  const work = join(root, randomUUID())
+  working.add(work)
+  await mkdir(work, { recursive: true })
+  for (const name of await readdir(root)) {
+    if (!working.has(join(root, name))) await rm(join(root, name), { recursive: true, force: true })
+  }
+  return work
+}
+
+/** In one step, even from another disk. @param {string} made @param {string} file */
+async function moveInto (made, file) {
+  try {
+    await rename(made, file)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EXDEV') throw error
+    const beside = `${file}.new`
+    await copyFile(made, beside)
+    await rename(beside, file)
+  }
 }
 
 /** @param {string} name @returns {Column} */
@@ -129,7 +161,7 @@ class DayRows {
     const { size: bytes } = await handle.stat()
     await handle.close()
     const file = join(folder, name)
-    await rename(made, file)
+    await moveInto(made, file)
     await syncFolder(file)
     const rows = this.count
     this.count = 0

@@ -49,7 +49,7 @@ export const resultProperties = {
  * @param {import('../databases/reader.js').Reader} reader
  * @param {{name: string, [parameter: string]: unknown}} query
  * @param {{signal?: AbortSignal, times?: 'iso'|'bigint', limit?: number, pageRows?: number, now?: bigint, wholeDays?: boolean}} [options]
- *   `wholeDays`: all of each UTC day that the range touches
+ *   `wholeDays`: all of each UTC day that the range touches; of intervals, all that begin within these days
  * @returns {AsyncGenerator<Page, void, void>}
  * @throws {SluiceError} SLUICE_QUERY_NAME, SLUICE_QUERY_PARAMETERS
  */
@@ -58,7 +58,7 @@ export async function * run (reader, { name, ...given }, options = {}) {
   const { limit = resultProperties.limit.default, pageRows = resultProperties.pageRows.default } = options
   const query = queryNamed(name)
   const asked = readParameters(query.schema, given, now)
-  const parameters = wholeDays ? { ...asked, from: floor(asked.from, DAY_NS), to: floor(asked.to - 1n, DAY_NS) + DAY_NS } : asked
+  const parameters = wholeDays ? { ...asked, ...daysOf(asked) } : asked
   const shown = times === 'iso' ? withTexts : (/** @type {Row[]} */ rows) => rows
   let index = 0
   let total = 0
@@ -107,6 +107,12 @@ function * pieces (rows, size) {
     return
   }
   for (let first = 0; first < rows.length; first += size) yield rows.slice(first, first + size)
+}
+
+/** @param {{from: bigint, to: bigint, bucketNs?: bigint}} asked */
+function daysOf ({ from, to, bucketNs = 1n }) {
+  const [first, last] = [floor(from, DAY_NS), floor(to - 1n, DAY_NS) + DAY_NS - 1n]
+  return { from: floor(first - 1n, bucketNs) + bucketNs, to: floor(last, bucketNs) + bucketNs }
 }
 
 /** @param {Row[]} rows */

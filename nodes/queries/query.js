@@ -110,13 +110,15 @@ class QueryNode {
   /** Writes files, tells which. @param {Reader} reader @param {Asked} query @param {any} message @param {(message: any) => void} send */
   async #export (reader, query, message, send) {
     const startedMs = performance.now()
-    const { table, folder: template } = this.options
-    const inTemplate = template.replaceAll('{table}', () => fileName(table)).replaceAll('{query}', () => fileName(query.name))
-    const folder = resolve(dataDir(this.RED), inTemplate)
+    const { table, source, folder: template } = this.options
+    const names = { table, source: source || 'all', query: query.name }
+    const nameIn = (/** @type {string} */ _, /** @type {keyof names} */ name) => fileName(names[name])
+    const folder = resolve(dataDir(this.RED), template.replaceAll(/\{(table|source|query)\}/g, nameIn))
     const pages = run(reader, query, { signal: this.#closing.signal, limit: Infinity, pageRows: PAGE_ROWS, wholeDays: true })
     const files = await exportParquet(pages, {
       columns: queryNamed(query.name).columns,
       folder,
+      work: resolve(dataDir(this.RED), 'exports'),
       progress: rows => this.#show(running(`${quantity(rows)} rows read`))
     })
     const sum = (/** @type {'rows'|'bytes'} */ what) => files.reduce((total, file) => total + file[what], 0)

@@ -96,9 +96,10 @@ const outputProperties = {
   folder: {
     type: 'string',
     title: 'Folder',
-    description: 'Where the files go; {table} and {query} stand for their names. Created when missing.',
+    description: 'Where the files go; {table}, {source} (or all) and {query} stand for their names. An export replaces the files of its ' +
+      'days: give exports of other sensors another folder. Created when missing.',
     minLength: 1,
-    default: 'parquet/{table}/{query}',
+    default: 'parquet/{table}/{source}/{query}',
     'x-when': { output: 'parquet' }
   },
   ...Object.fromEntries(Object.entries({

@@ -31,7 +31,7 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
     const name = sinkNameOf(node)
-    const { free, closing } = sinks.claim(name)
+    const { free, closing } = claimName(name)
     const opening = free.then(() => SinkNode.open(RED, node, name, { ...options, nested }, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
@@ -46,10 +46,19 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
     node.on('close', (/** @type {() => void} */ done) => {
       const drained = opening.then(sink => sink.drain())
       closing(drained)
-      closeAll(() => drained, async () => (await opening).sink.close()).catch(error => node.error(error)).finally(done)
+      opening.then(sink => closeAll(() => drained, () => sink.sink.close()).catch(error => node.error(error)), () => {}).finally(done)
     })
     await opening
   })
+}
+
+/** The name, or its refusal, which every message to the node meets then. @param {string} name @returns {ReturnType<typeof sinks.claim>} */
+function claimName (name) {
+  try {
+    return sinks.claim(name)
+  } catch (error) {
+    return { free: Promise.reject(error), closing: drained => { drained.catch(() => {}) } }
+  }
 }
 
 /** One sink in a flow: its writer, its dead letters, and its place among the sinks that stage in can wait for. */

@@ -141,6 +141,35 @@ describe('DuckDB sink', () => {
     expect(await rows('linked')).to.have.length(21)
   })
 
+  it('has one file open, not two, where a link leads to where nothing is yet', async () => {
+    await mkdir(dirname(file), { recursive: true })
+    const link = join(folder, 'link.duckdb')
+    await symlink(file, link)
+    const linked = await openSink({ file: link, table: 'linked' })
+    await linked.write([batchOf([1], { identity: identity(0) })])
+    const direct = await openSink({ table: 'direct' })
+    await direct.write([batchOf([2], { identity: identity(0) })])
+    for (const sink of opened.splice(0)) await sink.close()
+    expect(await rows('linked')).to.have.length(1)
+    expect(await rows('direct')).to.have.length(1)
+  })
+
+  for (const [what, columns] of Object.entries({
+    'a unique column': 'time TIMESTAMP_NS, force DOUBLE UNIQUE',
+    'a primary key': 'time TIMESTAMP_NS, force DOUBLE PRIMARY KEY',
+    'a foreign key': 'time TIMESTAMP_NS, force DOUBLE REFERENCES known (force)',
+    'a generated column': 'time TIMESTAMP_NS, other DOUBLE, force DOUBLE GENERATED ALWAYS AS (other * 2)'
+  })) {
+    it(`does not wait for ever with a row that ${what} refuses`, async () => {
+      await query(`CREATE TABLE known (force DOUBLE PRIMARY KEY); INSERT INTO known VALUES (1); CREATE TABLE press (${columns})`)
+      const sink = await openSink()
+      if (!what.includes('generated')) await sink.write([batchOf([1], { identity: identity(0) })])
+      const refused = what.includes('foreign') ? 2 : 1
+      const error = await failureOf(() => sink.write([batchOf([refused], { identity: identity(1) })]))
+      expect(isTransient(error), error.message).to.equal(false)
+    })
+  }
+
   it('stores nothing twice when it is opened and closed all the time', async () => {
     const held = await openSink()
     for (let seq = 0; seq < 20; seq++) {

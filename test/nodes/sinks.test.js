@@ -204,6 +204,7 @@ describe('sink and stage nodes', () => {
       const twin = helper.getNode('twin')
       while (twin.error.callCount === 0) await sleep(10)
       expect(twin.error.firstCall.args[0]).to.match(/SLUICE_SINK_NAME/)
+      expect(String(await receive(twin, { payload: 1 }))).to.match(/SLUICE_SINK_NAME/)
     })
   })
 

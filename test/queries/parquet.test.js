@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -44,7 +44,7 @@ describe('Export to Parquet', () => {
     const reader = await (await readerTypes.sqlite()).open({ file: join(folder, 'store.sqlite'), table: 'press', layout }, {})
     try {
       const pages = run(reader, { name, ...parameters }, { wholeDays: true, limit: Infinity, ...more })
-      return await exportParquet(pages, { columns: queries[name].columns, folder: out, ...more })
+      return await exportParquet(pages, { columns: queries[name].columns, folder: out, work: join(folder, 'work'), ...more })
     } finally {
       await reader.close()
     }
@@ -111,6 +111,26 @@ describe('Export to Parquet', () => {
     out = join(folder, 'deviation')
     await exported('deviation', range)
     expect((await query('SELECT sensor, count, stddev FROM FILES'))).to.deep.equal([{ sensor: 'force', count: 48n, stddev: 14 }])
+  })
+
+  it('leaves the day before alone where intervals do not divide a day', async () => {
+    await store('wide', ramp(DAY - DAY_NS, 3_600_000_000_000n, 72))
+    const hours5 = { sensors: ['force'], bucketHours: 5 }
+    const means = () => query('SELECT epoch_ns(time) AS time, mean FROM FILES ORDER BY time')
+    const files = await exported('mean', { ...hours5, from: DAY - DAY_NS, to: DAY + 2n * DAY_NS })
+    expect(files.map(({ file }) => file.slice(out.length + 1))).to.deep.equal(
+      ['2026-11-21.parquet', '2026-11-22.parquet', '2026-11-23.parquet'])
+    const whole = await means()
+    await exported('mean', { ...hours5, from: DAY + DAY_NS + 5n, to: DAY + DAY_NS + 9n })
+    expect(await means()).to.deep.equal(whole)
+    expect(await exported('mean', { ...hours5, bucketHours: 168, from: DAY + 5n, to: DAY + 9n })).to.deep.equal([])
+  })
+
+  it('removes what an export left that was killed', async () => {
+    await store('wide', ramp(DAY, 1n, 1))
+    await mkdir(join(folder, 'work', 'killed'), { recursive: true })
+    await exported('raw', { sensors: ['force'], from: DAY, to: DAY + 1n })
+    expect(await readdir(join(folder, 'work'))).to.deep.equal([])
   })
 
   it('leaves no half of a file, and none of its own files, when it ends early or cannot write', async () => {

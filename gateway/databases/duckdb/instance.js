@@ -1,7 +1,6 @@
-import { mkdir, realpath } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
 import { SluiceError, describe } from '../../base/errors.js'
+import { realName } from '../../base/files.js'
 
 /** @typedef {Awaited<ReturnType<typeof openSession>>} Session */
 
@@ -13,18 +12,15 @@ export const loadDuckdb = () => import('@duckdb/node-api').catch(cause => {
 })
 
 /**
- * A connection to a file, which is created when it does not exist.
- *
- * DuckDB keeps other processes out of a file, but not a second opening by its own, which would destroy the file: all sinks and readers
- * share what the cache has open, by one name of the file.
+ * A connection to a file, which is created when it does not exist. DuckDB keeps other processes out of it, but not a second opening by
+ * its own, which would destroy the file: all sinks and readers share what the cache has open, by one name of the file.
  * @param {string} file  absolute
  */
 export async function openSession (file) {
   const duckdb = await loadDuckdb()
   /** Below its classes; only they copy whole columns. @type {typeof import('@duckdb/node-bindings')} */
   const bindings = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api'))('@duckdb/node-bindings')
-  await mkdir(dirname(file), { recursive: true })
-  const path = await realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)))
+  const path = await realName(file)
   // By default, it takes four fifths of the memory, and fetches extensions from the network.
   const instance = await duckdb.DuckDBInstance.fromCache(path, { memory_limit: '512MB', autoinstall_known_extensions: 'false' })
   const connection = await instance.connect()

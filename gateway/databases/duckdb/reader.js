@@ -4,7 +4,7 @@ import { bytesText, whole } from '../reading/values.js'
 import { fileReadDialect } from '../sql/file-dialect.js'
 import { existingFile } from '../sql/file-options.js'
 import { SqlReader } from '../sql/reader.js'
-import { failure, openSession } from './instance.js'
+import { failure, loadDuckdb, openSession } from './instance.js'
 import { schema } from './reader.schema.js'
 import { readColumns } from './tables.js'
 
@@ -42,6 +42,7 @@ const dialect = {
  * @throws {SluiceError} SLUICE_QUERY_DUCKDB
  */
 export async function open (given) {
+  await loadDuckdb()
   const { file, ...options } = withDefaults(schema, given)
   const path = existingFile(file, 'SLUICE_QUERY_DUCKDB', 'DuckDB')
   return new SqlReader(/** @type {any} */ (options), {

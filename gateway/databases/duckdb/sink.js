@@ -10,7 +10,7 @@ import { dialect, prepareTable } from './tables.js'
 export { schema }
 
 /** How DuckDB says that the rows are at fault. */
-const REFUSED = /^(?!FATAL|INTERNAL)(.*constraint (failed|violat)|Violates .* constraint|Conversion Error)/i
+const REFUSED = /^(?!FATAL|INTERNAL)(.*constraint (failed|violat)|.*violates .*constraint|Conversion Error)/i
 
 /** @param {unknown} error */
 export function isTransient (error) {

@@ -49,6 +49,9 @@ export async function prepareTable (session, name, wanted) {
 
 /** Its columns, in their order. @param {import('./instance.js').Session} session @param {string} table */
 export function readColumns ({ run }, table) {
-  return run(`SELECT column_name AS name, data_type AS kind, is_nullable = 'NO' AND column_default IS NULL AS required
-    FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $table ORDER BY ordinal_position`, { table })
+  // Only its SQL tells that a column is computed.
+  return run(`SELECT column_name AS name, data_type AS kind, is_nullable = 'NO' AND column_default IS NULL AS required, regexp_matches(
+    sql, concat('[(,] ?"?', regexp_escape(replace(name, '"', '""')), '"? ', regexp_escape(kind), ' GENERATED ')) AS computed
+    FROM information_schema.columns LEFT JOIN duckdb_tables() AS tables ON tables.table_name = $table AND schema_name = table_schema
+    WHERE table_schema = current_schema() AND columns.table_name = $table ORDER BY ordinal_position`, { table })
 }
