@@ -94,7 +94,8 @@ describe('MySQL server', () => {
     expect(seconds).to.equal(60)
   })
 
-  it('closes while the server does not answer', async () => {
+  it('closes while the server does not answer', async function () {
+    this.timeout(8000)
     const server = database.connect()
     const sink = await open({}, { server })
     await sink.write([batchOf([1], { identity: identity(0) })])
