@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openSession } from '../../gateway/databases/duckdb/instance.js'
 import { expect } from 'chai'
@@ -7,55 +6,16 @@ import { open as openSink } from '../../gateway/databases/duckdb/sink.js'
 import { open } from '../../gateway/databases/duckdb/reader.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
+import { fileRig } from './file-rig.js'
 import { queryContract } from './queries.js'
 
 const ALL = { from: 0n, to: 2n ** 63n - 1n }
 
 describe('DuckDB reader', () => {
-  /** @type {string} */
-  let folder
-  /** @type {string} */
-  let file
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-duckdb-reader-'))
-    file = join(folder, 'sluice.duckdb')
-  })
-
-  afterEach(() => rm(folder, { recursive: true }))
-
-  /** @param {object} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
-  const store = async (options, ...batches) => {
-    const sink = await openSink({ file, ...options })
-    await sink.prepare(batches)
-    await sink.write(batches)
-    await sink.close()
-  }
-
-  /** @template T @param {object} options @param {(reader: import('../../gateway/databases/reader.js').Reader) => Promise<T>} work */
-  const reading = async (options, work) => {
-    const reader = await open({ file, table: 'press', ...options })
-    try {
-      return await work(reader)
-    } finally {
-      await reader.close()
-    }
-  }
-
-  const values = (/** @type {object} */ options, sensor = 'force') => reading(options, async reader => {
-    const found = []
-    for await (const page of reader.samples({ sensors: [sensor], ...ALL })) found.push(...page.map(({ value }) => value))
-    return found
-  })
-
-  /** @type {import('./contract.js').Harness} */
-  const harness = {
-    layouts: ['wide', 'narrow', 'document'],
-    store: (layout, batches) => store({ layout }, ...batches),
-    open: layout => open({ file, table: 'press', layout })
-  }
-  readerContract(harness)
-  queryContract(harness)
+  const rig = fileRig('sluice.duckdb', openSink, open)
+  const { store, reading, values } = rig
+  readerContract(rig.harness)
+  queryContract(rig.harness)
 
   for (const layout of ['wide', 'narrow']) {
     it(`lets the gateway go on with its other work while it reads a ${layout} table in which a sensor hardly comes`, async () => {
@@ -83,7 +43,7 @@ describe('DuckDB reader', () => {
   })
 
   it('reads a table that another program has made', async () => {
-    const { run, close } = await openSession(file)
+    const { run, close } = await openSession(rig.file)
     await run('CREATE TABLE press (timestamp BIGINT, clock TIMESTAMP, sensor_id INTEGER, reading REAL)')
     await run('INSERT INTO press VALUES (5, NULL, 17, 0.5), (6, NULL, 18, 1.5), (7, \'2000-01-01 00:00:00.5\', 17, 2.5)')
     close()
@@ -141,8 +101,8 @@ describe('DuckDB reader', () => {
   it('says what is missing: the file, the table, a column', async () => {
     const tells = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
     expect(await tells({})).to.match(/The DuckDB file ".*sluice\.duckdb" does not exist/)
-    await writeFile(join(folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
-    expect(await tells({ file: join(folder, 'text') })).to.match(/not a valid DuckDB database file/)
+    await writeFile(join(rig.folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
+    expect(await tells({ file: join(rig.folder, 'text') })).to.match(/not a valid DuckDB database file/)
     await store({}, batchOf([1]))
     expect(await tells({ table: 'oven' })).to.match(/table "oven" does not exist\. Check its name/)
     expect(await tells({ timeColumn: 'at' })).to.match(/no column "at".*Set the time column/)

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
@@ -7,55 +6,16 @@ import { open as openSink } from '../../gateway/databases/sqlite/sink.js'
 import { open } from '../../gateway/databases/sqlite/reader.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
+import { fileRig } from './file-rig.js'
 import { queryContract } from './queries.js'
 
 const ALL = { from: 0n, to: 2n ** 63n - 1n }
 
 describe('SQLite reader', () => {
-  /** @type {string} */
-  let folder
-  /** @type {string} */
-  let file
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'sluice-sqlite-reader-'))
-    file = join(folder, 'sluice.sqlite')
-  })
-
-  afterEach(() => rm(folder, { recursive: true }))
-
-  /** @param {object} options @param {import('../../gateway/batch/batch.js').Batch[]} batches */
-  const store = async (options, ...batches) => {
-    const sink = await openSink({ file, ...options })
-    await sink.prepare(batches)
-    await sink.write(batches)
-    await sink.close()
-  }
-
-  /** @template T @param {object} options @param {(reader: import('../../gateway/databases/reader.js').Reader) => Promise<T>} work */
-  const reading = async (options, work) => {
-    const reader = await open({ file, table: 'press', ...options })
-    try {
-      return await work(reader)
-    } finally {
-      await reader.close()
-    }
-  }
-
-  const values = (/** @type {object} */ options, sensor = 'force') => reading(options, async reader => {
-    const found = []
-    for await (const page of reader.samples({ sensors: [sensor], ...ALL })) found.push(...page.map(({ value }) => value))
-    return found
-  })
-
-  /** @type {import('./contract.js').Harness} */
-  const harness = {
-    layouts: ['wide', 'narrow', 'document'],
-    store: (layout, batches) => store({ layout }, ...batches),
-    open: layout => open({ file, table: 'press', layout })
-  }
-  readerContract(harness)
-  queryContract(harness)
+  const rig = fileRig('sluice.sqlite', openSink, open)
+  const { store, reading, values } = rig
+  readerContract(rig.harness)
+  queryContract(rig.harness)
 
   for (const layout of ['wide', 'narrow']) {
     it(`does not block the gateway while it reads a ${layout} table in which a sensor is rare`, async () => {
@@ -85,7 +45,7 @@ describe('SQLite reader', () => {
   })
 
   it('reads a table that another program has created', async () => {
-    const database = new DatabaseSync(file)
+    const database = new DatabaseSync(rig.file)
     database.exec('CREATE TABLE press (timestamp INTEGER, sensor_id INTEGER, reading REAL); ' +
       'INSERT INTO press VALUES (5, 17, 0.5), (6, 18, 1.5), (7, 17, 2.5)')
     database.close()
@@ -134,8 +94,8 @@ describe('SQLite reader', () => {
   it('reports what is missing: the file, the table, a column', async () => {
     const messageOf = async (/** @type {object} */ options) => (await failureOf(() => values(options))).message
     expect(await messageOf({})).to.match(/SQLite file.*sluice\.sqlite" does not exist/)
-    await writeFile(join(folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
-    expect(await messageOf({ file: join(folder, 'text') })).to.match(/not a database/)
+    await writeFile(join(rig.folder, 'text'), 'This is not a database, but a text of some length.'.repeat(100))
+    expect(await messageOf({ file: join(rig.folder, 'text') })).to.match(/not a database/)
     await store({}, batchOf([1]))
     expect(await messageOf({ table: 'oven' })).to.match(/table "oven" does not exist.*Check its name/)
     expect(await messageOf({ timeColumn: 'at' })).to.match(/no column "at".*Set the time column/)
