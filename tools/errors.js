@@ -241,6 +241,11 @@ export const errors = {
       'Or QoS 0 messages came faster than they could be kept.',
       'Look at it in the *dead letters* node; correct the publisher, and let it publish with QoS 1.'
     ],
+    SLUICE_MESSAGE_TOO_LARGE: [
+      'A message, or a part of it, was refused before it would have taken too much memory: too long, too many rows, values, or rows × ' +
+      'fields that hold nothing, nested too deeply, or a dictionary that stands for too much.',
+      'Send it as several messages; put values of one time into one row.'
+    ],
     SLUICE_CODEC_ARROW: [
       'Bytes are not an Arrow stream that Sluice reads, or a batch cannot be written as one (two fields of one name, a field `time`).',
       'Check what the publisher sends: an IPC stream with a column `time`.'
@@ -457,6 +462,10 @@ export const errors = {
     SLUICE_DEAD_LETTERS_FULL: [
       'The dead letter queue of a sink has reached its limit; the sink stores nothing until there is room.',
       'Remove the cause (`sluice dead-letters list` shows it), and replay them.'
+    ],
+    SLUICE_DEAD_LETTER_TRUNCATED: [
+      'A refused value was too long to be kept whole; what is left of it shows what it was, and cannot be replayed.',
+      'Have it sent again, once its sender is corrected.'
     ],
     SLUICE_DEAD_LETTER_DAMAGED: [
       'A line of the file of a dead letter queue, or of another file of lines, is not what was written.',

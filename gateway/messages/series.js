@@ -1,4 +1,5 @@
 import { Batch, COLUMN_TYPES } from '../batch/batch.js'
+import { CellBudget, MAX_FIELDS } from './bounds.js'
 
 /**
  * @typedef {import('../batch/batch.js').FieldType} FieldType
@@ -6,13 +7,13 @@ import { Batch, COLUMN_TYPES } from '../batch/batch.js'
  * @typedef {{name: string, type: FieldType, value: unknown, unit?: string}} Cell  the first value's unit is that of its column
  */
 
-/** Columns in one batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
-export const MAX_FIELDS = 1000
-
 /** Rows of one source with the same tags, gathered one by one into columns. */
 export class Series {
-  /** @param {string} source @param {Record<string, string>} tags */
-  constructor (source, tags) {
+  #budget
+
+  /** @param {string} source @param {Record<string, string>} tags @param {CellBudget} [budget]  of its message */
+  constructor (source, tags, budget = new CellBudget()) {
+    this.#budget = budget
     this.source = source
     this.tags = tags
     /** @type {bigint[]} */
@@ -35,6 +36,9 @@ export class Series {
       else if (column.type !== type) return `"${name}" is ${type} here and ${column.type} in the rows before`
     }
     if (columns.size + added > MAX_FIELDS) return `there are more than ${MAX_FIELDS} fields`
+    const rows = this.times.length
+    const noRoom = this.#budget.take(cells.length, (rows + 1) * (columns.size + added) - rows * columns.size)
+    if (noRoom) return noRoom
 
     const row = this.times.push(time) - 1
     for (const { name, type, value, unit } of cells) {
@@ -76,5 +80,7 @@ function columnOf (type, values, rows) {
 /** @param {unknown[]} values @param {number} rows */
 function validityOf (values, rows) {
   if (values.length === rows && !values.includes(undefined)) return null
-  return Uint8Array.from({ length: rows }, (_, row) => values[row] === undefined ? 0 : 1)
+  const valid = new Uint8Array(rows)
+  for (let row = 0; row < values.length; row++) if (values[row] !== undefined) valid[row] = 1
+  return valid
 }
