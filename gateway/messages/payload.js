@@ -104,7 +104,7 @@ class Conversion {
     const ownSource = source ?? (this.source || fallback || this.otherwise)
     for (let index = 0; index < rows.length; index++) {
       const reason = this.#tryRow(rows[index], index, ownSource, contents)
-      if (reason && !this.refused.addRow(index, reason, rows[index])) return
+      if (reason && !this.refused.addRow(index, reason, rows[index], rows.length - index - 1)) return
     }
   }
 

@@ -28,11 +28,16 @@ export class Refusals {
     else this.#first.push({ index, reason, value })
   }
 
-  /** A whole row. @param {number} index @param {string} reason @param {unknown} row @returns {boolean} false: read no more of them */
-  addRow (index, reason, row) {
-    const isEnough = ++this.#rows > MAX_BAD_ROWS
-    this.add(index, isEnough ? ENOUGH : reason, row)
-    return !isEnough
+  /**
+   * A whole row.
+   * @param {number} index @param {string} reason @param {unknown} row @param {number} [following]  rows, where that is known
+   * @returns {boolean} false: those are not to be read
+   */
+  addRow (index, reason, row, following = 0) {
+    this.add(index, reason, row)
+    if (++this.#rows <= MAX_BAD_ROWS) return true
+    this.#more += following
+    return false
   }
 
   /** @param {unknown} message  to be kept where not every value is @returns {Refused[]} */
