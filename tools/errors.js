@@ -46,8 +46,9 @@ export const errors = {
       'Give the source a shorter name.'
     ],
     SLUICE_SOURCE_COUNT: [
-      'One stage out has met too many sources, each of which has a spool of its own; the new one is refused.',
-      'Put what varies (a serial number, a time) into a field or tag instead of the name of the source.'
+      'One stage node has met too many sources, each of which has a spool and tables of its own; the new one is refused until another ' +
+      'has been silent for ten minutes.',
+      'Put what varies (a serial number, a time) into a field or tag instead of the name of the source, or raise the limit in the form.'
     ],
     SLUICE_CSV_FILE: [
       'A CSV file cannot be read.',

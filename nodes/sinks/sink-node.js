@@ -1,9 +1,10 @@
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { keepRefused, offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { partOf } from '../../gateway/flow/split-part.js'
 import { sinks } from '../../gateway/flow/sinks.js'
@@ -117,7 +118,8 @@ class SinkNode {
     if (!deliveries.accept(id, this.name, piece)) return
     try {
       await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
-      if (refused.length > 0) await keepRefused(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
+      const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
+      if (refused.length > 0) await keep(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
     } catch (error) {
       deliveries.release(id, this.name, piece)
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
@@ -127,7 +129,7 @@ class SinkNode {
     }
     deliveries.settle(id, this.name, piece)
     if (refused.length > 0) {
-      this.meter.deadLetters += refused.length
+      this.meter.deadLetters += countOf(refused)
       throw refusal(refused)
     }
   }

@@ -4,7 +4,7 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -32,8 +32,8 @@ export default function (RED) {
       }
       done()
     })
-    const { consumer, link } = await opening
-    consumer.on('changed', () => show(statusOf(consumer.state, link)))
+    const { consumer, link, meter } = await opening
+    consumer.on('changed', () => show(statusOf({ ...consumer.state, notKept: meter.dropped }, link)))
   })
 }
 
@@ -72,8 +72,10 @@ async function open (RED, node, options) {
     onThirdParty: packet => openThirdParty().keep(packet),
     onRefused: async (packet, reason) => {
       meter.errors++
-      await keepRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
-      node.error(`SLUICE_MESSAGE: Kept a broken batch on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
+      const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
+      meter.dropped += unkept
+      const what = unkept === 0 ? 'Kept a broken batch' : 'The dead letters have no room for a broken batch'
+      node.error(`SLUICE_MESSAGE: ${what} on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
     }
   })
   deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
@@ -86,7 +88,7 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, dropGauge }
+  return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, dropGauge }
 }
 
 /** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
@@ -107,17 +109,19 @@ function owned (payload) {
 }
 
 /**
- * @param {import('../../broker/in/consumer.js').Consumer['state']} state
+ * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number}} state  `notKept`: third-party messages
  * @param {Awaited<ReturnType<typeof openConnection>>} link
  * @returns {import('../node.js').Status}
  */
-function statusOf ({ connected, waitingFor, held, lost, shortfall, parked, refused, duplicates }, { connection: { problem }, flaw }) {
-  const notes = Object.entries({ lost, parked, refused, 'not in the spool': shortfall, 'duplicates refused': duplicates })
+function statusOf (state, { connection: { problem }, flaw }) {
+  const { connected, waitingFor, held, lost, shortfall, parked, refused, duplicates, notKept } = state
+  const counts = { lost, parked, refused, 'not kept': notKept, 'not in the spool': shortfall, 'duplicates refused': duplicates }
+  const notes = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
-  return { fill: lost + parked + refused > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  return { fill: lost + parked + refused + notKept > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

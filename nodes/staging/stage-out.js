@@ -6,6 +6,7 @@ import { toBatches } from '../../gateway/messages/payload.js'
 import { marked } from '../../gateway/messages/marked.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -13,6 +14,7 @@ import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { sinksOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
+import { placesOf } from './places.js'
 import { schema } from './stage-out.schema.js'
 
 const STATUS_INTERVAL_MS = 1000
@@ -35,23 +37,28 @@ export default function (RED) {
       const { batches, refused } = marked(now => toBatches(message, { source: options.source || undefined, now }))
       await Promise.all(batches.map(accept))
       if (refused.length === 0) return
-      refusedValues += refused.length
-      stats.meter('stage', `${node.name || node.id} (stage out)`).errors += refused.length
+      refusedValues += countOf(refused)
+      ownMeter().errors += countOf(refused)
       throw refusal(refused)
     })
 
+    /** Of what belongs to no source. */
+    const ownMeter = () => stats.meter('stage', `${node.name || node.id} (stage out)`)
+
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
-      const meter = stats.meter('stage', batch.source)
       try {
-        const { stage } = await opening.catch(error => {
+        const { stage, places } = await opening.catch(error => {
           pauseFeeders()
           throw error
         })
         if (stage.blocked) pauseFeeders()
+        places.admit(batch.source)
         await stage.append(batch)
-        meter.record(batch)
+        stats.meter('stage', batch.source).record(batch)
       } catch (error) {
+        const isInvented = error instanceof SluiceError && error.code === 'SLUICE_SOURCE_COUNT'
+        const meter = isInvented ? ownMeter() : stats.meter('stage', batch.source)
         meter.dropped += batch.rows
         throw error
       }
@@ -96,7 +103,7 @@ function pauseUntilDeployed (RED, feeders, id) {
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs }) {
+async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, maxSources }) {
   const link = await openConnection(RED, node, { broker, role: 'out' })
   const { gateway, connection } = link
   const stage = await Stage.open({
@@ -118,14 +125,14 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     const { requiredSinks, spoolBytes, ...state } = stage.state
     return { ...state, onDisk: spoolBytes, requiredSinks: requiredSinks.join(', ') }
   })
-  return { stage, connection, link, dropGauge }
+  return { stage, places: placesOf(stage, maxSources), connection, link, dropGauge }
 }
 
 /** @param {import('../../gateway/messages/payload.js').Refused[]} refused */
 export function refusal (refused) {
   const { index, reason } = refused[0]
   const place = index >= 0 ? `row ${index}: ` : ''
-  const more = refused.length > 1 ? `, and ${refused.length - 1} more` : ''
+  const more = countOf(refused) > 1 ? `, and ${countOf(refused) - 1} more` : ''
   return new SluiceError('SLUICE_PAYLOAD', `Refused ${place}${reason}${more}.`, { details: { refused } })
 }
 
