@@ -24,6 +24,8 @@ export const MAX_DICTIONARY_BYTES = 2 ** 24
 export const MAX_SERIES = 10_000
 /** Fields of a batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
 export const MAX_FIELDS = 1000
+/** Columns of an Arrow stream and of a CSV file. */
+export const MAX_COLUMNS = 4096
 /** Tags of a batch. */
 export const MAX_TAGS = 100
 /** Characters of a name or unit. */

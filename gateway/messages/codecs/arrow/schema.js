@@ -1,4 +1,4 @@
-import { MAX_DICTIONARY_BYTES } from '../../bounds.js'
+import { MAX_COLUMNS, MAX_DICTIONARY_BYTES } from '../../bounds.js'
 import { Table } from './flatbuffer.js'
 import { Header, Key, SEQ_DIGITS, SEQ_TAIL_BYTES, Type, arrowError } from './format.js'
 import { INT32, dictionaryKind, kindOf } from './columns.js'
@@ -18,7 +18,6 @@ import { INT32, dictionaryKind, kindOf } from './columns.js'
  * @property {Record<string, string>} tags  frozen
  */
 
-const MAX_FIELDS = 4096
 const MAX_METADATA = 256
 const MAX_TEXT_BYTES = 64 * 1024
 const TIME_NAMES = ['time', 'timestamp', 'ts']
@@ -68,7 +67,7 @@ function parse (header) {
   /** @type {Schema['dictionaries']} */
   const dictionaries = new Map()
   const room = { bytes: MAX_DICTIONARY_BYTES }
-  const columns = header.tables(1, MAX_FIELDS).map(field => {
+  const columns = header.tables(1, MAX_COLUMNS).map(field => {
     const name = textOf(field.string(0))
     const typeType = field.uint8(2)
     const plain = kindOf(typeType, field.table(3), name)
