@@ -35,7 +35,8 @@ export async function offerRefused (queue, source, refused) {
     const text = textOf(value instanceof Uint8Array ? value.subarray(0, MAX_CHARACTERS + 1) : value)
     if (text.length <= MAX_CHARACTERS) return letterOf(source, text, reason)
     const length = value instanceof Uint8Array ? value.length : text.length
-    return { ...letterOf(source, text.slice(0, MAX_CHARACTERS), reason), truncatedFrom: length }
+    const why = `${reason} (kept: the first ${MAX_CHARACTERS} of ${length} characters, which cannot be replayed)`
+    return { ...letterOf(source, text.slice(0, MAX_CHARACTERS), why), truncatedFrom: length }
   })
   const kept = await queue.offer(letters)
   return refused.reduce((sum, { count = 1 }, i) => sum + (kept.has(letters[i].key) ? 0 : count), 0)

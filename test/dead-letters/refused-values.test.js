@@ -65,6 +65,7 @@ describe('Refused values among the dead letters', () => {
     const [text, bytes] = await queue.list()
     for (const letter of [text, bytes]) {
       expect(letter.truncatedFrom).to.equal(1_000_000)
+      expect(letter.reason.text).to.equal('it is garbage (kept: the first 65536 of 1000000 characters, which cannot be replayed)')
       expect(letter.values).to.deep.equal(['y'.repeat(65_536)])
     }
     /** @type {string[]} */
