@@ -31,17 +31,19 @@ export const fileTargets = [{
     const row = () => Array.from({ length: 1 + random.below(6) }, () => random.pick(CELLS)).join(delimiter)
     return Buffer.from(Array.from({ length: 1 + random.below(8) }, row).join('\n'))
   },
-  async read (bytes, random) {
+  async read (bytes, random, pause) {
     writeFileSync(file, bytes)
     const rows = []
     for await (const records of csvRecords(file, { encoding: random.pick(['utf-8', 'windows-1252']), delimiter: 'auto' })) {
       for (const record of records) if ('cells' in record) rows.push(record.cells)
+      await pause()
     }
     const decimal = random.pick([',', '.'])
     const texts = rows.flat()
     for (const type of TYPES) {
       const read = cellReader(type, decimal)
       for (const text of texts) read(text)
+      await pause()
     }
     for (const text of texts.slice(0, 100)) timeReader(formatOf(text), { zone: 'Europe/Berlin', decimal })(text)
     if (rows.length > 0) columnsOf(rows[0], rows.slice(1), { columns: [], decimal, needsTime: random.oneIn(2) })

@@ -118,8 +118,8 @@ export const messageTargets = [{
     `f${i}`, random.oneIn(2) ? ['bool', [1, undefined, 0]] : ['string', ['x'.repeat(random.below(50)), '', undefined]]
   ])))),
   refusals: ['SLUICE_CODEC_ARROW', 'SLUICE_MESSAGE_TOO_LARGE'],
-  read (bytes) {
-    const values = message('application/vnd.apache.arrow.stream')(bytes, /** @type {any} */ (null))
+  read (bytes, ...more) {
+    const values = message('application/vnd.apache.arrow.stream')(bytes, ...more)
     if (recognises(bytes)) peekIdentity(bytes)
     return values
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { mutated } from './mutate.js'
 import { Random } from './random.js'
@@ -7,7 +8,8 @@ import { Random } from './random.js'
  * @property {string} name
  * @property {readonly Buffer[]} samples  that are good
  * @property {(random: Random) => Buffer} invent  something like them
- * @property {(bytes: Buffer, random: Random) => number|Promise<number>} read  how many values it made of them
+ * @property {(bytes: Buffer, random: Random, pause: () => Promise<void>) => number|Promise<number>} read  how many values it made of them;
+ *   it pauses where what it tries does
  * @property {string[]} [refusals]  codes of the errors that it may throw
  *
  * @typedef {{case: number, bytes: number, ms: number, values: number}} Extreme
@@ -47,7 +49,7 @@ export async function fuzz (targets, { cases, seed, first = 0 }) {
     const bytes = bytesOf(target, seed, number)
     const { values, problem, ...took } = await attempt(target, seed, number, bytes)
     let { ms } = took
-    // Another process may have had the processor.
+    // It may have been the collection of garbage, or the first time.
     if (ms > sum.longest.ms) ms = Math.min(ms, (await attempt(target, seed, number, bytes)).ms)
     const extreme = { case: number, bytes: bytes.length, ms: Math.round(ms * 10) / 10, values }
     if (ms > sum.longest.ms) sum.longest = extreme
@@ -72,17 +74,36 @@ function bytesOf ({ samples, invent }, seed, number) {
 /** @param {Target} target @param {number} seed @param {number} number @param {Buffer} bytes */
 async function attempt ({ read, refusals = [] }, seed, number, bytes) {
   const random = new Random(~seed, number)
-  const startMs = performance.now()
+  let ms = 0
+  let since = now()
+  const note = () => { ms = Math.max(ms, workMs(since)) }
+  const pause = async () => {
+    note()
+    await nextTurn()
+    since = now()
+  }
   let values = 0
   /** @type {string|null} */
   let problem = null
   try {
-    const made = read(bytes, random)
+    const made = read(bytes, random, pause)
     values = typeof made === 'number' ? made : await made
     if (values > MAX_VALUES) problem = `${values} values of ${bytes.length} bytes`
   } catch (error) {
     const isRefusal = error instanceof SluiceError && refusals.includes(error.code)
     if (!isRefusal) problem = error instanceof Error ? String(error.stack) : String(error)
   }
-  return { ms: performance.now() - startMs, values, problem }
+  note()
+  return { ms, values, problem }
+}
+
+const now = () => ({ wallMs: performance.now(), cpu: process.cpuUsage() })
+
+/**
+ * How long it has been at work: other processes may have had the processor meanwhile, and other threads of this one another.
+ * @param {ReturnType<typeof now>} since
+ */
+function workMs ({ wallMs, cpu }) {
+  const { user, system } = process.cpuUsage(cpu)
+  return Math.min(performance.now() - wallMs, (user + system) / 1000)
 }
