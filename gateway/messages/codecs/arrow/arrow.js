@@ -21,6 +21,8 @@ import { readBatch, readIdentity } from './decode.js'
 
 export const contentType = 'application/vnd.apache.arrow.stream'
 
+const OWN_CODES = ['SLUICE_CODEC_ARROW', 'SLUICE_MESSAGE_TOO_LARGE']
+
 export { encode }
 
 /** Whether the bytes begin like an Arrow stream, as no text does. @param {Uint8Array} bytes */
@@ -59,7 +61,7 @@ function guarded (read) {
   try {
     return read()
   } catch (error) {
-    if (error instanceof SluiceError) throw error
+    if (error instanceof SluiceError && OWN_CODES.includes(error.code)) throw error
     throw arrowError(describe(error).replace(/\.$/, ''), error)
   }
 }
