@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
+import { FRAME_HEADERS } from '../web/guard.js'
 
 const require = createRequire(import.meta.url)
 const GATEWAY = join(import.meta.dirname, '..')
@@ -32,12 +33,13 @@ const TYPES = {
 
 /** Everything comes from the gateway itself: the page must work on a machine without internet. */
 export const HEADERS = {
+  ...FRAME_HEADERS,
   'Cache-Control': 'no-cache',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy':
     'default-src \'none\'; script-src \'self\'; style-src \'self\'; img-src \'self\'; connect-src \'self\'; ' +
-    'base-uri \'none\'; form-action \'none\''
+    `base-uri 'none'; form-action 'none'; ${FRAME_HEADERS['Content-Security-Policy']}`
 }
 
 /** Null for what is not there. @param {string} path  below the page's root */
