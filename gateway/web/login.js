@@ -27,16 +27,17 @@ const MAX_CHECKS = 16
 export class Login {
   #users
   #metricsToken
-  #attempts = new Attempts()
+  #attempts
   #turns = new Turns(1)
   #key = randomBytes(32)
   /** Those that were right, and those under way, by a digest of name and password. @type {Map<string, Promise<boolean>>} */
   #checks = new Map()
   #checking = 0
 
-  /** @param {Users} users @param {{metricsToken?: string}} [options] */
-  constructor (users, { metricsToken } = {}) {
+  /** @param {Users} users @param {{metricsToken?: string, now?: () => number}} [options]  `now`: monotonic milliseconds */
+  constructor (users, { metricsToken, now } = {}) {
     this.#users = users
+    this.#attempts = new Attempts(now)
     this.#metricsToken = metricsToken
   }
 
