@@ -95,9 +95,9 @@ async function ask (input, output) {
   lines.on('SIGINT', () => lines.close()).on('close', () => ended.abort())
   /** @param {string} text @param {{preset?: string, secret?: boolean}} [options] */
   const question = async (text, { preset = '', secret = false } = {}) => {
-    output.write(text)
+    const answering = lines.question(text, { signal: ended.signal })
     isSecret = secret
-    const answer = await lines.question('', { signal: ended.signal })
+    const answer = await answering
     isSecret = false
     if (secret) output.write('\n')
     return answer || preset
