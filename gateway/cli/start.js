@@ -70,8 +70,9 @@ async function login (options, { stdin, stderr }) {
   const lines = loginFile ? textOf(loginFile) : process.env.SLUICE_LOGIN
   delete process.env.SLUICE_LOGIN // the flows would see it
   if (lines !== undefined) await setUsers(userDir, lines)
-  const isTerminal = /** @type {{isTTY?: boolean}} */ (stdin).isTTY
-  if (options.login || (isTerminal && needsUsers(userDir, host))) await askForUser(userDir, stdin, stderr)
+  const isMissing = /** @type {{isTTY?: boolean}} */ (stdin).isTTY && needsUsers(userDir, host)
+  if (isMissing) stderr.write(`On ${host} others reach the gateway. Who may log in?\n`)
+  if (options.login || isMissing) await askForUser(userDir, stdin, stderr)
 }
 
 /** @param {string} file */

@@ -33,7 +33,6 @@ const TYPES = {
 
 /** Everything comes from the gateway itself: the page must work on a machine without internet. */
 export const HEADERS = {
-  ...FRAME_HEADERS,
   'Cache-Control': 'no-cache',
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',

@@ -58,6 +58,7 @@ export async function startGateway (options) {
     const ownPort = await listen(server, port, host)
     const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, adminAuth: login?.adminAuth, allowHosts, log })
     RED.init(server, settings)
+    if (login) app.post('/auth/token', login.slowDown)
     app.use(settings.httpAdminRoot, RED.httpAdmin)
     if (login) app.use(settings.httpNodeRoot, login.middleware)
     app.use(settings.httpNodeRoot, RED.httpNode)

@@ -41,7 +41,7 @@ export class Login {
     this.#metricsToken = metricsToken
   }
 
-  /** For the settings of Node-RED, which limits by itself how often a name is tried. */
+  /** For the settings of Node-RED. */
   get adminAuth () {
     const named = (/** @type {string} */ name) => {
       const user = this.#users.get(name)
@@ -56,6 +56,17 @@ export class Login {
         return isRight ? named(name) : null
       }
     }
+  }
+
+  /** Before the editor's login, which Node-RED checks without saying whose it is. @type {import('./guard.js').Middleware} */
+  slowDown = ({ socket: { remoteAddress: address = '' } }, response, next) => {
+    try {
+      this.#attempts.begin(address)
+    } catch (error) {
+      return refuse(response, error)
+    }
+    response.on('finish', () => { if (response.statusCode === 200) this.#attempts.succeed(address) })
+    next()
   }
 
   /** For all but the editor. @type {import('./guard.js').Middleware} */

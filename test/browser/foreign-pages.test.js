@@ -18,7 +18,7 @@ const FIELDS = { label: 'evil', 'nodes[0][id]': 'evil', 'nodes[0][type]': 'exec'
 
 /** What a page of somebody else tries; each gives what it has got. */
 const ATTACKS = {
-  /** @param {[target: string, fields: Record<string, string>]} given */
+  /** @param {readonly [target: string, fields: Record<string, string>]} given */
   form: ([target, fields]) => new Promise(resolve => {
     const frame = document.body.appendChild(Object.assign(document.createElement('iframe'), { name: 'answer' }))
     const form = document.body.appendChild(document.createElement('form'))
@@ -27,7 +27,7 @@ const ATTACKS = {
     frame.onload = () => resolve('posted')
     form.submit()
   }),
-  /** @param {[target: string, fields: Record<string, string>, flow: object[]]} given */
+  /** @param {readonly [target: string, fields: Record<string, string>, flow: object[]]} given */
   fetch: async ([target, fields, flow]) => {
     await fetch(`${target}flow`, { method: 'POST', mode: 'no-cors', body: new URLSearchParams(fields) })
     await fetch(`${target}flows`, { method: 'POST', mode: 'no-cors', body: JSON.stringify(flow) })

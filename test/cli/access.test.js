@@ -153,11 +153,23 @@ describe('Access to a gateway that runs', () => {
     expect((await ask('/flows', { headers: ada })).status).to.equal(401)
   })
 
+  it('to the editor is slowed down for an address that guesses names and passwords', async () => {
+    await start('--login-file', join(folder, 'users'))
+    const statuses = []
+    for (let i = 0; i < 12; i++) statuses.push((await logIn(`user ${i}`, `guess ${i}`)).status)
+    expect(statuses.slice(0, 5)).to.deep.equal(Array(5).fill(403))
+    expect(statuses).to.include(429)
+  })
+
+  /** @param {string} username @param {string} password */
+  function logIn (username, password) {
+    const body = JSON.stringify({ client_id: 'node-red-editor', grant_type: 'password', scope: '', username, password })
+    return ask('/auth/token', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  }
+
   /** @param {string} username @param {string} password */
   async function token (username, password) {
-    const body = JSON.stringify({ client_id: 'node-red-editor', grant_type: 'password', scope: '', username, password })
-    const { text } = await ask('/auth/token', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-    return `Bearer ${JSON.parse(text).access_token}`
+    return `Bearer ${JSON.parse((await logIn(username, password)).text).access_token}`
   }
 
   it('says nothing of passwords and tokens', async () => {
