@@ -67,7 +67,7 @@ export async function start (args, { stdin, stdout, stderr }) {
  */
 async function login (options, { stdin, stderr }) {
   const { userDir, host, loginFile } = options
-  const lines = loginFile ? textOf(loginFile) : process.env.SLUICE_LOGIN
+  const lines = loginFile ? textOf(loginFile) : process.env.SLUICE_LOGIN || undefined
   delete process.env.SLUICE_LOGIN // the flows would see it
   if (lines !== undefined) await setUsers(userDir, lines)
   const isMissing = /** @type {{isTTY?: boolean}} */ (stdin).isTTY && needsUsers(userDir, host)

@@ -81,13 +81,12 @@ export class Login {
 
   /** @param {IncomingMessage} request @param {boolean} isToLook @throws {SluiceError} SLUICE_LOGIN_NEEDED, SLUICE_LOGIN_ROLE, … */
   async #check (request, isToLook) {
-    const [scheme, proof = ''] = (request.headers.authorization ?? '').split(' ')
-    if (isToLook && this.#isOpen(pathOf(request), scheme, proof)) return
-    const [, name, password] = (scheme === 'Basic' && /^([^:]*):(.*)$/s.exec(Buffer.from(proof, 'base64').toString())) || []
-    if (name === undefined || !await this.#isRight(name, password, request.socket.remoteAddress)) {
-      throw new SluiceError('SLUICE_LOGIN_NEEDED', name === undefined ? 'This needs a login.' : 'Name or password is wrong.', {
-        fix: 'Send name and password of a user of the gateway (HTTP basic).'
-      })
+    const [, scheme = '', proof = ''] = /^(\w+) +(\S+)$/.exec(request.headers.authorization ?? '') ?? []
+    if (isToLook && this.#isOpen(pathOf(request), scheme.toLowerCase(), proof)) return
+    const [, name, password] = (scheme.toLowerCase() === 'basic' && /^([^:]*):(.*)$/s.exec(Buffer.from(proof, 'base64').toString())) || []
+    if (name === undefined || !await this.#isRight(name, password, request.socket.remoteAddress ?? '')) {
+      const reason = name === undefined ? 'This needs a login.' : 'Name or password is wrong.'
+      throw new SluiceError('SLUICE_LOGIN_NEEDED', reason, { fix: 'Send name and password of a user of the gateway (HTTP basic).' })
     }
     if (!isToLook && this.#users.get(name)?.role !== 'change') {
       throw new SluiceError('SLUICE_LOGIN_ROLE', `${name} may only look.`, { fix: 'Log in as a user with the role change.' })
@@ -97,7 +96,7 @@ export class Login {
   /** @param {string} path @param {string} scheme @param {string} proof */
   #isOpen (path, scheme, proof) {
     if (path === HEALTH_PATH) return true
-    return path === METRICS_PATH && scheme === 'Bearer' && this.#metricsToken !== undefined && isEqual(proof, this.#metricsToken)
+    return path === METRICS_PATH && scheme === 'bearer' && this.#metricsToken !== undefined && isEqual(proof, this.#metricsToken)
   }
 
   /** @param {string} name @param {string} password @param {string} [address]  where attempts are not counted yet */
