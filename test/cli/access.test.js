@@ -182,7 +182,8 @@ describe('Access to a gateway that runs', () => {
   })
 
   it('from beyond this machine is not offered without a login', async () => {
-    const { code, stderr } = await sluice('start', '--user-dir', join(folder, 'user'), '--port', '0', '--host', '0.0.0.0').exit
+    gateway = sluice('start', '--user-dir', join(folder, 'user'), '--port', '0', '--host', '0.0.0.0')
+    const { code, stderr } = await gateway.exit
     expect(code).to.equal(1)
     expect(stderr).to.match(/^sluice start: SLUICE_LOGIN_MISSING: On 0\.0\.0\.0 others reach the gateway.* sluice start --login/)
   })
@@ -197,7 +198,8 @@ describe('Access to a gateway that runs', () => {
       ['--metrics-token-file', 'none', /SLUICE_LOGIN_FILE: .*none has no token/]
     ]) {
       const args = ['--user-dir', join(folder, 'user'), '--port', '0', String(option), join(folder, String(file))]
-      const { code, stderr } = await sluice('start', ...args).exit
+      gateway = sluice('start', ...args)
+      const { code, stderr } = await gateway.exit
       expect(code).to.equal(1)
       expect(stderr).to.match(/** @type {RegExp} */ (words)).and.not.contain('of bob')
     }
