@@ -15,7 +15,7 @@ import { runChaos } from './run.js'
  */
 
 const USAGE = `Usage: npm run chaos -- [--sinks TYPE,…] [--kills N] [--seed S] [--rate R]
-                         [--deploys] [--damage] [--set-back] [--gateways N] [--keep]
+                         [--deploys] [--damage] [--changes] [--set-back] [--gateways N] [--keep]
 
 Puts the promise to the test, with processes of its own in a temporary folder: a simulated machine and a CAN log, staged through
 Mosquitto, stored in several databases. Gateway, Mosquitto and database servers are killed at random moments (kill -9) and started again,
@@ -25,6 +25,7 @@ Mosquitto sometimes without what it had on disk. At the end, each database must 
                   ${Object.keys(databaseTypes).join(', ')}
   --kills N       how many (default 100; about two seconds each); with the next three: how many events of all kinds
   --deploys       sinks are renamed, disabled and enabled, deleted and brought back, by deploys of each type
+  --changes       a flow splits batches before a further SQLite sink; these rows may be repeated
   --damage        bits of the spools are flipped while a gateway is down
   --set-back      SQLite, PostgreSQL and MySQL databases are set back to what they held some seconds before
   --gateways N    so many, 1 or 2, with the same flow and databases of their own, each storing what both produce
@@ -107,6 +108,7 @@ function readArguments (args) {
         rate: { type: 'string', default: '1000' },
         deploys: { type: 'boolean', default: false },
         damage: { type: 'boolean', default: false },
+        changes: { type: 'boolean', default: false },
         'set-back': { type: 'boolean', default: false },
         gateways: { type: 'string', default: '1' },
         keep: { type: 'boolean', default: false },
@@ -123,6 +125,7 @@ function readArguments (args) {
         rate: wholeNumber('rate', values.rate, 1, 10_000),
         deploys: values.deploys,
         damage: values.damage,
+        changes: values.changes,
         setBack: values['set-back'],
         gateways: wholeNumber('gateways', values.gateways, 1, 2)
       }

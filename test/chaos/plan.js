@@ -11,8 +11,8 @@
  * @property {number} afterMs  since the event before, or since the victim was up again
  * @property {number} downMs  until it is started again, or the change is undone
  *
- * @typedef {'rename'|'disable'|'remove'|'move'} Change  a sink gets another name; it is disabled and enabled again; it is deleted, and
- *   that is undone; its node is only moved
+ * @typedef {'rename'|'disable'|'remove'|'move'|'source'} Change  a sink gets another name; it is disabled and enabled again; it is deleted,
+ *   and that is undone; its node is only moved; there is one more source
  * @typedef {Pick<Event, 'victim'|'early'|'forgets'>} Kill
  */
 
@@ -26,12 +26,12 @@ const MIX = [
   { victim: 'mosquitto', early: false, forgets: true }
 ]
 
-const CHANGES = /** @type {const} */ (['rename', 'disable', 'remove', 'move'])
+const CHANGES = /** @type {const} */ (['rename', 'disable', 'remove', 'move', 'source'])
 const DEPLOYMENTS = /** @type {const} */ (['nodes', 'nodes', 'flows', 'full'])
 
 /**
  * What happens to whom, and when: the same for the same seed, servers and kinds of events. Each round kills the gateway four times,
- * Mosquitto twice and every server once, one that is alone twice; with deploys there are four, with damage two, with setting back one for
+ * Mosquitto twice and every server once, one that is alone twice; with deploys there are five, with damage two, with setting back one for
  * each database that can be.
  * @param {object} options
  * @param {number} options.events  in all

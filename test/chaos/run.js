@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { check, countRows } from './check/check.js'
 import { Ledger } from './check/ledger.js'
 import { planEvents } from './plan.js'
+import { CHANGED } from './rig/flow.js'
 import { Rig } from './rig/rig.js'
 
 /**
@@ -20,6 +21,7 @@ import { Rig } from './rig/rig.js'
  * @property {number} gateways
  * @property {boolean} deploys  whether sinks are renamed, disabled, deleted and brought back
  * @property {boolean} damage  whether bits of the spools are flipped
+ * @property {boolean} changes  whether a flow splits batches before a further sink
  * @property {boolean} setBack  whether databases are set back to earlier copies
  * @property {AbortSignal} signal  ends the run
  * @property {(progress: string) => void} report
@@ -45,7 +47,7 @@ const PATIENCE_MS = 60_000
  * @returns {Promise<ChaosResult>}
  * @throws the signal's reason; SLUICE_CHAOS_GATEWAY when the gateway ended by itself
  */
-export async function runChaos ({ folder, sinks, events, seed, rate, gateways, deploys, damage, setBack, signal, report }) {
+export async function runChaos ({ folder, sinks, events, seed, rate, gateways, deploys, damage, changes, setBack, signal, report }) {
   const { promise: stopped, reject: stop } = Promise.withResolvers()
   stopped.catch(() => {})
   signal.addEventListener('abort', () => stop(signal.reason))
@@ -53,7 +55,7 @@ export async function runChaos ({ folder, sinks, events, seed, rate, gateways, d
   const run = { folder, report, restarting: new AbortController(), unlessStopped: work => Promise.race([work, stopped]) }
 
   report('starting the servers')
-  const rig = await Rig.open({ folder, sinks, gateways, rate, seed, onCrash: stop })
+  const rig = await Rig.open({ folder, sinks, gateways, changes, rate, seed, onCrash: stop })
   try {
     await rig.startGateways()
     const plan = planEvents({
@@ -151,7 +153,10 @@ async function settle (rig, { folder, report, unlessStopped }) {
     const ledger = await readLedger()
     /** @type {Record<string, Verdict>} */
     const verdicts = {}
-    for (const [name, store] of Object.entries(stores)) verdicts[name] = await check(ledger, store, reported[name])
+    for (const [name, store] of Object.entries(stores)) {
+      const verdict = await check(ledger, store, reported[name])
+      verdicts[name] = name.startsWith(CHANGED) ? { ...verdict, doubled: 0, repeated: verdict.doubled } : verdict
+    }
     return { produced: ledger.rows, sinks: verdicts }
   } finally {
     for (const store of Object.values(stores)) await store.close()

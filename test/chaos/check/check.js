@@ -14,6 +14,7 @@
  * @property {number} lost  produced more often than stored, and not reported by the gateway as lost
  * @property {number} countedLost  likewise, but reported
  * @property {number} doubled  stored more often than produced
+ * @property {number} [repeated]  likewise, of rows that a flow has changed: these are stored at least once
  * @property {string[]} findings  some of them, a line each
  */
 

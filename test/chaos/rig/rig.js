@@ -1,7 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseTypes } from '../databases/index.js'
-import { BALANCE_PATH } from './flow.js'
+import { BALANCE_PATH, CHANGED } from './flow.js'
 import { startShippedMosquitto } from './mosquitto.js'
 import { Site } from './site.js'
 import { Victim } from './victim.js'
@@ -13,6 +13,7 @@ import { Victim } from './victim.js'
  * @property {string} folder  an empty one
  * @property {string[]} sinks  types of databases
  * @property {number} gateways  with the same flow, each with databases of its own; all store what all produce
+ * @property {boolean} changes  a further SQLite sink stores what a flow has changed
  * @property {number} rate  rows a second of the simulated machine
  * @property {number} seed
  * @property {(error: unknown) => void} onCrash  a gateway ended by itself
@@ -35,7 +36,7 @@ export class Rig {
   }
 
   /** @param {RigOptions} options */
-  static async open ({ folder, sinks, gateways, ...options }) {
+  static async open ({ folder, sinks, gateways, changes, ...options }) {
     await chmod(folder, 0o711) // a server may run as another user, who must get through
     const mosquitto = await startShippedMosquitto(join(folder, 'mosquitto'))
     const rig = new Rig(mosquitto)
@@ -45,8 +46,8 @@ export class Rig {
         const site = new Site({ ...options, name, folder: join(folder, name), brokerUrl: mosquitto.url })
         rig.sites.push(site)
         await mkdir(site.folder, { mode: 0o711 })
-        for (const type of sinks) {
-          const { title, start } = await databaseTypes[type]()
+        for (const type of changes ? [...sinks, CHANGED] : sinks) {
+          const { title, start } = await databaseTypes[type === CHANGED ? 'sqlite' : type]()
           const databaseFolder = join(site.folder, type)
           await mkdir(databaseFolder)
           const database = site.databases[type] = await start(databaseFolder)

@@ -55,6 +55,7 @@ export class Site {
     const name = names[Math.floor(pick * names.length)]
     const deploy = () => this.gateway.deploy(this.flow({ sources: true }), deployment)
     this.#edits.moved++
+    if (change === 'source') this.#edits.sources++
     if (change === 'rename' && !renamed.delete(name)) renamed.add(name)
     const gone = change === 'disable' ? disabled : change === 'remove' ? removed : null
     gone?.add(name)
