@@ -87,7 +87,7 @@ class SinkNode {
     this.removeSink = sinks.add({
       name,
       committed: () => sink.committed(),
-      write: batch => this.writer.write(batch),
+      write: batch => this.#write(batch, true),
       compact: heads => sink.compact(heads)
     })
     this.#show = throttledStatus(node)
