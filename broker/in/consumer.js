@@ -126,6 +126,12 @@ export class Consumer extends EventEmitter {
     this.#keeper.keep(packet, ack, () => this.options.onThirdParty(packet))
   }
 
+  /** What the flow has under way may be lost, by no fault of its own. */
+  doubt () { this.#held.doubt() }
+
+  /** What only another attempt can bring goes into the flow again. */
+  emitWaiting () { this.#held.emitWaiting() }
+
   /** Stops at once; what is not settled stays unacknowledged and comes again. The client is its owner's to end. */
   close () {
     this.#closed = true

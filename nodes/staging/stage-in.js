@@ -11,6 +11,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { sinksBehind } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
+import { onInterruption } from './interruptions.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
 
@@ -23,7 +24,8 @@ export default function (RED) {
     const opening = open(RED, node, options)
     node.on('close', async (/** @type {() => void} */ done) => {
       try {
-        const { consumer, connection, thirdParty, refused, dropGauge } = await opening
+        const { consumer, connection, thirdParty, refused, dropGauge, stopListening } = await opening
+        stopListening()
         dropGauge()
         consumer.close()
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
@@ -89,7 +91,8 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, dropGauge }
+  const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
+  return { link, connection, consumer, stopListening, get thirdParty () { return thirdParty }, refused, dropGauge }
 }
 
 /** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
