@@ -88,7 +88,7 @@ class SinkNode {
     this.removeSink = sinks.add({
       name,
       committed: () => sink.committed(),
-      write: batch => this.writer.write(batch),
+      write: batch => this.#write(batch, true),
       compact: heads => sink.compact(heads)
     })
     this.#show = throttledStatus(node)
@@ -121,10 +121,10 @@ class SinkNode {
       const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
       if (refused.length > 0) await keep(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
     } catch (error) {
-      deliveries.release(id, this.name, piece)
+      const comesAgain = deliveries.release(id, this.name, piece) // stage in emits it again
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
-      if (isReleased && id !== undefined) return // stage in emits it again
-      this.meter.lost += id === undefined ? batches.reduce((sum, { rows }) => sum + rows, 0) : 0
+      if (isReleased && comesAgain) return
+      this.meter.lost += comesAgain ? 0 : batches.reduce((sum, { rows }) => sum + rows, 0)
       throw error
     }
     deliveries.settle(id, this.name, piece)
@@ -154,6 +154,7 @@ class SinkNode {
   async drain () {
     clearInterval(this.#timer)
     this.removeSink()
+    deliveries.doubt(this.name)
     await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)
   }
 

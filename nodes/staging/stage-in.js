@@ -11,6 +11,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { sinksBehind } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
+import { onInterruption } from './interruptions.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
 
@@ -23,7 +24,8 @@ export default function (RED) {
     const opening = open(RED, node, options)
     node.on('close', async (/** @type {() => void} */ done) => {
       try {
-        const { consumer, connection, thirdParty, refused, dropGauge } = await opening
+        const { consumer, connection, thirdParty, refused, dropGauge, stopListening } = await opening
+        stopListening()
         dropGauge()
         consumer.close()
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
@@ -57,13 +59,16 @@ async function open (RED, node, options) {
     client: connection.client,
     sinks,
     registry,
-    deliveries,
+    deliveries: {
+      open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
+      close: id => deliveries.close(id)
+    },
     gateway: options.gateway,
     source: options.source,
     window: 10 * receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
     overdueMs: options.overdueMs,
     log: logOf(node),
-    emit: ({ id, batch }) => node.send({ topic: batch.source, payload: batch, delivery: id }),
+    emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),
     decode: packet => {
       const { batches: [batch], refused: [problem] } = decodeMessage(owned(packet.payload)) // the batch's columns are views of it
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
@@ -88,7 +93,8 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, dropGauge }
+  const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
+  return { link, connection, consumer, meter, stopListening, get thirdParty () { return thirdParty }, refused, dropGauge }
 }
 
 /** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */

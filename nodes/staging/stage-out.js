@@ -3,10 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Stage } from '../../broker/out/stage.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { toBatches } from '../../gateway/messages/payload.js'
-import { marked } from '../../gateway/messages/marked.js'
+import { marker } from '../../gateway/messages/marked.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { countOf } from '../../gateway/messages/refusals.js'
+import { isReplayed } from '../../gateway/dead-letters/replay.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -34,7 +35,7 @@ export default function (RED) {
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
-      const { batches, refused } = marked(now => toBatches(message, { source: options.source || undefined, now }))
+      const { batches, refused } = await marker.read(now => toBatches(message, { source: options.source || undefined, now }))
       await Promise.all(batches.map(accept))
       if (refused.length === 0) return
       refusedValues += countOf(refused)
@@ -47,6 +48,7 @@ export default function (RED) {
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
+      if (isReplayed(batch)) throw replayRefusal()
       try {
         const { stage, places } = await opening.catch(error => {
           pauseFeeders()
@@ -71,6 +73,7 @@ export default function (RED) {
       try {
         const { stage, connection, dropGauge } = await opening
         dropGauge()
+        marker.release()
         await nextTurn() // what the flow has under way still arrives
         await closeAll(() => stage.close(), () => connection.close())
       } catch (error) {
@@ -134,6 +137,13 @@ export function refusal (refused) {
   const place = index >= 0 ? `row ${index}: ` : ''
   const more = countOf(refused) > 1 ? `, and ${countOf(refused) - 1} more` : ''
   return new SluiceError('SLUICE_PAYLOAD', `Refused ${place}${reason}${more}.`, { details: { refused } })
+}
+
+/** The spool gives a batch an identity of its own each time, so a replay that is repeated after a crash would be stored twice. */
+function replayRefusal () {
+  return new SluiceError('SLUICE_REPLAY_STAGED', 'Rows that are replayed cannot be staged: they would go to every sink, perhaps twice.', {
+    fix: 'Wire the second output of the dead letters node to the sink, or to nothing: then they go to the sink that they are from.'
+  })
 }
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */

@@ -3,7 +3,7 @@ import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
-import { marked } from '../../gateway/messages/marked.js'
+import { marker } from '../../gateway/messages/marked.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe } from '../../gateway/base/errors.js'
@@ -69,7 +69,7 @@ export class ThirdPartyStage {
    */
   async keep (packet) {
     let rest = this.#rest.get(packet)
-    if (!rest) this.#rest.set(packet, rest = this.#tryToRead(packet))
+    if (!rest) this.#rest.set(packet, rest = await this.#tryToRead(packet))
     const { stage, places } = await this.#opening
     await spoolAll(rest, async batch => {
       places.admit(batch.source)
@@ -98,19 +98,19 @@ export class ThirdPartyStage {
     await closeAll(() => opened.stage.close(), () => opened.connection.close())
   }
 
-  /** @param {Packet} packet @returns {Content} */
-  #tryToRead (packet) {
+  /** @param {Packet} packet @returns {Promise<Content>} */
+  async #tryToRead (packet) {
     try {
-      return this.#read(packet)
+      return await this.#read(packet)
     } catch (error) { // no decoder throws; one that did would do so for ever
       return { batches: [], refused: [{ index: -1, reason: describe(error), value: packet.payload }] }
     }
   }
 
-  /** @param {Packet} packet @returns {Content} */
-  #read (packet) {
+  /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
+  async #read (packet) {
     if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
-    return marked(now => decodeMessage(packet.payload, {
+    return marker.read(now => decodeMessage(packet.payload, {
       source: packet.topic.replaceAll('/', '.'),
       contentType: packet.properties?.contentType,
       timeUnit: this.#options.timeUnit,
