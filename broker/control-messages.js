@@ -29,9 +29,10 @@ export function readCommit (payload) {
     store: nameOf(store, 'store'),
     label: labelOf(label),
     sources: bySource(sources, ranges => ranges.map(range => {
-      const [, , hash] = range
+      const [first, last] = rangeOf(range)
+      const hash = range[2]
       if (!isCount(hash) || hash >= MAX_HASH) throw refused('a sum of hashes is not one')
-      return /** @type {SummedRange} */ ([...rangeOf(range), hash])
+      return /** @type {SummedRange} */ ([first, last, hash])
     }))
   }
 }
