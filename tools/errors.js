@@ -337,8 +337,16 @@ export const errors = {
       'Use the broker that has the port already, or choose another port above 1023 and an address of this machine.'
     ],
     SLUICE_PROTOCOL: [
-      'A message on one of Sluice\'s own topics (`head`, `commit`, `replay`) is not as specified; it is ignored.',
-      'Find out who else publishes below `sluice/v1/`, and give only gateways the right to.'
+      'A message on one of Sluice\'s own topics is not as specified, or exceeds its bounds; it is ignored.',
+      'Find out who else publishes below `sluice/v2/`, and give each gateway the right to write below its own name only.'
+    ],
+    SLUICE_REQUIRED_SINKS: [
+      'The list of the sinks that the spools wait for cannot be read or saved, or more than 1000 are announced on the broker.',
+      'Check the disk; a damaged list is kept beside the new one. Too many announcements: find out who publishes below `sluice/v2/`.'
+    ],
+    SLUICE_SINK_EXPIRED: [
+      'A sink of another gateway was announced 24 h ago and has never stored anything: the spools no longer wait for it.',
+      'Nothing, if it is gone for good. Otherwise have it store something; then it is waited for again.'
     ],
     SLUICE_STAGE_IN_SINKS: [
       'No sink is wired behind a *stage in*, so that nothing could ever be acknowledged.',

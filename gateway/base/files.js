@@ -3,14 +3,15 @@ import { mkdir, open, readlink, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
- * Replaces a small file so that, whatever happens, either the old or the new content is there. Several processes may do so at once.
+ * Replaces a small file, which no other user may read, so that, whatever happens, either the old or the new content is there. Several
+ * processes may do so at once.
  * @param {string} path
  * @param {string} text
  */
 export async function replaceFile (path, text) {
   const temporary = `${path}.${randomUUID()}.new`
   try {
-    const file = await open(temporary, 'wx')
+    const file = await open(temporary, 'wx', 0o600)
     try {
       await file.writeFile(text)
       await file.datasync()
