@@ -81,7 +81,10 @@ export class ResendRequests {
     const fresh = unasked.map(range => ({ ...range, attempt: 0, vain: 0 }))
     const asked = [...again, ...fresh].map(request => ({
       ...request, askedMs: now, comingMs: now, untilMs: now + backoff(request.attempt, BACKOFF_MS)
-    const fresh = (isSilent ? [] : take(subtract(missing, before), room - countOf(again))).map(range => ({ ...range, attempt: 0, vain: 0 }))
+    }))
+    const rest = subtract(due, again).map(range => {
+      return { .../** @type {Request} */ (due.find(request => isWithin(range, request))), ...range }
+    })
     const requests = [...waiting, ...rest, ...asked]
     if (requests.length > 0) this.#requests.set(stream, requests)
     else this.#requests.delete(stream)

@@ -119,10 +119,10 @@ class SinkNode {
       await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
       if (refused.length > 0) await keepRefused(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
     } catch (error) {
-      deliveries.release(id, this.name, piece)
+      const comesAgain = deliveries.release(id, this.name, piece) // stage in emits it again
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
-      if (isReleased && id !== undefined) return // stage in emits it again
-      this.meter.lost += id === undefined ? batches.reduce((sum, { rows }) => sum + rows, 0) : 0
+      if (isReleased && comesAgain) return
+      this.meter.lost += comesAgain ? 0 : batches.reduce((sum, { rows }) => sum + rows, 0)
       throw error
     }
     deliveries.settle(id, this.name, piece)
@@ -152,6 +152,7 @@ class SinkNode {
   async drain () {
     clearInterval(this.#timer)
     this.removeSink()
+    deliveries.doubt(this.name)
     await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)
   }
 

@@ -57,13 +57,16 @@ async function open (RED, node, options) {
     client: connection.client,
     sinks,
     registry,
-    deliveries,
+    deliveries: {
+      open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
+      close: id => deliveries.close(id)
+    },
     gateway: options.gateway,
     source: options.source,
     window: 10 * receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
     overdueMs: options.overdueMs,
     log: logOf(node),
-    emit: ({ id, batch }) => node.send({ topic: batch.source, payload: batch, delivery: id }),
+    emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),
     decode: packet => {
       const { batches: [batch], refused: [problem] } = decodeMessage(owned(packet.payload)) // the batch's columns are views of it
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
