@@ -66,9 +66,9 @@ export class ReaderSinks {
 
   /** Of each sink and source, as far as it has been read. */
   get balances () {
-    return this.all.filter(({ id }) => this.#stores.has(id)).flatMap(({ id, label: sink }) => Array.from(this.#streams, stream => {
+    return this.all.filter(({ id }) => this.#stores.has(id)).flatMap(({ id, label }) => Array.from(this.#streams, stream => {
       const { gateway, source } = stream
-      return { id, sink, gateway, source, ...stream.balance(id) }
+      return { id, sink: this.#options.registry.get(id)?.name ?? label, gateway, source, ...stream.balance(id) }
     }))
   }
 
