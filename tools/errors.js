@@ -391,6 +391,17 @@ export const errors = {
       'The database, or its protocol, cannot hold some rows; they become dead letters, and all others are stored.',
       'Correct what produces them, or the limit that the message names; then replay the dead letters.'
     ],
+    SLUICE_SINK_SET_BACK: [
+      'Commit records are gone which this sink had left or read while the gateway ran: it was restored from a backup, a replica ' +
+      'that lagged behind took over, its file was replaced, or records were deleted by hand.',
+      'Nothing. The sink reads again what the database has, and what spools still hold of the rest is stored again. What they had ' +
+      'released before is missing: the balance of *stage in* counts it as lost.'
+    ],
+    SLUICE_SINK_RECORDS_OLD: [
+      'The table `sluice_commits` was made by Sluice 0.1, whose commit records lack what this version checks.',
+      'Let version 0.1 store all that its spools hold, then drop the table `sluice_commits`; the rows of the other tables stay. Or set ' +
+      'another database or schema.'
+    ],
     SLUICE_SINK_POSTGRESQL: [
       'PostgreSQL refused what the sink did.',
       'The message has the reason of the server. What may pass is tried again; rows it refuses for good become dead letters.'
