@@ -37,6 +37,7 @@ export class Sender {
    * @param {Resends} options.resends
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {string} [options.contentType]  of the payloads
+   * @param {() => void} options.onStaged  something was staged again
    * @param {number} [options.window]  messages the broker has not acknowledged
    * @param {number} [options.windowBytes]
    * @param {import('../../gateway/base/log.js').Log} options.log

@@ -31,6 +31,7 @@ export class TooBig {
    * @param {import('mqtt').MqttClient} options.client
    * @param {import('../spool/spool.js').Spool} options.spool
    * @param {import('./alarms.js').Alarms} options.alarms
+   * @param {() => void} options.onStaged  something was staged again
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
   constructor (options) {
@@ -98,13 +99,14 @@ export class TooBig {
 
   /** @param {Batch} batch @param {number} [bytes] */
   async #split (batch, bytes) {
-    const { spool, alarms, log } = this.#options
+    const { spool, alarms, onStaged, log } = this.#options
     const { source, epoch, seq } = batch
     const what = `Batch ${epoch}/${seq} of "${source}"${bytes === undefined ? '' : ` (${measure(bytes, 'B')})`}`
     try {
       const halves = await spool.restage([batch], { inHalves: true })
       if (halves.length > 0) {
         log.info(`${what} does not pass the broker, and is staged again in parts.`)
+        onStaged()
         return
       }
       this.#hopeless.add(nameOf(batch))
