@@ -12,6 +12,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
+import { leaseRequiredSinks } from './required-sinks.js'
 
 /**
  * @typedef {import('../../broker/in/contract.js').Packet} Packet
@@ -19,7 +20,8 @@ import { openConnection } from './connection.js'
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/messages/payload.js').Refused} Refused
  * @typedef {{batches: Batch[], refused: Refused[]}} Content
- * @typedef {{connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage}} Opened
+ * @typedef {{connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage,
+ *   release: () => void}} Opened
  */
 
 /** Errors after which a spool will never accept a batch, however long one waits. */
@@ -92,7 +94,7 @@ export class ThirdPartyStage {
     this.#dropGauge()
     if (!opened) return
     opened.consumer.close()
-    await closeAll(() => opened.stage.close(), () => opened.connection.close())
+    await closeAll(() => opened.stage.stop(), () => opened.connection.close(), () => opened.stage.close(), opened.release)
   }
 
   /** @param {Packet} packet @returns {Content} */
@@ -117,7 +119,11 @@ export class ThirdPartyStage {
   async #open (RED) {
     const { broker, receiveMaximum, foreignTopics } = this.#options
     const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
-    const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
+    const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
+    const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum }).catch(error => {
+      release()
+      throw error
+    })
     const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
     if (openHost) this.#listenToSparkplug(openHost(client), client)
     const log = logOf(this.#node)
@@ -126,11 +132,14 @@ export class ThirdPartyStage {
     })
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
-      const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log })
-      return { connection, consumer, stage }
+      const stage = await Stage.open({
+        folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
+        fsync: 'batch', log
+      })
+      return { connection, consumer, stage, release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
-      await connection.close()
+      await closeAll(() => connection.close(), release)
       throw error
     }
   }
