@@ -91,7 +91,7 @@ class SinkNode {
       id: this.id,
       name,
       committed: () => sink.committed(),
-      write: batch => this.writer.write(batch),
+      write: batch => this.#write(batch, true),
       compact: heads => sink.compact(heads)
     })
     this.#show = throttledStatus(node)

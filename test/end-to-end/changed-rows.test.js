@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { freePort } from '../servers/ports.js'
 import { Gateway, node } from './gateway.js'
@@ -86,6 +87,7 @@ describe('Rows that a flow has changed', () => {
   it('are not lost when the gateway is killed before the flow has sent the rest of a batch', async () => {
     await gateway.feed(() => Array.from({ length: 60 }, (_, i) => ({ topic: 'late', payload: [{ n: 2 * i }, { n: 2 * i + 1 }] })))
     await gateway.until(() => distinct(stored('late')) >= BATCHES, () => `${stored('late').length} rows`)
+    await sleep(500) // nothing waits for this; it is when a batch was taken for stored
     await gateway.restart('SIGKILL')
     await gateway.until(() => distinct(stored('late')) === ROWS, () => `${distinct(stored('late'))} rows`)
   })

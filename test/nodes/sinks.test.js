@@ -10,6 +10,7 @@ import { expect } from 'chai'
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { replayed } from '../../gateway/dead-letters/replay.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { LazySink } from '../../nodes/sinks/lazy-sink.js'
@@ -255,6 +256,12 @@ describe('sink and stage nodes', () => {
       } finally {
         await embedded.close()
       }
+    })
+
+    it('sluice-stage-out refuses rows that are replayed: each time they would get another identity', async () => {
+      await helper.load(stageOut, [{ id: 'stage', type: 'sluice-stage-out', broker: 'nowhere', wires: [] }])
+      const error = await receive(helper.getNode('stage'), { payload: replayed(staged(0), { epoch: '1-a', seq: 0 }) })
+      expect(String(error)).to.match(/^SLUICE_REPLAY_STAGED: /)
     })
 
     it('sluice-stage-in says that no sink is behind it', async () => {
