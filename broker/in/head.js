@@ -37,14 +37,33 @@ export function readHead (payload) {
   })
 }
 
+/**
+ * A `head` message.
+ * @param {import('../spool/head.js').Head} head  of a spool
+ */
+export function headMessage ({ sources }) {
+  return JSON.stringify({
+    sources: sources.map(({ source, rows, lost, replaced, epochs }) => ({
+      source,
+      rows,
+      lostRows: lost,
+      replacedRows: replaced,
+      epochs: epochs.map(({ epoch, first, last, before, rows: upTo, ...exceptions }) => {
+        return [epoch, first, last, before, upTo, ...Object.keys(exceptions).length > 0 ? [exceptions] : []]
+      })
+    }))
+  })
+}
+
 /** @param {any} value @returns {HeadEpoch} */
 function epochOf (value) {
   const [epoch, first, last, before, rows, exceptions = {}] = listOf(value, 6, 'parts of an epoch')
   if (typeof epoch !== 'string' || !/^\d{1,15}-/.test(epoch) || epoch.length > MAX_NAME) throw refused('an epoch has no name')
-  if (!isCount(first) || !(isCount(last) || last === -1) || first > last + 1) throw refused(`epoch ${epoch} ends before it begins`)
+  const isEmpty = last === -1
+  if (!isCount(first) || !(isEmpty || isCount(last)) || (first > last && !isEmpty)) throw refused(`epoch ${epoch} ends before it begins`)
   if (!isCount(before) || !isCount(rows) || rows < before) throw refused(`the rows of epoch ${epoch} shrink`)
   const { lost = [], replaced = [], doubt = [] } = exceptions
-  return { epoch, first, last, before, rows, lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
+  return { epoch, first, last: isEmpty ? first - 1 : last, before, rows, lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
 }
 
 /** @param {unknown} ranges @returns {any[]} in order */

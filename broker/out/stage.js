@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { contentType, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { readResend } from '../control-messages.js'
-import { readHead } from '../in/head.js'
+import { headMessage, readHead } from '../in/head.js'
 import { localCommits } from '../local-commits.js'
 import { Spool } from '../spool/spool.js'
 import { gatewayTopics } from '../topics.js'
@@ -80,7 +80,7 @@ export class Stage extends EventEmitter {
     this.spool = spool
     this.alarms = alarms
     this.suspension = new Suspension(() => spool.startEpochs())
-    this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head: () => spool.head, intervalMs, alarms, log })
+    this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head: () => headMessage(spool.head), intervalMs, alarms, log })
     this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, onStaged: this.#changed, log })
     this.commits = new Commits({
       gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), onStaged: this.#changed, log
