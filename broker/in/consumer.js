@@ -46,6 +46,7 @@ import { Streams } from './streams.js'
  */
 
 const TICK_MS = 250
+const SOON_MS = 20
 const COMPACT_MS = 60_000
 const BALANCE_MS = 1000
 
@@ -85,6 +86,8 @@ export class Consumer extends EventEmitter {
   #closed = false
   #compactedMs = performance.now()
   #timer
+  /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
+  #soon
   #received = { received: 0, duplicates: 0, clashes: 0, overflow: 0, redelivered: 0, resent: 0, refused: 0, thirdParty: 0, ignored: 0 }
 
   /** @param {ConsumerOptions} options */
@@ -104,7 +107,8 @@ export class Consumer extends EventEmitter {
     })
     this.#held = new HeldDeliveries(this.#sinks, {
       ...this.options,
-      onCommitted: (stream, id, identity) => this.#sinks.committed(id, stream, identity)
+      onCommitted: (stream, id, identity) => this.#sinks.committed(id, stream, identity),
+      onDone: () => { if (!this.#requests.isEmpty) this.#soon ??= setTimeout(() => this.#requestMissing(), SOON_MS) }
     })
     this.#keeper = new Keeper(client, log)
     this.wire(this.options.sinks)
@@ -173,6 +177,7 @@ export class Consumer extends EventEmitter {
   close ({ removed = false } = {}) {
     this.#closed = true
     clearInterval(this.#timer)
+    clearTimeout(this.#soon)
     const { client } = this.options
     this.#sinks.close({ removed })
     this.#keeper.close()
@@ -321,7 +326,7 @@ export class Consumer extends EventEmitter {
   #tick () {
     this.#sinks.tick()
     this.#held.emitOverdue()
-    if (this.#connected && this.#sinks.areReady && this.#held.sinks.length > 0) this.#requestMissing()
+    this.#requestMissing()
     if (performance.now() - this.#compactedMs > COMPACT_MS) this.#compact()
     this.emit('changed')
   }
@@ -330,6 +335,9 @@ export class Consumer extends EventEmitter {
   #requestMissing () {
     const { window, quietMs, client, consumer, reader } = this.options
     const { sinks, unacknowledged } = this.#held
+    clearTimeout(this.#soon)
+    this.#soon = undefined
+    if (!this.#connected || !this.#sinks.areReady || sinks.length === 0 || this.#closed) return
     const missing = [...this.#streams].filter(({ headKnown }) => headKnown).map(stream => {
       const quiet = performance.now() - stream.lastDataMs > quietMs && unacknowledged < window / 2
       return /** @type {[Stream, import('./stream.js').Missing[]]} */ ([stream, stream.missing(sinks, { quiet })])

@@ -33,6 +33,7 @@ export class HeldDeliveries {
    * @param {import('./contract.js').Deliveries} options.deliveries
    * @param {(delivery: Delivery) => void} options.emit
    * @param {(stream: Stream, sink: string, identity: import('../../gateway/batch/batch.js').Identity) => void} options.onCommitted
+   * @param {() => void} options.onDone  there is more room
    * @param {number} options.window
    * @param {number} options.windowBytes
    * @param {number} options.overdueMs
@@ -154,6 +155,7 @@ export class HeldDeliveries {
     held.stored = true
     this.#stored++
     for (const ack of held.acks.splice(0)) ack()
+    this.#options.onDone()
   }
 
   /** @param {string} id @param {string} sink */
@@ -183,5 +185,6 @@ export class HeldDeliveries {
     stream.release(identity.epoch, identity.seq)
     this.#options.deliveries.close(id)
     for (const ack of acks) ack()
+    this.#options.onDone()
   }
 }

@@ -37,6 +37,8 @@ export class ResendRequests {
     this.nowMs = nowMs
   }
 
+  get isEmpty () { return this.#requests.size === 0 }
+
   /** How many batches are expected now. */
   get expected () {
     const now = this.nowMs()
