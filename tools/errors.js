@@ -497,9 +497,13 @@ export const errors = {
       'The dead letters of this sink are being replayed already.',
       'Wait until that ends.'
     ],
+    SLUICE_REPLAY_STAGED: [
+      'Replayed rows came to a *stage out*: from there they would go to every sink, and twice after a crash.',
+      'Wire the second output of the *dead letters* node to the sink, or to nothing: then they go to the sink that they are from.'
+    ],
     SLUICE_REPLAY_NO_GATEWAY: [
       'No running gateway has taken the request to replay; nothing was done.',
-      'Start the gateway, with a *dead letters* node whose second output is wired, and check `--user-dir`.'
+      'Start the gateway, with a *dead letters* node, and check `--user-dir`.'
     ],
     SLUICE_REPLAY_UNANSWERED: [
       'The gateway has taken the request to replay, and has not answered in time. It may still be at work.',

@@ -9,8 +9,8 @@ import { MAX_CONTROL_RANGES } from '../control-messages.js'
 const MAX_BYTES = 2 ** 19
 
 /**
- * The answers to the heads: what a reading of each sink's database has of what they list. An answer that says nothing new is not sent, unless
- * a spool has shown that it does not know it.
+ * The answers to the heads: what a reading of each sink's database has of what they list. An answer that says nothing new is not sent,
+ * unless a spool has shown that it does not know it.
  */
 export class Commits {
   /** @type {Map<string, Map<string, boolean>>} sink → gateway → even where it says nothing new */
@@ -40,13 +40,15 @@ export class Commits {
 
   /**
    * @param {WiredSink[]} sinks
-   * @param {(id: string) => string|undefined} storeOf  the store that was read; none of a sink that has not been
+   * @param {(id: string, gateway: string) => string|undefined} storeOf  the store that was read; none where nothing can be answered now
    */
   publish (sinks, storeOf) {
     for (const sink of sinks) {
-      const store = storeOf(sink.id)
-      if (store === undefined) continue
-      for (const [gateway, isForced] of this.#due.get(sink.id) ?? []) {
+      const due = this.#due.get(sink.id)
+      for (const [gateway, isForced] of due ?? []) {
+        const store = storeOf(sink.id, gateway)
+        if (store === undefined) continue
+        due?.delete(gateway)
         const commits = this.#answers(sink, store, gateway)
         const key = JSON.stringify([sink.id, gateway])
         const text = JSON.stringify(commits)
@@ -54,7 +56,6 @@ export class Commits {
         this.#sent.set(key, text)
         for (const commit of commits) this.#send(sink, gateway, commit)
       }
-      this.#due.delete(sink.id)
     }
   }
 

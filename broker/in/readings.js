@@ -98,8 +98,11 @@ export class Readings {
     return retryWhile(() => !this.#closed && this.#ids.has(id), async () => {
       while (!this.#closed && this.#ids.has(id) && !this.has(id)) await this.#changed.promise
       await this.#running.get(id)?.handle.write(record)
-    }, error => this.#options.log.warn(`Sink "${this.#labelOf(id)}" could not record that it has dealt with a batch: ${describe(error)}`))
+    }, error => this.#options.log.warn(`Sink "${this.labelOf(id)}" could not record that it has dealt with a batch: ${describe(error)}`))
   }
+
+  /** @param {string} id */
+  labelOf (id) { return this.#running.get(id)?.handle.name ?? id }
 
   close () {
     this.#closed = true
@@ -145,15 +148,12 @@ export class Readings {
         }
       }, error => {
         const problem = describe(error)
-        if (problem !== logged) log.warn(`Sink "${this.#labelOf(id)}" cannot report what it has stored: ${problem}`)
+        if (problem !== logged) log.warn(`Sink "${this.labelOf(id)}" cannot report what it has stored: ${problem}`)
         logged = problem
       })
     } while (running.isWanted && isCurrent())
     running.isReading = false
   }
-
-  /** @param {string} id */
-  #labelOf (id) { return this.#running.get(id)?.handle.name ?? id }
 
   #announce () {
     this.#changed.resolve(undefined)

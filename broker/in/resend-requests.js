@@ -12,12 +12,14 @@ const MAX_VAIN = 3
 const MAX_UNDELIVERED = 100
 
 /**
+ * @typedef {import('../control-messages.js').Resend} Resend
+ * @typedef {import('./stream.js').Stream} Stream
  * @typedef {import('./stream.js').Missing} Missing
  *
  * @typedef {Missing & {attempt: number, vain: number, askedMs: number, comingMs: number, untilMs: number}} Request  `attempt`: how often it
  *   was requested before; `vain`: how often of those something else came; `comingMs`: when it was requested, or last some of it came
  *
- * @typedef {{epochs: Record<string, [number, number][]>, undelivered: Record<string, number[]>}} Wanted
+ * @typedef {{epochs: Record<string, [number, number][]>, undelivered: Record<string, number[]>, count: number}} Wanted
  */
 
 /**
@@ -75,21 +77,50 @@ export class ResendRequests {
       attempt: request.attempt + 1,
       vain: request.vain + (cameMs > request.askedMs ? 1 : 0)
     }))
-    const fresh = isSilent ? [] : take(subtract(missing, before), room - countOf(again)).map(range => ({ ...range, attempt: 0, vain: 0 }))
+    const unasked = isSilent ? [] : take(subtract(missing, before), room - countOf(again))
+    const fresh = unasked.map(range => ({ ...range, attempt: 0, vain: 0 }))
     const asked = [...again, ...fresh].map(request => ({
       ...request, askedMs: now, comingMs: now, untilMs: now + backoff(request.attempt, BACKOFF_MS)
     }))
-    const rest = subtract(due, again).map(range => ({ .../** @type {Request} */ (due.find(request => isWithin(range, request))), ...range }))
+    const rest = subtract(due, again).map(range => {
+      return { .../** @type {Request} */ (due.find(request => isWithin(range, request))), ...range }
+    })
     const requests = [...waiting, ...rest, ...asked]
     if (requests.length > 0) this.#requests.set(stream, requests)
     else this.#requests.delete(stream)
     return asked.length > 0 ? wantedOf(asked) : null
   }
 
+  /**
+   * What to request of each gateway now, in one message, and no more in all than there is room for.
+   * @param {[Stream, Missing[]][]} missing
+   * @param {number} room
+   * @returns {Map<string, Resend>}
+   */
+  all (missing, room) {
+    /** @type {Map<string, Resend>} */
+    const requests = new Map()
+    let left = room - this.expected
+    for (const [stream, ranges] of missing) {
+      const wanted = this.next(stream, ranges, Math.max(0, left))
+      if (!wanted) continue
+      left -= wanted.count
+      const request = requests.get(stream.gateway) ?? { sources: Object.create(null), undelivered: Object.create(null) }
+      requests.set(stream.gateway, request)
+      request.sources[stream.source] = wanted.epochs
+      if (Object.keys(wanted.undelivered).length > 0) request.undelivered[stream.source] = wanted.undelivered
+    }
+    return requests
+  }
+
   /** A new connection: the last requests may never have arrived. */
   clear () { this.#requests.clear() }
 
-  /** What of the requests has not come; of one of which something has, more is to be expected. @param {Request[]} requests @param {Missing[]} missing */
+  /**
+   * What of the requests has not come; of one of which something has, more is to be expected.
+   * @param {Request[]} requests
+   * @param {Missing[]} missing
+   */
   #remaining (requests, missing) {
     const now = this.nowMs()
     const sets = setsOf(missing)
@@ -107,6 +138,7 @@ export class ResendRequests {
 function wantedOf (requests) {
   const undelivered = requests.filter(({ vain }) => vain >= MAX_VAIN)
   return {
+    count: countOf(requests),
     epochs: Object.fromEntries([...setsOf(requests)].map(([epoch, { ranges }]) => [epoch, ranges.slice(0, MAX_CONTROL_RANGES)])),
     undelivered: Object.fromEntries([...setsOf(undelivered)].map(([epoch, { ranges }]) => [epoch, firstOf(ranges)]))
   }
@@ -119,7 +151,13 @@ function firstOf (ranges) {
   return seqs
 }
 
-/** As much of some ranges as is within a number of batches. @template {Missing} T @param {T[]} ranges @param {number} room @returns {T[]} */
+/**
+ * As much of some ranges as is within a number of batches.
+ * @template {Missing} T
+ * @param {T[]} ranges
+ * @param {number} room
+ * @returns {T[]}
+ */
 function take (ranges, room) {
   const taken = []
   for (const range of ranges) {

@@ -65,7 +65,9 @@ export class Stored {
     this.#read = /** @type {Map<string, CommitRecord[]>} */ (Map.groupBy(records, ({ epoch }) => epoch))
     for (const { epoch, first, last } of records) this.#rangesOf(epoch).add(first, last)
     for (const commits of since.values()) {
-      for (const commit of commits.values()) if (commit.reading >= reading) this.add({ ...commit, seq: commit.first, rows: commit.staged }, commit.reading)
+      for (const commit of commits.values()) {
+        if (commit.reading >= reading) this.add({ ...commit, seq: commit.first, rows: commit.staged }, commit.reading)
+      }
     }
     let gone = 0
     for (const [epoch, { ranges }] of batches) {
@@ -104,6 +106,9 @@ export class Stored {
     }
     return runs
   }
+
+  /** Something was committed after the reading began. */
+  get hasUnread () { return this.#since.size > 0 }
 
   /** The newest batch of each epoch. */
   ends () {

@@ -115,7 +115,8 @@ export class Stream {
         const sentUpTo = isOver ? last : Math.min(last, (this.#seen.get(epoch) ?? -1) - 1)
         const missing = new RangeSet(sinks.flatMap(sink => this.storedBy(sink).missing(epoch, first, sentUpTo)))
         if (missing.ranges.length === 0) return []
-        return without(missing.ranges, gone, this.#parkedOf(epoch), this.#heldOf(epoch)).map(([from, to]) => ({ epoch, first: from, last: to }))
+        return without(missing.ranges, gone, this.#parkedOf(epoch), this.#heldOf(epoch))
+          .map(([from, to]) => ({ epoch, first: from, last: to }))
       })
   }
 

@@ -15,10 +15,10 @@ export class Streams {
   #spools = new Map()
   #count = 0
 
-  * [Symbol.iterator] () { for (const sources of this.#gateways.values()) yield * sources.values() }
-
   /** Those whose heads are known. */
   get gateways () { return [...this.#spools.keys()] }
+
+  * [Symbol.iterator] () { for (const sources of this.#gateways.values()) yield * sources.values() }
 
   /** @param {string} gateway */
   of (gateway) { return [...this.#gateways.get(gateway)?.values() ?? []] }
@@ -45,7 +45,8 @@ export class Streams {
     const known = this.#gateways.get(gateway)
     const isNew = !known && this.#gateways.size >= MAX_GATEWAYS
     if (isNew || this.#count + sources.filter(source => !known?.has(source)).length > MAX_STREAMS) {
-      throw new SluiceError('SLUICE_PROTOCOL', `More than ${MAX_GATEWAYS} gateways or ${MAX_STREAMS} sources; those of ${gateway} are ignored.`)
+      const text = `More than ${MAX_GATEWAYS} gateways or ${MAX_STREAMS} sources; those of ${gateway} are ignored.`
+      throw new SluiceError('SLUICE_PROTOCOL', text)
     }
   }
 

@@ -3,11 +3,12 @@ import { RangeSet } from '../batch/ranges.js'
 
 /**
  * @typedef {import('./dead-letter.js').DeadLetter} DeadLetter
+ * @typedef {import('./replay.js').Replay} Replay
  * @typedef {import('../base/line-file.js').Place} Place
  *
- * A line of the file: a letter; the keys of letters that were replayed; or, for letters that are gone, the rows of a batch that must not be
- * stored any more.
- * @typedef {DeadLetter|{replayed: string[]}|{settled: string, rows: [number, number][]}} Line
+ * A line of the file: a letter; a replay that begins; the keys of letters that were replayed; or, for letters that are gone, the rows of a
+ * batch that must not be stored any more.
+ * @typedef {DeadLetter|Replay|{replayed: string[]}|{settled: string, rows: [number, number][]}} Line
  */
 
 /** What the lines of a dead letters file add up to. */
@@ -16,6 +17,8 @@ export class LetterIndex {
   places = new Map()
   /** @type {Map<string, RangeSet>} batch → its rows that are, or were, dead letters */
   settled = new Map()
+  /** Those that have begun, by the key of their first letter. @type {Map<string, Replay>} */
+  replays = new Map()
   /** of lines that no longer matter */
   garbageBytes = 0
 
@@ -24,6 +27,9 @@ export class LetterIndex {
     if ('replayed' in line) {
       this.garbageBytes += place.length
       for (const key of line.replayed) this.#remove(key)
+    } else if ('replay' in line) {
+      this.garbageBytes += place.length
+      this.replays.set(line.keys[0], line)
     } else if ('settled' in line) {
       for (const [first, last] of line.rows) this.#settle(line.settled, first, last)
     } else {
@@ -38,14 +44,15 @@ export class LetterIndex {
   }
 
   /** @returns {Line[]} what has to be kept beside the letters themselves */
-  settledLines () {
-    return Array.from(this.settled, ([settled, { ranges }]) => ({ settled, rows: ranges }))
+  otherLines () {
+    return [...Array.from(this.settled, ([settled, { ranges }]) => ({ settled, rows: ranges })), ...this.replays.values()]
   }
 
   /** @param {string} key */
   #remove (key) {
     this.garbageBytes += this.places.get(key)?.length ?? 0
     this.places.delete(key)
+    this.replays.delete(key)
   }
 
   /** @param {string} batch @param {number} first @param {number} [last] */

@@ -115,6 +115,18 @@ export class DeadLetterQueue {
     })
   }
 
+  /** Those that have begun and not ended: their rows may be stored, or not. */
+  get replays () { return [...this.#index.replays.values()] }
+
+  /**
+   * Writes down that dead letters are about to leave, all together.
+   * @param {import('./replay.js').Replay} replay
+   * @returns {Promise<void>} once that is on the disk
+   */
+  beginReplay (replay) {
+    return this.#inTurn(() => this.#write([replay]))
+  }
+
   /**
    * Removes dead letters, as their rows have been accepted elsewhere.
    * @param {string[]} keys  those that are not there are left out
@@ -149,7 +161,7 @@ export class DeadLetterQueue {
 
   /** @returns {AsyncGenerator<Line[]>} */
   async * #content () {
-    yield this.#index.settledLines()
+    yield this.#index.otherLines()
     const places = [...this.#index.places.values()]
     for (let i = 0; i < places.length; i += PAGE) yield this.#read(places.slice(i, i + PAGE))
   }

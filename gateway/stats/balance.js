@@ -39,16 +39,19 @@ export function balanceOf ({ spools, records, parked = [] }) {
   const [main = { rows: 0, replacedRows: 0, epochs: [] }] = spools
   const spoolOf = (/** @type {{epoch: string}} */ { epoch }) => named.get(epoch) ?? main // what no head names any more was the only one's
   const all = spools.length > 0 ? spools : [main]
-  return sumOf(all.map(spool => ofSpool(spool, records.filter(each => spoolOf(each) === spool), parked.filter(each => spoolOf(each) === spool))))
+  return sumOf(all.map(spool => {
+    const isIts = (/** @type {{epoch: string}} */ each) => spoolOf(each) === spool
+    return ofSpool(spool, records.filter(isIts), parked.filter(isIts))
+  }))
 }
 
 /** @param {Iterable<Balance>} balances @returns {Balance} */
 export function sumOf (balances) {
-  const sum = emptyBalance()
+  const total = emptyBalance()
   for (const balance of balances) {
-    for (const term of /** @type {const} */ (['produced', ...TERMS])) sum[term] += balance[term]
+    for (const term of /** @type {const} */ (['produced', ...TERMS])) total[term] += balance[term]
   }
-  return sum
+  return total
 }
 
 /** @returns {Balance} */

@@ -1,5 +1,6 @@
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { localCommits } from '../../broker/local-commits.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
@@ -8,8 +9,9 @@ import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { onFlows } from '../flow-events.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
-import { sinksBehind } from '../sinks/wired.js'
+import { configsOf, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
@@ -20,12 +22,19 @@ import { schema } from './stage-in.schema.js'
 export default function (RED) {
   defineNode(RED, 'sluice-stage-in', schema, async (node, options) => {
     const show = throttledStatus(node)
+    let isStarted = false
+    let wire = () => {}
+    const stopListening = onFlows(RED, 'flows:started', () => {
+      isStarted = true
+      wire()
+    })
     const opening = open(RED, node, options)
-    node.on('close', async (/** @type {() => void} */ done) => {
+    node.on('close', async (/** @type {boolean} */ removed, /** @type {() => void} */ done) => {
+      stopListening()
       try {
-        const { consumer, connection, thirdParty, refused, dropGauge } = await opening
-        dropGauge()
-        consumer.close()
+        const { consumer, connection, thirdParty, refused, dropStats } = await opening
+        dropStats()
+        consumer.close({ removed })
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
         node.error(error)
@@ -33,13 +42,15 @@ export default function (RED) {
       done()
     })
     const { consumer, link } = await opening
+    wire = () => consumer.wire(sinksOf(RED, node, link.gateway, isStarted))
+    wire()
+    if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
     consumer.on('changed', () => show(statusOf(consumer.state, link)))
   })
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, options) {
-  const sinks = options.sinks.length > 0 ? options.sinks : await wiredSinks(RED, node)
   const name = node.name || node.id
   const refused = await openQueue(RED.settings.userDir, `${name} (refused)`, logOf(node))
   const { broker, receiveMaximum } = options
@@ -47,7 +58,7 @@ async function open (RED, node, options) {
     await refused.close()
     throw error
   })
-  const { connection } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+  const { connection, gateway } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
   const meter = stats.meter('stage', `${name} (stage in)`)
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
@@ -55,15 +66,22 @@ async function open (RED, node, options) {
   if (options.foreignTopics.length > 0) openThirdParty()
   const consumer = new Consumer({
     client: connection.client,
-    sinks,
+    consumer: options.group ? `group:${options.group}` : gateway,
+    reader: node.id,
+    sinks: sinksOf(RED, node, gateway, false),
+    own: gateway,
+    publishLocally: message => localCommits.publish({ ...message, broker }),
     registry,
-    deliveries,
+    deliveries: {
+      open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
+      close: id => deliveries.close(id)
+    },
     gateway: options.gateway,
     source: options.source,
     window: 10 * receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
     overdueMs: options.overdueMs,
     log: logOf(node),
-    emit: ({ id, batch }) => node.send({ topic: batch.source, payload: batch, delivery: id }),
+    emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),
     decode: packet => {
       const { batches: [batch], refused: [problem] } = decodeMessage(owned(packet.payload)) // the batch's columns are views of it
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
@@ -86,14 +104,28 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, dropGauge }
+  const dropBalances = stats.balances(() => consumer.balances)
+  const dropStats = () => {
+    dropGauge()
+    dropBalances()
+  }
+  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, dropStats }
 }
 
-/** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
-async function wiredSinks (RED, node) {
-  const sinks = sinksBehind(RED, node.id)
-  if (sinks.length > 0) return sinks
-  throw new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing could ever be acknowledged.', {
+/**
+ * The sinks that its messages reach, by the wiring as it is now.
+ * @param {import('../node.js').RED} RED
+ * @param {import('../node.js').Node} node
+ * @param {string} gateway
+ * @param {boolean} isStarted  all nodes that run exist
+ */
+function sinksOf (RED, node, gateway, isStarted) {
+  const { sinks = [] } = readersOf(configsOf(RED), gateway).find(({ id }) => id === node.id) ?? {}
+  return sinks.map(({ node: id, sink, label }) => ({ id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }))
+}
+
+function noSinks () {
+  return new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing is received.', {
     fix: 'Wire a sink behind it, or name the sinks in its form.'
   })
 }
@@ -111,13 +143,18 @@ function owned (payload) {
  * @param {Awaited<ReturnType<typeof openConnection>>} link
  * @returns {import('../node.js').Status}
  */
-function statusOf ({ connected, waitingFor, held, lost, shortfall, parked, refused, duplicates }, { connection: { problem }, flaw }) {
-  const notes = Object.entries({ lost, parked, refused, 'not in the spool': shortfall, 'duplicates refused': duplicates })
+function statusOf (state, { connection: { problem }, flaw }) {
+  const { connected, sinks, waitingFor, held, lostRows, parked, refused, clashes, setBack, duplicates } = state
+  const counts = {
+    'rows lost': lostRows, parked, refused, 'identities clash': clashes, 'set back': setBack, 'duplicates refused': duplicates
+  }
+  const notes = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
+  if (sinks === 0) return { fill: 'red', shape: 'ring', text: `${noSinks().code}${notes}` }
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
-  return { fill: lost + parked + refused > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  return { fill: lostRows + parked + refused + clashes > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

@@ -17,6 +17,14 @@ export const schema = nodeSchema({
         'behind this node.',
       default: []
     },
+    group: {
+      type: 'string',
+      title: 'Group',
+      description: 'Where several gateways store into one database knowingly: the same group in each, and the same names of sinks, which ' +
+        'share what is stored. Empty: the sinks are this gateway\'s own.',
+      default: '',
+      'x-advanced': true
+    },
     gateway: {
       type: 'string',
       title: 'Gateway',
@@ -48,6 +56,25 @@ export const schema = nodeSchema({
       maximum: 3_600_000,
       default: 30_000,
       'x-unit': 'ms',
+      'x-advanced': true
+    },
+    quietMs: {
+      type: 'integer',
+      title: 'Quiet time',
+      description: 'A batch that a flow has changed counts as stored when nothing more of it has reached a sink for so long. Batches ' +
+        'that pass unchanged do not wait.',
+      minimum: 0,
+      maximum: 3_600_000,
+      default: 2000,
+      'x-unit': 'ms',
+      'x-advanced': true
+    },
+    settledByFlow: {
+      type: 'boolean',
+      title: 'Settled by the flow',
+      description: 'For flows that send later than the quiet time: a batch that they have changed counts as stored once a settle node ' +
+        'has received its last message.',
+      default: false,
       'x-advanced': true
     },
     foreignTopics: {

@@ -6,6 +6,7 @@ import { toBatches } from '../../gateway/messages/payload.js'
 import { marked } from '../../gateway/messages/marked.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
+import { isReplayed } from '../../gateway/dead-letters/replay.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -42,6 +43,7 @@ export default function (RED) {
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
+      if (isReplayed(batch)) throw replayRefusal()
       const meter = stats.meter('stage', batch.source)
       try {
         const { stage } = await opening.catch(error => {
@@ -135,6 +137,13 @@ export function refusal (refused) {
   const place = index >= 0 ? `row ${index}: ` : ''
   const more = refused.length > 1 ? `, and ${refused.length - 1} more` : ''
   return new SluiceError('SLUICE_PAYLOAD', `Refused ${place}${reason}${more}.`, { details: { refused } })
+}
+
+/** The spool gives a batch an identity of its own each time, so a replay that is repeated after a crash would be stored twice. */
+function replayRefusal () {
+  return new SluiceError('SLUICE_REPLAY_STAGED', 'Rows that are replayed cannot be staged: they would go to every sink, perhaps twice.', {
+    fix: 'Wire the second output of the dead letters node to the sink, or to nothing: then they go to the sink that they are from.'
+  })
 }
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */

@@ -156,6 +156,17 @@ describe('dead letters', () => {
     expect(await readdir(folder)).to.deep.equal([FILE_NAME])
   })
 
+  it('know which of them are on their way, also when the file is rewritten', async () => {
+    await letters.append(range(0, 3000).map(seq => letter(seq)))
+    const replay = { replay: { epoch: '1-a', seq: 0 }, keys: [key(1), key(2)] }
+    await letters.beginReplay(replay)
+    await letters.replayed(range(3, 3000).map(seq => key(seq)))
+    await reopen()
+    expect(letters.replays).to.deep.equal([replay])
+    await letters.replayed(replay.keys)
+    expect(letters.replays).to.deep.equal([])
+  })
+
   it('are refused when there is no room, until some are replayed', async () => {
     await reopen({ maxBytes: 1000 })
     for (let seq = 0; letters.bytes < 1000; seq++) await letters.append([letter(seq)])
