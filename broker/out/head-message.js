@@ -2,7 +2,7 @@ import { MAX_CONTROL_EPOCHS, MAX_CONTROL_RANGES } from '../control-messages.js'
 
 /**
  * A head as the broker gets it. What is beyond its bounds has its turn when what is older is stored; the newest epoch is always in it.
- * @param {import('../spool/head.js').Head} head
+ * @param {{sources: import('../spool/head.js').SourceHead[]}} head
  */
 export function headMessage ({ sources }) {
   return {
@@ -12,7 +12,7 @@ export function headMessage ({ sources }) {
       rows,
       lostRows: lost + dropped,
       replacedRows: replaced,
-      epochs: (epochs.length > MAX_CONTROL_EPOCHS ? [...epochs.slice(0, MAX_CONTROL_EPOCHS - 1), epochs[epochs.length - 1]] : epochs).map(epochMessage)
+      epochs: [...epochs.slice(0, -1).slice(0, MAX_CONTROL_EPOCHS - 1), ...epochs.slice(-1)].map(epochMessage)
     }))
   }
 }
