@@ -9,6 +9,7 @@ import { Spool } from '../spool/spool.js'
 import { gatewayTopics } from '../topics.js'
 import { Alarms } from './alarms.js'
 import { Commits } from './commits.js'
+import { headMessage } from './head-message.js'
 import { Heads } from './heads.js'
 import { Hearing } from './hearing.js'
 import { Resends } from './resends.js'
@@ -80,7 +81,8 @@ export class Stage extends EventEmitter {
     this.spool = spool
     this.alarms = alarms
     this.suspension = new Suspension(() => spool.startEpochs())
-    this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head: () => spool.head, intervalMs, alarms, log })
+    const head = () => headMessage(spool.head)
+    this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
     this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, onStaged: this.#changed, log })
     this.commits = new Commits({
       gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), onStaged: this.#changed, log
