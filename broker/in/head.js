@@ -37,24 +37,6 @@ export function readHead (payload) {
   })
 }
 
-/**
- * A `head` message.
- * @param {import('../spool/head.js').Head} head  of a spool
- */
-export function headMessage ({ sources }) {
-  return JSON.stringify({
-    sources: sources.map(({ source, rows, lost, replaced, epochs }) => ({
-      source,
-      rows,
-      lostRows: lost,
-      replacedRows: replaced,
-      epochs: epochs.map(({ epoch, first, last, before, rows: upTo, ...exceptions }) => {
-        return [epoch, first, last, before, upTo, ...Object.keys(exceptions).length > 0 ? [exceptions] : []]
-      })
-    }))
-  })
-}
-
 /** @param {any} value @returns {HeadEpoch} */
 function epochOf (value) {
   const [epoch, first, last, before, rows, exceptions = {}] = listOf(value, 6, 'parts of an epoch')

@@ -2,8 +2,8 @@
  * What should never happen, and what somebody may have to look into: counted, each kind logged at once and then now and then.
  *
  * @typedef {'clashes'|'setBack'|'strangers'|'impossible'|'tooBig'} Alarm
- *   `clashes`: another batch has the identity of one of ours; `setBack`: a database has less than before; `strangers`: messages under names that
- *   are not theirs; `impossible`: messages that make no sense, or exceed their bounds; `tooBig`: rows that no broker passes on
+ *   `clashes`: another batch has the identity of one of ours; `setBack`: a database has less than before; `strangers`: messages under
+ *   names that are not theirs; `impossible`: messages that make no sense, or exceed their bounds; `tooBig`: rows that no broker passes on
  */
 
 const SILENCE_MS = 60_000

@@ -3,14 +3,11 @@ import { RangeSet } from '../../gateway/batch/ranges.js'
 import { readCommit } from '../control-messages.js'
 import { sinkKey } from './required-sinks.js'
 
-/**
- * @typedef {import('../control-messages.js').Commit} Commit
- * @typedef {{key: string, commit: Commit}} Word  of a sink
- */
+/** @typedef {import('../control-messages.js').Commit} Commit */
 
 /**
- * What the sinks say that their databases have: passed on to the spool, which believes what it can verify. Until the broker has been heard, and
- * the sink is required, the last word of each waits.
+ * What the sinks say that their databases have: passed on to the spool, which believes what it can verify. Until the broker has been heard,
+ * and the sink is required, the last word of each waits.
  */
 export class Commits {
   #isReady = false
@@ -67,12 +64,13 @@ export class Commits {
     const { gateway, alarms } = this.#options
     const key = sinkKey(consumer, sink)
     if (consumer === gateway) {
-      alarms.raise('strangers', 'SLUICE_STRANGER', `A commit of "${sink}" under the name of this gateway came over the broker: it is ignored.`)
+      const text = `A commit of "${sink}" in the name of this gateway came over the broker. It is ignored.`
+      alarms.raise('strangers', 'SLUICE_STRANGER', text)
     } else if (this.#isRequired(key)) {
       this.#waiting.set(key, readCommit(payload))
       this.#catchUp()
     } else if (this.#isReady) {
-      alarms.raise('strangers', 'SLUICE_STRANGER', `A commit came of ${key}, for which nothing is kept: it is ignored.`)
+      alarms.raise('strangers', 'SLUICE_STRANGER', `A commit came from ${key}, for which nothing is kept. It is ignored.`)
     }
   }
 
@@ -96,19 +94,27 @@ export class Commits {
   }
 
   /** @param {string} key @param {Commit} commit */
-  #pass (key, commit) {
-    const { spool, requiredSinks, alarms, onDoubt, log } = this.#options
-    const { doubts, clashes } = spool.confirm(key, { store: commit.store, epochs: commit.sources })
-    if (hasRanges(commit)) requiredSinks.committed(key)
-    this.#compare(key, commit)
-    if (doubts.length > 0) onDoubt()
-    if (clashes.length === 0) return
+  async #pass (key, commit) {
+    const { spool, requiredSinks, onDoubt, log } = this.#options
+    try {
+      if (hasRanges(commit)) requiredSinks.committed(key)
+      this.#compare(key, commit)
+      const { doubts, clashes } = await spool.confirm(key, { store: commit.store, epochs: commit.sources })
+      if (doubts.length > 0) onDoubt()
+      if (clashes.length > 0) await this.#clash(key, commit, clashes)
+    } catch (error) {
+      log.error(`What "${commit.label}" has stored cannot be made use of: ${describe(error)}`)
+    }
+  }
+
+  /** @param {string} key @param {Commit} commit @param {import('../spool/spool.js').Place[]} clashes */
+  async #clash (key, { label }, clashes) {
+    const { spool, alarms, onStaged } = this.#options
     const [{ source, epoch, seq }] = clashes
-    alarms.raise('clashes', 'SLUICE_CLASH', `The sink "${commit.label}" (${key}) has stored another batch as ${epoch}/${seq} of "${source}": ours ` +
-    'is staged again under a new identity. Somebody else uses the name of this gateway.', clashes.length)
-    spool.restage(clashes).then(this.#options.onStaged, error => {
-      log.error(`Cannot stage again what clashes with another batch: ${describe(error)}`)
-    })
+    const text = `The sink "${label}" (${key}) has stored another batch as ${epoch}/${seq} of "${source}". Ours is staged again.`
+    alarms.raise('clashes', 'SLUICE_CLASH', text, clashes.length)
+    await spool.restage(clashes)
+    onStaged()
   }
 
   /** Whether a database has less than it had, or is another one. @param {string} key @param {Commit} commit */
@@ -116,10 +122,12 @@ export class Commits {
     const { alarms, spool } = this.#options
     const last = this.#last.get(key)
     this.#last.set(key, commit)
-    if (last && last.store !== commit.store) {
-      alarms.raise('setBack', 'SLUICE_SET_BACK', `The sink "${commit.label}" (${key}) has another database than before; what it lacks is sent again.`)
-    } else if (last && lacks(commit, last, spool.head)) {
-      alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of "${commit.label}" (${key}) has less than before; what it lacks is sent again.`)
+    if (!last) return
+    const name = `"${commit.label}" (${key})`
+    if (last.store !== commit.store) {
+      alarms.raise('setBack', 'SLUICE_SET_BACK', `${name} has another database than before. What it lacks is sent again.`)
+    } else if (lacks(commit, last, spool.head)) {
+      alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of ${name} has less than before. What it lacks is sent again.`)
     }
   }
 }
@@ -133,12 +141,14 @@ function hasRanges ({ sources }) {
  * Whether a commit lacks something of what is held that the one before had.
  * @param {Commit} commit
  * @param {Commit} before
- * @param {import('../spool/spool.js').Head} head
+ * @param {import('../spool/spool.js').Spool['head']} head
  */
 function lacks (commit, before, head) {
   return head.sources.some(({ source, epochs }) => epochs.some(({ epoch, first, last }) => {
     const now = new RangeSet(pairs(commit.sources[source]?.[epoch]))
-    return pairs(before.sources[source]?.[epoch]).some(([from, to]) => now.missing(Math.max(from, first), Math.min(to, last)).length > 0)
+    return pairs(before.sources[source]?.[epoch]).some(([from, to]) => {
+      return now.missing(Math.max(from, first), Math.min(to, last)).length > 0
+    })
   }))
 }
 

@@ -21,7 +21,7 @@ export class Heads {
    * @param {object} options
    * @param {import('mqtt').MqttClient} options.client
    * @param {string} options.topic
-   * @param {() => string} options.head
+   * @param {() => unknown} options.head
    * @param {number} [options.intervalMs]
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {import('../../gateway/base/log.js').Log} options.log
@@ -67,7 +67,7 @@ export class Heads {
   #publish ({ onlyNews = false } = {}) {
     const { client, topic, head, alarms, log } = this.#options
     this.#isChanged = false
-    const message = head()
+    const message = JSON.stringify(head())
     if (onlyNews && message === this.#published) return
     const max = Math.min(MAX_CONTROL_BYTES, client.serverProperties?.maximumPacketSize ?? Infinity)
     if (message.length + topic.length > max) {

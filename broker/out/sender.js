@@ -12,8 +12,8 @@ const LINGER_MS = 250
 const LINGER_BYTES = 2 ** 16
 
 /**
- * Sends what is in a spool to the broker: in the order of the log each batch once, and again after a lost session, and in between what readers
- * have requested.
+ * Sends what is in a spool to the broker: in the order of the log each batch once, and again after a lost session, and in between what
+ * readers have requested.
  */
 export class Sender {
   /** Where to go on behind; undefined: at the first that is not stored. @type {Place|undefined} */

@@ -3,12 +3,13 @@ import { mkdir } from 'node:fs/promises'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { contentType, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { readResend } from '../control-messages.js'
-import { headMessage, readHead } from '../in/head.js'
+import { readHead } from '../in/head.js'
 import { localCommits } from '../local-commits.js'
 import { Spool } from '../spool/spool.js'
 import { gatewayTopics } from '../topics.js'
 import { Alarms } from './alarms.js'
 import { Commits } from './commits.js'
+import { headMessage } from './head-message.js'
 import { Heads } from './heads.js'
 import { Hearing } from './hearing.js'
 import { Resends } from './resends.js'
@@ -80,7 +81,8 @@ export class Stage extends EventEmitter {
     this.spool = spool
     this.alarms = alarms
     this.suspension = new Suspension(() => spool.startEpochs())
-    this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head: () => headMessage(spool.head), intervalMs, alarms, log })
+    const head = () => headMessage(spool.head)
+    this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
     this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, onStaged: this.#changed, log })
     this.commits = new Commits({
       gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), onStaged: this.#changed, log

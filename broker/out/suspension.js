@@ -2,8 +2,8 @@ const TICK_MS = 1000
 const MAX_DIFFERENCE_MS = 5000
 
 /**
- * Notices that the process has been suspended, or goes on as a copy of another: the wall clock and the monotonic one disagree about how much
- * time went by. A clock that is set looks alike, and does no harm.
+ * Notices that the process has been suspended, or goes on as a copy of another: the wall clock and the monotonic one disagree about how
+ * much time went by. A clock that is set looks alike, and does no harm.
  */
 export class Suspension {
   #wall

@@ -14,8 +14,8 @@ const MAX_BREAKS = 3
 const OVERHEAD_BYTES = 128
 
 /**
- * Finds out which batches do not pass the broker, and has the spool stage them again in halves: one that the broker announces as too big, refuses
- * as such, or ends the connection for. A single row that does not pass stays in the spool.
+ * Finds out which batches do not pass the broker, and has the spool stage them again in halves: one that the broker announces as too big,
+ * refuses as such, or ends the connection for. A single row that does not pass stays in the spool.
  */
 export class TooBig {
   /** Sent, and not acknowledged; in the order in which they were sent. @type {Map<Buffer, UnderWay>} */

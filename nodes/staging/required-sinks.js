@@ -23,7 +23,12 @@ export async function leaseRequiredSinks (RED, node, broker) {
   return { requiredSinks: thing.requiredSinks, release }
 }
 
-/** @param {import('../node.js').RED} RED @param {string} path @param {string} broker @param {import('../../gateway/base/log.js').Log} log */
+/**
+ * @param {import('../node.js').RED} RED
+ * @param {string} path
+ * @param {string} broker
+ * @param {import('../../gateway/base/log.js').Log} log
+ */
 async function open (RED, path, broker, log) {
   const gateway = await gatewayId(dataDir(RED))
   const requiredSinks = await RequiredSinks.open({ path, gateway, log })

@@ -70,7 +70,7 @@ async function open (RED, node, options) {
     reader: node.id,
     sinks: sinksOf(RED, node, gateway, false),
     own: gateway,
-    publishLocally: message => localCommits.publish({ ...message, broker }),
+    publishLocally: message => localCommits.publish({ ...message, broker: connection.place }),
     registry,
     deliveries: {
       open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),

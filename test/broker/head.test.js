@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { headMessage, readHead } from '../../broker/in/head.js'
+import { readHead } from '../../broker/in/head.js'
+import { headMessage } from '../../broker/out/head-message.js'
 
 /** @param {unknown} message */
 const read = message => readHead(Buffer.from(JSON.stringify(message)))
@@ -21,7 +22,7 @@ describe('a head message', () => {
         ]
       }]
     }
-    expect(readHead(Buffer.from(headMessage(spool)))).to.deep.equal([{
+    expect(read(headMessage(spool))).to.deep.equal([{
       source: 'press',
       rows: 900,
       replacedRows: 5,
