@@ -1,6 +1,7 @@
 import { addHashes, hashOf } from '../../gateway/batch/hashes.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { batchBytes } from '../../gateway/batch/batch-bytes.js'
+import { Kind } from './record.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
@@ -30,15 +31,17 @@ export function encodeRecords ({ batch, stream, mark, encode, recordBytes, maxBy
   let total = 0
   const add = (/** @type {Batch} */ part) => {
     const { seq, rows: before } = mark
-    const identity = { gateway, source, epoch, seq, before, rows: part.rows, hash: 0, ...ancestors && { ancestors } }
+    /** @type {Identity} */
+    const identity = { gateway, source, epoch, seq, before, rows: part.rows, hash: 0 }
+    if (ancestors) identity.ancestors = ancestors
     const payload = encode(part.withIdentity(identity))
     if (payload.length > recordBytes && part.rows > 1) return cut(part, Math.ceil(payload.length / recordBytes)).forEach(add)
     total += payload.length
     if (payload.length > MAX_PAYLOAD_BYTES || total > maxBytes) throw tooBig(source, total)
-    const { rows } = part
     const hash = identity.hash = hashOf(payload)
-    pieces.push({ stream, mark, rows, hash, payload, identity })
-    mark = { seq: seq + 1, rows: before + rows, sum: addHashes(mark.sum, hash) }
+    const end = { seq: seq + 1, rows: before + part.rows, sum: addHashes(mark.sum, hash) }
+    pieces.push({ kind: Kind.batch, stream, mark, end, rows: part.rows, hash, payload, identity })
+    mark = end
   }
   const bytes = batchBytes(batch)
   if (bytes > recordBytes && batch.rows > 1) cut(batch, Math.ceil(bytes / recordBytes)).forEach(add)

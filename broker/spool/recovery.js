@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
-import { hashOf } from '../../gateway/batch/hashes.js'
+import { addHashes, hashOf } from '../../gateway/batch/hashes.js'
 import { Kind } from './record.js'
 import { parseSegmentName, Scan } from './scan.js'
 import { Segment } from './segment.js'
@@ -121,9 +121,11 @@ export class Recovery {
     for (const { header, offset, isDamaged } of found) {
       const stream = this.#streams.get(header.stream)
       const { seq, before, sum, rows, hash } = header
+      const mark = { seq, rows: before, sum }
+      const end = { seq: seq + 1, rows: before + rows, sum: addHashes(sum, hash) }
       if (!stream || (stream.runs.at(-1)?.last ?? -1) >= seq) damagedBytes += isDamaged ? 0 : header.length
-      else if (isDamaged) stream.reach({ seq: seq + 1, rows: before + rows, sum: (sum + hash) % 2 ** 48 })
-      else segment.add(offset, stream, { seq, rows: before, sum }, rows, hash)
+      else if (isDamaged) stream.reach(end)
+      else segment.add(offset, stream, mark, end)
     }
     return damagedBytes
   }

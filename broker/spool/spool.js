@@ -50,7 +50,7 @@ import { Stream } from './stream.js'
  * @property {import('./segment.js').WriteAt} [write]  for tests that need a disk to fail
  *
  * @typedef {{batch: Batch, bytes: number, resolve: (identities: Identity[]) => void, reject: (error: Error) => void}} Waiting
- * @typedef {{pieces: Encoded[], answers: (Waiting & {identities: Identity[]})[], offsets?: number[], isDurable?: boolean}} Group
+ * @typedef {{pieces: Encoded[], answers: [Waiting, Identity[]][], offsets?: number[], isDurable?: boolean}} Group
  */
 
 const WRITE_BYTES = 2 ** 22
@@ -184,7 +184,7 @@ export class Spool extends EventEmitter {
     const run = stream?.runOf(seq)
     if (!run || !stream?.has(seq)) return null
     const hash = run.hashOf(seq)
-    const payload = this.#recent.take(hash) ?? await run.segment.read(run, seq)
+    const payload = this.#recent.take(run.segment.base + run.at[seq - run.first]) ?? await run.segment.read(run, seq)
     if (payload) return { payload, hash }
     if (stream.runOf(seq) === run && stream.has(seq)) this.#lose(stream, seq)
     return null
@@ -339,7 +339,7 @@ export class Spool extends EventEmitter {
           group.pieces.push(piece)
           size += piece.payload.length
         }
-        group.answers.push({ ...waiting, identities: pieces.map(({ identity }) => identity) })
+        group.answers.push([waiting, pieces.map(({ identity }) => identity)])
       } catch (error) {
         this.#counted.refused++
         reject(/** @type {Error} */ (error))
@@ -372,14 +372,15 @@ export class Spool extends EventEmitter {
     const size = Segment.sizeOf(pieces)
     const written = await this.#ensureRoom(size) && await this.#persist(() => this.#files.write(group))
     if (!written) {
-      for (const { reject } of answers) this.#refuse(reject)
+      for (const [{ reject }] of answers) this.#refuse(reject)
       return false
     }
-    for (const { stream, payload, hash } of pieces) {
-      stream.source.rows = stream.end.rows
-      this.#recent.add(hash, payload)
+    let position = this.#files.end - pieces.length
+    for (const { stream, payload, end } of pieces) {
+      stream.source.rows = end.rows
+      this.#recent.add(position++, payload)
     }
-    for (const { resolve, identities } of answers) resolve(identities)
+    for (const [{ resolve }, identities] of answers) resolve(identities)
     this.#counted.accepted += answers.length
     this.emit('accepted', size)
     return true

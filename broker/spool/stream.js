@@ -1,5 +1,5 @@
 import { RangeSet } from '../../gateway/batch/ranges.js'
-import { addHashes, hashOf, subtractHashes } from '../../gateway/batch/hashes.js'
+import { hashOf, subtractHashes } from '../../gateway/batch/hashes.js'
 
 /**
  * @typedef {import('./segment.js').Segment} Segment
@@ -80,15 +80,14 @@ export class Stream {
 
   get isEmpty () { return this.runs.length === 0 }
 
-  /** @param {Segment} segment @param {number} index  in the segment @param {Mark} mark @param {number} rows @param {number} hash */
-  append (segment, index, mark, rows, hash) {
-    let run = this.runs.at(-1)
+  /** @param {Segment} segment @param {number} index  in the segment @param {Mark} mark @param {Mark} end */
+  append (segment, index, mark, end) {
+    let run = this.runs[this.runs.length - 1]
     if (run?.segment !== segment || run.last + 1 !== mark.seq) {
       run = new Run(this, segment, mark)
       this.runs.push(run)
       segment.runs.push(run)
     }
-    const end = { seq: mark.seq + 1, rows: mark.rows + rows, sum: addHashes(mark.sum, hash) }
     run.at.push(index)
     run.rows.push(end.rows)
     run.sums.push(end.sum)
