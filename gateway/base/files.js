@@ -58,7 +58,7 @@ export async function writeAll (file, data, position) {
 }
 
 /**
- * The one name of a file that need not exist yet, whatever links lead to it. Its folder is created.
+ * The one name of a file that need not exist yet, whatever links lead to it. Its folder is created, for its owner only.
  * @param {string} path  absolute
  * @returns {Promise<string>}
  */
@@ -69,7 +69,7 @@ export async function realName (path) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
     const target = await readlink(path).catch(() => null)
     if (target !== null) return realName(resolve(dirname(path), target))
-    await mkdir(dirname(path), { recursive: true })
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     return join(await realpath(dirname(path)), basename(path))
   }
 }

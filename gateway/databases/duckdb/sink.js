@@ -17,11 +17,14 @@ export function isTransient (error) {
   return !isRefusal(error, ({ message }) => REFUSED.test(message))
 }
 
+const types = { text: 'VARCHAR', integer: 'BIGINT' }
+
 /** Opens a sink; its options are described in the schema. */
 export const open = fileSinks({
   schema,
   dialect,
-  commits: commitStatements(quote(COMMITS_TABLE), { text: 'VARCHAR', integer: 'BIGINT', hasAsOf: true }),
+  commits: commitStatements(quote(COMMITS_TABLE), { ...types, hasAsOf: true }),
+  types,
   isTransient,
   failure: (path, error) => failure('SLUICE_SINK_DUCKDB', path, error),
   open: openSession,

@@ -1,8 +1,10 @@
 import { resolve } from 'node:path'
 import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
-import { recordKey } from '../commit-records.js'
-import { claimParameters } from './commit-records.js'
+import { COMMITS_TABLE } from '../names.js'
+import { oldRecords } from '../old-records.js'
+import { setBack } from '../set-back.js'
+import { COLUMNS, KEY, MERGED, named, namedList, rowOf } from './commit-records.js'
 import { SqlSink } from './sink.js'
 import { columnsOf } from './tables.js'
 
@@ -13,11 +15,12 @@ import { columnsOf } from './tables.js'
  *
  * @typedef {object} FileSession
  * @property {(sql: string, parameters?: any) => Promise<any[]>|any[]} run  a statement with parameters by name; returns rows as objects
+ * @property {() => boolean} isReplaced  another file has its name now
  * @property {() => void} close
  */
 
 /** More save nothing, and SQL texts grow long. */
-const CLAIMS_A_STATEMENT = 200
+const RECORDS_A_STATEMENT = 200
 
 /**
  * @template {FileSession} Session
@@ -26,16 +29,17 @@ const CLAIMS_A_STATEMENT = 200
  * @param {{properties: Record<string, object>}} database.schema  of the options
  * @param {import('../wide.js').Dialect & import('../names.js').NameRules} database.dialect
  * @param {ReturnType<typeof import('./commit-records.js').commitStatements>} database.commits
+ * @param {import('./commit-records.js').Types} database.types  of commit records
  * @param {(error: unknown) => boolean} database.isTransient
  * @param {(path: string, error: unknown) => import('../../base/errors.js').SluiceError} database.failure  what users are told of an error
  * @param {(path: string) => Promise<Session>|Session} database.open
- * @param {(session: Session, name: string, wanted: import('../wide.js').WideColumn[], layout: any) => Promise<Plan>} database.prepareTable
- *   as a `Storage` does
+ * @param {(session: Session, name: string, wanted: import('../wide.js').WideColumn[], withSource: boolean, layout: any) => Promise<Plan>}
+ *   database.prepareTable  as a `Storage` does
  * @param {(session: Session, plan: Plan, batches: Batch[]) => Promise<void>|void} database.insert  arranged batches
  * @param {string} [database.begin]  a transaction
  * @returns {(given: Record<string, unknown>) => Promise<SqlSink<Session, Plan>>} opens a sink
  */
-export function fileSinks ({ schema, dialect, commits, isTransient, failure, open, prepareTable, insert, begin = 'BEGIN' }) {
+export function fileSinks ({ schema, dialect, commits, types, isTransient, failure, open, prepareTable, insert, begin = 'BEGIN' }) {
   /** Of several sinks, also of one file, each ends its transaction before the next one begins. */
   const turns = new Turns(1)
 
@@ -48,12 +52,18 @@ export function fileSinks ({ schema, dialect, commits, isTransient, failure, ope
       opened?.close()
       opened = null
     }
+    const place = `${dialect.product} file "${path}"`
     return new SqlSink(options, {
       dialect,
+      place,
       isTransient,
       failure: error => failure(path, error),
       use: (work, signal) => turns.run(async () => {
         const session = opened ??= await open(path)
+        if (session.isReplaced()) {
+          shut()
+          throw setBack(place)
+        }
         try {
           return await work(session)
         } catch (error) {
@@ -65,28 +75,37 @@ export function fileSinks ({ schema, dialect, commits, isTransient, failure, ope
       }, signal),
       close: () => turns.run(async () => shut()),
 
-      async prepareCommits ({ run }) { await run(commits.create) },
-      readCommits: async ({ run }) => (await run(commits.read)).map(row => ({ ...row, seq: Number(row.seq), last: Number(row.last) })),
-      async claim ({ run }, wanted) {
-        const claimed = new Set()
-        for (let first = 0; first < wanted.length; first += CLAIMS_A_STATEMENT) {
-          const some = wanted.slice(first, first + CLAIMS_A_STATEMENT)
-          const rows = await run(commits.claim(some.length), claimParameters(some))
-          for (const row of rows) claimed.add(recordKey({ ...row, seq: Number(row.seq) }))
-        }
-        return wanted.filter(record => claimed.has(recordKey(record)))
+      async prepareCommits ({ run }) {
+        await run(commits.create)
+        const columns = await run(`SELECT name FROM pragma_table_info('${COMMITS_TABLE}')`)
+        if (!columns.some(({ name }) => name === 'hash')) throw oldRecords(place)
+      },
+      readCommits: async ({ run }) => (await run(commits.read)).map(rowOf),
+      nameStore: ({ run }, id) => Promise.resolve(run(commits.nameStore, { id })),
+      claim: async ({ run }, wanted, previous) => inParts(wanted, async some => {
+        const list = namedList('wanted', COLUMNS, some, types)
+        const last = namedList('previous', KEY, previous, types)
+        const sql = `WITH ${list.sql}, ${last.sql} ${commits.claim} RETURNING gateway, source, epoch, seq`
+        return (await run(sql, { ...list.parameters, ...last.parameters })).map(rowOf)
+      }),
+      find: async ({ run }, wanted) => inParts(wanted, async some => {
+        const { sql, parameters } = namedList('wanted', KEY, some, types)
+        return (await run(`WITH ${sql} ${commits.find}`, parameters)).map(rowOf)
+      }),
+      async move ({ run }, records) {
+        for (const record of records) await run(commits.move, named(record, KEY))
       },
       async compact ({ run }, merged) {
         await run(begin)
         for (const record of await merged()) {
-          await run(commits.absorb, record)
-          await run(commits.extend, record)
+          await run(commits.absorb, named(record, [...KEY, 'last']))
+          await run(commits.extend, named(record, [...KEY, ...MERGED]))
         }
         await run('COMMIT')
       },
       prepareTable: (session, name, arranged, withSource) =>
-        prepareTable(session, name, columnsOf(arranged, dialect, withSource, options.layout), options.layout),
-      async store (session, claimed, probe) {
+        prepareTable(session, name, columnsOf(arranged, dialect, withSource, options.layout), withSource, options.layout),
+      async store (session, claimed, { probe }) {
         await session.run(begin)
         for (const [plan, batches] of await claimed()) await insert(session, plan, batches)
         await session.run(probe ? 'ROLLBACK' : 'COMMIT')
@@ -102,4 +121,13 @@ async function rollBack ({ run }) {
   } catch {
     // the error has ended the transaction, or there was none
   }
+}
+
+/** @template T, R @param {T[]} records @param {(some: T[]) => Promise<R[]>} work @returns {Promise<R[]>} */
+async function inParts (records, work) {
+  const results = []
+  for (let first = 0; first < records.length; first += RECORDS_A_STATEMENT) {
+    results.push(...await work(records.slice(first, first + RECORDS_A_STATEMENT)))
+  }
+  return results
 }

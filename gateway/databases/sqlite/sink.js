@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../base/errors.js'
+import { FileIdentity } from '../../base/file-identity.js'
 import { COMMITS_TABLE, quote } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { commitStatements } from '../sql/commit-records.js'
@@ -19,7 +20,8 @@ const REFUSED = [18, 19, 20]
 /** Waiting for another process's lock holds up the whole gateway; the writer's retry waits without. */
 const BUSY_TIMEOUT_MS = 500
 
-const commits = commitStatements(quote(COMMITS_TABLE), { text: 'TEXT', integer: 'INTEGER' })
+const types = { text: 'TEXT', integer: 'INTEGER' }
+const commits = commitStatements(quote(COMMITS_TABLE), types)
 commits.create += ' WITHOUT ROWID'
 
 /** @param {unknown} error */
@@ -32,11 +34,12 @@ export const open = fileSinks({
   schema,
   dialect,
   commits,
+  types,
   isTransient,
   failure: (path, error) => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
   open: openDatabase,
   begin: 'BEGIN IMMEDIATE',
-  prepareTable: ({ database }, name, wanted, layout) => prepareTable(database, name, wanted, layout),
+  prepareTable: ({ database }, ...table) => prepareTable(database, ...table),
   insert ({ database, inserters }, plan, batches) {
     const inserter = inserters.get(plan) ?? new RowInserter(database, plan)
     inserters.set(plan, inserter)
@@ -46,16 +49,25 @@ export const open = fileSinks({
 
 /** @param {string} file */
 function openDatabase (file) {
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600)) // creates it for its owner only, and so its log
+  const identity = new FileIdentity(file)
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; SELECT 1 FROM sqlite_schema') // which creates the log
+    const log = new FileIdentity(`${file}-wal`)
     return {
       database,
       /** @type {WeakMap<import('./tables.js').Plan, RowInserter>} */
       inserters: new WeakMap(),
       run: (/** @type {string} */ sql, parameters = {}) => database.prepare(sql).all(parameters),
-      close: () => database.close()
+      isReplaced: () => identity.isReplaced(),
+      close () {
+        database.close()
+        if (!identity.isReplaced() || log.isReplaced()) return
+        // SQLite leaves the log of a file that was moved away, and would take it for that of the file in its place.
+        for (const ending of ['-wal', '-shm']) rmSync(file + ending, { force: true })
+      }
     }
   } catch (error) {
     database.close()
