@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { marker } from '../../gateway/batch/batch.js'
 import { isTransient } from '../../gateway/databases/influxdb/sink.js'
 import { at, batchOf, EPOCH, failureOf, identity, T0 } from './contract/batches.js'
+import { committedRanges } from './contract/committed-ranges.js'
 import { daysSince, InfluxdbDatabase } from './influxdb-database.js'
 
 describe('InfluxDB commit records', () => {
@@ -11,7 +13,7 @@ describe('InfluxDB commit records', () => {
   it('report what is stored, which is then left out', async () => {
     const sink = await openSink()
     const batches = [0, 1, 2].map(seq => batchOf([seq], { time: at(seq), identity: identity(seq) }))
-    expect(await sink.write(batches.slice(0, 2))).to.deep.equal({ duplicates: [] })
+    expect(await sink.write(batches.slice(0, 2))).to.deep.equal({ duplicates: [], clashes: [] })
     expect((await sink.write(batches.slice(1))).duplicates).to.deep.equal([batches[1]])
     expect((await rows('press')).map(({ force }) => force)).to.deep.equal([0, 1, 2])
   })
@@ -20,10 +22,10 @@ describe('InfluxDB commit records', () => {
     const sink = await openSink()
     const batch = batchOf([1, 2], { identity: identity(0) })
     await sink.write([batch], { probe: true })
-    expect(await sink.committed()).to.deep.equal([])
+    expect(await committedRanges(sink)).to.deep.equal([])
     await sink.write([batch])
     expect(await rows('press')).to.have.length(2)
-    expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
+    expect(await committedRanges(sink)).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
   })
 
   it('hold any name', async () => {
@@ -31,7 +33,7 @@ describe('InfluxDB commit records', () => {
     const odd = ['a\nb', 'a\\', '"', 'a,b c=d', '\'', '🚀', ' ', '\\"\n,']
     const batches = odd.map(name => marker({ gateway: name, source: `${name}.`, epoch: `${name}!`, seq: 2 ** 40 }))
     await sink.write(batches)
-    const stored = await (await openSink({ table: 'all' })).committed()
+    const stored = await committedRanges(await openSink({ table: 'all' }))
     const names = stored.map(({ gateway, source, epoch }) => [gateway, source, epoch])
     expect(names).to.have.deep.members(odd.map(name => [name, `${name}.`, `${name}!`]))
     expect(stored[0].ranges).to.deep.equal([[2 ** 40, 2 ** 40]])
@@ -42,16 +44,45 @@ describe('InfluxDB commit records', () => {
     const batches = present.map(seq => batchOf([seq], { time: at(seq), identity: identity(seq) }))
     const old = batches.map(batch => batch.withIdentity({ ...EPOCH, epoch: '0-z', seq: Number(batch.identity?.seq) }))
     const sink = await storeAll(...batches, ...old)
-    const before = await sink.committed()
+    const before = await committedRanges(sink)
     for (let i = 0; i < 2; i++) await sink.compact([{ ...EPOCH, first: 7, last: 8 }])
-    const records = (await rows('sluice_commits')).map(({ epoch, time, last }) => [epoch, time, last])
+    const records = (await rows('sluice_commits')).filter(({ epoch }) => epoch !== '').map(({ epoch, time, last }) => [epoch, time, last])
     expect(records).to.have.deep.members([['0-z', 0n, 2], ['0-z', 4n, 8], ['1-a', 0n, 2], ['1-a', 4n, 6], ['1-a', 7n, 7], ['1-a', 8n, 8]])
     for (const each of [sink, await openSink()]) {
-      expect(await each.committed()).to.deep.equal(before)
+      expect(await committedRanges(each)).to.deep.equal(before)
       expect((await each.write([...batches, ...old])).duplicates).to.have.length(16)
     }
     await sink.write([batchOf([3], { time: at(3), identity: identity(3) })])
-    expect((await sink.committed())[1].ranges).to.deep.equal([[0, 8]])
+    expect((await committedRanges(sink))[1].ranges).to.deep.equal([[0, 8]])
+  })
+
+  it('are looked for once a second: a measurement that was set back is noticed, though nothing comes twice', async () => {
+    const sink = await openSink()
+    const batches = Array.from({ length: 200 }, (_, seq) => batchOf([seq], { time: at(seq), identity: identity(seq) }))
+    for (const batch of batches.slice(0, 2)) await sink.write([batch])
+    await database.query('DELETE FROM "sluice_commits" WHERE time = 1')
+    let written = 2
+    const error = await failureOf(async () => {
+      for (const startMs = performance.now(); performance.now() - startMs < 60_000; await sleep(50)) {
+        await sink.write([batches[written]])
+        written++
+      }
+    })
+    expect(error.code).to.equal('SLUICE_SINK_SET_BACK')
+    expect(isTransient(error)).to.equal(true)
+    expect((await committedRanges(sink))[0].ranges).to.deep.equal([[0, 0], ...written > 2 ? [[2, written - 1]] : []])
+    expect((await sink.write(batches.slice(0, written + 1))).duplicates).to.have.length(written - 1)
+    expect((await committedRanges(sink))[0].ranges).to.deep.equal([[0, written]])
+  })
+
+  it('of version 0.1 are not taken over', async () => {
+    const { port, user: u, password: p } = database.server
+    await database.server.query(`CREATE DATABASE "${database.name}"`)
+    const record = 'sluice_commits,of=x last=0i,policy="autogen",sink_table="press",gateway="gw",source="press",epoch="1-a" 0'
+    await fetch(`http://127.0.0.1:${port}/write?${new URLSearchParams({ db: database.name, u, p })}`, { method: 'POST', body: record })
+    const error = await failureOf(async () => (await openSink()).committed())
+    expect(error.code).to.equal('SLUICE_SINK_RECORDS_OLD')
+    expect(isTransient(error)).to.equal(true)
   })
 
   it('outlive rows that expire', async () => {
@@ -60,8 +91,8 @@ describe('InfluxDB commit records', () => {
     expect(await rows('press', 'years')).to.have.length(1)
     const records = await rows('sluice_commits', 'sluice_commits')
     expect(records.map(({ policy, sink_table: table }) => [policy, table])).to.deep.equal([['years', 'press']])
-    expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
-    expect(await (await openSink({ retentionPolicy: 'sluice_commits' })).committed(), 'of another policy').to.deep.equal([])
+    expect(await committedRanges(sink)).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
+    expect(await committedRanges(await openSink({ retentionPolicy: 'sluice_commits' })), 'of another policy').to.deep.equal([])
   })
 
   it('are kept where nothing expires when the retention policy has been changed meanwhile', async () => {
@@ -72,8 +103,9 @@ describe('InfluxDB commit records', () => {
     const error = await failureOf(() => sink.write([next]))
     expect(error.message).to.match(/^Commit records: .*beyond retention policy/)
     expect(isTransient(error)).to.equal(true)
+    expect(await committedRanges(sink), 'the records of the first are elsewhere').to.deep.equal([])
     await sink.write([next])
-    expect((await (await openSink()).committed())[0].ranges).to.deep.include([1, 1])
+    expect((await committedRanges(await openSink()))[0].ranges).to.deep.include([1, 1])
   })
 
   it('need an administrator once, where that policy does not exist', async () => {
@@ -101,7 +133,7 @@ describe('InfluxDB commit records', () => {
       expect(isTransient(await failureOf(() => sink.committed()))).to.equal(true)
       await database.server.start()
     }
-    expect((await sink.committed())[0].ranges).to.deep.equal([[0, 2]])
+    expect((await committedRanges(sink))[0].ranges).to.deep.equal([[0, 2]])
     expect(await rows('press')).to.have.length(3)
   })
 
@@ -111,7 +143,7 @@ describe('InfluxDB commit records', () => {
     const error = await failureOf(() => sink.write([batchOf([2], { identity: identity(1) })]))
     expect(error.message).to.match(/database not found/)
     expect(isTransient(error)).to.equal(true)
-    expect(await sink.committed()).to.deep.equal([])
+    expect(await committedRanges(sink)).to.deep.equal([])
     await sink.write([batchOf([1], { identity: identity(0) })])
     expect(await rows('press')).to.have.length(1)
   })

@@ -2,7 +2,7 @@ import { ancestorsOf, decide, wantedRecords } from '../claims.js'
 import { committedRecords, recordKey } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal, RefusedRows } from '../refusal.js'
-import { LastRecords, setBack } from '../set-back.js'
+import { SeldomCheck } from '../seldom-check.js'
 import { Placement } from '../sql/placement.js'
 import { columnsOf } from '../sql/tables.js'
 import { misfit } from '../wide.js'
@@ -32,9 +32,6 @@ export { schema }
 /** The rows of one insert are one block in the server's memory; a single batch may be larger. */
 const MAX_INSERT_ROWS = 1_000_000
 
-/** A query before each insert would cost a third of the throughput. */
-const LAST_RECORDS_MS = 1000
-
 /** @param {unknown} error */
 export function isTransient (error) {
   return !isRefusal(error, isRefused)
@@ -54,9 +51,6 @@ export async function open (options, { server, log }) {
  * An insert of one block into a table without partitions is stored as a whole or not at all, and its rows name their batches. So
  * the sink asks the table what it holds and leaves that out: when it meets an epoch for the first time, and after an insert whose outcome
  * it does not know, once that insert has ended.
- *
- * Whether the table still has what was stored there, it asks before it reports a duplicate or a clash, and once a second while it writes:
- * what is inserted into a table that was set back is not lost by it, and the next question finds what is.
  * @implements {Sink}
  */
 class ClickhouseSink {
@@ -70,8 +64,7 @@ class ClickhouseSink {
   #probe
   #tokens = new Tokens()
   #lock = new KeyedLock()
-  #last = new LastRecords()
-  #lastFoundMs = -Infinity
+  #last = new SeldomCheck()
   /** @type {Set<string>} tables whose doubts have been logged */
   #doubted = new Set()
   #hasRecords = false
@@ -141,7 +134,8 @@ class ClickhouseSink {
     }
     const { fresh, duplicates, clashes, records, moved } = decide(batches, wanted, claim => this.#stored.find(claim))
     await this.#lock.together(keys, async () => {
-      const found = await this.#lastRecords(duplicates.length + clashes.length > 0)
+      const place = `${this.#server.place}, database "${this.#server.database}"`
+      const found = await this.#last.find(duplicates.length + clashes.length > 0, last => this.#stored.missing(last), place)
       await this.#insertAll(fresh, places, new Map(records.map(record => [recordKey(record), record])), moved, signal)
       this.#last.committed(found, records)
     })
@@ -155,21 +149,6 @@ class ClickhouseSink {
       await this.#running.end()
       await this.#stored.learn(claims)
     })
-  }
-
-  /**
-   * Looks for the last records, when it is time to.
-   * @param {boolean} isDue
-   * @returns {Promise<Claim[]>} those that are there
-   */
-  async #lastRecords (isDue) {
-    if (!isDue && performance.now() - this.#lastFoundMs < LAST_RECORDS_MS) return []
-    this.#lastFoundMs = performance.now()
-    const last = this.#last.all
-    const missing = last.length === 0 ? [] : await this.#stored.missing(last)
-    if (missing.length === 0) return last
-    this.#last.forget(missing)
-    throw setBack(`${this.#server.place}, database "${this.#server.database}"`)
   }
 
   /**
