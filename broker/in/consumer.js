@@ -6,6 +6,7 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
 import { sumOf } from '../../gateway/stats/balance.js'
 import { consumerTopics, filters, parseTopic } from '../topics.js'
+import { clashOf } from './clash.js'
 import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
@@ -356,13 +357,6 @@ export class Consumer extends EventEmitter {
       })
     }
   }
-}
-
-/** @param {string} sink  its label @param {Identity} identity */
-export function clashOf (sink, identity) {
-  return new SluiceError('SLUICE_CLASH', `Sink "${sink}" has another batch than came under the identity ${identityKey(identity)}.`, {
-    fix: 'The spool stages it again. Find out who else writes in the name of this gateway.'
-  })
 }
 
 /** Null of a third-party message, broken ones included. @param {Buffer} payload */
