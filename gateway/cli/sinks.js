@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { open } from '../../broker/preflight/probing.js'
 import { RequiredSinks } from '../../broker/spool/required-sinks.js'
-import { segmentNames } from '../../broker/spool/segment.js'
 import { level, parseTopic, ROOT, topicsOf } from '../../broker/topics.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { gatewayId } from '../../broker/gateway-id.js'
@@ -203,7 +202,7 @@ async function spools (userDir) {
       const requiredSinks = new RequiredSinks(folder)
       await requiredSinks.load()
       let bytes = 0
-      for (const segment of segmentNames(await readdir(folder))) bytes += (await stat(join(folder, segment))).size
+      for (const segment of (await readdir(folder)).filter(entry => entry.endsWith('.segment'))) bytes += (await stat(join(folder, segment))).size
       found.push({ source: decodeURIComponent(name), bytes, folder, requiredSinks })
     }
   }
