@@ -2,6 +2,7 @@ import { link, mkdir, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { syncFolder } from '../../gateway/base/files.js'
+import { Kind } from './record.js'
 import { Segment } from './segment.js'
 
 /**
@@ -72,9 +73,9 @@ export class Log {
       group.offsets = await segment.write(group.pieces)
     }
     if (fsync === 'batch' || group.isDurable) await segment?.sync()
-    group.pieces.forEach(({ kind, stream, mark, rows, hash }, i) => {
-      if (kind === undefined) segment?.add(/** @type {number[]} */ (group.offsets)[i], stream, mark, rows, hash)
-    })
+    for (const [i, { kind, stream, mark, end }] of group.pieces.entries()) {
+      if (kind === Kind.batch) segment?.add(group.offsets[i], stream, mark, end)
+    }
   }
 
   async sync () { await this.newest?.sync() }
@@ -119,4 +120,3 @@ export class Log {
     return segment
   }
 }
-

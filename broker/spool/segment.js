@@ -14,7 +14,8 @@ const AT_ONCE_BYTES = 1 << 16
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {import('./stream.js').Run} Run
  * @typedef {import('./stream.js').Mark} Mark
- * @typedef {{kind?: number, stream: Stream, mark: Mark, rows: number, hash: number, payload: Uint8Array}} Piece  to be written as one record
+ * @typedef {{kind: number, stream: Stream, mark: Mark, end: Mark, rows: number, hash: number, payload: Uint8Array}} Piece
+ *   to be written as one record, from one mark of its stream to another
  * @typedef {typeof writeAt} WriteAt
  */
 
@@ -24,7 +25,7 @@ export class Segment {
   #headers
   #isSyncing = false
   #isDirty = false
-  /** @type {Set<number>} the streams that are introduced in it */
+  /** @type {Set<Stream>} the streams that are introduced in it */
   #introduced = new Set()
   /** @type {number[]} where each batch starts */
   offsets = []
@@ -95,9 +96,8 @@ export class Segment {
    * @returns {Promise<number[]>} where each begins
    */
   async write (pieces) {
-    const isNew = (/** @type {Piece} */ { stream }) => !this.#introduced.has(stream.number)
-    const introductions = new Map(pieces.filter(isNew).map(piece => [piece.stream, introductionOf(piece)]))
-    const records = introductions.size > 0 ? [...introductions.values(), ...pieces, ...introductions.values()] : pieces
+    const introductions = this.#introductionsTo(pieces)
+    const records = introductions.length > 0 ? [...introductions, ...pieces, ...introductions] : pieces
     let size = 0
     let blockSize = 0
     for (const { payload: { length } } of records) {
@@ -110,7 +110,7 @@ export class Segment {
     let from = 0
     let at = 0
     let offset = this.bytes
-    for (const { kind = Kind.batch, stream, mark: { seq, rows: before, sum }, rows, hash, payload } of records) {
+    for (const { kind, stream, mark: { seq, rows: before, sum }, rows, hash, payload } of records) {
       const { length } = payload
       offsets.push(offset)
       this.#headers.write(block, at, { length, rows, kind, stream: stream.number, seq, before, sum, hash })
@@ -126,13 +126,13 @@ export class Segment {
     }
     if (at > from) buffers.push(block.subarray(from, at))
     await this.#write(buffers, size)
-    for (const { number } of introductions.keys()) this.#introduced.add(number)
-    return offsets.slice(introductions.size, introductions.size + pieces.length)
+    for (const { stream } of introductions) this.#introduced.add(stream)
+    return introductions.length > 0 ? offsets.slice(introductions.length, introductions.length + pieces.length) : offsets
   }
 
-  /** A batch is in the file. @param {number} offset @param {Stream} stream @param {Mark} mark @param {number} rows @param {number} hash */
-  add (offset, stream, mark, rows, hash) {
-    this.runOf.push(stream.append(this, this.offsets.length, mark, rows, hash))
+  /** A batch is in the file. @param {number} offset @param {Stream} stream @param {Mark} mark @param {Mark} end */
+  add (offset, stream, mark, end) {
+    this.runOf.push(stream.append(this, this.offsets.length, mark, end))
     this.offsets.push(offset)
     this.seqs.push(mark.seq)
   }
@@ -185,6 +185,18 @@ export class Segment {
     await rm(this.path, { force: true })
   }
 
+  /** @param {Piece[]} pieces */
+  #introductionsTo (pieces) {
+    /** @type {Piece[]} */
+    const introductions = []
+    for (const piece of pieces) {
+      const { stream } = piece
+      if (this.#introduced.has(stream) || introductions.some(introduction => introduction.stream === stream)) continue
+      introductions.push({ ...piece, kind: Kind.introduction, rows: 0, hash: stream.number, payload: stream.introduction })
+    }
+    return introductions
+  }
+
   /** @param {Uint8Array[]} buffers @param {number} size */
   async #write (buffers, size) {
     try {
@@ -197,11 +209,6 @@ export class Segment {
     this.bytes += size
     this.#isDirty = true
   }
-}
-
-/** @param {Piece} piece  the first of its stream @returns {Piece} */
-function introductionOf ({ stream, mark }) {
-  return { kind: Kind.introduction, stream, mark, rows: 0, hash: stream.number, payload: stream.introduction }
 }
 
 /**
