@@ -344,6 +344,30 @@ export const errors = {
       'The list of the sinks that the spools wait for cannot be read or saved, or more than 1000 are announced on the broker.',
       'Check the disk; a damaged list is kept beside the new one. Too many announcements: find out who publishes below `sluice/v2/`.'
     ],
+    SLUICE_SINK_WIRED: [
+      'A sink that is to be forgotten is wired in this gateway.',
+      'Delete its node, and deploy: that ends it.'
+    ],
+    SLUICE_STRANGER: [
+      'A commit came over the broker in the name of this gateway, or of a sink that no spool waits for; it is ignored.',
+      'Find out who publishes below `sluice/v2/`, and give each gateway the right to write below its own name only.'
+    ],
+    SLUICE_CLASH: [
+      'A database has another batch under the identity of one of this gateway\'s; this gateway\'s is staged again under a new one.',
+      'Somebody uses the name of this gateway: a copied data folder (delete `sluice/gateway-id` in the copy), or a forger on the broker.'
+    ],
+    SLUICE_SET_BACK: [
+      'A sink\'s database has less than before, or is another one: restored, failed over, replaced. What it lacks is sent again.',
+      'Nothing, if you did that. What the spool no longer holds is counted as lost.'
+    ],
+    SLUICE_ROW_TOO_BIG: [
+      'A single row is larger than the broker passes on; it stays in the spool.',
+      'Allow larger messages (Mosquitto: `message_size_limit`, `max_packet_size`).'
+    ],
+    SLUICE_HEAD_TOO_BIG: [
+      'What a spool holds cannot be said in one message that the broker and the readers accept.',
+      'Use fewer sources in one *stage out*, or allow larger messages (Mosquitto: `message_size_limit`, `max_packet_size`).'
+    ],
     SLUICE_SINK_EXPIRED: [
       'A sink of another gateway was announced 24 h ago and has never stored anything: the spools no longer wait for it.',
       'Nothing, if it is gone for good. Otherwise have it store something; then it is waited for again.'

@@ -63,6 +63,8 @@ export class RequiredSinks extends EventEmitter {
   #timer
   #tickedMs
   #options
+  /** Keys of those that are in the file. @type {string[]} */
+  saved = []
   /** Sinks beyond what is bounded. */
   refused = 0
 
@@ -91,14 +93,6 @@ export class RequiredSinks extends EventEmitter {
   /** What a spool asks; it changes only with `changed`. */
   get all () { return this.#all }
 
-  /** For people: what is required, why, and of which sources. */
-  get described () {
-    return [
-      ...this.#wired.map(({ key, label, gateway, source }) => ({ key, label, gateway, source, committed: true, isWired: true })),
-      ...this.#remote.map(({ key, label, gateway, source, committed }) => ({ key, label, gateway, source, committed, isWired: false }))
-    ]
-  }
-
   /** The file as it was left; one that cannot be read is put aside, and made again from the wiring and the lists on the broker. */
   async load () {
     const { path, log } = this.#options
@@ -118,6 +112,7 @@ export class RequiredSinks extends EventEmitter {
     }
     await this.#obeyRequests()
     this.#update()
+    this.saved = this.#all.map(({ key }) => key)
   }
 
   /** What the flows say now, all of it. @param {WiredSink[]} sinks */
@@ -242,7 +237,9 @@ export class RequiredSinks extends EventEmitter {
     this.#saving = this.#saving.then(async () => {
       /** @type {Saved} */
       const saved = { wired: this.#wired, remote: this.#remote, forgotten: [...this.#forgotten] }
+      const keys = this.#all.map(({ key }) => key)
       await replaceFile(this.#options.path, JSON.stringify(saved))
+      this.saved = keys
     }).catch(error => this.#options.log.error(`SLUICE_REQUIRED_SINKS: The list of required sinks cannot be saved: ${describe(error)}`))
   }
 
@@ -257,8 +254,8 @@ function placeOf ({ reader, key }) {
   return `${reader}\n${key}`
 }
 
-/** @param {string} text @returns {Saved} */
-function readSaved (text) {
+/** @param {string} text  of the file @returns {Saved} */
+export function readSaved (text) {
   const { wired, remote, forgotten } = JSON.parse(text)
   if (![wired, remote, forgotten].every(Array.isArray)) throw new Error('it has not the lists that it should')
   const isSink = (/** @type {any} */ sink) => ['key', 'gateway', 'source'].every(name => typeof sink?.[name] === 'string')

@@ -121,7 +121,7 @@ export class Stage extends EventEmitter {
       ...counters,
       blocked,
       ...this.alarms.counts,
-      requiredSinks: requiredSinks.all.map(({ key }) => key)
+      requiredSinks: requiredSinks.saved
     }
   }
 

@@ -16,7 +16,7 @@ export class Suspension {
    * @param {() => void} onSuspended
    * @param {{wall?: () => number, monotonic?: () => number}} [clocks]  ms
    */
-  constructor (onSuspended, { wall = Date.now, monotonic = () => performance.now() } = {}) {
+  constructor (onSuspended, { wall = () => Date.now(), monotonic = () => performance.now() } = {}) {
     this.#wall = wall
     this.#monotonic = monotonic
     this.#onSuspended = onSuspended

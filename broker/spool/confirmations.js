@@ -53,7 +53,11 @@ export class Confirmations {
   /** @param {string} key @param {Stream} stream */
   stored (key, stream) { return this.#sinks.get(key)?.streams.get(stream)?.stored }
 
-  /** For what of a stream some of these sinks is to report each record alone. @param {Stream} stream @param {Iterable<{key: string}>} required */
+  /**
+   * For what of a stream some of these sinks is to report each record alone.
+   * @param {Stream} stream
+   * @param {Iterable<{key: string}>} required
+   */
   doubt (stream, required) {
     const doubt = new RangeSet()
     for (const { key } of required) {
@@ -72,8 +76,8 @@ export class Confirmations {
     const all = [...streams]
     return [...this.#sinks]
       .filter(([key, { forgottenMs = Infinity }]) => required.has(key) || Date.now() - forgottenMs < KEPT_MS)
-      .map(([key, { store, forgottenMs, streams }]) => [key, store, forgottenMs ?? null, all.flatMap(stream => {
-        const sums = streams.get(stream)?.sums
+      .map(([key, { store, forgottenMs, streams: known }]) => [key, store, forgottenMs ?? null, all.flatMap(stream => {
+        const sums = known.get(stream)?.sums
         return sums ? [[stream.source.name, stream.epoch, sums]] : []
       })])
   }
@@ -94,11 +98,13 @@ export class Confirmations {
   }
 }
 
-/** @typedef {[key: string, store: string, forgottenMs: number|null, streams: [source: string, epoch: string, sums: Sum[]][]][]} SavedSinks */
+/**
+ * @typedef {[source: string, epoch: string, sums: Sum[]]} SavedSums
+ * @typedef {[key: string, store: string, forgottenMs: number|null, streams: SavedSums[]][]} SavedSinks
+ */
 
 /**
- * Which of the sums are those of what was staged. One that begins below what the log knows is proved by how it has grown: the sum of what
- * was added to it must be that of the hashes added.
+ * Which of the sums are those of what was staged. Of what is not held any more, or was lost, nothing can be verified, nor need it be.
  * @param {Stream} stream
  * @param {Sum[]} reported
  * @param {Sum[]} [before]  what the same store had reported
@@ -110,30 +116,39 @@ function verify (stream, reported, before = []) {
   const sums = []
   const doubt = new RangeSet()
   const clashing = []
+  const known = new Map(before.map(sum => [sum[0], sum]))
   for (const sum of reported) {
-    const [first, last, hash] = sum
-    if (last < held || isProved(stream, sum, before)) sums.push(sum)
-    else if (first < last) doubt.add(Math.max(first, held), Math.min(last, stream.end.seq - 1))
-    else if (stream.has(first) && stream.runOf(first)?.hashOf(first) !== hash) clashing.push(first)
+    const [first, last] = sum
+    const isHeld = first < last ? last >= held : stream.has(first)
+    if (!isHeld || isProved(stream, sum, known)) sums.push(sum)
+    else if (first === last) clashing.push(first)
+    else doubt.add(Math.max(first, held), Math.min(last, stream.end.seq - 1))
   }
   return { sums, stored: setOf(sums), doubt, clashing }
 }
 
-/** @param {Stream} stream @param {Sum} sum @param {Sum[]} before */
-function isProved (stream, [first, last, hash], before) {
+/**
+ * One that begins below what the log knows is proved by how it has grown: the sum of what was added to what had been accepted must be that
+ * of the hashes added.
+ * @param {Stream} stream @param {Sum} sum @param {Map<number, Sum>} known  by their first seq
+ */
+function isProved (stream, [first, last, hash], known) {
   const end = sumBefore(stream, last + 1)
-  const start = sumBefore(stream, first)
-  if (end === undefined) return false
-  if (start !== undefined) return hash === subtractHashes(end, start)
-  return before.some(([begin, until, known]) => {
-    const middle = begin === first && until < last ? sumBefore(stream, until + 1) : undefined
-    return begin === first && (middle === undefined ? until === last && known === hash : hash === addHashes(known, subtractHashes(end, middle)))
-  })
+  for (let seq = first, sum = 0; ;) {
+    const start = sumBefore(stream, seq)
+    if (start !== undefined && end !== undefined) return hash === addHashes(sum, subtractHashes(end, start))
+    if (seq > last) return hash === sum
+    const part = known.get(seq)
+    if (!part || part[1] > last) return false
+    seq = part[1] + 1
+    sum = addHashes(sum, part[2])
+  }
 }
 
-/** @param {Stream} stream @param {number} seq */
+/** Undefined where the log does not know it. @param {Stream} stream @param {number} seq */
 function sumBefore (stream, seq) {
-  return seq === 0 ? 0 : stream.mark(seq)?.sum
+  const sum = seq === 0 ? 0 : stream.mark(seq)?.sum
+  return Number.isNaN(sum) ? undefined : sum
 }
 
 /** @param {Sum[]} sums */

@@ -13,29 +13,33 @@ import { Kind } from './record.js'
 const MAX_PAYLOAD_BYTES = 2 ** 24
 
 /**
- * A batch as records of a stream, cut where it takes more than a record should. One row is never cut.
+ * Batches as records of a stream, cut where one takes more than a record should. One row is never cut.
  * @param {object} options
- * @param {Batch} options.batch
+ * @param {Batch[]} options.parts
  * @param {import('./stream.js').Stream} options.stream
  * @param {import('./stream.js').Mark} options.mark  where it begins
  * @param {(batch: Batch) => Uint8Array} options.encode
  * @param {number} options.recordBytes
- * @param {number} options.maxBytes  of all of it
+ * @param {number} options.maxBytes  of all together
  * @param {Identity['ancestors']} [options.ancestors]
  * @returns {{pieces: Encoded[], end: import('./stream.js').Mark}} and where it ends
  */
-export function encodeRecords ({ batch, stream, mark, encode, recordBytes, maxBytes, ancestors }) {
+export function encodeRecords ({ parts, stream, mark, encode, recordBytes, maxBytes, ancestors }) {
   const { gateway, epoch, source: { name: source } } = stream
   /** @type {Encoded[]} */
   const pieces = []
   let total = 0
-  const add = (/** @type {Batch} */ part) => {
+  const add = (/** @type {Batch} */ part, /** @type {number} */ bytes) => {
+    if (bytes > recordBytes && part.rows > 1) {
+      for (const piece of cut(part, Math.ceil(bytes / recordBytes))) add(piece, 0)
+      return
+    }
     const { seq, rows: before } = mark
     /** @type {Identity} */
     const identity = { gateway, source, epoch, seq, before, rows: part.rows, hash: 0 }
     if (ancestors) identity.ancestors = ancestors
     const payload = encode(part.withIdentity(identity))
-    if (payload.length > recordBytes && part.rows > 1) return cut(part, Math.ceil(payload.length / recordBytes)).forEach(add)
+    if (payload.length > recordBytes && part.rows > 1) return add(part, payload.length)
     total += payload.length
     if (payload.length > MAX_PAYLOAD_BYTES || total > maxBytes) throw tooBig(source, total)
     const hash = identity.hash = hashOf(payload)
@@ -43,10 +47,21 @@ export function encodeRecords ({ batch, stream, mark, encode, recordBytes, maxBy
     pieces.push({ kind: Kind.batch, stream, mark, end, rows: part.rows, hash, payload, identity })
     mark = end
   }
-  const bytes = batchBytes(batch)
-  if (bytes > recordBytes && batch.rows > 1) cut(batch, Math.ceil(bytes / recordBytes)).forEach(add)
-  else add(batch)
+  for (const part of parts) add(part, batchBytes(part))
   return { pieces, end: mark }
+}
+
+/**
+ * What is written before the records that take another's place: with all of them in the log, that one is replaced.
+ * @param {import('./stream.js').Stream} stream
+ * @param {import('./stream.js').Mark} mark  where they begin
+ * @param {number} count
+ * @param {{stream: import('./stream.js').Stream, seq: number}} replaced
+ * @returns {import('./segment.js').Piece}
+ */
+export function noteOf (stream, mark, count, replaced) {
+  const payload = Buffer.from(JSON.stringify({ count, replaces: [[replaced.stream.epoch, replaced.seq]] }))
+  return { kind: Kind.restaging, stream, mark, end: mark, rows: 0, hash: hashOf(payload), payload }
 }
 
 /** @param {Batch} batch @param {number} count  of parts, as equal as can be */

@@ -120,4 +120,3 @@ export class Log {
     return segment
   }
 }
-

@@ -20,7 +20,7 @@ export const Kind = Object.freeze({
   batch: 1,
   /** JSON [gateway, source, epoch]; seq, before and sum are those of the next record of that stream. */
   introduction: 2,
-  /** JSON {seq, count, replaces: [[epoch, seq], …]}: the next records of the stream are these again, staged under new identities. */
+  /** JSON {count, replaces: [[epoch, seq], …]}: so many records of the stream, from this seq on, are these again. */
   restaging: 3
 })
 
@@ -52,7 +52,8 @@ export function preambleOf (key, createdMs) {
 
 /** What a file says of itself; null where that is damaged. @param {Buffer} bytes */
 export function readPreamble (bytes) {
-  if (bytes.length < PREAMBLE_BYTES || !bytes.subarray(0, 6).equals(MAGIC) || bytes.readUInt32LE(24) !== crc32(bytes.subarray(0, 24))) return null
+  if (bytes.length < PREAMBLE_BYTES || !bytes.subarray(0, 6).equals(MAGIC)) return null
+  if (bytes.readUInt32LE(24) !== crc32(bytes.subarray(0, 24))) return null
   return { version: bytes.readUInt16LE(6), key: Buffer.from(bytes.subarray(8, 16)), createdMs: bytes.readDoubleLE(16) }
 }
 

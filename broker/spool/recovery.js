@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
 import { addHashes, hashOf } from '../../gateway/batch/hashes.js'
-import { Kind } from './record.js'
+import { Kind, VERSION } from './record.js'
 import { parseSegmentName, Scan } from './scan.js'
 import { Segment } from './segment.js'
 import { Stream } from './stream.js'
@@ -47,7 +47,7 @@ export class Recovery {
       const path = join(folder, entry.name)
       const number = parseInt(entry.name, 10)
       if (entry.name.includes('.segment') && number >= files.nextNumber) files.nextNumber = number + 1
-      if (entry.isDirectory()) this.#report('SLUICE_SPOOL_VERSION', `${path} is no part of this spool: the spool of another version, or a stranger's folder.`)
+      if (entry.isDirectory()) this.#report('SLUICE_SPOOL_VERSION', `${path} is of another version, or a stranger's: it is left as it is.`)
       else if (entry.name.endsWith('.damaged')) files.aside.push({ path, bytes: (await stat(path)).size })
       else if (!parseSegmentName(path)) continue
       else if (state?.removed.includes(entry.name)) await rm(path, { force: true })
@@ -67,7 +67,7 @@ export class Recovery {
       const source = sources.recover(name)
       for (const { gateway, epoch, start, end, gone, replaced } of streams) {
         const stream = this.#add(new Stream(gateway, source, epoch, start))
-        stream.reach(end)
+        stream.reach({ ...end, sum: end.sum ?? NaN })
         stream.gone = new RangeSet(gone.map(([first, last]) => [first, last]))
         stream.replaced = new RangeSet(replaced)
         this.#gone.set(stream, gone)
@@ -86,7 +86,7 @@ export class Recovery {
     }
     if (!scan.isKnown) {
       await scan.close()
-      return this.#report('SLUICE_SPOOL_VERSION', `${path} has the format ${scan.version}, which this version cannot read; it is left as it is.`)
+      return this.#report('SLUICE_SPOOL_VERSION', `${path} has the format ${scan.version}, not ${VERSION}: it is left as it is.`)
     }
     const { file, key, createdMs, size } = scan
     const segment = new Segment({ path, number, key, createdMs, file, base: files.end, bytes: size })
@@ -157,7 +157,10 @@ export class Recovery {
     return stream
   }
 
-  /** Records that were staged again are replaced once all that takes their place is there; what of that a kill left is undone. @param {Restaging} restaging */
+  /**
+   * Records that were staged again are replaced once all that takes their place is there; what of that a kill left is undone.
+   * @param {Restaging} restaging
+   */
   #settle ({ stream, seq, count, replaces }) {
     if (stream.end.seq < seq + count) {
       while (stream.end.seq > seq) stream.runs.at(-1)?.segment.removeLast()
@@ -165,9 +168,7 @@ export class Recovery {
     }
     for (const [epoch, old] of replaces) {
       const replaced = stream.source.streams.get(epoch)
-      if (!replaced || replaced.replaced.has(old) || old < replaced.start.seq) continue
-      replaced.replaced.add(old)
-      stream.source.replacedRows += replaced.rowsOf(old, old)
+      if (replaced && old >= replaced.start.seq) replaced.replace(old)
     }
   }
 
@@ -184,7 +185,7 @@ export class Recovery {
       batches += lost
       rows += stream.rowsOf(first, last) - known.reduce((sum, [,, of]) => sum + of, 0)
       stream.gone.add(first, last)
-      this.#report('SLUICE_SPOOL_DAMAGED', `Batches ${first}…${last} of epoch ${epoch} of "${source.name}" are damaged or missing, and lost.`)
+      this.#report('SLUICE_SPOOL_DAMAGED', `Batches ${first}…${last} of epoch ${epoch} of "${source.name}" are damaged or missing: lost.`)
     }
     source.rows = Math.max(source.rows, end.rows)
     if (batches > 0) this.#lose(source, batches, rows)
@@ -208,4 +209,17 @@ export class Recovery {
   #report (code, what) {
     this.options.log.error(describe(new SluiceError(code, what)))
   }
+}
+
+/**
+ * A spool with batches of another gateway is not opened: their commits would never reach it.
+ * @param {import('./log.js').Log} files @param {string} gateway @param {string} folder
+ */
+export function refuseStrangers ({ segments }, gateway, folder) {
+  const stranger = segments.flatMap(({ runs }) => runs).find(({ stream }) => stream.gateway !== gateway)
+  if (!stranger) return
+  const text = `It has batches of the gateway ${stranger.stream.gateway}, and this is ${gateway}: no sink would report them as stored.`
+  throw new SluiceError('SLUICE_SPOOL_GATEWAY', text, {
+    fix: `Write that name into the file gateway-id of the data folder, or move ${folder} away.`
+  })
 }

@@ -1,6 +1,7 @@
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { replaceFile } from '../../gateway/base/files.js'
+import { restOf } from './sources.js'
 
 /**
  * What a spool knows and its segments do not say: totals, what was lost or staged again, what the sinks' databases have, the newest epoch.
@@ -13,15 +14,17 @@ import { replaceFile } from '../../gateway/base/files.js'
  * @property {[first: number, last: number, rows: number][]} gone
  * @property {[first: number, last: number][]} replaced
  *
+ * @typedef {[name: string, rest: import('./sources.js').Rest, streams: SavedStream[]]} SavedSource
+ *
  * @typedef {object} State
  * @property {number} version
  * @property {number} counter  of epochs
  * @property {string[]} removed  segments that were being removed
- * @property {[name: string, rest: import('./sources.js').Rest, streams: SavedStream[]][]} sources
+ * @property {SavedSource[]} sources
  * @property {import('./confirmations.js').SavedSinks} sinks
  */
 
-export const STATE_VERSION = 1
+const STATE_VERSION = 1
 
 /** The file of a spool's state. */
 export class Saved {
@@ -79,12 +82,50 @@ export class Saved {
   }
 }
 
+/**
+ * @param {object} spool
+ * @param {import('./sources.js').Sources} spool.sources
+ * @param {import('./confirmations.js').Confirmations} spool.confirmations
+ * @param {{key: string}[]} spool.required
+ * @param {Iterable<string>} spool.removing
+ * @param {number} spool.counter
+ * @returns {State}
+ */
+export function stateOf ({ sources, confirmations, required, removing, counter }) {
+  return {
+    version: STATE_VERSION,
+    counter,
+    removed: [...removing],
+    sources: [
+      ...Array.from(sources.inUse.values(), source => /** @type {SavedSource} */ ([source.name, restOf(source), savedStreams(source)])),
+      ...Array.from(sources.resting, ([name, rest]) => /** @type {SavedSource} */ ([name, rest, []]))
+    ],
+    sinks: confirmations.save(sources.streams(), new Set(required.map(({ key }) => key)))
+  }
+}
+
+/** @param {import('./sources.js').Source} source @returns {SavedStream[]} */
+function savedStreams ({ streams }) {
+  return [...streams.values()].filter(({ isEmpty }) => !isEmpty).map(stream => ({
+    gateway: stream.gateway,
+    epoch: stream.epoch,
+    start: stream.start,
+    end: stream.end,
+    gone: stream.gone.ranges.map(([first, last]) => [first, last, stream.rowsOf(first, last)]),
+    replaced: stream.replaced.ranges
+  }))
+}
+
 /** @param {any} state @returns {State} @throws where its shape is not what this program writes */
 function checked (state) {
   const isMark = (/** @type {any} */ mark) => Number.isSafeInteger(mark.seq) && Number.isSafeInteger(mark.rows)
-  const isSound = Number.isSafeInteger(state.counter) && Array.isArray(state.removed) && Array.isArray(state.sinks) &&
-    state.sources.every((/** @type {any} */ [name, { totals }, streams]) => typeof name === 'string' && totals.every(Number.isSafeInteger) &&
-      streams.every((/** @type {any} */ { start, end, gone, replaced }) => isMark(start) && isMark(end) && Array.isArray(gone) && Array.isArray(replaced)))
+  const isStream = (/** @type {any} */ { start, end, gone, replaced }) => {
+    return isMark(start) && isMark(end) && Array.isArray(gone) && Array.isArray(replaced)
+  }
+  const isSource = (/** @type {any} */ [name, { totals }, streams]) => {
+    return typeof name === 'string' && totals.every(Number.isSafeInteger) && streams.every(isStream)
+  }
+  const isSound = Number.isSafeInteger(state.counter) && [state.removed, state.sinks].every(Array.isArray) && state.sources.every(isSource)
   if (!isSound) throw new TypeError('state of a spool')
   return state
 }

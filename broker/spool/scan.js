@@ -8,7 +8,8 @@ const CHUNK_BYTES = 1 << 20
 const SECTOR_BYTES = 4096
 
 /**
- * @typedef {{header: import('./record.js').Header, offset: number, payload: Buffer, isDamaged: boolean}} Found  a record, whose payload may be damaged
+ * @typedef {import('./record.js').Header} Header
+ * @typedef {{header: Header, offset: number, payload: Buffer, isDamaged: boolean}} Found  a record, whose payload may be damaged
  * @typedef {{from: number, to: number, isTorn: boolean}} Hole  bytes between records; torn: the end of a file whose write was not finished
  */
 
@@ -94,7 +95,10 @@ export class Scan {
     return this.size
   }
 
-  /** Whether the file ends like a write that was cut short: within a header, or in blanks that the file system had reserved. @param {number} from */
+  /**
+   * Whether the file ends like a write that was cut short: within a header, or in blanks that the file system had reserved.
+   * @param {number} from
+   */
   async #isUnfinished (from) {
     const rest = await this.#bytes(from, Math.min(HEADER_BYTES, this.size - from))
     if (rest.length < HEADER_BYTES && rest.indexOf(this.#headers.marker.subarray(0, rest.length)) === 0) return true

@@ -14,8 +14,8 @@ const AT_ONCE_BYTES = 1 << 16
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {import('./stream.js').Run} Run
  * @typedef {import('./stream.js').Mark} Mark
- * @typedef {{kind: number, stream: Stream, mark: Mark, end: Mark, rows: number, hash: number, payload: Uint8Array}} Piece  to be written as one
- *   record, from one mark of its stream to another
+ * @typedef {{kind: number, stream: Stream, mark: Mark, end: Mark, rows: number, hash: number, payload: Uint8Array}} Piece
+ *   to be written as one record, from one mark of its stream to another
  * @typedef {typeof writeAt} WriteAt
  */
 

@@ -2,8 +2,11 @@ import { SluiceError } from '../../gateway/base/errors.js'
 import { Stream } from './stream.js'
 
 /** @typedef {import('./stream.js').Mark} Mark */
-/** @typedef {[rows: number, lostBatches: number, lostRows: number, replacedRows: number, droppedBatches: number, droppedRows: number]} Totals */
-/** @typedef {{totals: Totals, newest: [epoch: string, seq: number, sum: number]|null}} Rest  what is kept of a source that holds nothing */
+/**
+ * @typedef {[rows: number, lostBatches: number, lostRows: number, replacedRows: number, droppedBatches: number, droppedRows: number]}
+ *   Totals
+ * @typedef {{totals: Totals, newest: [epoch: string, seq: number, sum: number]|null}} Rest  what is kept of a source that holds nothing
+ */
 
 /** In use at once. */
 const MAX_SOURCES = 1000
@@ -99,16 +102,26 @@ export class Sources {
     return source
   }
 
+  /** Whether some stream has this number. @param {number} number */
+  hasNumber (number) {
+    for (const stream of this.streams()) if (stream.number === number) return true
+    return false
+  }
+
   * streams () {
     for (const { streams } of this.inUse.values()) yield * streams.values()
   }
 
-  /** Of all sources, resting ones too. @param {(totals: Totals) => number} of */
-  sum (of) {
-    let sum = 0
-    for (const { totals } of this.inUse.values()) sum += of(totals)
-    for (const { totals } of this.resting.values()) sum += of(totals)
-    return sum
+  /** What is counted for the life of the spool, of all sources. */
+  get totals () {
+    const sums = { lostBatches: 0, lostRows: 0, droppedBatches: 0, droppedRows: 0 }
+    for (const { totals: [, lostBatches, lostRows,, droppedBatches, droppedRows] } of [...this.inUse.values(), ...this.resting.values()]) {
+      sums.lostBatches += lostBatches
+      sums.lostRows += lostRows
+      sums.droppedBatches += droppedBatches
+      sums.droppedRows += droppedRows
+    }
+    return sums
   }
 
   /** @param {string} name */
@@ -119,7 +132,8 @@ export class Sources {
       })
     }
     if (this.inUse.size >= MAX_SOURCES && !this.#rest()) {
-      throw new SluiceError('SLUICE_SOURCE_COUNT', `More than ${MAX_SOURCES} sources in one stage out have batches in its spool; "${name}" is refused.`, {
+      const text = `More than ${MAX_SOURCES} sources have batches in the spool of one stage out; "${name}" is refused.`
+      throw new SluiceError('SLUICE_SOURCE_COUNT', text, {
         fix: 'Put what varies into a field or tag, not into the source name.'
       })
     }

@@ -3,7 +3,8 @@ import { hashOf, subtractHashes } from '../../gateway/batch/hashes.js'
 
 /**
  * @typedef {import('./segment.js').Segment} Segment
- * @typedef {{seq: number, rows: number, sum: number}} Mark  how many rows of the source, and which hashes of the epoch, were before a seq
+ * @typedef {{seq: number, rows: number, sum: number}} Mark  how many rows of the source, and which sum of hashes of the epoch, were
+ *   before a seq; NaN behind a tail that was lost
  */
 
 /** Records of one stream that lie in one segment under consecutive seqs. */
@@ -30,6 +31,9 @@ export class Run {
   mark (seq) {
     return { seq, rows: this.rows[seq - this.first], sum: this.sums[seq - this.first] }
   }
+
+  /** In the log. @param {number} seq */
+  positionOf (seq) { return this.segment.base + this.at[seq - this.first] }
 
   removeLast () {
     this.at.pop()
@@ -124,6 +128,20 @@ export class Stream {
   /** Whether it can still be sent. @param {number} seq */
   has (seq) {
     return this.runOf(seq) !== undefined && !this.gone.has(seq) && !this.replaced.has(seq)
+  }
+
+  /** Its rows are in the log again, under other identities. @param {number} seq */
+  replace (seq) {
+    if (this.replaced.has(seq)) return
+    this.replaced.add(seq)
+    this.source.replacedRows += this.rowsOf(seq, seq)
+  }
+
+  /** It had been longer than what is here. @param {number} last @param {number} rows  behind it */
+  loseTail (last, rows) {
+    if (!this.isEmpty) this.gone.add(this.end.seq, last)
+    this.end = { seq: last + 1, rows: Math.max(rows, this.end.rows), sum: NaN }
+    if (this.isEmpty) this.start = this.end
   }
 
   /** A segment is removed. @param {Run} run */

@@ -118,7 +118,7 @@ export class StageRig {
     return this.tell(consumerTopics(consumer).sinks('in'), list, true)
   }
 
-  /** @param {string} consumer @param {object} commit @param {string} [sink] */
+  /** @param {string} consumer @param {unknown} commit @param {string} [sink] */
   commit (consumer, commit, sink = 'db') {
     return this.tell(consumerTopics(consumer).commit(sink, 'gw'), commit)
   }

@@ -87,7 +87,7 @@ describe('stage out, clause by clause', () => {
     requiredSinks.wire([wired])
     localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
     await until(() => stage.state.connected)
-    expect(stage.state.requiredSinks).to.deep.equal(['gw/db', 'other/db'])
+    await until(() => stage.state.requiredSinks.join() === 'gw/db,other/db')
     expect(firstWanted(stage)).to.equal(0)
     await rig.commit('other', commit)
     await until(() => stage.spool.next() === null)
@@ -180,6 +180,20 @@ describe('stage out, clause by clause', () => {
     await until(() => stage.spool.next() === null)
     expect(stage.state.setBack).to.equal(2)
     expect(rig.logged.join('\n')).to.include('SLUICE_SET_BACK')
+  })
+
+  it('begins a new epoch after it has been suspended, before it gives a seq that a copy of it may have given', async () => {
+    const { stage } = await rig.openStage()
+    const [before] = await stage.append(batchOf(0))
+    const realNow = Date.now
+    Date.now = () => realNow() + 3_600_000
+    try {
+      const [after] = await stage.append(batchOf(1))
+      expect(after.epoch).to.not.equal(before.epoch)
+      expect(after).to.deep.include({ seq: 0, before: 1 })
+    } finally {
+      Date.now = realNow
+    }
   })
 
   it('keeps what a commit of a local sink says until the wiring has the sink', async () => {

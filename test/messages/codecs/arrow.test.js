@@ -52,7 +52,8 @@ describe('arrow codec', () => {
   it('keeps how many rows came before, and under which identities the rows were staged before', () => {
     const ancestors = [{ epoch: '1-aa', seq: 5, hash: 2 ** 48 - 1 }, { epoch: '2-bb', seq: 0, hash: 0 }]
     const identities = [
-      { ...IDENTITY, before: 0 }, { ...IDENTITY, before: Number.MAX_SAFE_INTEGER }, { ...IDENTITY, before: 7, ancestors }, { ...IDENTITY, ancestors }, IDENTITY
+      { ...IDENTITY, before: 0 }, { ...IDENTITY, before: Number.MAX_SAFE_INTEGER }, { ...IDENTITY, before: 7, ancestors },
+      { ...IDENTITY, ancestors }, IDENTITY
     ]
     for (const identity of [...identities, ...identities]) {
       const bytes = arrow.encode(NUMBERS.withIdentity(identity))
@@ -63,7 +64,8 @@ describe('arrow codec', () => {
 
   it('refuses ancestors of another form, or without end', () => {
     const encode = (/** @type {any} */ ancestors) => arrow.encode(NUMBERS.withIdentity({ ...IDENTITY, before: 1, ancestors }))
-    for (const ancestors of [{}, [{ epoch: 1, seq: 0, hash: 0 }], [{ epoch: 'a', seq: -1, hash: 0 }], Array(9).fill({ epoch: 'a', seq: 0, hash: 0 })]) {
+    const nine = Array(9).fill({ epoch: 'a', seq: 0, hash: 0 })
+    for (const ancestors of [{}, [{ epoch: 1, seq: 0, hash: 0 }], [{ epoch: 'a', seq: -1, hash: 0 }], nine]) {
       expectBroken(() => arrow.peekIdentity(encode(ancestors)))
     }
   })

@@ -22,7 +22,10 @@ const NO_TIMES = new BigInt64Array(0)
 
 /** @type {Map<string, Template>} */
 const templates = new Map()
-/** The template of the newest batch with these very fields: most batches of a source share them. @type {WeakMap<Field[], {batch: Batch, template: Template}>} */
+/**
+ * The template of the newest batch with these very fields: most batches of a source share them.
+ * @type {WeakMap<Field[], {batch: Batch, template: Template}>}
+ */
 const newest = new WeakMap()
 
 /**
