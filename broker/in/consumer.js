@@ -171,6 +171,12 @@ export class Consumer extends EventEmitter {
     } else ack()
   }
 
+  /** What the flow has under way may be lost, by no fault of its own. */
+  doubt () { this.#held.doubt() }
+
+  /** What only another attempt can bring goes into the flow again. */
+  emitWaiting () { this.#held.emitWaiting() }
+
   /**
    * Stops at once; what is not settled stays unacknowledged and comes again. The client is its owner's to end.
    * @param {{removed?: boolean}} [options]  the stage in is gone for good, and so are its sinks

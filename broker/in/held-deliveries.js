@@ -113,6 +113,14 @@ export class HeldDeliveries {
     }
   }
 
+  /** What the flow has under way may be lost, by no fault of its own. */
+  doubt () {
+    for (const { delivery } of this.#held.values()) {
+      delivery.doubt()
+      delivery.attempts = 0
+    }
+  }
+
   /** What the flow has lost goes into it again; after several attempts it is parked. */
   emitOverdue () {
     const { overdueMs, attempts } = this.#options
