@@ -74,6 +74,31 @@ describe('InfluxDB commit records', () => {
     expect((rangesOf(await sink.committed()))[0].ranges).to.deep.equal([[0, written]])
   })
 
+  it('tell what is stored from another batch under its identity, and from rows that were staged again', async () => {
+    const of = (/** @type {number} */ seq, /** @type {object} */ more) =>
+      batchOf([seq, seq + 0.5], { time: at(2 * seq, 2 * seq + 1),
+        identity: { ...identity(seq), hash: 100 + seq, before: 2 * seq, ...more } })
+    const stored = of(0, {})
+    const sink = await storeAll(stored)
+    const other = of(0, { hash: 5 })
+    const again = of(7, { ancestors: [{ epoch: EPOCH.epoch, seq: 0, hash: 100 }] })
+    const alike = of(8, { ancestors: [{ epoch: EPOCH.epoch, seq: 0, hash: 5 }] })
+    for (const each of [sink, await openSink()]) {
+      expect(await each.write([other, stored])).to.deep.equal({ duplicates: [stored], clashes: [other] })
+    }
+    expect(await sink.write([again, alike])).to.deep.equal({ duplicates: [again], clashes: [] })
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([0, 0.5, 8, 8.5])
+    expect((await sink.committed()).records.map(({ first, hash, staged, stored: its, before }) => [first, hash, staged, its, before]))
+      .to.deep.equal([[0, 100, 2, 2, 0], [7, 107, 0, 0, 14], [8, 108, 2, 2, 16]])
+  })
+
+  it('name their database once, at the second reading at the latest', async () => {
+    const sinks = await Promise.all([1, 2, 3, 4].map(() => openSink()))
+    await Promise.all(sinks.map(sink => sink.committed()))
+    const names = await Promise.all(sinks.map(async sink => (await sink.committed()).store))
+    expect(new Set(names).size).to.equal(1)
+  })
+
   it('of version 0.1 are not taken over', async () => {
     const { port, user: u, password: p } = database.server
     await database.server.query(`CREATE DATABASE "${database.name}"`)
