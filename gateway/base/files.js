@@ -26,9 +26,13 @@ export async function replaceFile (path, text) {
   await syncFolder(path)
 }
 
-/** Creates a folder, and those above it, durably. @param {string} path  absolute */
-export async function makeFolder (path) {
-  const firstMade = await mkdir(path, { recursive: true })
+/**
+ * Creates a folder, and those above it, durably.
+ * @param {string} path  absolute
+ * @param {number} [mode]  of those that it creates
+ */
+export async function makeFolder (path, mode) {
+  const firstMade = await mkdir(path, { recursive: true, mode })
   for (let made = path; firstMade !== undefined; made = dirname(made)) {
     await syncFolder(made)
     if (made === firstMade) return

@@ -2,8 +2,7 @@ import { expect } from 'chai'
 import { isTransient, open } from '../../gateway/databases/influxdb/sink.js'
 import { connect } from '../../gateway/databases/influxdb/connection.js'
 import { fakeInfluxdb } from '../servers/fake-influxdb.js'
-import { batchOf, failureOf, identity, rowOf, T0 } from './contract/batches.js'
-import { committedRanges } from './contract/committed-ranges.js'
+import { batchOf, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 
 /** @typedef {import('../servers/fake-influxdb.js').Asked} Asked */
 /** @typedef {import('../servers/fake-influxdb.js').Answer} Answer */
@@ -206,7 +205,7 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       answers['POST /api/v3/write_lp'] = () => ({ status: 204 })
       for (const status of [409, 403]) {
         answers['POST /api/v3/configure/database'] = () => ({ status, body: { error: 'no' } })
-        expect(await committedRanges(await openSink(options))).to.deep.equal([])
+        expect(rangesOf(await (await openSink(options)).committed())).to.deep.equal([])
       }
       answers['POST /api/v3/configure/database'] = () => ({ status: 401, body: { error: 'the request was not authenticated' } })
       expect((await failureOf(async () => (await openSink(options)).committed())).message).to.match(/not authenticated. Check the token/)

@@ -49,18 +49,18 @@ export class Stored {
     this.#tableOf = tableOf
   }
 
-  /** Creates the table of the records where it is missing. */
+  /** Creates the table of the records where it is missing: of several that do so at once, the id of one becomes the database's. */
   async prepare () {
     const { durable } = await this.#server.dialect()
     // Who may not create tables may still use one that is there.
-    const condition = `database = currentDatabase() AND table = ${literal(COMMITS_TABLE)}`
-    const columns = await this.#server.query(`SELECT name FROM system.columns WHERE ${condition}`)
-    if (columns.some(([name]) => name === 'hash')) return
-    if (columns.length > 0) throw oldRecords(this.#server.place)
+    const columns = await this.#columns()
+    if (columns.has('store')) return
+    if (columns.size > 0) throw oldRecords(this.#server.place)
     const numbers = ['number', ...RECORD_NUMBERS].map(name => `${name} Int64`).join(', ')
     await this.#server.command(
-      `CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (sink_table String, gateway String, source String, epoch String, ${numbers}) ` +
-      `ENGINE = ReplacingMergeTree(last) ORDER BY (sink_table, gateway, source, epoch, seq)${durable && ` SETTINGS ${durable}`}`
+      `CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (sink_table String, gateway String, source String, epoch String, ${numbers}, ` +
+      `store String DEFAULT ${literal(randomUUID())}) ENGINE = ReplacingMergeTree(last) ` +
+      `ORDER BY (sink_table, gateway, source, epoch, seq)${durable && ` SETTINGS ${durable}`}`
     )
   }
 
@@ -109,13 +109,13 @@ export class Stored {
    * @returns {Promise<{store: string, rows: CommitRow[]}>} `store`: the id of the database
    */
   async read (isOwn) {
-    const all = await this.#recordRows('1')
-    const rows = all.filter(row => row.table !== '' && isOwn(row))
+    const [columns, all] = await Promise.all([this.#columns(), this.#recordRows('1')])
+    const rows = all.filter(isOwn)
     const streams = new Map(rows.map(row => [streamKey(row), row]))
     this.forget()
     await this.#fill([...streams.values()], rows)
     for (const [key, stream] of streams) this.#known.set(key, numberOf(stream))
-    return { store: storeIn(all) ?? await this.#makeStore(), rows: this.#records.rows }
+    return { store: columns.get('store')?.replaceAll('\'', '') ?? '', rows: this.#records.rows }
   }
 
   /** Leaves records of batches of no rows. @param {CommitRow[]} records  of streams that are known */
@@ -240,27 +240,22 @@ export class Stored {
     }
   }
 
-  /** Of two that are made at once the earlier one counts, at the next reading at the latest. */
-  async #makeStore () {
-    await this.#insert([{ table: '', gateway: randomUUID(), source: '', epoch: '', seq: 0, last: Date.now(), ...NO_SUMS }])
-    return storeIn(await this.#recordRows('sink_table = \'\'')) ?? ''
+  /** Those of the table of commit records, with their defaults. @returns {Promise<Map<string, string>>} */
+  async #columns () {
+    const condition = `database = currentDatabase() AND table = ${literal(COMMITS_TABLE)}`
+    return new Map(/** @type {any} */ (await this.#server.query(`SELECT name, default_expression FROM system.columns WHERE ${condition}`)))
   }
 
   /** @param {CommitRow[]} rows */
   async #write (rows) {
     if (rows.length === 0) return
-    await this.#insert(rows)
-    for (const row of rows) if (row.last >= row.seq) this.#left.add(row)
-  }
-
-  /** @param {CommitRow[]} rows */
-  async #insert (rows) {
     const values = rows.map(row => {
       const names = [row.table, row.gateway, row.source, row.epoch].map(literal)
-      return `(${[...names, row.table === '' ? 0 : numberOf(row), ...RECORD_NUMBERS.map(name => row[name])].join(', ')})`
+      return `(${[...names, numberOf(row), ...RECORD_NUMBERS.map(name => row[name])].join(', ')})`
     })
     const { insertSettings } = await this.#server.dialect()
     await this.#server.command(`INSERT INTO ${COMMITS_TABLE} (${NAMES}) VALUES ${values.join(', ')}`, { settings: insertSettings })
+    for (const row of rows) if (row.last >= row.seq) this.#left.add(row)
   }
 }
 
@@ -278,10 +273,4 @@ export function recordText ({ hash, staged, stored, dead, before }) {
 function sumsIn (text, count) {
   const [hash, staged, stored, dead, before] = text === '' ? [0, count, count, 0, 0] : JSON.parse(text)
   return { hash, staged, stored, dead, before }
-}
-
-/** @param {CommitRow[]} rows  all @returns {string|undefined} */
-function storeIn (rows) {
-  const [first] = rows.filter(({ table }) => table === '').sort((a, b) => a.last - b.last || (a.gateway < b.gateway ? -1 : 1))
-  return first?.gateway
 }
