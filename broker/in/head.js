@@ -45,7 +45,8 @@ function epochOf (value) {
   if (!isCount(first) || !(isEmpty || isCount(last)) || (first > last && !isEmpty)) throw refused(`epoch ${epoch} ends before it begins`)
   if (!isCount(before) || !isCount(rows) || rows < before) throw refused(`the rows of epoch ${epoch} shrink`)
   const { lost = [], replaced = [], doubt = [] } = exceptions
-  return { epoch, first, last: isEmpty ? first - 1 : last, before, rows, lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
+  const exceptional = { lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
+  return { epoch, first, last: isEmpty ? first - 1 : last, before, rows, ...exceptional }
 }
 
 /** @param {unknown} ranges @returns {any[]} in order */
