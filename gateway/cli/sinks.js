@@ -202,7 +202,7 @@ async function spools (userDir) {
       const requiredSinks = new RequiredSinks(folder)
       await requiredSinks.load()
       let bytes = 0
-      for (const segment of (await readdir(folder)).filter(entry => entry.endsWith('.segment'))) bytes += (await stat(join(folder, segment))).size
+      for (const entry of await readdir(folder)) if (entry.endsWith('.segment')) bytes += (await stat(join(folder, entry))).size
       found.push({ source: decodeURIComponent(name), bytes, folder, requiredSinks })
     }
   }
