@@ -20,6 +20,8 @@ const SECTOR_BYTES = 4096
 export class Scan {
   #chunk = Buffer.alloc(0)
   #chunkStart = 0
+  /** Some of it cannot be read. */
+  #isFailing = false
   /** @type {Headers} */
   #headers
 
@@ -70,7 +72,7 @@ export class Scan {
         continue
       }
       const next = await this.#search(position + 1)
-      const isTorn = next === this.size && (header !== null || await this.#isUnfinished(position))
+      const isTorn = next === this.size && (header !== null || await this.#isUnfinished(position)) && !this.#isFailing
       yield { hole: { from: position, to: next, isTorn } }
       position = next
     }
@@ -112,7 +114,9 @@ export class Scan {
   /** @param {number} position @param {number} count */
   async #bytes (position, count) {
     if (position < this.#chunkStart || position + count > this.#chunkStart + this.#chunk.length) {
-      this.#chunk = await readRange(this.file, position, Math.min(Math.max(count, CHUNK_BYTES), this.size - position))
+      this.#chunk = await readRange(this.file, position, Math.min(Math.max(count, CHUNK_BYTES), this.size - position), () => {
+        this.#isFailing = true
+      })
       this.#chunkStart = position
     }
     return this.#chunk.subarray(position - this.#chunkStart, position - this.#chunkStart + count)
@@ -140,15 +144,19 @@ function keyInName (path) {
  * @param {import('node:fs/promises').FileHandle} file
  * @param {number} position
  * @param {number} count
+ * @param {() => void} [onFailure]
  */
-async function readRange (file, position, count) {
+async function readRange (file, position, count, onFailure) {
   const buffer = Buffer.alloc(count)
   try {
     const { bytesRead } = await file.read(buffer, 0, count, position)
     return buffer.subarray(0, bytesRead)
   } catch {
-    for (let at = 0; at < count; at += SECTOR_BYTES) {
-      await file.read(buffer, at, Math.min(SECTOR_BYTES, count - at), position + at).catch(() => {}) // that is a hole, which is counted
+    onFailure?.()
+    for (let at = 0; at < count;) {
+      const length = Math.min(SECTOR_BYTES - (position + at) % SECTOR_BYTES, count - at)
+      await file.read(buffer, at, length, position + at).catch(() => {}) // that is a hole, which is counted
+      at += length
     }
     return buffer
   }
