@@ -6,6 +6,7 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
 import { sumOf } from '../../gateway/stats/balance.js'
 import { consumerTopics, filters, parseTopic } from '../topics.js'
+import { clashOf } from './clash.js'
 import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
@@ -46,6 +47,7 @@ import { Streams } from './streams.js'
  */
 
 const TICK_MS = 250
+const SOON_MS = 20
 const COMPACT_MS = 60_000
 const BALANCE_MS = 1000
 
@@ -85,6 +87,8 @@ export class Consumer extends EventEmitter {
   #closed = false
   #compactedMs = performance.now()
   #timer
+  /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
+  #soon
   #received = { received: 0, duplicates: 0, clashes: 0, overflow: 0, redelivered: 0, resent: 0, refused: 0, thirdParty: 0, ignored: 0 }
 
   /** @param {ConsumerOptions} options */
@@ -104,7 +108,8 @@ export class Consumer extends EventEmitter {
     })
     this.#held = new HeldDeliveries(this.#sinks, {
       ...this.options,
-      onCommitted: (stream, id, identity) => this.#sinks.committed(id, stream, identity)
+      onCommitted: (stream, id, identity) => this.#sinks.committed(id, stream, identity),
+      onDone: () => { if (!this.#requests.isEmpty) this.#soon ??= setTimeout(() => this.#requestMissing(), SOON_MS) }
     })
     this.#keeper = new Keeper(client, log)
     this.wire(this.options.sinks)
@@ -166,6 +171,12 @@ export class Consumer extends EventEmitter {
     } else ack()
   }
 
+  /** What the flow has under way may be lost, by no fault of its own. */
+  doubt () { this.#held.doubt() }
+
+  /** What only another attempt can bring goes into the flow again. */
+  emitWaiting () { this.#held.emitWaiting() }
+
   /**
    * Stops at once; what is not settled stays unacknowledged and comes again. The client is its owner's to end.
    * @param {{removed?: boolean}} [options]  the stage in is gone for good, and so are its sinks
@@ -173,6 +184,7 @@ export class Consumer extends EventEmitter {
   close ({ removed = false } = {}) {
     this.#closed = true
     clearInterval(this.#timer)
+    clearTimeout(this.#soon)
     const { client } = this.options
     this.#sinks.close({ removed })
     this.#keeper.close()
@@ -321,7 +333,7 @@ export class Consumer extends EventEmitter {
   #tick () {
     this.#sinks.tick()
     this.#held.emitOverdue()
-    if (this.#connected && this.#sinks.areReady && this.#held.sinks.length > 0) this.#requestMissing()
+    this.#requestMissing()
     if (performance.now() - this.#compactedMs > COMPACT_MS) this.#compact()
     this.emit('changed')
   }
@@ -330,6 +342,9 @@ export class Consumer extends EventEmitter {
   #requestMissing () {
     const { window, quietMs, client, consumer, reader } = this.options
     const { sinks, unacknowledged } = this.#held
+    clearTimeout(this.#soon)
+    this.#soon = undefined
+    if (!this.#connected || !this.#sinks.areReady || sinks.length === 0 || this.#closed) return
     const missing = [...this.#streams].filter(({ headKnown }) => headKnown).map(stream => {
       const quiet = performance.now() - stream.lastDataMs > quietMs && unacknowledged < window / 2
       return /** @type {[Stream, import('./stream.js').Missing[]]} */ ([stream, stream.missing(sinks, { quiet })])
@@ -348,13 +363,6 @@ export class Consumer extends EventEmitter {
       })
     }
   }
-}
-
-/** @param {string} sink  its label @param {Identity} identity */
-export function clashOf (sink, identity) {
-  return new SluiceError('SLUICE_CLASH', `Sink "${sink}" has another batch than came under the identity ${identityKey(identity)}.`, {
-    fix: 'The spool stages it again. Find out who else writes in the name of this gateway.'
-  })
 }
 
 /** Null of a third-party message, broken ones included. @param {Buffer} payload */

@@ -41,10 +41,11 @@ export function readHead (payload) {
 function epochOf (value) {
   const [epoch, first, last, before, rows, exceptions = {}] = listOf(value, 6, 'parts of an epoch')
   if (typeof epoch !== 'string' || !/^\d{1,15}-/.test(epoch) || epoch.length > MAX_NAME) throw refused('an epoch has no name')
-  if (!isCount(first) || !(isCount(last) || last === -1) || first > last + 1) throw refused(`epoch ${epoch} ends before it begins`)
+  const isEmpty = last === -1
+  if (!isCount(first) || !(isEmpty || isCount(last)) || (first > last && !isEmpty)) throw refused(`epoch ${epoch} ends before it begins`)
   if (!isCount(before) || !isCount(rows) || rows < before) throw refused(`the rows of epoch ${epoch} shrink`)
   const { lost = [], replaced = [], doubt = [] } = exceptions
-  return { epoch, first, last, before, rows, lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
+  return { epoch, first, last: isEmpty ? first - 1 : last, before, rows, lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
 }
 
 /** @param {unknown} ranges @returns {any[]} in order */

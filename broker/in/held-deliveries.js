@@ -33,6 +33,7 @@ export class HeldDeliveries {
    * @param {import('./contract.js').Deliveries} options.deliveries
    * @param {(delivery: Delivery) => void} options.emit
    * @param {(stream: Stream, sink: string, identity: import('../../gateway/batch/batch.js').Identity) => void} options.onCommitted
+   * @param {() => void} options.onDone  there is more room
    * @param {number} options.window
    * @param {number} options.windowBytes
    * @param {number} options.overdueMs
@@ -112,6 +113,14 @@ export class HeldDeliveries {
     }
   }
 
+  /** What the flow has under way may be lost, by no fault of its own. */
+  doubt () {
+    for (const { delivery } of this.#held.values()) {
+      delivery.doubt()
+      delivery.attempts = 0
+    }
+  }
+
   /** What the flow has lost goes into it again; after several attempts it is parked. */
   emitOverdue () {
     const { overdueMs, attempts } = this.#options
@@ -154,6 +163,7 @@ export class HeldDeliveries {
     held.stored = true
     this.#stored++
     for (const ack of held.acks.splice(0)) ack()
+    this.#options.onDone()
   }
 
   /** @param {string} id @param {string} sink */
@@ -183,5 +193,6 @@ export class HeldDeliveries {
     stream.release(identity.epoch, identity.seq)
     this.#options.deliveries.close(id)
     for (const ack of acks) ack()
+    this.#options.onDone()
   }
 }

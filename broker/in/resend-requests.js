@@ -16,8 +16,14 @@ const MAX_UNDELIVERED = 100
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {import('./stream.js').Missing} Missing
  *
- * @typedef {Missing & {attempt: number, vain: number, askedMs: number, comingMs: number, untilMs: number}} Request  `attempt`: how often it
- *   was requested before; `vain`: how often of those something else came; `comingMs`: when it was requested, or last some of it came
+ * @typedef {object} Asked
+ * @property {number} attempt  how often it was requested before
+ * @property {number} vain  how often of those other batches came instead
+ * @property {boolean} isUnanswered  when it was requested before, nothing came at all
+ * @property {number} askedMs
+ * @property {number} comingMs  when it was requested, or last some of it came
+ * @property {number} untilMs  it is given time
+ * @typedef {Missing & Asked} Request
  *
  * @typedef {{epochs: Record<string, [number, number][]>, undelivered: Record<string, number[]>, count: number}} Wanted
  */
@@ -36,6 +42,8 @@ export class ResendRequests {
   constructor (nowMs = () => performance.now()) {
     this.nowMs = nowMs
   }
+
+  get isEmpty () { return this.#requests.size === 0 }
 
   /** How many batches are expected now. */
   get expected () {
@@ -71,14 +79,15 @@ export class ResendRequests {
     const due = before.filter(({ untilMs }) => untilMs <= now)
     const waiting = before.filter(({ untilMs }) => untilMs > now)
     const cameMs = this.#cameMs.get(stream.gateway) ?? -Infinity
-    const isSilent = before.some(({ attempt }) => attempt > 0) && before.every(({ askedMs }) => cameMs < askedMs)
+    const isSilent = before.some(({ isUnanswered, askedMs }) => isUnanswered && cameMs < askedMs)
     const again = take(due, Math.ceil((isSilent ? 1 : room) / 2)).map(request => ({
       ...request,
       attempt: request.attempt + 1,
-      vain: request.vain + (cameMs > request.askedMs ? 1 : 0)
+      vain: request.vain + (cameMs > request.askedMs ? 1 : 0),
+      isUnanswered: cameMs < request.askedMs
     }))
     const unasked = isSilent ? [] : take(subtract(missing, before), room - countOf(again))
-    const fresh = unasked.map(range => ({ ...range, attempt: 0, vain: 0 }))
+    const fresh = unasked.map(range => ({ ...range, attempt: 0, vain: 0, isUnanswered: false }))
     const asked = [...again, ...fresh].map(request => ({
       ...request, askedMs: now, comingMs: now, untilMs: now + backoff(request.attempt, BACKOFF_MS)
     }))
@@ -128,7 +137,7 @@ export class ResendRequests {
       const ranges = within(sets.get(request.epoch), request)
       const left = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0)
       const isComing = left <= request.last - request.first
-      const news = isComing ? { attempt: 0, vain: 0, comingMs: now, untilMs: Math.max(request.untilMs, now + PATIENCE_MS) } : {}
+      const news = isComing ? { attempt: 0, vain: 0, isUnanswered: false, comingMs: now, untilMs: Math.max(request.untilMs, now + PATIENCE_MS) } : {}
       return ranges.map(([first, last]) => ({ ...request, ...news, first, last }))
     })
   }

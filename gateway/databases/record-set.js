@@ -17,8 +17,9 @@ export class RecordSet {
     return row?.last >= identity.seq ? row : undefined
   }
 
-  /** It takes the place of those within it. @param {CommitRow} row */
+  /** It takes the place of those within it, unless it is within another itself. @param {CommitRow} row */
   add (row) {
+    if (Number(this.find(row)?.last) > row.last) return
     const key = streamKey(row)
     const rows = this.#streams.get(key) ?? []
     if (rows.length === 0) this.#streams.set(key, rows)

@@ -6,6 +6,8 @@ import { recordKey } from './commit-records.js'
  * @typedef {import('./commit-records.js').CommitRow} CommitRow
  */
 
+export const SET_BACK = 'SLUICE_SINK_SET_BACK'
+
 /** Of a reading: with more, the first write would take long. */
 const MAX_READ = 16
 
@@ -36,7 +38,7 @@ export class LastRecords {
    * @param {CommitRow[]} rows
    */
   read (before, rows) {
-    this.forget(missingOf(before, rows))
+    this.forget(before.filter(claim => !rows.some(row => holds(row, claim))))
     if (this.#last.size > 0) return
     const newest = new Map(rows.toSorted(byAge).map(row => [JSON.stringify([row.gateway, row.source]), row]))
     for (const row of [...newest.values()].slice(0, MAX_READ)) this.committed([], [row])
@@ -48,20 +50,15 @@ export class LastRecords {
   }
 }
 
-/** Those of which there is no record. @template {Claim} C @param {C[]} claims @param {CommitRow[]} rows @returns {C[]} */
-export function missingOf (claims, rows) {
-  return claims.filter(claim => !rows.some(row => holds(row, claim)))
-}
-
 /** Whether it is the record of a batch. @param {CommitRow} row @param {Claim} claim */
-export function holds (row, { table, gateway, source, epoch, seq }) {
+function holds (row, { table, gateway, source, epoch, seq }) {
   return row.seq <= seq && seq <= row.last && row.epoch === epoch && row.source === source && row.gateway === gateway && row.table === table
 }
 
 /** @param {string} place  the database */
 export function setBack (place) {
   const what = 'commit records that this sink left are gone: the database was set back, or another has taken its place'
-  return new SluiceError('SLUICE_SINK_SET_BACK', `${place}: ${what}.`, {
+  return new SluiceError(SET_BACK, `${place}: ${what}.`, {
     fix: 'Nothing: what is missing is stored again, as far as spools still have it.'
   })
 }

@@ -17,8 +17,12 @@ export class Attempt {
   /** By the split's id. @type {Map<string, {count: number, held: Set<number>, done: Set<number>}>|null} */
   #splits = null
 
-  /** @param {boolean} isRefused  the sink is storing an earlier attempt, or has stored one: it stores nothing of this one */
-  constructor (isRefused) {
+  /**
+   * @param {number} number
+   * @param {boolean} isRefused  the sink is storing an earlier attempt, or has stored one: it stores nothing of this one
+   */
+  constructor (number, isRefused) {
+    this.number = number
     this.isRefused = isRefused
   }
 
@@ -28,7 +32,7 @@ export class Attempt {
   /** All that has reached the sink is stored, and no part of a split is missing. */
   get isStored () {
     if (!this.isIntact || this.held > 0) return false
-    for (const { count, done } of this.#splits?.values() ?? []) if (done.size < count) return false
+    if (this.#splits) for (const { count, done } of this.#splits.values()) if (done.size < count) return false
     return true
   }
 

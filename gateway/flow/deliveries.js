@@ -76,10 +76,10 @@ export class Deliveries {
 
   /** @param {Delivery} delivery */
   #remember ({ id, sinks }) {
-    const attempts = Array.from(sinks, ([sink, state]) => {
-      return /** @type {const} */ ([sink, new Set([...state.attempts].filter(([, { isRefused }]) => !isRefused).map(([number]) => number))])
+    const stored = Array.from(sinks, ([sink, { attempts }]) => {
+      return /** @type {const} */ ([sink, new Set(attempts.filter(({ isRefused }) => !isRefused).map(({ number }) => number))])
     })
-    this.#finished.set(id, new Map(attempts))
+    this.#finished.set(id, new Map(stored))
     if (this.#finished.size <= MAX_REMEMBERED) return
     const [oldest] = this.#finished.keys()
     this.#finished.delete(oldest)

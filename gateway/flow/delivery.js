@@ -10,7 +10,7 @@ import { Attempt } from './attempt.js'
  * @property {'open'|'marking'|'finished'} state
  * @property {boolean} identified  the batch is stored with its commit record; otherwise a record of no rows will report it as done
  * @property {number} identifiedIn  the attempt of which the sink has the batch itself and has not stored it; 0: none
- * @property {Map<number, Attempt>} attempts  of which something has reached the sink
+ * @property {Attempt[]} attempts  of which something has reached the sink, oldest first
  * @property {number} forgotten  of this attempt and those before nothing is known any more
  * @property {NodeJS.Timeout|undefined} quiet  runs while all that came is stored and more may come
  *
@@ -83,7 +83,7 @@ export class Delivery {
     const state = this.sinks.get(sink)
     if (!state) return true
     this.activeAtMs = this.options.nowMs()
-    const attempt = state.attempts.get(number) ?? join(state, number)
+    const attempt = attemptOf(state, number) ?? join(state, number)
     if (!attempt) return true
     if (attempt.isRefused) return false
     if (piece.identified) {
@@ -110,8 +110,8 @@ export class Delivery {
    */
   settle (sink, number, piece) {
     const state = this.sinks.get(sink)
-    const attempt = state?.attempts.get(number)
-    if (!state || !attempt) return
+    const attempt = state && attemptOf(state, number)
+    if (!attempt) return
     this.activeAtMs = this.options.nowMs()
     attempt.store(piece)
     if (piece.identified) {
@@ -132,7 +132,7 @@ export class Delivery {
     const state = this.sinks.get(sink)
     if (!state || state.state !== 'open') return false
     this.attempts = 0
-    state.attempts.get(number)?.release(piece)
+    attemptOf(state, number)?.release(piece)
     if (piece.identified) state.identifiedIn = 0
     this.#review(sink, state)
     return true
@@ -147,7 +147,7 @@ export class Delivery {
     const piece = { identified: false, part }
     for (const [sink, state] of this.sinks) {
       if (!this.accept(sink, number, piece)) continue
-      const attempt = state.attempts.get(number)
+      const attempt = attemptOf(state, number)
       if (attempt) attempt.isSettled = true
       this.settle(sink, number, piece)
     }
@@ -161,7 +161,7 @@ export class Delivery {
     for (const [name, state] of this.sinks) {
       if (state.state !== 'open' || (sink !== undefined && name !== sink)) continue
       hush(state)
-      for (const attempt of state.attempts.values()) attempt.isBroken ||= attempt.isChanged
+      for (const attempt of state.attempts) attempt.isBroken ||= attempt.isChanged
     }
   }
 
@@ -184,9 +184,9 @@ export class Delivery {
     if (state.state !== 'open') return
     hush(state)
     const { quietMs, settledByFlow, onStored } = this.options
-    const stored = [...state.attempts.values()].filter(({ isStored }) => isStored)
-    if (stored.length === 0) return
-    if (state.identified || stored.some(({ isSettled }) => settledByFlow && isSettled)) {
+    const stored = state.attempts.find(({ isStored }) => isStored)
+    if (!stored) return
+    if (state.identified || (settledByFlow && stored.isSettled)) {
       this.#finish(sink, state)
     } else if (!settledByFlow) {
       state.quiet = setTimeout(() => this.#finish(sink, state), quietMs)
@@ -213,7 +213,7 @@ export class Delivery {
 
 /** @returns {SinkState} */
 function freshState () {
-  return { state: 'open', identified: false, identifiedIn: 0, attempts: new Map(), forgotten: lastAttempt, quiet: undefined }
+  return { state: 'open', identified: false, identifiedIn: 0, attempts: [], forgotten: lastAttempt, quiet: undefined }
 }
 
 /**
@@ -225,37 +225,36 @@ function freshState () {
 function join (state, number) {
   const isRefused = state.state !== 'open' || hasIntact(state)
   if (!isRefused && !(number > state.forgotten)) return null
-  const attempt = new Attempt(isRefused)
-  state.attempts.set(number, attempt)
-  if (state.attempts.size > MAX_ATTEMPTS) forgetOne(state)
+  const attempt = new Attempt(number, isRefused)
+  state.attempts.push(attempt)
+  if (state.attempts.length > MAX_ATTEMPTS) forgetOne(state)
   return attempt
 }
 
 /** The oldest that does not matter any more. @param {SinkState} state */
 function forgetOne (state) {
-  for (const [number, { isIntact, held }] of state.attempts) {
-    if (isIntact || held > 0) continue
-    state.attempts.delete(number)
-    state.forgotten = Math.max(state.forgotten, number)
-    return
-  }
+  const at = state.attempts.findIndex(({ isIntact, held }) => !isIntact && held === 0)
+  if (at >= 0) state.forgotten = Math.max(state.forgotten, ...state.attempts.splice(at, 1).map(({ number }) => number))
 }
 
 /** @param {SinkState} state */
 function hasIntact ({ attempts }) {
-  for (const { isIntact } of attempts.values()) if (isIntact) return true
-  return false
+  return attempts.some(({ isIntact }) => isIntact)
+}
+
+/** @param {SinkState} state @param {number} number */
+function attemptOf ({ attempts }, number) {
+  return attempts.find(attempt => attempt.number === number)
 }
 
 /** @param {SinkState} state */
 function isIdle ({ state, quiet, attempts }) {
-  if (state !== 'open' || quiet !== undefined) return false
-  for (const { held } of attempts.values()) if (held > 0) return false
-  return true
+  return state === 'open' && quiet === undefined && attempts.every(({ held }) => held === 0)
 }
 
 /** Something has come, or will not: the quiet time is not over. @param {SinkState} state */
 function hush (state) {
+  if (state.quiet === undefined) return
   clearTimeout(state.quiet)
   state.quiet = undefined
 }

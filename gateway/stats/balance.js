@@ -99,12 +99,12 @@ function inFlight ({ first, last, before, rows, lost, replaced }, records, parke
   for (const record of records) settled.add(record.first, record.last)
   for (const { seq } of parked) settled.add(seq)
   if (settled.missing(first, last).length === 0) return 0
-  const kept = records.filter(record => record.last >= first && record.first <= last && !gone.has(record.first))
-  const recorded = sum(kept.map(record => ({
-    rows: record.first >= first && record.last <= last
-      ? record.staged
-      : Math.max(0, Math.min(rows, record.before + record.staged) - Math.max(before, record.before))
-  })))
+  const recorded = sum(records.filter(record => record.last >= first && record.first <= last).map(record => {
+    const isHeld = record.first >= first && record.last <= last
+    const its = isHeld ? record.staged : Math.max(0, Math.min(rows, record.before + record.staged) - Math.max(before, record.before))
+    const kept = gone.missing(record.first, record.last).reduce((count, [from, to]) => count + to - from + 1, 0)
+    return { rows: Math.round(its * kept / (record.last - record.first + 1)) }
+  }))
   const within = [...lost, ...replaced].filter(([from, to]) => to >= first && from <= last).map(range => ({ rows: range[2] }))
   return Math.max(0, rows - before - recorded - sum(within) - sum(parked))
 }

@@ -1,7 +1,8 @@
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { closeAll } from '../../gateway/base/close-all.js'
-import { SluiceError } from '../../gateway/base/errors.js'
+import { clashOf } from '../../broker/in/clash.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
@@ -144,7 +145,9 @@ class SinkNode {
   async #write (batch, isStaged) {
     while (true) {
       try {
-        return await this.writer.write(batch)
+        const { outcome } = await this.writer.write(batch)
+        if (outcome === 'clash' && batch.identity) this.node.error(describe(clashOf(this.name, batch.identity)))
+        return
       } catch (error) {
         if (!isStaged || !(error instanceof SluiceError) || error.code !== 'SLUICE_WRITER_FULL') throw error
         await this.writer.room

@@ -70,6 +70,17 @@ export function readersOf (configs, gateway) {
 }
 
 /**
+ * What messages of a node can reach, itself too, of the nodes that run.
+ * @param {import('../node.js').RED} RED
+ * @param {string} startId
+ * @returns {Config[]}
+ */
+export function nodesBehind (RED, startId) {
+  const nodes = nodesOf(configsOf(RED))
+  return [...reachedFrom(nodes, startId)].flatMap(id => nodes.get(id)?.config ?? []).filter(({ d: isDisabled }) => !isDisabled)
+}
+
+/**
  * The sinks that what is staged in a broker is meant for, over all stage ins that read from it.
  * @param {Config[]} configs
  * @param {string} gateway  this one

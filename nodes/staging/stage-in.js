@@ -13,6 +13,7 @@ import { onFlows } from '../flow-events.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { configsOf, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
+import { onInterruption } from './interruptions.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
 
@@ -32,8 +33,8 @@ export default function (RED) {
     node.on('close', async (/** @type {boolean} */ removed, /** @type {() => void} */ done) => {
       stopListening()
       try {
-        const { consumer, connection, thirdParty, refused, dropStats } = await opening
-        dropStats()
+        const { consumer, connection, thirdParty, refused, stop } = await opening
+        stop()
         consumer.close({ removed })
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
@@ -105,11 +106,13 @@ async function open (RED, node, options) {
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
   const dropBalances = stats.balances(() => consumer.balances)
-  const dropStats = () => {
+  const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
+  const stop = () => {
+    stopListening()
     dropGauge()
     dropBalances()
   }
-  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, dropStats }
+  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, stop }
 }
 
 /**

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Stage } from '../../broker/out/stage.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { toBatches } from '../../gateway/messages/payload.js'
-import { marked } from '../../gateway/messages/marked.js'
+import { marker } from '../../gateway/messages/marked.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { isReplayed } from '../../gateway/dead-letters/replay.js'
@@ -33,7 +33,7 @@ export default function (RED) {
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
-      const { batches, refused } = marked(now => toBatches(message, { source: options.source || undefined, now }))
+      const { batches, refused } = await marker.read(now => toBatches(message, { source: options.source || undefined, now }))
       await Promise.all(batches.map(accept))
       if (refused.length === 0) return
       refusedValues += refused.length
@@ -66,6 +66,7 @@ export default function (RED) {
       try {
         const { stage, connection, release, dropGauge } = await opening
         dropGauge()
+        marker.release()
         await nextTurn() // what the flow has under way still arrives
         // The connection first: a disk that is full may hold the spool up, and the next deploy connects under the same id.
         await closeAll(() => stage.stop(), () => connection.close(), () => stage.close(), release)

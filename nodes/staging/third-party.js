@@ -3,7 +3,7 @@ import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
-import { marked } from '../../gateway/messages/marked.js'
+import { marker } from '../../gateway/messages/marked.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
@@ -68,7 +68,7 @@ export class ThirdPartyStage {
    */
   async keep (packet) {
     let rest = this.#rest.get(packet)
-    if (!rest) this.#rest.set(packet, rest = this.#read(packet))
+    if (!rest) this.#rest.set(packet, rest = await this.#read(packet))
     const { batches, refused } = rest
     const { stage } = await this.#opening
     while (batches.length > 0) {
@@ -97,10 +97,10 @@ export class ThirdPartyStage {
     await closeAll(() => opened.stage.stop(), () => opened.connection.close(), () => opened.stage.close(), opened.release)
   }
 
-  /** @param {Packet} packet @returns {Content} */
-  #read (packet) {
+  /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
+  async #read (packet) {
     if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
-    return marked(now => decodeMessage(packet.payload, {
+    return marker.read(now => decodeMessage(packet.payload, {
       source: packet.topic.replaceAll('/', '.'),
       contentType: packet.properties?.contentType,
       timeUnit: this.#options.timeUnit,

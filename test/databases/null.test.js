@@ -6,7 +6,7 @@ import { marker, sliceOf } from '../../gateway/batch/batch.js'
 import { isTransient, open, schema } from '../../gateway/databases/null/sink.js'
 import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { createWriter } from '../../gateway/writer/writer.js'
-import { batchOf, failureOf, identity } from './contract/batches.js'
+import { batchOf, EPOCH, failureOf, identity } from './contract/batches.js'
 
 describe('Null sink', () => {
   it('reports that it stores nothing', async () => {
@@ -22,6 +22,27 @@ describe('Null sink', () => {
     expect(records.map(({ first, last, stored }) => [first, last, stored])).to.deep.equal([[0, 0, 1], [1, 1, 0], [3, 3, 1]])
     expect(await sink.write(batches)).to.deep.equal({ duplicates: batches, clashes: [] })
     expect((await (await open()).committed()).store).not.to.equal(store)
+  })
+
+  it('keeps no record for each of the batches that spools have released', async () => {
+    const sink = await open()
+    const batches = Array.from({ length: 10 }, (_, seq) => batchOf([1, 2], { identity: { ...identity(seq), hash: 2 ** 47, before: 2 * seq } }))
+    await sink.write(batches)
+    await sink.compact([{ ...EPOCH, first: 9, last: 9 }])
+    const { records } = await sink.committed()
+    expect(records.map(({ first, last, hash, stored, before }) => [first, last, hash, stored, before])).to.deep.equal([
+      [0, 8, 2 ** 47, 18, 0], [9, 9, 2 ** 47, 2, 18]
+    ])
+    expect((await sink.write(batches)).duplicates).to.have.length(10)
+  })
+
+  it('tells a batch from another under its identity, and from one that was staged again', async () => {
+    const sink = await open()
+    const [stored, other] = [7, 8].map(hash => batchOf([1], { identity: { ...identity(0), hash } }))
+    const again = batchOf([1], { identity: { ...identity(1), ancestors: [{ epoch: EPOCH.epoch, seq: 0, hash: 7 }] } })
+    await sink.write([stored])
+    expect(await sink.write([other, again])).to.deep.equal({ duplicates: [again], clashes: [other] })
+    expect((await sink.committed()).records.map(({ staged }) => staged)).to.deep.equal([1, 0])
   })
 
   it('ends what is aborted, and leaves nothing of a probe', async () => {

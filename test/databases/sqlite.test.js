@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/databases/sqlite/sink.js'
 import { batchOf, failureOf, poisoned } from './contract/batches.js'
-import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { markedFixtures, sinkContract } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 
 describe('SQLite sink', () => {
@@ -65,7 +65,10 @@ describe('SQLite sink', () => {
     drop: async table => withDatabase(database => database.exec(`DROP TABLE "${table}"`)),
     guarantee: 'transaction',
     hasColumns: true,
-    fixtures: sqlFixtures,
+    fixtures: markedFixtures(sql => sql.replace('(', '(/* Sluice */ ')),
+    elsewhere: () => openSink({ file: join(folder, 'other.sqlite') }),
+    setBack: seq => withDatabase(database => database.exec(`DELETE FROM sluice_commits WHERE sink_table <> '' AND seq >= ${seq};
+      DELETE FROM press WHERE force >= ${seq}`)),
     layouts: ['narrow', 'document'],
     nan: null,
     ignoresCase: true
@@ -76,7 +79,7 @@ describe('SQLite sink', () => {
     isTransient,
     rows,
     poison: async (batches, isPoison) => {
-      await withDatabase(database => database.exec('CREATE TABLE press (force REAL CHECK (force >= 0))'))
+      await withDatabase(database => database.exec('CREATE TABLE press (/* Sluice */ force REAL CHECK (force >= 0))'))
       return poisoned(batches, isPoison)
     },
     wrong: [{ what: 'a file that cannot be made', options: { file: '/dev/null/plant.sqlite' }, tells: /ENOTDIR|EEXIST/ }]

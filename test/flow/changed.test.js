@@ -151,7 +151,7 @@ describe('a delivery', () => {
         attempt.accept(changed)
         attempt.release(changed)
       }
-      expect(delivery.sinks.get('db')?.attempts.size).to.be.below(20)
+      expect(delivery.sinks.get('db')?.attempts.length).to.be.below(20)
       delivery.emit().store(changed)
       await rig.quiet()
       expect(rig.finished).to.deep.equal(['db'])
