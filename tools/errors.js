@@ -42,11 +42,11 @@ export const errors = {
       'Send `true` or `"start"`, `false` or `"stop"` as payload.'
     ],
     SLUICE_SOURCE_NAME: [
-      'The name of a source is too long: it is also the name of a folder in the spool.',
+      'The name of a source is too long: it is in every record and topic.',
       'Give the source a shorter name.'
     ],
     SLUICE_SOURCE_COUNT: [
-      'One stage out has met too many sources, each of which has a spool of its own; the new one is refused.',
+      'One stage out has batches of 1000 sources in its spool; the new one is refused until all of some source is stored.',
       'Put what varies (a serial number, a time) into a field or tag instead of the name of the source.'
     ],
     SLUICE_CSV_FILE: [
@@ -273,8 +273,20 @@ export const errors = {
       'Find out why the sinks do not store (`sluice sinks list`), raise the cap, or let the spool drop the oldest.'
     ],
     SLUICE_SPOOL_BATCH_TOO_BIG: [
-      'A batch takes more than 16 MiB, or more than a quarter of the spool.',
+      'A row takes more than 16 MiB, or a batch more than a quarter of the spool.',
       'Make batches smaller, or the spool larger.'
+    ],
+    SLUICE_SPOOL_DAMAGED: [
+      'Something in the folder of a spool cannot be read; that is lost, and counted. Unreadable files are kept, as `*.damaged`.',
+      'Check the disk, and what else writes there. After power cuts, *Write to disk* = every batch keeps all that was accepted.'
+    ],
+    SLUICE_SPOOL_VERSION: [
+      'In the folder of a spool is something that another version has written, or a stranger: it is left as it is.',
+      'Empty the spools with the version that wrote them before you change versions, or move it away.'
+    ],
+    SLUICE_SPOOL_SET_BACK: [
+      'A broker or database has batches of the present epoch that the spool has not produced yet; a new epoch begins.',
+      'Nothing where the machine was restored. Of a copy of a running one, delete the file `gateway-id` before it starts.'
     ],
     SLUICE_SPOOL_CLOSED: [
       'A batch came while its spool was being closed, or waited when the spool was closed; the message has the reason why it waited.',

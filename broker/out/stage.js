@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
-import { contentType, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
+import { contentType, decode, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { readResend } from '../control-messages.js'
 import { readHead } from '../in/head.js'
 import { localCommits } from '../local-commits.js'
@@ -13,6 +13,7 @@ import { headMessage } from './head-message.js'
 import { Heads } from './heads.js'
 import { Hearing } from './hearing.js'
 import { Resends } from './resends.js'
+import { Restaging } from './restaging.js'
 import { Sender } from './sender.js'
 import { Suspension } from './suspension.js'
 
@@ -57,7 +58,7 @@ export class Stage extends EventEmitter {
     try {
       if (ledger) await mkdir(ledger, { recursive: true })
       const spool = await Spool.open({
-        folder, gateway, encode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
+        folder, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
       })
       return new Stage({ ...options, log }, spool, isHeard)
     } catch (error) {
@@ -76,6 +77,7 @@ export class Stage extends EventEmitter {
     super()
     const { client, gateway, name, broker, requiredSinks, headIntervalMs: intervalMs, log } = options
     const alarms = new Alarms(log)
+    const restaging = new Restaging(spool, this.#changed)
     this.#options = options
     this.#isHeard = isHeard
     this.spool = spool
@@ -83,9 +85,9 @@ export class Stage extends EventEmitter {
     this.suspension = new Suspension(() => spool.startEpochs())
     const head = () => headMessage(spool.head)
     this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
-    this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, onStaged: this.#changed, log })
+    this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, restaging, log })
     this.commits = new Commits({
-      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), onStaged: this.#changed, log
+      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, log
     })
     this.stopListening = localCommits.on(broker, local => {
       if (local.gateway === gateway) this.commits.hearLocal(local)
@@ -152,7 +154,7 @@ export class Stage extends EventEmitter {
   #heard () {
     const { requiredSinks } = this.#options
     return {
-      head: payload => this.spool.heard(readHead(payload)),
+      head: payload => this.spool.heard({ sources: readHead(payload) }),
       sinks: (consumer, reader, payload) => requiredSinks.heard(consumer, reader, payload),
       commit: (consumer, sink, payload) => this.commits.hear(consumer, sink, payload),
       resend: (consumer, reader, payload) => this.#resend(consumer, reader, payload),

@@ -1,4 +1,6 @@
 /**
+ * @typedef {{source: string, rows: number, epochs: {epoch: string, first: number, last: number, rows: number}[]}} HeardSource
+ * @typedef {{sources: HeardSource[]}} HeardHead
  * @typedef {import('./sources.js').Source} Source
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {{source: Source, stream: Stream|null, batches: number, rows: number}} Heard  lost batches and rows; the present stream, where
@@ -9,7 +11,7 @@
  * Compares a head that was published before with what is here. An earlier epoch that is ahead had a tail, which a power cut took; the
  * present one that is ahead was continued by another: this is a copy, or was set back. Either way rows are counted on from the larger
  * count.
- * @param {{sources: import('./head.js').SourceHead[]}} head
+ * @param {HeardHead} head
  * @param {import('./sources.js').Sources} sources
  * @returns {Heard[]}
  */

@@ -237,7 +237,7 @@ export class Spool extends EventEmitter {
 
   /**
    * What a broker has kept as this spool's head, on connecting: where it knows of more than is here, that is lost, or this is a copy.
-   * @param {{sources: import('./head.js').SourceHead[]}} head
+   * @param {import('./hearing.js').HeardHead} head
    */
   heard (head) {
     for (const { source, stream, batches, rows } of hear(head, this.#sources)) {

@@ -38,7 +38,7 @@ describe('spool, damaged', () => {
   }
 
   for (const isClosed of [true, false]) {
-    it(`loses at most the batch in which one bit was flipped, wherever that is, and counts it (${isClosed ? 'closed' : 'killed'})`, async () => {
+    it(`loses at most the batch in which a bit was flipped, and counts it (${isClosed ? 'closed' : 'killed'})`, async () => {
       const path = await written(isClosed)
       const whole = await readFile(path)
       const saved = await readFile(join(rig.folder, 'saved.json'))
@@ -81,7 +81,9 @@ describe('spool, damaged', () => {
     const path = await written(true)
     const whole = await readFile(path)
     const saved = await readFile(join(rig.folder, 'saved.json'))
-    const damage = fc.record({ cut: fc.nat(whole.length), from: fc.nat(whole.length), length: fc.nat(600), byte: fc.constantFrom(0, 0x5a, 0xff) })
+    const damage = fc.record({
+      cut: fc.nat(whole.length), from: fc.nat(whole.length), length: fc.nat(600), byte: fc.constantFrom(0, 0x5a, 0xff)
+    })
     await fc.assert(fc.asyncProperty(damage, async ({ cut, from, length, byte }) => {
       const bytes = Buffer.from(whole.subarray(0, cut % 5 ? whole.length : whole.length - cut))
       bytes.fill(byte, Math.min(from, bytes.length), Math.min(from + length, bytes.length))
@@ -99,7 +101,9 @@ describe('spool, damaged', () => {
   it('reads nothing false, whatever bytes were cut off, blanked or flipped (10,000 cases)', async () => {
     const path = await written(false)
     const whole = await readFile(path)
-    const damage = fc.record({ cut: fc.nat(whole.length), blank: fc.nat(200), flip: fc.option(fc.nat(whole.length - 1), { nil: undefined }) })
+    const damage = fc.record({
+      cut: fc.nat(whole.length), blank: fc.nat(200), flip: fc.option(fc.nat(whole.length - 1), { nil: undefined })
+    })
     await fc.assert(fc.asyncProperty(damage, async ({ cut, blank, flip }) => {
       const bytes = Buffer.from(whole.subarray(0, whole.length - cut))
       bytes.fill(0, Math.max(0, bytes.length - blank))

@@ -142,7 +142,8 @@ describe('spool, releasing what is stored', () => {
       expect(clashes).to.deep.equal([])
       expect(headOf(spool).epochs[0].doubt).to.deep.equal([[0, 2]])
       expect(await rig.readAll(spool)).to.deep.equal([0, 1, 2, 3])
-      const singles = all.slice(0, 3).map(({ seq, hash = 0 }) => /** @type {import('./spool-rig.js').Sum} */ ([seq, seq, seq === 1 ? 999 : hash]))
+      /** @type {import('./spool-rig.js').Sum[]} */
+      const singles = all.slice(0, 3).map(({ seq, hash = 0 }) => [seq, seq, seq === 1 ? 999 : hash])
       const second = await spool.confirm('sink', reading(all[0], singles))
       expect(second.doubts).to.deep.equal([])
       expect(second.clashes).to.have.length(1)
