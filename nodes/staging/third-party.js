@@ -94,7 +94,7 @@ export class ThirdPartyStage {
     this.#dropGauge()
     if (!opened) return
     opened.consumer.close()
-    await closeAll(() => opened.stage.stop(), () => opened.connection.close(), () => opened.stage.close(), opened.release)
+    await closeAll(() => opened.stage.close(() => opened.connection.close()), opened.release)
   }
 
   /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */

@@ -45,8 +45,8 @@ describe('Deploys of modified nodes', () => {
     }))`
     await gateway.feed(/** @type {any} */ ({ toString: () => text }))
     produced += ROWS
-    const messages = ROWS / ROWS_A_MESSAGE
-    await gateway.until(async () => (await gateway.gauge('spool stage-out')).accepted >= accepted + messages, () => 'the spool to have it all')
+    const expected = accepted + ROWS / ROWS_A_MESSAGE
+    await gateway.until(async () => (await gateway.gauge('spool stage-out')).accepted >= expected, () => 'the spool to have it all')
   }
 
   /** @param {string} id @returns {number[]} none before its table is there */
@@ -69,6 +69,12 @@ describe('Deploys of modified nodes', () => {
     return rows.every(n => there.has(n))
   }, () => `${id} to have rows ${rows[0]} … ${rows.at(-1)}; it has ${stored(id).length} of ${produced}`)
 
+  /** @param {...string} ids  of the sinks that the spool waits for */
+  const requires = (...ids) => gateway.until(async () => {
+    const { requiredSinks = '' } = await gateway.gauge('spool stage-out')
+    return requiredSinks.split(', ').map((/** @type {string} */ key) => key.split('/')[1]).join() === ids.join()
+  }, () => `the spool to wait for ${ids.join(' and ')}`)
+
   /** @param {string} id */
   function hasNoneTwice (id) {
     const rows = stored(id)
@@ -83,6 +89,7 @@ describe('Deploys of modified nodes', () => {
 
     const bBegins = produced
     await deploy([a, sinkOf('b', { d: true })]) // not there yet, and required all the same
+    await requires('a', 'b')
     await produce()
     await has('a', rowsOf(0))
     await gateway.restart('SIGKILL')
@@ -106,6 +113,7 @@ describe('Deploys of modified nodes', () => {
 
     const deletedFrom = produced
     await deploy([b])
+    await requires('b')
     await produce()
     await has('b', rowsOf(bBegins))
     const deletedTo = produced
@@ -115,8 +123,8 @@ describe('Deploys of modified nodes', () => {
     await has('a', [...rowsOf(0, deletedFrom), ...rowsOf(deletedTo)])
     await has('b', rowsOf(bBegins))
 
-    const { requiredSinks, lostRows, droppedRows } = await gateway.gauge('spool stage-out')
-    expect(requiredSinks.split(', ').map((/** @type {string} */ key) => key.split('/')[1])).to.deep.equal(['a', 'b'])
+    await requires('a', 'b')
+    const { lostRows, droppedRows } = await gateway.gauge('spool stage-out')
     expect({ lostRows, droppedRows }).to.deep.equal({ lostRows: 0, droppedRows: 0 })
     await gateway.stop()
     for (const id of ['a', 'b']) hasNoneTwice(id)
