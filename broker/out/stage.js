@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { mkdir } from 'node:fs/promises'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { contentType, decode, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { readResend } from '../control-messages.js'
@@ -127,8 +128,8 @@ export class Stage extends EventEmitter {
     }
   }
 
-  /** Sends and says nothing more; the connection is its owner's to end. */
-  stop () {
+  /** Sends and says nothing more. */
+  #stop () {
     if (this.#stopped) return
     this.#stopped = true
     this.stopListening()
@@ -139,10 +140,14 @@ export class Stage extends EventEmitter {
     this.sender.close()
   }
 
-  /** What was handed over is written down. Rejects when the spool cannot be closed well. */
-  async close () {
-    this.stop()
-    await this.spool.close()
+  /**
+   * What was handed over is written down. The connection is its owner's to end, and ends first: a disk that is full may hold the spool up,
+   * and what is opened next connects under the same id. Rejects when something cannot be closed well, once all has been tried.
+   * @param {() => Promise<unknown>} disconnect
+   */
+  async close (disconnect) {
+    this.#stop()
+    await closeAll(disconnect, () => this.spool.close())
   }
 
   #changed = () => {

@@ -1,5 +1,6 @@
 /**
- * @typedef {{source: string, rows: number, epochs: {epoch: string, first: number, last: number, rows: number}[]}} HeardSource
+ * @typedef {{source: string, rows: number, epochs: {epoch: string, first: number, last: number, rows: number}[],
+ *   lost?: number, dropped?: number, replaced?: number}} HeardSource
  * @typedef {{sources: HeardSource[]}} HeardHead
  * @typedef {import('./sources.js').Source} Source
  * @typedef {import('./stream.js').Stream} Stream

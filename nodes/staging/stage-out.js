@@ -68,8 +68,7 @@ export default function (RED) {
         dropGauge()
         marker.release()
         await nextTurn() // what the flow has under way still arrives
-        // The connection first: a disk that is full may hold the spool up, and the next deploy connects under the same id.
-        await closeAll(() => stage.stop(), () => connection.close(), () => stage.close(), release)
+        await closeAll(() => stage.close(() => connection.close()), release)
       } catch (error) {
         node.error(error)
       }

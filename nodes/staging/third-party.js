@@ -98,7 +98,7 @@ export class ThirdPartyStage {
     if (!opened) return
     opened.consumer.close()
     const { stage, connection, receipts, release } = opened
-    await closeAll(() => stage.stop(), () => connection.close(), () => stage.close(), () => receipts.close(), release)
+    await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
   }
 
   /**
@@ -180,7 +180,7 @@ export class ThirdPartyStage {
         folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
         fsync: 'batch', log
       })
-      const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), rowsOf(stage))
+      const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
       return { connection, consumer, stage, receipts, release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
@@ -200,11 +200,6 @@ export class ThirdPartyStage {
 /** @param {unknown} error */
 function isForGood (error) {
   return error instanceof SluiceError && FOR_GOOD.includes(error.code)
-}
-
-/** What its spool has accepted of each source, each row counted once. @param {Stage} stage */
-function rowsOf ({ spool }) {
-  return new Map(spool.head.sources.map(({ source, rows, replaced }) => [source, rows - replaced]))
 }
 
 /** @param {string} filter */

@@ -37,6 +37,11 @@ describe('a head message', () => {
     }])
   })
 
+  it('may name an epoch that is empty, from wherever it goes on', () => {
+    expect(readEpoch(['1-a', 7, 6, 10, 10])).to.include({ first: 7, last: 6 })
+    expect(readEpoch(['1-a', 7, -1, 10, 10])).to.include({ first: 7, last: 6 })
+  })
+
   it('may have its ranges in any order', () => {
     expect(readEpoch(['1-a', 0, 9, 0, 10, { lost: [[7, 8, 2], [1, 2, 2]], doubt: [[5, 5], [0, 0]] }])).to.deep.include({
       lost: [[1, 2, 2], [7, 8, 2]],

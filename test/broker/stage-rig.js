@@ -7,6 +7,7 @@ import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { Stage } from '../../broker/out/stage.js'
 import { connected } from '../../broker/preflight/probing.js'
 import { consumerTopics, isForTopic } from '../../broker/topics.js'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { addHashes, hashOf } from '../../gateway/batch/hashes.js'
 import { Batch } from '../../gateway/batch/batch.js'
 import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
@@ -86,10 +87,7 @@ export class StageRig {
     })
     const close = async () => {
       if (!this.#closing.delete(close)) return
-      stage.stop()
-      await connection.close({ patienceMs: 200 })
-      await stage.close()
-      await requiredSinks.close()
+      await closeAll(() => stage.close(() => connection.close({ patienceMs: 200 })), () => requiredSinks.close())
     }
     this.#closing.add(close)
     return { stage, requiredSinks, connection, close }
