@@ -21,6 +21,8 @@ export class Log {
   isWriting = false
   /** Numbers in the names of the files, which are their order. */
   nextNumber = 1
+  /** Position behind the last batch when the last segment was removed. */
+  #end = 0
 
   /**
    * @param {object} options
@@ -40,8 +42,8 @@ export class Log {
 
   get batches () { return this.segments.reduce((sum, { offsets }) => sum + offsets.length, 0) }
 
-  /** Behind the last batch. */
-  get end () { return this.segments.at(-1)?.end ?? 0 }
+  /** Behind the last batch: no position is used twice. */
+  get end () { return Math.max(this.#end, this.segments.at(-1)?.end ?? 0) }
 
   /** The segment that is written to. */
   get newest () { return this.isActive ? this.segments.at(-1) : undefined }
@@ -82,6 +84,7 @@ export class Log {
 
   /** Takes segments out, so that nothing of them is known any more; their files are the caller's to remove. @param {Segment[]} segments */
   detach (segments) {
+    this.#end = this.end
     for (const segment of segments) {
       if (segment === this.newest) this.isActive = false
       this.segments.splice(this.segments.indexOf(segment), 1)

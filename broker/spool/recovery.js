@@ -63,7 +63,7 @@ export class Recovery {
     const { state, sources } = this.options
     for (const [name, rest, streams] of state?.sources ?? []) {
       sources.resting.set(name, rest)
-      if (streams.length === 0) continue
+      if (streams.length === 0 && sources.isFull) continue
       const source = sources.recover(name)
       for (const { gateway, epoch, start, end, gone, replaced } of streams) {
         const stream = this.#add(new Stream(gateway, source, epoch, start))
