@@ -88,6 +88,7 @@ describe('spool, releasing what is stored', () => {
       expect(await rig.readAll(spool)).to.deep.equal([0, 3, 4])
       expect(headOf(spool).epochs[0]).to.deep.include({ first: 0, last: 4, lost: [[1, 2, 2]] })
       expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
+      expect(spool.counters).to.include({ lostBatches: 0 })
     }
   })
 
