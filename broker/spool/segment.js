@@ -60,6 +60,8 @@ export class Segment {
     this.#writeAt = write
   }
 
+  get isEmpty () { return this.offsets.length === 0 }
+
   /** Position behind its last batch. */
   get end () { return this.base + this.offsets.length }
 
