@@ -8,7 +8,7 @@ import { segmentName } from './scan.js'
 
 /** A little is copied beside its header: one piece to write is less work than two. */
 const COPY_BYTES = 1 << 13
-const AT_ONCE_BYTES = 1 << 16
+const AT_ONCE_BYTES = 1 << 17
 
 /**
  * @typedef {import('./stream.js').Stream} Stream
@@ -23,6 +23,8 @@ const AT_ONCE_BYTES = 1 << 16
 export class Segment {
   #writeAt
   #headers
+  /** Headers and short payloads of one write; they follow one after the other. */
+  #block = Buffer.alloc(0)
   #isSyncing = false
   #isDirty = false
   /** @type {Set<Stream>} the streams that are introduced in it */
@@ -57,6 +59,8 @@ export class Segment {
     this.#headers = new Headers(key)
     this.#writeAt = write
   }
+
+  get isEmpty () { return this.offsets.length === 0 }
 
   /** Position behind its last batch. */
   get end () { return this.base + this.offsets.length }
@@ -104,7 +108,8 @@ export class Segment {
       size += HEADER_BYTES + length
       blockSize += HEADER_BYTES + (length <= COPY_BYTES ? length : 0)
     }
-    const block = Buffer.allocUnsafe(blockSize)
+    if (this.#block.length < blockSize) this.#block = Buffer.allocUnsafe(blockSize)
+    const block = this.#block
     const buffers = []
     const offsets = []
     let from = 0

@@ -89,6 +89,8 @@ export class Sources {
     return source
   }
 
+  get isFull () { return this.inUse.size >= MAX_SOURCES }
+
   /** One that is known. @param {string} name */
   get (name) { return this.inUse.get(name) }
 
@@ -137,7 +139,7 @@ export class Sources {
         fix: `Keep it under ${MAX_NAME_BYTES / 2} characters.`
       })
     }
-    if (this.inUse.size >= MAX_SOURCES && !this.#rest()) {
+    if (this.isFull && !this.#rest()) {
       const text = `More than ${MAX_SOURCES} sources have batches in the spool of one stage out; "${name}" is refused.`
       throw new SluiceError('SLUICE_SOURCE_COUNT', text, {
         fix: 'Put what varies into a field or tag, not into the source name.'

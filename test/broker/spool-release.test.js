@@ -34,6 +34,19 @@ describe('spool, releasing what is stored', () => {
     expect(await rig.segments()).to.have.length(1)
   })
 
+  it('never gives a position twice: who has read up to one finds what comes later, also when all was stored meanwhile', async () => {
+    rig.require('sink')
+    const spool = await rig.open({ segmentBytes: 1 })
+    const all = await rig.fill(spool, 4)
+    const from = { position: Number(spool.next()?.position) + 4 }
+    await spool.confirm('sink', stored(all))
+    await spool.reclaim()
+    expect(spool.bytes).to.equal(0)
+    expect(spool.next(from)).to.equal(null)
+    await spool.append(batchOf(9))
+    expect(spool.next(from)).to.include({ seq: 4 })
+  })
+
   it('keeps everything while no sink is required', async () => {
     const spool = await rig.open({ segmentBytes: 1 })
     const all = await rig.fill(spool, 4)
@@ -75,6 +88,7 @@ describe('spool, releasing what is stored', () => {
       expect(await rig.readAll(spool)).to.deep.equal([0, 3, 4])
       expect(headOf(spool).epochs[0]).to.deep.include({ first: 0, last: 4, lost: [[1, 2, 2]] })
       expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
+      expect(spool.counters).to.include({ lostBatches: 0 })
     }
   })
 
