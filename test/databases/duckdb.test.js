@@ -185,6 +185,27 @@ describe('DuckDB sink', () => {
     expect((await rows('press')).map(({ force }) => force)).to.have.members([...Array(20).keys()])
   })
 
+  it('stores again what is missing after an older copy was moved over its file, once no query reads it', async () => {
+    const sink = await openSink()
+    const batches = [0, 1, 2].map(seq => batchOf([seq], { identity: identity(seq) }))
+    await sink.write([batches[0]])
+    await sink.close()
+    const copy = join(folder, 'copy.duckdb')
+    await copyFile(file, copy)
+    expect((await stat(file)).mode & 0o777).to.equal(0o600)
+    const again = await openSink()
+    await again.write([batches[1]])
+    const query = await openSession(file)
+    await rename(copy, file)
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await failureOf(() => again.write([batches[2]]))).to.have.property('code', 'SLUICE_SINK_SET_BACK')
+    }
+    query.close()
+    expect(rangesOf(await again.committed())[0].ranges).to.deep.equal([[0, 0]])
+    expect((await again.write(batches)).duplicates).to.deep.equal([batches[0]])
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([0, 1, 2])
+  })
+
   it('tells what to install where the package is missing', () => {
     const hidden = 'data:text/javascript,import{registerHooks}from"node:module";registerHooks({resolve(name,context,next){' +
       'if(name.startsWith("@duckdb/"))throw new Error("hidden");return next(name,context)}})'
