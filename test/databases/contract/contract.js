@@ -15,8 +15,8 @@ import { valueTests } from './values.js'
  * @typedef {import('../../../gateway/batch/batch.js').Batch} Batch
  *
  * @typedef {'checked'|'fits'|'misfits'|'needs'|'view'|'foreign'} Fixture  an existing table "press": with a column `force` that
- *   accepts no value of 100 or more; with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of 32-bit integers; with
- *   a required text `operator`; a view of that name; and one that is not marked as made for Sluice, with `force` of doubles
+ *   accepts no value of 100 or more; with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of
+ *   32-bit integers; with a required text `operator`; a view of that name; and one not marked as Sluice's, with `force` of doubles
  *
  * @typedef {object} Harness  one empty database a test
  * @property {(options?: object) => Promise<Sink>} open  a sink, closed after the test
