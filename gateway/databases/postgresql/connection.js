@@ -96,7 +96,7 @@ export class PostgresqlServer {
     return testInTime(this.place, signal, ends => this.use(async client => {
       const { rows: [{ version, user, database, may_create: mayCreate, timescale }] } = await client.query(FACTS)
       const product = `${/^\S+ \S+/.exec(version)?.[0]}${timescale ? ` with TimescaleDB ${timescale}` : ''}`
-      const rights = mayCreate ? '' : ' It may not create tables: create them beforehand, or grant CREATE.'
+      const rights = mayCreate ? '' : ' It may not create tables: create them beforehand, with the comment "Sluice", or grant CREATE.'
       const advice = plainTextAdvice(this.#options)
       return `${product}, database "${database}", logged in as "${user}".${rights}${advice && ` ${advice}`}`
     }, ends))
