@@ -40,7 +40,7 @@ describe('A flow between staging and sinks', function () {
    */
   async function settled (batches, ...sinks) {
     const recorded = () =>
-      sinks.map(sink => Number(read(gateway, sink, 'SELECT sum(last - seq + 1) AS count FROM sluice_commits')[0]?.count ?? 0))
+      sinks.map(sink => Number(read(gateway, sink, 'SELECT sum(last - seq + 1) AS count FROM sluice_commits WHERE sink_table <> \'\'')[0]?.count ?? 0))
     const state = async () =>
       `${batches} batches recorded: ${recorded()}; stage in: ${JSON.stringify(await gateway.gauge('stage in stage-in'))}`
     await gateway.until(
@@ -134,7 +134,7 @@ describe('A flow between staging and sinks', function () {
     await gateway.feed(() => [{ topic: 'press', payload: [{ force: 1 }, { force: 2 }, { force: 3 }] }])
     await gateway.until(() => rowsOf('store', 'press').length === 2, () => `two parts: ${JSON.stringify(rowsOf('store', 'press'))}`)
     expect(await gateway.gauge('stage in stage-in')).to.include({ held: 1 })
-    expect(read(gateway, 'store', 'SELECT * FROM sluice_commits')).to.deep.equal([])
+    expect(read(gateway, 'store', 'SELECT * FROM sluice_commits WHERE sink_table <> \'\'')).to.deep.equal([])
     await settled(1, 'store')
     expect(rowsOf('store', 'press')).to.deep.equal([{ force: 1 }, { force: 2 }, { force: 3 }])
   })

@@ -1,7 +1,6 @@
-import { COMMITS_TABLE, quote } from '../names.js'
 import { isRefusal } from '../refusal.js'
-import { commitStatements } from '../sql/commit-records.js'
 import { fileSinks } from '../sql/file-sink.js'
+import { commits, findCommits, insertCommits } from './commit-records.js'
 import { failure, openSession } from './instance.js'
 import { appendRows } from './rows.js'
 import { schema } from './sink.schema.js'
@@ -17,14 +16,13 @@ export function isTransient (error) {
   return !isRefusal(error, ({ message }) => REFUSED.test(message))
 }
 
-const types = { text: 'VARCHAR', integer: 'BIGINT' }
-
 /** Opens a sink; its options are described in the schema. */
 export const open = fileSinks({
   schema,
   dialect,
-  commits: commitStatements(quote(COMMITS_TABLE), { ...types, hasAsOf: true }),
-  types,
+  commits,
+  findCommits,
+  insertCommits,
   isTransient,
   failure: (path, error) => failure('SLUICE_SINK_DUCKDB', path, error),
   open: openSession,

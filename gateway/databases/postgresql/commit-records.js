@@ -1,8 +1,7 @@
 import { hashOf } from '../../batch/hashes.js'
-import { RECORD_NUMBERS } from '../commit-records.js'
 import { COMMITS_TABLE, quote } from '../names.js'
 import { oldRecords } from '../old-records.js'
-import { COLUMNS, commitStatements, KEY, list, MERGED, rowOf, valueOf } from '../sql/commit-records.js'
+import { COLUMNS, commitStatements, isText, KEY, list, MERGED, rowOf, valueOf } from '../sql/commit-records.js'
 import { inTransaction, LOCKS } from './transaction.js'
 
 /**
@@ -22,8 +21,17 @@ import { inTransaction, LOCKS } from './transaction.js'
 export function commitRecords (schema, place) {
   const table = `${quote(schema)}.${quote(COMMITS_TABLE)}`
   const statements = commitStatements(table, { text: 'text COLLATE "C"', integer: 'bigint' })
-  const claimText = `WITH ${listOf('wanted', COLUMNS)}, ${listOf('previous', KEY, COLUMNS.length)} ${statements.claim}
-    ORDER BY ${KEY.map(name => `wanted.${name}`).join(', ')} ON CONFLICT DO NOTHING RETURNING gateway, source, epoch, seq`
+  const sameEpoch = (/** @type {string} */ other) => KEY.slice(0, 4).map(name => `c.${name} = ${other}.${name}`).join(' AND ')
+  // Ranges are disjoint, so only the nearest record at or below can hold a seq.
+  const nearest = (/** @type {string} */ what, /** @type {string} */ claim) =>
+    `(SELECT ${what} FROM ${table} c WHERE ${sameEpoch(claim)} AND c.seq <= ${claim}.seq ORDER BY c.seq DESC LIMIT 1)`
+  // In one order, so that two writers never wait for each other.
+  const claimText = `WITH ${listOf('wanted', COLUMNS)}, ${listOf('previous', KEY, COLUMNS.length)}
+    INSERT INTO ${table} SELECT ${list(COLUMNS)} FROM wanted WHERE coalesce(${nearest('c.last', 'wanted')} < wanted.seq, true)
+      AND NOT EXISTS (SELECT 1 FROM previous WHERE coalesce(${nearest('c.last', 'previous')} < previous.seq, true))
+    ORDER BY ${list(KEY)} ON CONFLICT DO NOTHING RETURNING gateway, source, epoch, seq`
+  const findText = `WITH ${listOf('wanted', KEY)} SELECT c.sink_table AS "table", ${list(COLUMNS.slice(1), 'c.')} FROM wanted
+    JOIN ${table} c ON ${sameEpoch('wanted')} AND c.seq = ${nearest('c.seq', 'wanted')}`
   // A connection knows a prepared statement by this name alone.
   const claimName = `sluice_claim_${hashOf(Buffer.from(table))}`
   const update = (/** @type {readonly string[]} */ columns, /** @type {string} */ set) => `WITH ${listOf('changed', columns)}
@@ -50,13 +58,12 @@ export function commitRecords (schema, place) {
       client.query(statements.nameStore.replace('$id', '$1'), [id])),
 
     async claim ({ client }, wanted, previous) {
-      // In one order, so that two writers never wait for each other.
       const values = [...arraysOf(wanted, COLUMNS), ...arraysOf(previous, KEY)]
       return (await client.query({ name: claimName, text: claimText, values })).rows.map(rowOf)
     },
 
     async find ({ client }, wanted) {
-      return (await client.query(`WITH ${listOf('wanted', KEY)} ${statements.find}`, arraysOf(wanted, KEY))).rows.map(rowOf)
+      return (await client.query(findText, arraysOf(wanted, KEY))).rows.map(rowOf)
     },
 
     async move ({ client }, records) {
@@ -68,9 +75,8 @@ export function commitRecords (schema, place) {
         const rows = await merged()
         const columns = [...KEY, ...MERGED]
         const values = arraysOf(rows, columns)
-        const isSameEpoch = KEY.slice(0, 4).map(name => `c.${name} = merged.${name}`).join(' AND ')
         await client.query(`WITH ${listOf('merged', columns)} DELETE FROM ${table} c USING merged
-          WHERE ${isSameEpoch} AND c.seq > merged.seq AND c.last <= merged.last`, values)
+          WHERE ${sameEpoch('merged')} AND c.seq > merged.seq AND c.last <= merged.last`, values)
         await client.query(update(columns, MERGED.map(name => `${name} = changed.${name}`).join(', ')), values)
       })
     }
@@ -90,10 +96,8 @@ function listOf (name, columns, before = 0) {
 
 /** @param {(CommitRow|Claim)[]} records @param {readonly string[]} columns */
 function arraysOf (records, columns) {
-  return columns.map(column => records.map(record => valueOf(record, column)))
-}
-
-/** @param {string} column */
-function isText (column) {
-  return !RECORD_NUMBERS.some(name => name === column)
+  return columns.map(column => {
+    const values = records.map(record => valueOf(record, column))
+    return isText(column) ? values : `{${values.join()}}` // the driver would quote each
+  })
 }

@@ -3,8 +3,9 @@ import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
 import { COMMITS_TABLE } from '../names.js'
 import { oldRecords } from '../old-records.js'
+import { RecordSet } from '../record-set.js'
 import { setBack } from '../set-back.js'
-import { COLUMNS, KEY, MERGED, named, namedList, rowOf } from './commit-records.js'
+import { KEY, MERGED, named, rowOf } from './commit-records.js'
 import { SqlSink } from './sink.js'
 import { columnsOf } from './tables.js'
 
@@ -12,15 +13,14 @@ import { columnsOf } from './tables.js'
  * The sinks of a database that is a file, written to by one transaction at a time.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../claims.js').Claim} Claim
+ * @typedef {import('../commit-records.js').CommitRow} CommitRow
  *
  * @typedef {object} FileSession
  * @property {(sql: string, parameters?: any) => Promise<any[]>|any[]} run  a statement with parameters by name; returns rows as objects
  * @property {() => boolean} isReplaced  another file has its name now
  * @property {() => void} close
  */
-
-/** More save nothing, and SQL texts grow long. */
-const RECORDS_A_STATEMENT = 200
 
 /**
  * @template {FileSession} Session
@@ -29,7 +29,8 @@ const RECORDS_A_STATEMENT = 200
  * @param {{properties: Record<string, object>}} database.schema  of the options
  * @param {import('../wide.js').Dialect & import('../names.js').NameRules} database.dialect
  * @param {ReturnType<typeof import('./commit-records.js').commitStatements>} database.commits
- * @param {import('./commit-records.js').Types} database.types  of commit records
+ * @param {(session: Session, claims: Claim[]) => Promise<any[]>|any[]} database.findCommits  the records that may hold these
+ * @param {(session: Session, records: CommitRow[]) => Promise<void>|void} database.insertCommits
  * @param {(error: unknown) => boolean} database.isTransient
  * @param {(path: string, error: unknown) => import('../../base/errors.js').SluiceError} database.failure  what users are told of an error
  * @param {(path: string) => Promise<Session>|Session} database.open
@@ -39,9 +40,18 @@ const RECORDS_A_STATEMENT = 200
  * @param {string} [database.begin]  a transaction
  * @returns {(given: Record<string, unknown>) => Promise<SqlSink<Session, Plan>>} opens a sink
  */
-export function fileSinks ({ schema, dialect, commits, types, isTransient, failure, open, prepareTable, insert, begin = 'BEGIN' }) {
+export function fileSinks (database) {
+  const { schema, dialect, commits, findCommits, insertCommits, isTransient } = database
+  const { failure, open, prepareTable, insert, begin = 'BEGIN' } = database
   /** Of several sinks, also of one file, each ends its transaction before the next one begins. */
   const turns = new Turns(1)
+
+  /** @param {Session} session @param {Claim[]} claims */
+  const heldBy = async (session, claims) => {
+    const held = new RecordSet()
+    for (const row of await findCommits(session, claims)) held.add(rowOf(row))
+    return held
+  }
 
   return async given => {
     const { file, ...options } = withDefaults(schema, given)
@@ -82,16 +92,14 @@ export function fileSinks ({ schema, dialect, commits, types, isTransient, failu
       },
       readCommits: async ({ run }) => (await run(commits.read)).map(rowOf),
       nameStore: ({ run }, id) => Promise.resolve(run(commits.nameStore, { id })),
-      claim: async ({ run }, wanted, previous) => inParts(wanted, async some => {
-        const list = namedList('wanted', COLUMNS, some, types)
-        const last = namedList('previous', KEY, previous, types)
-        const sql = `WITH ${list.sql}, ${last.sql} ${commits.claim} RETURNING gateway, source, epoch, seq`
-        return (await run(sql, { ...list.parameters, ...last.parameters })).map(rowOf)
-      }),
-      find: async ({ run }, wanted) => inParts(wanted, async some => {
-        const { sql, parameters } = namedList('wanted', KEY, some, types)
-        return (await run(`WITH ${sql} ${commits.find}`, parameters)).map(rowOf)
-      }),
+      async claim (session, wanted, previous) {
+        const held = await heldBy(session, [...wanted, ...previous])
+        if (!previous.every(claim => held.find(claim))) return []
+        const fresh = wanted.filter(record => !held.find(record))
+        if (fresh.length > 0) await insertCommits(session, fresh)
+        return fresh
+      },
+      find: async (session, wanted) => (await heldBy(session, wanted)).rows,
       async move ({ run }, records) {
         for (const record of records) await run(commits.move, named(record, KEY))
       },
@@ -121,13 +129,4 @@ async function rollBack ({ run }) {
   } catch {
     // the error has ended the transaction, or there was none
   }
-}
-
-/** @template T, R @param {T[]} records @param {(some: T[]) => Promise<R[]>} work @returns {Promise<R[]>} */
-async function inParts (records, work) {
-  const results = []
-  for (let first = 0; first < records.length; first += RECORDS_A_STATEMENT) {
-    results.push(...await work(records.slice(first, first + RECORDS_A_STATEMENT)))
-  }
-  return results
 }

@@ -3,10 +3,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../base/errors.js'
 import { FileIdentity } from '../../base/file-identity.js'
-import { COMMITS_TABLE, quote } from '../names.js'
 import { isRefusal } from '../refusal.js'
-import { commitStatements } from '../sql/commit-records.js'
 import { fileSinks } from '../sql/file-sink.js'
+import { commits, findCommits, insertCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { RowInserter } from './rows.js'
 import { schema } from './sink.schema.js'
@@ -20,10 +19,6 @@ const REFUSED = [18, 19, 20]
 /** Waiting for another process's lock holds up the whole gateway; the writer's retry waits without. */
 const BUSY_TIMEOUT_MS = 500
 
-const types = { text: 'TEXT', integer: 'INTEGER' }
-const commits = commitStatements(quote(COMMITS_TABLE), types)
-commits.create += ' WITHOUT ROWID'
-
 /** @param {unknown} error */
 export function isTransient (error) {
   return !isRefusal(error, ({ code, errcode }) => code === 'ERR_SQLITE_ERROR' && REFUSED.includes(errcode & 0xff))
@@ -34,7 +29,8 @@ export const open = fileSinks({
   schema,
   dialect,
   commits,
-  types,
+  findCommits: ({ database }, claims) => findCommits(database, claims),
+  insertCommits: ({ database }, records) => insertCommits(database, records),
   isTransient,
   failure: (path, error) => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
   open: openDatabase,
