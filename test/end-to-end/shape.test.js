@@ -4,6 +4,8 @@ import { expect } from 'chai'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { Gateway, node } from './gateway.js'
 
+const RECORDED = 'SELECT sum(last - seq + 1) AS count FROM sluice_commits WHERE sink_table <> \'\''
+
 describe('A flow between staging and sinks', function () {
   /** @type {Gateway} */
   let gateway
@@ -40,7 +42,7 @@ describe('A flow between staging and sinks', function () {
    */
   async function settled (batches, ...sinks) {
     const recorded = () =>
-      sinks.map(sink => Number(read(gateway, sink, 'SELECT sum(last - seq + 1) AS count FROM sluice_commits WHERE sink_table <> \'\'')[0]?.count ?? 0))
+      sinks.map(sink => Number(read(gateway, sink, RECORDED)[0]?.count ?? 0))
     const state = async () =>
       `${batches} batches recorded: ${recorded()}; stage in: ${JSON.stringify(await gateway.gauge('stage in stage-in'))}`
     await gateway.until(
