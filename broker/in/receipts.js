@@ -64,8 +64,8 @@ export class Receipts {
    */
   of (packet) {
     const [id, topic, hash] = lineOf(packet)
-    const receipt = packet.dup ? this.#byId.get(id) : packet.retain ? this.#byTopic.get(topic) : undefined
-    return receipt?.line[1] === topic && receipt.line[2] === hash ? receipt : undefined
+    const candidates = [packet.dup && this.#byId.get(id), packet.retain && this.#byTopic.get(topic)]
+    return candidates.find(receipt => receipt && receipt.line[1] === topic && receipt.line[2] === hash) || undefined
   }
 
   /**

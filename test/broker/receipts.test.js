@@ -115,6 +115,12 @@ describe('receipts of third-party messages', () => {
     expect(receipts.of(retained(3, '20'))).to.equal(undefined)
   })
 
+  it('know what is retained also when its acknowledgement was lost, and it is sent again under its new id', async () => {
+    const receipts = await open()
+    await keep(receipts, retained(1, '21'))
+    expect(receipts.of({ ...retained(2, '21'), dup: true })).to.not.equal(undefined)
+  })
+
   it('go on after a line that was torn', async () => {
     await keep(await open(), packet(7, '21'))
     await appendFile(join(folder, 'receipts'), '[8,12')
