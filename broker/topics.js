@@ -1,57 +1,87 @@
 /**
- * The topics of the staging protocol, all below `sluice/v1/<gateway>/<source>/`:
- *
- *     data                a batch, QoS 1
- *     head                retained: per epoch the first and last seq the spool holds
- *     commit/<sink>       retained: the ranges the sink's database has stored; an empty message forgets the sink
- *     replay/<sink>       a sink asks for ranges it lacks
- *     replay/<sink>/data  the answer
+ * The topics of the staging protocol (docs/protocol.md), all below `sluice/v2/<writer>/`: the first level says who may write there.
  */
-export const ROOT = 'sluice/v1'
+export const ROOT = 'sluice/v2'
 
 /** A name as one topic level: what MQTT would read as structure is percent-encoded. @param {string} name */
 export function level (name) {
   return name.replace(/[%/+#\p{Cc}]/gu, encodeURIComponent)
 }
 
-/**
- * @param {string} gateway
- * @param {string} source
- */
-export function topicsOf (gateway, source) {
-  const base = `${ROOT}/${level(gateway)}/${level(source)}`
+/** A name in a filter; `+`, which is any name, stays. @param {string} name */
+function levelOrAny (name) {
+  return name === '+' ? name : level(name)
+}
+
+/** What a gateway writes. @param {string} gateway */
+export function gatewayTopics (gateway) {
+  const base = `${ROOT}/${level(gateway)}`
   return {
-    data: `${base}/data`,
-    head: `${base}/head`,
-    commits: `${base}/commit/+`,
-    resends: `${base}/replay/+`,
-    commit: (/** @type {string} */ sink) => `${base}/commit/${level(sink)}`,
-    replay: (/** @type {string} */ sink) => `${base}/replay/${level(sink)}`,
-    replayData: (/** @type {string} */ sink) => `${base}/replay/${level(sink)}/data`
+    data: (/** @type {string} */ source) => `${base}/data/${level(source)}`,
+    head: (/** @type {string} */ spool) => `${base}/head/${level(spool)}`,
+    /** A spool's word to itself: once it comes back, so has all that was retained. */
+    echo: (/** @type {string} */ spool) => `${base}/echo/${level(spool)}`,
+    resent: (/** @type {string} */ consumer, /** @type {string} */ reader) => `${base}/resent/${level(consumer)}/${level(reader)}`,
+    preflight: (/** @type {string} */ id) => `${base}/preflight/${level(id)}`
   }
 }
 
-/**
- * @typedef {object} TopicParts
- * @property {string} gateway
- * @property {string} source
- * @property {'data'|'head'|'commit'|'replay'|'replayData'} kind
- * @property {string} [sink]
- */
+/** What a consumer writes: a gateway, or `group:<name>`. @param {string} consumer */
+export function consumerTopics (consumer) {
+  const base = `${ROOT}/${level(consumer)}`
+  return {
+    sinks: (/** @type {string} */ reader) => `${base}/sinks/${level(reader)}`,
+    commit: (/** @type {string} */ sink, /** @type {string} */ gateway) => `${base}/commit/${level(sink)}/${level(gateway)}`,
+    resend: (/** @type {string} */ reader, /** @type {string} */ gateway) => `${base}/resend/${level(reader)}/${level(gateway)}`
+  }
+}
+
+/** What the two ends subscribe to; `+` for a gateway or source is any. */
+export const filters = {
+  /** Of all consumers. */
+  sinks: `${ROOT}/+/sinks/+`,
+  /** Of all consumers, for one gateway. */
+  commits: (/** @type {string} */ gateway) => `${ROOT}/+/commit/+/${level(gateway)}`,
+  resends: (/** @type {string} */ gateway) => `${ROOT}/+/resend/+/${level(gateway)}`,
+  data: (/** @type {string} */ gateway, /** @type {string} */ source) => `${ROOT}/${levelOrAny(gateway)}/data/${levelOrAny(source)}`,
+  heads: (/** @type {string} */ gateway) => `${ROOT}/${levelOrAny(gateway)}/head/+`,
+  resent: (/** @type {string} */ gateway, /** @type {string} */ consumer, /** @type {string} */ reader) =>
+    `${ROOT}/${levelOrAny(gateway)}/resent/${level(consumer)}/${level(reader)}`
+}
 
 /**
- * What a topic of the protocol is about, or null for a third-party one.
+ * @typedef {{kind: 'data', gateway: string, source: string}
+ *   | {kind: 'head', gateway: string, spool: string}
+ *   | {kind: 'echo', gateway: string, spool: string}
+ *   | {kind: 'resent', gateway: string, consumer: string, reader: string}
+ *   | {kind: 'sinks', consumer: string, reader: string}
+ *   | {kind: 'commit', consumer: string, sink: string, gateway: string}
+ *   | {kind: 'resend', consumer: string, reader: string, gateway: string}} TopicParts
+ */
+
+/** The names that the levels of each kind have, the writer's first. */
+const LEVELS = {
+  data: ['gateway', 'source'],
+  head: ['gateway', 'spool'],
+  echo: ['gateway', 'spool'],
+  resent: ['gateway', 'consumer', 'reader'],
+  sinks: ['consumer', 'reader'],
+  commit: ['consumer', 'sink', 'gateway'],
+  resend: ['consumer', 'reader', 'gateway']
+}
+
+/**
+ * What a topic of the protocol is about, or null for any other one.
  * @param {string} topic
  * @returns {TopicParts|null}
  */
 export function parseTopic (topic) {
   if (!topic.startsWith(`${ROOT}/`)) return null
-  const [gateway, source, kind, sink, data, ...rest] = topic.slice(ROOT.length + 1).split('/').map(unlevel)
-  if (rest.length > 0) return null
-  if ((kind === 'data' || kind === 'head') && sink === undefined) return { gateway, source, kind }
-  if ((kind === 'commit' || kind === 'replay') && sink && data === undefined) return { gateway, source, kind, sink }
-  if (kind === 'replay' && sink && data === 'data') return { gateway, source, kind: 'replayData', sink }
-  return null
+  const [writer, kind, ...rest] = topic.slice(ROOT.length + 1).split('/', 6) // more levels than any has
+  const names = Object.hasOwn(LEVELS, kind) ? LEVELS[/** @type {keyof typeof LEVELS} */ (kind)] : []
+  const levels = [writer, ...rest]
+  if (levels.length !== names.length || levels.includes('')) return null
+  return /** @type {any} */ ({ kind, ...Object.fromEntries(names.map((name, i) => [name, unlevel(levels[i])])) })
 }
 
 /** @param {string} text */

@@ -86,11 +86,11 @@ export const errors = {
       'Send `true` or `"start"`, `false` or `"stop"` as payload.'
     ],
     SLUICE_SOURCE_NAME: [
-      'The name of a source is too long: it is also the name of a folder in the spool.',
+      'The name of a source is too long: it is in every record and topic.',
       'Give the source a shorter name.'
     ],
     SLUICE_SOURCE_COUNT: [
-      'One stage node has met too many sources, each of which has a spool and tables of its own; the new one is refused until another ' +
+      'One stage node has met too many sources, each of which has topics and tables of its own; the new one is refused until another ' +
       'has been silent for ten minutes.',
       'Put what varies (a serial number, a time) into a field or tag instead of the name of the source, or raise the limit in the form.'
     ],
@@ -323,8 +323,20 @@ export const errors = {
       'Find out why the sinks do not store (`sluice sinks list`), raise the cap, or let the spool drop the oldest.'
     ],
     SLUICE_SPOOL_BATCH_TOO_BIG: [
-      'A batch takes more than 16 MiB, or more than a quarter of the spool.',
+      'A row takes more than 16 MiB, or a batch more than a quarter of the spool.',
       'Make batches smaller, or the spool larger.'
+    ],
+    SLUICE_SPOOL_DAMAGED: [
+      'Something in the folder of a spool cannot be read; that is lost, and counted. Unreadable files are kept, as `*.damaged`.',
+      'Check the disk, and what else writes there. After power cuts, *Write to disk* = every batch keeps all that was accepted.'
+    ],
+    SLUICE_SPOOL_VERSION: [
+      'In the folder of a spool is something that another version has written, or a stranger: it is left as it is.',
+      'Empty the spools with the version that wrote them before you change versions, or move it away.'
+    ],
+    SLUICE_SPOOL_SET_BACK: [
+      'A broker or database has batches of the present epoch that the spool has not produced yet; a new epoch begins.',
+      'Nothing where the machine was restored. Of a copy of a running one, delete the file `gateway-id` before it starts.'
     ],
     SLUICE_SPOOL_CLOSED: [
       'A batch came while its spool was being closed, or waited when the spool was closed; the message has the reason why it waited.',
@@ -387,8 +399,40 @@ export const errors = {
       'Use the broker that has the port already, or choose another port above 1023 and an address of this machine.'
     ],
     SLUICE_PROTOCOL: [
-      'A message on one of Sluice\'s own topics (`head`, `commit`, `replay`) is not as specified; it is ignored.',
-      'Find out who else publishes below `sluice/v1/`, and give only gateways the right to.'
+      'A message on one of Sluice\'s own topics is not as specified, or exceeds its bounds; it is ignored.',
+      'Find out who else publishes below `sluice/v2/`, and give each gateway the right to write below its own name only.'
+    ],
+    SLUICE_REQUIRED_SINKS: [
+      'The list of the sinks that the spools wait for cannot be read or saved, or more than 1000 are announced on the broker.',
+      'Check the disk; a damaged list is kept beside the new one. Too many announcements: find out who publishes below `sluice/v2/`.'
+    ],
+    SLUICE_SINK_WIRED: [
+      'A sink that is to be forgotten is wired in this gateway.',
+      'Delete its node, and deploy: that ends it.'
+    ],
+    SLUICE_STRANGER: [
+      'A commit came over the broker in the name of this gateway, or of a sink that no spool waits for; it is ignored.',
+      'Find out who publishes below `sluice/v2/`, and give each gateway the right to write below its own name only.'
+    ],
+    SLUICE_CLASH: [
+      'A database has another batch under the identity of one of this gateway\'s; this gateway\'s is staged again under a new one.',
+      'Somebody uses the name of this gateway: a copied data folder (delete `sluice/gateway-id` in the copy), or a forger on the broker.'
+    ],
+    SLUICE_SET_BACK: [
+      'A sink\'s database has less than before, or is another one: restored, failed over, replaced. What it lacks is sent again.',
+      'Nothing, if you did that. What the spool no longer holds is counted as lost.'
+    ],
+    SLUICE_ROW_TOO_BIG: [
+      'A single row is larger than the broker passes on; it stays in the spool.',
+      'Allow larger messages (Mosquitto: `message_size_limit`, `max_packet_size`).'
+    ],
+    SLUICE_HEAD_TOO_BIG: [
+      'What a spool holds cannot be said in one message that the broker and the readers accept.',
+      'Use fewer sources in one *stage out*, or allow larger messages (Mosquitto: `message_size_limit`, `max_packet_size`).'
+    ],
+    SLUICE_SINK_EXPIRED: [
+      'A sink of another gateway was announced 24 h ago and has never stored anything: the spools no longer wait for it.',
+      'Nothing, if it is gone for good. Otherwise have it store something; then it is waited for again.'
     ],
     SLUICE_STAGE_IN_SINKS: [
       'No sink is wired behind a *stage in*, so that nothing could ever be acknowledged.',
@@ -436,6 +480,17 @@ export const errors = {
     SLUICE_SINK_ROWS: [
       'The database, or its protocol, cannot hold some rows; they become dead letters, and all others are stored.',
       'Correct what produces them, or the limit that the message names; then replay the dead letters.'
+    ],
+    SLUICE_SINK_SET_BACK: [
+      'Commit records are gone which this sink had left or read while the gateway ran: it was restored from a backup, a replica ' +
+      'that lagged behind took over, its file was replaced, or records were deleted by hand.',
+      'Nothing. The sink reads again what the database has, and what spools still hold of the rest is stored again. What they had ' +
+      'released before is missing: the balance of *stage in* counts it as lost.'
+    ],
+    SLUICE_SINK_RECORDS_OLD: [
+      'The table `sluice_commits` was made by Sluice 0.1, whose commit records lack what this version checks.',
+      'Let version 0.1 store all that its spools hold, then drop the table `sluice_commits`; the rows of the other tables stay. Or set ' +
+      'another database or schema.'
     ],
     SLUICE_SINK_POSTGRESQL: [
       'PostgreSQL refused what the sink did.',

@@ -1,31 +1,40 @@
 import { EventEmitter } from 'node:events'
 import { peekIdentity, recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { identityKey } from '../../gateway/batch/batch.js'
-import { describe } from '../../gateway/base/errors.js'
-import { level, parseTopic, ROOT, topicsOf } from '../topics.js'
-import { CommitNotes } from './commit-notes.js'
+import { hashOf } from '../../gateway/batch/hashes.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { QuietLog } from '../../gateway/base/log.js'
+import { sumOf } from '../../gateway/stats/balance.js'
+import { consumerTopics, filters, parseTopic } from '../topics.js'
+import { clashOf } from './clash.js'
+import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
-import { ReadySinks } from './ready-sinks.js'
+import { ReaderSinks } from './reader-sinks.js'
 import { ResendRequests } from './resend-requests.js'
-import { readHead } from './stream.js'
 import { Streams } from './streams.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
+ * @typedef {import('../../gateway/stats/balance.js').Balance} Balance
  * @typedef {import('./contract.js').Packet} Packet
+ * @typedef {import('./contract.js').WiredSink} WiredSink
  * @typedef {import('./stream.js').Stream} Stream
  *
  * @typedef {object} ConsumerOptions
  * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements
- * @property {string[]} sinks  names of the sinks that must settle each delivery
+ * @property {string} consumer  whose sinks these are: the own gateway, or `group:<name>`
+ * @property {string} reader  id of the stage in
+ * @property {WiredSink[]} [sinks]  that must settle each delivery, until `wire` says otherwise
  * @property {import('./contract.js').Sinks} registry
  * @property {import('./contract.js').Deliveries} deliveries
  * @property {(delivery: import('./contract.js').Delivery) => void} emit  into the flow
  * @property {(packet: Packet) => Batch} decode  of a batch with identity; throws on what is broken
  * @property {(packet: Packet) => Promise<void>} onThirdParty  a message without identity on one of our topics: resolves once it is spooled
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused  a broken message: resolves once it is kept
+ * @property {string} [own]  the own gateway: commits for its spools go in process
+ * @property {(message: Omit<import('../local-commits.js').LocalCommit, 'broker'>) => void} [publishLocally]
  * @property {string} [gateway]  name of the gateway to read, `+` (the default) of all
  * @property {string} [source]  likewise of the source
  * @property {number} [window]  messages held at once
@@ -33,71 +42,115 @@ import { Streams } from './streams.js'
  * @property {number} [overdueMs]  a delivery that no sink has anything of for so long is emitted again
  * @property {number} [attempts]  after so many it is parked
  * @property {number} [quietMs]  a source that sends nothing for so long has sent all that its spool has
+ * @property {number} [readIntervalMs]  how often databases are read while they commit
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
 const TICK_MS = 250
+const SOON_MS = 20
 const COMPACT_MS = 60_000
+const BALANCE_MS = 1000
+
+const DEFAULTS = {
+  gateway: '+',
+  source: '+',
+  sinks: [],
+  publishLocally () {},
+  window: 100,
+  windowBytes: 2 ** 26,
+  overdueMs: 30_000,
+  attempts: 3,
+  quietMs: 3000,
+  readIntervalMs: 5000,
+  log: console
+}
 
 /**
  * Receives batches for sinks and acknowledges each to the broker once every sink's database has committed it. The broker may lose, repeat
  * and reorder: what the databases have decides what is a duplicate, and what the spools have decides what is missing and requested again.
  *
- * A batch comes in by `receive`, is held (`HeldDeliveries`) and goes into the flow once all its sinks are ready (`ReadySinks`); the sinks
- * settle it, and it is acknowledged. What is stored is noted for the spools (`CommitNotes`).
+ * A batch comes in by `receive`, is held (`HeldDeliveries`) and goes into the flow once all its sinks have been read (`ReaderSinks`); the
+ * sinks settle it, and it is acknowledged. What their databases have is answered to the spools.
  *
  * Event: `changed` (see `state`).
  */
 export class Consumer extends EventEmitter {
-  #ready
-  #streams
+  #streams = new Streams()
+  #sinks
   #held
   #keeper
-  #resendRequests = new ResendRequests()
-  #commitNotes = new CommitNotes()
+  #requests = new ResendRequests()
+  /** @type {{atMs: number, lines: ReaderSinks['balances']}} */
+  #balances = { atMs: -Infinity, lines: [] }
+  #quietLog
   #connected = false
-  #subscribed = false
   #closed = false
   #compactedMs = performance.now()
   #timer
-  #received = { received: 0, duplicates: 0, overflow: 0, redelivered: 0, resent: 0, refused: 0, thirdParty: 0 }
+  /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
+  #soon
+  #received = { received: 0, duplicates: 0, clashes: 0, overflow: 0, redelivered: 0, resent: 0, refused: 0, thirdParty: 0, ignored: 0 }
 
   /** @param {ConsumerOptions} options */
   constructor (options) {
     super()
-    const defaults = { gateway: '+', source: '+', window: 100, windowBytes: 2 ** 26, overdueMs: 30_000, attempts: 3, quietMs: 3000 }
-    this.options = { ...defaults, log: console, ...options }
-    const { client, registry, sinks, log } = this.options
-    this.#ready = new ReadySinks({
-      names: sinks,
-      registry,
-      log,
-      onCommitted: (sink, committed) => this.#onCommitted(sink, committed),
+    this.options = { ...DEFAULTS, ...options }
+    const { client, log } = this.options
+    this.#quietLog = new QuietLog(log, () => performance.now())
+    this.#sinks = new ReaderSinks(this.#streams, {
+      ...this.options,
+      isMeant: (gateway, source) => this.#isMeant(gateway, source),
+      onRead: id => this.#held.recorded(id),
       onChange: () => {
         this.#held.emitWaiting()
         this.emit('changed')
       }
     })
-    this.#streams = new Streams(this.#ready)
-    this.#held = new HeldDeliveries(this.#ready, { ...this.options, onStored: (stream, sink) => this.#commitNotes.add(stream, sink) })
+    this.#held = new HeldDeliveries(this.#sinks, {
+      ...this.options,
+      onCommitted: (stream, id, identity) => this.#sinks.committed(id, stream, identity),
+      onDone: () => { if (!this.#requests.isEmpty) this.#soon ??= setTimeout(() => this.#requestMissing(), SOON_MS) }
+    })
     this.#keeper = new Keeper(client, log)
+    this.wire(this.options.sinks)
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     if (client.connected) this.#onConnect()
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
-  get counters () { return { ...this.#received, ...this.#held.counters } }
+  get counters () { return { ...this.#received, setBack: this.#sinks.setBack, ...this.#held.counters } }
 
   get state () {
+    const { lost, parked } = sumOf(this.balances)
     return {
       connected: this.#connected,
-      waitingFor: this.#ready.missing,
+      sinks: this.#held.sinks.length,
+      waitingFor: this.#sinks.missing,
       held: this.#held.size,
       heldBytes: this.#held.bytes,
-      ...this.#streams.lost(this.options.sinks),
+      lostRows: lost,
+      parkedRows: parked,
       ...this.counters
     }
+  }
+
+  /** Of each sink and source, as it was at most a second ago. */
+  get balances () {
+    const now = performance.now()
+    if (now - this.#balances.atMs >= BALANCE_MS) this.#balances = { atMs: now, lines: this.#sinks.balances }
+    return this.#balances.lines
+  }
+
+  /**
+   * The sinks behind the reader, from now on: no delivery waits for one that is not among them, or disabled. What is parked is tried again.
+   * @param {WiredSink[]} sinks
+   */
+  wire (sinks) {
+    for (const stream of this.#streams) stream.unpark()
+    this.#held.wire(sinks.filter(({ isDisabled }) => !isDisabled).map(({ id }) => id))
+    this.#sinks.wire(sinks)
+    this.emit('changed')
   }
 
   /**
@@ -108,22 +161,14 @@ export class Consumer extends EventEmitter {
   receive (packet, ack) {
     if (this.#closed) return
     const about = parseTopic(packet.topic)
-    if (!about || !this.#isMeant(about)) {
+    if (about?.kind === 'head' && this.#isMeant(about.gateway)) {
+      this.#onHead(about.gateway, about.spool, packet)
       ack()
-      return
-    }
-    if (about.kind === 'head') {
-      this.#onHead(about.gateway, about.source, packet.payload)
-      ack()
-      return
-    }
-    const identity = identityOf(packet.payload)
-    if (identity) {
-      this.#onBatch(packet, ack, identity, about.kind === 'data')
-      return
-    }
-    this.#received.thirdParty++
-    this.#keeper.keep(packet, ack, () => this.options.onThirdParty(packet))
+    } else if (about?.kind === 'data' && this.#isMeant(about.gateway, about.source)) {
+      this.#onData(packet, ack, about.gateway, about.source)
+    } else if (about?.kind === 'resent' && this.#isMeant(about.gateway) && about.reader === this.options.reader) {
+      this.#onData(packet, ack, about.gateway)
+    } else ack()
   }
 
   /** What the flow has under way may be lost, by no fault of its own. */
@@ -132,170 +177,191 @@ export class Consumer extends EventEmitter {
   /** What only another attempt can bring goes into the flow again. */
   emitWaiting () { this.#held.emitWaiting() }
 
-  /** Stops at once; what is not settled stays unacknowledged and comes again. The client is its owner's to end. */
-  close () {
+  /**
+   * Stops at once; what is not settled stays unacknowledged and comes again. The client is its owner's to end.
+   * @param {{removed?: boolean}} [options]  the stage in is gone for good, and so are its sinks
+   */
+  close ({ removed = false } = {}) {
     this.#closed = true
     clearInterval(this.#timer)
-    this.#publishCommits()
+    clearTimeout(this.#soon)
     const { client } = this.options
-    this.#ready.close()
+    this.#sinks.close({ removed })
     this.#keeper.close()
     client.off('connect', this.#onConnect)
     client.off('close', this.#onClose)
     this.#held.close()
   }
 
-  /** A session outlives a deploy and still brings what an earlier one subscribed to. @param {import('../topics.js').TopicParts} about */
-  #isMeant (about) {
-    const { gateway, source } = this.options
-    const isData = about.kind === 'data' || about.kind === 'head' || about.kind === 'replayData'
-    return isData && [about.gateway, '+'].includes(gateway) && [about.source, '+'].includes(source)
+  /** A session outlives a deploy and still brings what an earlier one subscribed to. @param {string} gateway @param {string} [source] */
+  #isMeant (gateway, source) {
+    const { options } = this
+    return [gateway, '+'].includes(options.gateway) && (source === undefined || [source, '+'].includes(options.source))
+  }
+
+  /**
+   * @param {Packet} packet
+   * @param {() => void} ack
+   * @param {string} gateway  whose topic it is
+   * @param {string} [source]  likewise; undefined of what was resent
+   */
+  #onData (packet, ack, gateway, source) {
+    const identity = identityOf(packet.payload)
+    if (!identity && source !== undefined) {
+      this.#received.thirdParty++
+      this.#keeper.keep(packet, ack, () => this.options.onThirdParty(packet))
+      return
+    }
+    const isOfTopic = identity?.gateway === gateway && (source === undefined || identity.source === source)
+    if (!identity || !isOfTopic || !this.#isMeant(gateway, identity.source)) {
+      this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity is not that of its topic.'))
+      return
+    }
+    try {
+      this.#streams.check(gateway, [identity.source])
+    } catch (error) {
+      this.#ignore(`a batch on ${packet.topic}`, error)
+      ack()
+      return
+    }
+    this.#onBatch(packet, ack, identity, source !== undefined)
   }
 
   /** @param {Packet} packet @param {() => void} ack @param {Identity} identity @param {boolean} isInOrder  false: it was resent */
   #onBatch (packet, ack, identity, isInOrder) {
     const counters = this.#received
     counters.received++
-    const { epoch, seq } = identity
-    const stream = this.#streams.get(identity.gateway, identity.source)
+    const { epoch, seq, gateway } = identity
+    const stream = this.#streams.get(gateway, identity.source)
     stream.lastDataMs = performance.now()
     if (isInOrder) stream.observe(epoch, seq)
-    else counters.resent++
-
+    else {
+      counters.resent++
+      this.#requests.came(gateway)
+    }
+    const { sinks } = this.#held
     const id = `${this.options.client.options.clientId}:${identityKey(identity)}` // two stage ins may hold the same batch
     if (this.#held.redelivered(id, ack)) {
       counters.redelivered++
-    } else if (this.options.sinks.every(sink => stream.isStored(sink, epoch, seq))) {
-      counters.duplicates++
-      this.#noteAll(stream) // its spool does not know that it is stored
+    } else if (sinks.length > 0 && sinks.every(sink => stream.storedBy(sink).has(epoch, seq))) {
+      this.#onStored(stream, { ...identity, hash: hashOf(packet.payload) })
       ack()
     } else if (stream.isParked(epoch, seq)) {
       ack()
-    } else if (!this.#held.hasRoom(packet.payload.length)) {
+    } else if (sinks.length === 0 || !this.#held.hasRoom(packet.payload.length)) {
       counters.overflow++ // safe to acknowledge: the spool has it until it is stored, and it will be found missing
+      this.#requests.overflowed(stream, epoch, seq)
       ack()
-    } else {
-      this.#hold(id, packet, ack, identity, stream)
+    } else this.#hold(id, packet, ack, identity, stream)
+  }
+
+  /** All sinks have a record of it: this batch, or another that has its identity. @param {Stream} stream @param {Identity} identity */
+  #onStored (stream, identity) {
+    this.#sinks.sent(stream.gateway)
+    const clash = this.#held.sinks.find(sink => (stream.storedBy(sink).hashOf(identity) ?? identity.hash) !== identity.hash)
+    if (clash === undefined) {
+      this.#received.duplicates++
+      return
     }
+    this.#received.clashes++
+    this.options.log.error(describe(clashOf(this.#sinks.labelOf(clash), identity)))
   }
 
   /** @param {string} id @param {Packet} packet @param {() => void} ack @param {Identity} identity @param {Stream} stream */
   #hold (id, packet, ack, identity, stream) {
     let batch
     try {
-      batch = this.options.decode(packet).withIdentity(identity)
+      const decoded = this.options.decode(packet)
+      batch = decoded.withIdentity({ ...identity, rows: decoded.rows, hash: hashOf(packet.payload) })
     } catch (error) {
-      this.#received.refused++
-      this.#keeper.keep(packet, ack, () => this.options.onRefused(packet, error))
+      stream.park(identity.epoch, identity.seq, 0) // it would come again, as broken
+      this.#refuse(packet, ack, error)
       return
     }
     this.#held.hold(id, batch, stream, { bytes: packet.payload.length, ack })
   }
 
-  /** @param {string} gateway @param {string} source @param {Buffer} payload */
-  #onHead (gateway, source, payload) {
-    if (payload.length === 0) return
-    let head
+  /** @param {Packet} packet @param {() => void} ack @param {unknown} reason */
+  #refuse (packet, ack, reason) {
+    this.#received.refused++
+    this.#keeper.keep(packet, ack, () => this.options.onRefused(packet, reason))
+  }
+
+  /** @param {string} gateway @param {string} spool @param {Packet} packet */
+  #onHead (gateway, spool, { payload }) {
     try {
-      head = readHead(payload)
+      const sources = payload.length > 0 ? readHead(payload) : []
+      const hasLeft = this.#streams.setHead(gateway, spool, sources.filter(({ source }) => this.#isMeant(gateway, source)))
+      this.#sinks.heard(gateway, hasLeft)
     } catch (error) {
-      this.options.log.warn(`Ignored the head of ${gateway}/${source}: ${describe(error)}`)
-      return
+      this.#ignore(`the head of ${gateway}/${spool}`, error)
     }
-    const stream = this.#streams.get(gateway, source)
-    const isFirst = !stream.headKnown
-    if (stream.setHead(head)) this.#noteAll(stream)
-    if (isFirst) this.#publishCommits() // at once: until it hears of a sink, a spool does not wait for it
-    for (const { name } of isFirst ? this.#ready : []) this.#warnOfShortfall(stream, name)
   }
 
-  /** @param {string} sink @param {import('../../gateway/databases/sink.js').Committed[]} committed */
-  #onCommitted (sink, committed) {
-    this.#streams.setStored(sink, committed)
-    for (const stream of this.#streams) {
-      this.#commitNotes.add(stream, sink)
-      this.#warnOfShortfall(stream, sink)
-    }
-    this.#held.recorded(sink)
-  }
-
-  /** @param {Stream} stream @param {string} sink */
-  #warnOfShortfall (stream, sink) {
-    const { shortfall } = stream.lost(sink)
-    if (shortfall === 0) return
-    this.options.log.warn(`Sink "${sink}" begins late with ${stream.source}: ${shortfall} earlier batches are no longer in the spool.`)
+  /** @param {string} what @param {unknown} error */
+  #ignore (what, error) {
+    this.#received.ignored++
+    this.#quietLog.say('warn', what, `Ignored ${what}: ${describe(error)}`)
   }
 
   #onConnect = () => {
     this.#connected = true
-    this.#resendRequests.clear()
+    this.#requests.clear()
     this.#streams.connected()
     this.#subscribe()
+    this.#sinks.connected()
+    this.emit('changed')
   }
 
   #onClose = () => {
-    this.#connected = this.#subscribed = false
+    this.#connected = false
     this.#held.dropAcks() // and not on connecting: on a session that goes on, messages come before MQTT.js emits `connect`
     this.emit('changed')
   }
 
-  /**
-   * At once, so that the spools wait for its sinks; what comes is held until each of those has reported what it has stored, and
-   * duplicates are recognised.
-   */
+  /** At once: what comes is held until each of the sinks has been read, and duplicates are recognised. */
   #subscribe () {
-    const { client, sinks, gateway, source, log } = this.options
-    if (this.#subscribed || this.#closed || !client.connected) return
-    this.#subscribed = true
-    const base = `${ROOT}/${filterOf(gateway)}/${filterOf(source)}`
-    const topics = [`${base}/head`, `${base}/data`, `${base}/replay/${level(sinks[0])}/data`]
+    const { client, consumer, reader, gateway, source, log } = this.options
+    const topics = [filters.heads(gateway), filters.data(gateway, source), filters.resent(gateway, consumer, reader)]
     client.subscribe(topics, { qos: 1 }, (error, granted) => {
       const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
       if ((!error && refused.length === 0) || !client.connected) return
       log.error(`The broker refuses the subscription to ${refused.join(', ') || topics.join(', ')}${error ? `: ${describe(error)}` : ''}`)
     })
-    for (const stream of this.#streams) this.#noteAll(stream)
-    this.#publishCommits()
-    this.emit('changed')
   }
 
   #tick () {
-    this.#publishCommits()
+    this.#sinks.tick()
     this.#held.emitOverdue()
-    if (this.#subscribed && this.#ready.areAll) this.#requestMissing()
+    this.#requestMissing()
     if (performance.now() - this.#compactedMs > COMPACT_MS) this.#compact()
     this.emit('changed')
   }
 
-  /** Requests from the spools what some sink lacks, no more than there is room for. */
+  /** Requests from the spools what some sink lacks. */
   #requestMissing () {
-    const { window, quietMs, sinks, client } = this.options
-    for (const stream of this.#streams) {
-      const room = window - this.#held.unacknowledged
-      if (room < window / 4) return
-      const quiet = performance.now() - stream.lastDataMs > quietMs && this.#held.unacknowledged < window / 2
-      const epochs = this.#resendRequests.next(`${stream.gateway}/${stream.source}`, stream.missing(sinks, { limit: room, quiet }))
-      if (epochs) client.publish(topicsOf(stream.gateway, stream.source).replay(sinks[0]), JSON.stringify({ epochs }), { qos: 1 })
+    const { window, quietMs, client, consumer, reader } = this.options
+    const { sinks, unacknowledged } = this.#held
+    clearTimeout(this.#soon)
+    this.#soon = undefined
+    if (!this.#connected || !this.#sinks.areReady || sinks.length === 0 || this.#closed) return
+    const missing = [...this.#streams].filter(({ headKnown }) => headKnown).map(stream => {
+      const quiet = performance.now() - stream.lastDataMs > quietMs && unacknowledged < window / 2
+      return /** @type {[Stream, import('./stream.js').Missing[]]} */ ([stream, stream.missing(sinks, { quiet })])
+    })
+    for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
+      client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })
     }
   }
 
   #compact () {
     this.#compactedMs = performance.now()
     const heads = this.#streams.heads()
-    for (const handle of this.#ready) {
+    for (const handle of this.#sinks.ready) {
       handle.compact(heads).catch(error => {
         this.options.log.warn(`Sink "${handle.name}" could not compact its commit records: ${describe(error)}`)
       })
     }
-  }
-
-  /** @param {Stream} stream */
-  #noteAll (stream) {
-    for (const sink of this.options.sinks) this.#commitNotes.add(stream, sink)
-  }
-
-  #publishCommits () {
-    if (this.#subscribed) this.#commitNotes.publish(this.options.client, sink => this.#ready.has(sink))
   }
 }
 
@@ -306,9 +372,4 @@ function identityOf (payload) {
   } catch {
     return null
   }
-}
-
-/** @param {string} name  or `+` */
-function filterOf (name) {
-  return name === '+' ? name : level(name)
 }

@@ -1,26 +1,36 @@
 /**
  * What the consumer needs of the part of the gateway that it hands batches to. `gateway/flow/` provides it.
  *
- * @typedef {{topic: string, payload: Buffer, qos?: number, properties?: {contentType?: string}}} Packet  a message from the broker
+ * @typedef {{topic: string, payload: Buffer, qos?: number, retain?: boolean, properties?: {contentType?: string}}} Packet  a message from
+ *   the broker
  *
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
  *
+ * @typedef {object} WiredSink  a sink behind a stage in
+ * @property {string} id  of its node
+ * @property {string} sink  as the consumer's topics call it
+ * @property {string} label
+ * @property {boolean} [isDisabled]  it is required all the same, and gets what it lacks once it is enabled again
+ *
  * @typedef {object} SinkHandle  a running sink
- * @property {string} name
- * @property {() => Promise<import('../../gateway/databases/sink.js').Committed[]>} committed
+ * @property {string} id  of its node
+ * @property {string} name  a label
+ * @property {() => Promise<import('../../gateway/databases/sink.js').Committed>} committed
  * @property {(batch: Batch) => Promise<unknown>} write  resolves once the database has committed it
  * @property {(heads: import('../../gateway/databases/sink.js').Head[]) => Promise<void>} compact
  *
- * @typedef {object} Sinks  the sinks that run in this process, by name
- * @property {(name: string) => SinkHandle|undefined} get
- * @property {(event: 'added'|'removed', listener: (...args: any[]) => void) => unknown} on  `added` (handle), `removed` (name)
- * @property {(event: 'added'|'removed', listener: (...args: any[]) => void) => unknown} off
+ * @typedef {'added'|'removed'|'setBack'} SinkEvent
+ * @typedef {object} Sinks  the sinks that run in this process, by id
+ * @property {(id: string) => SinkHandle|undefined} get
+ * @property {(event: SinkEvent, listener: (...args: any[]) => void) => unknown} on  `added` (handle), `removed` (id); `setBack` (id): its
+ *   database lacks what it had committed
+ * @property {(event: SinkEvent, listener: (...args: any[]) => void) => unknown} off
  *
  * @typedef {object} DeliveryOptions
  * @property {string} id
  * @property {Batch} batch  with its identity
- * @property {string[]} sinks  those that must settle it
+ * @property {string[]} sinks  ids of those that must settle it
  * @property {(sink: string, record: Batch) => Promise<unknown>} mark  stores a commit record of no rows, however long it takes; never
  *   rejects
  * @property {() => void} [onStored]  all that has reached its sinks is stored; it is finished once nothing more has come for a while

@@ -16,6 +16,8 @@
  * once every sink has committed it, and goes into the flow again, then is parked, when the flow loses it.
  */
 export class HeldDeliveries {
+  /** The sinks that a delivery waits for. @type {string[]} */
+  sinks = []
   /** @type {Map<string, Held>} by delivery id, in order of arrival */
   #held = new Map()
   #ready
@@ -26,12 +28,12 @@ export class HeldDeliveries {
   counters = { emittedAgain: 0, parked: 0 }
 
   /**
-   * @param {import('./ready-sinks.js').ReadySinks} ready
+   * @param {import('./reader-sinks.js').ReaderSinks} ready
    * @param {object} options
-   * @param {string[]} options.sinks
    * @param {import('./contract.js').Deliveries} options.deliveries
    * @param {(delivery: Delivery) => void} options.emit
-   * @param {(stream: Stream, sink: string) => void} options.onStored  one more batch
+   * @param {(stream: Stream, sink: string, identity: import('../../gateway/batch/batch.js').Identity) => void} options.onCommitted
+   * @param {() => void} options.onDone  there is more room
    * @param {number} options.window
    * @param {number} options.windowBytes
    * @param {number} options.overdueMs
@@ -69,8 +71,8 @@ export class HeldDeliveries {
    * @param {{bytes: number, ack: () => void}} received
    */
   hold (id, batch, stream, { bytes, ack }) {
-    const { sinks, deliveries } = this.#options
-    const delivery = deliveries.open({
+    const { sinks } = this
+    const delivery = this.#options.deliveries.open({
       id,
       batch,
       sinks,
@@ -82,14 +84,25 @@ export class HeldDeliveries {
     this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false, stored: false })
     this.bytes += bytes
     stream.hold(epoch, seq)
-    for (const sink of sinks) if (stream.isStored(sink, epoch, seq)) delivery.recorded(sink)
+    for (const sink of sinks) if (stream.storedBy(sink).has(epoch, seq)) delivery.recorded(sink)
     if (this.#held.has(id)) this.#emit(delivery)
   }
 
-  /** A sink has reported what it has stored: what of it is held is finished there. @param {string} sink */
+  /**
+   * Which sinks a delivery waits for, from now on. One that is new gets what is held already as any sink that lacks it.
+   * @param {string[]} sinks
+   */
+  wire (sinks) {
+    this.sinks = sinks
+    for (const { delivery } of [...this.#held.values()]) {
+      for (const sink of delivery.sinks.keys()) if (!sinks.includes(sink)) delivery.recorded(sink)
+    }
+  }
+
+  /** A sink's database has been read: what it has of what is held is finished there. @param {string} sink */
   recorded (sink) {
-    for (const { delivery, stream } of this.#held.values()) {
-      if (stream.isStored(sink, delivery.identity.epoch, delivery.identity.seq)) delivery.recorded(sink)
+    for (const { delivery, stream } of [...this.#held.values()]) {
+      if (stream.storedBy(sink).has(delivery.identity.epoch, delivery.identity.seq)) delivery.recorded(sink)
     }
   }
 
@@ -113,7 +126,7 @@ export class HeldDeliveries {
     const { overdueMs, attempts } = this.#options
     for (const [id, held] of this.#held) {
       const { delivery, emitted } = held
-      if (!emitted || !this.#ready.areAll || !delivery.idle || performance.now() - delivery.activeAtMs < overdueMs) continue
+      if (!emitted || !this.#ready.areReady || !delivery.idle || performance.now() - delivery.activeAtMs < overdueMs) continue
       if (delivery.attempts < attempts) {
         this.counters.emittedAgain++
         delivery.doubt()
@@ -136,7 +149,7 @@ export class HeldDeliveries {
 
   /** @param {Delivery} delivery */
   #emit (delivery) {
-    if (!this.#ready.areAll) return
+    if (!this.#ready.areReady) return
     const held = this.#held.get(delivery.id)
     if (held) held.emitted = true
     delivery.begin()
@@ -150,26 +163,25 @@ export class HeldDeliveries {
     held.stored = true
     this.#stored++
     for (const ack of held.acks.splice(0)) ack()
+    this.#options.onDone()
   }
 
   /** @param {string} id @param {string} sink */
   #onFinished (id, sink) {
     const held = this.#held.get(id)
     if (!held) return
-    const { delivery: { identity }, stream } = held
-    stream.addStored(sink, identity.epoch, identity.seq)
-    this.#options.onStored(stream, sink)
+    if (this.sinks.includes(sink)) this.#options.onCommitted(held.stream, sink, held.delivery.identity)
     if (held.delivery.finished) this.#done(id, held)
   }
 
   /** @param {string} id @param {Held} held */
   #park (id, held) {
     const { delivery: { identity, sinks }, stream } = held
-    const missing = [...sinks].filter(([, { state }]) => state !== 'finished').map(([name]) => name).join(', ')
+    const missing = [...sinks].filter(([, { state }]) => state !== 'finished').map(([sink]) => this.#ready.labelOf(sink)).join(', ')
     this.#options.log.error(`Batch ${id} went into the flow ${this.#options.attempts} times and did not come out at ${missing}: ` +
       'parked until the next deploy. A flow that drops on purpose needs a settle node.')
     this.counters.parked++
-    stream.park(identity.epoch, identity.seq)
+    stream.park(identity.epoch, identity.seq, identity.rows ?? 0)
     this.#done(id, held)
   }
 
@@ -181,5 +193,6 @@ export class HeldDeliveries {
     stream.release(identity.epoch, identity.seq)
     this.#options.deliveries.close(id)
     for (const ack of acks) ack()
+    this.#options.onDone()
   }
 }

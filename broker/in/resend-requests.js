@@ -1,72 +1,213 @@
 import { backoff } from '../../gateway/base/backoff.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
+import { MAX_CONTROL_RANGES } from '../control-messages.js'
 
 /** On average 1 s at first and 30 s at last, a quarter more or less. */
 const BACKOFF_MS = { first: 1250, max: 37_500, jitter: 0.4 }
+/** What is requested, or has begun to come, is expected for so long. */
+const PATIENCE_MS = 1000
+/** A batch that has not come after so many requests, while others came, is not delivered by the broker. */
+const MAX_VAIN = 3
+/** Named in one request, of one epoch. */
+const MAX_UNDELIVERED = 100
 
 /**
- * @typedef {{epoch: string, first: number, last: number}} Missing  a range of batches
- * @typedef {object} Request  the last one made for a stream
- * @property {Map<string, RangeSet>} requested  by epoch
- * @property {number} outstanding  batches that had not come when last looked at
- * @property {number} attempt  how often nothing of it has come
- * @property {number} untilMs
+ * @typedef {import('../control-messages.js').Resend} Resend
+ * @typedef {import('./stream.js').Stream} Stream
+ * @typedef {import('./stream.js').Missing} Missing
+ *
+ * @typedef {object} Asked
+ * @property {number} attempt  how often it was requested before
+ * @property {number} vain  how often of those other batches came instead
+ * @property {boolean} isUnanswered  when it was requested before, nothing came at all
+ * @property {number} askedMs
+ * @property {number} comingMs  when it was requested, or last some of it came
+ * @property {number} untilMs  it is given time
+ * @typedef {Missing & Asked} Request
+ *
+ * @typedef {{epochs: Record<string, [number, number][]>, undelivered: Record<string, number[]>, count: number}} Wanted
  */
 
 /**
- * When to ask a spool to resend what is missing: what is requested has time to come, longer each time that nothing does; once all of it
- * has come, the next is requested at once.
+ * When to ask a spool to resend what is missing: each range has time to come, longer each time that nothing of it does, and holds up no
+ * other meanwhile.
  */
 export class ResendRequests {
-  /** @type {Map<string, Request>} by stream */
+  /** @type {Map<object, Request[]>} by stream */
   #requests = new Map()
+  /** When something that was resent came, by gateway. @type {Map<string, number>} */
+  #cameMs = new Map()
 
   /** @param {() => number} [nowMs]  monotonic */
   constructor (nowMs = () => performance.now()) {
     this.nowMs = nowMs
   }
 
-  /**
-   * @param {string} stream
-   * @param {Missing[]} missing  now
-   * @returns {Record<string, [number, number][]>|null} ranges by epoch to request now
-   */
-  next (stream, missing) {
-    const request = this.#requests.get(stream)
+  get isEmpty () { return this.#requests.size === 0 }
+
+  /** How many batches are expected now. */
+  get expected () {
     const now = this.nowMs()
-    const outstanding = request ? countRequested(request, missing) : 0
-    if (request && outstanding > 0) {
-      if (outstanding < request.outstanding) Object.assign(request, { outstanding, attempt: 0, untilMs: now + 1000 })
-      if (now < request.untilMs) return null
+    let count = 0
+    for (const requests of this.#requests.values()) {
+      for (const { comingMs, first, last } of requests) if (now - comingMs < PATIENCE_MS) count += last - first + 1
     }
-    if (missing.length === 0) {
-      this.#requests.delete(stream)
-      return null
+    return count
+  }
+
+  /** Something that was resent has come. @param {string} gateway */
+  came (gateway) { this.#cameMs.set(gateway, this.nowMs()) }
+
+  /** A batch found no room: it is requested again as soon as there is. @param {object} stream @param {string} epoch @param {number} seq */
+  overflowed (stream, epoch, seq) {
+    const requests = this.#requests.get(stream)
+    const hit = requests?.find(request => request.epoch === epoch && request.first <= seq && seq <= request.last)
+    if (!requests || !hit) return
+    const parts = [{ ...hit, last: seq - 1 }, { ...hit, first: seq + 1 }].filter(({ first, last }) => first <= last)
+    requests.splice(requests.indexOf(hit), 1, ...parts)
+  }
+
+  /**
+   * @param {{gateway: string}} stream
+   * @param {Missing[]} missing  now, oldest first
+   * @param {number} room  for so many batches
+   * @returns {Wanted|null} what to request now
+   */
+  next (stream, missing, room) {
+    const now = this.nowMs()
+    const before = this.#remaining(this.#requests.get(stream) ?? [], missing)
+    const due = before.filter(({ untilMs }) => untilMs <= now)
+    const waiting = before.filter(({ untilMs }) => untilMs > now)
+    const cameMs = this.#cameMs.get(stream.gateway) ?? -Infinity
+    const isSilent = before.some(({ isUnanswered, askedMs }) => isUnanswered && cameMs < askedMs)
+    const again = take(due, Math.ceil((isSilent ? 1 : room) / 2)).map(request => ({
+      ...request,
+      attempt: request.attempt + 1,
+      vain: request.vain + (cameMs > request.askedMs ? 1 : 0),
+      isUnanswered: cameMs < request.askedMs
+    }))
+    const unasked = isSilent ? [] : take(subtract(missing, before), room - countOf(again))
+    const fresh = unasked.map(range => ({ ...range, attempt: 0, vain: 0, isUnanswered: false }))
+    const asked = [...again, ...fresh].map(request => ({
+      ...request, askedMs: now, comingMs: now, untilMs: now + backoff(request.attempt, BACKOFF_MS)
+    }))
+    const rest = subtract(due, again).map(range => {
+      return { .../** @type {Request} */ (due.find(request => isWithin(range, request))), ...range }
+    })
+    const requests = [...waiting, ...rest, ...asked]
+    if (requests.length > 0) this.#requests.set(stream, requests)
+    else this.#requests.delete(stream)
+    return asked.length > 0 ? wantedOf(asked) : null
+  }
+
+  /**
+   * What to request of each gateway now, in one message, and no more in all than there is room for.
+   * @param {[Stream, Missing[]][]} missing
+   * @param {number} room
+   * @returns {Map<string, Resend>}
+   */
+  all (missing, room) {
+    /** @type {Map<string, Resend>} */
+    const requests = new Map()
+    let left = room - this.expected
+    for (const [stream, ranges] of missing) {
+      const wanted = this.next(stream, ranges, Math.max(0, left))
+      if (!wanted) continue
+      left -= wanted.count
+      const request = requests.get(stream.gateway) ?? { sources: Object.create(null), undelivered: Object.create(null) }
+      requests.set(stream.gateway, request)
+      request.sources[stream.source] = wanted.epochs
+      if (Object.keys(wanted.undelivered).length > 0) request.undelivered[stream.source] = wanted.undelivered
     }
-    const attempt = request && outstanding > 0 ? request.attempt + 1 : 0
-    /** @type {Map<string, RangeSet>} */
-    const requested = new Map()
-    for (const { epoch, first, last } of missing) {
-      const ranges = requested.get(epoch) ?? new RangeSet()
-      ranges.add(first, last)
-      requested.set(epoch, ranges)
-    }
-    this.#requests.set(stream, { requested, outstanding: countOf(missing), attempt, untilMs: now + backoff(attempt, BACKOFF_MS) })
-    return Object.fromEntries([...requested].map(([epoch, { ranges }]) => [epoch, ranges]))
+    return requests
   }
 
   /** A new connection: the last requests may never have arrived. */
-  clear () {
-    this.#requests.clear()
+  clear () { this.#requests.clear() }
+
+  /**
+   * What of the requests has not come; of one of which something has, more is to be expected.
+   * @param {Request[]} requests
+   * @param {Missing[]} missing
+   */
+  #remaining (requests, missing) {
+    const now = this.nowMs()
+    const sets = setsOf(missing)
+    return requests.flatMap(request => {
+      const ranges = within(sets.get(request.epoch), request)
+      const left = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0)
+      const isComing = left <= request.last - request.first
+      const untilMs = Math.max(request.untilMs, now + PATIENCE_MS)
+      const news = isComing ? { attempt: 0, vain: 0, isUnanswered: false, comingMs: now, untilMs } : {}
+      return ranges.map(([first, last]) => ({ ...request, ...news, first, last }))
+    })
   }
 }
 
-/** How many of the missing batches were requested. @param {Request} request @param {Missing[]} missing */
-function countRequested ({ requested }, missing) {
-  return missing.reduce((sum, { epoch, first, last }) => {
-    const gaps = requested.get(epoch)?.missing(first, last) ?? [[first, last]]
-    return sum + last - first + 1 - gaps.reduce((others, [from, to]) => others + to - from + 1, 0)
-  }, 0)
+/** @param {Request[]} requests @returns {Wanted} */
+function wantedOf (requests) {
+  const undelivered = requests.filter(({ vain }) => vain >= MAX_VAIN)
+  return {
+    count: countOf(requests),
+    epochs: Object.fromEntries([...setsOf(requests)].map(([epoch, { ranges }]) => [epoch, ranges.slice(0, MAX_CONTROL_RANGES)])),
+    undelivered: Object.fromEntries([...setsOf(undelivered)].map(([epoch, { ranges }]) => [epoch, firstOf(ranges)]))
+  }
+}
+
+/** The oldest batches of some ranges. @param {[number, number][]} ranges */
+function firstOf (ranges) {
+  const seqs = []
+  for (const [first, last] of ranges) for (let seq = first; seq <= last && seqs.length < MAX_UNDELIVERED; seq++) seqs.push(seq)
+  return seqs
+}
+
+/**
+ * As much of some ranges as is within a number of batches.
+ * @template {Missing} T
+ * @param {T[]} ranges
+ * @param {number} room
+ * @returns {T[]}
+ */
+function take (ranges, room) {
+  const taken = []
+  for (const range of ranges) {
+    if (room <= 0) break
+    const last = Math.min(range.last, range.first + room - 1)
+    room -= last - range.first + 1
+    taken.push({ ...range, last })
+  }
+  return taken
+}
+
+/** @param {Missing[]} ranges @param {Missing[]} others */
+function subtract (ranges, others) {
+  const sets = setsOf(others)
+  return ranges.flatMap(({ epoch, first, last }) => {
+    return (sets.get(epoch)?.missing(first, last) ?? [[first, last]]).map(([from, to]) => ({ epoch, first: from, last: to }))
+  })
+}
+
+/** @param {Missing} range @param {Missing} other */
+function isWithin (range, other) {
+  return range.epoch === other.epoch && range.first >= other.first && range.last <= other.last
+}
+
+/** The parts of a range that are in a set. @param {RangeSet|undefined} set @param {Missing} range @returns {[number, number][]} */
+function within (set, { first, last }) {
+  const gaps = set?.missing(first, last) ?? [[first, last]]
+  return new RangeSet(/** @type {[number, number][]} */ (gaps)).missing(first, last)
+}
+
+/** @param {Missing[]} ranges @returns {Map<string, RangeSet>} */
+function setsOf (ranges) {
+  /** @type {Map<string, RangeSet>} */
+  const sets = new Map()
+  for (const { epoch, first, last } of ranges) {
+    const set = sets.get(epoch) ?? new RangeSet()
+    set.add(first, last)
+    sets.set(epoch, set)
+  }
+  return sets
 }
 
 /** @param {Missing[]} ranges */

@@ -1,33 +1,27 @@
+import { balanceOf } from '../../gateway/stats/balance.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
-import { SluiceError } from '../../gateway/base/errors.js'
-import { epochCounter } from '../spool/segment.js'
+import { Stored } from './stored.js'
 
 /**
- * @typedef {{spool: string, epochs: {epoch: string, first: number, last: number, lost?: [number, number][]}[]}} Head  `spool` names its
- *   publisher: two of one gateway may stage one source
- *
- * @typedef {object} Epoch  what is known of one epoch of a source
- * @property {string|null} spool  whose head named it; once that no longer does, the spool has released all of it. Null: known by its data
- *   only
- * @property {number} first  the spool has nothing below it any more
- * @property {number} last  the newest that the spool is known to have; -1: none
- * @property {RangeSet} lost  damaged in the spool
- * @property {number} seen  the newest that came on `data`; -1: none
- * @property {RangeSet} parked
+ * @typedef {import('./head.js').HeadSource} HeadSource
+ * @typedef {import('./head.js').HeadEpoch} HeadEpoch
+ * @typedef {{epoch: string, first: number, last: number}} Missing  a range of batches
+ * @typedef {HeadEpoch & {spool: string, gone: RangeSet}} Epoch  `gone`: lost or replaced
  */
 
-/** A spool whose head has not come for so long, while another's has, is gone. */
-const SILENT_MS = 60_000
-
 /**
- * What a consumer knows of one source: what its spool has, what came, what each sink's database has stored; and so what is missing.
+ * What a consumer knows of one source: what its spools hold, what came, what each sink's database has stored; and so what is missing.
  */
 export class Stream {
-  /** @type {Map<string, Epoch>} */
-  epochs = new Map()
-  /** @type {Map<string, number>} spool → when its head came */
-  #heardMs = new Map()
-  /** @type {Map<string, Map<string, RangeSet>>} sink → epoch → stored */
+  /** @type {Map<string, HeadSource>} by spool: two of one gateway may stage one source */
+  #spools = new Map()
+  /** What the heads name. @type {Map<string, Epoch>} */
+  #epochs = new Map()
+  /** @type {Map<string, number>} epoch → the newest that came on `data` */
+  #seen = new Map()
+  /** @type {Map<string, Map<number, number>>} epoch → seq → rows */
+  #parked = new Map()
+  /** @type {Map<string, Stored>} by sink */
   #stored = new Map()
   /** @type {Set<string>} `epoch/seq` of what is held in this process */
   #held = new Set()
@@ -36,37 +30,37 @@ export class Stream {
   constructor (gateway, source, nowMs = () => performance.now()) {
     this.gateway = gateway
     this.source = source
-    this.nowMs = nowMs
     this.lastDataMs = nowMs()
   }
 
-  get headKnown () { return this.#heardMs.size > 0 }
+  get headKnown () { return this.#spools.size > 0 }
 
-  /** The spool has published what it has. @param {Head} head @returns {boolean} whether it names an epoch that no head had named */
-  setHead ({ spool, epochs }) {
-    const now = this.nowMs()
-    this.#heardMs.set(spool, now)
-    const named = new Set(epochs.map(({ epoch }) => epoch))
-    for (const [name, epoch] of this.epochs) {
-      const isGone = epoch.spool === spool
-        ? !named.has(name)
-        : epoch.spool !== null && now - (this.#heardMs.get(epoch.spool) ?? 0) > SILENT_MS
-      if (isGone) epoch.first = epoch.last + 1
+  /**
+   * A spool has said what it holds.
+   * @param {string} spool
+   * @param {HeadSource|null} head  null: nothing of this source any more
+   * @returns {boolean} whether something has left the spool that some sink is not known to have
+   */
+  setHead (spool, head) {
+    const before = [...this.#epochs.values()].filter(epoch => epoch.spool === spool)
+    for (const { epoch } of before) this.#epochs.delete(epoch)
+    if (head) this.#spools.set(spool, head)
+    else this.#spools.delete(spool)
+    for (const epoch of head?.epochs ?? []) {
+      const gone = new RangeSet()
+      for (const [first, last] of [...epoch.lost, ...epoch.replaced]) gone.add(first, last)
+      this.#epochs.set(epoch.epoch, { ...epoch, spool, gone })
     }
-    let isNew = false
-    for (const { epoch, first, last, lost } of epochs) {
-      const known = this.#epoch(epoch)
-      isNew ||= known.spool === null
-      Object.assign(known, { spool, first, last: Math.max(last, known.last), lost: new RangeSet(lost) })
-    }
-    return isNew
+    for (const epoch of this.#seen.keys()) if (!this.#epochs.has(epoch) && epochCounter(epoch) < this.#newest) this.#seen.delete(epoch)
+    return before.some(({ epoch, first, last, gone }) => {
+      const end = Math.min(last, (this.#epochs.get(epoch)?.first ?? Infinity) - 1)
+      return [...this.#stored.values()].some(stored => without(stored.missing(epoch, first, end), gone).length > 0)
+    })
   }
 
   /** A batch came on `data`, where a source's batches come in order. @param {string} epoch @param {number} seq */
   observe (epoch, seq) {
-    const known = this.#epoch(epoch)
-    known.seen = Math.max(known.seen, seq)
-    known.last = Math.max(known.last, seq)
+    if (this.#epochs.has(epoch) || epochCounter(epoch) >= this.#newest) this.#seen.set(epoch, Math.max(this.#seen.get(epoch) ?? -1, seq))
   }
 
   /** @param {string} epoch @param {number} seq */
@@ -75,94 +69,84 @@ export class Stream {
   /** @param {string} epoch @param {number} seq */
   release (epoch, seq) { this.#held.delete(`${epoch}/${seq}`) }
 
-  /** @param {string} epoch @param {number} seq */
-  park (epoch, seq) { this.#epoch(epoch).parked.add(seq) }
+  /** @param {string} epoch @param {number} seq @param {number} rows */
+  park (epoch, seq, rows) { this.#parked.set(epoch, (this.#parked.get(epoch) ?? new Map()).set(seq, rows)) }
 
   /** @param {string} epoch @param {number} seq */
-  isParked (epoch, seq) { return this.epochs.get(epoch)?.parked.has(seq) ?? false }
+  isParked (epoch, seq) { return this.#parked.get(epoch)?.has(seq) ?? false }
 
-  /**
-   * What a sink reports as stored.
-   * @param {string} sink
-   * @param {import('../../gateway/databases/sink.js').Committed[]} committed
-   */
-  setStored (sink, committed) {
-    this.#stored.set(sink, new Map(committed.map(({ epoch, ranges }) => [epoch, new RangeSet(ranges)])))
+  /** What is parked is tried again. */
+  unpark () { this.#parked.clear() }
+
+  /** What a sink's database has. @param {string} sink */
+  storedBy (sink) {
+    let stored = this.#stored.get(sink)
+    if (!stored) this.#stored.set(sink, stored = new Stored())
+    return stored
   }
 
-  /** @param {string} sink @param {string} epoch @param {number} seq */
-  addStored (sink, epoch, seq) {
-    const epochs = this.#stored.get(sink) ?? new Map()
-    const stored = epochs.get(epoch) ?? new RangeSet()
-    stored.add(seq)
-    this.#stored.set(sink, epochs.set(epoch, stored))
-  }
+  /** The sink is gone. @param {string} sink */
+  forget (sink) { this.#stored.delete(sink) }
 
-  /** @param {string} sink @param {string} epoch @param {number} seq */
-  isStored (sink, epoch, seq) {
-    return this.#storedIn(sink, epoch).has(seq)
-  }
-
-  /** What the sink has stored of the epochs the spool still has: for `commit`. @param {string} sink */
-  storedRanges (sink) {
-    const stored = this.#stored.get(sink) ?? new Map()
-    return Object.fromEntries([...stored].filter(([epoch]) => !this.headKnown || this.#isLive(epoch)))
+  /** What was read of the epochs that the spools name: for `commit`. @param {string} sink @param {number} limit  ranges an epoch */
+  runs (sink, limit) {
+    const stored = this.storedBy(sink)
+    const runs = Array.from(this.#epochs.values(), ({ epoch, doubt }) => /** @type {const} */ ([epoch, stored.runs(epoch, doubt, limit)]))
+    return Object.fromEntries(runs.filter(([, ranges]) => ranges.length > 0))
   }
 
   /**
-   * Ranges that some of the sinks lacks and the spool has, oldest first. What is below a batch that came was sent and did not arrive;
-   * what is above the newest may be on its way, unless the source has gone quiet.
+   * Ranges that some of the sinks lacks and a spool has, oldest first. What is below a batch that came was sent and did not arrive; what is
+   * above the newest may be on its way, unless the source has gone quiet.
    * @param {string[]} sinks
-   * @param {{limit: number, quiet: boolean}} options  limit: at most so many batches
-   * @returns {{epoch: string, first: number, last: number}[]}
+   * @param {{quiet: boolean}} options
+   * @returns {Missing[]}
    */
-  missing (sinks, { limit, quiet }) {
-    const live = this.#inOrder()
-    const newestSeen = new Map(live.filter(([, { seen }]) => seen >= 0).map(([name, { spool }]) => [spool, epochCounter(name)]))
-    const found = []
-    for (const [epoch, { spool, first, last, lost, seen, parked }] of live) {
-      const sentUpTo = quiet || epochCounter(epoch) < (newestSeen.get(spool) ?? -1) ? last : seen - 1
-      const missing = new RangeSet(sinks.flatMap(sink => this.#storedIn(sink, epoch).missing(first, sentUpTo)))
-      for (const [from, to] of without(missing.ranges, lost, parked, this.#heldOf(epoch))) {
-        if (limit <= 0) return found
-        const end = Math.min(to, from + limit - 1)
-        found.push({ epoch, first: from, last: end })
-        limit -= end - from + 1
-      }
+  missing (sinks, { quiet }) {
+    const newestSeen = new Map()
+    for (const [epoch, { spool }] of this.#epochs) {
+      if (this.#seen.has(epoch)) newestSeen.set(spool, Math.max(newestSeen.get(spool) ?? -1, epochCounter(epoch)))
     }
-    return found
+    return [...this.#epochs.values()]
+      .filter(({ first, last }) => first <= last)
+      .sort((a, b) => epochCounter(a.epoch) - epochCounter(b.epoch))
+      .flatMap(({ epoch, spool, first, last, gone }) => {
+        const isOver = quiet || epochCounter(epoch) < (newestSeen.get(spool) ?? -1)
+        const sentUpTo = isOver ? last : Math.min(last, (this.#seen.get(epoch) ?? -1) - 1)
+        const missing = new RangeSet(sinks.flatMap(sink => this.storedBy(sink).missing(epoch, first, sentUpTo)))
+        if (missing.ranges.length === 0) return []
+        return without(missing.ranges, gone, this.#parkedOf(epoch), this.#heldOf(epoch))
+          .map(([from, to]) => ({ epoch, first: from, last: to }))
+      })
+  }
+
+  /** @param {string} sink */
+  balance (sink) {
+    const stored = this.storedBy(sink)
+    const parked = [...this.#parked].flatMap(([epoch, seqs]) => {
+      return Array.from(seqs, ([seq, rows]) => ({ epoch, seq, rows })).filter(({ seq }) => !stored.has(epoch, seq))
+    })
+    return balanceOf({ spools: [...this.#spools.values()], records: stored.records, parked })
   }
 
   /**
-   * How many batches the sink can never get: damaged, or evicted by the spool before the sink had them. What was gone before the first
-   * batch that the sink has stored is its shortfall, not a loss: it was new then, and a new or emptied table starts at what the spool
-   * still has.
-   * @param {string} sink
+   * What the spools hold, for compaction; an older epoch that none of them names any more is over.
+   * @returns {import('../../gateway/databases/sink.js').Head[]}
    */
-  lost (sink) {
-    const counts = { lost: 0, shortfall: 0 }
-    const stored = this.#stored.get(sink)
-    if (!stored) return counts // it has not reported yet
-    const begin = beginningOf(stored)
-    for (const [epoch, known] of this.epochs) {
-      for (const [from, to] of this.#goneFrom(epoch, known, sink)) {
-        const isShortfall = epochCounter(epoch) < begin.counter || (epoch === begin.epoch && to < begin.seq)
-        counts[isShortfall ? 'shortfall' : 'lost'] += to - from + 1
-      }
-    }
-    return counts
-  }
-
-  /** What the spool has, for compaction. */
   heads () {
-    return [...this.epochs].map(([epoch, { first, last }]) => ({ gateway: this.gateway, source: this.source, epoch, first, last }))
+    const { gateway, source } = this
+    const over = new Map([...this.#stored.values()].flatMap(stored => stored.ends()).map(({ epoch, last }) => [epoch, last]))
+    for (const epoch of over.keys()) if (this.#epochs.has(epoch) || epochCounter(epoch) >= this.#newest) over.delete(epoch)
+    return [
+      ...Array.from(this.#epochs.values(), ({ epoch, first, last }) => ({ gateway, source, epoch, first, last })),
+      ...Array.from(over, ([epoch, last]) => ({ gateway, source, epoch, first: last + 1, last }))
+    ]
   }
 
-  /** @param {string} epoch @param {Epoch} known @param {string} sink */
-  #goneFrom (epoch, { first, lost }, sink) {
-    const stored = this.#storedIn(sink, epoch)
-    return [...stored.missing(0, first - 1), ...lost.ranges.flatMap(([from, to]) => stored.missing(Math.max(from, first), to))]
-  }
+  get #newest () { return Math.max(-1, ...Array.from(this.#epochs.keys(), epochCounter)) }
+
+  /** @param {string} epoch */
+  #parkedOf (epoch) { return new RangeSet(Array.from(this.#parked.get(epoch)?.keys() ?? [], seq => [seq, seq])) }
 
   /** @param {string} epoch */
   #heldOf (epoch) {
@@ -173,65 +157,10 @@ export class Stream {
     }
     return held
   }
-
-  /** @param {string} epoch */
-  #isLive (epoch) {
-    const known = this.epochs.get(epoch)
-    return known !== undefined && known.first <= known.last
-  }
-
-  #inOrder () {
-    return [...this.epochs].filter(([epoch]) => this.#isLive(epoch)).sort(([a], [b]) => epochCounter(a) - epochCounter(b))
-  }
-
-  /** @param {string} name @returns {Epoch} */
-  #epoch (name) {
-    let epoch = this.epochs.get(name)
-    if (!epoch) {
-      epoch = { spool: null, first: 0, last: -1, lost: new RangeSet(), seen: -1, parked: new RangeSet() }
-      this.epochs.set(name, epoch)
-    }
-    return epoch
-  }
-
-  /** @param {string} sink @param {string} epoch */
-  #storedIn (sink, epoch) {
-    return this.#stored.get(sink)?.get(epoch) ?? new RangeSet()
-  }
 }
 
-/** The first batch of a source that a sink has stored. @param {Map<string, RangeSet>} stored  by epoch */
-function beginningOf (stored) {
-  let begin = { epoch: '', counter: Infinity, seq: 0 }
-  for (const [epoch, { ranges: [first] }] of stored) {
-    if (first && epochCounter(epoch) < begin.counter) begin = { epoch, counter: epochCounter(epoch), seq: first[0] }
-  }
-  return begin
-}
-
-/**
- * Reads a `head` message: anybody may have published it, and it is retained.
- * @param {Uint8Array} payload
- * @returns {Head}
- */
-export function readHead (payload) {
-  const { spool = '', epochs } = JSON.parse(Buffer.from(payload).toString())
-  if (typeof spool !== 'string' || !Array.isArray(epochs) || !epochs.every(isEpoch)) {
-    throw new SluiceError('SLUICE_PROTOCOL', 'It is not a list of epochs with first and last.')
-  }
-  return { spool, epochs }
-}
-
-/** @param {any} value */
-function isEpoch ({ epoch, first, last, lost = [] }) {
-  return typeof epoch === 'string' && epochCounter(epoch) >= 0 && isRange(first, last) &&
-    Array.isArray(lost) && lost.every(range => isRange(range[0], range[1]))
-}
-
-/** @param {any} first @param {any} last */
-function isRange (first, last) {
-  return Number.isSafeInteger(first) && Number.isSafeInteger(last) && first >= 0 && last >= first
-}
+/** The counter an epoch's name begins with. @param {string} epoch */
+export function epochCounter (epoch) { return parseInt(epoch, 10) }
 
 /** @param {[number, number][]} ranges @param {RangeSet[]} others */
 function without (ranges, ...others) {

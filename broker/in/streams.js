@@ -1,56 +1,101 @@
+import { SluiceError } from '../../gateway/base/errors.js'
 import { Stream } from './stream.js'
 
-/** @typedef {import('../../gateway/databases/sink.js').Committed} Committed */
+/** @typedef {import('../../gateway/databases/sink.js').CommitRecord} CommitRecord */
 
-/** What a consumer knows of each source, from any gateway. */
+const MAX_GATEWAYS = 1000
+const MAX_SPOOLS = 100
+const MAX_STREAMS = 50_000
+
+/** What a consumer knows of each source, from any gateway. What the broker may invent is bounded; what a database has, is not. */
 export class Streams {
-  /** @type {Map<string, Stream>} */
-  #streams = new Map()
-  #ready
+  /** @type {Map<string, Map<string, Stream>>} gateway → source */
+  #gateways = new Map()
+  /** @type {Map<string, Map<string, string[]>>} gateway → spool → the sources of its head */
+  #spools = new Map()
+  #count = 0
 
-  /** @param {import('./ready-sinks.js').ReadySinks} ready */
-  constructor (ready) {
-    this.#ready = ready
-  }
+  /** Those whose heads are known. */
+  get gateways () { return [...this.#spools.keys()] }
 
-  [Symbol.iterator] () { return this.#streams.values() }
+  * [Symbol.iterator] () { for (const sources of this.#gateways.values()) yield * sources.values() }
 
-  /** @param {string} gateway @param {string} source */
+  /** @param {string} gateway */
+  of (gateway) { return [...this.#gateways.get(gateway)?.values() ?? []] }
+
+  /** @param {string} gateway @param {string} source @returns {Stream} */
   get (gateway, source) {
-    const key = `${gateway}/${source}`
-    let stream = this.#streams.get(key)
+    const sources = this.#gateways.get(gateway) ?? new Map()
+    this.#gateways.set(gateway, sources)
+    let stream = sources.get(source)
     if (!stream) {
-      stream = new Stream(gateway, source)
-      for (const { name } of this.#ready) stream.setStored(name, []) // it was not among what the sink has reported
-      this.#streams.set(key, stream)
+      sources.set(source, stream = new Stream(gateway, source))
+      this.#count++
     }
     return stream
   }
 
-  /** What a sink has committed, of all sources. @param {string} sink @param {Committed[]} committed */
-  setStored (sink, committed) {
-    for (const { gateway, source } of committed) this.get(gateway, source)
-    for (const stream of this) {
-      stream.setStored(sink, committed.filter(({ gateway, source }) => gateway === stream.gateway && source === stream.source))
+  /**
+   * Whether one more is too many.
+   * @param {string} gateway
+   * @param {string[]} sources
+   * @throws {SluiceError} SLUICE_PROTOCOL
+   */
+  check (gateway, sources) {
+    const known = this.#gateways.get(gateway)
+    const isNew = !known && this.#gateways.size >= MAX_GATEWAYS
+    if (isNew || this.#count + sources.filter(source => !known?.has(source)).length > MAX_STREAMS) {
+      const text = `More than ${MAX_GATEWAYS} gateways or ${MAX_STREAMS} sources; those of ${gateway} are ignored.`
+      throw new SluiceError('SLUICE_PROTOCOL', text)
     }
   }
+
+  /**
+   * A spool has said what it holds, all of it.
+   * @param {string} gateway
+   * @param {string} spool
+   * @param {import('./head.js').HeadSource[]} sources
+   * @returns {boolean} whether something has left it that some sink is not known to have
+   * @throws {SluiceError} SLUICE_PROTOCOL
+   */
+  setHead (gateway, spool, sources) {
+    const names = sources.map(({ source }) => source)
+    this.check(gateway, names)
+    const spools = this.#spools.get(gateway) ?? new Map()
+    if (!spools.has(spool) && spools.size >= MAX_SPOOLS) {
+      throw new SluiceError('SLUICE_PROTOCOL', `Gateway ${gateway} has more than ${MAX_SPOOLS} spools; ${spool} is ignored.`)
+    }
+    const gone = (spools.get(spool) ?? []).filter((/** @type {string} */ name) => !names.includes(name))
+    const left = [
+      ...sources.map(head => this.get(gateway, head.source).setHead(spool, head)),
+      ...gone.map((/** @type {string} */ name) => this.get(gateway, name).setHead(spool, null))
+    ]
+    if (names.length > 0) spools.set(spool, names)
+    else spools.delete(spool)
+    this.#spools.set(gateway, spools)
+    return left.includes(true)
+  }
+
+  /**
+   * What a sink's database has, of all sources.
+   * @param {string} sink
+   * @param {CommitRecord[]} records
+   * @param {number} reading  its number
+   * @returns {number} how many batches were known to be stored, and are not there
+   */
+  read (sink, records, reading) {
+    const bySource = Map.groupBy(records, ({ gateway, source }) => this.get(gateway, source))
+    let gone = 0
+    for (const stream of this) gone += stream.storedBy(sink).read(bySource.get(stream) ?? [], reading)
+    return gone
+  }
+
+  /** The sink is gone. @param {string} sink */
+  forget (sink) { for (const stream of this) stream.forget(sink) }
 
   /** A source that is silent from now on has sent all that its spool has. */
-  connected () {
-    for (const stream of this) stream.lastDataMs = performance.now()
-  }
+  connected () { for (const stream of this) stream.lastDataMs = performance.now() }
 
-  /** How many batches the sinks can never get, and how many a new sink came too late for. @param {string[]} sinks */
-  lost (sinks) {
-    const counts = [...this].flatMap(stream => sinks.map(sink => stream.lost(sink)))
-    return {
-      lost: counts.reduce((sum, each) => sum + each.lost, 0),
-      shortfall: counts.reduce((sum, each) => sum + each.shortfall, 0)
-    }
-  }
-
-  /** What the spools have, as far as they have published it: for compaction. */
-  heads () {
-    return [...this].filter(({ headKnown }) => headKnown).flatMap(stream => stream.heads())
-  }
+  /** What the spools have, as far as they have said so: for compaction. */
+  heads () { return [...this].filter(({ headKnown }) => headKnown).flatMap(stream => stream.heads()) }
 }

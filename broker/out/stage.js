@@ -1,158 +1,194 @@
 import { EventEmitter } from 'node:events'
-import { mkdir, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
-import { contentType, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
-import { Publisher } from './publisher.js'
-import { Budget } from '../spool/budget.js'
+import { contentType, decode, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
+import { readResend } from '../control-messages.js'
+import { readHead } from '../in/head.js'
+import { localCommits } from '../local-commits.js'
 import { Spool } from '../spool/spool.js'
+import { gatewayTopics } from '../topics.js'
+import { Alarms } from './alarms.js'
+import { Commits } from './commits.js'
+import { headMessage } from './head-message.js'
+import { Heads } from './heads.js'
+import { Hearing } from './hearing.js'
+import { Resends } from './resends.js'
+import { Restaging } from './restaging.js'
+import { Sender } from './sender.js'
+import { Suspension } from './suspension.js'
 
 /**
  * @typedef {object} StageOptions
- * @property {string} folder  of all its spools
+ * @property {string} folder  of its spool
+ * @property {string} name  of its spool in this gateway: the id of its node
  * @property {string} gateway
  * @property {import('mqtt').MqttClient} client  with a fixed id and a persistent session
- * @property {number} [maxBytes]  of all its spools together
+ * @property {string} broker  what names the broker in this process
+ * @property {import('./required-sinks.js').RequiredSinks} requiredSinks  on that broker
+ * @property {number} [maxBytes]
  * @property {'block'|'drop-oldest'} [whenFull]
  * @property {import('../spool/spool.js').FsyncPolicy} [fsync]
  * @property {number} [fsyncIntervalMs]
- * @property {number} [headIntervalMs]  how often it publishes what the spools have
- * @property {(source: string) => string[]} [requiredSinks]  sinks that are required before they announce themselves
+ * @property {number} [headIntervalMs]  how often it publishes what the spool holds, while that changes
  * @property {string} [ledger]
  * @property {import('../../gateway/base/log.js').Log} [log]
+ * @property {import('../spool/segment.js').WriteAt} [write]  for tests that need a disk to fail
  */
 
-const MAX_SOURCES = 1000
-const MAX_NAME_BYTES = 200
+/** Required until the broker has been heard: it may know of sinks that this gateway has forgotten. */
+const UNHEARD = { key: '', covers: () => true }
 
 /**
- * The way into staging: a spool for each source, and one publisher for them all. What an earlier run left in the spools is sent too.
+ * The way into staging: a spool, what sends it to the broker, and what learns there what may be released. What an earlier run left in the
+ * spool is sent too.
  *
- * Events: `full` and `room` (source): appending to it waits, goes on; `dropped` (source, {batches, rows}).
+ * Events: `full` and `room`: appending waits, goes on; `dropped` and `lost` (source, {batches, rows}).
  */
 export class Stage extends EventEmitter {
-  /** @type {Map<string, Promise<Spool>>} */
-  #opening = new Map()
-  /** @type {Map<string, Spool>} */
-  spools = new Map()
+  #options
+  #isHeard
+  #resends = new Resends()
+  #stopped = false
 
   /** @param {StageOptions} options */
-  constructor ({ client, gateway, maxBytes = 2 ** 30, headIntervalMs, requiredSinks = () => [], log = console, ...options }) {
-    super()
-    this.requiredSinks = requiredSinks
-    this.options = { ...options, gateway, log, budget: new Budget(maxBytes) }
-    this.publisher = new Publisher({ client, gateway, contentType, headIntervalMs, log })
-  }
-
-  /** @param {StageOptions} options */
-  static async open (options) {
-    const stage = new Stage(options)
-    const { folder, ledger } = options
-    if (ledger) await mkdir(ledger, { recursive: true })
-    for (const entry of await openFolder(folder)) {
-      if (entry.isDirectory()) await stage.#spool(decodeURIComponent(entry.name))
+  static async open ({ log = console, ...options }) {
+    const { folder, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, requiredSinks, ledger, write } = options
+    const isHeard = { yet: false }
+    const required = () => isHeard.yet ? requiredSinks.all : [...requiredSinks.all, UNHEARD]
+    try {
+      if (ledger) await mkdir(ledger, { recursive: true })
+      const spool = await Spool.open({
+        folder, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
+      })
+      return new Stage({ ...options, log }, spool, isHeard)
+    } catch (error) {
+      throw new SluiceError('SLUICE_SPOOL_OPEN', `The spool cannot be opened: ${describe(error)}.`, {
+        cause: error, fix: `Check that ${folder} can be created and written to, and that its disk works.`
+      })
     }
-    return stage
   }
 
   /**
-   * Resolves when the batch is produced: in the spool, under the identity returned.
+   * @param {StageOptions & {log: import('../../gateway/base/log.js').Log}} options
+   * @param {Spool} spool
+   * @param {{yet: boolean}} isHeard  whether the broker has been heard
+   */
+  constructor (options, spool, isHeard) {
+    super()
+    const { client, gateway, name, broker, requiredSinks, headIntervalMs: intervalMs, log } = options
+    const alarms = new Alarms(log)
+    const restaging = new Restaging(spool, this.#changed)
+    this.#options = options
+    this.#isHeard = isHeard
+    this.spool = spool
+    this.alarms = alarms
+    this.suspension = new Suspension(() => spool.startEpochs())
+    const head = () => headMessage(spool.head)
+    this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
+    this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, restaging, log })
+    this.commits = new Commits({
+      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, log
+    })
+    this.stopListening = localCommits.on(broker, local => {
+      if (local.gateway === gateway) this.commits.hearLocal(local)
+      this.heads.changed()
+    })
+    for (const event of ['full', 'room', 'dropped', 'lost']) spool.on(event, (...details) => this.emit(event, ...details))
+    for (const event of ['accepted', 'dropped', 'lost']) spool.on(event, () => this.heads.changed())
+    this.hearing = new Hearing({ client, gateway, spool: name, log, heard: this.#heard() })
+  }
+
+  /**
+   * Resolves when the batch is produced: in the spool, under the identities returned.
    * @param {import('../../gateway/batch/batch.js').Batch} batch
    */
-  async append (batch) {
-    return (await this.#spool(batch.source)).append(batch)
+  append (batch) {
+    this.suspension.check()
+    return this.spool.append(batch)
   }
 
-  /** Why some spool waits now; null when none does. @returns {string|null} */
-  get blocked () {
-    for (const { blocked } of this.spools.values()) if (blocked !== null) return blocked
-    return null
-  }
+  /** Why the spool waits now; null when it does not. @returns {string|null} */
+  get blocked () { return this.spool.blocked }
 
   get state () {
-    const spools = [...this.spools.values()]
-    const sum = (/** @type {(spool: Spool) => number} */ of) => spools.reduce((total, spool) => total + of(spool), 0)
+    const { bytes, unstoredBytes, batches, waiting, blocked, counters } = this.spool
+    const { requiredSinks, maxBytes = 2 ** 30 } = this.#options
     return {
-      connected: this.publisher.connected,
-      spoolBytes: sum(spool => spool.bytes),
-      unstoredBytes: sum(spool => spool.unstoredBytes),
-      spoolBatches: sum(spool => spool.batches),
-      maxBytes: this.options.budget.maxBytes,
-      waiting: sum(spool => spool.waiting),
-      accepted: sum(({ counters }) => counters.accepted),
-      droppedBatches: sum(({ counters }) => counters.droppedBatches),
-      droppedRows: sum(({ counters }) => counters.droppedRows),
-      damagedBatches: sum(({ counters }) => counters.damagedBatches),
-      refused: sum(({ counters }) => counters.refused),
-      blocked: this.blocked,
-      requiredSinks: [...new Set(spools.flatMap(({ requiredSinks }) => requiredSinks.saved ?? []))]
+      connected: this.hearing.isReady,
+      spoolBytes: bytes,
+      unstoredBytes,
+      spoolBatches: batches,
+      maxBytes,
+      waiting,
+      ...counters,
+      blocked,
+      ...this.alarms.counts,
+      requiredSinks: requiredSinks.saved
     }
   }
 
-  /** What was handed over is written down; the client is its owner's to end. Rejects when a spool cannot be closed well. */
-  async close () {
-    this.publisher.close()
-    await Promise.allSettled(this.#opening.values())
-    const closed = await Promise.allSettled(Array.from(this.spools.values(), spool => spool.close()))
-    const failed = closed.find(({ status }) => status === 'rejected')
-    if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
+  /** Sends and says nothing more. */
+  #stop () {
+    if (this.#stopped) return
+    this.#stopped = true
+    this.stopListening()
+    this.suspension.close()
+    this.hearing.close()
+    this.commits.close()
+    this.heads.close()
+    this.sender.close()
   }
 
-  /** @param {string} source */
-  #spool (source) {
-    let opening = this.#opening.get(source)
-    if (!opening) {
-      opening = this.#open(source)
-      this.#opening.set(source, opening)
-      opening.catch(() => this.#opening.delete(source))
-    }
-    return opening
+  /**
+   * What was handed over is written down. The connection is its owner's to end, and ends first: a disk that is full may hold the spool up,
+   * and what is opened next connects under the same id. Rejects when something cannot be closed well, once all has been tried.
+   * @param {() => Promise<unknown>} disconnect
+   */
+  async close (disconnect) {
+    this.#stop()
+    await closeAll(disconnect, () => this.spool.close())
   }
 
-  /** @param {string} source */
-  async #open (source) {
-    const name = folderName(source)
-    if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
-      throw new SluiceError('SLUICE_SOURCE_NAME', `The source name "${source.slice(0, 40)}…" is too long.`, {
-        fix: `Keep it under ${MAX_NAME_BYTES / 2} characters.`
-      })
-    }
-    if (this.#opening.size >= MAX_SOURCES) {
-      throw new SluiceError('SLUICE_SOURCE_COUNT', `More than ${MAX_SOURCES} sources in one stage out; "${source}" is refused.`, {
-        fix: 'Put what varies into a field or tag, not into the source name.'
-      })
-    }
-    const { folder, log, ...options } = this.options
-    try {
-      const spool = await Spool.open({ ...options, log, source, folder: join(folder, name), encode })
-      for (const sink of this.requiredSinks(source)) await spool.require(sink)
-      spool.on('full', () => this.emit('full', source))
-      spool.on('room', () => this.emit('room', source))
-      spool.on('dropped', what => this.emit('dropped', source, what))
-      this.spools.set(source, spool)
-      this.publisher.add(spool)
-      return spool
-    } catch (error) {
-      throw new SluiceError('SLUICE_SPOOL_OPEN', `The spool of "${source}" cannot be opened: ${describe(error)}.`, {
-        cause: error, fix: `Check that ${join(folder, name)} is writable and its disk works.`
-      })
+  #changed = () => {
+    this.heads.changed()
+    this.sender.wake()
+  }
+
+  /** @returns {import('./hearing.js').Heard} */
+  #heard () {
+    const { requiredSinks } = this.#options
+    return {
+      head: payload => this.spool.heard({ sources: readHead(payload) }),
+      sinks: (consumer, reader, payload) => requiredSinks.heard(consumer, reader, payload),
+      commit: (consumer, sink, payload) => this.commits.hear(consumer, sink, payload),
+      resend: (consumer, reader, payload) => this.#resend(consumer, reader, payload),
+      broken: (error, topic) => this.alarms.raise('impossible', 'SLUICE_PROTOCOL', `A message on ${topic} was ignored: ${describe(error)}`),
+      ready: how => {
+        this.#isHeard.yet = true
+        this.heads.start()
+        this.commits.start()
+        this.sender.start(how)
+      },
+      gone: () => {
+        this.heads.stop()
+        this.commits.stop()
+        this.sender.stop()
+      }
     }
   }
-}
 
-/** @param {string} folder  created when missing */
-async function openFolder (folder) {
-  try {
-    await mkdir(folder, { recursive: true })
-    return await readdir(folder, { withFileTypes: true })
-  } catch (error) {
-    throw new SluiceError('SLUICE_SPOOL_OPEN', `The folder of the spools cannot be opened: ${describe(error)}.`, {
-      cause: error, fix: `Check that ${folder} can be created and written to.`
-    })
+  /** @param {string} consumer @param {string} reader @param {Buffer} payload */
+  #resend (consumer, reader, payload) {
+    const { sources, undelivered } = readResend(payload)
+    const held = new Map(this.spool.head.sources.map(({ source, epochs }) => [source, new Map(epochs.map(each => [each.epoch, each]))]))
+    this.#resends.add(consumer, reader, sources, (source, epoch) => held.get(source)?.get(epoch))
+    for (const [source, epochs] of Object.entries(undelivered)) {
+      for (const [epoch, seqs] of Object.entries(epochs)) {
+        const { first = 0, last = -1 } = held.get(source)?.get(epoch) ?? {}
+        for (const seq of seqs) if (seq >= first && seq <= last) this.sender.tooBig.undelivered({ source, epoch, seq })
+      }
+    }
+    this.sender.wake()
   }
-}
-
-/** A source's name as a folder that cannot lead elsewhere. @param {string} source */
-function folderName (source) {
-  return encodeURIComponent(source).replace(/^\./, '%2E').replace(/\*/g, '%2A')
 }

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { connect } from '../connection/connection.js'
 import { deferAcks } from '../in/deferred-acks.js'
+import { gatewayTopics, ROOT } from '../topics.js'
+import { checkAccess, checkOpenness } from './access.js'
 import { arrival, connected, open, publishMany, within } from './probing.js'
-import { ROOT } from '../topics.js'
 
 /**
  * @typedef {import('mqtt').MqttClient} MqttClient
@@ -18,6 +19,7 @@ import { ROOT } from '../topics.js'
  * @typedef {object} Probe
  * @property {import('../connection/connection.js').BrokerOptions} options
  * @property {MqttClient} client
+ * @property {string} gateway  below whose name it keeps
  * @property {string} id  random, of this run
  * @property {string} topic  below which this run has everything to itself
  * @property {Finding[]} findings
@@ -38,12 +40,13 @@ const LAST = 'last'
 
 /**
  * What about a broker breaks the promise, found out by trying: takes 1 … 3 s on a near broker, with topics and sessions of its own,
- * which it removes.
+ * below the gateway's name, which it removes.
  * @param {import('../connection/connection.js').BrokerOptions} options
+ * @param {{gateway?: string}} [more]  who will use the broker; somebody new when left out
  * @returns {Promise<Report>}
  * @throws {SluiceError} SLUICE_BROKER_OPTIONS
  */
-export async function preflight (options) {
+export async function preflight (options, { gateway } = {}) {
   const id = randomBytes(6).toString('hex')
   /** @type {Finding[]} */
   const findings = []
@@ -57,7 +60,8 @@ export async function preflight (options) {
   }
 
   const { client } = connection
-  const probe = { options, client, id, topic: `${ROOT}/preflight-${id}/probe`, findings }
+  const name = gateway ?? `preflight-${id}`
+  const probe = { options, client, gateway: name, id, topic: gatewayTopics(name).preflight(id), findings }
   const protocol = connection.protocolVersion === 5 ? '5' : '3.1.1'
   try {
     const broker = { ...await nameOf(client), protocol: /** @type {'5'|'3.1.1'} */ (protocol) }
@@ -84,6 +88,7 @@ export async function preflight (options) {
 const CHECKS = [
   ['What the broker allows', checkLimits],
   ['Access to the topics', checkAccess],
+  ['Who else has access', checkOpenness],
   ['Retained messages', checkRetained],
   ['Session and queue', checkSession],
   ['What it keeps on disk', tellUnseen]
@@ -130,34 +135,6 @@ function checkLimits ({ client, findings }) {
       fix: 'Allow larger ones (Mosquitto: message_size_limit, max_packet_size), or keep batches smaller than that.'
     })
   }
-}
-
-/** @param {Probe} probe */
-async function checkAccess ({ client, topic, findings }) {
-  const denied = (/** @type {string} */ what, /** @type {unknown} */ reason) => {
-    findings.push({
-      level: 'error',
-      code: `${what}-denied`,
-      text: `This user may not ${what} below ${ROOT}/ (${reason}).`,
-      fix: `Give it read and write access to ${ROOT}/# (Mosquitto: acl_file, "topic readwrite ${ROOT}/#").`
-    })
-  }
-  const all = `${ROOT}/#`
-  try {
-    // Only the right to: what it brings is not wanted, least of all what is retained (rh 2, MQTT 5).
-    await within(client.subscribeAsync(all, { qos: 1, rh: 2 }))
-    await within(client.unsubscribeAsync(all))
-    await within(client.subscribeAsync(`${topic}/echo`, { qos: 1 }))
-  } catch (error) {
-    return denied('subscribe', describe(error))
-  }
-  const echo = arrival(client, `${topic}/echo`)
-  try {
-    await within(client.publishAsync(`${topic}/echo`, 'x', { qos: 1 }))
-  } catch (error) {
-    return denied('publish', describe(error))
-  }
-  if (!await echo) denied('publish', 'a message was acknowledged, but did not come back')
 }
 
 /** @param {Probe} probe */

@@ -2,7 +2,7 @@
  * The payloads a spool has accepted and its publisher has not taken, in memory: a publisher that keeps up never reads the disk.
  */
 export class Recent {
-  /** @type {Map<number, Uint8Array>} in order of seq */
+  /** @type {Map<number, Uint8Array>} by position in the log, in order */
   #payloads = new Map()
   #bytes = 0
 
@@ -11,9 +11,9 @@ export class Recent {
     this.maxBytes = maxBytes
   }
 
-  /** @param {number} seq @param {Uint8Array} payload */
-  add (seq, payload) {
-    this.#payloads.set(seq, payload)
+  /** @param {number} position @param {Uint8Array} payload */
+  add (position, payload) {
+    this.#payloads.set(position, payload)
     this.#bytes += payload.length
     for (const oldest of this.#payloads.keys()) {
       if (this.#bytes <= this.maxBytes) break
@@ -21,11 +21,11 @@ export class Recent {
     }
   }
 
-  /** Once only: a second read goes to the disk. @param {number} seq */
-  take (seq) {
-    const payload = this.#payloads.get(seq)
+  /** Once only: a second read goes to the disk. @param {number} position */
+  take (position) {
+    const payload = this.#payloads.get(position)
     if (payload) {
-      this.#payloads.delete(seq)
+      this.#payloads.delete(position)
       this.#bytes -= payload.length
     }
     return payload

@@ -1,156 +1,185 @@
-import { crc32 } from 'node:zlib'
+import { randomBytes } from 'node:crypto'
 import { writevSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { open, rm, unlink } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hashOf } from '../../gateway/batch/hashes.js'
+import { HEADER_BYTES, Headers, KEY_BYTES, Kind, PREAMBLE_BYTES, preambleOf } from './record.js'
+import { segmentName } from './scan.js'
+
+/** A little is copied beside its header: one piece to write is less work than two. */
+const COPY_BYTES = 1 << 13
+const AT_ONCE_BYTES = 1 << 17
 
 /**
- * A segment is an append-only file of records, the first of which describes the rest:
- *
- *     record  := length u32, crc32 u32, seq u64, rows u32, payload[length]      (little endian; the checksum covers all after it)
- *     segment := record(JSON {gateway, source, epoch}, seq = first seq), record(payload)*
- *
- * Seqs count up by one, so a record's place in the file gives its seq, and the file's name the first.
+ * @typedef {import('./stream.js').Stream} Stream
+ * @typedef {import('./stream.js').Run} Run
+ * @typedef {import('./stream.js').Mark} Mark
+ * @typedef {{kind: number, stream: Stream, mark: Mark, end: Mark, rows: number, hash: number, payload: Uint8Array}} Piece
+ *   to be written as one record, from one mark of its stream to another
+ * @typedef {typeof writeAt} WriteAt
  */
-const HEADER_BYTES = 20
-const MAX_RECORD = 1 << 30
-const SCAN_BYTES = 1 << 20
-const AT_ONCE_BYTES = 1 << 16
 
-/** @typedef {{seq: number, rows: number, payload: Uint8Array}} Record */
-/** @typedef {typeof writeAt} WriteAt */
-
+/** An append-only file of records of many streams: see record.js. */
 export class Segment {
   #writeAt
-  #syncing = false
+  #headers
+  /** Headers and short payloads of one write; they follow one after the other. */
+  #block = Buffer.alloc(0)
+  #isSyncing = false
+  #isDirty = false
+  /** @type {Set<Stream>} the streams that are introduced in it */
+  #introduced = new Set()
+  /** @type {number[]} where each batch starts */
+  offsets = []
+  /** @type {Run[]} that each batch belongs to */
+  runOf = []
+  /** @type {number[]} */
+  seqs = []
+  /** @type {Run[]} all there are in it */
+  runs = []
 
   /**
-   * @param {string} path
-   * @param {{gateway: string, source: string, epoch: string}} origin
-   * @param {number} first  seq of the first record
-   * @param {import('node:fs/promises').FileHandle} file
-   * @param {WriteAt} [write]
+   * @param {object} options
+   * @param {string} options.path
+   * @param {number} options.number
+   * @param {Buffer} options.key
+   * @param {number} options.createdMs
+   * @param {import('node:fs/promises').FileHandle} options.file
+   * @param {number} options.base  position of its first batch in the log
+   * @param {number} options.bytes
+   * @param {WriteAt} [options.write]
    */
-  constructor (path, origin, first, file, write = writeAt) {
+  constructor ({ path, number, key, createdMs, file, base, bytes, write = writeAt }) {
     this.path = path
-    this.origin = origin
-    this.first = first
+    this.number = number
+    this.createdMs = createdMs
     this.file = file
-    this.bytes = 0
-    /** @type {number[]} where each record starts; -1 for a damaged one */
-    this.offsets = []
-    /** @type {number[]} */
-    this.rows = []
-    this.dirty = false
+    this.base = base
+    this.bytes = bytes
+    this.#headers = new Headers(key)
     this.#writeAt = write
-    this.createdMs = Date.now()
   }
 
-  get last () { return this.first + this.offsets.length - 1 }
+  get isEmpty () { return this.offsets.length === 0 }
+
+  /** Position behind its last batch. */
+  get end () { return this.base + this.offsets.length }
 
   /**
    * @param {string} folder
-   * @param {{gateway: string, source: string, epoch: string}} origin
-   * @param {number} first
+   * @param {number} number
+   * @param {number} base
    * @param {WriteAt} [write]
    */
-  static async create (folder, origin, first, write = writeAt) {
-    const name = `${origin.epoch}.${String(first).padStart(12, '0')}.segment`
-    const segment = new Segment(join(folder, name), origin, first, await open(join(folder, name), 'wx+'), write)
+  static async create (folder, number, base, write) {
+    const key = randomBytes(KEY_BYTES)
+    const createdMs = Date.now()
+    const path = join(folder, segmentName(number, key))
+    const segment = new Segment({ path, number, key, createdMs, file: await open(path, 'wx+'), base, bytes: 0, write })
     try {
-      await segment.#write(frame({ seq: first, rows: 0, payload: Buffer.from(JSON.stringify(origin)) }))
+      await segment.#write([preambleOf(key, createdMs)], PREAMBLE_BYTES)
       return segment
     } catch (error) {
-      await segment.file.close()
-      await unlink(segment.path)
+      await segment.remove()
       throw error
     }
   }
 
-  /**
-   * Opens what an earlier process left, which may have died at any point: a torn end is cut off, a damaged record in the middle
-   * becomes a hole. Null when not even the description is whole: nothing in such a file was ever accepted.
-   * @param {string} path
-   * @returns {Promise<{segment: Segment|null, tornBytes: number, damaged: number[]}>}
-   */
-  static async recover (path) {
-    const file = await open(path, 'r+')
-    const { size, birthtimeMs } = await file.stat()
-    const reader = new Scanner(file, size)
-    const description = await reader.next()
-    if (!description || description.damaged) {
-      await file.close()
-      return { segment: null, tornBytes: size, damaged: [] }
-    }
-    const segment = new Segment(path, JSON.parse(description.payload.toString()), description.seq, file)
-    segment.bytes = reader.position
-    segment.createdMs = birthtimeMs
-    /** @type {number[]} */
-    const damaged = []
-    for (let start = reader.position, record; (record = await reader.next()); start = reader.position) {
-      if (record.damaged && !(await reader.followedBy(segment.last + 2))) break
-      if (record.damaged) damaged.push(segment.last + 1)
-      segment.offsets.push(record.damaged ? -1 : start)
-      segment.rows.push(record.damaged ? 0 : record.rows)
-      segment.bytes = reader.position
-    }
-    if (segment.bytes < size) {
-      await file.truncate(segment.bytes)
-      await file.datasync()
-    }
-    return { segment, tornBytes: size - segment.bytes, damaged }
-  }
-
-  /** What the records of these seqs take. @param {number} first @param {number} last */
-  bytesOf (first, last) {
-    const end = this.offsets[last - this.first + 1] ?? this.bytes
-    return Math.max(0, end - this.offsets[first - this.first])
+  /** The most that pieces can take in a segment. @param {Piece[]} pieces */
+  static sizeOf (pieces) {
+    let size = PREAMBLE_BYTES
+    for (const { payload } of pieces) size += HEADER_BYTES + payload.length
+    for (const { introduction } of new Set(pieces.map(({ stream }) => stream))) size += 2 * (HEADER_BYTES + introduction.length)
+    return size
   }
 
   /**
-   * Appends records in one write. After a failed write the file is cut back, so that it ends with a whole record.
-   * @param {Record[]} records  in order of seq, starting after `last`
+   * Appends records in one write. After a failed write the file is cut back, so that it ends with a whole record. A stream is introduced
+   * before its first record and again behind them all: what follows cannot be read without.
+   * @param {Piece[]} pieces
+   * @returns {Promise<number[]>} where each begins
    */
-  async append (records) {
+  async write (pieces) {
+    const introductions = this.#introductionsTo(pieces)
+    const records = introductions.length > 0 ? [...introductions, ...pieces, ...introductions] : pieces
+    let size = 0
+    let blockSize = 0
+    for (const { payload: { length } } of records) {
+      size += HEADER_BYTES + length
+      blockSize += HEADER_BYTES + (length <= COPY_BYTES ? length : 0)
+    }
+    if (this.#block.length < blockSize) this.#block = Buffer.allocUnsafe(blockSize)
+    const block = this.#block
     const buffers = []
     const offsets = []
-    let end = this.bytes
-    for (const record of records) {
-      offsets.push(end)
-      buffers.push(...frame(record))
-      end += HEADER_BYTES + record.payload.length
+    let from = 0
+    let at = 0
+    let offset = this.bytes
+    for (const { kind, stream, mark: { seq, rows: before, sum }, rows, hash, payload } of records) {
+      const { length } = payload
+      offsets.push(offset)
+      this.#headers.write(block, at, { length, rows, kind, stream: stream.number, seq, before, sum, hash })
+      at += HEADER_BYTES
+      if (length <= COPY_BYTES) {
+        block.set(payload, at)
+        at += length
+      } else {
+        buffers.push(block.subarray(from, at), payload)
+        from = at
+      }
+      offset += HEADER_BYTES + length
     }
-    await this.#write(buffers)
-    for (const [i, record] of records.entries()) {
-      this.offsets.push(offsets[i])
-      this.rows.push(record.rows)
-    }
+    if (at > from) buffers.push(block.subarray(from, at))
+    await this.#write(buffers, size)
+    for (const { stream } of introductions) this.#introduced.add(stream)
+    return introductions.length > 0 ? offsets.slice(introductions.length, introductions.length + pieces.length) : offsets
   }
 
-  /** The payload of a record; null where it is damaged. @param {number} seq */
-  async read (seq) {
-    const offset = this.offsets[seq - this.first]
-    if (offset === -1) return null
-    const next = this.offsets[seq - this.first + 1]
-    const length = (next > offset ? next : this.bytes) - offset
+  /** A batch is in the file. @param {number} offset @param {Stream} stream @param {Mark} mark @param {Mark} end */
+  add (offset, stream, mark, end) {
+    this.runOf.push(stream.append(this, this.offsets.length, mark, end))
+    this.offsets.push(offset)
+    this.seqs.push(mark.seq)
+  }
+
+  /** The last batch is no longer in it. */
+  removeLast () {
+    const run = /** @type {Run} */ (this.runOf.pop())
+    this.offsets.pop()
+    this.seqs.pop()
+    run.removeLast()
+    if (run.at.length === 0) this.runs.splice(this.runs.indexOf(run), 1)
+  }
+
+  /** What a batch takes. @param {number} index */
+  bytesOf (index) {
+    return (this.offsets[index + 1] ?? this.bytes) - this.offsets[index]
+  }
+
+  /** The payload of a batch; null where it is damaged or cannot be read. @param {Run} run @param {number} seq */
+  async read (run, seq) {
+    const index = run.at[seq - run.first]
+    const length = this.bytesOf(index)
     const buffer = Buffer.allocUnsafe(length)
-    const { bytesRead } = await this.file.read(buffer, 0, length, offset)
-    const record = bytesRead < HEADER_BYTES ? null : parse(buffer.subarray(0, bytesRead))
-    if (record && !record.damaged && record.seq === seq) return record.payload
-    this.offsets[seq - this.first] = -1
-    return null
+    const { bytesRead } = await this.file.read(buffer, 0, length, this.offsets[index]).catch(() => ({ bytesRead: 0 }))
+    const bytes = buffer.subarray(0, bytesRead)
+    const header = this.#headers.read(bytes) ?? this.#headers.repair(bytes)
+    if (!header || header.seq !== seq || header.stream !== run.stream.number) return null
+    const payload = bytes.subarray(HEADER_BYTES, HEADER_BYTES + header.length)
+    return hashOf(payload) === run.hashOf(seq) ? payload : null
   }
 
   async sync () {
-    if (!this.dirty) return
-    this.dirty = false
-    this.#syncing = true
+    if (!this.#isDirty) return
+    this.#isDirty = false
+    this.#isSyncing = true
     try {
       await this.file.datasync()
     } catch (error) {
-      this.dirty = true
+      this.#isDirty = true
       throw error
     } finally {
-      this.#syncing = false
+      this.#isSyncing = false
     }
   }
 
@@ -161,18 +190,29 @@ export class Segment {
     await rm(this.path, { force: true })
   }
 
-  /** @param {Uint8Array[]} buffers */
-  async #write (buffers) {
-    const size = buffers.reduce((sum, { length }) => sum + length, 0)
+  /** @param {Piece[]} pieces */
+  #introductionsTo (pieces) {
+    /** @type {Piece[]} */
+    const introductions = []
+    for (const piece of pieces) {
+      const { stream } = piece
+      if (this.#introduced.has(stream) || introductions.some(introduction => introduction.stream === stream)) continue
+      introductions.push({ ...piece, kind: Kind.introduction, rows: 0, hash: stream.number, payload: stream.introduction })
+    }
+    return introductions
+  }
+
+  /** @param {Uint8Array[]} buffers @param {number} size */
+  async #write (buffers, size) {
     try {
-      const written = await this.#writeAt(this.file, buffers, this.bytes, this.#syncing)
+      const written = await this.#writeAt(this.file, buffers, this.bytes, this.#isSyncing)
       if (written < size) throw Object.assign(new Error(`wrote ${written} of ${size} bytes`), { code: 'ENOSPC' })
     } catch (error) {
       await this.file.truncate(this.bytes).catch(() => {}) // the next write goes to the same place
       throw error
     }
     this.bytes += size
-    this.dirty = true
+    this.#isDirty = true
   }
 }
 
@@ -191,80 +231,7 @@ export function writeAt (file, buffers, position, isSyncing) {
   return file.writev(buffers, position).then(({ bytesWritten }) => bytesWritten)
 }
 
-/** Files of a folder that are segments, oldest first. @param {string[]} names */
-export function segmentNames (names) {
-  return names.filter(name => name.endsWith('.segment')).sort((a, b) => epochCounter(a) - epochCounter(b) || (a < b ? -1 : 1))
-}
-
-/** The persisted counter an epoch's name begins with. @param {string} epochOrFile */
-export function epochCounter (epochOrFile) {
-  return parseInt(basename(epochOrFile), 10)
-}
-
-/** @param {Record} record */
-function frame ({ seq, rows, payload }) {
-  const header = Buffer.allocUnsafe(HEADER_BYTES)
-  header.writeUInt32LE(payload.length, 0)
-  header.writeBigUInt64LE(BigInt(seq), 8)
-  header.writeUInt32LE(rows, 16)
-  header.writeUInt32LE(checksum(header, payload), 4)
-  return [header, payload]
-}
-
-/** @param {Buffer} buffer  from the record's start; may hold more, or too little */
-function parse (buffer) {
-  const length = buffer.readUInt32LE(0)
-  const payload = buffer.subarray(HEADER_BYTES, HEADER_BYTES + length)
-  const damaged = payload.length < length || buffer.readUInt32LE(4) !== checksum(buffer, payload)
-  return { seq: Number(buffer.readBigUInt64LE(8)), rows: buffer.readUInt32LE(16), payload, damaged }
-}
-
-/** @param {Buffer} header @param {Uint8Array} payload */
-function checksum (header, payload) {
-  return crc32(payload, crc32(header.subarray(8, HEADER_BYTES), header.readUInt32LE(0)))
-}
-
-/** Reads a segment's records one after another, a megabyte at a time. */
-class Scanner {
-  #chunk = Buffer.alloc(0)
-  #chunkStart = 0
-
-  /** @param {import('node:fs/promises').FileHandle} file @param {number} size */
-  constructor (file, size) {
-    this.file = file
-    this.size = size
-    this.position = 0
-  }
-
-  async next () {
-    const record = await this.#at(this.position)
-    if (record) this.position += HEADER_BYTES + record.length
-    return record
-  }
-
-  /** Whether a whole record of this seq comes next: then what was before it is damage, not a torn end. @param {number} seq */
-  async followedBy (seq) {
-    const record = await this.#at(this.position)
-    return record !== null && !record.damaged && record.seq === seq
-  }
-
-  /** @param {number} position */
-  async #at (position) {
-    const header = await this.#bytes(position, HEADER_BYTES)
-    if (header.length < HEADER_BYTES) return null
-    const length = header.readUInt32LE(0)
-    if (length > MAX_RECORD || position + HEADER_BYTES + length > this.size) return null
-    return { ...parse(await this.#bytes(position, HEADER_BYTES + length)), length }
-  }
-
-  /** @param {number} position @param {number} count */
-  async #bytes (position, count) {
-    if (position < this.#chunkStart || position + count > this.#chunkStart + this.#chunk.length) {
-      const chunk = Buffer.allocUnsafe(Math.min(Math.max(count, SCAN_BYTES), this.size - position))
-      const { bytesRead } = await this.file.read(chunk, 0, chunk.length, position)
-      this.#chunk = chunk.subarray(0, bytesRead)
-      this.#chunkStart = position
-    }
-    return this.#chunk.subarray(position - this.#chunkStart, position - this.#chunkStart + count)
-  }
+/** The persisted counter an epoch's name begins with. @param {string} epoch */
+export function epochCounter (epoch) {
+  return parseInt(epoch, 10)
 }

@@ -1,348 +1,328 @@
-import { randomBytes } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
-import { replaceFile } from '../../gateway/base/files.js'
-import { batchBytes } from '../../gateway/batch/batch-bytes.js'
-import { Budget } from './budget.js'
-import { RequiredSinks } from './required-sinks.js'
-import { Recent } from './recent.js'
-import { Segments } from './segments.js'
+import { Confirmations } from './confirmations.js'
+import { headOf } from './head.js'
+import { hear } from './hearing.js'
+import { Intake } from './intake.js'
+import { Log } from './log.js'
+import { Recovery, refuseStrangers } from './recovery.js'
+import { restage } from './restaging.js'
+import { Retention } from './retention.js'
+import { Saved, stateOf } from './saved.js'
+import { epochCounter } from './segment.js'
+import { Sources } from './sources.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
+ * @typedef {import('./confirmations.js').Range} Range
+ * @typedef {import('./confirmations.js').Sum} Sum
+ * @typedef {import('./stream.js').Stream} Stream
  * @typedef {'batch'|'interval'|'system'} FsyncPolicy
  *   `batch`: accepted means on the disk, a power cut loses nothing accepted. `interval`: a power cut loses at most the last interval.
  *   `system`: a power cut loses what the operating system had not written. Under all three, killing the process loses nothing accepted.
+ * @typedef {{source: string, epoch: string, seq: number}} Name  of a record
+ * @typedef {Name & {position: number}} Place  of a record; the position is that in the log, and holds until the spool is closed
  *
  * @typedef {object} SpoolOptions
- * @property {string} folder  of this source's segments
+ * @property {string} folder
  * @property {string} gateway
- * @property {string} source
  * @property {(batch: Batch) => Uint8Array} encode  of a batch with its identity
- * @property {Budget} [budget]  shared with other spools; default 1 GiB of its own
+ * @property {(payload: Uint8Array) => Batch} [decode]  for what is to be staged again
+ * @property {() => Iterable<import('./retention.js').RequiredSink>} [required]  the sinks that must have stored a batch before it may
+ *   leave; none: it stays while there is room
+ * @property {number} [maxBytes]
  * @property {'block'|'drop-oldest'} [whenFull]
  * @property {FsyncPolicy} [fsync]
  * @property {number} [fsyncIntervalMs]
  * @property {number} [segmentBytes]
+ * @property {number} [recordBytes]  beyond, a batch is cut
  * @property {number} [waitingBytes]  batches waiting for room in memory; beyond, they are refused
  * @property {string} [ledger]  a folder that keeps every segment ever written, to check against; nothing removes them
  * @property {import('../../gateway/base/log.js').Log} [log]
  * @property {import('./segment.js').WriteAt} [write]  for tests that need a disk to fail
  */
 
-/**
- * @typedef {import('./segments.js').Place} Place
- * @typedef {{batch: Batch, bytes: number, resolve: (identity: Identity) => void, reject: (error: Error) => void}} Waiting
- * @typedef {import('./segment.js').Record & {resolve: () => void, reject: (error: Error) => void}} Pending
- */
-
-const WRITE_BYTES = 2 ** 22
-/** Brokers refuse what is much longer, and it would be sent again and again. */
-const MAX_PAYLOAD_BYTES = 2 ** 24
-/** How long until a full or failing disk is tried again. */
-const RETRY_MS = 1000
+/** What the sinks have stored is saved now and then: an older copy only means that something is sent once more. */
+const SAVE_MS = 10_000
 
 /**
- * What one source has produced and not every required sink has stored, on disk. A batch is *produced* once `append` resolves.
+ * What a stage out has produced and not every required sink has stored, on disk: all its sources in one log. A batch is *produced* once
+ * `append` resolves.
  *
- * Events: `accepted` (there are so many bytes more to read), `full` and `room` (it blocks, it goes on), `dropped` ({batches, rows}).
+ * Events: `accepted` (there are so many bytes more to read), `full` and `room` (it blocks, it goes on), `dropped` and `lost` (source,
+ * {batches, rows}).
  */
 export class Spool extends EventEmitter {
-  #segments
-  /** @type {Waiting[]} */
-  #waiting = []
-  #waitingBytes = 0
-  /** @type {Promise<void>|null} */
-  #pumping = null
-  #closing = false
-  #epoch = ''
-  #nextSeq = 0
-  #recent = new Recent()
-  /** @type {NodeJS.Timeout|undefined} */
-  #syncTimer
-  #wake = () => {}
-  #counted = { accepted: 0, droppedBatches: 0, droppedRows: 0, refused: 0 }
-  /** @type {string|null} why it is not accepting now */
-  blocked = null
+  #files
+  #sources
+  #confirmations = new Confirmations()
+  #saved
+  #retention
+  #intake
+  #tornBytes = 0
+  /** @type {NodeJS.Timeout[]} */
+  #timers = []
 
   /** @param {SpoolOptions} options */
   constructor ({
-    folder, gateway, source, encode, budget = new Budget(2 ** 30), whenFull = 'block', fsync = 'interval', fsyncIntervalMs = 1000,
-    segmentBytes = Math.min(2 ** 23, Math.ceil(budget.maxBytes / 8)), waitingBytes = 2 ** 26, ledger, log = console, write
+    folder, gateway, encode, decode, required = () => [], maxBytes = 2 ** 30, whenFull = 'block', fsync = 'interval',
+    fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18, waitingBytes = 2 ** 26,
+    ledger, log = console, write
   }) {
     super()
     this.folder = folder
     this.gateway = gateway
-    this.source = source
-    this.budget = budget
-    this.requiredSinks = new RequiredSinks(folder)
-    this.options = { encode, whenFull, fsync, fsyncIntervalMs, waitingBytes, log }
-    const { requiredSinks } = this
-    this.#segments = new Segments({ folder, gateway, source, requiredSinks, budget, fsync, segmentBytes, ledger, write, log })
+    this.options = { decode, fsync, fsyncIntervalMs, log }
+    /** @returns {Promise<void>} */
+    const save = () => this.#saved.save()
+    const files = new Log({ folder, fsync, segmentBytes, ledger, write })
+    const sources = new Sources(gateway)
+    const retention = new Retention({
+      files, confirmations: this.#confirmations, required, save,
+      onRoom: () => this.#intake.wake(),
+      onDropped: (source, what) => this.emit('dropped', source, what)
+    })
+    this.#intake = new Intake({
+      folder, gateway, files, sources, retention, encode, save, maxBytes, recordBytes, waitingBytes, log,
+      mayDrop: whenFull === 'drop-oldest',
+      emit: (event, bytes) => {
+        this.#saved.isDirty = true
+        this.emit(event, bytes)
+      }
+    })
+    this.#files = files
+    this.#sources = sources
+    this.#retention = retention
+    this.#saved = new Saved(folder, () => stateOf({
+      sources,
+      confirmations: this.#confirmations,
+      required: retention.required,
+      removing: retention.removing,
+      counter: this.#intake.epochCount
+    }))
   }
 
   /** @param {SpoolOptions} options */
   static async open (options) {
     const spool = new Spool(options)
-    await spool.requiredSinks.load()
-    await spool.#segments.recover()
-    spool.budget.holders.add(spool)
-    const { fsync, fsyncIntervalMs, log } = spool.options
-    if (fsync === 'interval') {
-      const sync = () => spool.#segments.sync().catch(error => log.error(`Spool of "${spool.source}": fsync failed: ${describe(error)}`))
-      spool.#syncTimer = setInterval(sync, fsyncIntervalMs).unref()
+    try {
+      await spool.#recover()
+    } catch (error) {
+      await spool.#files.close()
+      throw error
     }
     return spool
   }
 
-  get bytes () { return this.#segments.bytes }
+  get bytes () { return this.#files.bytes }
 
-  get unstoredBytes () { return this.#segments.unstoredBytes }
+  /** What of it some required sink has not stored. */
+  get unstoredBytes () { return this.#retention.openBytes }
 
-  get batches () { return this.#segments.batches }
+  get batches () { return this.#files.batches }
 
-  get waiting () { return this.#waiting.length }
+  get waiting () { return this.#intake.waiting }
 
-  get oldestSegmentMs () { return this.#segments.oldestMs }
+  /** Why it is not accepting now. @returns {string|null} */
+  get blocked () { return this.#intake.blocked }
 
-  /** Counted since opening. */
+  /** When the oldest segment was begun, milliseconds since 1970. */
+  get oldestMs () { return this.#files.segments[0]?.createdMs ?? Infinity }
+
+  /** Accepted, refused and torn since opening; dropped and lost for the life of the spool. */
   get counters () {
-    const { damagedBatches, tornBytes } = this.#segments
-    return { ...this.#counted, damagedBatches, tornBytes }
+    const { accepted, refused } = this.#intake
+    return { accepted, refused, tornBytes: this.#tornBytes, ...this.#sources.totals }
   }
+
+  /** The names of those of which something is held, and of the newest others. @returns {Iterable<string>} */
+  get sources () { return this.#sources.inUse.keys() }
+
+  /** @param {string} source */
+  holds (source) { return this.#sources.get(source)?.isResting === false }
+
+  /** Rows accepted, each counted once: also of sources of which nothing is held. */
+  get rowsBySource () { return this.#sources.rowsBySource }
 
   /** What the spool has: for `head`. */
-  get epochs () { return this.#segments.epochs }
+  get head () {
+    const { required } = this.#retention
+    return headOf(this.#sources, stream => this.#confirmations.doubt(stream, required))
+  }
 
   /**
-   * Accepts a batch: gives it its identity and writes it down. Resolves when it is produced (see FsyncPolicy); while the spool is full
-   * and blocks, that is later. Rejects with SLUICE_SPOOL_FULL when too much is waiting, with SLUICE_SPOOL_CLOSED once it closes.
+   * Accepts a batch: gives it its identity, or one to each part where it is cut, and writes it down. Resolves when it is produced (see
+   * FsyncPolicy); while the spool is full and blocks, that is later. Rejects with SLUICE_SPOOL_FULL when too much is waiting, with
+   * SLUICE_SPOOL_CLOSED once it closes.
    * @param {Batch} batch
-   * @returns {Promise<Identity>}
+   * @returns {Promise<Identity[]>}
    */
-  append (batch) {
-    const bytes = batchBytes(batch)
-    if (this.#closing) return Promise.reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool of "${this.source}" is closed.`))
-    if (this.#waiting.length > 0 && this.#waitingBytes + bytes > this.options.waitingBytes) {
-      this.#counted.refused++
-      const text = `The spool of "${this.source}" is full: ${this.blocked ?? 'the disk is too slow'}.`
-      return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', text, {
-        fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.'
-      }))
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ batch, bytes, resolve, reject })
-      this.#waitingBytes += bytes
-      this.#pumping ??= this.#pump().finally(() => { this.#pumping = null })
-    })
+  append (batch) { return this.#intake.append(batch) }
+
+  /**
+   * A record; null when it is gone or damaged.
+   * @param {Name} name
+   * @returns {Promise<{payload: Uint8Array, hash: number}|null>}
+   */
+  async read ({ source, epoch, seq }) {
+    const stream = this.#find(source, epoch)
+    const run = stream?.runOf(seq)
+    if (!run || !stream?.has(seq)) return null
+    const hash = run.hashOf(seq)
+    const payload = this.#intake.recent.take(run.positionOf(seq)) ?? await run.segment.read(run, seq)
+    if (payload) return { payload, hash }
+    if (stream.runOf(seq) === run && stream.has(seq)) this.#lose(stream, seq)
+    return null
   }
 
   /**
-   * The payload of a batch; null when it is gone or damaged.
-   * @param {string} epoch
-   * @param {number} seq
-   * @returns {Promise<Uint8Array|null>}
-   */
-  async read (epoch, seq) {
-    return (epoch === this.#epoch && this.#recent.take(seq)) || this.#segments.read(epoch, seq)
-  }
-
-  /**
-   * The first place, from a place on, that some required sink has not stored: what is to be sent next.
-   * @param {Place} [from]  may itself be gone
+   * The first record, from a position on, that some required sink covering its source has not stored: what is to be sent next.
+   * @param {{position: number}} [from]  may itself be gone
    * @returns {Place|null} null at the end
    */
-  next (from = { epoch: '0', seq: 0 }) {
-    return this.#segments.next(from)
+  next ({ position } = { position: 0 }) {
+    const { required } = this.#retention
+    const { segments } = this.#files
+    for (let s = this.#files.indexOf(position); s < segments.length; s++) {
+      const { base, seqs, runOf } = segments[s]
+      for (let i = Math.max(0, position - base); i < seqs.length; i++) {
+        const { stream: { source: { name }, epoch }, stream } = runOf[i]
+        if (this.#retention.isWanted(stream, seqs[i], required)) return { position: base + i, source: name, epoch, seq: seqs[i] }
+      }
+    }
+    return null
   }
 
   /**
-   * What a sink reports as stored; segments that every required sink has stored are removed.
-   * @param {string} sink
-   * @param {Record<string, [number, number][]>} epochs
+   * What a reading of a sink's database says, all of it: what it does not list is not there.
+   * @param {string} key
+   * @param {{store: string, epochs: Record<string, Record<string, Sum[]>>}} reading
+   * @returns {Promise<{doubts: Range[], clashes: Place[]}>} what cannot be verified, and records that are another's there
    */
-  async commit (sink, epochs) {
-    const isNews = this.requiredSinks.set(sink, epochs)
-    const released = await this.#segments.release()
-    if (isNews || released) await this.requiredSinks.save()
+  async confirm (key, { store, epochs }) {
+    /** @type {[Stream, Sum[]][]} */
+    const reported = []
+    for (const [name, ofSource] of Object.entries(epochs)) {
+      for (const [epoch, sums] of Object.entries(ofSource)) {
+        const stream = this.#find(name, epoch)
+        if (!stream) continue
+        reported.push([stream, sums])
+        if (stream === stream.source.stream && sums.some(([, last]) => last >= stream.next.seq)) this.#begin(stream, 'A database')
+      }
+    }
+    const { doubts, clashes } = this.#confirmations.set(key, store, reported)
+    this.#saved.isDirty = true
+    await this.#retention.release()
+    return { doubts, clashes: clashes.flatMap(({ stream, seq }) => placeOf(stream, seq)) }
   }
 
-  /** The sink is required from now on, whatever it has stored. @param {string} sink */
-  async require (sink) {
-    if (!this.requiredSinks.sinks.has(sink)) await this.commit(sink, {})
+  /** The sink is no longer required; what it has is known for a week, should it be again. @param {string} key */
+  async forget (key) {
+    this.#confirmations.forget(key)
+    this.#saved.isDirty = true
+    await this.#retention.release()
   }
 
-  /** The sink is no longer required. @param {string} sink */
-  async forget (sink) {
-    if (!this.requiredSinks.forget(sink)) return
-    await this.requiredSinks.save()
-    await this.#segments.release()
+  /**
+   * Stages records again under new identities, with the old ones as ancestors; once the new are durably there, the old are replaced. In
+   * halves, for what is too long for a broker, or in a new epoch, where the old one is somebody else's, too: see restaging.js.
+   * @param {Name[]} names
+   * @param {{inHalves?: boolean}} [options]
+   * @returns {Promise<Identity[]>} the new ones
+   */
+  async restage (names, { inHalves = false } = {}) {
+    const identities = await restage(names, {
+      inHalves,
+      decode: this.options.decode,
+      find: (source, epoch) => this.#find(source, epoch),
+      read: name => this.read(name),
+      append: (batch, again) => this.#intake.append(batch, again)
+    })
+    this.#saved.isDirty = true
+    return identities
   }
 
-  /** Frees what every required sink has stored. */
-  reclaim () { return this.#segments.reclaim() }
+  /** The next batch of every source begins a new epoch. */
+  startEpochs () { this.#intake.startEpochs() }
 
-  /** Evicts the oldest segment, stored or not. False when there is nothing to evict. */
-  async dropOldest () {
-    const dropped = await this.#segments.dropOldest()
-    if (!dropped) return false
-    this.#counted.droppedBatches += dropped.batches
-    this.#counted.droppedRows += dropped.rows
-    if (dropped.batches > 0) this.emit('dropped', dropped)
-    return true
+  /**
+   * What a broker has kept as this spool's head, on connecting: where it knows of more than is here, that is lost, or this is a copy.
+   * @param {import('./hearing.js').HeardHead} head
+   */
+  heard (head) {
+    for (const { source, stream, batches, rows } of hear(head, this.#sources)) {
+      if (stream) this.#begin(stream, 'The broker')
+      const text = `The broker has heard of ${batches} batches of "${source.name}" that are not here: lost.`
+      if (batches > 0 || rows > 0) this.#report(source, text, batches, rows)
+    }
   }
 
-  /** Another spool has freed room. */
-  makeRoom () { this.#wake() }
+  /** Frees what every required sink has stored, the current segment too. */
+  reclaim () { return this.#retention.reclaim() }
+
+  /** Evicts the oldest segment that is not being written, stored or not. False when there is nothing to evict. */
+  dropOldest () { return this.#retention.dropOldest() }
 
   /** Waits for what was handed over, makes it durable, and releases the files. What still finds no room is rejected. */
   async close () {
-    this.#closing = true
-    this.#wake()
-    await this.#pumping
-    clearInterval(this.#syncTimer)
-    this.budget.holders.delete(this)
-    await closeAll(() => this.#segments.close(), () => this.requiredSinks.save())
+    await this.#intake.close()
+    for (const timer of this.#timers) clearInterval(timer)
+    await closeAll(() => this.#files.close(), () => this.#saved.save())
   }
 
-  async #pump () {
-    while (this.#waiting.length > 0) {
-      const accepted = await this.#persist(async () => {
-        if (this.#epoch === '') await this.#startEpoch()
-      }) && await this.#accept(this.#encodeSome())
-      if (!accepted) break
-    }
-    for (const { reject } of this.#waiting.splice(0)) this.#refuse(reject)
-    this.#waitingBytes = 0
+  async #recover () {
+    const { log, fsync, fsyncIntervalMs } = this.options
+    const state = await this.#saved.load(log)
+    const recovery = new Recovery({ folder: this.folder, gateway: this.gateway, files: this.#files, sources: this.#sources, state, log })
+    await recovery.run()
+    this.#tornBytes = recovery.tornBytes
+    if (recovery.tornBytes > 0) log.warn(`Spool ${this.folder}: ${recovery.tornBytes} bytes of an unfinished write were left out.`)
+    const counters = Array.from(this.#sources.streams(), ({ epoch }) => epochCounter(epoch))
+    this.#intake.epochCount = Math.max(state?.counter ?? 0, ...counters)
+    this.#confirmations.load(state?.sinks ?? [], (source, epoch) => this.#find(source, epoch))
+    await this.#retention.release()
+    refuseStrangers(this.#files, this.gateway, this.folder)
+    this.#every(SAVE_MS, 'saving', async () => { if (this.#saved.isDirty) await this.#saved.save() })
+    if (fsync === 'interval') this.#every(fsyncIntervalMs, 'fsync', () => this.#files.sync())
   }
 
-  /** As many waiting batches as fit into one write, under their identities. @returns {Pending[]} */
-  #encodeSome () {
-    /** @type {Pending[]} */
-    const pending = []
-    let size = 0
-    while (this.#waiting.length > 0 && pending.length < 256 && size < Math.min(WRITE_BYTES, this.budget.maxBytes / 8)) {
-      const { batch, bytes, resolve, reject } = /** @type {Waiting} */ (this.#waiting.shift())
-      this.#waitingBytes -= bytes
-      const identity = { gateway: this.gateway, source: this.source, epoch: this.#epoch, seq: this.#nextSeq }
-      try {
-        const payload = this.options.encode(batch.withIdentity(identity))
-        if (payload.length > Math.min(MAX_PAYLOAD_BYTES, this.budget.maxBytes / 4)) {
-          throw tooBig(this.source, payload.length)
-        }
-        pending.push({ seq: this.#nextSeq++, rows: batch.rows, payload, resolve: () => resolve(identity), reject })
-        size += payload.length
-      } catch (error) {
-        this.#counted.refused++
-        reject(/** @type {Error} */ (error))
-      }
-    }
-    return pending
+  /** @param {number} intervalMs @param {string} what @param {() => Promise<void>} work */
+  #every (intervalMs, what, work) {
+    const report = (/** @type {unknown} */ error) => this.options.log.error(`Spool ${this.folder}: ${what} failed: ${describe(error)}`)
+    this.#timers.push(setInterval(() => { work().catch(report) }, intervalMs).unref())
   }
 
-  /** Writes batches down, waiting for room as long as it takes. False when closed before. @param {Pending[]} pending */
-  async #accept (pending) {
-    if (pending.length === 0) return true
-    const size = pending.reduce((sum, { payload }) => sum + payload.length + 64, 0)
-    const written = await this.#ensureRoom(size) && await this.#persist(() => this.#segments.write(this.#epoch, pending))
-    for (const { seq, payload, resolve, reject } of pending) {
-      if (!written) {
-        this.#refuse(reject)
-        continue
-      }
-      this.#recent.add(seq, payload)
-      this.#counted.accepted++
-      resolve()
-    }
-    if (written) this.emit('accepted', size)
-    return written
+  /** @param {string} source @param {string} epoch */
+  #find (source, epoch) { return this.#sources.get(source)?.streams.get(epoch) }
+
+  /** Somebody has what this spool has not given yet: it was set back, or copied. @param {Stream} stream @param {string} who */
+  #begin ({ source, epoch }, who) {
+    source.stream = null
+    const text = `${who} has more of epoch ${epoch} of "${source.name}" than this spool has produced; a new epoch begins.`
+    this.options.log.warn(describe(new SluiceError('SLUICE_SPOOL_SET_BACK', text, { fix: 'Was this machine restored, or copied?' })))
   }
 
-  /** It was closed before it could write. @param {(error: Error) => void} reject */
-  #refuse (reject) {
-    this.#counted.refused++
-    reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool of "${this.source}" was closed while it could not write: ${this.blocked}.`))
+  /** A record turned out to be damaged. @param {Stream} stream @param {number} seq */
+  #lose (stream, seq) {
+    const { source, epoch } = stream
+    stream.gone.add(seq)
+    this.#report(source, `Batch ${seq} of epoch ${epoch} of "${source.name}" is damaged on disk and lost.`, 1, stream.rowsOf(seq, seq))
   }
 
-  /** @param {number} bytes */
-  async #ensureRoom (bytes) {
-    while (!this.budget.fits(bytes)) {
-      let why = `${Math.round(this.budget.maxBytes / 1e6)} MB are waiting for the sinks`
-      try {
-        if (await this.#freeSome()) continue
-      } catch (error) {
-        why = `cannot remove what is stored: ${describe(error)}`
-      }
-      if (!await this.#wait(why)) return false
-    }
-    return true
-  }
-
-  /** As little as possible is removed. False when there is nothing to remove. */
-  async #freeSome () {
-    return await this.budget.reclaim() || (this.options.whenFull === 'drop-oldest' && this.budget.dropOldest())
-  }
-
-  /** Does what needs the disk, repeatedly while the disk refuses. False when closed before. @param {() => Promise<void>} work */
-  async #persist (work) {
-    while (true) {
-      this.#segments.writing = true
-      try {
-        await work()
-        this.#unblock()
-        return true
-      } catch (error) {
-        this.#segments.writing = false
-        const isDiskFull = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC'
-        if (isDiskFull && await this.#freeSome().catch(() => false)) continue // the first error is the one to report
-        if (!await this.#wait(`cannot write to ${this.folder}: ${describe(error)}`)) return false
-      } finally {
-        this.#segments.writing = false
-      }
-    }
-  }
-
-  /** A seq must not continue over a restart: after a power cut the files may have lost what a database has already stored. */
-  async #startEpoch () {
-    const path = join(this.folder, 'epoch')
-    const kept = parseInt(await readFile(path, 'utf8').catch(() => '0'), 10) || 0
-    const counter = 1 + Math.max(kept, this.#segments.newestEpoch)
-    await replaceFile(path, String(counter))
-    this.#epoch = `${counter}-${randomBytes(4).toString('hex')}`
-  }
-
-  /** Waits for room, for a moment. False when closing. @param {string} why */
-  async #wait (why) {
-    const isNews = this.blocked === null
-    this.blocked ??= why
-    if (this.#closing) return false
-    if (isNews) {
-      this.options.log.warn(`Spool of "${this.source}" is full: ${why}.`)
-      this.emit('full')
-    }
-    await new Promise(resolve => {
-      const timer = setTimeout(() => resolve(undefined), RETRY_MS)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve(undefined)
-      }
-    })
-    return !this.#closing
-  }
-
-  #unblock () {
-    if (this.blocked === null) return
-    this.blocked = null
-    this.emit('room')
+  /** @param {import('./sources.js').Source} source @param {string} what @param {number} batches @param {number} rows */
+  #report (source, what, batches, rows) {
+    source.lostBatches += batches
+    source.lostRows += rows
+    this.#saved.isDirty = true
+    this.options.log.error(describe(new SluiceError('SLUICE_SPOOL_DAMAGED', what)))
+    this.emit('lost', source.name, { batches, rows })
   }
 }
 
-/** @param {string} source @param {number} bytes */
-function tooBig (source, bytes) {
-  const message = `A batch of "${source}" takes ${bytes} bytes; a batch may take 16 MiB, and no more than a quarter of the spool.`
-  return new SluiceError('SLUICE_SPOOL_BATCH_TOO_BIG', message, { fix: 'Make the batch smaller.' })
+/** @param {Stream} stream @param {number} seq @returns {Place[]} none where it is not held any more */
+function placeOf (stream, seq) {
+  const run = stream.runOf(seq)
+  return run ? [{ position: run.positionOf(seq), source: stream.source.name, epoch: stream.epoch, seq }] : []
 }

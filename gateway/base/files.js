@@ -3,14 +3,15 @@ import { mkdir, open, readlink, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
- * Replaces a small file so that, whatever happens, either the old or the new content is there. Several processes may do so at once.
+ * Replaces a small file, which no other user may read, so that, whatever happens, either the old or the new content is there. Several
+ * processes may do so at once.
  * @param {string} path
  * @param {string} text
  */
 export async function replaceFile (path, text) {
   const temporary = `${path}.${randomUUID()}.new`
   try {
-    const file = await open(temporary, 'wx')
+    const file = await open(temporary, 'wx', 0o600)
     try {
       await file.writeFile(text)
       await file.datasync()
@@ -25,9 +26,13 @@ export async function replaceFile (path, text) {
   await syncFolder(path)
 }
 
-/** Creates a folder, and those above it, durably. @param {string} path  absolute */
-export async function makeFolder (path) {
-  const firstMade = await mkdir(path, { recursive: true })
+/**
+ * Creates a folder, and those above it, durably.
+ * @param {string} path  absolute
+ * @param {number} [mode]  of those that it creates
+ */
+export async function makeFolder (path, mode) {
+  const firstMade = await mkdir(path, { recursive: true, mode })
   for (let made = path; firstMade !== undefined; made = dirname(made)) {
     await syncFolder(made)
     if (made === firstMade) return
@@ -58,7 +63,7 @@ export async function writeAll (file, data, position) {
 }
 
 /**
- * The one name of a file that need not exist yet, whatever links lead to it. Its folder is created.
+ * The one name of a file that need not exist yet, whatever links lead to it. Its folder is created, for its owner only.
  * @param {string} path  absolute
  * @returns {Promise<string>}
  */
@@ -69,7 +74,7 @@ export async function realName (path) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
     const target = await readlink(path).catch(() => null)
     if (target !== null) return realName(resolve(dirname(path), target))
-    await mkdir(dirname(path), { recursive: true })
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     return join(await realpath(dirname(path)), basename(path))
   }
 }

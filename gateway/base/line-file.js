@@ -13,6 +13,9 @@ const CHECKSUM_CHARS = 9
 const READ_BYTES = 1 << 20
 const NEWLINE = 10
 
+/** What it holds is only for the user that the gateway runs as. */
+const MODE = 0o600
+
 /** @typedef {{offset: number, length: number}} Place  of a line in the file, in bytes, newline included */
 
 export class LineFile {
@@ -83,7 +86,7 @@ export class LineFile {
    */
   async replace (pages, onLine) {
     const temporary = `${this.path}.new`
-    const file = await open(temporary, 'w+')
+    const file = await open(temporary, 'w+', MODE)
     const lines = new LineFile(this.path, file)
     try {
       for await (const values of pages) {
@@ -140,7 +143,7 @@ async function openOrCreate (path, readOnly) {
     return await open(path, readOnly ? 'r' : 'r+')
   } catch (error) {
     if (readOnly || /** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
-    const file = await open(path, 'wx+')
+    const file = await open(path, 'wx+', MODE)
     await syncFolder(path)
     return file
   }

@@ -1,7 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 const SQLITE_BUSY = 5
+const MODE = 0o600
 
 /**
  * Locks a file for this process. The lock is one of the operating system's (SQLite takes it, on every platform), so it ends with the
@@ -12,10 +13,11 @@ const SQLITE_BUSY = 5
  * @returns {() => void} unlocks it
  */
 export function lock (lockFile, pidFile, inUse) {
+  closeSync(openSync(lockFile, 'a', MODE))
   const database = new DatabaseSync(lockFile)
   try {
     database.exec('BEGIN EXCLUSIVE')
-    writeFileSync(pidFile, `${process.pid}\n`)
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: MODE })
   } catch (error) {
     database.close()
     if (/** @type {{errcode?: number}} */ (error).errcode !== SQLITE_BUSY) throw error

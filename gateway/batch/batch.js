@@ -5,8 +5,15 @@ import { SluiceError } from '../base/errors.js'
  * @typedef {{name: string, type: FieldType, unit?: string}} Field
  * @typedef {Float64Array|Float32Array|BigInt64Array|Int32Array|Int16Array|Uint16Array|Uint8Array|string[]|Uint8Array[]} Column
  *   `bool` is a Uint8Array of 0 and 1; `string` and `bytes` are plain arrays.
- * @typedef {{gateway: string, source: string, epoch: string, seq: number}} Identity
- *   Given by the spool when it accepts the batch: `seq` counts 0, 1, 2, … within an epoch and is never reused.
+ * @typedef {object} Identity  given by the spool when it accepts the batch
+ * @property {string} gateway
+ * @property {string} source
+ * @property {string} epoch
+ * @property {number} seq  counts 0, 1, 2, … within an epoch and is never reused
+ * @property {number} [before]  how many rows of the source, over all its epochs, were produced before these
+ * @property {number} [rows]  how many were staged under this identity; the batch has fewer once some are dead letters
+ * @property {number} [hash]  of the staged bytes, see `hashes.js`
+ * @property {{epoch: string, seq: number, hash: number}[]} [ancestors]  under which the same rows were staged before, newest last
  * @typedef {object} BatchInit
  * @property {string} source
  * @property {BigInt64Array} time  nanoseconds since 1970 UTC

@@ -2,7 +2,9 @@
 // Arguments: broker url, folder, rows, rows a batch, rows a second (0: no limit). Prints "connected" when ready, starts on SIGUSR2, prints
 // "produced" at the end and stays until SIGTERM.
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
+import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { Stage } from '../../broker/out/stage.js'
 import { openSimulator } from '../simulators/simulator.js'
 
@@ -13,11 +15,13 @@ const WAITING_BATCHES = 64
 const SPOOLED_BYTES = 64 * 2 ** 20
 
 const connection = connect({ url }, { clientId: 'bench-producer', clean: false, sessionExpirySeconds: 60 })
-const stage = await Stage.open({ folder, gateway: 'bench', client: connection.client, fsync: 'interval' })
+const requiredSinks = await RequiredSinks.open({ path: join(folder, '..', 'required-sinks', 'bench.json'), gateway: 'bench' })
+const { client, place: broker } = connection
+const stage = await Stage.open({ folder, name: 'bench', gateway: 'bench', client, broker, requiredSinks, fsync: 'interval' })
 if (!connection.client.connected) await new Promise(resolve => connection.client.once('connect', resolve))
 process.once('SIGTERM', async () => {
-  await stage.close()
-  await connection.close()
+  await stage.close(() => connection.close())
+  await requiredSinks.close()
 })
 console.log('connected')
 await once(process, 'SIGUSR2')

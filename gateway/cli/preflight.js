@@ -8,6 +8,7 @@ Tells what about an MQTT broker would break the promise that no sample is lost: 
 
   --user NAME            who to connect as
   --password-env NAME    the environment variable that holds the password
+  --gateway ID           the gateway that will use it (the file gateway-id of its data folder), where access is by name
   --ca FILE              certificate of the authority that signed the broker's (PEM)
   --protocol VERSION     auto (the default), 5 or 3.1.1
   --json                 print the report as JSON
@@ -18,6 +19,7 @@ Exit code: 0 nothing breaks the promise, 1 something does, 2 the broker could no
 const OPTIONS = /** @type {const} */ ({
   user: { type: 'string' },
   'password-env': { type: 'string' },
+  gateway: { type: 'string' },
   ca: { type: 'string' },
   protocol: { type: 'string', default: 'auto' },
   json: { type: 'boolean', default: false },
@@ -36,7 +38,7 @@ export async function preflight (args, { stdout, stderr }) {
       return 0
     }
     json = values.json
-    report = await check(brokerOptions(values, positionals))
+    report = await check(brokerOptions(values, positionals), { gateway: values.gateway })
   } catch (error) {
     stderr.write(`sluice preflight: ${describe(error)}\n`)
     return 2

@@ -1,26 +1,25 @@
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { open } from '../../broker/preflight/probing.js'
-import { RequiredSinks } from '../../broker/spool/required-sinks.js'
-import { segmentNames } from '../../broker/spool/segment.js'
-import { level, parseTopic, ROOT, topicsOf } from '../../broker/topics.js'
+import { readSinks } from '../../broker/control-messages.js'
+import { readSaved, requestForget, sinkKey } from '../../broker/out/required-sinks.js'
+import { arrival, open } from '../../broker/preflight/probing.js'
+import { parseTopic, ROOT } from '../../broker/topics.js'
 import { SluiceError, describe } from '../base/errors.js'
-import { gatewayId } from '../../broker/gateway-id.js'
 import { measure } from '../stats/format.js'
-import { lockUserDir } from '../run/user-dir-lock.js'
 
 const USAGE = `Usage: sluice sinks list [--user-dir DIR] [--json]
-       sluice sinks forget NAME [--user-dir DIR] [--broker URL]
+       sluice sinks forget KEY [--user-dir DIR] [--broker URL]
 
-A spool keeps each batch until every sink that ever announced itself has stored it.
+A spool keeps each batch until every sink that is meant to have it has stored it: those that are wired in this gateway, and those of other
+gateways that have announced themselves on the broker.
 
-list     the sources in the spools, what they take on disk, and the sinks they wait for
-forget   no longer waits for this sink, and ends its session with the broker. A sink that runs announces itself again:
-         remove it from the flow first
+list     those sinks, each with its key, and what the spools take on disk
+forget   no longer waits for a sink of another gateway, until it announces itself anew: within seconds where the gateway runs, otherwise
+         when it starts
 
   --user-dir DIR       where the gateway keeps its data (default .sluice)
-  --broker URL         the broker it stages in (default mqtt://127.0.0.1:1883)
+  --broker URL         takes the sink's announcement from the broker, too, and ends the session of a reader that has no other
   --user NAME, --password-env NAME, --ca FILE
                        how to log in there; the password is read from that environment variable
 
@@ -30,9 +29,9 @@ Exit status: 0; 1 when something failed or the sink is not known; 2 for wrong ar
 const PATIENCE_MS = 10_000
 
 /**
- * @typedef {{source: string, bytes: number, folder: string, requiredSinks: RequiredSinks}} Kept
  * @typedef {import('../../broker/connection/connection.js').BrokerOptions} BrokerOptions
- * @typedef {{command: string, name?: string, userDir: string, json: boolean, help: boolean, broker: BrokerOptions}} Options
+ * @typedef {{command: string, key: string, userDir: string, json: boolean, help: boolean, broker: BrokerOptions}} Options
+ * @typedef {import('../../broker/out/required-sinks.js').Saved & {path: string, broker: string}} Kept
  */
 
 /** @type {import('./sluice.js').Command} */
@@ -49,8 +48,7 @@ export async function sinks (args, { stdout, stderr }) {
     return 0
   }
   try {
-    if (options.command === 'list') await list(options, stdout)
-    else await forget(/** @type {string} */ (options.name), options, stdout)
+    await (options.command === 'list' ? list(options, stdout) : forget(options, stdout))
     return 0
   } catch (error) {
     stderr.write(`sluice sinks: ${describe(error)}\n`)
@@ -60,12 +58,12 @@ export async function sinks (args, { stdout, stderr }) {
 
 /** @param {string[]} args @returns {Options} */
 function readArguments (args) {
-  const { values, positionals: [command, name, ...rest] } = parseArgs({
+  const { values, positionals: [command, key, ...rest] } = parseArgs({
     args,
     allowPositionals: true,
     options: {
       'user-dir': { type: 'string', default: '.sluice' },
-      broker: { type: 'string', default: 'mqtt://127.0.0.1:1883' },
+      broker: { type: 'string' },
       user: { type: 'string' },
       'password-env': { type: 'string' },
       ca: { type: 'string' },
@@ -74,113 +72,84 @@ function readArguments (args) {
     }
   })
   const password = values['password-env'] && process.env[values['password-env']]
-  if (!values.help && !(command === 'list' && name === undefined) && !(command === 'forget' && name && rest.length === 0)) {
-    throw new Error('list or forget NAME is missing')
+  if (!values.help && !(command === 'list' && key === undefined) && !(command === 'forget' && key && rest.length === 0)) {
+    throw new Error('list or forget KEY is missing')
   }
   const { 'user-dir': userDir, json, help, broker: url, user, ca } = values
-  return { command, name, userDir, json, help, broker: { url, user, password, ca } }
+  return { command, key, userDir, json, help, broker: { url, user, password, ca } }
 }
 
 /** @param {Options} options @param {NodeJS.WritableStream} stdout */
 async function list ({ userDir, json }, stdout) {
-  const sources = await spools(userDir)
-  if (sources.length === 0 && !json) stdout.write(`No spools in ${userDir}.\n`)
-  for (const { source, bytes, requiredSinks: { saved } } of sources) {
-    stdout.write(json
-      ? `${JSON.stringify({ source, bytes, sinks: saved })}\n`
-      : `${source}  ${measure(bytes, 'B')}  ${sinksText(saved)}\n`)
+  const spools = await spoolsIn(userDir)
+  const kept = await readAll(userDir)
+  if (spools.length + kept.length === 0 && !json) stdout.write(`No spools in ${userDir}.\n`)
+  for (const { spool, bytes } of spools) {
+    stdout.write(json ? `${JSON.stringify({ spool, bytes })}\n` : `spool ${spool}  ${measure(bytes, 'B')}\n`)
+  }
+  for (const { broker, wired, remote } of kept) {
+    if (wired.length + remote.length === 0 && !json) stdout.write(`broker ${broker}  no sink yet: kept up to the spool's size\n`)
+    const all = [...wired.map(sink => ({ ...sink, isWired: true, committed: true })), ...remote.map(sink => ({ ...sink, isWired: false }))]
+    for (const { key, label, gateway, source, isWired, committed } of all) {
+      stdout.write(json
+        ? `${JSON.stringify({ key, label, broker, gateway, source, isWired, committed })}\n`
+        : `${key}  ${label}  ${source === '+' ? 'all sources' : source}  ${whyOf(isWired, committed)}\n`)
+    }
   }
 }
 
-/** @param {string[]|null} saved */
-function sinksText (saved) {
-  if (saved === null) return 'sinks not known: the spool has recorded none yet'
-  return saved.join(', ') || 'no sink yet: kept up to the spool\'s size'
+/** @param {boolean} isWired @param {boolean} committed */
+function whyOf (isWired, committed) {
+  if (isWired) return 'wired in this gateway'
+  return committed ? 'announced by another gateway' : 'announced by another gateway, has stored nothing yet'
 }
 
-/** @param {string} name @param {Options} options @param {NodeJS.WritableStream} stdout */
-async function forget (name, { userDir, broker }, stdout) {
-  const all = await spools(userDir)
-  const waiting = all.filter(({ requiredSinks }) => requiredSinks.sinks.has(name))
+/** @param {Options} options @param {NodeJS.WritableStream} stdout */
+async function forget ({ key, userDir, broker }, stdout) {
+  const kept = await readAll(userDir)
+  const waiting = kept.filter(({ remote }) => remote.some(sink => sink.key === key))
   if (waiting.length === 0) {
-    throw new SluiceError('SLUICE_SINK_UNKNOWN', `No spool in ${userDir} waits for a sink "${name}".`, {
+    if (kept.some(({ wired }) => wired.some(sink => sink.key === key))) {
+      throw new SluiceError('SLUICE_SINK_WIRED', `The sink ${key} is wired in this gateway.`, { fix: 'Delete its node, and deploy.' })
+    }
+    throw new SluiceError('SLUICE_SINK_UNKNOWN', `No spool in ${userDir} waits for a sink "${key}".`, {
       fix: 'sluice sinks list shows those there are.'
     })
   }
-  const announced = all.flatMap(({ source, requiredSinks }) => [...requiredSinks.sinks.keys()].map(sink => ({ source, sink })))
-  const isRunning = await forgetInFiles(waiting, name, userDir)
-  const gateway = await gatewayId(join(userDir, 'sluice'))
-  let connection
+  for (const { path } of waiting) await requestForget(path, key)
+  stdout.write(`${key} is forgotten: within seconds where the gateway runs, otherwise when it starts.\n`)
+  if (!broker.url) return
+  const readers = new Set(waiting.flatMap(({ remote }) => remote.filter(sink => sink.key === key).map(({ reader }) => reader)))
+  for (const reader of readers) stdout.write(`${await withdraw(broker, reader, key)}\n`)
+}
+
+/**
+ * Takes a sink out of the retained list of its reader.
+ * @param {BrokerOptions} broker
+ * @param {string} reader  `<consumer>/<reader>`, as levels
+ * @param {string} key
+ * @returns {Promise<string>} what came of it
+ */
+async function withdraw (broker, reader, key) {
+  const [consumerLevel, readerLevel] = reader.split('/')
+  const topic = `${ROOT}/${consumerLevel}/sinks/${readerLevel}`
+  const about = /** @type {{consumer: string, reader: string}} */ (parseTopic(topic))
+  const connection = await open(broker, { clientId: `sluice-forget-${process.pid}` }, PATIENCE_MS)
   try {
-    connection = await open(broker, { clientId: `sluice-forget-${process.pid}` }, PATIENCE_MS)
-    const { sessions, isComplete } = await clearCommits(connection.client, gateway, name, announced)
-    for (const clientId of sessions) await endSession(broker, clientId)
-    stdout.write(`${name} is forgotten by ${waiting.length} ${waiting.length === 1 ? 'source' : 'sources'}; ` +
-      `${sessions.length === 1 ? 'its session' : `${sessions.length} sessions`} with the broker ended.\n`)
-    if (!isComplete) {
-      stdout.write(`The broker has not reported all sinks within ${PATIENCE_MS / 1000} s: a session of ${name} may be left.\n`)
-    }
-  } catch (error) {
-    if (isRunning) throw error
-    stdout.write(`${name} is forgotten by the spools. The broker could not be told: ${describe(error)}\n`)
+    const message = arrival(connection.client, topic)
+    await connection.client.subscribeAsync(topic, { qos: 1 })
+    const payload = (await message)?.payload
+    const announced = payload && readSinks(Buffer.from(payload))
+    if (!announced) return 'The broker has no announcement of it.'
+    const left = { ...announced, sinks: announced.sinks.filter(({ sink }) => sinkKey(about.consumer, sink) !== key) }
+    const isEmpty = left.sinks.length === 0
+    await connection.client.publishAsync(topic, isEmpty ? '' : JSON.stringify(left), { qos: 1, retain: true })
+    if (!isEmpty || about.consumer.startsWith('group:')) return 'Its announcement is taken from the broker.'
+    await endSession(broker, `sluice-${about.consumer}-in-${about.reader}`)
+    return 'Its announcement is taken from the broker, and the session of its reader ended.'
   } finally {
-    await connection?.close()
+    await connection.close()
   }
-}
-
-/**
- * The files belong to a gateway that runs: it is asked through the broker.
- * @param {Kept[]} known
- * @param {string} name
- * @param {string} userDir
- * @returns {Promise<boolean>} whether one runs
- */
-async function forgetInFiles (known, name, userDir) {
-  let unlock
-  try {
-    unlock = lockUserDir(userDir)
-  } catch (error) {
-    if (error instanceof SluiceError && error.code === 'SLUICE_USER_DIR_IN_USE') return true
-    throw error
-  }
-  for (const { requiredSinks } of known) {
-    requiredSinks.forget(name)
-    await requiredSinks.save()
-  }
-  unlock()
-  return false
-}
-
-/**
- * Clears what the sink has announced to the spools.
- * @param {import('mqtt').MqttClient} client
- * @param {string} gateway
- * @param {string} name
- * @param {{source: string, sink: string}[]} announced  what the broker should have of all sinks
- * @returns {Promise<{sessions: string[], isComplete: boolean}>} sessions that no other sink uses; not complete: the broker has not reported
- *   all that was announced
- */
-async function clearCommits (client, gateway, name, announced) {
-  /** @type {Map<string, Set<string>>} client id → sinks */
-  const sessions = new Map()
-  const awaited = new Set(announced.map(({ source, sink }) => topicsOf(gateway, source).commit(sink)))
-  const isComplete = await new Promise((resolve, reject) => {
-    const timer = setTimeout(() => resolve(false), PATIENCE_MS)
-    client.on('message', (topic, payload) => {
-      const sink = parseTopic(topic)?.sink
-      if (!sink || payload.length === 0) return
-      const { clientId } = JSON.parse(payload.toString())
-      sessions.set(clientId, (sessions.get(clientId) ?? new Set()).add(sink))
-      if (!awaited.delete(topic) || awaited.size > 0) return
-      clearTimeout(timer)
-      resolve(true)
-    })
-    client.subscribeAsync(`${ROOT}/${level(gateway)}/+/commit/+`, { qos: 1 }).catch(reject)
-  })
-  for (const { source, sink } of announced) {
-    if (sink === name) await client.publishAsync(topicsOf(gateway, source).commit(name), '', { qos: 1, retain: true })
-  }
-  return { sessions: [...sessions].filter(([, users]) => users.size === 1 && users.has(name)).map(([clientId]) => clientId), isComplete }
 }
 
 /**
@@ -194,28 +163,38 @@ async function endSession (broker, clientId) {
 }
 
 /** @param {string} userDir @returns {Promise<Kept[]>} */
-async function spools (userDir) {
-  const root = join(userDir, 'sluice', 'spool')
-  const found = []
-  for (const stage of await foldersIn(root)) {
-    for (const name of await foldersIn(join(root, stage))) {
-      const folder = join(root, stage, name)
-      const requiredSinks = new RequiredSinks(folder)
-      await requiredSinks.load()
-      let bytes = 0
-      for (const segment of segmentNames(await readdir(folder))) bytes += (await stat(join(folder, segment))).size
-      found.push({ source: decodeURIComponent(name), bytes, folder, requiredSinks })
-    }
+async function readAll (userDir) {
+  const folder = join(userDir, 'sluice', 'required-sinks')
+  const names = (await namesIn(folder)).sort()
+  const forgetting = new Map()
+  for (const name of names) {
+    const [, of] = /^(.*\.json)\.forget-[0-9a-f-]+$/.exec(name) ?? []
+    if (of) forgetting.set(of, [...forgetting.get(of) ?? [], await readFile(join(folder, name), 'utf8')])
   }
-  return found.sort((a, b) => a.source.localeCompare(b.source))
+  return Promise.all(names.filter(name => name.endsWith('.json')).map(async name => {
+    const path = join(folder, name)
+    const { wired, remote, forgotten } = readSaved(await readFile(path, 'utf8'))
+    const known = remote.filter(({ key }) => !forgetting.get(name)?.includes(key))
+    return { path, broker: decodeURIComponent(name.slice(0, -5)), wired, remote: known, forgotten }
+  }))
+}
+
+/** @param {string} userDir */
+async function spoolsIn (userDir) {
+  const root = join(userDir, 'sluice', 'spool')
+  return Promise.all((await namesIn(root)).sort().map(async spool => {
+    let bytes = 0
+    for (const name of await namesIn(join(root, spool))) bytes += (await stat(join(root, spool, name))).size
+    return { spool, bytes }
+  }))
 }
 
 /** @param {string} folder */
-async function foldersIn (folder) {
+async function namesIn (folder) {
   try {
-    return (await readdir(folder, { withFileTypes: true })).filter(entry => entry.isDirectory()).map(({ name }) => name)
+    return await readdir(folder)
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return []
+    if (['ENOENT', 'ENOTDIR'].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))) return []
     throw error
   }
 }

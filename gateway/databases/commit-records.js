@@ -1,24 +1,27 @@
-import { RangeSet } from '../batch/ranges.js'
+import { addHashes } from '../batch/hashes.js'
 
 /**
- * Commit records: what a sink's tables hold, as rows of ranges of `seq` per table, gateway, source and epoch. A batch's record is a range
- * of one.
+ * Commit records: what a sink's tables hold, as rows of disjoint ranges of `seq` per table, gateway, source and epoch. A batch's record is
+ * a range of one.
  *
- * @typedef {{table: string, gateway: string, source: string, epoch: string, seq: number, last: number}} CommitRow
- * @typedef {import('./sink.js').Committed} Committed
+ * @typedef {{table: string, gateway: string, source: string, epoch: string}} Stream
+ * @typedef {{hash: number, staged: number, stored: number, dead: number}} Sums  over the batches of a record
+ * @typedef {Stream & Sums & {seq: number, last: number, before: number}} CommitRow  `before` of its first batch
+ * @typedef {import('./sink.js').CommitRecord} CommitRecord
  * @typedef {import('./sink.js').Head} Head
  */
 
+/** What sinks with a table of commit records keep there, besides sink_table. */
+export const RECORD_NAMES = /** @type {const} */ (['gateway', 'source', 'epoch'])
+export const RECORD_NUMBERS = /** @type {const} */ (['seq', 'last', 'hash', 'staged', 'stored', 'dead', 'before'])
+
 /**
  * @param {CommitRow[]} rows
- * @returns {Committed[]} sorted by gateway, source and epoch
+ * @returns {CommitRecord[]} sorted by gateway, source, epoch (by its counter) and first
  */
-export function committedRanges (rows) {
-  return [...byEpoch(rows).values()].map(records => {
-    const { gateway, source, epoch } = records[0]
-    const { ranges } = new RangeSet(records.map(({ seq, last }) => [seq, last]))
-    return { gateway, source, epoch, ranges }
-  })
+export function committedRecords (rows) {
+  return [...byStream(rows).values()].flat().map(({ gateway, source, epoch, seq, last, hash, staged, stored, dead, before }) =>
+    ({ gateway, source, epoch, first: seq, last, hash, staged, stored, dead, before }))
 }
 
 /**
@@ -30,25 +33,63 @@ export function committedRanges (rows) {
  */
 export function mergedRecords (rows, heads) {
   const firstHeld = new Map(heads.map(head => [epochKey(head), head.first]))
-  return [...byEpoch(rows)].flatMap(([key, records]) => {
-    const below = records.filter(({ last }) => last < (firstHeld.get(key) ?? Infinity))
-    const starts = new Set(below.map(({ seq, last }) => `${seq} ${last}`))
-    return new RangeSet(below.map(({ seq, last }) => [seq, last])).ranges
-      .filter(([seq, last]) => !starts.has(`${seq} ${last}`))
-      .map(([seq, last]) => ({ ...records[0], seq, last }))
+  return [...byStream(rows).values()].flatMap(records => {
+    const held = firstHeld.get(epochKey(records[0])) ?? Infinity
+    /** @type {{row: CommitRow, count: number}[]} */
+    const merged = []
+    for (const row of records) {
+      if (row.last >= held) break
+      const into = merged.at(-1)
+      if (into?.row.last === row.seq - 1) merged.splice(-1, 1, { row: sum(into.row, row), count: into.count + 1 })
+      else merged.push({ row, count: 1 })
+    }
+    return merged.filter(({ count }) => count > 1).map(({ row }) => row)
   })
 }
 
-/** One string for an identity, whatever its parts contain. @param {import('../batch/batch.js').Identity} identity */
+/**
+ * One string for an identity, whatever its parts contain.
+ * @param {{gateway: string, source: string, epoch: string, seq: number}} identity
+ */
 export function recordKey ({ gateway, source, epoch, seq }) {
   return JSON.stringify([gateway, source, epoch, seq])
 }
 
-/** @param {CommitRow[]} rows @returns {Map<string, CommitRow[]>} in the order of their keys and seq */
-function byEpoch (rows) {
-  const groups = Map.groupBy(rows, epochKey)
-  for (const group of groups.values()) group.sort((a, b) => a.seq - b.seq)
-  return new Map([...groups].sort(([a], [b]) => a < b ? -1 : 1))
+/** One string for what shares a table, gateway, source and epoch. @param {Stream} of */
+export function streamKey ({ table, gateway, source, epoch }) {
+  return JSON.stringify([table, gateway, source, epoch])
+}
+
+/** Of two that are neighbours. @param {CommitRow} a @param {CommitRow} b @returns {CommitRow} */
+function sum (a, b) {
+  return {
+    ...a, last: b.last, hash: addHashes(a.hash, b.hash), staged: a.staged + b.staged, stored: a.stored + b.stored, dead: a.dead + b.dead
+  }
+}
+
+/**
+ * In order, and without those within another: where a database has no transactions, these may be there for a while after merging.
+ * @param {CommitRow[]} rows
+ * @returns {Map<string, CommitRow[]>}
+ */
+function byStream (rows) {
+  const streams = Map.groupBy(rows.toSorted(inOrder), streamKey)
+  for (const [key, records] of streams) {
+    let end = -1
+    streams.set(key, records.filter(({ last }) => last > end && (end = last) >= 0))
+  }
+  return streams
+}
+
+/** @param {CommitRow} a @param {CommitRow} b */
+function inOrder (a, b) {
+  return compare(a.gateway, b.gateway) || compare(a.source, b.source) || parseInt(a.epoch, 10) - parseInt(b.epoch, 10) ||
+    compare(a.epoch, b.epoch) || compare(a.table, b.table) || a.seq - b.seq || b.last - a.last
+}
+
+/** @param {string} a @param {string} b */
+function compare (a, b) {
+  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /** @param {{gateway: string, source: string, epoch: string}} of */

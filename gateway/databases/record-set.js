@@ -1,47 +1,60 @@
-import { RangeSet } from '../batch/ranges.js'
-import { committedRanges } from './commit-records.js'
+import { committedRecords, mergedRecords, streamKey } from './commit-records.js'
 
 /**
- * Commit records held in memory, as ranges from the start.
+ * Commit records held in memory.
  *
- * @typedef {import('../batch/batch.js').Identity} Identity
- * @typedef {{table: string, gateway: string, source: string, epoch: string, ranges: [number, number][]}} Stored
+ * @typedef {import('./commit-records.js').CommitRow} CommitRow
+ * @typedef {import('./commit-records.js').Stream} Stream
  */
 export class RecordSet {
-  /** @type {Map<string, {table: string, gateway: string, source: string, epoch: string, set: RangeSet}>} */
-  #epochs = new Map()
+  /** In the order of seq. @type {Map<string, CommitRow[]>} */
+  #streams = new Map()
 
-  /** @param {string} table @param {Identity} identity */
-  has (table, identity) {
-    return this.#epochs.get(keyOf(table, identity))?.set.has(identity.seq) ?? false
+  /** The record that holds a batch's identity. @param {Stream & {seq: number}} identity */
+  find (identity) {
+    const rows = this.#streams.get(streamKey(identity)) ?? []
+    const row = rows[search(rows, identity.seq + 1) - 1]
+    return row?.last >= identity.seq ? row : undefined
   }
 
-  /** @param {string} table @param {Identity} identity */
-  addBatch (table, { gateway, source, epoch, seq }) {
-    this.add({ table, gateway, source, epoch, ranges: [[seq, seq]] })
+  /** It takes the place of those within it, unless it is within another itself. @param {CommitRow} row */
+  add (row) {
+    if (Number(this.find(row)?.last) > row.last) return
+    const key = streamKey(row)
+    const rows = this.#streams.get(key) ?? []
+    if (rows.length === 0) this.#streams.set(key, rows)
+    const from = search(rows, row.seq)
+    let to = from
+    while (to < rows.length && rows[to].last <= row.last) to++
+    rows.splice(from, to - from, row)
   }
 
-  /** @param {Stored} stored */
-  add ({ table, gateway, source, epoch, ranges }) {
-    const key = keyOf(table, { gateway, source, epoch })
-    let found = this.#epochs.get(key)
-    if (!found) this.#epochs.set(key, found = { table, gateway, source, epoch, set: new RangeSet() })
-    for (const [first, last] of ranges) found.set.add(first, last)
+  /** Merges records below what a spool still holds. @param {import('./sink.js').Head[]} heads @param {(row: CommitRow) => boolean} isOwn */
+  compact (heads, isOwn) {
+    const merged = mergedRecords(this.rows.filter(isOwn), heads)
+    for (const row of merged) this.add(row)
+    return merged
   }
 
-  /** @returns {Stored[]} */
-  get stored () {
-    return [...this.#epochs.values()].map(({ set, ...epoch }) => ({ ...epoch, ranges: set.ranges }))
+  /** @returns {CommitRow[]} */
+  get rows () {
+    return [...this.#streams.values()].flat()
   }
 
-  /** @param {(table: string, source: string) => boolean} isOwn */
+  /** @param {(row: CommitRow) => boolean} isOwn */
   committed (isOwn) {
-    return committedRanges(this.stored.filter(({ table, source }) => isOwn(table, source))
-      .flatMap(({ ranges, ...epoch }) => ranges.map(([seq, last]) => ({ ...epoch, seq, last }))))
+    return committedRecords(this.rows.filter(isOwn))
   }
 }
 
-/** @param {string} table @param {{gateway: string, source: string, epoch: string}} identity */
-function keyOf (table, { gateway, source, epoch }) {
-  return JSON.stringify([table, gateway, source, epoch])
+/** Index of the first row that begins at or after n. @param {CommitRow[]} rows @param {number} n */
+function search (rows, n) {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (rows[middle].seq < n) low = middle + 1
+    else high = middle
+  }
+  return low
 }

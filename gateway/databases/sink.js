@@ -14,10 +14,11 @@
  * @typedef {object} Sink
  * @property {(batches: Batch[]) => Promise<void>} prepare  creates what these batches need and is missing: table, index, added
  *   column; cheap when nothing is missing; refuses batches that do not fit their table with SLUICE_SINK_TABLE_MISFIT (not transient)
- * @property {() => Promise<Committed[]>} committed  what the database itself reports as stored
+ * @property {() => Promise<Committed>} committed  what the database itself reports as stored
  * @property {(batches: Batch[], options?: {signal?: AbortSignal, probe?: boolean}) => Promise<WriteResult>} write
- *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch whose record already exists is
- *   left out and reported as duplicate. A batch of no rows leaves its record only. With `probe` it does all that and rolls back.
+ *   stores all rows and one commit record per identified batch, or nothing, in one transaction. A batch that is stored already is left out
+ *   and reported, see `claims.js`. A batch of no rows leaves its record only. With `probe` it does all that and rolls back.
+ *   Where a record is gone that this sink had committed, nothing is stored: SLUICE_SINK_SET_BACK (transient), see `set-back.js`.
  *   Where a database has no transactions, the rows' own keys make writing them again harmless: the records follow the rows, what was stored
  *   of a failed write stays and is met again, and a probe writes the rows without a record. Such a sink, or one that learns from
  *   the database which rows it refuses, may throw RefusedRows.
@@ -35,8 +36,22 @@
  *   what a sink could do with it. Rejects with a SluiceError whose `fix` is what to do; ends by itself within 15 s
  * @property {() => Promise<void>} close
  *
- * @typedef {{duplicates: Batch[]}} WriteResult
- * @typedef {{gateway: string, source: string, epoch: string, ranges: [number, number][]}} Committed
+ * @typedef {{duplicates: Batch[], clashes: Batch[]}} WriteResult  `clashes`: another batch is stored under the same identity
+ * @typedef {{store: string, records: CommitRecord[]}} Committed  `store` is a random id, kept beside the commit records, that names the
+ *   database itself; the records are sorted by gateway, source, epoch and `first`, and not merged
+ *
+ * @typedef {object} CommitRecord  of batches `first`…`last` of an epoch
+ * @property {string} gateway
+ * @property {string} source
+ * @property {string} epoch
+ * @property {number} first
+ * @property {number} last
+ * @property {number} hash  the sum of their hashes, see `gateway/batch/hashes.js`
+ * @property {number} staged  rows
+ * @property {number} stored  rows in the table
+ * @property {number} dead  rows that are dead letters. What was staged and is neither has been settled by a flow
+ * @property {number} before  rows of the source that were produced before these
+ *
  * @typedef {{gateway: string, source: string, epoch: string, first: number, last: number}} Head  what a spool holds of an epoch; `last` is
  *   -1 of an empty one
  * @typedef {import('../base/log.js').Log} Log

@@ -1,44 +1,30 @@
 import { EventEmitter } from 'node:events'
-import { SluiceError } from '../base/errors.js'
 
 /** @typedef {import('../../broker/in/contract.js').SinkHandle} SinkHandle */
 
 /**
- * The sinks that run in this process, by name. Events: `added` (handle), `removed` (name).
+ * The sinks that run in this process, by the ids of their nodes. Events: `added` (handle), `removed` (id); `setBack` (id): its database
+ * lacks what it had committed.
  *
- * A name belongs to one sink from its beginning until it has drained: a sink that replaces another finds its dead letters closed.
+ * An id belongs to one sink from its beginning until it has drained: a sink that replaces another finds its dead letters closed.
  */
 export class SinkRegistry extends EventEmitter {
   /** @type {Map<string, SinkHandle>} */
   #sinks = new Map()
-  /** Names in use; `drained` is null until the sink is closing. @type {Map<string, {drained: Promise<unknown>|null}>} */
-  #names = new Map()
+  /** Resolves once the sink that had the id last has drained. @type {Map<string, Promise<unknown>>} */
+  #drained = new Map()
 
-  /**
-   * Claims a name for a sink that begins.
-   * @param {string} name
-   * @returns {{free: Promise<unknown>, closing: (drained: Promise<unknown>) => void}} `free` resolves once the sink that had the name
-   *   has drained; `closing` is to be called when this one closes
-   * @throws {SluiceError} SLUICE_SINK_NAME when another sink has the name and is not closing
-   */
-  claim (name) {
-    const before = this.#names.get(name)
-    if (before && before.drained === null) {
-      throw new SluiceError('SLUICE_SINK_NAME', `Two sinks are named "${name}".`, {
-        fix: 'Its name is how a spool knows what a sink has stored: give each its own.'
-      })
-    }
-    /** @type {{drained: Promise<unknown>|null}} */
-    const claim = { drained: null }
-    this.#names.set(name, claim)
-    return {
-      free: before?.drained ?? Promise.resolve(),
-      closing: drained => {
-        claim.drained = drained.catch(() => {}).then(() => {
-          if (this.#names.get(name) === claim) this.#names.delete(name)
-        })
-      }
-    }
+  /** Resolves once no earlier sink has the id. @param {string} id @returns {Promise<unknown>} */
+  free (id) {
+    return this.#drained.get(id) ?? Promise.resolve()
+  }
+
+  /** The sink that has the id is closing. @param {string} id @param {Promise<unknown>} drained */
+  closing (id, drained) {
+    const done = drained.catch(() => {}).then(() => {
+      if (this.#drained.get(id) === done) this.#drained.delete(id)
+    })
+    this.#drained.set(id, done)
   }
 
   /**
@@ -46,18 +32,23 @@ export class SinkRegistry extends EventEmitter {
    * @returns {() => void} removes it
    */
   add (handle) {
-    this.#sinks.set(handle.name, handle)
+    this.#sinks.set(handle.id, handle)
     this.emit('added', handle)
     return () => {
-      if (this.#sinks.get(handle.name) !== handle) return
-      this.#sinks.delete(handle.name)
-      this.emit('removed', handle.name)
+      if (this.#sinks.get(handle.id) !== handle) return
+      this.#sinks.delete(handle.id)
+      this.emit('removed', handle.id)
     }
   }
 
-  /** @param {string} name */
-  get (name) {
-    return this.#sinks.get(name)
+  /** @param {string} id */
+  get (id) {
+    return this.#sinks.get(id)
+  }
+
+  /** By what its dead letters are called. @param {string} name */
+  named (name) {
+    return [...this.#sinks.values()].find(sink => sink.name === name)
   }
 }
 

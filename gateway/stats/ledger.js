@@ -1,49 +1,43 @@
-/**
- * The balance of every sink: produced = stored + dead letters + lost + in flight.
- *
- * @typedef {object} Balance  in rows, since this process started
- * @property {string} sink
- * @property {number} produced  by the sources this sink stores (all sources, before it has stored anything): what a spool has accepted, or
- *   without a spool all that the source has sent
- * @property {number} stored
- * @property {number} deadLetters
- * @property {number} lost  including rows that a full spool evicted, where they are missing here
- * @property {number} inFlight  produced and under way
- * @property {number} earlier  settled beyond what was produced: rows that a spool held from before this process started
- */
+import { emptyBalance, sumOf } from './balance.js'
 
 /**
- * @param {Iterable<import('./meter.js').Meter>} meters
- * @returns {Balance[]}
+ * The balance of every sink. That of a sink behind staging is made of what databases and spools say, see `balance.js`; one that is wired to
+ * its sources directly has what it has counted since the process started.
+ *
+ * @typedef {import('./balance.js').Balance} Balance
+ * @typedef {Balance & {id: string, sink: string, gateway: string, source: string}} Line  of one sink and one source; `sink` is its label
+ * @typedef {Balance & {id: string, sink: string, sources: (Balance & {gateway: string, source: string})[]}} SinkBalance  `sources`: those
+ *   with most lost first, and not all of very many
  */
-export function ledger (meters) {
-  const all = [...meters]
-  const produced = new Map([...rowsBySource(all, 'source'), ...rowsBySource(all, 'stage')])
-  const dropped = new Map(all.filter(({ stage }) => stage === 'stage').map(meter => [meter.name, meter.dropped]))
-  return all.filter(({ stage }) => stage === 'sink').map(({ name, rows, deadLetters, lost, rowsBySource: stored }) => {
-    const sources = stored.size > 0 ? stored : produced
-    const expected = [...sources.keys()].reduce((sum, source) => sum + (produced.get(source) ?? 0), 0)
-    const open = expected - rows - deadLetters - lost
-    const gone = Math.max(0, Math.min(open, [...sources.keys()].reduce((sum, source) => sum + (dropped.get(source) ?? 0), 0)))
-    return {
-      sink: name,
-      produced: expected,
-      stored: rows,
-      deadLetters,
-      lost: lost + gone,
-      inFlight: Math.max(0, open - gone),
-      earlier: Math.max(0, -open)
-    }
+
+const MAX_SOURCES = 100
+
+/**
+ * @param {import('./meter.js').Meter[]} meters
+ * @param {Line[]} lines  of the sinks behind staging; two stage ins may both have one
+ * @returns {SinkBalance[]}
+ */
+export function ledger (meters, lines) {
+  const distinct = new Map(lines.map(line => [JSON.stringify([line.id, line.gateway, line.source]), line]))
+  const staged = Array.from(Map.groupBy(distinct.values(), ({ id }) => id).values(), its => {
+    const sources = its.map(({ id: _id, sink: _sink, ...line }) => line)
+    const worst = sources.toSorted((a, b) => b.lost - a.lost).slice(0, MAX_SOURCES)
+    return { id: its[0].id, sink: its[0].sink, ...sumOf(its), sources: worst }
   })
+  const names = new Set(staged.map(({ sink }) => sink))
+  const direct = meters.filter(({ stage, name }) => stage === 'sink' && !names.has(name))
+  return [...staged, ...direct.map(meter => ({ id: meter.name, sink: meter.name, ...directBalance(meters, meter), sources: [] }))]
 }
 
-/** @param {import('./meter.js').Meter[]} meters @param {import('./meter.js').Stage} stage */
-function rowsBySource (meters, stage) {
-  /** @type {Map<string, number>} */
-  const sums = new Map()
-  for (const meter of meters) {
-    if (meter.stage !== stage) continue
-    for (const [source, rows] of meter.rowsBySource) sums.set(source, (sums.get(source) ?? 0) + rows)
-  }
-  return sums
+/**
+ * Of a sink without staging: what the sources that it stores have sent, or at least what has become of it.
+ * @param {import('./meter.js').Meter[]} meters
+ * @param {import('./meter.js').Meter} meter
+ * @returns {Balance}
+ */
+function directBalance (meters, { rows: stored, deadLetters, lost, rowsBySource }) {
+  const sent = meters.filter(({ stage }) => stage === 'source').flatMap(source => [...source.rowsBySource])
+  const own = sent.filter(([source]) => rowsBySource.size === 0 || rowsBySource.has(source)).reduce((sum, [, rows]) => sum + rows, 0)
+  const produced = Math.max(own, stored + deadLetters + lost)
+  return { ...emptyBalance(), produced, stored, deadLetters, lost, inFlight: produced - stored - deadLetters - lost }
 }

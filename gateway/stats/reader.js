@@ -20,7 +20,7 @@ import { ProcessReader } from './process.js'
  * @property {number} intervalMs  since this reader last read
  * @property {MeterReport[]} meters
  * @property {Record<string, Gauge>} gauges
- * @property {import('./ledger.js').Balance[]} ledger
+ * @property {import('./ledger.js').SinkBalance[]} ledger  of every sink
  * @property {import('./process.js').ProcessReport} process
  */
 
@@ -61,7 +61,7 @@ export class Reader {
       intervalMs,
       meters: reports,
       gauges: this.#stats.readGauges(),
-      ledger: ledger(meters),
+      ledger: ledger(meters, this.#stats.readBalances()),
       process: this.#process.read(intervalMs, Math.max(passed.source, passed.stage, passed.sink))
     }
   }

@@ -7,6 +7,7 @@ import { Reader } from './reader.js'
  * @typedef {import('./meter.js').Stage} Stage
  * @typedef {import('./reader.js').Gauge} Gauge
  * @typedef {import('./reader.js').Report} Report
+ * @typedef {import('./ledger.js').Line} Line
  */
 
 /**
@@ -17,6 +18,8 @@ export class Stats {
   #meters = new Map()
   /** @type {Map<string, () => Gauge>} */
   #gauges = new Map()
+  /** @type {Set<() => Line[]>} */
+  #balances = new Set()
   /** @type {Set<Reader>} */
   readers = new Set()
 
@@ -75,6 +78,19 @@ export class Stats {
       }
     }))
   }
+
+  /**
+   * Calls `read` for every report: the balances of the sinks behind a stage in, by source.
+   * @param {() => Line[]} read
+   * @returns {() => void} removes them
+   */
+  balances (read) {
+    this.#balances.add(read)
+    return () => { this.#balances.delete(read) }
+  }
+
+  /** @returns {Line[]} */
+  readBalances () { return [...this.#balances].flatMap(read => read()) }
 
   /** A reader with its own interval. Close it when done: every reader costs each batch a little. */
   reader () {

@@ -1,4 +1,4 @@
-import { marker, pickOf, sliceOf } from '../batch/batch.js'
+import { pickOf, sliceOf } from '../batch/batch.js'
 
 /**
  * A batch on its way into the database, and what of it is still to be stored: the rows that are not dead letters.
@@ -28,9 +28,7 @@ export class PendingBatch {
 
   /** The batch to store: its good rows, or when it has none its commit record; null when it has no identity either. */
   get toWrite () {
-    const { identity } = this.batch
-    if (this.length > 0) return this.#rest
-    return identity && marker(identity)
+    return this.length > 0 || this.batch.identity ? this.#rest : null
   }
 
   /**

@@ -15,8 +15,8 @@ import { PendingBatch } from './pending-batch.js'
  * @property {{errors: number}} meter
  * @property {import('../base/log.js').QuietLog} log
  *
- * @typedef {{duplicates: ReadonlySet<PendingBatch>}|{misfit: unknown}|{refused: unknown}} Attempt  an error with which preparing or writing
- *   was refused
+ * @typedef {{outcomes: ReadonlyMap<PendingBatch, 'duplicate'|'clash'>}|{misfit: unknown}|{refused: unknown}} Attempt  an error with
+ *   which preparing or writing was refused
  * @typedef {{part: PendingBatch, row: number, error: unknown}} Fault  a row of the whole batch
  */
 
@@ -27,7 +27,8 @@ import { PendingBatch } from './pending-batch.js'
  *
  * @param {Batch[]} batches
  * @param {Tools} tools
- * @returns {Promise<{part: PendingBatch, isDuplicate: boolean}[]>} in the order given; rejects only when the retry is released
+ * @returns {Promise<{part: PendingBatch, outcome: 'stored'|'duplicate'|'clash'}[]>} in the order given; rejects only when the retry is
+ *   released
  */
 export async function storeGroup (batches, tools) {
   const { retry, deadLetters } = tools
@@ -41,7 +42,7 @@ export async function storeGroup (batches, tools) {
   try {
     for (let together = false, fruitless = 0; ;) {
       const attempt = await group.attempt()
-      if ('duplicates' in attempt) return parts.map(part => ({ part, isDuplicate: attempt.duplicates.has(part) }))
+      if ('outcomes' in attempt) return parts.map(part => ({ part, outcome: attempt.outcomes.get(part) ?? 'stored' }))
 
       tools.meter.errors++
       const faults = 'misfit' in attempt ? await group.misfits() : group.named(attempt.refused) ?? await group.refusedRows(together)
@@ -70,16 +71,17 @@ class Group {
   async attempt () {
     const parts = this.#parts.filter(({ toWrite }) => toWrite)
     const batches = parts.map(({ toWrite }) => /** @type {Batch} */ (toWrite))
-    /** @type {Set<PendingBatch>} */
-    let duplicates = new Set()
-    if (batches.length === 0) return { duplicates }
+    /** @type {Map<PendingBatch, 'duplicate'|'clash'>} */
+    const outcomes = new Map()
+    if (batches.length === 0) return { outcomes }
     const misfit = await this.#prepare(batches)
     if (misfit !== null) return { misfit }
     const refused = await this.#tools.retry.refusal(this, async signal => {
-      const refusedAgain = new Set((await this.#tools.sink.write(batches, { signal })).duplicates)
-      duplicates = new Set(parts.filter((_, i) => refusedAgain.has(batches[i])))
+      const { duplicates, clashes } = await this.#tools.sink.write(batches, { signal })
+      for (const batch of duplicates) outcomes.set(parts[batches.indexOf(batch)], 'duplicate')
+      for (const batch of clashes) outcomes.set(parts[batches.indexOf(batch)], 'clash')
     })
-    return refused === null ? { duplicates } : { refused }
+    return refused === null ? { outcomes } : { refused }
   }
 
   /** The rows of all batches that do not fit their table. @returns {Promise<Fault[]>} */

@@ -36,7 +36,7 @@ export { schema }
  * @property {import('../base/log.js').Log} [log]
  * @property {import('./retry.js').Clock} [clock]
  *
- * @typedef {{outcome: 'stored'|'duplicate', deadRows: number}} Written
+ * @typedef {{outcome: 'stored'|'duplicate'|'clash', deadRows: number}} Written  `clash`: another batch has taken its identity
  *
  * @typedef {object} Entry
  * @property {Batch} batch
@@ -106,7 +106,7 @@ export class Writer {
    */
   write (batch) {
     if (this.#closing) return Promise.reject(released())
-    const key = batch.identity && identityKey(batch.identity)
+    const key = batch.identity && pendingKey(batch.identity)
     const earlier = key !== null && this.#byIdentity.get(key)
     if (earlier) return this.#follow(earlier)
     const bytes = batchBytes(batch)
@@ -247,13 +247,13 @@ export class Writer {
     }
   }
 
-  /** @param {Entry} entry @param {{part: import('./pending-batch.js').PendingBatch, isDuplicate: boolean}} result */
-  #settle (entry, { part, isDuplicate }) {
+  /** @param {Entry} entry @param {Awaited<ReturnType<typeof storeGroup>>[number]} result */
+  #settle (entry, { part, outcome }) {
     const { meter } = this.#tools
     this.#forget(entry)
-    if (isDuplicate) {
-      meter.duplicates += entry.batch.rows
-      entry.resolve({ outcome: 'duplicate', deadRows: 0 })
+    if (outcome !== 'stored') {
+      if (outcome === 'duplicate') meter.duplicates += entry.batch.rows
+      entry.resolve({ outcome, deadRows: 0 })
       return
     }
     meter.deadLetters += part.dead
@@ -272,7 +272,7 @@ export class Writer {
     if (!this.#pending.delete(entry)) return
     this.#pendingRows -= entry.batch.rows
     this.#pendingBytes -= entry.bytes
-    if (entry.batch.identity) this.#byIdentity.delete(identityKey(entry.batch.identity))
+    if (entry.batch.identity) this.#byIdentity.delete(pendingKey(entry.batch.identity))
     this.#room?.resolve()
     this.#room = null
   }
@@ -283,6 +283,11 @@ export class Writer {
     this.#tools.meter.duplicates += earlier.batch.rows
     return { outcome: 'duplicate', deadRows: 0 }
   }
+}
+
+/** A batch that has taken another's identity is not that one: the database tells. @param {import('../batch/batch.js').Identity} identity */
+function pendingKey (identity) {
+  return `${identityKey(identity)}/${identity.hash}`
 }
 
 /** @returns {WriterMeter} */

@@ -17,6 +17,8 @@ export class LazySink {
   /** Why it cannot be opened or asked now. @type {string|null} */
   problem = null
 
+  /** Called when the database lacks what was committed. */
+  onSetBack = () => {}
   /** @type {Sink|null} */
   #opened = null
   /** @type {() => void} */
@@ -50,8 +52,18 @@ export class LazySink {
     }
   }
 
-  /** @type {Sink['write']} */
-  async write (batches, options) { return (await this.sink()).write(batches, options) }
+  /** What was set back is read again before anything is written: then it goes on. @type {Sink['write']} */
+  async write (batches, options) {
+    const sink = await this.sink()
+    try {
+      return await sink.write(batches, options)
+    } catch (error) {
+      if (!(error instanceof SluiceError) || error.code !== 'SLUICE_SINK_SET_BACK') throw error
+      this.onSetBack()
+      await sink.committed()
+      throw error
+    }
+  }
 
   /** @type {Sink['compact']} */
   async compact (heads) { return (await this.sink()).compact(heads) }

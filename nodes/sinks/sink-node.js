@@ -2,7 +2,8 @@ import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { countOf } from '../../gateway/messages/refusals.js'
 import { closeAll } from '../../gateway/base/close-all.js'
-import { SluiceError } from '../../gateway/base/errors.js'
+import { clashOf } from '../../broker/in/clash.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { keepRefused, offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
@@ -16,7 +17,7 @@ import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
 import { leaseServer } from './server-node.js'
-import { SINK_TYPES, sinkNameOf } from './wired.js'
+import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 
 const STATUS_INTERVAL_MS = 1000
 
@@ -31,9 +32,8 @@ const STATUS_INTERVAL_MS = 1000
 export function defineSink (RED, type, schema, { sink: sinkType, nested = false, toSinkOptions = options => options }) {
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
-    const name = sinkNameOf(node)
-    const { free, closing } = claimName(name)
-    const opening = free.then(() => SinkNode.open(RED, node, name, { ...options, nested }, async log => {
+    const name = uniqueNameOf(RED, node)
+    const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, name, { ...options, nested }, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
       try {
@@ -46,20 +46,22 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
     handlesInput(node, async message => (await opening).store(message))
     node.on('close', (/** @type {() => void} */ done) => {
       const drained = opening.then(sink => sink.drain())
-      closing(drained)
+      sinks.closing(node.id, drained)
       opening.then(sink => closeAll(() => drained, () => sink.sink.close()).catch(error => node.error(error)), () => {}).finally(done)
     })
     await opening
   })
 }
 
-/** The name, or its refusal, which every message to the node meets then. @param {string} name @returns {ReturnType<typeof sinks.claim>} */
-function claimName (name) {
-  try {
-    return sinks.claim(name)
-  } catch (error) {
-    return { free: Promise.reject(error), closing: drained => { drained.catch(() => {}) } }
-  }
+/**
+ * What meters and dead letters call a sink: its name is a label, which others may have too.
+ * @param {import('../node.js').RED} RED
+ * @param {import('../node.js').Node} node
+ */
+function uniqueNameOf (RED, node) {
+  const name = sinkNameOf(node)
+  const isShared = configsOf(RED).some(other => SINK_TYPES.has(other.type) && other.id !== node.id && sinkNameOf(other) === name)
+  return isShared ? `${name} (${node.id})` : name
 }
 
 /** One sink in a flow: its writer, its dead letters, and its place among the sinks that stage in can wait for. */
@@ -85,7 +87,10 @@ class SinkNode {
     const { isTransient } = sink
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
     this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())
+    this.id = node.id
+    sink.onSetBack = () => sinks.emit('setBack', this.id)
     this.removeSink = sinks.add({
+      id: this.id,
       name,
       committed: () => sink.committed(),
       write: batch => this.#write(batch, true),
@@ -115,19 +120,19 @@ class SinkNode {
     const id = typeof message.delivery === 'string' ? message.delivery : undefined
     const { batches, refused } = toBatches(message, this.reading)
     const piece = { identified: batches[0]?.identity != null, part: partOf(message) }
-    if (!deliveries.accept(id, this.name, piece)) return
+    if (!deliveries.accept(id, this.id, piece)) return
     try {
       await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
       const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
       if (refused.length > 0) await keep(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
     } catch (error) {
-      const comesAgain = deliveries.release(id, this.name, piece) // stage in emits it again
+      const comesAgain = deliveries.release(id, this.id, piece) // stage in emits it again
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
       if (isReleased && comesAgain) return
       this.meter.lost += comesAgain ? 0 : batches.reduce((sum, { rows }) => sum + rows, 0)
       throw error
     }
-    deliveries.settle(id, this.name, piece)
+    deliveries.settle(id, this.id, piece)
     if (refused.length > 0) {
       this.meter.deadLetters += countOf(refused)
       throw refusal(refused)
@@ -142,7 +147,9 @@ class SinkNode {
   async #write (batch, isStaged) {
     while (true) {
       try {
-        return await this.writer.write(batch)
+        const { outcome } = await this.writer.write(batch)
+        if (outcome === 'clash' && batch.identity) this.node.error(describe(clashOf(this.name, batch.identity)))
+        return
       } catch (error) {
         if (!isStaged || !(error instanceof SluiceError) || error.code !== 'SLUICE_WRITER_FULL') throw error
         await this.writer.room
@@ -154,7 +161,7 @@ class SinkNode {
   async drain () {
     clearInterval(this.#timer)
     this.removeSink()
-    deliveries.doubt(this.name)
+    deliveries.doubt(this.id)
     await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)
   }
 

@@ -1,60 +1,160 @@
 /**
+ * What the flows say about who stores what, read from their configuration: what is disabled does not run, and is required all the same.
+ *
+ * @typedef {any} Config  of a node, as flows have it
+ * @typedef {{sink: string, label: string, node: string}} Wired  `sink`: as it is called in keys and topics; `node`: its id
+ * @typedef {object} Reader  a stage in
+ * @property {string} id
+ * @property {string} broker  id of its broker node
+ * @property {string} consumer
+ * @property {string} gateway  that it reads, `+` all
+ * @property {string} source  likewise
+ * @property {Wired[]} sinks  that it leads to
+ */
+
+/** Filled by the sinks' modules as they are loaded. @type {Set<string>} */
+export const SINK_TYPES = new Set()
+
+const STAGE_IN = 'sluice-stage-in'
+const DEFAULT_URL = 'mqtt://127.0.0.1:1883'
+
+/**
  * @param {{id: string, name?: string}} config  of a sink node
- * @returns {string} how spools, dead letters and stage in know it
+ * @returns {string} how people, dead letters and the sinks option of stage in know it
  */
 export function sinkNameOf ({ id, name }) {
   return name?.trim() || id
 }
 
+/** The configuration of all nodes. @param {import('../node.js').RED} RED @returns {Config[]} */
+export function configsOf (RED) {
+  /** @type {Config[]} */
+  const configs = []
+  RED.nodes.eachNode((/** @type {Config} */ config) => configs.push(config))
+  return configs
+}
+
 /**
- * What messages of a node can reach, over wires and link nodes; itself, too.
+ * Every stage in, disabled or not, with the sinks that its messages can reach, disabled or not: over wires, links and subflows, and through
+ * nodes that are disabled. In a consumer group a sink is known by its name, otherwise by the id of its node.
+ * @param {Config[]} configs
+ * @param {string} gateway  this one
+ * @returns {Reader[]}
+ */
+export function readersOf (configs, gateway) {
+  const nodes = nodesOf(configs)
+  const sinks = [...nodes].filter(([, { config }]) => SINK_TYPES.has(config.type))
+  return [...nodes].filter(([, { config }]) => config.type === STAGE_IN).map(([id, { config }]) => {
+    const group = config.group?.trim()
+    const wiredSink = (/** @type {string} */ node, /** @type {{config: Config}} */ { config: { name } }) => {
+      const label = sinkNameOf({ id: node, name })
+      return { sink: group ? label : node, label, node }
+    }
+    const behind = () => {
+      const reached = reachedFrom(nodes, id)
+      return sinks.filter(([sink]) => reached.has(sink)).map(each => wiredSink(...each))
+    }
+    const named = namesOf(config.sinks).flatMap(name => {
+      const found = sinks.filter(([sink, { config: { name: label } }]) => sink === name || label?.trim() === name)
+      return found.length > 0 ? found.map(each => wiredSink(...each)) : [{ sink: name, label: name, node: name }]
+    })
+    return {
+      id,
+      broker: config.broker,
+      consumer: group ? `group:${group}` : gateway,
+      gateway: config.gateway?.trim() || '+',
+      source: config.source?.trim() || '+',
+      sinks: named.length > 0 ? named : behind()
+    }
+  })
+}
+
+/**
+ * What messages of a node can reach, itself too, of the nodes that run.
  * @param {import('../node.js').RED} RED
  * @param {string} startId
- * @returns {any[]} configurations of nodes
+ * @returns {Config[]}
  */
 export function nodesBehind (RED, startId) {
-  /** @type {Map<string, any>} */
-  const configs = new Map()
-  RED.nodes.eachNode((/** @type {any} */ config) => configs.set(config.id, config))
-  const reached = new Set([startId])
-  for (const id of reached) {
-    const { wires = [], links = [], type, d: isDisabled } = configs.get(id) ?? {}
-    if (isDisabled) continue
-    for (const next of wires.flat()) reached.add(next)
-    if (type === 'link out') for (const next of links) reached.add(next)
+  const nodes = nodesOf(configsOf(RED))
+  return [...reachedFrom(nodes, startId)].flatMap(id => nodes.get(id)?.config ?? []).filter(({ d: isDisabled }) => !isDisabled)
+}
+
+/**
+ * The sinks that what is staged in a broker is meant for, over all stage ins that read from it.
+ * @param {Config[]} configs
+ * @param {string} gateway  this one
+ * @param {string} broker  id of its node
+ * @returns {import('../../broker/out/required-sinks.js').WiredSink[]}
+ */
+export function wiredSinks (configs, gateway, broker) {
+  const url = (/** @type {string} */ id) => configs.find(config => config.id === id)?.url || DEFAULT_URL
+  return readersOf(configs, gateway)
+    .filter(reader => reader.broker === broker || url(reader.broker) === url(broker))
+    .flatMap(({ consumer, gateway: from, source, sinks }) => {
+      return sinks.map(({ sink, label }) => ({ consumer, sink, label, gateway: from, source }))
+    })
+}
+
+/** The option of stage in, as a list or as lines of text. @param {unknown} sinks @returns {string[]} */
+function namesOf (sinks) {
+  const lines = Array.isArray(sinks) ? sinks : String(sinks ?? '').split('\n')
+  return lines.map(name => String(name).trim()).filter(name => name !== '')
+}
+
+/**
+ * The nodes that run, or would if they were not disabled, and where their messages go: those in a subflow once for each of its instances,
+ * under the ids that Node-RED gives them there.
+ * @param {Config[]} configs
+ * @returns {Map<string, {config: Config, next: string[]}>}
+ */
+function nodesOf (configs) {
+  const templates = new Map(configs.filter(({ type }) => type === 'subflow').map(config => [config.id, config]))
+  /** @type {Map<string, Config[]>} tab or subflow → what is in it */
+  const contents = Map.groupBy(configs, ({ z }) => templates.has(z) ? z : '')
+  /** @type {Map<string, {config: Config, next: string[]}>} */
+  const nodes = new Map()
+
+  /**
+   * @param {string} place  id of a subflow; empty: outside of all
+   * @param {string} prefix  of the ids
+   * @param {Map<string, string[]>} leaving  id of a node in it → what follows the instance of the subflow
+   * @param {string[]} within  the subflows around it
+   */
+  const add = (place, prefix, leaving, within) => {
+    for (const config of contents.get(place) ?? []) {
+      const id = prefix + config.id
+      const { type, wires = [], links = [] } = config
+      const wired = [wires, isLink(type) ? links : []].flat(2).map(next => prefix + next)
+      const next = [...wired, ...leaving.get(config.id) ?? []]
+      const template = templates.get(type?.replace(/^subflow:/, ''))
+      if (!template || within.includes(template.id)) {
+        nodes.set(id, { config, next })
+        continue
+      }
+      nodes.set(id, { config, next: (template.in ?? []).flatMap(portsOf).map((/** @type {any} */ port) => `${id}-${port.id}`) })
+      /** @type {Map<string, string[]>} */
+      const leavingInner = new Map()
+      for (const { id: from } of (template.out ?? []).flatMap(portsOf)) {
+        if (from === template.id) nodes.get(id)?.next.push(...next)
+        else leavingInner.set(from, next)
+      }
+      add(template.id, `${id}-`, leavingInner, [...within, template.id])
+    }
   }
-  return [...reached].map(id => configs.get(id)).filter(config => config && !config.d)
+  add('', '', new Map(), [])
+  return nodes
 }
 
-/**
- * The names of the sinks that messages of a node can reach.
- * @param {import('../node.js').RED} RED
- * @param {string} startId
- * @returns {string[]}
- */
-export function sinksBehind (RED, startId) {
-  return nodesBehind(RED, startId).filter(({ type }) => SINK_TYPES.has(type)).map(sinkNameOf).sort()
-}
+/** @param {string} type */
+function isLink (type) { return type === 'link out' || type === 'link call' }
 
-/**
- * The sinks in this Node-RED that a source's batches are meant for, over all stage ins that read them from a broker: a spool waits for them
- * even before they have come up.
- * @param {import('../node.js').RED} RED
- * @param {string} brokerId
- * @param {string} gateway
- * @param {string} source
- * @returns {string[]}
- */
-export function sinksOf (RED, brokerId, gateway, source) {
-  /** @type {any[]} */
-  const configs = []
-  RED.nodes.eachNode((/** @type {any} */ config) => configs.push(config))
-  const disabledTabs = new Set(configs.filter(({ type, disabled }) => type === 'tab' && disabled).map(({ id }) => id))
-  const stageIns = configs.filter(({ type, d: isDisabled, z: tab }) => type === 'sluice-stage-in' && !isDisabled && !disabledTabs.has(tab))
-  const readers = stageIns.filter(config => config.broker === brokerId &&
-    ['+', '', undefined, gateway].includes(config.gateway) && ['+', '', undefined, source].includes(config.source))
-  return [...new Set(readers.flatMap(({ id, sinks }) => sinks?.length > 0 ? sinks : sinksBehind(RED, id)))]
-}
+/** @param {{wires?: {id: string}[]}} port  of a subflow */
+function portsOf ({ wires = [] }) { return wires }
 
-/** Filled by the sinks' modules as they are loaded. @type {Set<string>} */
-export const SINK_TYPES = new Set()
+/** @param {Map<string, {next: string[]}>} nodes @param {string} startId */
+function reachedFrom (nodes, startId) {
+  const reached = new Set([startId])
+  for (const id of reached) for (const next of nodes.get(id)?.next ?? []) reached.add(next)
+  return reached
+}

@@ -1,5 +1,6 @@
+import { gatewayId } from '../../broker/gateway-id.js'
 import { preflight } from '../../broker/preflight/preflight.js'
-import { defineNode } from '../node.js'
+import { dataDir, defineNode } from '../node.js'
 import { schema } from './broker.schema.js'
 
 /**
@@ -11,19 +12,20 @@ export default function (RED) {
   defineNode(RED, 'sluice-broker', schema, (node, options) => {
     node.options = options
     node.check = () => {
-      node.checked ??= check(node, options)
+      node.checked ??= check(RED, node, options)
       return node.checked
     }
   })
 }
 
 /**
+ * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
  * @param {import('../../broker/connection/connection.js').BrokerOptions} options
  * @returns {Promise<string|null>} what breaks the promise, in short
  */
-async function check (node, options) {
-  const { broker, findings } = await preflight(options)
+async function check (RED, node, options) {
+  const { broker, findings } = await preflight(options, { gateway: await gatewayId(dataDir(RED)) })
   if (broker === null) {
     node.checked = undefined // it went away meanwhile: the next to connect asks again
     return null

@@ -1,5 +1,6 @@
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { localCommits } from '../../broker/local-commits.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
@@ -8,8 +9,9 @@ import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { onFlows } from '../flow-events.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
-import { sinksBehind } from '../sinks/wired.js'
+import { configsOf, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
 import { ThirdPartyStage } from './third-party.js'
@@ -21,13 +23,19 @@ import { schema } from './stage-in.schema.js'
 export default function (RED) {
   defineNode(RED, 'sluice-stage-in', schema, async (node, options) => {
     const show = throttledStatus(node)
+    let isStarted = false
+    let wire = () => {}
+    const stopListening = onFlows(RED, 'flows:started', () => {
+      isStarted = true
+      wire()
+    })
     const opening = open(RED, node, options)
-    node.on('close', async (/** @type {() => void} */ done) => {
+    node.on('close', async (/** @type {boolean} */ removed, /** @type {() => void} */ done) => {
+      stopListening()
       try {
-        const { consumer, connection, thirdParty, refused, dropGauge, stopListening } = await opening
-        stopListening()
-        dropGauge()
-        consumer.close()
+        const { consumer, connection, thirdParty, refused, stop } = await opening
+        stop()
+        consumer.close({ removed })
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
         node.error(error)
@@ -35,13 +43,15 @@ export default function (RED) {
       done()
     })
     const { consumer, link, meter } = await opening
+    wire = () => consumer.wire(sinksOf(RED, node, link.gateway, isStarted))
+    wire()
+    if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
     consumer.on('changed', () => show(statusOf({ ...consumer.state, notKept: meter.dropped }, link)))
   })
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, options) {
-  const sinks = options.sinks.length > 0 ? options.sinks : await wiredSinks(RED, node)
   const name = node.name || node.id
   const refused = await openQueue(RED.settings.userDir, `${name} (refused)`, logOf(node))
   const { broker, receiveMaximum } = options
@@ -49,7 +59,7 @@ async function open (RED, node, options) {
     await refused.close()
     throw error
   })
-  const { connection } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+  const { connection, gateway } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
   const meter = stats.meter('stage', `${name} (stage in)`)
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
@@ -57,7 +67,11 @@ async function open (RED, node, options) {
   if (options.foreignTopics.length > 0) openThirdParty()
   const consumer = new Consumer({
     client: connection.client,
-    sinks,
+    consumer: options.group ? `group:${options.group}` : gateway,
+    reader: node.id,
+    sinks: sinksOf(RED, node, gateway, false),
+    own: gateway,
+    publishLocally: message => localCommits.publish({ ...message, broker: connection.place }),
     registry,
     deliveries: {
       open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
@@ -93,15 +107,30 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
+  const dropBalances = stats.balances(() => consumer.balances)
   const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
-  return { link, connection, consumer, meter, stopListening, get thirdParty () { return thirdParty }, refused, dropGauge }
+  const stop = () => {
+    stopListening()
+    dropGauge()
+    dropBalances()
+  }
+  return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, stop }
 }
 
-/** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
-async function wiredSinks (RED, node) {
-  const sinks = sinksBehind(RED, node.id)
-  if (sinks.length > 0) return sinks
-  throw new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing could ever be acknowledged.', {
+/**
+ * The sinks that its messages reach, by the wiring as it is now.
+ * @param {import('../node.js').RED} RED
+ * @param {import('../node.js').Node} node
+ * @param {string} gateway
+ * @param {boolean} isStarted  all nodes that run exist
+ */
+function sinksOf (RED, node, gateway, isStarted) {
+  const { sinks = [] } = readersOf(configsOf(RED), gateway).find(({ id }) => id === node.id) ?? {}
+  return sinks.map(({ node: id, sink, label }) => ({ id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }))
+}
+
+function noSinks () {
+  return new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing is received.', {
     fix: 'Wire a sink behind it, or name the sinks in its form.'
   })
 }
@@ -120,14 +149,18 @@ function owned (payload) {
  * @returns {import('../node.js').Status}
  */
 function statusOf (state, { connection: { problem }, flaw }) {
-  const { connected, waitingFor, held, lost, shortfall, parked, refused, duplicates, notKept } = state
-  const counts = { lost, parked, refused, 'not kept': notKept, 'not in the spool': shortfall, 'duplicates refused': duplicates }
+  const { connected, sinks, waitingFor, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
+  const counts = {
+    'rows lost': lostRows, parked, refused, 'not kept': notKept, 'identities clash': clashes, 'set back': setBack,
+    'duplicates refused': duplicates
+  }
   const notes = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
+  if (sinks === 0) return { fill: 'red', shape: 'ring', text: `${noSinks().code}${notes}` }
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
-  return { fill: lost + parked + refused + notKept > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  return { fill: lostRows + parked + refused + clashes + notKept > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

@@ -17,6 +17,14 @@ export const schema = nodeSchema({
         'behind this node.',
       default: []
     },
+    group: {
+      type: 'string',
+      title: 'Group',
+      description: 'Where several gateways store into one database knowingly: the same group in each, and the same names of sinks, which ' +
+        'share what is stored. Empty: the sinks are this gateway\'s own.',
+      default: '',
+      'x-advanced': true
+    },
     gateway: {
       type: 'string',
       title: 'Gateway',

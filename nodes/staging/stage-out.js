@@ -13,9 +13,9 @@ import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
-import { sinksOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { placesOf } from './places.js'
+import { leaseRequiredSinks } from './required-sinks.js'
 import { schema } from './stage-out.schema.js'
 
 const STATUS_INTERVAL_MS = 1000
@@ -71,11 +71,11 @@ export default function (RED) {
       clearInterval(timer)
       pauseUntilDeployed(RED, feeders, node.id)
       try {
-        const { stage, connection, dropGauge } = await opening
+        const { stage, connection, release, dropGauge } = await opening
         dropGauge()
         marker.release()
         await nextTurn() // what the flow has under way still arrives
-        await closeAll(() => stage.close(), () => connection.close())
+        await closeAll(() => stage.close(() => connection.close()), release)
       } catch (error) {
         node.error(error)
       }
@@ -87,6 +87,7 @@ export default function (RED) {
     stage.on('full', pauseFeeders)
     stage.on('room', () => { if (!stage.blocked) resumeFeeders() })
     stage.on('dropped', (source, { rows }) => { stats.meter('stage', source).dropped += rows })
+    stage.on('lost', (source, { rows }) => { stats.meter('stage', source).lost += rows })
   })
 }
 
@@ -107,28 +108,34 @@ function pauseUntilDeployed (RED, feeders, id) {
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, maxSources }) {
-  const link = await openConnection(RED, node, { broker, role: 'out' })
+  const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
+  const link = await openConnection(RED, node, { broker, role: 'out' }).catch(error => {
+    release()
+    throw error
+  })
   const { gateway, connection } = link
   const stage = await Stage.open({
     folder: join(dataDir(RED), 'spool', node.id),
+    name: node.id,
     gateway,
     client: connection.client,
+    broker: connection.place,
+    requiredSinks,
     maxBytes: spoolMegabytes * 2 ** 20,
     whenFull,
     fsync,
     fsyncIntervalMs,
-    requiredSinks: source => sinksOf(RED, broker, gateway, source),
     ledger: process.env.SLUICE_SPOOL_LEDGER, // where a kill test has every segment kept to check against
     log: logOf(node)
   }).catch(async error => {
-    await connection.close()
+    await closeAll(() => connection.close(), release)
     throw error
   })
   const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
-    const { requiredSinks, spoolBytes, ...state } = stage.state
-    return { ...state, onDisk: spoolBytes, requiredSinks: requiredSinks.join(', ') }
+    const { requiredSinks: required, spoolBytes, ...state } = stage.state
+    return { ...state, onDisk: spoolBytes, requiredSinks: required.join(', ') }
   })
-  return { stage, places: placesOf(stage, maxSources), connection, link, dropGauge }
+  return { stage, places: placesOf(stage, maxSources), connection, link, release, dropGauge }
 }
 
 /** @param {import('../../gateway/messages/payload.js').Refused[]} refused */
@@ -148,12 +155,20 @@ function replayRefusal () {
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
 function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
-  const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, connected } = state
-  const dropped = droppedRows > 0 ? `, ${quantity(droppedRows)} rows dropped` : ''
-  const losses = dropped + (refusedValues > 0 ? `, ${quantity(refusedValues)} refused` : '')
-  const text = `${measure(unstoredBytes, 'B')} to store, ${Math.round(spoolBytes / maxBytes * 100)} % of the spool used${losses}`
+  const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, lostRows, connected } = state
+  const { clashes, setBack, strangers, impossible, tooBig } = state
+  const losses = notesOf({
+    'rows dropped': droppedRows, 'rows lost': lostRows, refused: refusedValues, clashes, 'databases set back': setBack, 'too big': tooBig
+  })
+  const notes = losses + notesOf({ 'messages of strangers': strangers, 'impossible messages': impossible })
+  const text = `${measure(unstoredBytes, 'B')} to store, ${Math.round(spoolBytes / maxBytes * 100)} % of the spool used${notes}`
   if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}; ${text}` }
-  return { fill: losses ? 'yellow' : 'green', shape: 'dot', text }
+  return { fill: clashes > 0 ? 'red' : notes ? 'yellow' : 'green', shape: 'dot', text }
+}
+
+/** @param {Record<string, number>} counts */
+function notesOf (counts) {
+  return Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) => `, ${quantity(count)} ${what}`).join('')
 }

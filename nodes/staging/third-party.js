@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { Receipts } from '../../broker/in/receipts.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
@@ -14,6 +15,7 @@ import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 import { placesOf } from './places.js'
+import { leaseRequiredSinks } from './required-sinks.js'
 import { spoolAll } from './spooling.js'
 
 /**
@@ -21,10 +23,14 @@ import { spoolAll } from './spooling.js'
  * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
  * @typedef {import('./spooling.js').Content} Content
- * @typedef {{
- *   connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage,
- *   places: ReturnType<typeof placesOf>
- * }} Opened
+ * @typedef {{content: Content, done: PromiseWithResolvers<unknown>}} Taken
+ * @typedef {object} Opened
+ * @property {import('../../broker/connection/connection.js').Connection} connection
+ * @property {ThirdPartyConsumer} consumer
+ * @property {Stage} stage
+ * @property {ReturnType<typeof placesOf>} places
+ * @property {Receipts} receipts
+ * @property {() => void} release
  */
 
 /**
@@ -41,8 +47,8 @@ export class ThirdPartyStage {
   #sparkplug = null
   #dropGauge = () => {}
   #hasDropped = false
-  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Content>} */
-  #rest = new WeakMap()
+  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Promise<Taken>>} */
+  #taken = new WeakMap()
 
   /**
    * @param {import('../node.js').RED} RED
@@ -63,31 +69,25 @@ export class ThirdPartyStage {
   }
 
   /**
-   * Resolves once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room. When it
-   * fails, call it again with the same packet.
+   * Resolves once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room; also when it
+   * had come before. When it fails, call it again with the same packet.
    * @param {Packet} packet
    */
   async keep (packet) {
-    let rest = this.#rest.get(packet)
-    if (!rest) this.#rest.set(packet, rest = await this.#tryToRead(packet))
-    const { stage, places } = await this.#opening
-    await spoolAll(rest, async batch => {
+    let taken = this.#taken.get(packet)
+    if (!taken) this.#taken.set(packet, taken = this.#take(packet))
+    const { content, done } = await taken
+    const { stage, places, receipts } = await this.#opening
+    await spoolAll(content, async batch => {
       places.admit(batch.source)
       await stage.append(batch)
       stats.meter('stage', batch.source).record(batch)
-    }, packet.payload)
-    if (rest.refused.length > 0) await this.#keepRefused(packet.topic, rest.refused)
-  }
-
-  /** @param {string} topic @param {Refused[]} refused */
-  async #keepRefused (topic, refused) {
-    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
-    const count = countOf(refused)
-    this.#meter.errors += count
-    this.#meter.dropped += unkept
-    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
-    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
-    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
+    }, packet.payload).catch(async error => {
+      await receipts.doubt(packet)
+      throw error
+    })
+    await this.#refuse(packet.topic, content.refused)
+    done.resolve(undefined)
   }
 
   async close () {
@@ -95,7 +95,41 @@ export class ThirdPartyStage {
     this.#dropGauge()
     if (!opened) return
     opened.consumer.close()
-    await closeAll(() => opened.stage.close(), () => opened.connection.close())
+    const { stage, connection, receipts, release } = opened
+    await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
+  }
+
+  /**
+   * What of a message is to be kept: all of one that is new, of another what an earlier process did not come to.
+   * @param {Packet} packet
+   * @returns {Promise<Taken>}
+   */
+  async #take (packet) {
+    const done = Promise.withResolvers()
+    const reading = this.#tryToRead(packet)
+    const { receipts } = await this.#opening
+    const { batches, refused } = await reading
+    const receipt = receipts.of(packet)
+    if (receipt?.kept) {
+      await receipt.kept
+      return { content: { batches: [], refused: [] }, done }
+    }
+    const lacking = receipt ? receipt.lacking : batches.map((_, i) => i)
+    if (!receipt || lacking.length > 0) await receipts.write(packet, batches, lacking, done.promise)
+    return { content: { batches: batches.filter((_, i) => lacking.includes(i)), refused }, done }
+  }
+
+  /** @param {string} topic @param {Refused[]} refused */
+  async #refuse (topic, refused) {
+    if (refused.length === 0) return
+    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
+    const count = countOf(refused)
+    this.#meter.errors += count
+    this.#meter.dropped += unkept
+    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
+    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
+    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
+    refused.length = 0
   }
 
   /** @param {Packet} packet @returns {Promise<Content>} */
@@ -127,24 +161,42 @@ export class ThirdPartyStage {
       'Have them sent with QoS 1.')
   }
 
+  async #newSession () {
+    const { receipts } = await this.#opening
+    await receipts.newSession().catch((/** @type {unknown} */ error) => this.#node.error(describe(error)))
+  }
+
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
     const { broker, receiveMaximum, foreignTopics, maxSources } = this.#options
     const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
-    const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
+    const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
+    const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum }).catch(error => {
+      release()
+      throw error
+    })
     const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
     if (openHost) this.#listenToSparkplug(openHost(client), client)
     const log = logOf(this.#node)
     const consumer = new ThirdPartyConsumer({
-      client, topics: foreignTopics, keep: packet => this.keep(packet), onDropped: () => this.#dropped(), log
+      client,
+      topics: foreignTopics,
+      keep: packet => this.keep(packet),
+      onDropped: () => this.#dropped(),
+      onNewSession: () => this.#newSession(),
+      log
     })
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
-      const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log })
-      return { connection, consumer, stage, places: placesOf(stage, maxSources) }
+      const stage = await Stage.open({
+        folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
+        fsync: 'batch', log
+      })
+      const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
+      return { connection, consumer, stage, places: placesOf(stage, maxSources), receipts, release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
-      await connection.close()
+      await closeAll(() => connection.close(), release)
       throw error
     }
   }

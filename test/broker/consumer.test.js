@@ -1,10 +1,5 @@
 import { expect } from 'chai'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from '../../broker/connection/connection.js'
-import { Stage } from '../../broker/out/stage.js'
 import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { observed } from './observed.js'
 import { batchOf, FakeDatabase, Pipeline, until } from './pipeline.js'
@@ -42,7 +37,7 @@ describe('consumer, clause by clause', () => {
     database.busy = new Promise(resolve => { commit = () => resolve(undefined) })
     let acknowledged = 0
     intercept(consumer, ({ topic, ...packet }, ack, receive) => receive({ topic, ...packet }, () => {
-      if (topic.endsWith('/data')) acknowledged++
+      if (topic.includes('/data/')) acknowledged++
       ack()
     }))
     await rig.pipeline.produce(stage, 5)
@@ -55,11 +50,11 @@ describe('consumer, clause by clause', () => {
   })
 
   it('stores what comes after a gap without waiting for it, and then asks for the gap alone', async () => {
-    const asked = await rig.listen('sluice/v1/gw/press/replay/db')
+    const asked = await rig.listen('sluice/v2/reading/resend/in/gw')
     const { it: stage } = await rig.pipeline.openStage()
     const { database, consumer } = await openSink({ quietMs: 60_000 })
     intercept(consumer, (packet, ack, receive) => {
-      const isLost = packet.topic.endsWith('press/data') && peekIdentity(packet.payload)?.seq === 3
+      const isLost = packet.topic.endsWith('data/press') && peekIdentity(packet.payload)?.seq === 3
       if (isLost) ack()
       else receive(packet, ack)
     })
@@ -67,14 +62,14 @@ describe('consumer, clause by clause', () => {
     await rig.pipeline.produce(stage, 8)
     await until(() => database.rows.length === 8)
     expect(database.rows).to.deep.equal([0, 1, 2, 4, 5, 6, 7, 3])
-    expect(Object.values(JSON.parse(asked[0].payload.toString()).epochs)).to.deep.equal([[[3, 3]]])
+    expect(Object.values(JSON.parse(asked[0].payload.toString()).sources.press)).to.deep.equal([[[3, 3]]])
   })
 
   it('asks for the last batch of all, after which nothing comes', async () => {
     const { it: stage } = await rig.pipeline.openStage()
     const { database, consumer } = await openSink()
     intercept(consumer, (packet, ack, receive) => {
-      const isLost = packet.topic.endsWith('press/data') && peekIdentity(packet.payload)?.seq === 7
+      const isLost = packet.topic.endsWith('data/press') && peekIdentity(packet.payload)?.seq === 7
       if (isLost) ack()
       else receive(packet, ack)
     })
@@ -84,86 +79,154 @@ describe('consumer, clause by clause', () => {
     expect(consumer.state.resent).to.equal(1)
   })
 
-  it('tells on connecting what its database has, so that a spool need not send it', async () => {
+  /** The ranges that a commit has of a source, without their sums. @param {{payload: Buffer}|undefined} message */
+  const ranges = message => {
+    const { sources: { press = {} } } = JSON.parse(String(message?.payload))
+    return Object.values(press).map(its => its.map((/** @type {any} */ [first, last]) => [first, last]))
+  }
+
+  it('answers a head with what its database has, so that the spool need not send it', async () => {
+    const heard = await rig.listen('sluice/v2/reading/commit/db/gw')
     const { it: stage } = await rig.pipeline.openStage()
     const database = new FakeDatabase('db')
-    for (const value of numbers(5)) await database.write(batchOf(value).withIdentity(await stage.append(batchOf(value))))
+    for (const value of numbers(5)) {
+      const [identity] = await stage.append(batchOf(value))
+      await database.write(batchOf(value).withIdentity({ ...identity, hash: (await stage.spool.read(identity))?.hash }))
+    }
     rig.pipeline.addSink(database)
     const { it: consumer } = await rig.pipeline.openConsumer(['db'])
-    await until(() => stage.spools.get('press')?.next() === null && consumer.state.held === 0)
+    await until(() => stage.spool.next() === null && consumer.state.held === 0)
     expect(database.duplicates).to.equal(0)
-    await sleep(800) // the head has come; what it has told, the broker keeps for who comes later
-    const heard = await rig.listen('sluice/v1/gw/press/commit/db')
-    await until(() => heard.length === 1)
-    expect(Object.values(JSON.parse(heard[0].payload.toString()).epochs)).to.deep.equal([[[0, 4]]])
+    expect(ranges(heard.at(-1))).to.deep.equal([[[0, 4]]])
   })
 
-  it('tells it again when it connects again: the broker may have forgotten', async () => {
+  it('answers again when it connects again: the broker may have forgotten', async () => {
     const { it: stage } = await rig.pipeline.openStage()
     const { database } = await openSink()
+    await rig.pipeline.produce(stage, 5)
+    await until(() => database.rows.length === 5 && stage.spool.next() === null) // now it has been told
+    await rig.restartBroker()
+    const heard = await rig.listen('sluice/v2/reading/commit/db/gw')
+    await until(() => heard.length > 0)
+    expect(ranges(heard.at(-1))).to.deep.equal([[[0, 4]]])
+  })
+
+  it('answers again where a spool sends what is stored: that spool does not know', async () => {
+    const { it: stage } = await rig.pipeline.openStage()
+    const { database, consumer } = await openSink()
+    await rig.pipeline.produce(stage, 5)
+    await until(() => stage.spool.next() === null && database.rows.length === 5)
+    const heard = await rig.listen('sluice/v2/reading/commit/db/gw')
+    const [{ epoch }] = stage.spool.head.sources[0].epochs
+    await rig.pipeline.produce(stage, 1)
+    await rig.tell('sluice/v2/reading/resend/in/gw', { sources: { press: { [epoch]: [[5, 5]] } } })
+    await until(() => heard.length > 0 && consumer.state.duplicates + consumer.state.redelivered > 0)
+    expect(database.rows).to.have.length(6)
+  })
+
+  it('answers only with what a reading has found that began after it was written', async () => {
+    const heard = await rig.listen('sluice/v2/reading/commit/db/gw')
+    const { it: stage } = await rig.pipeline.openStage()
+    const { database } = await openSink()
+    const read = database.committed.bind(database)
+    await until(() => database.readings > 0)
+    database.committed = async () => ({ ...await read(), records: [] }) // what is written is not there
     await rig.pipeline.produce(stage, 5)
     await until(() => database.rows.length === 5)
-    await sleep(300) // now it has been told
-    await rig.restartBroker()
-    const heard = await rig.listen('sluice/v1/gw/press/commit/db')
-    await until(() => heard.length > 0)
-    expect(Object.values(JSON.parse(heard[0].payload.toString()).epochs)).to.deep.equal([[[0, 4]]])
+    const { readings } = database
+    await until(() => database.readings > readings + 2)
+    expect(heard.flatMap(message => ranges(message))).to.deep.equal([])
+    expect(stage.spool.next()).to.not.equal(null)
   })
 
-  it('tells it again where a spool sends what is stored: that spool does not know', async () => {
+  it('reads again while there is something to report, and no more than that', async () => {
     const { it: stage } = await rig.pipeline.openStage()
     const { database } = await openSink()
     await rig.pipeline.produce(stage, 5)
-    await until(() => stage.spools.get('press')?.next() === null && database.rows.length === 5)
-    await rig.tell('sluice/v1/gw/press/commit/db', { epochs: {} })
-    await until(() => stage.spools.get('press')?.next() !== null)
-    const [{ epoch }] = stage.spools.get('press')?.epochs ?? []
-    await rig.tell('sluice/v1/gw/press/replay/db', { epochs: { [epoch]: [[0, 0]] } })
-    await until(() => stage.spools.get('press')?.next() === null)
-    expect(database.rows).to.have.length(5)
+    await until(() => stage.spool.next() === null)
+    await sleep(400) // what was committed while it was read
+    const { readings } = database
+    await sleep(600)
+    expect(database.readings).to.equal(readings)
+  })
+
+  it('requests what a database has lost that was set back, and counts it', async () => {
+    const { it: stage } = await rig.pipeline.openStage()
+    const other = new FakeDatabase('other') // keeps the spool from letting go
+    rig.pipeline.addSink(other)
+    await rig.pipeline.openConsumer(['other'], { reader: 'in-other', consumer: 'away', flow: () => {} })
+    const { database, consumer } = await openSink()
+    await rig.pipeline.produce(stage, 10)
+    await until(() => database.rows.length === 10)
+    await sleep(300)
+    for (const [key, { seq }] of [...database.records]) if (seq >= 4) database.records.delete(key)
+    database.rows = database.rows.filter(value => value < 4)
+    rig.pipeline.registry.emit('setBack', 'db')
+    await until(() => database.rows.length === 10)
+    expect(consumer.state.setBack).to.equal(6)
+  })
+
+  it('requests what another database lacks that has taken the place of the first', async () => {
+    const { it: stage } = await rig.pipeline.openStage()
+    const other = new FakeDatabase('other')
+    rig.pipeline.addSink(other)
+    await rig.pipeline.openConsumer(['other'], { reader: 'in-other', consumer: 'away', flow: () => {} })
+    /** @type {string[]} */
+    const warnings = []
+    const { database } = await openSink({ log: { ...silent, warn: text => { warnings.push(text) } } })
+    await rig.pipeline.produce(stage, 5)
+    await until(() => database.rows.length === 5)
+    Object.assign(database, { store: 'another', rows: [], records: new Map() })
+    rig.pipeline.registry.emit('setBack', 'db')
+    await until(() => database.rows.length === 5)
+    expect(warnings.join()).to.include('The database of sink "db" is another than before: 5 batches')
   })
 
   it('counts as lost what the spool had to drop, and no more', async () => {
     const { it: stage } = await rig.pipeline.openStage({ maxBytes: 40_000, whenFull: 'drop-oldest' })
     const { database, close } = await openSink()
     await rig.pipeline.produce(stage, 5)
-    await until(() => database.rows.length === 5 && stage.spools.get('press')?.next() === null)
+    await until(() => database.rows.length === 5 && stage.spool.next() === null)
     await close()
     for (let i = 0; i < 20; i++) await rig.pipeline.produce(stage, 5)
     const { it: again } = await rig.pipeline.openConsumer(['db'])
-    await until(() => again.state.lost > 0 && database.rows.length === 105 - again.state.lost)
-    expect(again.state.shortfall).to.equal(0)
-    expect(stage.state.droppedBatches, 'some of what it dropped was with the broker already').to.be.at.least(again.state.lost)
+    await until(() => again.state.lostRows > 0 && database.rows.length === 105 - again.state.lostRows)
+    expect(again.balances.map(({ produced, stored, lost, inFlight, beforeItBegan }) => [produced, stored + lost, inFlight, beforeItBegan]))
+      .to.deep.equal([[105, 105, 0, 0]])
   })
 
-  it('has nothing lost and nothing short before its database has told what it has', async () => {
-    const { it: stage } = await rig.pipeline.openStage()
-    const database = new FakeDatabase('db')
-    for (const value of numbers(5)) await database.write(batchOf(value).withIdentity(await stage.append(batchOf(value))))
-    const head = { epochs: [{ epoch: [...database.records.values()][0].epoch, first: 5, last: 5 }] }
-    await rig.tell('sluice/v1/gw/press/head', head)
-    const { it: consumer } = await rig.pipeline.openConsumer(['db'])
-    consumer.receive({ topic: 'sluice/v1/gw/press/head', payload: Buffer.from(JSON.stringify(head)) }, () => {})
-    expect(consumer.state).to.include({ lost: 0, shortfall: 0 })
-    rig.pipeline.addSink(database)
-    await until(() => consumer.state.waitingFor.length === 0)
-    expect(consumer.state).to.include({ lost: 0, shortfall: 0 })
+  const head = (/** @type {number} */ first, /** @type {number} */ last) => ({
+    sources: [{ source: 'press', rows: last + 1, epochs: [['3-aaaaaaaa', first, last, first, last + 1]] }]
   })
 
-  it('says how much a new sink can never have', async () => {
+  it('says how much was before a new sink began', async () => {
     const { consumer } = await openSink()
     await until(() => consumer.state.connected)
-    await rig.tell('sluice/v1/gw/press/head', { epochs: [{ epoch: '3-aaaaaaaa', first: 1000, last: 1010 }] })
-    await until(() => consumer.state.shortfall > 0)
-    expect(consumer.state).to.include({ shortfall: 1000, lost: 0 })
+    await rig.tell('sluice/v2/other/head/out', head(1000, 1010))
+    await until(() => consumer.balances.length > 0)
+    expect(consumer.balances[0]).to.include({ gateway: 'other', produced: 1011, beforeItBegan: 1000, lost: 0, inFlight: 11 })
   })
 
-  it('goes on after a head that makes no sense, though the broker keeps it', async () => {
+  it('is not held up by the head of a gateway that is gone', async () => {
+    await rig.tell('sluice/v2/ghost/head/out', head(0, 5000), true)
+    const { it: stage } = await rig.pipeline.openStage()
+    const { database, consumer } = await openSink({ window: 10 })
+    intercept(consumer, (packet, ack, receive) => {
+      const isLost = packet.topic.endsWith('data/press') && (peekIdentity(packet.payload)?.seq ?? 0) < 40
+      if (isLost) ack()
+      else receive(packet, ack)
+    })
+    await until(() => consumer.state.connected)
+    await rig.pipeline.produce(stage, 50)
+    await until(() => database.rows.length === 50)
+  })
+
+  it('goes on after a head that makes no sense, though the broker keeps it, and counts it', async () => {
     for (const epoch of [5, '__proto__', null]) {
-      await rig.tell('sluice/v1/gw/other/head', { epochs: [{ epoch, first: 0, last: 5 }] }, true)
+      await rig.tell('sluice/v2/gw/head/other', { sources: [{ source: 'press', rows: 6, epochs: [[epoch, 0, 5, 0, 6]] }] }, true)
       const { it: stage } = await rig.pipeline.openStage()
-      const { database } = await openSink()
-      await sleep(300)
+      const { database, consumer } = await openSink()
+      await until(() => consumer.state.ignored > 0)
       await rig.pipeline.produce(stage, 1)
       await until(() => database.rows.length === 1)
       await rig.pipeline.close()
@@ -179,7 +242,7 @@ describe('consumer, clause by clause', () => {
     const { it: consumer } = await rig.pipeline.openConsumer(['db'], { source: 'oven' })
     await until(() => consumer.state.connected)
     await Promise.all([batchOf(0), batchOf(1, 'oven')].map(batch => stage.append(batch)))
-    await until(() => stage.state.requiredSinks.length > 0 && consumer.state.received > 0)
+    await until(() => consumer.state.received > 0)
     await sleep(400)
     expect(consumer.state.received).to.equal(1)
   })
@@ -193,10 +256,10 @@ describe('consumer, clause by clause', () => {
     const { it: stage } = await rig.pipeline.openStage()
     let acknowledged = 0
     intercept(consumer, (packet, ack, receive) => receive(packet, () => {
-      if (packet.topic.endsWith('hall/data')) acknowledged++
+      if (packet.topic.endsWith('data/hall')) acknowledged++
       ack()
     }))
-    await rig.tell('sluice/v1/gw/hall/data', 21)
+    await rig.tell('sluice/v2/gw/data/hall', 21)
     await until(() => acknowledged === 1)
     expect(attempts).to.equal(3)
     await rig.pipeline.produce(stage, 3)
@@ -262,19 +325,14 @@ describe('consumer, clause by clause', () => {
 
   it('serves two spools that stage one source', async () => {
     const { it: stage } = await rig.pipeline.openStage()
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-second-'))
-    const connection = connect(rig.address, { clientId: 'second', clean: false })
-    const second = await Stage.open({ folder, gateway: 'gw', client: connection.client, log: silent, headIntervalMs: 300 })
+    const { it: second } = await rig.pipeline.openStage({ name: 'second' })
     const { database, consumer } = await openSink()
     await rig.pipeline.produce(stage, 5)
-    for (const value of numbers(5)) await second.append(batchOf(5 + value))
+    await rig.pipeline.produce(second, 5)
     await until(() => database.rows.length === 10)
-    await until(() => [stage, second].every(({ spools }) => spools.get('press')?.next() === null))
-    await sleep(700) // the heads of both have come
-    expect(consumer.state).to.include({ lost: 0, shortfall: 0 })
+    await until(() => [stage, second].every(({ spool }) => spool.next() === null))
+    await until(() => consumer.balances[0]?.produced === 10)
+    expect(consumer.balances[0]).to.include({ stored: 10, lost: 0, beforeItBegan: 0, inFlight: 0 })
     expect([...database.rows].sort((a, b) => a - b)).to.deep.equal(numbers(10))
-    await second.close()
-    await connection.close()
-    await rm(folder, { recursive: true })
   })
 })

@@ -44,8 +44,8 @@ export function deliveryContract (startBroker) {
     await pipeline.produce(stage, 300)
     await until(() => database.rows.length === 300, () => `300 rows, there are ${database.rows.length}`)
     expect(database.rows).to.deep.equal(numbers(300))
-    await until(() => stage.spools.get('press')?.next() === null)
-    await until(() => stage.state.requiredSinks.join() === 'db')
+    await until(() => stage.spool.next() === null)
+    await until(() => stage.state.requiredSinks.join() === 'reading/db')
   })
 
   it('acknowledges only what is committed: a consumer that dies before gets it all again', async () => {
@@ -92,7 +92,7 @@ export function deliveryContract (startBroker) {
     pipeline.addSink(database)
     const { it: stage } = await pipeline.openStage()
     await pipeline.produce(stage, 20)
-    await until(() => stage.publisher.connected)
+    await until(() => stage.state.connected)
     await server.loseEverything()
     await pipeline.openConsumer(['db'])
     await holdsExactlyTheProduced(database)
@@ -144,8 +144,8 @@ export function deliveryContract (startBroker) {
     slow.busy = new Promise(resolve => { letGo = resolve })
     pipeline.addSink(slow)
     pipeline.addSink(fast)
-    await pipeline.openConsumer(['slow'], { id: 'in-slow', window: 8 })
-    await pipeline.openConsumer(['fast'], { id: 'in-fast' })
+    await pipeline.openConsumer(['slow'], { reader: 'in-slow', window: 8 })
+    await pipeline.openConsumer(['fast'], { reader: 'in-fast' })
     const { it: stage } = await pipeline.openStage()
     await pipeline.produce(stage, 200)
     await holdsExactlyTheProduced(fast)
@@ -158,14 +158,14 @@ export function deliveryContract (startBroker) {
   it('gives a new sink all that the spool still holds, and a set-back database what it has lost', async () => {
     const first = new FakeDatabase('first')
     pipeline.addSink(first)
-    await pipeline.openConsumer(['first'], { id: 'in-first' })
+    await pipeline.openConsumer(['first'], { reader: 'in-first' })
     const { it: stage } = await pipeline.openStage()
     await pipeline.produce(stage, 30)
     await holdsExactlyTheProduced(first)
 
     const late = new FakeDatabase('late')
     const remove = pipeline.addSink(late)
-    await pipeline.openConsumer(['late'], { id: 'in-late' })
+    await pipeline.openConsumer(['late'], { reader: 'in-late' })
     await holdsExactlyTheProduced(late)
 
     for (const [key, { seq }] of [...late.records]) if (seq >= 10) late.records.delete(key)
@@ -186,10 +186,10 @@ export function deliveryContract (startBroker) {
     down.committed = async () => { throw new Error('connection refused') }
     pipeline.addSink(here)
     pipeline.addSink(down)
-    await pipeline.openConsumer(['down'], { id: 'in-down' })
+    await pipeline.openConsumer(['down'], { reader: 'in-down' })
     // One that the spool has not heard of is not waited for.
-    await until(() => stage.state.requiredSinks.includes('down'), () => 'the sink to announce itself')
-    await pipeline.openConsumer(['here'], { id: 'in-here' })
+    await until(() => stage.state.requiredSinks.includes('reading/down'), () => 'the sink to announce itself')
+    await pipeline.openConsumer(['here'], { reader: 'in-here' })
     await holdsExactlyTheProduced(here)
     down.committed = answer
     await holdsExactlyTheProduced(down)
@@ -244,7 +244,7 @@ export function deliveryContract (startBroker) {
     await pipeline.produce(stage, 10)
     await until(() => database.records.size === 10)
     expect(database.rows).to.have.members([0, 2, 4, 6, 8])
-    await until(() => stage.spools.get('press')?.next() === null)
+    await until(() => stage.spool.next() === null)
   })
 
   it('settles a split batch when all its parts are stored', async () => {
@@ -270,16 +270,15 @@ export function deliveryContract (startBroker) {
     expect(database.rows).to.deep.equal([0, 1, 2])
   })
 
-  it('forgets a sink when its commit is cleared, and waits for it no more', async () => {
+  it('waits no more for the sinks of a reader that is gone', async () => {
     const gone = new FakeDatabase('gone')
     pipeline.addSink(gone)
     const { it: stage } = await pipeline.openStage()
     const consumer = await pipeline.openConsumer(['gone'])
     await pipeline.produce(stage, 5)
     await holdsExactlyTheProduced(gone)
-    await until(() => stage.state.requiredSinks.includes('gone'))
-    await consumer.close()
-    stage.publisher.client.publish('sluice/v1/gw/press/commit/gone', '', { qos: 1, retain: true })
+    await until(() => stage.state.requiredSinks.includes('reading/gone'))
+    consumer.it.close({ removed: true })
     await until(() => stage.state.requiredSinks.length === 0)
   })
 }

@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { Stage } from '../../broker/out/stage.js'
 import { Batch, identityKey } from '../../gateway/batch/batch.js'
-import { RangeSet } from '../../gateway/batch/ranges.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { Deliveries } from '../../gateway/flow/deliveries.js'
 import { SinkRegistry } from '../../gateway/flow/sinks.js'
@@ -19,15 +20,18 @@ const silent = { info () {}, warn () {}, error () {} }
 export class FakeDatabase {
   /** @type {number[]} */
   rows = []
-  /** @type {Map<string, import('../../gateway/batch/batch.js').Identity>} */
+  /** @type {Map<string, import('../../gateway/batch/batch.js').Identity & {stored: number}>} */
   records = new Map()
+  store = randomUUID()
   /** Set to hold writes back. @type {Promise<void>|null} */
   busy = null
   duplicates = 0
+  readings = 0
 
-  /** @param {string} name */
-  constructor (name) {
-    this.name = name
+  /** @param {string} id */
+  constructor (id) {
+    this.id = id
+    this.name = id
   }
 
   /** @param {Batch} batch */
@@ -39,20 +43,17 @@ export class FakeDatabase {
         this.duplicates++
         return
       }
-      this.records.set(key, batch.identity)
+      this.records.set(key, { ...batch.identity, stored: batch.rows })
     }
     this.rows.push(.../** @type {Float64Array} */ (batch.columns[0] ?? []))
   }
 
   async committed () {
-    /** @type {Map<string, any>} */
-    const epochs = new Map()
-    for (const { gateway, source, epoch, seq } of this.records.values()) {
-      const key = `${gateway}/${source}/${epoch}`
-      if (!epochs.has(key)) epochs.set(key, { gateway, source, epoch, set: new RangeSet() })
-      epochs.get(key).set.add(seq)
-    }
-    return [...epochs.values()].map(({ set, ...rest }) => ({ ...rest, ranges: set.ranges }))
+    this.readings++
+    const records = Array.from(this.records.values(), ({ gateway, source, epoch, seq, hash = 0, rows = 1, before = 0, stored }) => {
+      return { gateway, source, epoch, first: seq, last: seq, hash, staged: rows, stored, dead: 0, before }
+    })
+    return { store: this.store, records: records.sort((a, b) => parseInt(a.epoch, 10) - parseInt(b.epoch, 10) || a.first - b.first) }
   }
 
   async compact () {}
@@ -66,6 +67,11 @@ export function batchOf (value, source = 'press') {
     fields: [{ name: 'value', type: 'float64' }],
     columns: [new Float64Array([value])]
   })
+}
+
+/** @param {...string} ids @returns {import('../../broker/in/contract.js').WiredSink[]} */
+export function wired (...ids) {
+  return ids.map(id => ({ id, sink: id, label: id }))
 }
 
 /** Stage, broker and consumers of one gateway, each of which can go away and come back. */
@@ -89,13 +95,25 @@ export class Pipeline {
 
   /** @param {Partial<import('../../broker/out/stage.js').StageOptions>} [options] */
   async openStage (options = {}) {
-    const connection = connect(this.broker, { clientId: 'out', clean: false, sessionExpirySeconds: 600 })
-    const folder = join(this.folder, 'spool')
+    const { name = 'out', gateway = 'gw' } = options
+    const connection = connect(this.broker, { clientId: name, clean: false, sessionExpirySeconds: 600 })
     const { client } = connection
-    const stage = await Stage.open({ folder, gateway: 'gw', client, log: silent, fsync: 'system', headIntervalMs: 300, ...options })
+    const requiredSinks = await RequiredSinks.open({ path: join(this.folder, name, 'required-sinks.json'), gateway, log: silent })
+    const stage = await Stage.open({
+      folder: join(this.folder, name, 'spool'),
+      name,
+      gateway,
+      client,
+      broker: this.broker.url,
+      requiredSinks,
+      log: silent,
+      fsync: 'system',
+      headIntervalMs: 300,
+      ...options
+    })
     return this.#closable(stage, async () => {
-      await stage.close()
-      await connection.close({ patienceMs: 200 })
+      await stage.close(() => connection.close({ patienceMs: 200 }))
+      await requiredSinks.close()
     })
   }
 
@@ -107,22 +125,26 @@ export class Pipeline {
   }
 
   /**
-   * A consumer whose flow leads straight to its sinks, unless `flow` says otherwise.
-   * @param {string[]} sinks
-   * @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {flow?: (delivery: Delivery) => void, id?: string}} [options]
+   * A consumer of another gateway, whose flow leads straight to its sinks, unless `flow` says otherwise.
+   * @param {string[]} ids  of its sinks
+   * @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions> & {flow?: (delivery: Delivery) => void}} [options]
    */
-  async openConsumer (sinks, { flow, id = 'in', ...options } = {}) {
+  async openConsumer (ids, { flow, reader = 'in', ...options } = {}) {
     const window = options.window ?? 500
-    const connection = connect(this.broker, { clientId: id, clean: false, sessionExpirySeconds: 600, receiveMaximum: Math.min(50, window) })
+    const receiveMaximum = Math.min(50, window)
+    const connection = connect(this.broker, { clientId: reader, clean: false, sessionExpirySeconds: 600, receiveMaximum })
     const consumer = new Consumer({
       client: connection.client,
-      sinks,
+      consumer: 'reading',
+      reader,
+      sinks: wired(...ids),
       registry: this.registry,
       deliveries: { open: delivery => this.deliveries.open({ ...delivery, quietMs: 50 }), close: key => this.deliveries.close(key) },
       window,
       quietMs: 500,
+      readIntervalMs: 100,
       log: silent,
-      emit: flow ?? (delivery => { for (const sink of sinks) this.store(delivery, sink) }),
+      emit: flow ?? (delivery => { for (const sink of delivery.sinks.keys()) this.store(delivery, sink) }),
       decode: packet => decodeMessage(Buffer.from(packet.payload)).batches[0],
       onThirdParty: async () => {},
       onRefused: async () => {},

@@ -32,7 +32,7 @@ describe('preflight', () => {
     const report = await preflight({ url: `mqtt://127.0.0.1:${broker.port}` })
     expect(report.ok).to.equal(true)
     expect(report.broker).to.include({ name: 'aedes', protocol: '3.1.1' })
-    expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info unseen'])
+    expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info open-broker', 'info unseen'])
     expect(broker.stats()).to.include({ clients: 0, queuedMessages: 0 })
     await broker.close()
   })
@@ -45,7 +45,7 @@ describe('preflight', () => {
     }, 255)
     const report = await preflight({ url: `mqtt://127.0.0.1:${broker.port}` })
     clearInterval(busy)
-    expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info unseen'])
+    expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'info open-broker', 'info unseen'])
     await broker.close()
   })
 
@@ -83,8 +83,9 @@ describe('preflight', () => {
       const report = await preflight({ url: broker.url })
       expect(report.ok).to.equal(true)
       expect(report.broker).to.include({ name: 'mosquitto', protocol: '5' })
-      expect(codes(report)).to.deep.equal(['info unseen'])
-      expect(codes(await preflight({ url: broker.url, protocolVersion: '3.1.1' }))).to.deep.equal(['info mqtt-3.1.1', 'info unseen'])
+      expect(codes(report)).to.deep.equal(['info open-broker', 'info unseen'])
+      const older = await preflight({ url: broker.url, protocolVersion: '3.1.1' })
+      expect(codes(older)).to.deep.equal(['info mqtt-3.1.1', 'info open-broker', 'info unseen'])
 
       const { client, close } = await keeper(broker.url)
       await client.publishAsync('kept', 'x', { qos: 1, retain: true })
@@ -106,16 +107,20 @@ describe('preflight', () => {
     }
 
     it('finds the silent drop of the default queue, and the small window', async () => {
-      expect(codes(await preflightOf({ conf: ['max_queued_messages 1000'] }))).to.deep.equal(['error queue-limit', 'info unseen'])
+      const newer = await preflightOf({ conf: ['max_queued_messages 1000'] })
+      expect(codes(newer)).to.deep.equal(['info open-broker', 'error queue-limit', 'info unseen'])
       const report = await preflightOf({ conf: ['max_queued_messages 1000'] }, { protocolVersion: '3.1.1' })
       expect(report.ok).to.equal(false)
-      expect(codes(report)).to.deep.equal(['info mqtt-3.1.1', 'error queue-limit', 'warning small-window', 'info unseen'])
-      expect(report.findings[1].text).to.match(/of 1500 that it acknowledged, 10\d\d were delivered/)
-      expect(report.findings[2].text).to.contain('sends 20 messages')
+      expect(codes(report)).to.deep.equal([
+        'info mqtt-3.1.1', 'info open-broker', 'error queue-limit', 'warning small-window', 'info unseen'
+      ])
+      expect(report.findings[2].text).to.match(/of 1500 that it acknowledged, 10\d\d were delivered/)
+      expect(report.findings[3].text).to.contain('sends 20 messages')
     })
 
     it('finds a small message limit', async () => {
-      expect(codes(await preflightOf({ conf: ['max_packet_size 100000'] }))).to.deep.equal(['warning small-packets', 'info unseen'])
+      const report = await preflightOf({ conf: ['max_packet_size 100000'] })
+      expect(codes(report)).to.deep.equal(['warning small-packets', 'info open-broker', 'info unseen'])
     })
 
     it('finds that retained messages are not allowed, over both protocols', async () => {
@@ -132,13 +137,35 @@ describe('preflight', () => {
       const dir = await mkdtemp(join(tmpdir(), 'sluice-acl-'))
       const rules = join(dir, 'acl')
       for (const protocolVersion of /** @type {const} */ (['5', '3.1.1'])) {
-        await writeFile(rules, 'topic read sluice/v1/#\n')
+        await writeFile(rules, 'topic read sluice/v2/#\n')
         expect(codes(await preflightOf({ conf: [`acl_file ${rules}`] }, { protocolVersion }))).to.include('error publish-denied')
-        await writeFile(rules, 'topic write sluice/v1/#\n')
+        await writeFile(rules, 'topic write sluice/v2/#\n')
         const report = await preflightOf({ conf: [`acl_file ${rules}`] }, { protocolVersion })
         expect(codes(report).join()).to.match(/error (subscribe|publish)-denied,info not-checked$/)
       }
       await rm(dir, { recursive: true })
+    })
+
+    it('asks for no more than a gateway needs: to write below its own name, and to read', async () => {
+      const dir = await mkdtemp(join(tmpdir(), 'sluice-acl-'))
+      const rules = join(dir, 'acl')
+      await writeFile(rules, 'user gateway\ntopic read sluice/v2/#\ntopic readwrite sluice/v2/gw-1/#\n')
+      const broker = await startMosquitto({ conf: [`acl_file ${rules}`], users: { gateway: 'secret' } })
+      const options = { url: broker.url, user: 'gateway', password: 'secret' }
+      expect(codes(await preflight(options, { gateway: 'gw-1' }))).to.deep.equal(['info unseen'])
+      expect(codes(await preflight(options, { gateway: 'gw-2' }))).to.include('error publish-denied')
+      await broker.stop()
+      await rm(dir, { recursive: true })
+    })
+
+    it('tells what a broker risks that lets anybody write', async () => {
+      const broker = await startMosquitto({ users: { gateway: 'secret' }, conf: ['allow_anonymous true'] })
+      const known = await preflight({ url: broker.url, user: 'gateway', password: 'secret' })
+      expect(codes(known)).to.deep.equal(['info open-broker', 'info unseen'])
+      const far = await preflight({ url: broker.url.replace('127.0.0.1', '0.0.0.0') })
+      expect(codes(far)).to.deep.equal(['warning open-broker', 'info unseen'])
+      expect(far.findings[0].text).to.contain('store rows in the name of this gateway')
+      await broker.stop()
     })
 
     it('leaves nothing behind', async () => {

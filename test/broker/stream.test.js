@@ -1,34 +1,52 @@
 import { expect } from 'chai'
-import { readHead, Stream } from '../../broker/in/stream.js'
+import { addHashes } from '../../gateway/batch/hashes.js'
+import { Stream } from '../../broker/in/stream.js'
 
-/** @typedef {[number, number][]} Ranges */
+/**
+ * @typedef {[number, number][]} Ranges
+ * @typedef {import('../../broker/in/head.js').HeadEpoch} HeadEpoch
+ */
+
+/** Rows of each batch. */
+const ROWS = 10
 
 describe('what a consumer knows of a source', () => {
   const first = '1-aaaaaaaa'
   const second = '2-bbbbbbbb'
-  let nowMs = 0
   /** @type {Stream} */
   let stream
+  let readings = 0
 
-  beforeEach(() => {
-    nowMs = 0
-    stream = new Stream('gw', 'press', () => nowMs)
+  beforeEach(() => { stream = new Stream('gw', 'press', () => 0) })
+
+  /** @param {Record<string, [number, number]>} held @param {{spool?: string} & Partial<HeadEpoch>} [more] */
+  const holds = (held, { spool = 'out', ...exceptions } = {}) => stream.setHead(spool, {
+    source: 'press',
+    rows: 1000,
+    replacedRows: 0,
+    epochs: Object.entries(held).map(([epoch, [from, to]]) => {
+      return { epoch, first: from, last: to, before: from * ROWS, rows: (to + 1) * ROWS, lost: [], replaced: [], doubt: [], ...exceptions }
+    })
   })
 
-  /** @param {Record<string, [number, number]>} held @param {{spool?: string, lost?: Ranges}} [more] */
-  const holds = (held, { spool = 'out', lost } = {}) => stream.setHead({
-    spool,
-    epochs: Object.entries(held).map(([epoch, [from, to]]) => ({ epoch, first: from, last: to, lost }))
-  })
-
-  /** @param {Record<string, Ranges>} epochs @param {string} [sink] */
+  /** One record of each range, as a compaction leaves it. @param {Record<string, Ranges>} epochs @param {string} [sink] */
   const stored = (epochs, sink = 'db') => {
-    stream.setStored(sink, Object.entries(epochs).map(([epoch, ranges]) => ({ gateway: 'gw', source: 'press', epoch, ranges })))
+    const records = Object.entries(epochs).flatMap(([epoch, ranges]) => ranges.map(([from, to]) => record(epoch, from, to)))
+    return stream.storedBy(sink).read(records, ++readings)
   }
 
-  /** As `epoch: first-last`. @param {{sinks?: string[], limit?: number, quiet?: boolean}} [options] */
-  const missing = ({ sinks = ['db'], limit = 1000, quiet = false } = {}) =>
-    stream.missing(sinks, { limit, quiet }).map(({ epoch, first: from, last: to }) => `${parseInt(epoch, 10)}: ${from}-${to}`)
+  /** @param {string} epoch @param {number} from @param {number} [to] @returns {import('../../gateway/databases/sink.js').CommitRecord} */
+  const record = (epoch, from, to = from) => {
+    const rows = (to - from + 1) * ROWS
+    const counts = { staged: rows, stored: rows, dead: 0, before: from * ROWS }
+    return { gateway: 'gw', source: 'press', epoch, first: from, last: to, hash: from + 1, ...counts }
+  }
+  const commit = (/** @type {string} */ epoch, /** @type {number} */ seq, reading = readings) =>
+    stream.storedBy('db').add({ gateway: 'gw', source: 'press', epoch, seq, hash: seq + 1, rows: ROWS, before: seq * ROWS }, reading)
+
+  /** As `epoch: first-last`. @param {{sinks?: string[], quiet?: boolean}} [options] */
+  const missing = ({ sinks = ['db'], quiet = false } = {}) =>
+    stream.missing(sinks, { quiet }).map(({ epoch, first: from, last: to }) => `${parseInt(epoch, 10)}: ${from}-${to}`)
 
   describe('lacks', () => {
     it('what is below a batch that came: it was sent before, and did not arrive', () => {
@@ -61,14 +79,22 @@ describe('what a consumer knows of a source', () => {
       expect(missing()).to.deep.equal([])
     })
 
-    it('nothing that the spool no longer holds, that is damaged there, in hand or parked', () => {
-      holds({ [first]: [2, 9] }, { lost: [[4, 4]] })
+    it('nothing beyond what a head has said, whatever comes: anybody could name a seq', () => {
+      holds({ [first]: [0, 4] })
+      stored({ [first]: [[0, 4]] })
+      stream.observe(first, 2 ** 50)
+      expect(missing({ quiet: true })).to.deep.equal([])
+    })
+
+    it('nothing that the spool no longer holds, that is damaged or replaced there, in hand or parked', () => {
+      holds({ [first]: [2, 12] }, { lost: [[4, 4, ROWS]], replaced: [[10, 11, 20]] })
       stored({})
       stream.hold(first, 6)
-      stream.park(first, 8)
-      expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-5', '1: 7-7', '1: 9-9'])
+      stream.park(first, 8, ROWS)
+      expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-5', '1: 7-7', '1: 9-9', '1: 12-12'])
       stream.release(first, 6)
-      expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-7', '1: 9-9'])
+      stream.unpark()
+      expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-9', '1: 12-12'])
     })
 
     it('what any of its sinks lacks', () => {
@@ -79,10 +105,10 @@ describe('what a consumer knows of a source', () => {
       expect(missing({ sinks: ['archive', 'db'], quiet: true })).to.deep.equal(['1: 5-7'])
     })
 
-    it('the oldest first, and no more than there is room for', () => {
+    it('the oldest first', () => {
       holds({ [second]: [0, 9], [first]: [5, 9] })
       stored({})
-      expect(missing({ quiet: true, limit: 8 })).to.deep.equal(['1: 5-9', '2: 0-2'])
+      expect(missing({ quiet: true })).to.deep.equal(['1: 5-9', '2: 0-9'])
     })
 
     it('nothing of an epoch that the head has stopped to name: all of it has left the spool', () => {
@@ -91,105 +117,83 @@ describe('what a consumer knows of a source', () => {
       holds({ [second]: [0, 4] })
       expect(missing({ quiet: true })).to.deep.equal(['2: 0-4'])
     })
-  })
 
-  describe('counts', () => {
-    it('as lost what the spool dropped before the sink had it', () => {
+    it('nothing of a spool that is gone', () => {
       holds({ [first]: [0, 9] })
-      stored({ [first]: [[0, 2]] })
-      holds({ [first]: [6, 20] })
-      expect(stream.lost('db')).to.deep.equal({ lost: 3, shortfall: 0 })
-    })
-
-    it('as lost what is damaged, once, also when it is dropped later', () => {
-      holds({ [first]: [0, 9] }, { lost: [[4, 5]] })
-      stored({ [first]: [[0, 2]] })
-      expect(stream.lost('db').lost).to.equal(2)
-      holds({ [first]: [5, 9] }, { lost: [[4, 5]] })
-      expect(stream.lost('db').lost).to.equal(3)
-    })
-
-    it('as lost the end of an epoch that the spool has let go of', () => {
-      holds({ [first]: [0, 9], [second]: [0, 4] })
-      stored({ [first]: [[0, 7]] })
-      holds({ [second]: [0, 4] })
-      expect(stream.lost('db').lost).to.equal(2)
-    })
-
-    it('as shortfall what was gone when a sink was new', () => {
-      holds({ [first]: [1000, 1010] })
-      stored({})
-      expect(stream.lost('db')).to.deep.equal({ lost: 0, shortfall: 1000 })
-    })
-
-    it('the same after a restart, when that sink has stored the rest', () => {
-      holds({ [first]: [1000, 1010], [second]: [3, 9] })
-      stored({ [first]: [[1000, 1010]] })
-      expect(stream.lost('db')).to.deep.equal({ lost: 3, shortfall: 1000 })
-    })
-
-    it('nothing before the database has told what it has', () => {
-      holds({ [first]: [1000, 1010] })
-      expect(stream.lost('db')).to.deep.equal({ lost: 0, shortfall: 0 })
-      stored({ [first]: [[0, 1005]] })
-      expect(stream.lost('db')).to.deep.equal({ lost: 0, shortfall: 0 })
+      stream.setHead('out', null)
+      expect(missing({ quiet: true })).to.deep.equal([])
+      expect(stream.headKnown).to.equal(false)
     })
   })
 
-  describe('tells the spools', () => {
-    it('what is stored of the epochs they hold', () => {
-      stored({ [first]: [[0, 9]], [second]: [[0, 3]] })
-      stream.addStored('db', second, 4)
-      holds({ [second]: [0, 9] })
-      expect(JSON.parse(JSON.stringify(stream.storedRanges('db')))).to.deep.equal({ [second]: [[0, 4]] })
+  it('notices what has left a spool without being known to be stored: another reader of the group may have stored it', () => {
+    stored({ [first]: [[0, 4]] })
+    expect(holds({ [first]: [0, 9] })).to.equal(false)
+    expect(holds({ [first]: [5, 9] })).to.equal(false)
+    expect(holds({ [first]: [7, 9] })).to.equal(true)
+  })
+
+  describe('after a reading', () => {
+    it('keeps what was committed since that began, and nothing else that it lacks', () => {
+      stored({ [first]: [[0, 2]] })
+      commit(first, 3)
+      const began = readings + 1
+      commit(first, 4, began)
+      expect(stream.storedBy('db').read([record(first, 0, 2)], began), 'batches gone').to.equal(1)
+      expect([2, 3, 4].map(seq => stream.storedBy('db').has(first, seq))).to.deep.equal([true, false, true])
     })
 
-    it('all that is stored, while it does not know what they hold', () => {
-      stored({ [first]: [[0, 9]] })
-      expect(JSON.parse(JSON.stringify(stream.storedRanges('db')))).to.deep.equal({ [first]: [[0, 9]] })
+    it('counts no batch twice that it has and that was committed meanwhile', () => {
+      holds({ [first]: [0, 4] })
+      commit(first, 0, 1)
+      stream.storedBy('db').read([record(first, 0)], 1)
+      expect(stream.balance('db')).to.include({ stored: ROWS })
     })
+  })
+
+  describe('answers the spools', () => {
+    it('with what was read of the epochs that they hold, and not with what it believes', () => {
+      stored({ [first]: [[0, 9]], [second]: [[0, 3]] })
+      holds({ [second]: [0, 9] })
+      commit(second, 4)
+      expect(stream.runs('db', 1000)).to.deep.equal({ [second]: [[0, 3, 1]] })
+    })
+
+    it('with sums of consecutive records', () => {
+      holds({ [first]: [0, 9] })
+      stored({ [first]: [[0, 3], [4, 4], [6, 6]] })
+      expect(stream.runs('db', 1000)).to.deep.equal({ [first]: [[0, 4, addHashes(1, 5)], [6, 6, 7]] })
+    })
+
+    it('with each record alone of those that a spool is in doubt of', () => {
+      holds({ [first]: [0, 9] }, { doubt: [[2, 3]] })
+      stored({ [first]: [[0, 0], [1, 1], [2, 2], [3, 3], [4, 4], [5, 5]] })
+      expect(stream.runs('db', 1000)).to.deep.equal({ [first]: [[0, 1, 3], [2, 2, 3], [3, 3, 4], [4, 5, 11]] })
+    })
+  })
+
+  it('names for compaction what the spools hold, and as over what they no longer name', () => {
+    holds({ [second]: [3, 9] })
+    stored({ [first]: [[0, 9]], [second]: [[0, 5]], '9-eeeeeeee': [[0, 2]] })
+    expect(stream.heads().map(({ epoch, first: from, last }) => [epoch, from, last])).to.deep.equal([[second, 3, 9], [first, 10, 9]])
   })
 
   describe('with two spools of one source', () => {
     const other = '1-dddddddd'
 
     it('keeps what each holds, whichever spoke last', () => {
-      expect(holds({ [first]: [0, 9] }, { spool: 'one' })).to.equal(true)
-      expect(holds({ [other]: [5, 9] }, { spool: 'two' })).to.equal(true)
-      expect(holds({ [first]: [0, 9] }, { spool: 'one' })).to.equal(false)
+      holds({ [first]: [0, 9] }, { spool: 'one' })
+      holds({ [other]: [5, 9] }, { spool: 'two' })
+      holds({ [first]: [0, 9] }, { spool: 'one' })
       stored({ [first]: [[0, 9]], [other]: [[5, 6]] })
       expect(missing({ quiet: true })).to.deep.equal(['1: 7-9'])
-      expect(Object.keys(stream.storedRanges('db'))).to.deep.equal([first, other])
+      expect(Object.keys(stream.runs('db', 1000)).sort()).to.deep.equal([first, other])
     })
 
-    it('forgets one that has been silent for minutes', () => {
-      stored({})
+    it('counts what each has produced', () => {
       holds({ [first]: [0, 9] }, { spool: 'one' })
-      nowMs = 120_000
-      holds({ [other]: [0, 4] }, { spool: 'two' })
-      expect(missing({ quiet: true })).to.deep.equal(['1: 0-4'])
+      holds({ [other]: [5, 9] }, { spool: 'two' })
+      expect(stream.balance('db').produced).to.equal(2000)
     })
   })
-})
-
-describe('a head message', () => {
-  const read = (/** @type {unknown} */ message) => readHead(Buffer.from(JSON.stringify(message)))
-
-  it('is what a spool holds', () => {
-    const head = { spool: 'out', epochs: [{ epoch: '1-aaaaaaaa', first: 0, last: 5, lost: /** @type {Ranges} */ ([[2, 3]]) }] }
-    expect(read(head)).to.deep.equal(head)
-  })
-
-  for (const [what, message] of /** @type {[string, any][]} */ ([
-    ['nothing', null],
-    ['no epochs', {}],
-    ['an epoch without a name', { epochs: [{ epoch: 5, first: 0, last: 1 }] }],
-    ['an epoch that counts nothing', { epochs: [{ epoch: '__proto__', first: 0, last: 1 }] }],
-    ['a seq that is no whole number', { epochs: [{ epoch: '1-a', first: 0.5, last: 1 }] }],
-    ['a seq beyond what numbers can tell apart', { epochs: [{ epoch: '1-a', first: 0, last: 2 ** 60 }] }],
-    ['an end before its beginning', { epochs: [{ epoch: '1-a', first: 5, last: 1 }] }],
-    ['damage that is no range', { epochs: [{ epoch: '1-a', first: 0, last: 1, lost: [7] }] }]
-  ])) {
-    it(`is refused with ${what}`, () => expect(() => read(message)).to.throw())
-  }
 })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { open, isTransient } from '../../gateway/databases/clickhouse/sink.js'
 import { identifier, literal } from '../../gateway/databases/clickhouse/quote.js'
 import { connect } from '../../gateway/databases/clickhouse/connection.js'
@@ -16,6 +17,9 @@ const SERVERS = {
 
 /** Columns of the contract that hold bytes, which ClickHouse stores as texts. */
 const BYTES = ['bytes', 'noBytes', 'blob', 'value_bytes']
+
+const SELDOM = 'a query before each insert would cost a third of the throughput: "notices within a second that its table was set back, ' +
+  'though nothing comes twice"'
 
 /** A server for the tests of a suite, and an empty database for each of them. */
 export class ClickhouseDatabase {
@@ -121,6 +125,13 @@ export class ClickhouseDatabase {
     'SELECT name FROM system.tables WHERE database = \'sluice\' AND name != \'sluice_commits\''
   )).map(({ name }) => String(name))
 
+  /** As if the table were that of an earlier time. @param {string} table @param {number} seq  of the first batch that is gone */
+  deleteBatches = async (table, seq) => {
+    await this.ask(`ALTER TABLE ${identifier(table)} DELETE WHERE sluice_seq >= ${seq}`)
+    const count = async () => Number(await this.ask(`SELECT count() FROM ${identifier(table)} WHERE sluice_seq >= ${seq}`))
+    while (await count() > 0) await sleep(20)
+  }
+
   /** The contracts that every sink meets. */
   contracts () {
     const { ask, openSink, rows, tables } = this
@@ -130,18 +141,28 @@ export class ClickhouseDatabase {
       execute: async sql => { await ask(sql) },
       rows,
       tables,
+      elsewhere: async () => {
+        await ask('CREATE DATABASE IF NOT EXISTS elsewhere', { database: 'default' })
+        return openSink({ database: 'elsewhere' })
+      },
+      setBack: seq => this.deleteBatches('press', seq),
       drop: async table => { await ask(`DROP TABLE ${identifier(table)}`) },
       guarantee: 'keys',
       hasColumns: true,
       fixtures: {
-        fits: 'CREATE TABLE press (id Int32 DEFAULT 7, count Int64, force Float64) ENGINE = MergeTree ORDER BY tuple()',
-        misfits: 'CREATE TABLE press (force Int32) ENGINE = MergeTree ORDER BY tuple()',
-        view: 'CREATE VIEW press AS SELECT 1 AS force'
+        fits: 'CREATE TABLE press (sluice_epoch Int64, id Int32 DEFAULT 7, count Int64, force Float64) ENGINE = MergeTree ORDER BY tuple()',
+        misfits: 'CREATE TABLE press (sluice_epoch Int64, force Int32) ENGINE = MergeTree ORDER BY tuple()',
+        view: 'CREATE VIEW press AS SELECT 1 AS force',
+        foreign: 'CREATE TABLE press (force Float64) ENGINE = MergeTree ORDER BY tuple()'
       },
       layouts: ['narrow', 'document'],
       nan: NaN,
       ignoresCase: false,
-      differs: { 'refuses a table whose column has another type, and reports which': 'its types have other names' }
+      differs: {
+        'refuses a table whose column has another type, and reports which': 'its types have other names',
+        'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
+        'that are gone stop a write of rows without identity': SELDOM
+      }
     })
 
     writerContract({
@@ -149,7 +170,8 @@ export class ClickhouseDatabase {
       isTransient,
       rows,
       poison: async (batches, isPoison) => {
-        await ask('CREATE TABLE press (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
+        await ask('CREATE TABLE press (sluice_epoch Int64, force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ' +
+          'ENGINE = MergeTree ORDER BY tuple()')
         return poisoned(batches, isPoison)
       },
       server: { stop: () => this.server.stop(), start: () => this.server.start() },

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sliceOf } from '../../gateway/batch/batch.js'
 import { isTransient } from '../../gateway/databases/clickhouse/sink.js'
-import { batchOf, EPOCH, failureOf, identity } from './contract/batches.js'
+import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf } from './contract/batches.js'
 
 /** How a sink without transactions keeps its promise. @param {import('./clickhouse-database.js').ClickhouseDatabase} database */
 export function exactlyOnceTests (database) {
@@ -13,7 +13,7 @@ export function exactlyOnceTests (database) {
 
   /** A table whose inserts take a second. */
   const makeSlowTable = () =>
-    ask('CREATE TABLE press (force Float64, pause UInt8 MATERIALIZED sleep(1)) ENGINE = MergeTree ORDER BY tuple()')
+    ask('CREATE TABLE press (sluice_epoch Int64, force Float64, pause UInt8 MATERIALIZED sleep(1)) ENGINE = MergeTree ORDER BY tuple()')
 
   it('stores a write as one part, whatever the number of its rows', async () => {
     const sink = await openSink()
@@ -40,7 +40,7 @@ export function exactlyOnceTests (database) {
     await database.server.start()
     await sink.write(batches)
     expect((await forces()).toSorted((/** @type {any} */ a, /** @type {any} */ b) => a - b)).to.deep.equal([...batches.keys()])
-    expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 11]] }])
+    expect(rangesOf(await sink.committed())).to.deep.equal([{ ...EPOCH, ranges: [[0, 11]] }])
   })
 
   it('checks whether an insert was stored when its response is lost', async () => {
@@ -76,7 +76,7 @@ export function exactlyOnceTests (database) {
     const running = earlier.write([batch])
     await sleep(400)
     const later = await openSink()
-    expect(await later.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
+    expect(rangesOf(await later.committed())).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
     expect((await later.write([batch])).duplicates).to.deep.equal([batch])
     await running
     expect(await forces()).to.deep.equal([1])
@@ -96,13 +96,14 @@ export function exactlyOnceTests (database) {
     await sink.compact([{ ...EPOCH, first: 5, last: 5 }])
     await ask('TRUNCATE TABLE press')
     const later = await openSink()
-    expect(await later.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 2], [4, 4]] }])
+    expect(rangesOf(await later.committed())).to.deep.equal([{ ...EPOCH, ranges: [[0, 2], [4, 4]] }])
     expect((await later.write(batches)).duplicates).to.deep.equal(batches.slice(0, 4))
     expect(await forces()).to.deep.equal([5])
   })
 
   it('stores a batch once when a refused write is repeated without the bad rows', async () => {
-    await ask('CREATE TABLE oven (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
+    await ask('CREATE TABLE oven (sluice_epoch Int64, force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ' +
+      'ENGINE = MergeTree ORDER BY tuple()')
     const sink = await openSink()
     const [good, bad] = [
       batchOf([1], { identity: identity(0) }),
@@ -116,20 +117,22 @@ export function exactlyOnceTests (database) {
   })
 
   it('leaves nothing of a probe', async () => {
-    await ask('CREATE TABLE press (force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ENGINE = MergeTree ORDER BY tuple()')
+    await ask('CREATE TABLE press (sluice_epoch Int64, force Float64, positive UInt8 MATERIALIZED throwIf(force < 0)) ' +
+      'ENGINE = MergeTree ORDER BY tuple()')
     const sink = await openSink()
     const batch = batchOf([1, -1], { identity: identity(0) })
     await sink.prepare([batch])
-    expect(await sink.write([sliceOf(batch, 0, 1), sliceOf(batch, 0, 0)], { probe: true })).to.deep.equal({ duplicates: [] })
+    expect(await sink.write([sliceOf(batch, 0, 1), sliceOf(batch, 0, 0)], { probe: true })).to.deep.equal(ALL_NEW)
     expect(isTransient(await failureOf(() => sink.write([sliceOf(batch, 1, 2)], { probe: true })))).to.equal(false)
     expect(await rows('press')).to.deep.equal([])
-    expect(await sink.committed()).to.deep.equal([])
+    expect(rangesOf(await sink.committed())).to.deep.equal([])
     expect(await database.tables()).to.deep.equal(['press'])
   })
 
   it('stores at least once, with a warning, in a partitioned table, and refuses an engine without atomic inserts', async () => {
-    await ask('CREATE TABLE press (force Float64, day Date DEFAULT toDate(1)) ENGINE = MergeTree PARTITION BY day ORDER BY tuple()')
-    await ask('CREATE TABLE oven (force Float64) ENGINE = Memory')
+    await ask('CREATE TABLE press (sluice_epoch Int64, force Float64, day Date DEFAULT toDate(1)) ' +
+      'ENGINE = MergeTree PARTITION BY day ORDER BY tuple()')
+    await ask('CREATE TABLE oven (sluice_epoch Int64, force Float64) ENGINE = Memory')
     const sink = await openSink()
     await sink.write([batchOf([1], { identity: identity(0) })])
     expect(database.warnings).to.have.length(1)
@@ -139,9 +142,48 @@ export function exactlyOnceTests (database) {
     expect(isTransient(error)).to.equal(false)
   })
 
+  it('notices within a second that its table was set back, though nothing comes twice', async () => {
+    const sink = await openSink()
+    const batches = Array.from({ length: 200 }, (_, seq) => batchOf([seq], { identity: identity(seq) }))
+    for (const batch of batches.slice(0, 2)) await sink.write([batch])
+    await database.deleteBatches('press', 1)
+    let written = 2
+    const error = await failureOf(async () => {
+      for (const startMs = performance.now(); performance.now() - startMs < 60_000; await sleep(50)) {
+        await sink.write([batches[written]])
+        written++
+      }
+    })
+    expect(error.code).to.equal('SLUICE_SINK_SET_BACK')
+    expect(isTransient(error)).to.equal(true)
+    expect((rangesOf(await sink.committed()))[0].ranges).to.deep.equal([[0, 0], ...written > 2 ? [[2, written - 1]] : []])
+    const all = batches.slice(0, written + 1)
+    expect((await sink.write(all)).duplicates).to.have.length(written - 1)
+    expect(await forces()).to.have.members([...all.keys()])
+  })
+
+  it('reads what a batch has staged from any row of it, when some are deleted', async () => {
+    const sink = await openSink()
+    const staged = { ...identity(0), rows: 3, hash: 17, before: 40 }
+    await sink.write([batchOf([1, 2, 3], { identity: staged })])
+    await ask('ALTER TABLE press DELETE WHERE force = 3')
+    while ((await forces()).length > 2) await sleep(20)
+    expect((await sink.committed()).records[0]).to.include({ hash: 17, staged: 3, stored: 3, dead: 0, before: 40 })
+    await ask('ALTER TABLE press DELETE WHERE force = 1')
+    while ((await forces()).length > 1) await sleep(20)
+    expect((await sink.committed()).records[0]).to.include({ hash: 0, staged: 1, stored: 1 })
+  })
+
+  it('does not take over the commit records of version 0.1', async () => {
+    await ask('CREATE TABLE sluice_commits (sink_table String, number Int64, seq Int64, last Int64) ENGINE = MergeTree ORDER BY seq')
+    const error = await failureOf(async () => (await openSink()).committed())
+    expect(error.code).to.equal('SLUICE_SINK_RECORDS_OLD')
+    expect(isTransient(error)).to.equal(true)
+  })
+
   it('refuses a row without a value for a column without NULL, and a column of another type', async () => {
-    await ask('CREATE TABLE press (force Float64) ENGINE = MergeTree ORDER BY tuple()')
-    await ask('CREATE TABLE oven (force Int32) ENGINE = MergeTree ORDER BY tuple()')
+    await ask('CREATE TABLE press (sluice_epoch Int64, force Float64) ENGINE = MergeTree ORDER BY tuple()')
+    await ask('CREATE TABLE oven (sluice_epoch Int64, force Int32) ENGINE = MergeTree ORDER BY tuple()')
     const sink = await openSink()
     const batch = batchOf([1, 2, 3], { validity: [Uint8Array.of(1, 0, 1)] })
     const gap = await failureOf(() => sink.write([batch]))

@@ -29,14 +29,17 @@ describe('ClickHouse sink', () => {
       { name: 'time', type: 'DateTime64(9, \'UTC\')' },
       { name: 'sensor', type: 'LowCardinality(String)' },
       { name: 'value', type: 'Nullable(Float64)' },
-      { name: 'sluice_epoch', type: 'Int64' }, { name: 'sluice_seq', type: 'Int64' }
+      { name: 'sluice_epoch', type: 'Int64' },
+      { name: 'sluice_seq', type: 'Int64' },
+      { name: 'sluice_batch', type: 'Array(Int64)' }
     ])
   })
 
   it('stores texts of few and of many distinct values in a dictionary', async () => {
     for (const kinds of [1, 255, 256, 70_000]) {
       await ask('DROP TABLE IF EXISTS press')
-      await ask('CREATE TABLE press (time DateTime64(9), text LowCardinality(String), some LowCardinality(Nullable(String))) ' +
+      await ask('CREATE TABLE press (sluice_epoch Int64, time DateTime64(9), text LowCardinality(String), ' +
+        'some LowCardinality(Nullable(String))) ' +
         'ENGINE = MergeTree ORDER BY time')
       const sink = await openSink()
       const texts = Array.from({ length: 70_000 }, (_, i) => `text ${i % kinds}`)
@@ -52,7 +55,8 @@ describe('ClickHouse sink', () => {
   })
 
   it('widens whole numbers and float32 into columns that hold them exactly', async () => {
-    await ask('CREATE TABLE press (a Int64, b Float64, c Float64, d Nullable(Int64), e LowCardinality(String), f UInt8) ' +
+    await ask('CREATE TABLE press (sluice_epoch Int64, a Int64, b Float64, c Float64, d Nullable(Int64), ' +
+      'e LowCardinality(String), f UInt8) ' +
       'ENGINE = MergeTree ORDER BY tuple()')
     await (await openSink()).write([rowOf({
       a: ['int32', -2147483648],
@@ -77,7 +81,8 @@ describe('ClickHouse sink', () => {
   })
 
   it('refuses what a constraint of the table does not allow', async () => {
-    await ask('CREATE TABLE press (force Float64, CONSTRAINT low CHECK force < 100) ENGINE = MergeTree ORDER BY tuple()')
+    await ask('CREATE TABLE press (sluice_epoch Int64, force Float64, CONSTRAINT low CHECK force < 100) ' +
+      'ENGINE = MergeTree ORDER BY tuple()')
     const sink = await openSink()
     for (const probe of [true, false]) {
       const error = await failureOf(() => sink.write([batchOf([1, 1000])], { probe }))

@@ -1,11 +1,21 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { committedRanges, mergedRecords } from '../../gateway/databases/commit-records.js'
+import { addHashes } from '../../gateway/batch/hashes.js'
+import { committedRecords, mergedRecords } from '../../gateway/databases/commit-records.js'
+import { RecordSet } from '../../gateway/databases/record-set.js'
 
 const EPOCH = { gateway: 'gw', source: 'press', epoch: '1-a' }
 
-/** @param {[number, number][]} ranges */
-const records = ranges => ranges.map(([seq, last]) => ({ table: 'press', ...EPOCH, seq, last }))
+/** @param {number} seq */
+const record = seq => ({
+  table: 'press', ...EPOCH, seq, last: seq, hash: 2 ** 47 + seq, staged: 10, stored: 7, dead: seq % 3, before: 10 * seq
+})
+
+/** As if batches were merged. @param {[number, number][]} ranges */
+const records = ranges => ranges.map(([first, last]) => Array.from({ length: last - first + 1 }, (_, i) => record(first + i))
+  .reduce((a, b) => ({
+    ...a, last: b.last, hash: addHashes(a.hash, b.hash), staged: a.staged + b.staged, stored: a.stored + b.stored, dead: a.dead + b.dead
+  })))
 
 describe('Commit records', () => {
   it('are merged below what the spool holds, gaps excepted', () => {
@@ -16,18 +26,43 @@ describe('Commit records', () => {
     expect(mergedRecords(records([[0, 6], [8, 8]]), [])).to.deep.equal([])
   })
 
-  it('report the same ranges after merging', () => {
+  it('have the same sums after merging', () => {
     fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 60 })),
       fc.integer({ min: 0, max: 60 }),
       fc.boolean(),
       (seqs, first, isHeld) => {
-        const rows = records(seqs.map(seq => [seq, seq]))
+        const rows = seqs.map(record)
         const merged = mergedRecords(rows, isHeld ? [{ ...EPOCH, first, last: 60 }] : [])
         const within = (/** @type {{seq: number}} */ { seq }) => merged.some(range => range.seq <= seq && seq <= range.last)
         const after = [...rows.filter(row => !within(row)), ...merged]
-        expect(committedRanges(after)).to.deep.equal(committedRanges(rows))
-        if (!isHeld && rows.length > 0) expect(after).to.have.length(committedRanges(rows)[0].ranges.length)
-        for (const { last } of merged) expect(!isHeld || last < first).to.equal(true)
+        expect(mergedRecords(after, [])).to.deep.equal(isHeld ? mergedRecords(after, []) : [])
+        expect(after.reduce((sum, { seq, last }) => sum + last - seq + 1, 0)).to.equal(seqs.length)
+        for (const range of merged) {
+          expect(range).to.deep.equal(records([[range.seq, range.last]])[0])
+          expect(!isHeld || range.last < first).to.equal(true)
+        }
       }), { numRuns: 500 })
+  })
+
+  it('are reported in the order of their epochs, without those that a merged one has taken the place of', () => {
+    const of = (/** @type {string} */ epoch) => ({ ...record(3), epoch })
+    const reported = committedRecords([of('10-a'), of('9-b'), ...records([[0, 4], [5, 5]]), of('1-a')])
+    expect(reported.map(({ epoch, first, last }) => [epoch, first, last])).to.deep.equal([
+      ['1-a', 0, 4], ['1-a', 5, 5], ['9-b', 3, 3], ['10-a', 3, 3]
+    ])
+  })
+
+  it('are found in memory, single or merged', () => {
+    fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 40 })), fc.integer({ min: 0, max: 40 }), (seqs, first) => {
+      const set = new RecordSet()
+      for (const seq of seqs) set.add(record(seq))
+      set.compact([{ ...EPOCH, first, last: 40 }], () => true)
+      for (let seq = 0; seq <= 40; seq++) {
+        const found = set.find({ table: 'press', ...EPOCH, seq })
+        expect(found !== undefined && found.seq <= seq && seq <= found.last).to.equal(seqs.includes(seq))
+      }
+      expect(set.find({ table: 'other', ...EPOCH, seq: seqs[0] })).to.equal(undefined)
+      expect(set.committed(() => true).reduce((sum, { staged }) => sum + staged, 0)).to.equal(seqs.length * 10)
+    }), { numRuns: 200 })
   })
 })

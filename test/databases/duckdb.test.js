@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rename, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,8 +9,8 @@ import { DuckDBTimestampNanosecondsValue } from '@duckdb/node-api'
 import { expect } from 'chai'
 import { openSession } from '../../gateway/databases/duckdb/instance.js'
 import { open, isTransient } from '../../gateway/databases/duckdb/sink.js'
-import { batchOf, failureOf, identity, poisoned } from './contract/batches.js'
-import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { batchOf, failureOf, identity, poisoned, rangesOf } from './contract/batches.js'
+import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 
 describe('DuckDB sink', () => {
@@ -68,7 +68,11 @@ describe('DuckDB sink', () => {
     drop: async table => { await query(`DROP TABLE "${table}"`) },
     guarantee: 'transaction',
     hasColumns: true,
-    fixtures: sqlFixtures,
+    fixtures: markedFixtures(withComment),
+    elsewhere: () => openSink({ file: join(folder, 'other.duckdb') }),
+    setBack: async seq => {
+      await query(`DELETE FROM sluice_commits WHERE sink_table <> '' AND seq >= ${seq}; DELETE FROM press WHERE force >= ${seq}`)
+    },
     layouts: ['narrow', 'document'],
     nan: NaN,
     ignoresCase: true
@@ -79,7 +83,7 @@ describe('DuckDB sink', () => {
     isTransient,
     rows,
     poison: async (batches, isPoison) => {
-      await query('CREATE TABLE press (force DOUBLE CHECK (force >= 0))')
+      await query(withComment('CREATE TABLE press (force DOUBLE CHECK (force >= 0))'))
       return poisoned(batches, isPoison)
     },
     wrong: [{ what: 'a file that cannot be made', options: { file: '/dev/null/plant.duckdb' }, tells: /ENOTDIR|EEXIST/ }]
@@ -108,7 +112,7 @@ describe('DuckDB sink', () => {
       for (let stored = 0; stored < 5 + 3 * round; stored++) next = Number((await lines.next()).value) + 1
       await kill(rival)
       const sink = await openSink()
-      const [{ ranges: [[first, last]] }] = await sink.committed()
+      const [{ ranges: [[first, last]] }] = rangesOf(await sink.committed())
       expect([first, last + 1]).to.satisfy((/** @type {number[]} */ [from, end]) => from === 0 && end >= next)
       next = last + 1
       const counts = await query('SELECT force, count(*) AS count FROM press GROUP BY force ORDER BY force')
@@ -125,7 +129,7 @@ describe('DuckDB sink', () => {
     expect(error.message).to.include(file).and.to.match(/lock.*one process at a time.*export to Parquet/)
     expect(isTransient(error)).to.equal(true)
     await kill(rival)
-    expect(await sink.committed()).to.have.length(1)
+    expect(rangesOf(await sink.committed())).to.have.length(1)
     expect((await startRival().lines.next()).value).to.match(/^true .*one process at a time/)
   })
 
@@ -134,7 +138,7 @@ describe('DuckDB sink', () => {
     await symlink(dirname(file), join(folder, 'link'))
     const others = [await openSink({ table: 'other' }), await openSink({ table: 'linked', file: join(folder, 'link', 'sluice.duckdb') })]
     for (let seq = 0; seq < 20; seq++) await Promise.all(others.map(sink => sink.write([batchOf([seq], { identity: identity(seq) })])))
-    for (const sink of others) expect((await sink.committed())[0].ranges).to.deep.equal([[0, 19]])
+    for (const sink of others) expect(rangesOf(await sink.committed())[0].ranges).to.deep.equal([[0, 19]])
     expect(await rows('linked')).to.have.length(20)
     await others[0].close()
     await others[1].write([batchOf([20])])
@@ -161,7 +165,8 @@ describe('DuckDB sink', () => {
     'a generated column': 'time TIMESTAMP_NS, other DOUBLE, force DOUBLE GENERATED ALWAYS AS (other * 2)'
   })) {
     it(`does not wait for ever with a row that ${what} refuses`, async () => {
-      await query(`CREATE TABLE known (force DOUBLE PRIMARY KEY); INSERT INTO known VALUES (1); CREATE TABLE press (${columns})`)
+      await query(`CREATE TABLE known (force DOUBLE PRIMARY KEY); INSERT INTO known VALUES (1);
+        ${withComment(`CREATE TABLE press (${columns})`)}`)
       const sink = await openSink()
       if (!what.includes('generated')) await sink.write([batchOf([1], { identity: identity(0) })])
       const refused = what.includes('foreign') ? 2 : 1
@@ -178,6 +183,27 @@ describe('DuckDB sink', () => {
       await Promise.all([sink.close(), seq % 3 === 0 && held.close()])
     }
     expect((await rows('press')).map(({ force }) => force)).to.have.members([...Array(20).keys()])
+  })
+
+  it('stores again what is missing after an older copy was moved over its file, once no query reads it', async () => {
+    const sink = await openSink()
+    const batches = [0, 1, 2].map(seq => batchOf([seq], { identity: identity(seq) }))
+    await sink.write([batches[0]])
+    await sink.close()
+    const copy = join(folder, 'copy.duckdb')
+    await copyFile(file, copy)
+    expect((await stat(file)).mode & 0o777).to.equal(0o600)
+    const again = await openSink()
+    await again.write([batches[1]])
+    const reading = await openSession(file)
+    await rename(copy, file)
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await failureOf(() => again.write([batches[2]]))).to.have.property('code', 'SLUICE_SINK_SET_BACK')
+    }
+    reading.close()
+    expect(rangesOf(await again.committed())[0].ranges).to.deep.equal([[0, 0]])
+    expect((await again.write(batches)).duplicates).to.deep.equal([batches[0]])
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([0, 1, 2])
   })
 
   it('tells what to install where the package is missing', () => {

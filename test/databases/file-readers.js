@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
+import { LineFile } from '../../gateway/base/line-file.js'
 
 /**
  * Reads data files independently of the sink: with strict parsers of the formats' own rules, and apache-arrow.
@@ -165,4 +166,30 @@ async function rowsOf (folder, table, parse) {
 /** @param {bigint} value */
 function whole (value) {
   return BigInt.asIntN(53, value) === value ? Number(value) : value
+}
+
+/**
+ * Puts a folder in the place of another, with the records from before a batch, and the rows of all writes that it had no part in.
+ * @param {string} folder
+ * @param {number} seq
+ */
+export async function setBack (folder, seq) {
+  const [earlier, later] = [`${folder}-earlier`, `${folder}-later`]
+  await cp(folder, earlier, { recursive: true })
+  const journal = join(earlier, '.sluice', 'journal')
+  /** @type {any[]} */
+  const lines = []
+  await (await LineFile.open(journal, line => lines.push(line))).close()
+  await rm(journal)
+  const until = lines.findIndex(each => each.stored?.some((/** @type {any} */ { records }) =>
+    records.some((/** @type {number[]} */ [first]) => first >= seq)))
+  const stored = lines[until].stored.map((/** @type {any} */ { records, ...stream }) =>
+    ({ ...stream, records: records.filter((/** @type {number[]} */ [first]) => first < seq) }))
+  const isShared = stored.some((/** @type {any} */ { records }) => records.length > 0)
+  const changed = await LineFile.open(journal, () => {})
+  await changed.append([...lines.slice(0, until), ...isShared ? [{ ...lines[until], stored }] : []])
+  await changed.close()
+  await rename(folder, later)
+  await rename(earlier, folder)
+  await rm(later, { recursive: true })
 }

@@ -5,8 +5,8 @@ import { batchOf, identity, T0 } from './contract/batches.js'
 
 const [folder, format] = process.argv.slice(2)
 const sink = await open({ folder, format })
-const [{ ranges }] = [...await sink.committed(), { ranges: [[-1, -1]] }]
-for (let seq = ranges[0][1] + 1; ; seq++) {
+const { records } = await sink.committed()
+for (let seq = records.length; ; seq++) {
   await sink.write([batchOf([seq], { time: BigInt64Array.of(T0 + BigInt(seq)), identity: identity(seq) })])
   console.log(seq)
 }

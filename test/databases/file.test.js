@@ -1,17 +1,17 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { LineFile } from '../../gateway/base/line-file.js'
 import { Batch } from '../../gateway/batch/batch.js'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { open, isTransient } from '../../gateway/databases/file/sink.js'
-import { batchOf, EPOCH, identity, rowOf, T0 } from './contract/batches.js'
+import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
-import { arrowRows, csvRows, filesOf, lineRows } from './file-readers.js'
+import { arrowRows, csvRows, filesOf, lineRows, setBack } from './file-readers.js'
 
 const DIFFERS = {
-  'compacts commit records, and still recognises each batch': 'they are ranges from the start: "keeps its records as ranges"',
   'can be prepared by several at once': 'a file is begun by its first rows: "unites the columns of what is written at once"'
 }
 
@@ -73,6 +73,8 @@ describe('File sink', () => {
         rows,
         tables: async () => [...new Set((await filesOf(folder)).map(({ table }) => table))],
         drop: async () => {},
+        elsewhere: () => openFormat({ folder: join(folder, 'elsewhere') }),
+        setBack: seq => setBack(folder, seq),
         guarantee: 'transaction',
         hasColumns: false,
         layouts: ['narrow', 'document'],
@@ -88,24 +90,56 @@ describe('File sink', () => {
         wrong: [{ what: 'a folder that cannot be created', options: { folder: '/dev/null/plant' }, tells: /ENOTDIR|EEXIST/ }]
       })
 
-      it('keeps its records as ranges', async () => {
-        const sink = await openFormat()
-        const seqs = [0, 1, 2, 5, 4]
-        await sink.write(seqs.map(seq => batchOf([seq], { identity: identity(seq) })))
-        await sink.write([batchOf([3], { identity: identity(3) })])
-        await sink.compact([{ ...EPOCH, first: 4, last: 5 }])
-        expect(await sink.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 5]] }])
-      })
-
       it('treats a folder\'s files of another format as those of another sink', async () => {
         const batch = batchOf([1], { identity: identity(0) })
         await (await openFormat()).write([batch])
         const other = await openSink({ format: format === 'csv' ? 'arrow' : 'csv' })
-        expect(await other.committed()).to.deep.equal([])
-        expect(await other.write([batch])).to.deep.equal({ duplicates: [] })
+        expect(rangesOf(await other.committed())).to.deep.equal([])
+        expect(await other.write([batch])).to.deep.equal(ALL_NEW)
       })
     })
   }
+
+  describe('its folder', () => {
+    it('is noticed when it has been moved away, and what was in it is stored again', async () => {
+      const sink = await openSink()
+      const batches = [0, 1].map(seq => batchOf([seq], { identity: identity(seq) }))
+      await sink.write(batches)
+      await rename(folder, `${folder}-moved`)
+      expect((await failureOf(() => sink.write(batches))).code).to.equal('SLUICE_SINK_SET_BACK')
+      expect((await sink.committed()).records).to.deep.equal([])
+      expect(await sink.write(batches)).to.deep.equal(ALL_NEW)
+      expect(await csvRows(folder, 'press')).to.have.length(2)
+      await rm(`${folder}-moved`, { recursive: true })
+    })
+
+    it('may be replaced by a copy that has all', async () => {
+      const sink = await openSink()
+      const batches = [0, 1].map(seq => batchOf([seq], { identity: identity(seq) }))
+      await sink.write([batches[0]])
+      await cp(folder, `${folder}-copy`, { recursive: true })
+      await rm(folder, { recursive: true })
+      await rename(`${folder}-copy`, folder)
+      expect((await sink.write(batches)).duplicates).to.deep.equal([batches[0]])
+      expect(await csvRows(folder, 'press')).to.have.length(2)
+    })
+
+    it('has records that only the gateway\'s user may read, and data files as the umask leaves them', async () => {
+      await (await openSink()).write([batchOf([1])])
+      const modes = await Promise.all(['.sluice', '.sluice/journal', '.sluice/lock', '.sluice/pid', 'press-000001.csv']
+        .map(async name => ((await stat(join(folder, name))).mode & 0o777).toString(8)))
+      expect(modes).to.deep.equal(['700', '600', '600', '600', (0o666 & ~process.umask()).toString(8)])
+    })
+
+    it('is not taken over from version 0.1', async () => {
+      await mkdir(join(folder, '.sluice'))
+      const journal = await LineFile.open(join(folder, '.sluice', 'journal'), () => {})
+      await journal.append([{ stored: [{ table: 'press.csv', ...EPOCH, ranges: [[0, 7]] }], lengths: {} }])
+      await journal.close()
+      const error = await failureOf(async () => (await openSink()).committed())
+      expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_RECORDS_OLD', true])
+    })
+  })
 
   describe('as CSV', () => {
     const rich = new Batch({

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { isTransient, open } from '../../gateway/databases/influxdb/sink.js'
 import { connect } from '../../gateway/databases/influxdb/connection.js'
 import { fakeInfluxdb } from '../servers/fake-influxdb.js'
-import { batchOf, failureOf, identity, rowOf, T0 } from './contract/batches.js'
+import { batchOf, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 
 /** @typedef {import('../servers/fake-influxdb.js').Asked} Asked */
 /** @typedef {import('../servers/fake-influxdb.js').Answer} Answer */
@@ -45,7 +45,8 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
   const statements = () => fake.asked.filter(({ path }) => path === '/query')
     .map(({ query, body }) => [query.db, new URLSearchParams(body).get('q')])
 
-  const record = 'last=0i,policy="",sink_table="press",gateway="gw",source="press",epoch="1-a" 0\n'
+  const record = 'last=0i,hash=0i,staged=1i,stored=1i,dead=0i,before=0i,' +
+    'policy="",sink_table="press",gateway="gw",source="press",epoch="1-a" 0\n'
 
   describe('version 2', () => {
     const options = { version: '2', organisation: 'works & co' }
@@ -66,8 +67,9 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       expect(records.body).to.match(/^sluice_commits,of=[\w-]{43} /).and.to.include(record)
       expect(rest).to.deep.equal([])
       expect(fake.asked[0]).to.deep.include({ path: '/api/v2/buckets', query: { org: 'works & co', name: 'plant' } })
+      const columns = ['last', 'hash', 'staged', 'stored', 'dead', 'before', 'policy', 'sink_table', 'gateway', 'source', 'epoch']
       expect(statements()).to.deep.equal([
-        ['plant', 'SELECT "last", "policy", "sink_table", "gateway", "source", "epoch" FROM "sluice_commits"'],
+        ['plant', `SELECT ${columns.map(name => `"${name}"`).join(', ')} FROM "sluice_commits"`],
         ['plant', 'SHOW FIELD KEYS FROM "press"']
       ])
     })
@@ -100,13 +102,13 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
       answers['GET /api/v2/buckets'] = () => buckets(0)
       answers['POST /api/v2/write'] = () => ({ status: 204 })
       answers['POST /api/v2/delete'] = () => ({ status: 204 })
-      const values = [0, 1, 2].map(seq => [seq, seq, '', 'press', 'gw', 'press', '1-a'])
-      const columns = ['time', 'last', 'policy', 'sink_table', 'gateway', 'source', 'epoch']
+      const values = [0, 1, 2].map(seq => [seq, seq, 2 ** 47 + seq, 10, 8, 2, 10 * seq, '', 'press', 'gw', 'press', '1-a'])
+      const columns = ['time', 'last', 'hash', 'staged', 'stored', 'dead', 'before', 'policy', 'sink_table', 'gateway', 'source', 'epoch']
       const stored = { body: { results: [{ series: [{ name: 'sluice_commits', columns, values }] }] } }
       answers['POST /query'] = ({ body }) => body.includes('last') ? stored : NO_SERIES
       const sink = await openSink(options)
       await sink.compact([{ gateway: 'gw', source: 'press', epoch: '1-a', first: 3, last: 5 }])
-      expect(written()[0].body).to.include('last=2i').and.to.match(/ 0\n$/)
+      expect(written()[0].body).to.include(`last=2i,hash=${2 ** 47 + 3}i,staged=30i,stored=24i,dead=6i,before=0i`).and.to.match(/ 0\n$/)
       const deleted = fake.asked.at(-1)
       expect(deleted).to.deep.include({ path: '/api/v2/delete', query: { org: 'works & co', bucket: 'plant' } })
       const { start, stop, predicate } = JSON.parse(deleted?.body ?? '')
@@ -200,9 +202,10 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
     })
 
     it('continues where the database exists already, or may not be created', async () => {
+      answers['POST /api/v3/write_lp'] = () => ({ status: 204 })
       for (const status of [409, 403]) {
         answers['POST /api/v3/configure/database'] = () => ({ status, body: { error: 'no' } })
-        expect(await (await openSink(options)).committed()).to.deep.equal([])
+        expect(rangesOf(await (await openSink(options)).committed())).to.deep.equal([])
       }
       answers['POST /api/v3/configure/database'] = () => ({ status: 401, body: { error: 'the request was not authenticated' } })
       expect((await failureOf(async () => (await openSink(options)).committed())).message).to.match(/not authenticated. Check the token/)

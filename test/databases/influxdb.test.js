@@ -2,10 +2,15 @@ import { expect } from 'chai'
 import { Batch, pickOf, sliceOf } from '../../gateway/batch/batch.js'
 import { isTransient } from '../../gateway/databases/influxdb/sink.js'
 import { startInfluxdb } from '../servers/influxdb.js'
-import { at, batchOf, EPOCH, failureOf, identity, rowOf, T0 } from './contract/batches.js'
+import { at, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 import { daysSince, InfluxdbDatabase } from './influxdb-database.js'
+
+const OVERWRITTEN = 'points of the same time overwrite each other: "tell what is stored from another batch under its identity, and from ' +
+  'rows that were staged again"'
+const SELDOM = 'a query before each write would cost much of the throughput: "are looked for once a second: a measurement that was set ' +
+  'back is noticed, though nothing comes twice"'
 
 describe('InfluxDB sink', () => {
   const database = InfluxdbDatabase.inSuite()
@@ -20,6 +25,10 @@ describe('InfluxDB sink', () => {
       return series.flatMap((/** @type {any} */ { values }) => values.flat())
         .filter((/** @type {string} */ name) => name !== 'sluice_commits')
     },
+    elsewhere: () => openSink({ database: `${database.name} elsewhere` }),
+    setBack: async seq => {
+      await query(`DELETE FROM "sluice_commits" WHERE time >= ${seq} AND time < 1000`)
+    },
     drop: async table => { await query(`DROP MEASUREMENT "${table}"`) },
     guarantee: 'keys',
     hasColumns: false,
@@ -33,7 +42,13 @@ describe('InfluxDB sink', () => {
       'leaves out batches it has already': 'points of the same time overwrite each other',
       'stores every batch without identity': 'points of the same time overwrite each other',
       'still recognises each batch when records are compacted': 'points of the same time overwrite each other',
-      'can be prepared by several at once': 'fields come with their first values'
+      'can be prepared by several at once': 'fields come with their first values',
+      'tell a batch from another that has taken its identity': OVERWRITTEN,
+      'know rows that were staged again, in parts, under another identity': OVERWRITTEN,
+      'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
+      'that are gone stop a write of rows without identity': SELDOM,
+      'name it once when several look at the same time': 'no write depends on what is there: "name their database once, at the second ' +
+        'reading at the latest"'
     }
   })
 
@@ -183,7 +198,7 @@ describe('InfluxDB sink', () => {
     const write = failureOf(() => sink.write(batches, { signal: abort.signal }))
     setTimeout(() => abort.abort(new Error('closing')), 20)
     expect((await write).message).to.equal('closing')
-    expect(await sink.committed()).to.deep.equal([])
+    expect(rangesOf(await sink.committed())).to.deep.equal([])
   })
 
   it('sends less at once to a server that accepts no more', async () => {

@@ -29,6 +29,46 @@ describe('MongoDB server', () => {
     }
   }
 
+  describe('what others have made', () => {
+    /** @type {{close: () => Promise<void>}[]} */
+    const opened = []
+    const client = () => {
+      const made = new MongoClient(server.url)
+      opened.push(made)
+      return made
+    }
+    afterEach(async () => {
+      for (const each of opened.splice(0)) await each.close()
+    })
+
+    /** @param {object} options */
+    const openSink = async options => {
+      const connected = connect({ url: server.url, ...options })
+      opened.push(connected)
+      return open(/** @type {any} */ (options), { server: connected })
+    }
+
+    it('is left alone, a collection whose documents are not a sink\'s, unless it is named itself', async () => {
+      const options = { database: 'others' }
+      const database = client().db('others')
+      await database.collection('press').insertOne({ name: 'Anna' })
+      const error = await failureOf(async () => (await openSink(options)).prepare([batchOf([1])]))
+      expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_TABLE_MISFIT', false])
+      expect(error.message).to.match(/"press".*not Sluice's.*Rename the source/)
+      await (await openSink({ ...options, table: 'press' })).write([batchOf([1])])
+      expect(await database.collection('press').countDocuments({})).to.equal(2)
+      await database.createCollection('oven')
+      for (let i = 0; i < 2; i++) await (await openSink(options)).write([batchOf([1], { source: 'oven' })])
+      expect(await database.collection('oven').countDocuments({})).to.equal(2)
+    })
+
+    it('is not taken over, commit records of version 0.1', async () => {
+      await client().db('old').collection('sluice_commits').insertOne({ of: 'x', table: 'press', gateway: 'gw', seq: 0, last: 0 })
+      const error = await failureOf(async () => (await openSink({ database: 'old' })).committed())
+      expect([error.code, isTransient(error)]).to.deep.equal(['SLUICE_SINK_RECORDS_OLD', true])
+    })
+  })
+
   it('reports what it finds when it is tested', async () => {
     expect(await test({})).to.match(/FerretDB.*protocol 7\.0.*database "plant", without a login/)
     const url = `${server.url}/?authMechanism=PLAIN`

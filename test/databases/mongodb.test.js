@@ -5,7 +5,7 @@ import { open, isTransient } from '../../gateway/databases/mongodb/sink.js'
 import { connect } from '../../gateway/databases/mongodb/connection.js'
 import { missingMongodb, startMongodb } from '../servers/mongodb.js'
 import { requireServer } from '../servers/programs.js'
-import { batchOf, EPOCH, failureOf, identity, rowOf, T0 } from './contract/batches.js'
+import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 
@@ -73,6 +73,11 @@ describe('MongoDB sink', () => {
     tables: async () => {
       const collections = await client.db(database).listCollections().toArray()
       return collections.map(({ name }) => name).filter(name => name !== 'sluice_commits')
+    },
+    elsewhere: () => openSink({ database: `${database}elsewhere` }),
+    setBack: async seq => {
+      await client.db(database).collection('sluice_commits').deleteMany({ of: { $exists: true }, seq: { $gte: seq } })
+      await client.db(database).collection('press').deleteMany({ force: { $gte: seq } })
     },
     drop: async collection => { await client.db(database).dropCollection(collection) },
     guarantee: 'keys',
@@ -203,9 +208,9 @@ describe('MongoDB sink', () => {
         const before = await documents('press')
         await client.db(database).collection('sluice_commits').deleteMany({})
         const later = await openSink({ layout })
-        expect(await later.write([batch])).to.deep.equal({ duplicates: [] })
+        expect(await later.write([batch])).to.deep.equal(ALL_NEW)
         expect(await documents('press')).to.deep.equal(before).and.to.have.length({ wide: 3, narrow: 6, document: 2 }[layout] ?? 0)
-        expect(await later.committed()).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
+        expect(rangesOf(await later.committed())).to.deep.equal([{ ...EPOCH, ranges: [[0, 0]] }])
       })
     }
 
@@ -224,6 +229,14 @@ describe('MongoDB sink', () => {
       }
     })
 
+    it('are not taken for those of another batch under the same identity, which is stored beside them', async () => {
+      await (await openSink()).write([batchOf([1, 2], { identity: { ...identity(0), hash: 1 } })])
+      await client.db(database).collection('sluice_commits').deleteMany({})
+      const other = batchOf([3, 4], { identity: { ...identity(0), hash: 2 } })
+      expect(await (await openSink()).write([other])).to.deep.equal(ALL_NEW)
+      expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 3, 4])
+    })
+
     it('are distinguished from those that another unique index refuses', async () => {
       await client.db(database).createIndex('press', { force: 1 }, { unique: true })
       const sink = await openSink()
@@ -231,7 +244,8 @@ describe('MongoDB sink', () => {
       await client.db(database).collection('sluice_commits').deleteMany({})
       const again = batchOf([1, 2], { identity: identity(0) })
       const other = batchOf([3, 2, 4], { identity: identity(1) })
-      const error = await failureOf(() => sink.write([again, other]))
+      const later = await openSink()
+      const error = await failureOf(() => later.write([again, other]))
       expect(error.faults.map((/** @type {any} */ { batch, row }) => [batch, row])).to.deep.equal([[other, 1]])
       expect(error.message).to.match(/E11000/)
     })
@@ -313,7 +327,7 @@ describe('MongoDB sink', () => {
       expect((await sink.write([batch])).duplicates).to.deep.equal([batch])
     }
     expect(await rows('press')).to.have.length(2)
-    expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
+    expect((rangesOf(await sink.committed()))[0].ranges).to.deep.equal([[0, 1]])
   }).timeout(20_000)
 
   it('writes on several connections at a time', async () => {

@@ -10,12 +10,22 @@ import { isTransient, open } from '../../gateway/databases/mysql/sink.js'
 import { connect } from '../../gateway/databases/mysql/connection.js'
 import { startMariadb } from '../servers/mariadb.js'
 import { suspend } from '../servers/programs.js'
-import { batchOf, failureOf, identity } from './contract/batches.js'
+import { ALL_NEW, batchOf, failureOf, identity, rangesOf } from './contract/batches.js'
+import { restoreTest } from './contract/restore.js'
 import { MysqlDatabase } from './mysql-database.js'
 
 describe('MySQL server', () => {
   const database = MysqlDatabase.inSuite({ tls: true, options: ['--bind-address=127.0.0.1,127.0.0.2'] })
   const { openSink, query, rows } = database
+
+  restoreTest({ openSink, isTransient, rows, database })
+
+  it('does not take over commit records of version 0.1, and tells what to do', async () => {
+    await query('CREATE TABLE sluice_commits (stream BINARY(32), seq BIGINT, last BIGINT, PRIMARY KEY (stream, seq))')
+    const error = await failureOf(async () => (await openSink()).committed())
+    expect(error.code).to.equal('SLUICE_SINK_RECORDS_OLD')
+    expect(isTransient(error)).to.equal(true)
+  })
 
   it('reports what it finds when it is tested', async () => {
     expect(await database.connect().test()).to.match(
@@ -139,7 +149,7 @@ describe('MySQL server', () => {
       await database.reconnect()
     }
     expect(await rows('press')).to.have.length(2)
-    expect((await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
+    expect(rangesOf(await sink.committed())[0].ranges).to.deep.equal([[0, 1]])
   })
 
   it('ends a write that is aborted while it waits, at the server too', async () => {
@@ -155,7 +165,7 @@ describe('MySQL server', () => {
     expect((await write).message).to.equal('closing')
     while (await waiting() > 0) await sleep(5)
     await query('UNLOCK TABLES')
-    expect(await sink.write([batch])).to.deep.equal({ duplicates: [] })
+    expect(await sink.write([batch])).to.deep.equal(ALL_NEW)
     expect(await rows('press')).to.have.length(1)
   })
 
@@ -173,7 +183,7 @@ describe('MySQL server', () => {
       return this.skip()
     }
     try {
-      await query(`CREATE TABLE press (\`force\` DOUBLE, note LONGTEXT) DATA DIRECTORY='${disk}'`)
+      await query(`CREATE TABLE press (\`force\` DOUBLE, note LONGTEXT) DATA DIRECTORY='${disk}' COMMENT='Sluice'`)
       const sink = await openSink()
       const large = batchOf(Array(250_000).fill(1), { identity: identity(0) })
       const error = await failureOf(() => sink.write([large]))
@@ -185,7 +195,7 @@ describe('MySQL server', () => {
         await database.server.start()
         await database.reconnect()
       }
-      expect(await sink.write([large])).to.deep.equal({ duplicates: [] })
+      expect(await sink.write([large])).to.deep.equal(ALL_NEW)
       await query('DROP TABLE press')
     } finally {
       execFileSync('umount', ['-l', disk])
@@ -293,7 +303,7 @@ async function keepsApart (login) {
   const sink = await open({}, { server })
   const batches = ['press', 'Press', 'PRESS'].map((source, i) =>
     batchOf([i], { source, identity: { gateway: 'gw', source, epoch: '1', seq: 0 } }))
-  expect(await sink.write(batches)).to.deep.equal({ duplicates: [] })
+  expect(await sink.write(batches)).to.deep.equal(ALL_NEW)
   const stored = await server.use(async connection => {
     const [rows] = await connection.query('SELECT * FROM (SELECT `force`, 1 AS place FROM `press` ' +
       'UNION ALL SELECT `force`, 2 FROM `press~10` UNION ALL SELECT `force`, 3 FROM `press~1f`) AS all_of_them ORDER BY place')

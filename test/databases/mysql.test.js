@@ -2,13 +2,14 @@ import { expect } from 'chai'
 import { sliceOf } from '../../gateway/batch/batch.js'
 import { quote } from '../../gateway/databases/mysql/dialect.js'
 import { isTransient } from '../../gateway/databases/mysql/sink.js'
-import { batchOf, failureOf, identity, poisoned, rowOf, T0 } from './contract/batches.js'
-import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { ALL_NEW, batchOf, failureOf, identity, poisoned, rangesOf, rowOf, T0 } from './contract/batches.js'
+import { markedFixtures, sinkContract } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 import { MysqlDatabase } from './mysql-database.js'
 
 /** `force` is a reserved word of MySQL. */
-const fixtures = Object.fromEntries(Object.entries(sqlFixtures).map(([name, sql]) => [name, sql.replaceAll(/\bforce\b/g, '`force`')]))
+const fixtures = Object.fromEntries(Object.entries(markedFixtures(sql => `${sql} COMMENT='Sluice'`))
+  .map(([name, sql]) => [name, sql.replaceAll(/\bforce\b/g, '`force`')]))
 
 describe('MySQL sink', () => {
   const database = MysqlDatabase.inSuite()
@@ -26,6 +27,14 @@ describe('MySQL sink', () => {
     guarantee: /** @type {const} */ ('transaction'),
     hasColumns: true,
     fixtures,
+    elsewhere: async () => {
+      await query('CREATE DATABASE IF NOT EXISTS other')
+      return openSink({ database: 'other' })
+    },
+    setBack: async (/** @type {number} */ seq) => {
+      await query('DELETE FROM sluice_commits WHERE sink_table <> \'\' AND seq >= ?', [seq])
+      await query('DELETE FROM press WHERE `force` >= ?', [seq])
+    },
     layouts: /** @type {const} */ (['narrow', 'document']),
     nan: null,
     ignoresCase: true,
@@ -39,7 +48,7 @@ describe('MySQL sink', () => {
     isTransient,
     rows,
     poison: async (batches, isPoison) => {
-      await query('CREATE TABLE press (`force` double CHECK (`force` >= 0))')
+      await query('CREATE TABLE press (`force` double CHECK (`force` >= 0)) COMMENT=\'Sluice\'')
       return poisoned(batches, isPoison)
     },
     server: {
@@ -143,7 +152,7 @@ describe('MySQL sink', () => {
   it('fills in the time of an existing table, whatever the server\'s time zone', async () => {
     await query('SET GLOBAL time_zone = \'+05:00\'')
     try {
-      await query('CREATE TABLE press (time DATETIME(6) NOT NULL, stamp TIMESTAMP(6) NULL, `force` DOUBLE)')
+      await query('CREATE TABLE press (time DATETIME(6) NOT NULL, stamp TIMESTAMP(6) NULL, `force` DOUBLE) COMMENT=\'Sluice\'')
       const time = BigInt64Array.of(-1n, 1_700_000_000_123_456_999n, 1_700_000_001_000_000_000n)
       for (const allowed of [1, 0]) {
         await query(`SET GLOBAL local_infile = ${allowed}`)
@@ -175,7 +184,7 @@ describe('MySQL sink', () => {
     await query(`CREATE TABLE press (id INT UNIQUE, name VARCHAR(3), small SMALLINT, doc JSON, latin VARCHAR(9) CHARACTER SET latin1,
       must INT NOT NULL DEFAULT 1, part INT CHECK (part < 9), share DOUBLE AS (1 / part) PERSISTENT, year VARCHAR(9),
       since DATE AS (STR_TO_DATE(year, '%Y')) PERSISTENT, parent INT, KEY (parent),
-      CONSTRAINT family FOREIGN KEY (parent) REFERENCES press (id))`)
+      CONSTRAINT family FOREIGN KEY (parent) REFERENCES press (id)) COMMENT='Sluice'`)
     await database.client.query(`CREATE TRIGGER guard BEFORE INSERT ON press FOR EACH ROW
       BEGIN IF NEW.name = 'bad' THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no bad ones'; END IF; END`)
     await query('INSERT INTO press (id) VALUES (7)')
@@ -198,13 +207,13 @@ describe('MySQL sink', () => {
         expect(isTransient(error), error.message).to.equal(false)
       }
       expect(await query('SELECT id FROM press')).to.have.length(1)
-      expect(await sink.committed()).to.deep.equal([])
+      expect(rangesOf(await sink.committed())).to.deep.equal([])
     }
     await query('SET GLOBAL local_infile = 1')
   })
 
   it('refuses a table whose engine has no transactions', async () => {
-    await query('CREATE TABLE press (`force` DOUBLE) ENGINE=MyISAM')
+    await query('CREATE TABLE press (`force` DOUBLE) ENGINE=MyISAM COMMENT=\'Sluice\'')
     const error = await failureOf(async () => (await openSink()).prepare([batchOf([1])]))
     expect(error.message).to.match(/engine MyISAM has no transactions.*InnoDB/)
     expect(isTransient(error)).to.equal(false)
@@ -242,7 +251,7 @@ describe('MySQL sink', () => {
 
     it('stores a row per value', async () => {
       const sink = await openSink({ layout: 'paper-individual' })
-      expect(await sink.write([batch()])).to.deep.equal({ duplicates: [] })
+      expect(await sink.write([batch()])).to.deep.equal(ALL_NEW)
       expect((await sink.write([batch()])).duplicates).to.have.length(1)
       expect((await query('SELECT * FROM press ORDER BY second, nanosecond, number')).map(row => Object.values(row))).to.deep.equal([
         ['-1', 999_999_999, 0, 1],

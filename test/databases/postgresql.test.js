@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import pg from 'pg'
 import { isTransient } from '../../gateway/databases/postgresql/sink.js'
-import { batchOf, failureOf, poisoned, rowOf } from './contract/batches.js'
-import { sinkContract, sqlFixtures } from './contract/contract.js'
+import { batchOf, failureOf, poisoned, rangesOf, rowOf } from './contract/batches.js'
+import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 import { plain, PostgresqlDatabase } from './postgresql-database.js'
 
@@ -21,7 +21,11 @@ describe('PostgreSQL sink', () => {
     drop: async table => { await query(`DROP TABLE ${pg.escapeIdentifier(table)}`) },
     guarantee: 'transaction',
     hasColumns: true,
-    fixtures: sqlFixtures,
+    fixtures: markedFixtures(withComment),
+    elsewhere: () => openSink({ schema: 'other' }),
+    setBack: async seq => {
+      await query(`DELETE FROM sluice_commits WHERE sink_table <> '' AND seq >= ${seq}; DELETE FROM press WHERE force >= ${seq}`)
+    },
     layouts: ['narrow', 'document'],
     nan: NaN,
     ignoresCase: false
@@ -32,7 +36,7 @@ describe('PostgreSQL sink', () => {
     isTransient,
     rows,
     poison: async (batches, isPoison) => {
-      await query('CREATE TABLE press (force double precision CHECK (force >= 0))')
+      await query(withComment('CREATE TABLE press (force double precision CHECK (force >= 0))'))
       return poisoned(batches, isPoison)
     },
     server: {
@@ -125,11 +129,11 @@ describe('PostgreSQL sink', () => {
     const sink = await openSink({ schema: 'plant "7"' })
     await sink.write([batchOf([1], { identity: { gateway: 'gw', source: 'press', epoch: '1', seq: 0 } })])
     expect((await query('SELECT force FROM "plant ""7""".press')).rows).to.deep.equal([{ force: 1 }])
-    expect(await sink.committed()).to.have.length(1)
+    expect(rangesOf(await sink.committed())).to.have.length(1)
   })
 
   it('widens whole numbers and float32 into columns that hold them exactly', async () => {
-    await query('CREATE TABLE press (a int8, b float8, c float8, d int8, e varchar(3))')
+    await query(withComment('CREATE TABLE press (a int8, b float8, c float8, d int8, e varchar(3))'))
     const sink = await openSink()
     await sink.write([rowOf({
       a: ['int32', -2147483648],
@@ -173,7 +177,7 @@ describe('PostgreSQL sink', () => {
 
   it('checks deferred constraints in a probe', async () => {
     await query('CREATE TABLE allowed (force float8 PRIMARY KEY)')
-    await query('CREATE TABLE press (force float8 REFERENCES allowed DEFERRABLE INITIALLY DEFERRED)')
+    await query(withComment('CREATE TABLE press (force float8 REFERENCES allowed DEFERRABLE INITIALLY DEFERRED)'))
     const sink = await openSink()
     for (const probe of [true, false]) expect(isTransient(await failureOf(() => sink.write([batchOf([1])], { probe })))).to.equal(false)
   })

@@ -172,40 +172,48 @@ describe('Stats', () => {
 })
 
 describe('Ledger', () => {
-  it('balances every sink against what was produced for it', () => {
+  const zero = { beforeItBegan: 0, deadLetters: 0, settled: 0, parked: 0, lost: 0, inFlight: 0 }
+
+  it('balances a sink without staging against what its sources have sent', () => {
     const { clock, stats } = statsAt()
-    stats.meter('stage', 'spool').record(rowsOfAge(clock.nowNs, [1, 1, 1, 1], 'machine'))
-    stats.meter('stage', 'spool').record(rowsOfAge(clock.nowNs, [1, 1], 'bus'))
+    stats.meter('source', 'machine').record(rowsOfAge(clock.nowNs, [1, 1, 1, 1], 'machine'))
+    stats.meter('source', 'bus').record(rowsOfAge(clock.nowNs, [1, 1], 'bus'))
     stats.meter('sink', 'all').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
     stats.meter('sink', 'all').record(rowsOfAge(clock.nowNs, [1], 'bus'))
     Object.assign(stats.meter('sink', 'all'), { deadLetters: 1, lost: 1 })
     stats.meter('sink', 'bus only').record(rowsOfAge(clock.nowNs, [1, 1], 'bus'))
+    stats.meter('sink', 'idle')
     const reader = stats.reader()
     expect(reader.read().ledger).to.deep.equal([
-      { sink: 'all', produced: 6, stored: 3, deadLetters: 1, lost: 1, inFlight: 1, earlier: 0 },
-      { sink: 'bus only', produced: 2, stored: 2, deadLetters: 0, lost: 0, inFlight: 0, earlier: 0 }
+      { ...zero, sink: 'all', produced: 6, stored: 3, deadLetters: 1, lost: 1, inFlight: 1, sources: [] },
+      { ...zero, sink: 'bus only', produced: 2, stored: 2, sources: [] },
+      { ...zero, sink: 'idle', produced: 6, stored: 0, inFlight: 6, sources: [] }
     ])
     reader.close()
   })
 
-  it('counts a source by what its spool accepted, and without a spool by what it sent', () => {
+  it('has the balance of a sink behind staging from there, added up over its sources, once where two stage ins have it', () => {
     const { clock, stats } = statsAt()
-    stats.meter('source', 'machine').record(rowsOfAge(clock.nowNs, [1, 1, 1], 'machine'))
-    stats.meter('stage', 'machine').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
-    stats.meter('source', 'direct').record(rowsOfAge(clock.nowNs, [1], 'direct'))
-    stats.meter('sink', 'sqlite')
+    stats.meter('sink', 'db').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
+    const line = (/** @type {string} */ source, /** @type {number} */ lost) => {
+      return { ...zero, id: 'a1', sink: 'db', gateway: 'gw', source, produced: 10, stored: 10 - lost, lost }
+    }
+    const drop = stats.balances(() => [line('machine', 0), line('bus', 4)])
+    stats.balances(() => [line('bus', 4)])
     const reader = stats.reader()
-    expect(reader.read().ledger).to.deep.include.members([
-      { sink: 'sqlite', produced: 3, stored: 0, deadLetters: 0, lost: 0, inFlight: 3, earlier: 0 }
-    ])
-    reader.close()
-  })
-
-  it('reports rows that an earlier run had spooled', () => {
-    const { clock, stats } = statsAt()
-    stats.meter('sink', 'sqlite').record(rowsOfAge(clock.nowNs, [60_000, 60_000]))
-    const reader = stats.reader()
-    expect(reader.read().ledger[0]).to.include({ produced: 0, stored: 2, inFlight: 0, earlier: 2 })
+    expect(reader.read().ledger).to.deep.equal([{
+      ...zero,
+      sink: 'db',
+      produced: 20,
+      stored: 16,
+      lost: 4,
+      sources: [
+        { ...zero, gateway: 'gw', source: 'bus', produced: 10, stored: 6, lost: 4 },
+        { ...zero, gateway: 'gw', source: 'machine', produced: 10, stored: 10 }
+      ]
+    }])
+    drop()
+    expect(reader.read().ledger[0]).to.include({ produced: 10 })
     reader.close()
   })
 })

@@ -17,8 +17,8 @@ export const isTransient = error => error instanceof TransientError
 export class FakeSink {
   /** @type {number[]} the values stored, in the order of their commits */
   stored = []
-  /** @type {Set<string>} commit records */
-  commits = new Set()
+  /** commit records: hashes by identity @type {Map<string, number|undefined>} */
+  commits = new Map()
   /** @type {Batch[][]} each transaction that was committed */
   transactions = []
   probes = 0
@@ -48,7 +48,7 @@ export class FakeSink {
     }
   }
 
-  async committed () { return [] }
+  async committed () { return { store: 'fake', records: [] } }
 
   async compact () {}
 
@@ -62,17 +62,23 @@ export class FakeSink {
     try {
       await this.onStep(probe ? 'probe' : 'write', batches, signal)
       signal?.throwIfAborted()
-      const duplicates = batches.filter(({ identity }) => identity && this.commits.has(identityKey(identity)))
-      const fresh = batches.filter(batch => !duplicates.includes(batch))
+      const hashes = new Map(this.commits)
+      const verdictOf = (/** @type {Batch} */ { identity }) => {
+        const key = identity && identityKey(identity)
+        if (key !== null && hashes.has(key)) return hashes.get(key) === identity?.hash ? 'duplicates' : 'clashes'
+        if (key !== null && !probe) hashes.set(key, identity?.hash)
+        return 'fresh'
+      }
+      const { fresh = [], duplicates = [], clashes = [] } = Object.groupBy(batches, verdictOf)
       const values = fresh.flatMap(valuesOf)
       this.#check(values)
-      if (probe) return { duplicates }
+      if (probe) return { duplicates, clashes }
       await this.onStep('commit', batches, signal)
       this.stored.push(...values)
       this.transactions.push(fresh)
-      for (const { identity } of fresh) if (identity) this.commits.add(identityKey(identity))
+      for (const { identity } of fresh) if (identity) this.commits.set(identityKey(identity), identity.hash)
       await this.afterCommit()
-      return { duplicates }
+      return { duplicates, clashes }
     } finally {
       this.active--
     }

@@ -17,7 +17,7 @@ describe('writer with SQLite', () => {
   it('stores all rows but those a constraint refuses, once, over a restart', async () => {
     const file = join(folder, 'plant.sqlite')
     const database = new DatabaseSync(file)
-    database.exec('CREATE TABLE press (time INTEGER, force REAL CHECK (force % 1000 <> 7))')
+    database.exec('CREATE TABLE press (/* Sluice */ time INTEGER, force REAL CHECK (force % 1000 <> 7))')
 
     const batches = range(0, 10).map(seq => batchOf(range(seq * 1000, (seq + 1) * 1000), seq))
     const odd = batchOf([1, 2], 0, 'lathe')

@@ -108,6 +108,17 @@ describe('writer', () => {
     await writer.close()
   })
 
+  it('tells a batch whose identity another has taken, also while that one is pending', async () => {
+    const { writer, sink, meter } = await openWriter(folder, { options: { batchRows: 2 } })
+    const batches = [1, 2].map(hash => batchOf([hash], 7)).map((batch, hash) =>
+      batch.withIdentity({ .../** @type {import('../../gateway/batch/batch.js').Identity} */ (batch.identity), hash }))
+    const written = batches.map(batch => writer.write(batch))
+    expect((await Promise.all(written)).map(({ outcome }) => outcome)).to.deep.equal(['stored', 'clash'])
+    expect(sink.stored).to.deep.equal([1])
+    expect(meter).to.include({ rows: 1, duplicates: 0 })
+    await writer.close()
+  })
+
   it('writes once what is delivered again while it is pending', async () => {
     const { writer, sink } = await openWriter(folder)
     const written = [writer.write(batchOf([1], 7)), writer.write(batchOf([1], 7))]
@@ -236,7 +247,7 @@ describe('writer', () => {
       const { writer } = await openWriter(folder, { sink, options: { batchRows: 3 } })
       const written = await Promise.all([batchOf([1], 0), batchOf([2]), batchOf([10], 1)].map(batch => writer.write(batch)))
       expect(written.map(({ deadRows }) => deadRows)).to.deep.equal([1, 1, 0])
-      expect([...sink.commits]).to.deep.equal(['gw/press/1-a/0', 'gw/press/1-a/1'])
+      expect([...sink.commits.keys()]).to.deep.equal(['gw/press/1-a/0', 'gw/press/1-a/1'])
       expect(sink.transactions[0]).to.have.length(2)
       await writer.close()
     })

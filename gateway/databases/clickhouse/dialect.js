@@ -22,15 +22,25 @@ import { identifier, literal } from './quote.js'
 /** The first version of the year that has all of them. */
 const MODERN = [22, 3]
 
-/** Which batch a row is of: a number derived from gateway, source and epoch (0: of none), and the batch's seq. */
+/**
+ * Which batch a row is of: a number derived from gateway, source and epoch (0: of none), and the batch's seq. What else its commit record
+ * has is in the first row of the batch; in the others, the list is empty. A server reads lists faster than texts: only their ends differ.
+ */
 export const EPOCH_COLUMN = 'sluice_epoch'
 export const SEQ_COLUMN = 'sluice_seq'
+export const BATCH_COLUMN = 'sluice_batch'
 
 /** @type {WideColumn[]} */
 export const identityColumns = [
   { name: EPOCH_COLUMN, type: 'int64', origin: 'source' },
-  { name: SEQ_COLUMN, type: 'int64', origin: 'source' }
+  { name: SEQ_COLUMN, type: 'int64', origin: 'source' },
+  { name: BATCH_COLUMN, type: /** @type {any} */ ('numbers'), origin: 'source' }
 ]
+
+const IDENTITY_NAMES = identityColumns.map(({ name }) => name)
+
+/** The type of that list, which no field has. */
+const NUMBERS = 'Array(Int64)'
 
 const TEXTS = ['Nullable(String)', 'String', 'LowCardinality(Nullable(String))', 'LowCardinality(String)']
 
@@ -47,7 +57,8 @@ const accepts = {
   bool: orNull('Bool', 'UInt8'),
   string: TEXTS,
   json: TEXTS,
-  bytes: TEXTS
+  bytes: TEXTS,
+  .../** @type {object} */ ({ numbers: [NUMBERS] })
 }
 
 /** One insert is one block is one part: stored as a whole, or not. */
@@ -65,7 +76,7 @@ const common = {
   ...nameRules,
   // Each column of a table is some files of each part.
   maxColumns: 10_000,
-  ownNames: ['time', 'time_ns', 'source', EPOCH_COLUMN, SEQ_COLUMN]
+  ownNames: ['time', 'time_ns', 'source', ...IDENTITY_NAMES]
 }
 
 /** @type {Record<ValueType, string>} */
@@ -81,7 +92,8 @@ const nullable = {
   bool: 'Nullable(Bool)',
   string: 'Nullable(String)',
   json: 'Nullable(String)',
-  bytes: 'Nullable(String)'
+  bytes: 'Nullable(String)',
+  .../** @type {object} */ ({ numbers: NUMBERS })
 }
 
 /**
@@ -120,6 +132,11 @@ export function dialectOf (version, canBeStrict) {
   }
 }
 
+/** A time as the column `time` holds it. @param {bigint} ns @param {boolean} plain */
+export function timeLiteral (ns, plain) {
+  return plain ? dateTime(ns) : time64(ns)
+}
+
 /** @param {string[]} types */
 function orNull (...types) {
   return types.flatMap(type => [`Nullable(${type})`, type])
@@ -135,7 +152,7 @@ const SECOND = 1_000_000_000n
  */
 export const readDialect = {
   quote: identifier,
-  ownNames: ['time', 'time_ns', 'source', EPOCH_COLUMN, SEQ_COLUMN],
+  ownNames: ['time', 'time_ns', 'source', ...IDENTITY_NAMES],
   missingTableFix: 'Check table and database',
   timeTypes: 'DateTime64 or DateTime, or of type Int64',
   isNanoseconds: kind => kind === 'Int64',

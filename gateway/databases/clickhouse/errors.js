@@ -60,3 +60,8 @@ export function serverError (answer) {
   const reason = line.slice(0, 1000).replace(/\.$/, '')
   return new ServerError(Number(number), number === '0' ? reason : `${reason} (ClickHouse error ${number})`)
 }
+
+/** Whether the server itself reports the error, and what it was asked is over. @param {unknown} error */
+export function isAnswer (error) {
+  return error instanceof Error && error.cause instanceof ServerError
+}

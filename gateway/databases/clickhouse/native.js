@@ -1,5 +1,5 @@
 import { ColumnBytes } from './column-bytes.js'
-import { EPOCH_COLUMN, SEQ_COLUMN } from './dialect.js'
+import { BATCH_COLUMN, EPOCH_COLUMN, SEQ_COLUMN } from './dialect.js'
 import { dictionaryColumn } from './dictionary.js'
 import { numbersAs, secondsOf } from './numbers.js'
 
@@ -9,7 +9,8 @@ import { numbersAs, secondsOf } from './numbers.js'
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
- * @typedef {{batch: Batch, epoch: bigint, seq: number}} Part  a batch, arranged, and which one it is
+ * @typedef {{batch: Batch, epoch: bigint, seq: number, record: number[]}} Part  a batch, arranged, and which one it is; `record` has what
+ *   else its commit record does
  */
 
 /** The names, types and numbers of columns and rows are within this, each. */
@@ -44,6 +45,11 @@ function writeColumn (out, column, parts, rows) {
   const { origin, type, kind, name, field = 0 } = column
   if (name === EPOCH_COLUMN) return out.constants(parts.map(({ batch, epoch }) => [batch.rows, epoch]))
   if (name === SEQ_COLUMN) return out.constants(parts.map(({ batch, seq }) => [batch.rows, BigInt(seq)]))
+  if (name === BATCH_COLUMN) {
+    let end = 0
+    out.constants(parts.map(({ batch, record }) => [batch.rows, BigInt(end += record.length)]))
+    return parts.forEach(({ record }) => out.raw(BigInt64Array.from(record, BigInt)))
+  }
   if (type === 'time') return parts.forEach(({ batch: { time } }) => out.raw(kind === 'DateTime' ? secondsOf(time) : time))
   if (type === 'time_ns') return parts.forEach(({ batch: { time } }) => out.raw(time))
 

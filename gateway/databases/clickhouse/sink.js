@@ -1,16 +1,18 @@
-import { committedRanges } from '../commit-records.js'
+import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { committedRecords, recordKey } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal, RefusedRows } from '../refusal.js'
+import { SeldomCheck } from '../seldom-check.js'
 import { Placement } from '../sql/placement.js'
 import { columnsOf } from '../sql/tables.js'
 import { misfit } from '../wide.js'
 import { nameRules } from './dialect.js'
-import { isRefused, ServerError } from './errors.js'
+import { isAnswer, isRefused } from './errors.js'
 import { gaps, nativeBlock } from './native.js'
 import { Probe } from './probe.js'
 import { RunningInserts } from './running.js'
 import { schema } from './sink.schema.js'
-import { Stored } from './stored.js'
+import { recordNumbers, Stored } from './stored.js'
 import { prepareTable } from './tables.js'
 import { Tokens } from './tokens.js'
 import { KeyedLock } from './keyed-lock.js'
@@ -22,7 +24,8 @@ export { schema }
  * @typedef {import('../sink.js').Sink} Sink
  * @typedef {import('./connection.js').ClickhouseServer} ClickhouseServer
  * @typedef {import('./tables.js').Plan} Plan
- * @typedef {import('./stored.js').EpochName & {seq: number}} BatchName
+ * @typedef {import('../commit-records.js').CommitRow} CommitRow
+ * @typedef {import('./stored.js').Claim} Claim
  * @typedef {{arranged: Batch, plan: Plan}} Place  where the rows of a batch go, arranged for it
  */
 
@@ -61,6 +64,7 @@ class ClickhouseSink {
   #probe
   #tokens = new Tokens()
   #lock = new KeyedLock()
+  #last = new SeldomCheck()
   /** @type {Set<string>} tables whose doubts have been logged */
   #doubted = new Set()
   #hasRecords = false
@@ -85,7 +89,10 @@ class ClickhouseSink {
   async committed () {
     return this.#attempt(() => this.#lock.alone(async () => {
       await this.#running.end()
-      return committedRanges(await this.#stored.read(row => this.#placement.owns(row)))
+      const before = this.#last.all
+      const { store, rows } = await this.#stored.read(row => this.#placement.owns(row))
+      this.#last.read(before, rows)
+      return { store, records: committedRecords(rows) }
     }))
   }
 
@@ -98,16 +105,16 @@ class ClickhouseSink {
     return this.#attempt(async () => {
       const places = await this.#placesOf(batches)
       if (!probe) return this.#store(batches, places, signal)
-      for (const { plan, arranged } of places.values()) await this.#probe.insert(plan, [{ batch: arranged, epoch: 0n, seq: 0 }], signal)
-      return { duplicates: [] }
+      for (const { plan, arranged } of places.values()) {
+        await this.#probe.insert(plan, [{ batch: arranged, epoch: 0n, seq: 0, record: [] }], signal)
+      }
+      return { duplicates: [], clashes: [] }
     })
   }
 
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
-    const firstHeld = new Map(heads.map(({ gateway, source, epoch, first }) => [JSON.stringify([gateway, source, epoch]), first]))
-    await this.#attempt(() =>
-      this.#stored.compact(({ gateway, source, epoch }) => firstHeld.get(JSON.stringify([gateway, source, epoch])) ?? Infinity))
+    await this.#attempt(() => this.#stored.compact(heads))
   }
 
   /** The connections are the server's. */
@@ -115,37 +122,43 @@ class ClickhouseSink {
 
   /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {AbortSignal} [signal] */
   async #store (batches, places, signal) {
-    const names = new Map(batches.flatMap(batch =>
-      batch.identity ? [[batch, { ...batch.identity, table: this.#placement.names.inRecords(batch.identity.source) }]] : []))
-    const keys = Array.from(names.values(), name => JSON.stringify(name))
-    for (let busy; (busy = this.#lock.busyWith(keys) ?? this.#unsettled([...names.values()]));) {
+    const wanted = wantedRecords(batches, source => this.#placement.names.inRecords(source))
+    const claims = batches.flatMap(({ identity }) => {
+      const record = identity && wanted.get(recordKey(identity))
+      return record ? [record, ...ancestorsOf(identity, record)] : []
+    })
+    const keys = claims.map(recordKey)
+    for (let busy; (busy = this.#lock.busyWith(keys) ?? this.#unsettled(claims));) {
       await busy
       signal?.throwIfAborted()
     }
-    const met = new Set()
-    const { fresh = [], duplicates = [] } = Object.groupBy(batches, batch => {
-      const name = names.get(batch)
-      if (!name) return 'fresh'
-      const key = JSON.stringify(name)
-      if (met.has(key) || this.#stored.has(name)) return 'duplicates'
-      met.add(key)
-      return 'fresh'
+    const { fresh, duplicates, clashes, records, moved } = decide(batches, wanted, claim => this.#stored.find(claim))
+    await this.#lock.together(keys, async () => {
+      const place = `${this.#server.place}, database "${this.#server.database}"`
+      const found = await this.#last.find(duplicates.length + clashes.length > 0, last => this.#stored.missing(last), place)
+      await this.#insertAll(fresh, places, new Map(records.map(record => [recordKey(record), record])), moved, signal)
+      this.#last.committed(found, records)
     })
-    await this.#lock.together(keys, () => this.#insertAll(fresh, places, names, signal))
-    return { duplicates }
+    return { duplicates, clashes }
   }
 
-  /** What must be asked before it is known which of these are stored; null when it is known. @param {BatchName[]} names */
-  #unsettled (names) {
-    if (this.#running.areOver && names.every(name => this.#stored.isKnown(name))) return null
+  /** What must be asked before it is known which of these are stored; null when it is known. @param {Claim[]} claims */
+  #unsettled (claims) {
+    if (this.#running.areOver && claims.every(claim => this.#stored.isKnown(claim))) return null
     return this.#lock.alone(async () => {
       await this.#running.end()
-      await this.#stored.learn(names)
+      await this.#stored.learn(claims)
     })
   }
 
-  /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {Map<Batch, BatchName>} names @param {AbortSignal} [signal] */
-  async #insertAll (batches, places, names, signal) {
+  /**
+   * @param {Batch[]} batches
+   * @param {Map<Batch, Place>} places
+   * @param {Map<string, CommitRow>} records  by key
+   * @param {CommitRow[]} moved  those of rows that are stored already
+   * @param {AbortSignal} [signal]
+   */
+  async #insertAll (batches, places, records, moved, signal) {
     const faults = batches.flatMap(batch => {
       const place = places.get(batch)
       return place ? missingValues(batch, place) : []
@@ -164,9 +177,10 @@ class ClickhouseSink {
         groups[groups.length - 1].push(batch)
       }
     }
-    const markers = batches.flatMap(batch => places.has(batch) ? [] : names.get(batch) ?? [])
-    const inserts = groups.map(group => this.#insert(group, places, names, signal))
-    const results = await Promise.allSettled([this.#stored.record(markers), ...inserts])
+    const recordOf = (/** @type {Batch} */ { identity }) => identity && records.get(recordKey(identity))
+    const withoutRows = batches.flatMap(batch => places.has(batch) ? [] : recordOf(batch) ?? [])
+    const inserts = groups.map(group => this.#insert(group, places, recordOf, signal))
+    const results = await Promise.allSettled([this.#stored.record([...withoutRows, ...moved]), ...inserts])
     const failed = results.find(({ status }) => status === 'rejected')
     if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
   }
@@ -175,15 +189,17 @@ class ClickhouseSink {
    * Stores batches of one shape, as one block.
    * @param {Batch[]} batches
    * @param {Map<Batch, Place>} places
-   * @param {Map<Batch, BatchName>} names
+   * @param {(batch: Batch) => (CommitRow & {time?: bigint})|null|undefined} recordOf
    * @param {AbortSignal} [signal]
    */
-  async #insert (batches, places, names, signal) {
+  async #insert (batches, places, recordOf, signal) {
     const { plan } = /** @type {Place} */ (places.get(batches[0]))
     const block = nativeBlock(plan.columns, batches.map(batch => {
-      const name = names.get(batch)
+      const record = recordOf(batch)
       const { arranged } = /** @type {Place} */ (places.get(batch))
-      return { batch: arranged, epoch: name ? this.#stored.numberOf(name) : 0n, seq: name?.seq ?? 0 }
+      if (!record) return { batch: arranged, epoch: 0n, seq: 0, record: [] }
+      record.time = arranged.time[0]
+      return { batch: arranged, epoch: this.#stored.numberOf(record), seq: record.seq, record: recordNumbers(record) }
     }))
     const { plain, insertSettings } = await this.#server.dialect(signal)
     const queryId = this.#running.newId()
@@ -200,14 +216,14 @@ class ClickhouseSink {
       throw error
     }
     this.#tokens.drop(batches)
-    this.#stored.add(batches.flatMap(batch => names.get(batch) ?? []))
+    this.#stored.add(batches.flatMap(batch => recordOf(batch) ?? []))
   }
 
   /** @param {Batch[]} batches */
   #placesOf (batches) {
     return this.#placement.of(batches, async (name, arranged) => {
       const wanted = columnsOf(arranged, await this.#server.dialect(), !this.#placement.names.perSource, this.#layout)
-      const plan = await prepareTable(this.#server, name, wanted, this.#layout)
+      const plan = await prepareTable(this.#server, name, wanted, { layout: this.#layout, isChosen: !this.#placement.names.perSource })
       this.#doubt(plan)
       return plan
     })
@@ -251,11 +267,6 @@ class ClickhouseSink {
     this.#stored.forget()
     this.#hasRecords = false
   }
-}
-
-/** Whether the server itself reports the error, and the insert is over. @param {unknown} error */
-function isAnswer (error) {
-  return error instanceof Error && error.cause instanceof ServerError
 }
 
 /** The rows that a column without NULL cannot hold. @param {Batch} batch @param {Place} place */

@@ -1,25 +1,21 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { RangeSet } from '../../batch/ranges.js'
-import { EPOCH_COLUMN, SEQ_COLUMN } from './dialect.js'
-import { ServerError } from './errors.js'
+import { RECORD_NUMBERS, streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
+import { oldRecords } from '../old-records.js'
+import { RecordSet } from '../record-set.js'
+import { BATCH_COLUMN, EPOCH_COLUMN, SEQ_COLUMN, timeLiteral } from './dialect.js'
+import { ServerError } from './errors.js'
 import { identifier, literal } from './quote.js'
 
 /**
- * What a sink's tables hold: which seqs of which epochs. The rows themselves contain it, as an epoch's number and a seq; the commit
- * records add the names behind each number, the batches of no rows, and what has been compacted.
+ * What a sink's tables hold. The rows themselves contain it, as an epoch's number, a seq, and in one row of each batch the rest of its
+ * commit record; the table of commit records adds the names behind each number, the batches of no rows, and what has been compacted.
  *
  * @typedef {import('./connection.js').ClickhouseServer} ClickhouseServer
- * @typedef {import('../../batch/batch.js').Identity} Identity
  * @typedef {import('../commit-records.js').CommitRow} CommitRow
- * @typedef {Omit<CommitRow, 'seq'|'last'>} EpochName
- *
- * @typedef {object} Epoch  of one table
- * @property {EpochName} name
- * @property {bigint} number
- * @property {RangeSet} stored
- * @property {RangeSet} recorded  those of them in the commit records
- * @property {boolean} isNamed  there is a record of it
+ * @typedef {import('../commit-records.js').Stream} Stream
+ * @typedef {import('../claims.js').Claim & {time?: bigint}} Claim  `time` of a row of the batch, where it is known
  */
 
 /**
@@ -31,13 +27,18 @@ const NOT_THERE = [60, 16, 10, 47]
 /** A query has only so many bytes. */
 const MAX_CONDITIONS = 500
 
-const NAMES = 'sink_table, gateway, source, epoch, number, seq, last'
+const NAMES = `sink_table, gateway, source, epoch, number, ${RECORD_NUMBERS.join(', ')}`
+
+const NO_SUMS = { hash: 0, staged: 0, stored: 0, dead: 0, before: 0 }
 
 export class Stored {
   #server
   #tableOf
-  /** @type {Map<string, Epoch>} by table, gateway, source and epoch; those that have been asked for */
-  #epochs = new Map()
+  /** The rows' numbers of those that have been asked for. @type {Map<string, bigint>} */
+  #known = new Map()
+  #records = new RecordSet()
+  /** Those of them in the table of commit records. */
+  #left = new RecordSet()
 
   /**
    * @param {ClickhouseServer} server
@@ -48,112 +49,164 @@ export class Stored {
     this.#tableOf = tableOf
   }
 
-  /** Creates the table of the records where it is missing. */
+  /** Creates the table of the records where it is missing: of several that do so at once, the id of one becomes the database's. */
   async prepare () {
     const { durable } = await this.#server.dialect()
     // Who may not create tables may still use one that is there.
-    const condition = `database = currentDatabase() AND name = ${literal(COMMITS_TABLE)}`
-    const found = await this.#server.query(`SELECT 1 FROM system.tables WHERE ${condition}`)
-    if (found.length > 0) return
-    const columns = 'sink_table String, gateway String, source String, epoch String, number Int64, seq Int64, last Int64'
-    await this.#server.command(`CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (${columns}) ` +
-      `ENGINE = ReplacingMergeTree(last) ORDER BY (sink_table, gateway, source, epoch, seq)${durable && ` SETTINGS ${durable}`}`)
+    const columns = await this.#columns()
+    if (columns.has('store')) return
+    if (columns.size > 0) throw oldRecords(this.#server.place)
+    const numbers = ['number', ...RECORD_NUMBERS].map(name => `${name} Int64`).join(', ')
+    await this.#server.command(
+      `CREATE TABLE IF NOT EXISTS ${COMMITS_TABLE} (sink_table String, gateway String, source String, epoch String, ${numbers}, ` +
+      `store String DEFAULT ${literal(randomUUID())}) ENGINE = ReplacingMergeTree(last) ` +
+      `ORDER BY (sink_table, gateway, source, epoch, seq)${durable && ` SETTINGS ${durable}`}`
+    )
   }
 
-  /** @param {EpochName} name */
-  isKnown (name) {
-    return this.#epochs.has(keyOf(name))
+  /** @param {Stream} stream */
+  isKnown (stream) {
+    return this.#known.has(streamKey(stream))
   }
 
-  /** @param {CommitRow|(EpochName & {seq: number})} batch  of an epoch that is known */
-  has (batch) {
-    return this.#epochs.get(keyOf(batch))?.stored.has(batch.seq) ?? false
+  /** @param {Claim} claim  of a stream that is known */
+  find (claim) {
+    return this.#records.find(claim)
   }
 
-  /** @param {(EpochName & {seq: number})[]} batches */
-  add (batches) {
-    for (const batch of batches) this.#epochs.get(keyOf(batch))?.stored.add(batch.seq)
+  /** @param {CommitRow[]} records  whose rows have been stored */
+  add (records) {
+    for (const record of records) if (this.isKnown(record)) this.#records.add(record)
   }
 
   forget () {
-    this.#epochs.clear()
+    this.#known.clear()
+    this.#records = new RecordSet()
+    this.#left = new RecordSet()
   }
 
-  /** Asks what is stored of epochs, and leaves a record of the names of new ones. @param {EpochName[]} names */
-  async learn (names) {
-    const unknown = new Map(names.filter(name => !this.isKnown(name)).map(name => [keyOf(name), newEpoch(name)]))
-    const epochs = [...unknown.values()]
-    if (epochs.length === 0) return
-    const rows = await this.#records(`number IN (${epochs.map(({ number }) => number).join(', ')})`)
-    await this.#fill(unknown, rows)
-    const unnamed = epochs.filter(({ isNamed }) => !isNamed)
-    await this.#write(unnamed.map(epoch => ({ epoch, seq: 0, last: -1 })))
-    for (const [key, epoch] of unknown) this.#epochs.set(key, epoch)
+  /** Asks what is stored of streams, and leaves a record of the names of new ones. @param {Stream[]} streams */
+  async learn (streams) {
+    const unknown = new Map(streams.filter(stream => !this.isKnown(stream)).map(stream => [streamKey(stream), stream]))
+    if (unknown.size === 0) return
+    const rows = await this.#recordsOf([...unknown.values()])
+    const named = new Set(rows.map(streamKey))
+    const left = rows.filter(row => unknown.has(streamKey(row)))
+    await this.#fill([...unknown.values()], left)
+    await this.#write([...unknown].flatMap(([key, { table, gateway, source, epoch }]) =>
+      named.has(key) ? [] : { table, gateway, source, epoch, seq: 0, last: -1, ...NO_SUMS }))
+    for (const [key, stream] of unknown) this.#known.set(key, numberOf(stream))
   }
 
-  /** Asks for all epochs. @param {(name: EpochName) => boolean} isOwn @returns {Promise<CommitRow[]>} */
+  /** The rows' number of an epoch. @param {Stream} stream */
+  numberOf (stream) {
+    return this.#known.get(streamKey(stream)) ?? numberOf(stream)
+  }
+
+  /**
+   * Asks for all.
+   * @param {(stream: Stream) => boolean} isOwn
+   * @returns {Promise<{store: string, rows: CommitRow[]}>} `store`: the id of the database
+   */
   async read (isOwn) {
-    const rows = (await this.#records('1')).filter(isOwn)
-    const epochs = new Map(rows.map(row => [keyOf(row), newEpoch(row)]))
-    await this.#fill(epochs, rows)
-    this.#epochs = epochs
-    return [...epochs.values()].flatMap(({ name, stored }) => stored.ranges.map(([seq, last]) => ({ ...name, seq, last })))
+    const [columns, all] = await Promise.all([this.#columns(), this.#recordRows('1')])
+    const rows = all.filter(isOwn)
+    const streams = new Map(rows.map(row => [streamKey(row), row]))
+    this.forget()
+    await this.#fill([...streams.values()], rows)
+    for (const [key, stream] of streams) this.#known.set(key, numberOf(stream))
+    return { store: columns.get('store')?.replaceAll('\'', '') ?? '', rows: this.#records.rows }
   }
 
-  /** Leaves records of batches of no rows. @param {(EpochName & {seq: number})[]} batches  of epochs that are known */
-  async record (batches) {
-    await this.#write(batches.flatMap(batch => {
-      const epoch = this.#epochs.get(keyOf(batch))
-      return epoch ? { epoch, seq: batch.seq, last: batch.seq } : []
+  /** Leaves records of batches of no rows. @param {CommitRow[]} records  of streams that are known */
+  async record (records) {
+    await this.#write(records)
+    this.add(records)
+  }
+
+  /**
+   * Leaves records of what lies below what spools hold, so that those rows need not be read again.
+   * @param {import('../sink.js').Head[]} heads
+   */
+  async compact (heads) {
+    const firstHeld = new Map(heads.map(({ gateway, source, epoch, first }) => [JSON.stringify([gateway, source, epoch]), first]))
+    this.#records.compact(heads, () => true)
+    await this.#write(this.#records.rows.filter(row => {
+      const { gateway, source, epoch, last } = row
+      return last < (firstHeld.get(JSON.stringify([gateway, source, epoch])) ?? Infinity) && !(Number(this.#left.find(row)?.last) >= last)
     }))
   }
 
   /**
-   * Leaves records of what lies below `first`, so that those rows need not be read again.
-   * @param {(name: EpochName) => number} firstHeld
+   * Those of which the database has nothing any more.
+   * @template {Claim} C
+   * @param {C[]} claims
    */
-  async compact (firstHeld) {
-    await this.#write([...this.#epochs.values()].flatMap(epoch => epoch.stored.ranges
-      .map(([seq, last]) => ({ epoch, seq, last: Math.min(last, firstHeld(epoch.name) - 1) }))
-      .filter(({ seq, last }) => last >= seq && epoch.recorded.missing(seq, last).length > 0)))
+  async missing (claims) {
+    const { timed = [], others = [] } = Object.groupBy(claims, ({ time }) => time === undefined ? 'others' : 'timed')
+    const found = new RecordSet()
+    const without = (/** @type {C[]} */ some) => some.filter(claim => !found.find(claim))
+    for (const row of await this.#rowsLeftOf(timed)) found.add(row)
+    if (without(claims).length > 0) for (const row of await this.#recordsOf(without(claims))) found.add(row)
+    for (const row of await this.#rowsLeftOf(without(others))) found.add(row)
+    return without(claims)
   }
 
-  /** The rows' number of an epoch. @param {EpochName} name */
-  numberOf (name) {
-    return this.#epochs.get(keyOf(name))?.number ?? newEpoch(name).number
-  }
-
-  /** @param {string} condition @returns {Promise<(CommitRow & {number: bigint})[]>} */
-  async #records (condition) {
-    const rows = await this.#server.query(`SELECT ${NAMES} FROM ${COMMITS_TABLE} WHERE ${condition}`)
-    return rows.map(([table, gateway, source, epoch, number, seq, last]) => ({
-      table,
-      gateway,
-      source,
-      epoch,
-      number: BigInt(number),
-      seq: Number(seq),
-      last: Number(last)
+  /** @param {Claim[]} claims @returns {Promise<CommitRow[]>} */
+  async #rowsLeftOf (claims) {
+    const found = await Promise.all([...Map.groupBy(claims, ({ source }) => this.#tableOf(source))].map(async ([table, its]) => {
+      if (table === null) return []
+      const byNumber = Map.groupBy(its, numberOf)
+      const condition = [...byNumber].map(([number, some]) =>
+        `(${EPOCH_COLUMN} = ${number} AND ${SEQ_COLUMN} IN (${some.map(({ seq }) => seq).join(', ')}))`).join(' OR ')
+      const rows = await this.#ifThere(`SELECT ${EPOCH_COLUMN}, ${SEQ_COLUMN} FROM ${identifier(table)} ` +
+        `WHERE (${condition})${await this.#within(its)} GROUP BY ${EPOCH_COLUMN}, ${SEQ_COLUMN}`)
+      return rows.map(([number, seq]) => {
+        const [claim] = /** @type {Claim[]} */ (byNumber.get(BigInt(number)))
+        return { ...claim, seq: Number(seq), last: Number(seq), ...NO_SUMS }
+      })
     }))
+    return found.flat()
   }
 
-  /** @param {Map<string, Epoch>} epochs @param {CommitRow[]} records */
-  async #fill (epochs, records) {
-    for (const record of records) {
-      const epoch = epochs.get(keyOf(record))
-      if (!epoch) continue
-      epoch.isNamed = true
-      epoch.recorded.add(record.seq, record.last)
-      epoch.stored.add(record.seq, record.last)
+  /** The times of the claims' rows, where they are known, as a condition: tables are sorted by time. @param {Claim[]} claims */
+  async #within (claims) {
+    const times = claims.flatMap(({ time }) => time ?? [])
+    if (times.length === 0) return ''
+    const { plain } = await this.#server.dialect()
+    const [from, to] = [times.reduce((a, b) => a < b ? a : b), times.reduce((a, b) => a > b ? a : b)]
+    return ` AND time >= ${timeLiteral(from, plain)} AND time <= ${timeLiteral(to, plain)}`
+  }
+
+  /** @param {Stream[]} streams */
+  #recordsOf (streams) {
+    return this.#recordRows(`number IN (${streams.map(numberOf).join(', ')})`)
+  }
+
+  /** @param {string} condition @returns {Promise<CommitRow[]>} */
+  async #recordRows (condition) {
+    const rows = await this.#server.query(`SELECT ${NAMES} FROM ${COMMITS_TABLE} WHERE ${condition}`)
+    return rows.map(([table, gateway, source, epoch, _number, ...numbers]) => {
+      const [seq, last, hash, staged, stored, dead, before] = numbers.map(Number)
+      return { table, gateway, source, epoch, seq, last, hash, staged, stored, dead, before }
+    })
+  }
+
+  /** @param {Stream[]} streams @param {CommitRow[]} left */
+  async #fill (streams, left) {
+    for (const row of left) {
+      if (row.last < row.seq) continue
+      this.#left.add(row)
+      this.#records.add(row)
     }
-    const bySource = Map.groupBy(epochs.values(), ({ name }) => name.source)
-    const byTable = Map.groupBy(bySource.keys(), source => this.#tableOf(source))
-    await Promise.all([...byTable].map(async ([table, sources]) => {
+    const byTable = Map.groupBy(streams, ({ source }) => this.#tableOf(source))
+    await Promise.all([...byTable].map(async ([table, its]) => {
       if (table === null) return
-      const its = new Map(sources.flatMap(source => bySource.get(source) ?? []).map(epoch => [epoch.number, epoch]))
-      for (const [number, seqs] of await this.#rowsOf(table, [...its.values()])) {
-        const { stored } = /** @type {Epoch} */ (its.get(BigInt(number)))
-        for (const seq of JSON.parse(seqs).sort((/** @type {number} */ a, /** @type {number} */ b) => a - b)) stored.add(seq)
+      const byNumber = new Map(its.map(stream => [numberOf(stream), stream]))
+      for (const [number, seq, record, count] of await this.#rowsOf(table, byNumber, left)) {
+        const { table: inRecords, gateway, source, epoch } = /** @type {Stream} */ (byNumber.get(BigInt(number)))
+        const claim = { table: inRecords, gateway, source, epoch, seq: Number(seq) }
+        if (!this.#records.find(claim)) this.#records.add({ ...claim, last: claim.seq, ...sumsIn(record, Number(count)) })
       }
     }))
   }
@@ -161,18 +214,25 @@ export class Stored {
   /**
    * What the rows contain beyond the records.
    * @param {string} table
-   * @param {Epoch[]} epochs
-   * @returns {Promise<[string, string][]>} number and seqs
+   * @param {Map<bigint, Stream>} streams  by number
+   * @param {CommitRow[]} left
    */
-  async #rowsOf (table, epochs) {
-    const known = epochs.flatMap(({ number, recorded }) => recorded.ranges.map(([seq, last]) => ({ number, seq, last })))
-      .sort((a, b) => (b.last - b.seq) - (a.last - a.seq))
-    const beyond = known.slice(0, MAX_CONDITIONS)
-      .map(({ number, seq, last }) => ` AND NOT (${EPOCH_COLUMN} = ${number} AND ${SEQ_COLUMN} >= ${seq} AND ${SEQ_COLUMN} <= ${last})`)
+  async #rowsOf (table, streams, left) {
+    const recorded = Map.groupBy(left, streamKey)
+    const known = [...streams].flatMap(([number, stream]) => {
+      const ranges = recorded.get(streamKey(stream))?.map(({ seq, last }) => /** @type {[number, number]} */ ([seq, last]))
+      return new RangeSet(ranges).ranges.map(range => ({ number, range }))
+    }).sort(({ range: a }, { range: b }) => (b[1] - b[0]) - (a[1] - a[0]))
+    const beyond = known.slice(0, MAX_CONDITIONS).map(({ number, range: [seq, last] }) =>
+      ` AND NOT (${EPOCH_COLUMN} = ${number} AND ${SEQ_COLUMN} >= ${seq} AND ${SEQ_COLUMN} <= ${last})`)
+    return this.#ifThere(`SELECT ${EPOCH_COLUMN}, ${SEQ_COLUMN}, groupArrayArray(${BATCH_COLUMN}), count() FROM ${identifier(table)} ` +
+      `WHERE ${EPOCH_COLUMN} IN (${[...streams.keys()].join(', ')})${beyond.join('')} GROUP BY ${EPOCH_COLUMN}, ${SEQ_COLUMN}`)
+  }
+
+  /** The rows of a query of a table; none where that is missing. @param {string} sql */
+  async #ifThere (sql) {
     try {
-      const rows = await this.#server.query(`SELECT ${EPOCH_COLUMN}, groupUniqArray(${SEQ_COLUMN}) FROM ${identifier(table)} ` +
-        `WHERE ${EPOCH_COLUMN} IN (${epochs.map(({ number }) => number).join(', ')})${beyond.join('')} GROUP BY ${EPOCH_COLUMN}`)
-      return /** @type {any} */ (rows)
+      return await this.#server.query(sql)
     } catch (error) {
       const { cause } = /** @type {Error} */ (error)
       if (cause instanceof ServerError && NOT_THERE.includes(cause.number)) return []
@@ -180,34 +240,37 @@ export class Stored {
     }
   }
 
-  /** @param {{epoch: Epoch, seq: number, last: number}[]} rows */
+  /** Those of the table of commit records, with their defaults. @returns {Promise<Map<string, string>>} */
+  async #columns () {
+    const condition = `database = currentDatabase() AND table = ${literal(COMMITS_TABLE)}`
+    return new Map(/** @type {any} */ (await this.#server.query(`SELECT name, default_expression FROM system.columns WHERE ${condition}`)))
+  }
+
+  /** @param {CommitRow[]} rows */
   async #write (rows) {
     if (rows.length === 0) return
-    const values = rows.map(({ epoch: { name, number }, seq, last }) =>
-      `(${[name.table, name.gateway, name.source, name.epoch].map(literal).join(', ')}, ${number}, ${seq}, ${last})`)
+    const values = rows.map(row => {
+      const names = [row.table, row.gateway, row.source, row.epoch].map(literal)
+      return `(${[...names, numberOf(row), ...RECORD_NUMBERS.map(name => row[name])].join(', ')})`
+    })
     const { insertSettings } = await this.#server.dialect()
     await this.#server.command(`INSERT INTO ${COMMITS_TABLE} (${NAMES}) VALUES ${values.join(', ')}`, { settings: insertSettings })
-    for (const { epoch, seq, last } of rows) {
-      epoch.recorded.add(seq, last)
-      epoch.stored.add(seq, last)
-    }
+    for (const row of rows) if (row.last >= row.seq) this.#left.add(row)
   }
 }
 
-/** @param {EpochName} name @returns {Epoch} */
-function newEpoch ({ table, gateway, source, epoch }) {
-  const hash = createHash('sha256').update(JSON.stringify([gateway, source, epoch])).digest()
-  // 0 is of rows without identity.
-  return {
-    name: { table, gateway, source, epoch },
-    number: hash.readBigInt64LE() || 1n,
-    stored: new RangeSet(),
-    recorded: new RangeSet(),
-    isNamed: false
-  }
+/** The rows' number of an epoch; 0 is of rows without identity. @param {Omit<Stream, 'table'>} stream */
+function numberOf ({ gateway, source, epoch }) {
+  return createHash('sha256').update(JSON.stringify([gateway, source, epoch])).digest().readBigInt64LE() || 1n
 }
 
-/** One string, whatever the parts contain. @param {EpochName} name */
-function keyOf ({ table, gateway, source, epoch }) {
-  return JSON.stringify([table, gateway, source, epoch])
+/** What one row of a batch holds of its commit record. @param {CommitRow} record */
+export function recordNumbers ({ hash, staged, stored, dead, before }) {
+  return [hash, staged, stored, dead, before]
+}
+
+/** @param {string} text  those numbers, none where that row was deleted @param {number} count  of the others */
+function sumsIn (text, count) {
+  const [hash = 0, staged = count, stored = count, dead = 0, before = 0] = JSON.parse(text)
+  return { hash, staged, stored, dead, before }
 }

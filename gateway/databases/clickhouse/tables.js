@@ -1,6 +1,6 @@
 import { completeTable } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
-import { EPOCH_COLUMN, identityColumns, SEQ_COLUMN } from './dialect.js'
+import { BATCH_COLUMN, EPOCH_COLUMN, identityColumns, SEQ_COLUMN } from './dialect.js'
 import { identifier, literal } from './quote.js'
 
 /**
@@ -32,11 +32,11 @@ const ALREADY_THERE = [15, 44, 57]
  * @param {ClickhouseServer} server
  * @param {string} name
  * @param {WideColumn[]} wanted
- * @param {import('../../batch/layouts.js').Layout} layout
+ * @param {{layout: import('../../batch/layouts.js').Layout, isChosen: boolean}} options  `isChosen`: the user has named this very table
  * @returns {Promise<Plan>}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable (server, name, wanted, layout) {
+export async function prepareTable (server, name, wanted, { layout, isChosen }) {
   const dialect = await server.dialect()
   const { columns, found } = await completeTable(
     async () => {
@@ -46,6 +46,10 @@ export async function prepareTable (server, name, wanted, layout) {
           'Use a table of the engine MergeTree, or name the source or the table differently.')
       }
       const exists = table.engine !== ''
+      if (exists && !isChosen && !table.columns.some(column => column.name === EPOCH_COLUMN)) {
+        throw misfit(name, 'Sluice did not make it, and only the name of the source leads to it',
+          `Rename the source; or set this very table, or add the column ${EPOCH_COLUMN} of type Int64 to it, if it is meant.`)
+      }
       // The two are asked for apart: another may have created the table in between, which a complete CREATE then meets.
       const existing = exists ? table.columns : []
       return { found: table, exists, ...fitTable(name, [...wanted, ...identityColumns], existing, dialect) }
@@ -125,7 +129,7 @@ function addition (name, columns, layout, dialect) {
 function declaration (column, layout, dialect) {
   const { name, type, origin } = column
   const quoted = identifier(name)
-  if (isIdentity(column)) return `${quoted} Int64`
+  if (isIdentity(column)) return `${quoted} ${name === BATCH_COLUMN ? dialect.columnTypes[type] : 'Int64'}`
   if (origin === 'time' && type === 'time') return `${quoted} ${dialect.columnTypes.time}${dialect.timeCodec}`
   if (isKey(column, layout)) return `${quoted} ${dialect.plain ? 'String' : 'LowCardinality(String)'}`
   if (origin === 'tag' && !dialect.plain) return `${quoted} LowCardinality(Nullable(String))`
@@ -144,5 +148,5 @@ function isKey (column, layout) {
 
 /** @param {WideColumn} column */
 function isIdentity ({ name }) {
-  return name === EPOCH_COLUMN || name === SEQ_COLUMN
+  return identityColumns.some(column => column.name === name)
 }

@@ -1,8 +1,13 @@
+import { chmodSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { SluiceError, describe } from '../../base/errors.js'
+import { FileIdentity } from '../../base/file-identity.js'
 import { realName } from '../../base/files.js'
 
 /** @typedef {Awaited<ReturnType<typeof openSession>>} Session */
+
+/** What this process has open: which file it was, and by how many. @type {Map<string, {identity: FileIdentity, sessions: number}>} */
+const opened = new Map()
 
 /** @throws {SluiceError} SLUICE_DUCKDB_MISSING */
 export const loadDuckdb = () => import('@duckdb/node-api').catch(cause => {
@@ -21,18 +26,25 @@ export async function openSession (file) {
   /** Below its classes; only they copy whole columns. @type {typeof import('@duckdb/node-bindings')} */
   const bindings = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api'))('@duckdb/node-bindings')
   const path = await realName(file)
+  const before = new FileIdentity(path)
   // By default, it takes four fifths of the memory, and fetches extensions from the network.
   const instance = await duckdb.DuckDBInstance.fromCache(path, { memory_limit: '512MB', autoinstall_known_extensions: 'false' })
   const connection = await instance.connect()
+  if (!before.exists) chmodSync(path, 0o600)
+  const shared = opened.get(path) ?? { identity: before.exists ? before : new FileIdentity(path), sessions: 0 }
+  shared.sessions++
+  opened.set(path, shared)
   return {
     duckdb,
     bindings,
     connection,
     /** @param {string} sql @param {any} [values] @returns {Promise<any[]>} */
     run: async (sql, values) => (await connection.run(sql, values)).getRowObjects(),
+    isReplaced: () => shared.identity.isReplaced(),
     close () {
       connection.closeSync()
       instance.closeSync()
+      if (--shared.sessions === 0) opened.delete(path)
     }
   }
 }

@@ -1,7 +1,6 @@
-import { COMMITS_TABLE, quote } from '../names.js'
 import { isRefusal } from '../refusal.js'
-import { commitStatements } from '../sql/commit-records.js'
 import { fileSinks } from '../sql/file-sink.js'
+import { commits, findCommits, insertCommits } from './commit-records.js'
 import { failure, openSession } from './instance.js'
 import { appendRows } from './rows.js'
 import { schema } from './sink.schema.js'
@@ -21,7 +20,9 @@ export function isTransient (error) {
 export const open = fileSinks({
   schema,
   dialect,
-  commits: commitStatements(quote(COMMITS_TABLE), { text: 'VARCHAR', integer: 'BIGINT', hasAsOf: true }),
+  commits,
+  findCommits,
+  insertCommits,
   isTransient,
   failure: (path, error) => failure('SLUICE_SINK_DUCKDB', path, error),
   open: openSession,

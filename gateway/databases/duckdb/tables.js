@@ -1,6 +1,6 @@
 import { quote } from '../names.js'
 import { fileDialect } from '../sql/file-dialect.js'
-import { completeTable, declarationIn, declarations, physicalName } from '../sql/tables.js'
+import { checkOwner, completeTable, declarationIn, declarations, OWNED, physicalName } from '../sql/tables.js'
 import { fitTable } from '../wide.js'
 
 /** @typedef {{table: string, columns: import('../wide.js').PlacedColumn[]}} Plan  where the rows of one shape of batch go */
@@ -28,21 +28,27 @@ export const dialect = {
  * @param {import('./instance.js').Session} session
  * @param {string} name  of the table
  * @param {import('../wide.js').WideColumn[]} wanted
+ * @param {boolean} withSource  several sources share the table
  * @returns {Promise<Plan>} its columns in the table's order
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable (session, name, wanted) {
+export async function prepareTable (session, name, wanted, withSource) {
   const declaration = declarationIn(dialect)
   const { table, existing, columns } = await completeTable(async () => {
-    const alike = await session.run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type
+    const alike = await session.run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type, table_comment AS comment
       FROM information_schema.tables WHERE table_schema = current_schema() AND lower(table_name) = lower($name)`, { name })
     const its = physicalName(name, alike)
+    const known = alike.find(each => each.name === its)
+    if (known) checkOwner(name, withSource, known.comment)
     const found = await readColumns(session, its)
     return { table: its, existing: found, exists: found.length > 0, ...fitTable(name, wanted, found, dialect) }
   }, async ({ table: its, exists, missing }) => {
     const added = missing.map(column => `ALTER TABLE ${quote(its)} ADD COLUMN ${declaration(column)}`)
-    const created = `CREATE TABLE ${quote(its)} (${declarations(missing, declaration)})`
-    await session.run(['BEGIN', ...exists ? added : [created], 'COMMIT'].join('; '))
+    const created = [
+      `CREATE TABLE ${quote(its)} (${declarations(missing, declaration)})`,
+      `COMMENT ON TABLE ${quote(its)} IS '${OWNED}'`
+    ]
+    await session.run(['BEGIN', ...exists ? added : created, 'COMMIT'].join('; '))
   })
   return { table, columns: existing.flatMap(({ name: its }) => columns.find(column => column.name === its) ?? []) }
 }

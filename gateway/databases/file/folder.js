@@ -70,6 +70,7 @@ export class Folder {
         throw new SluiceError('SLUICE_SINK_FILE_CLOSED', `The folder "${this.path}" is no longer in use.`)
       }
       try {
+        if (this.#opened?.journal.isReplaced()) await this.#leaveReplaced(this.#opened)
         return await work(this.#opened ??= await this.#open())
       } catch (error) {
         // Rows are refused before anything is written.
@@ -131,12 +132,12 @@ export class Folder {
   /**
    * Commits what was appended.
    * @param {Opened} opened
-   * @param {{table: string, identity: import('../../batch/batch.js').Identity}[]} batches
+   * @param {import('../commit-records.js').CommitRow[]} records
    * @param {DataFile[]} written
    */
-  async commit ({ journal }, batches, written) {
-    if (batches.length === 0 && written.length === 0) return
-    await journal.commit(batches, Object.fromEntries(written.map(({ bytes, entry: { name } }) => [name, bytes])))
+  async commit ({ journal }, records, written) {
+    if (records.length === 0 && written.length === 0) return
+    await journal.commit(records, Object.fromEntries(written.map(({ bytes, entry: { name } }) => [name, bytes])))
     await journal.tidy().catch(() => this.#abandon()) // the rows are stored nevertheless
   }
 
@@ -154,7 +155,8 @@ export class Folder {
   /** @returns {Promise<Opened>} */
   async #open () {
     const records = join(this.path, RECORDS)
-    await makeFolder(records)
+    await makeFolder(this.path)
+    await makeFolder(records, 0o700)
     const unlock = lockFolder(records)
     /** @type {Journal|null} */
     let journal = null
@@ -215,6 +217,14 @@ export class Folder {
       await release(opened)
       opened.unlock()
     }
+  }
+
+  /** Another folder has its name, as after a restore: what was written has gone with the former one. @param {Opened} opened */
+  async #leaveReplaced (opened) {
+    this.log.warn(`The folder "${this.path}" was replaced by another.`)
+    this.#opened = null
+    await release(opened)
+    opened.unlock()
   }
 
   /** Undoes what was written since the last commit, where that is possible now, and forgets all else. */

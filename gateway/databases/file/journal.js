@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import { FileIdentity } from '../../base/file-identity.js'
 import { LineFile } from '../../base/line-file.js'
+import { SluiceError } from '../../base/errors.js'
+import { RECORD_NUMBERS, streamKey } from '../commit-records.js'
 import { RecordSet } from '../record-set.js'
 
 /**
@@ -8,7 +12,8 @@ import { RecordSet } from '../record-set.js'
  * A file of lines, one after another (see LineFile for how they survive): data are on the disk before the line that counts them, and that
  * line is the commit of all the files written at once.
  *
- * @typedef {import('../../batch/batch.js').Identity} Identity
+ * @typedef {import('../commit-records.js').CommitRow} CommitRow
+ * @typedef {import('../commit-records.js').Stream} Stream
  *
  * @typedef {object} Entry  an unfinished data file
  * @property {string} name
@@ -19,8 +24,9 @@ import { RecordSet } from '../record-set.js'
  * @property {number} length  bytes of committed rows, and what comes before them
  * @property {number|null} dueMs  when it is finished at the latest, since 1970
  *
- * @typedef {import('../record-set.js').Stored} Stored
- * @typedef {{begun: Entry}|{finished: string}|{stored: Stored[], lengths: Record<string, number>}|{numbers: Record<string, number>}} Line
+ * @typedef {Stream & {records: number[][]}} Stored  the numbers of each commit record, in the order of RECORD_NUMBERS
+ * @typedef {{store: string}|{begun: Entry}|{finished: string}|{stored: Stored[], lengths: Record<string, number>}|
+ *   {numbers: Record<string, number>}} Line  `store`: a random id that names the folder
  */
 
 /** A journal smaller than this is not rewritten. */
@@ -34,27 +40,36 @@ export class Journal {
   /** The number of each table's last file. @type {Map<string, number>} */
   #numbers = new Map()
   #lines = /** @type {LineFile} */ (/** @type {unknown} */ (null))
+  #identity = /** @type {FileIdentity} */ (/** @type {unknown} */ (null))
   #tidyBytes = 0
+  store = ''
 
   /** @param {string} path  created when missing */
   static async open (path) {
     const journal = new Journal()
     journal.#lines = await LineFile.open(path, line => journal.#add(line))
-    return journal
+    try {
+      journal.#identity = new FileIdentity(path)
+      if (journal.store === '') await journal.#append([{ store: randomUUID() }])
+      return journal
+    } catch (error) {
+      await journal.close()
+      throw error
+    }
   }
+
+  /** Whether another is in its place, or none. */
+  isReplaced () { return this.#identity.isReplaced() }
 
   /** Lines that cannot be read, not counting a torn end. */
   get damaged () { return this.#lines.damaged }
 
-  /** @param {string} table @param {Identity} identity */
-  has (table, identity) {
-    return this.#records.has(table, identity)
+  /** @param {import('../claims.js').Claim} claim */
+  find (claim) {
+    return this.#records.find(claim)
   }
 
-  /** @param {(table: string, source: string) => boolean} isOwn */
-  committed (isOwn) {
-    return this.#records.committed(isOwn)
-  }
+  get rows () { return this.#records.rows }
 
   /** @param {string} table */
   lastNumber (table) {
@@ -73,24 +88,30 @@ export class Journal {
 
   /**
    * Once it has resolved, the rows are stored, whatever happens.
-   * @param {{table: string, identity: Identity}[]} batches
+   * @param {CommitRow[]} records
    * @param {Record<string, number>} lengths  of the data files written
    */
-  commit (batches, lengths) {
-    const records = new RecordSet()
-    for (const { table, identity } of batches) records.addBatch(table, identity)
-    return this.#append([{ stored: records.stored, lengths }])
+  commit (records, lengths) {
+    return this.#append([{ stored: packed(records), lengths }])
+  }
+
+  /** Merges records below what spools hold. @param {import('../sink.js').Head[]} heads @param {(row: CommitRow) => boolean} isOwn */
+  async compact (heads, isOwn) {
+    const merged = this.#records.compact(heads, isOwn)
+    if (merged.length > 0) await this.commit(merged, {})
   }
 
   /** Rewrites it where most of it is obsolete; once that has failed, it must not be used. */
   async tidy () {
     if (this.#lines.bytes < Math.max(TIDY_BYTES, TIDY_FACTOR * this.#tidyBytes)) return
     const state = [
+      { store: this.store },
       { numbers: Object.fromEntries(this.#numbers) },
       ...[...this.entries.values()].map(entry => ({ begun: entry })),
-      ...this.#records.stored.map(each => ({ stored: [each], lengths: {} }))
+      ...packed(this.#records.rows).map(each => ({ stored: [each], lengths: {} }))
     ]
     this.#lines = await this.#lines.replace((async function * () { yield state })(), () => {})
+    this.#identity = new FileIdentity(this.#lines.path)
     this.#tidyBytes = this.#lines.bytes
   }
 
@@ -104,7 +125,9 @@ export class Journal {
 
   /** @param {Line} line */
   #add (line) {
-    if ('begun' in line) {
+    if ('store' in line) {
+      this.store = line.store
+    } else if ('begun' in line) {
       const { name, table, number } = line.begun
       this.entries.set(name, line.begun)
       this.#numbers.set(table, Math.max(number, this.lastNumber(table)))
@@ -113,11 +136,30 @@ export class Journal {
     } else if ('numbers' in line) {
       for (const [table, number] of Object.entries(line.numbers)) this.#numbers.set(table, number)
     } else {
-      for (const stored of line.stored) this.#records.add(stored)
+      for (const { records, ...stream } of line.stored) {
+        if (!records) throw oldJournal()
+        for (const [seq, last, hash, staged, stored, dead, before] of records) {
+          this.#records.add({ ...stream, seq, last, hash, staged, stored, dead, before })
+        }
+      }
       for (const [name, length] of Object.entries(line.lengths)) {
         const entry = this.entries.get(name)
         if (entry) this.entries.set(name, { ...entry, length })
       }
     }
   }
+}
+
+/** @param {CommitRow[]} rows @returns {Stored[]} */
+function packed (rows) {
+  return Array.from(Map.groupBy(rows, streamKey).values(), its => {
+    const [{ table, gateway, source, epoch }] = its
+    return { table, gateway, source, epoch, records: its.map(row => RECORD_NUMBERS.map(name => row[name])) }
+  })
+}
+
+function oldJournal () {
+  return new SluiceError('SLUICE_SINK_RECORDS_OLD', 'The records beside the data files, in the folder .sluice, were left by Sluice 0.1.', {
+    fix: 'Once 0.1 has stored what its spools hold, remove the folder .sluice; or set another folder.'
+  })
 }

@@ -1,10 +1,12 @@
 import { resolve } from 'node:path'
 import { describe, SluiceError } from '../../base/errors.js'
-import { recordKey } from '../commit-records.js'
+import { decide, wantedRecords } from '../claims.js'
+import { committedRecords } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { arrangement } from '../../batch/layouts.js'
 import { tableNames } from '../names.js'
 import { isRefusal } from '../refusal.js'
+import { LastRecords, setBack } from '../set-back.js'
 import { fitTable, shapeOf, wideColumns } from '../wide.js'
 import { useFolder } from './folder.js'
 import { formats } from './formats.js'
@@ -59,6 +61,7 @@ class FileSink {
   #arrange
   /** @type {Map<string, Place>} */
   #places = new Map()
+  #last = new LastRecords()
   /** @type {Promise<Folder>|null} */
   #folder = null
 
@@ -88,7 +91,11 @@ class FileSink {
   }
 
   async committed () {
-    return this.#attempt(async (_folder, { journal }) => journal.committed((table, source) => table === this.#inRecords(source)))
+    return this.#attempt(async (_folder, { journal }) => {
+      const rows = journal.rows.filter(row => this.#owns(row))
+      this.#last.read(this.#last.all, rows)
+      return { store: journal.store, records: committedRecords(rows) }
+    })
   }
 
   /**
@@ -98,41 +105,32 @@ class FileSink {
   async write (batches, { signal, probe = false } = {}) {
     signal?.throwIfAborted()
     return this.#attempt(async (folder, opened) => {
-      const { fresh, duplicates } = this.#withoutDuplicates(batches, opened, probe)
+      const last = this.#last.all
+      this.#checkLast(last.filter(claim => !opened.journal.find(claim)))
+      const wanted = wantedRecords(batches, source => this.#inRecords(source))
+      const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => opened.journal.find(claim), probe)
       const targets = await this.#encoded(folder, opened, fresh)
       if (!probe) {
         /** @type {import('./data-file.js').DataFile[]} */
         const written = []
         for (const target of targets) written.push(await this.#append(folder, opened, target, written))
         if (this.#options.syncs) await Promise.all(written.map(file => file.sync()))
-        const stored = fresh.flatMap(({ source, identity }) => identity ? [{ table: this.#inRecords(source), identity }] : [])
-        await folder.commit(opened, stored, written)
+        await folder.commit(opened, records, written)
+        this.#last.committed(last, records)
       }
-      return { duplicates }
+      return { duplicates, clashes }
     })
   }
 
-  /** Records are ranges as soon as they are read or written. */
-  async compact () {}
+  /** @param {import('../sink.js').Head[]} heads */
+  async compact (heads) {
+    await this.#attempt((_folder, { journal }) => journal.compact(heads, row => this.#owns(row)))
+  }
 
   async close () {
     const folder = await this.#folder?.catch(() => null)
     this.#folder = null
     await folder?.release()
-  }
-
-  /** @param {Batch[]} batches @param {Opened} opened @param {boolean} probe  which may try several slices of one batch */
-  #withoutDuplicates (batches, { journal }, probe) {
-    const seen = new Set()
-    const isNew = (/** @type {Batch} */ { source, identity }) => {
-      if (!identity) return true
-      if (journal.has(this.#inRecords(source), identity)) return false
-      if (probe) return true
-      const key = recordKey(identity)
-      return !seen.has(key) && seen.add(key)
-    }
-    const { fresh = [], duplicates = [] } = Object.groupBy(batches, batch => isNew(batch) ? 'fresh' : 'duplicates')
-    return { fresh, duplicates }
   }
 
   /**
@@ -207,6 +205,18 @@ class FileSink {
     if (this.#places.size >= MAX_SHAPES) this.#places.clear()
     this.#places.set(keyOf(batch), place)
     return place
+  }
+
+  /** @param {import('../claims.js').Claim[]} missing  of the last records */
+  #checkLast (missing) {
+    if (missing.length === 0) return
+    this.#last.forget(missing)
+    throw setBack(`Folder "${this.#path}"`)
+  }
+
+  /** @param {{table: string, source: string}} row */
+  #owns ({ table, source }) {
+    return table === this.#inRecords(source)
   }
 
   /** @param {string} source */

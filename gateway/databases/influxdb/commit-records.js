@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { stringText } from '../../messages/codecs/line-protocol/names.js'
 import { describe } from '../../base/errors.js'
-import { mergedRecords } from '../commit-records.js'
+import { mergedRecords, RECORD_NUMBERS } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
+import { oldRecords } from '../old-records.js'
 import { quoteTable } from './influxql.js'
 import { isTransient, NotRefused } from './refused.js'
 import { rowsOf } from './connection.js'
@@ -13,9 +14,18 @@ import { rowsOf } from './connection.js'
  * nothing is ever dropped.
  *
  * @typedef {import('../commit-records.js').CommitRow} CommitRow
+ * @typedef {import('../claims.js').Claim} Claim
  * @typedef {import('./versions.js').Place} Place
  * @typedef {CommitRow & {policy: string}} CommitRecord  `policy` is the retention policy of the rows
  */
+
+const [, ...NUMBERS] = RECORD_NUMBERS
+
+const NO_SUMS = { hash: 0, staged: 0, stored: 0, dead: 0, before: 0 }
+
+/** The series of the database's id: of several points, made at once by several sinks, the earliest counts. */
+const STORE = 'store'
+
 export class CommitRecords {
   #server
   #place
@@ -28,13 +38,32 @@ export class CommitRecords {
 
   /** @returns {Promise<CommitRecord[]>} */
   async read () {
-    const { database, policy } = this.#place
-    const columns = '"last", "policy", "sink_table", "gateway", "source", "epoch"'
-    const series = await this.#server.query(`SELECT ${columns} FROM ${quoteTable(policy, COMMITS_TABLE)}`, { database })
-    return rowsOf(series).map(row => {
-      const { policy: ofRows, sink_table: table, gateway, source, epoch, time: seq, last } = row
-      return { policy: ofRows, table, gateway, source, epoch, seq, last }
-    })
+    return (await this.#points()).filter(({ table }) => table !== '')
+  }
+
+  /** @returns {Promise<{store: string, records: CommitRecord[]}>} `store`: the id of the database, made where there is none */
+  async readAll () {
+    const points = await this.#points()
+    return { store: storeIn(points) ?? await this.#makeStore(), records: points.filter(({ table }) => table !== '') }
+  }
+
+  /**
+   * Those without a record.
+   * @template {Claim} C
+   * @param {C[]} claims
+   * @param {string} policy  of the rows
+   */
+  async missing (claims, policy) {
+    const { database, policy: own } = this.#place
+    const isThere = await Promise.all(claims.map(async claim => {
+      const [found] = rowsOf(await this.#server.query(
+        `SELECT "last" FROM ${quoteTable(own, COMMITS_TABLE)} ` +
+        `WHERE "of" = '${hashOf({ ...claim, policy })}' AND time <= ${claim.seq} ORDER BY time DESC LIMIT 1`,
+        { database }
+      ))
+      return found?.last >= claim.seq
+    }))
+    return claims.filter((_, i) => !isThere[i])
   }
 
   /**
@@ -45,7 +74,7 @@ export class CommitRecords {
   async write (records, signal) {
     if (records.length === 0) return
     try {
-      await this.#server.write(this.#place, records.map(lineOf).join(''), signal)
+      await this.#server.write(this.#place, records.map(record => lineOf(hashOf(record), record)).join(''), signal)
     } catch (error) {
       if (isTransient(error)) throw error
       throw new NotRefused(`Commit records: ${describe(error)}`, {
@@ -60,18 +89,44 @@ export class CommitRecords {
     await this.write(merged)
     // Only now: a record too many does no harm, and one too few does.
     for (const record of merged) await this.#server.forget(this.#place, hashOf(record), record.seq + 1, record.last)
+    return merged
+  }
+
+  /** @returns {Promise<CommitRecord[]>} */
+  async #points () {
+    const { database, policy } = this.#place
+    const columns = [...NUMBERS, 'policy', 'sink_table', 'gateway', 'source', 'epoch'].map(name => `"${name}"`).join(', ')
+    const series = await this.#server.query(`SELECT ${columns} FROM ${quoteTable(policy, COMMITS_TABLE)}`, { database })
+    return rowsOf(series).map(row => {
+      const { time: seq, policy: ofRows, sink_table: table, gateway, source, epoch, last, hash, staged, stored, dead, before } = row
+      if (hash === null) throw oldRecords(this.#server.place)
+      return { policy: ofRows, table, gateway, source, epoch, seq, last, hash, staged, stored, dead, before }
+    })
+  }
+
+  async #makeStore () {
+    const gateway = randomUUID()
+    const point = { policy: '', table: '', gateway, source: '', epoch: '', seq: Date.now(), last: 0, ...NO_SUMS }
+    await this.#server.write(this.#place, lineOf(STORE, point))
+    return storeIn(await this.#points()) ?? gateway
   }
 }
 
-/** @param {CommitRecord} record */
-function lineOf (record) {
-  const { policy, table, gateway, source, epoch, seq, last } = record
+/** @param {string} of @param {CommitRecord} record */
+function lineOf (of, record) {
+  const { policy, table, gateway, source, epoch } = record
   const names = Object.entries({ policy, sink_table: table, gateway, source, epoch })
     .map(([name, value]) => `,${name}=${stringText(value)}`).join('')
-  return `${COMMITS_TABLE},of=${hashOf(record)} last=${last}i${names} ${seq}\n`
+  return `${COMMITS_TABLE},of=${of} ${NUMBERS.map(name => `${name}=${record[name]}i`).join(',')}${names} ${record.seq}\n`
 }
 
-/** @param {CommitRecord} record */
+/** @param {import('../commit-records.js').Stream & {policy: string}} of */
 function hashOf ({ policy, table, gateway, source, epoch }) {
   return createHash('sha256').update(JSON.stringify([policy, table, gateway, source, epoch])).digest('base64url')
+}
+
+/** @param {CommitRecord[]} points  all @returns {string|undefined} */
+function storeIn (points) {
+  const [first] = points.filter(({ table }) => table === '').sort((a, b) => a.seq - b.seq)
+  return first?.gateway
 }

@@ -1,10 +1,12 @@
-import { RangeSet } from '../../batch/ranges.js'
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
 import { SluiceError } from '../../base/errors.js'
-import { committedRanges, recordKey } from '../commit-records.js'
+import { decide, wantedRecords } from '../claims.js'
+import { committedRecords } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { tableNames } from '../names.js'
+import { RecordSet } from '../record-set.js'
 import { RefusedRows } from '../refusal.js'
+import { SeldomCheck } from '../seldom-check.js'
 import { shapeOf } from '../wide.js'
 import { CommitRecords } from './commit-records.js'
 import { dialect } from './dialect.js'
@@ -18,7 +20,6 @@ export { isTransient, schema }
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
- * @typedef {import('../../batch/batch.js').Identity} Identity
  * @typedef {import('../sink.js').Sink} Sink
  * @typedef {import('./connection.js').InfluxdbServer} InfluxdbServer
  * @typedef {import('./versions.js').Place} Place
@@ -27,7 +28,7 @@ export { isTransient, schema }
  * @typedef {object} Opened  what is known of the database
  * @property {Place} rows
  * @property {CommitRecords} commits
- * @property {Map<string, RangeSet>} known  what has a record, by table and epoch
+ * @property {RecordSet} known  what has a record
  * @property {Map<string, import('./plans.js').Plan>} plans
  */
 
@@ -50,6 +51,7 @@ class InfluxdbSink {
   #server
   #store
   #tagFields
+  #last = new SeldomCheck()
   /** @type {Promise<Opened>|null} */
   #opening = null
 
@@ -74,9 +76,12 @@ class InfluxdbSink {
 
   async committed () {
     return this.#attempt(async opened => {
-      const records = await this.#ownRecords(opened)
-      opened.known = knownOf(records)
-      return committedRanges(records)
+      const before = this.#last.all
+      const { store, records } = await opened.commits.readAll()
+      const own = records.filter(record => this.#owns(opened, record))
+      opened.known = knownOf(own)
+      this.#last.read(before, own)
+      return { store, records: committedRecords(own) }
     })
   }
 
@@ -87,21 +92,27 @@ class InfluxdbSink {
   async write (batches, { signal, probe = false } = {}) {
     signal?.throwIfAborted()
     return this.#attempt(async opened => {
-      const { fresh, records, duplicates } = this.#tellApart(opened, batches, probe)
+      const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
+      const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => opened.known.find(claim), probe)
       checkRows(fresh)
+      const found = await this.#lastRecords(opened, duplicates.length + clashes.length > 0)
       const parts = (await Promise.all(fresh.map(batch => this.#lines(opened, batch)))).flatMap(lines => lines ?? [])
       await this.#storeLines(opened, parts, fresh, signal)
       if (!probe) {
-        await opened.commits.write(records, signal)
-        for (const record of records) remember(opened.known, record)
+        await opened.commits.write(records.map(record => ({ ...record, policy: opened.rows.policy })), signal)
+        for (const record of records) opened.known.add(record)
+        this.#last.committed(found, records)
       }
-      return { duplicates }
+      return { duplicates, clashes }
     })
   }
 
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
-    await this.#attempt(async opened => opened.commits.merge(await this.#ownRecords(opened), heads))
+    await this.#attempt(async opened => {
+      const merged = await opened.commits.merge(await this.#ownRecords(opened), heads)
+      for (const record of merged) opened.known.add(record)
+    })
   }
 
   notice () { return this.#store.notice }
@@ -109,27 +120,6 @@ class InfluxdbSink {
   /** The connections are the server's. */
   async close () {
     await this.#store.close()
-  }
-
-  /**
-   * Which batches have no record yet, and the records they will have.
-   * @param {Opened} opened
-   * @param {Batch[]} batches
-   * @param {boolean} probe
-   */
-  #tellApart ({ known, rows }, batches, probe) {
-    /** @type {Map<string, CommitRecord>} */
-    const records = new Map()
-    const { fresh = [], duplicates = [] } = Object.groupBy(batches, ({ identity }) => {
-      if (!identity) return 'fresh'
-      const key = recordKey(identity)
-      const record = this.#recordOf(identity, rows)
-      // A probe may try several slices of one batch.
-      if (known.get(epochOf(record))?.has(identity.seq) || (!probe && records.has(key))) return 'duplicates'
-      records.set(key, record)
-      return 'fresh'
-    })
-    return { fresh, duplicates, records: [...records.values()] }
   }
 
   /**
@@ -182,14 +172,20 @@ class InfluxdbSink {
     return linesOf(plan, batch)
   }
 
-  /** @param {Identity} identity @param {Place} rows @returns {CommitRecord} */
-  #recordOf (identity, { policy }) {
-    return { ...identity, policy, table: this.#names.inRecords(identity.source), last: identity.seq }
+  /** @param {Opened} opened @param {boolean} isDue */
+  #lastRecords ({ commits, rows }, isDue) {
+    const place = `${this.#server.place}, database "${rows.database}"`
+    return this.#last.find(isDue, claims => commits.missing(claims, rows.policy), place)
   }
 
   /** @param {Opened} opened */
-  async #ownRecords ({ commits, rows }) {
-    return (await commits.read()).filter(({ policy, source, table }) => policy === rows.policy && table === this.#names.inRecords(source))
+  async #ownRecords (opened) {
+    return (await opened.commits.read()).filter(record => this.#owns(opened, record))
+  }
+
+  /** @param {Opened} opened @param {CommitRecord} record */
+  #owns ({ rows }, { policy, source, table }) {
+    return policy === rows.policy && table === this.#names.inRecords(source)
   }
 
   /**
@@ -215,7 +211,7 @@ class InfluxdbSink {
   /** @returns {Promise<Opened>} */
   async #look () {
     const { rows, records } = await this.#server.places(this.#options.retentionPolicy)
-    const opened = { rows, commits: new CommitRecords(this.#server, records), known: new Map(), plans: new Map() }
+    const opened = { rows, commits: new CommitRecords(this.#server, records), known: new RecordSet(), plans: new Map() }
     opened.known = knownOf(await this.#ownRecords(opened))
     return opened
   }
@@ -232,20 +228,7 @@ function checkNames (lines) {
 
 /** @param {CommitRecord[]} records */
 function knownOf (records) {
-  const known = new Map()
-  for (const record of records) remember(known, record)
+  const known = new RecordSet()
+  for (const record of records) known.add(record)
   return known
-}
-
-/** @param {Map<string, RangeSet>} known @param {CommitRecord} record */
-function remember (known, record) {
-  const epoch = epochOf(record)
-  const ranges = known.get(epoch) ?? new RangeSet()
-  ranges.add(record.seq, record.last)
-  known.set(epoch, ranges)
-}
-
-/** @param {CommitRecord} record */
-function epochOf ({ table, gateway, source, epoch }) {
-  return JSON.stringify([table, gateway, source, epoch])
 }

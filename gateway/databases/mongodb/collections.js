@@ -1,5 +1,6 @@
 import { SluiceError, describe } from '../../base/errors.js'
 import { misfit } from '../wide.js'
+import { ID_BYTES } from './documents.js'
 
 /**
  * @typedef {import('mongodb').Db} Db
@@ -19,13 +20,14 @@ const NO_INDEX = [1, 13, 67, 85, 86]
  * Creates a collection and its index, where missing.
  * @param {Db} db
  * @param {string} name
- * @param {{layout: Layout, index: boolean}} options
+ * @param {{layout: Layout, index: boolean, isChosen: boolean}} options  `isChosen`: the user has named this very collection
  * @param {Log} [log]
  * @throws {SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareCollection (db, name, { layout, index }, log) {
+export async function prepareCollection (db, name, { layout, index, isChosen }, log) {
   const [found] = await db.listCollections({ name }).toArray()
   if (found) checkType(name, found.type ?? 'collection', layout)
+  if (found && !isChosen) await checkOwner(db, name)
   try {
     if (!found && layout === 'timeseries') await createTimeSeries(db, name)
     else if (!found) await db.createCollection(name)
@@ -61,6 +63,20 @@ function checkType (name, type, layout) {
   if (type === 'timeseries') throw misfit(name, 'it is a time-series collection', 'Set the layout timeseries, or another collection.')
   const what = type === 'view' ? 'a view' : 'not a time-series collection'
   throw misfit(name, `it is ${what}`, 'Name the source or the collection differently.')
+}
+
+/**
+ * Sluice's documents are known by their _id; whose a collection is does not matter while it is empty.
+ * @param {Db} db
+ * @param {string} name
+ */
+async function checkOwner (db, name) {
+  const options = /** @type {const} */ ({ projection: { _id: 1 }, promoteBuffers: true, readPreference: 'primary' })
+  const document = await db.collection(name).findOne({}, options)
+  const id = /** @type {unknown} */ (document?._id)
+  if (!document || (id instanceof Uint8Array && ID_BYTES.includes(id.length))) return
+  throw misfit(name, 'its documents are not Sluice\'s, and only the name of the source leads to it',
+    'Rename the source; or set this very collection, if it is meant.')
 }
 
 /** @param {Db} db @param {string} name */

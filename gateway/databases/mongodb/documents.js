@@ -30,6 +30,9 @@ export const FRAME_BYTES = 5
 
 const KEY_BYTES = 16
 
+/** Of an _id: a document per row or interval, or per value. */
+export const ID_BYTES = [KEY_BYTES + 4, KEY_BYTES + 8]
+
 /** A document per row. @param {Source} source @returns {Documents} */
 export function wideDocuments ({ batch, key, keys, finiteOnly }) {
   const start = new Start(key, constantsOf(keys, batch), batch.time)
@@ -111,7 +114,7 @@ export class Start {
     const id = header(TYPES.binary, '_id')
     const time = header(TYPES.date, 'time')
     const timeNs = header(TYPES.int64, 'time_ns')
-    const idBytes = KEY_BYTES + (perField ? 8 : 4)
+    const idBytes = ID_BYTES[perField ? 1 : 0]
     this.#perField = perField
     this.#numberAt = 4 + id.length + FRAME_BYTES + KEY_BYTES
     this.#timeAt = 4 + id.length + FRAME_BYTES + idBytes + time.length
@@ -146,7 +149,7 @@ export class Start {
 
   /** The _id that `write` puts into the document. @param {number} number @param {number} [field] */
   id (number, field = 0) {
-    const bytes = Buffer.alloc(KEY_BYTES + (this.#perField ? 8 : 4))
+    const bytes = Buffer.alloc(ID_BYTES[this.#perField ? 1 : 0])
     this.#bytes.copy(bytes, 0, this.#numberAt - KEY_BYTES, this.#numberAt)
     bytes.writeUInt32BE(number, KEY_BYTES)
     if (this.#perField) bytes.writeUInt32BE(field, KEY_BYTES + 4)

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SluiceError, describe } from '../../base/errors.js'
-import { committedRanges, recordKey } from '../commit-records.js'
+import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { committedRecords } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal } from '../refusal.js'
+import { LastRecords, setBack } from '../set-back.js'
 import { shapeOf } from '../wide.js'
 import { prepareCollection } from './collections.js'
 import { CommitRecords } from './commit-records.js'
@@ -51,6 +53,7 @@ class MongodbSink {
   #server
   #log
   #store = new Store()
+  #last = new LastRecords()
   /** @type {Map<string, Plan>} by shape */
   #plans = new Map()
   /** @type {Set<string>} */
@@ -77,7 +80,13 @@ class MongodbSink {
   }
 
   async committed () {
-    return this.#attempt(async (_db, commits) => committedRanges((await commits.read()).filter(row => this.#owns(row))))
+    return this.#attempt(async (_db, commits) => {
+      const before = this.#last.all
+      const { store, rows } = await commits.read()
+      const own = rows.filter(row => this.#owns(row))
+      this.#last.read(before, own)
+      return { store, records: committedRecords(own) }
+    })
   }
 
   /**
@@ -86,14 +95,24 @@ class MongodbSink {
    */
   async write (batches, { signal, probe = false } = {}) {
     return this.#attempt(async (db, commits, product) => {
-      const { fresh, duplicates } = await this.#unrecorded(commits, batches, probe)
+      const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
+      const last = this.#last.all
+      const found = await commits.find([...last, ...wanted.values(), ...batches.flatMap(({ identity }) => identity
+        ? ancestorsOf(identity, { table: this.#names.inRecords(identity.source) })
+        : [])])
+      this.#checkLast(last.filter(claim => !found.find(claim)))
+      const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => found.find(claim), probe)
       signal?.throwIfAborted()
       // A document of some rows of an interval would stand where the whole one belongs; and the server reports what it refuses anyway.
       if (!probe || this.#options.layout !== 'document') await this.#storeAll(db, product, fresh, signal)
-      if (probe) return { duplicates }
+      if (probe) return { duplicates, clashes }
       signal?.throwIfAborted()
-      const late = await commits.leave(fresh.flatMap(batch => this.#recordOf(batch)))
-      return { duplicates: [...duplicates, ...fresh.filter(({ identity }) => identity && late.has(recordKey(identity)))] }
+      const late = await commits.leave(records)
+      this.#last.committed(last, records)
+      if (late.length === 0) return { duplicates, clashes }
+      const left = await commits.find(late)
+      const again = decide(fresh, wanted, claim => left.find(claim))
+      return { duplicates: [...duplicates, ...again.duplicates], clashes: [...clashes, ...again.clashes] }
     }, signal)
   }
 
@@ -106,25 +125,6 @@ class MongodbSink {
 
   /** The connections are the server's. */
   async close () {}
-
-  /**
-   * Separates the batches that have no record from those that have one, or that come twice.
-   * @param {CommitRecords} commits
-   * @param {Batch[]} batches
-   * @param {boolean} probe
-   */
-  async #unrecorded (commits, batches, probe) {
-    const known = await commits.find(batches.flatMap(batch => this.#recordOf(batch)))
-    const isFresh = (/** @type {Batch} */ { identity }) => {
-      if (!identity) return true
-      const key = recordKey(identity)
-      if (known.has(key)) return false
-      if (!probe) known.add(key) // several slices of one batch are all to be tried
-      return true
-    }
-    const { fresh = [], duplicates = [] } = Object.groupBy(batches, batch => isFresh(batch) ? 'fresh' : 'duplicates')
-    return { fresh, duplicates }
-  }
 
   /** @param {Db} db @param {Product} product @param {Batch[]} batches @param {AbortSignal} [signal] */
   async #storeAll (db, product, batches, signal) {
@@ -154,14 +154,15 @@ class MongodbSink {
 
   /**
    * What _id begins with: 10 bytes for the epoch, 6 for seq. Documents of intervals differ from those of rows, and of other intervals: when
-   * the layout is changed while a batch is half stored, one of them must not be mistaken for another that holds more.
+   * the layout is changed while a batch is half stored, one of them must not be mistaken for another that holds more. Nor must those of
+   * another batch under the same identity.
    * @param {Batch} batch
    */
   #keyOf (batch) {
     const { identity, origin } = batch
     if (identity) {
       const { layout, intervalMs } = this.#options
-      const epoch = [identity.gateway, identity.source, identity.epoch, ...layout === 'document' ? [intervalMs] : []]
+      const epoch = [identity.gateway, identity.source, identity.epoch, identity.hash ?? 0, ...layout === 'document' ? [intervalMs] : []]
       const key = createHash('sha256').update(JSON.stringify(epoch)).digest().subarray(0, 16)
       key.writeUIntBE(identity.seq, 10, 6)
       return key
@@ -188,13 +189,15 @@ class MongodbSink {
   /** @param {Db} db @param {string} collection */
   async #prepareCollection (db, collection) {
     if (this.#collections.has(collection)) return
-    await prepareCollection(db, collection, /** @type {any} */ (this.#options), this.#log)
+    await prepareCollection(db, collection, { .../** @type {any} */ (this.#options), isChosen: !this.#names.perSource }, this.#log)
     this.#collections.add(collection)
   }
 
-  /** @param {Batch} batch */
-  #recordOf ({ identity }) {
-    return identity ? [{ ...identity, table: this.#names.inRecords(identity.source) }] : []
+  /** @param {import('../claims.js').Claim[]} missing  of the last records */
+  #checkLast (missing) {
+    if (missing.length === 0) return
+    this.#last.forget(missing)
+    throw setBack(`${this.#server.place}, database "${this.#server.database}"`)
   }
 
   /** @param {{source: string, table: string}} row */

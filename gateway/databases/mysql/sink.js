@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { SqlSink } from '../sql/sink.js'
-import { claim, compactCommits, prepareCommits, readCommits } from './commit-records.js'
+import { claim, compactCommits, find, move, nameStore, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { insertRows } from './insert.js'
 import { layoutOf } from './layouts.js'
@@ -54,6 +54,7 @@ export async function open (given, { server }) {
 function storage (layout, server) {
   return {
     dialect,
+    place: server.place,
     arrange: layout.arrange,
     isTransient,
     use: (work, signal) => server.use((connection, facts) => work({ connection, facts }), signal),
@@ -65,14 +66,17 @@ function storage (layout, server) {
     check (batches) {
       if (layout.holdsFloats) refuseInfinities(batches)
     },
-    prepareCommits: ({ connection }) => prepareCommits(connection),
+    prepareCommits: ({ connection }) => prepareCommits(connection, server.place),
     readCommits: ({ connection }) => readCommits(connection),
-    claim: ({ connection }, wanted) => claim(connection, wanted),
+    nameStore: ({ connection }, id) => nameStore(connection, id),
+    claim: ({ connection }, wanted, previous) => claim(connection, wanted, previous),
+    find: ({ connection }, wanted) => find(connection, wanted),
+    move: ({ connection }, records) => move(connection, records),
     compact: ({ connection }, merged) => compactCommits(connection, merged),
     prepareTable ({ connection, facts }, name, arranged, withSource) {
-      return prepareTable(connection, facts, tableName(name, !withSource, facts), layout, layout.columns(arranged, withSource))
+      return prepareTable(connection, facts, tableName(name, !withSource, facts), withSource, layout, layout.columns(arranged, withSource))
     },
-    async store (session, claimed, probe) {
+    async store (session, claimed, { probe }) {
       for (let retries = DEADLOCK_RETRIES; ; retries--) {
         try {
           return await transaction(session, claimed, probe)

@@ -1,5 +1,5 @@
 import { caseMarked } from '../names.js'
-import { completeTable } from '../sql/tables.js'
+import { checkOwner, completeTable, OWNED } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { checkIdentifier, dialect, quote } from './dialect.js'
 
@@ -13,7 +13,8 @@ import { checkIdentifier, dialect, quote } from './dialect.js'
  */
 
 const READ_TABLE = `
-  SELECT t.TABLE_NAME AS name, t.TABLE_TYPE AS type, t.ENGINE AS engine, e.TRANSACTIONS AS transactions
+  SELECT t.TABLE_NAME AS name, t.TABLE_TYPE AS type, t.ENGINE AS engine, e.TRANSACTIONS AS transactions,
+    t.TABLE_COMMENT AS comment
   FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE
   WHERE t.TABLE_SCHEMA = DATABASE() AND t.TABLE_NAME = ?`
 
@@ -37,14 +38,15 @@ const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short())
  * @param {Connection} connection
  * @param {Facts} facts
  * @param {string} name  of the table
+ * @param {boolean} withSource  several sources share the table
  * @param {Layout} layout
  * @param {WideColumn[]} wanted
  * @returns {Promise<Plan>}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable (connection, facts, name, layout, wanted) {
+export async function prepareTable (connection, facts, name, withSource, layout, wanted) {
   const { columns } = await completeTable(
-    () => readTable(connection, facts, name, wanted),
+    () => readTable(connection, facts, name, withSource, wanted),
     ({ exists, missing }) => connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts)),
     ({ errno }) => ALREADY_EXISTS.includes(errno)
   )
@@ -63,8 +65,8 @@ export function tableName (name, perSource, { ignoresTableCase }) {
   return checkIdentifier(isMarked ? caseMarked(name).toLowerCase() : name, 'table')
 }
 
-/** @param {Connection} connection @param {Facts} facts @param {string} name @param {WideColumn[]} wanted */
-async function readTable (connection, { ignoresTableCase }, name, wanted) {
+/** @param {Connection} connection @param {Facts} facts @param {string} name @param {boolean} withSource @param {WideColumn[]} wanted */
+async function readTable (connection, { ignoresTableCase }, name, withSource, wanted) {
   const [tables] = /** @type {[any[], any]} */ (await connection.execute(READ_TABLE, [name]))
   // In these tables servers may compare names less exactly than elsewhere.
   const isIt = (/** @type {string} */ other) => other === name || (ignoresTableCase && dialect.fold(other) === dialect.fold(name))
@@ -72,6 +74,7 @@ async function readTable (connection, { ignoresTableCase }, name, wanted) {
   if (table && !WRITABLE.includes(table.type)) {
     throw misfit(name, 'it is a view or another thing that rows cannot be loaded into', 'Name the source or the table differently.')
   }
+  if (table) checkOwner(name, withSource, table.comment)
   if (table && table.transactions !== 'YES') {
     throw misfit(
       name,
@@ -103,7 +106,8 @@ function createTable (table, layout, columns, { hasRowKeys }) {
   })
   const keyColumns = key.map(quote).join(', ')
   const order = ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
-  const settings = 'ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin'
+  const settings = 'ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ' +
+    `COMMENT='${OWNED}'`
   return `CREATE TABLE ${quote(table)} (${[...declarations, ...order].join(', ')}) ${settings}`
 }
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { decide, wantedRecords } from '../claims.js'
 import { RecordSet } from '../record-set.js'
 import { schema } from './sink.schema.js'
 
@@ -23,28 +25,27 @@ export async function open () {
 /** @implements {Sink} */
 class NullSink {
   #records = new RecordSet()
+  #store = randomUUID()
 
   async prepare () {}
 
   async committed () {
-    return this.#records.committed(() => true)
+    return { store: this.#store, records: this.#records.committed(() => true) }
   }
 
   /** @param {Batch[]} batches @param {{signal?: AbortSignal, probe?: boolean}} [options] */
   async write (batches, { signal, probe = false } = {}) {
     signal?.throwIfAborted()
-    const duplicates = batches.filter(({ identity }) => {
-      if (!identity) return false
-      if (this.#records.has(NO_TABLE, identity)) return true
-      if (!probe) this.#records.addBatch(NO_TABLE, identity)
-      return false
-    })
-    return { duplicates }
+    const wanted = wantedRecords(batches, () => NO_TABLE)
+    const { duplicates, clashes, records } = decide(batches, wanted, claim => this.#records.find(claim), probe)
+    if (!probe) for (const record of records) this.#records.add(record)
+    return { duplicates, clashes }
   }
 
   notice () { return 'stores nothing' }
 
-  async compact () {}
+  /** @param {import('../sink.js').Head[]} heads */
+  async compact (heads) { this.#records.compact(heads, () => true) }
 
   async close () {}
 }

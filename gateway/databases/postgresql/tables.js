@@ -1,5 +1,5 @@
 import { quote } from '../names.js'
-import { completeTable, declarationIn, declarations } from '../sql/tables.js'
+import { checkOwner, completeTable, declarationIn, declarations, OWNED } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
 import { makeHypertable } from './timescale.js'
@@ -18,7 +18,8 @@ const declaration = declarationIn(dialect)
  */
 
 const READ_TABLE = `
-  SELECT c.relkind, a.attname AS name, t.typname AS kind, format_type(a.atttypid, a.atttypmod) AS shown,
+  SELECT c.relkind, obj_description(c.oid, 'pg_class') AS comment,
+    a.attname AS name, t.typname AS kind, format_type(a.atttypid, a.atttypmod) AS shown,
     a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS required, a.attgenerated <> '' AS computed
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -36,11 +37,12 @@ const WRITABLE = ['r', 'p', 'f']
  * @param {Client} client
  * @param {Table} table
  * @param {WideColumn[]} wanted
+ * @param {boolean} withSource  several sources share the table
  * @returns {Promise<Plan>}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable (client, table, wanted) {
-  const read = () => readTable(client, table, wanted)
+export async function prepareTable (client, table, wanted, withSource) {
+  const read = () => readTable(client, table, wanted, withSource)
   const { columns } = await completeTable(read, () => inTransaction(client, LOCKS.makingTables, async () => {
     const { exists, missing } = await read()
     if (!exists) await createTable(client, table, missing)
@@ -50,8 +52,8 @@ export async function prepareTable (client, table, wanted) {
   return { columns, copySql: `COPY ${qualified(table)} (${names}) FROM STDIN (FORMAT binary)` }
 }
 
-/** @param {Client} client @param {Table} table @param {WideColumn[]} wanted */
-async function readTable (client, { schema, name }, wanted) {
+/** @param {Client} client @param {Table} table @param {WideColumn[]} wanted @param {boolean} withSource */
+async function readTable (client, { schema, name }, wanted, withSource) {
   const { rows } = await client.query({ name: 'sluice_read_table', text: READ_TABLE, values: [schema, name] })
   if (rows.length > 0 && !WRITABLE.includes(rows[0].relkind)) {
     throw misfit(
@@ -60,6 +62,7 @@ async function readTable (client, { schema, name }, wanted) {
       'Name the source or the table differently.'
     )
   }
+  if (rows.length > 0) checkOwner(name, withSource, rows[0].comment)
   return { exists: rows.length > 0, ...fitTable(name, wanted, rows.filter(row => row.name !== null), dialect) }
 }
 
@@ -72,7 +75,7 @@ function addColumns (table, columns) {
 async function createTable (client, table, columns) {
   const { index, layout, hypertable } = table
   const name = qualified(table)
-  await client.query(`CREATE TABLE ${name} (${declarations(columns, declaration)})`)
+  await client.query(`CREATE TABLE ${name} (${declarations(columns, declaration)}); COMMENT ON TABLE ${name} IS '${OWNED}'`)
   const isNarrow = layout === 'narrow'
   // A block range index shows which pages hold a time; every page has rows of all sensors.
   const indexed = isNarrow && index === 'btree' ? '"time", "sensor"' : '"time"'

@@ -6,6 +6,7 @@ export const LOCKS = {
   makingTables: 'set_config(\'lock_timeout\', \'2s\', true), pg_advisory_xact_lock(1936487779, 1)',
   /** Writers look for a batch's commit record while no compaction moves it. */
   claiming: 'pg_advisory_xact_lock_shared(1936487779, 2)',
+  /** Also of those that look for what the same rows were staged as before. */
   compacting: 'pg_advisory_xact_lock(1936487779, 2)'
 }
 

@@ -1,39 +1,52 @@
-const CLAIMED = /** @type {const} */ (['table', 'gateway', 'source', 'epoch', 'seq'])
+import { RECORD_NUMBERS } from '../commit-records.js'
 
-/** The parameters of a claim. @param {import('./sink.js').Claim[]} wanted @returns {Record<string, string|number>} */
-export function claimParameters (wanted) {
-  return Object.fromEntries(wanted.flatMap((record, i) => CLAIMED.map(name => [`${name}${i}`, record[name]])))
+/**
+ * @typedef {import('../claims.js').Claim} Claim
+ * @typedef {import('../commit-records.js').CommitRow} CommitRow
+ */
+
+/** What a record is known by, all that it holds, and what changes when others are merged into it, by the names of its columns. */
+export const KEY = Object.freeze(['sink_table', 'gateway', 'source', 'epoch', 'seq'])
+export const COLUMNS = Object.freeze([...KEY.slice(0, 4), ...RECORD_NUMBERS])
+export const MERGED = Object.freeze(['last', 'hash', 'staged', 'stored', 'dead'])
+
+/** Columns in SQL: `before` is a word of its own there. @type {(names: readonly string[], prefix?: string) => string} */
+export const list = (names, prefix = '') => names.map(name => prefix + (name === 'before' ? '"before"' : name)).join(', ')
+
+/** Whether a column holds a name. @param {string} column */
+export const isText = column => KEY.slice(0, 4).includes(column)
+
+/** A column of a record. @param {CommitRow|Claim} record @param {string} column @returns {string|number} */
+export const valueOf = (record, column) => /** @type {any} */ (record)[column === 'sink_table' ? 'table' : column]
+
+/** Columns of a record, as parameters by name. @param {CommitRow|Claim} record @param {readonly string[]} columns */
+export function named (record, columns) {
+  return Object.fromEntries(columns.map(column => [column, valueOf(record, column)]))
+}
+
+/** A row of the table, or some of its columns: its numbers as such. @param {any} row */
+export function rowOf (row) {
+  return { ...row, ...Object.fromEntries(RECORD_NUMBERS.flatMap(name => name in row ? [[name, Number(row[name])]] : [])) }
 }
 
 /**
- * The statements about commit records, for databases that know a record by the names themselves.
- *
- * Ranges are disjoint, so only the nearest record at or below can hold a batch's seq.
- *
+ * The statements about commit records that databases have in common which know a record by the names themselves.
  * @param {string} table  quoted
- * @param {{text: string, integer: string, hasAsOf?: boolean}} types  that columns of names and of seqs are declared as; names are compared
- *   exactly. `hasAsOf`: the database joins with the nearest row in one go
+ * @param {{text: string, integer: string}} types  that columns of names and of numbers are declared as; names are compared exactly
  */
-export function commitStatements (table, { text, integer, hasAsOf = false }) {
-  const epoch = 'sink_table = $table AND gateway = $gateway AND source = $source AND epoch = $epoch'
-  const sameEpoch = ['sink_table', 'gateway', 'source', 'epoch'].map(name => `wanted.${name} = stored.${name}`).join(' AND ')
+export function commitStatements (table, { text, integer }) {
+  const epoch = KEY.slice(0, 4).map(name => `${name} = $${name}`).join(' AND ')
+  const declarations = COLUMNS.map(name => `${list([name])} ${isText(name) ? text : integer} NOT NULL`).join(', ')
   return {
-    create: `CREATE TABLE IF NOT EXISTS ${table} (sink_table ${text} NOT NULL, gateway ${text} NOT NULL, source ${text} NOT NULL,
-      epoch ${text} NOT NULL, seq ${integer} NOT NULL, last ${integer} NOT NULL, PRIMARY KEY (sink_table, gateway, source, epoch, seq))`,
-    read: `SELECT sink_table AS "table", gateway, source, epoch, seq, last FROM ${table}`,
-    /** Leaves the records of so many batches, where they have none, and returns these. @param {number} count */
-    claim (count) {
-      const parameter = (/** @type {string} */ name, /** @type {number} */ i) => `CAST($${name}${i} AS ${name === 'seq' ? integer : text})`
-      const rows = Array.from({ length: count }, (_, i) => `(${CLAIMED.map(name => parameter(name, i)).join(', ')})`)
-      return `WITH wanted (sink_table, gateway, source, epoch, seq) AS (VALUES ${rows.join(', ')})
-        INSERT INTO ${table} SELECT wanted.*, wanted.seq FROM wanted ${hasAsOf
-          ? `ASOF LEFT JOIN ${table} AS stored ON ${sameEpoch} AND wanted.seq >= stored.seq WHERE coalesce(stored.last < wanted.seq, true)`
-          : `WHERE coalesce((SELECT stored.last FROM ${table} AS stored WHERE ${sameEpoch} AND stored.seq <= wanted.seq
-              ORDER BY stored.seq DESC LIMIT 1) < wanted.seq, true)`}
-        RETURNING gateway, source, epoch, seq`
-    },
+    create: `CREATE TABLE IF NOT EXISTS ${table} (${declarations}, PRIMARY KEY (${list(KEY)}))`,
+    read: `SELECT sink_table AS "table", ${list(COLUMNS.slice(1))} FROM ${table}`,
+    /** Names the database, where it has no name. */
+    nameStore: `INSERT INTO ${table} SELECT '', $id, '', '', 0, 0, 0, 0, 0, 0, 0
+      WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE sink_table = '')`,
+    /** Turns a record into one whose rows are stored under an earlier identity. */
+    move: `UPDATE ${table} SET staged = 0, stored = 0, dead = 0 WHERE ${epoch} AND seq = $seq`,
     /** Both in this order: a range takes the place of those within it. */
     absorb: `DELETE FROM ${table} WHERE ${epoch} AND seq > $seq AND last <= $last`,
-    extend: `UPDATE ${table} SET last = $last WHERE ${epoch} AND seq = $seq`
+    extend: `UPDATE ${table} SET ${MERGED.map(name => `${name} = $${name}`).join(', ')} WHERE ${epoch} AND seq = $seq`
   }
 }

@@ -41,6 +41,7 @@ export class Placement {
     /** @type {Map<Batch, {plan: Plan, arranged: Batch}>} */
     const places = new Map()
     for (const batch of batches) {
+      if (batch.rows === 0) continue
       const arranged = this.#arrange(batch)
       if (arranged.rows === 0) continue
       const shape = shapeOf(batch)

@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { SluiceError } from '../../base/errors.js'
-import { committedRanges, mergedRecords, recordKey } from '../commit-records.js'
+import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { committedRecords, mergedRecords, recordKey } from '../commit-records.js'
+import { RecordSet } from '../record-set.js'
+import { LastRecords, SET_BACK, setBack } from '../set-back.js'
 import { Placement } from './placement.js'
 
 /**
@@ -10,7 +14,8 @@ import { Placement } from './placement.js'
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../sink.js').Sink} Sink
  * @typedef {import('../commit-records.js').CommitRow} CommitRow
- * @typedef {Omit<CommitRow, 'last'>} Claim  the record of one batch
+ * @typedef {import('../claims.js').Claim} Claim
+ * @typedef {import('../claims.js').Decision} Decision
  */
 
 /**
@@ -24,18 +29,25 @@ import { Placement } from './placement.js'
  * @property {(error: unknown) => boolean} isTransient
  * @property {(error: unknown) => SluiceError} failure  the error that users see, with this one as its cause
  * @property {(batches: Batch[]) => void} [check]  throws of rows that the database is known to refuse
- * @property {(session: Session) => Promise<void>} prepareCommits  creates the table of commit records where it is missing
- * @property {(session: Session) => Promise<CommitRow[]>} readCommits
- * @property {(session: Session, wanted: Claim[]) => Promise<Claim[]>} claim  within the transaction of `store`: leaves records, and returns
- *   those that had none. Where another transaction is storing the same batch, it waits for its end. `wanted` has each batch once, and at
- *   least one
+ * @property {string} place  the database, for messages
+ * @property {(session: Session) => Promise<void>} prepareCommits  creates the table of commit records where it is missing; throws
+ *   SLUICE_SINK_RECORDS_OLD
+ * @property {(session: Session) => Promise<CommitRow[]>} readCommits  all of them. One without a table has the database's id as its gateway
+ * @property {(session: Session, id: string) => Promise<unknown>} nameStore  leaves that one where there is none
+ * @property {(session: Session, wanted: CommitRow[], previous: Claim[]) => Promise<Claim[]>} claim  within the transaction of `store`:
+ *   leaves records where there are none, and returns those; nothing where one of the previous is missing. Where another transaction is
+ *   storing the same batch, it waits for its end. `wanted` has each batch once, and at least one
+ * @property {(session: Session, wanted: Claim[]) => Promise<CommitRow[]>} find  within the transaction of `store`: the records that hold
+ *   these, among others
+ * @property {(session: Session, records: CommitRow[]) => Promise<void>} move  within the transaction of `store`: these, just claimed, count
+ *   no rows
  * @property {(session: Session, merged: () => Promise<CommitRow[]>) => Promise<void>} compact  in a transaction during which nobody claims:
  *   puts each record that `merged` then returns in the place of those within it
  * @property {(session: Session, name: string, arranged: Batch, withSource: boolean) => Promise<Plan>} prepareTable  finds the place for the
  *   rows in the table of that name; creates what is missing; throws SLUICE_SINK_TABLE_MISFIT. `withSource`: several sources share the table
- * @property {(session: Session, claimed: () => Promise<Map<Plan, Batch[]>>, probe: boolean) => Promise<void>} store  one transaction:
- *   begins it, calls `claimed`, writes the rows that it returns (arranged batches by their plan), and commits; with `probe` it rolls back,
- *   after all that could refuse the rows
+ * @property {(session: Session, claimed: () => Promise<Map<Plan, Batch[]>>, how: {probe: boolean, alone: boolean}) => Promise<void>} store
+ *   one transaction: begins it, calls `claimed`, writes the rows that it returns (arranged batches by their plan), and commits; with
+ *   `probe` it rolls back, after all that could refuse the rows. `alone`: no other that claims runs beside it
  * @property {() => Promise<void>} [close]  of what is the sink's own
  */
 
@@ -50,6 +62,7 @@ export class SqlSink {
   /** @type {Placement<Plan>} */
   #placement
   #hasCommits = false
+  #last = new LastRecords()
 
   /** @param {Record<string, any>} options  of the sink @param {Storage<Session, Plan>} storage */
   constructor (options, storage) {
@@ -64,7 +77,13 @@ export class SqlSink {
   }
 
   async committed () {
-    return this.#attempt(async session => committedRanges(await this.#ownRecords(session)))
+    try {
+      return await this.#read()
+    } catch (error) {
+      // It is what a reading finds out.
+      if (/** @type {any} */ (error).code !== SET_BACK) throw error
+      return this.#read()
+    }
   }
 
   /**
@@ -73,16 +92,17 @@ export class SqlSink {
    */
   async write (batches, { signal, probe = false } = {}) {
     this.#storage.check?.(batches)
+    const wanted = wantedRecords(batches, this.#placement.names.inRecords)
+    const alone = batches.some(({ identity }) => identity?.ancestors)
     return this.#attempt(async session => {
       const places = await this.#placesOf(session, batches)
-      /** @type {Batch[]} */
-      let duplicates = []
+      const previous = this.#last.all
+      let decision = /** @type {Decision} */ ({})
       await this.#storage.store(session, async () => {
-        const claimed = await this.#claim(session, batches, probe)
-        duplicates = claimed.duplicates
+        decision = await this.#decide(session, batches, wanted, previous, probe)
         /** @type {Map<Plan, Batch[]>} */
         const rows = new Map()
-        for (const batch of claimed.fresh) {
+        for (const batch of decision.fresh) {
           const place = places.get(batch)
           if (!place) continue
           const group = rows.get(place.plan)
@@ -90,15 +110,17 @@ export class SqlSink {
           else rows.set(place.plan, [place.arranged])
         }
         return rows
-      }, probe)
-      return { duplicates }
+      }, { probe, alone })
+      if (!probe) this.#last.committed(previous, decision.records)
+      const { duplicates, clashes } = decision
+      return { duplicates, clashes }
     }, signal)
   }
 
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
     await this.#attempt(async session => {
-      const merged = async () => mergedRecords(await this.#ownRecords(session), heads)
+      const merged = async () => mergedRecords(this.#own(await this.#storage.readCommits(session)), heads)
       if ((await merged()).length > 0) await this.#storage.compact(session, merged)
     })
   }
@@ -108,20 +130,42 @@ export class SqlSink {
   }
 
   /**
-   * Leaves the commit records, and separates the batches that had none from those that had.
+   * Leaves the commit records of what is not stored yet. Mostly that is all of it, and a single statement.
    * @param {Session} session
    * @param {Batch[]} batches
-   * @param {boolean} probe  in which several slices of one batch are all to be tried
+   * @param {Map<string, CommitRow>} wanted
+   * @param {Claim[]} previous
+   * @param {boolean} probe
    */
-  async #claim (session, batches, probe) {
-    const { inRecords } = this.#placement.names
-    const wanted = new Map(batches.flatMap(({ identity }) =>
-      identity ? [[recordKey(identity), { ...identity, table: inRecords(identity.source) }]] : []))
-    const claimed = new Set(wanted.size > 0 ? (await this.#storage.claim(session, [...wanted.values()])).map(recordKey) : [])
-    const isClaimed = (/** @type {string} */ key) => probe ? claimed.has(key) : claimed.delete(key)
-    const { fresh = [], duplicates = [] } = Object.groupBy(batches, ({ identity }) =>
-      !identity || isClaimed(recordKey(identity)) ? 'fresh' : 'duplicates')
-    return { fresh, duplicates }
+  async #decide (session, batches, wanted, previous, probe) {
+    const records = [...wanted.values()]
+    const claimed = new Set(records.length > 0 ? (await this.#storage.claim(session, records, previous)).map(recordKey) : [])
+    const expected = [...records.filter(record => !claimed.has(recordKey(record))), ...claimed.size === 0 ? previous : []]
+    const ancestors = batches.flatMap(({ identity }) => identity ? ancestorsOf(identity, wanted.get(recordKey(identity))) : [])
+    const found = expected.length + ancestors.length > 0 ? await this.#storage.find(session, [...expected, ...ancestors]) : []
+    const held = new RecordSet()
+    for (const row of found) held.add(row)
+    if (!expected.every(claim => held.find(claim))) {
+      this.#last.forget(previous)
+      throw setBack(this.#storage.place)
+    }
+    const decision = decide(batches, wanted, claim => claimed.has(recordKey(claim)) ? undefined : held.find(claim), probe)
+    if (decision.moved.length > 0) await this.#storage.move(session, decision.moved)
+    return decision
+  }
+
+  async #read () {
+    return this.#attempt(async session => {
+      const before = this.#last.all
+      let rows = await this.#storage.readCommits(session)
+      if (!storeOf(rows)) {
+        await this.#storage.nameStore(session, randomUUID())
+        rows = await this.#storage.readCommits(session)
+      }
+      const own = this.#own(rows)
+      this.#last.read(before, own)
+      return { store: storeOf(rows), records: committedRecords(own) }
+    })
   }
 
   /** @param {Session} session @param {Batch[]} batches */
@@ -130,9 +174,9 @@ export class SqlSink {
     return this.#placement.of(batches, (name, arranged) => this.#storage.prepareTable(session, name, arranged, withSource))
   }
 
-  /** @param {Session} session */
-  async #ownRecords (session) {
-    return (await this.#storage.readCommits(session)).filter(record => this.#placement.owns(record))
+  /** Those of this sink's tables. @param {CommitRow[]} rows */
+  #own (rows) {
+    return rows.filter(row => row.table !== '' && this.#placement.owns(row))
   }
 
   /**
@@ -149,6 +193,7 @@ export class SqlSink {
         return work(session)
       }, signal)
     } catch (error) {
+      if (/** @type {any} */ (error).code === SET_BACK) this.#forgetTables()
       if (signal?.aborted || error instanceof SluiceError) throw error
       if (this.#storage.isTransient(error)) this.#forgetTables()
       throw this.#storage.failure(error)
@@ -160,4 +205,9 @@ export class SqlSink {
     this.#placement.forget()
     this.#hasCommits = false
   }
+}
+
+/** The database's id; the least, should there be two. @param {CommitRow[]} rows */
+function storeOf (rows) {
+  return rows.filter(({ table }) => table === '').map(({ gateway }) => gateway).sort()[0]
 }

@@ -11,6 +11,9 @@ import { misfit, wideColumns } from '../wide.js'
  * @typedef {{exists: boolean, columns: PlacedColumn[], missing: WideColumn[]}} Found  a table as it is, with the result of `fitTable`
  */
 
+/** The comment of a table that Sluice made. Users can add it to theirs. */
+export const OWNED = 'Sluice'
+
 /** How often to look again at a table that others change as well. */
 const ATTEMPTS = 20
 
@@ -43,6 +46,19 @@ export async function completeTable (read, complete, alreadyExists = () => false
       if (attempt === ATTEMPTS || !alreadyExists(error)) throw error
     }
   }
+}
+
+/**
+ * A source's name leads only to tables that Sluice made, or was told of: it may be the name of a table with another purpose.
+ * @param {string} name
+ * @param {boolean} withSource  not a source, but a user has named the table
+ * @param {string|null} comment  of the table that has the name
+ * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
+ */
+export function checkOwner (name, withSource, comment) {
+  if (withSource || comment?.includes(OWNED)) return
+  throw misfit(name, 'Sluice did not make it', 'Rename the source, or set another table. To store in this one, name it as the sink\'s ' +
+    `table, or give it a comment with the word ${OWNED}.`)
 }
 
 /**

@@ -1,11 +1,11 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../base/errors.js'
-import { COMMITS_TABLE, quote } from '../names.js'
+import { FileIdentity } from '../../base/file-identity.js'
 import { isRefusal } from '../refusal.js'
-import { commitStatements } from '../sql/commit-records.js'
 import { fileSinks } from '../sql/file-sink.js'
+import { commits, findCommits, insertCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { RowInserter } from './rows.js'
 import { schema } from './sink.schema.js'
@@ -19,9 +19,6 @@ const REFUSED = [18, 19, 20]
 /** Waiting for another process's lock holds up the whole gateway; the writer's retry waits without. */
 const BUSY_TIMEOUT_MS = 500
 
-const commits = commitStatements(quote(COMMITS_TABLE), { text: 'TEXT', integer: 'INTEGER' })
-commits.create += ' WITHOUT ROWID'
-
 /** @param {unknown} error */
 export function isTransient (error) {
   return !isRefusal(error, ({ code, errcode }) => code === 'ERR_SQLITE_ERROR' && REFUSED.includes(errcode & 0xff))
@@ -32,11 +29,13 @@ export const open = fileSinks({
   schema,
   dialect,
   commits,
+  findCommits: ({ database }, claims) => findCommits(database, claims),
+  insertCommits: ({ database }, records) => insertCommits(database, records),
   isTransient,
   failure: (path, error) => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
   open: openDatabase,
   begin: 'BEGIN IMMEDIATE',
-  prepareTable: ({ database }, name, wanted, layout) => prepareTable(database, name, wanted, layout),
+  prepareTable: ({ database }, ...table) => prepareTable(database, ...table),
   insert ({ database, inserters }, plan, batches) {
     const inserter = inserters.get(plan) ?? new RowInserter(database, plan)
     inserters.set(plan, inserter)
@@ -46,16 +45,25 @@ export const open = fileSinks({
 
 /** @param {string} file */
 function openDatabase (file) {
-  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  closeSync(openSync(file, 'a', 0o600)) // creates it for its owner only, and so its log
+  const identity = new FileIdentity(file)
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   try {
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; SELECT 1 FROM sqlite_schema') // which creates the log
+    const log = new FileIdentity(`${file}-wal`)
     return {
       database,
       /** @type {WeakMap<import('./tables.js').Plan, RowInserter>} */
       inserters: new WeakMap(),
       run: (/** @type {string} */ sql, parameters = {}) => database.prepare(sql).all(parameters),
-      close: () => database.close()
+      isReplaced: () => identity.isReplaced(),
+      close () {
+        database.close()
+        if (!identity.isReplaced() || log.isReplaced()) return
+        // SQLite leaves the log of a file that was moved away, and would take it for that of the file in its place.
+        for (const ending of ['-wal', '-shm']) rmSync(file + ending, { force: true })
+      }
     }
   } catch (error) {
     database.close()

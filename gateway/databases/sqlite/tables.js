@@ -1,5 +1,5 @@
 import { quote } from '../names.js'
-import { completeTable, declarationIn, declarations, physicalName } from '../sql/tables.js'
+import { checkOwner, completeTable, declarationIn, declarations, OWNED, physicalName } from '../sql/tables.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
 
@@ -18,14 +18,15 @@ const declaration = declarationIn(dialect)
  * @param {DatabaseSync} database
  * @param {string} name  of the table
  * @param {import('../wide.js').WideColumn[]} wanted
+ * @param {boolean} withSource  several sources share the table
  * @param {Layout} layout
  * @returns {Promise<Plan>}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable (database, name, wanted, layout) {
-  const { table, columns } = await completeTable(async () => readTable(database, name, wanted), async () => {
+export async function prepareTable (database, name, wanted, withSource, layout) {
+  const { table, columns } = await completeTable(async () => readTable(database, name, wanted, withSource), async () => {
     database.exec('BEGIN IMMEDIATE')
-    const { table: its, exists, missing } = readTable(database, name, wanted)
+    const { table: its, exists, missing } = readTable(database, name, wanted, withSource)
     if (!exists) createTable(database, its, missing, layout)
     else for (const column of missing) database.exec(`ALTER TABLE ${quote(its)} ADD COLUMN ${declaration(column)}`)
     database.exec('COMMIT')
@@ -33,20 +34,23 @@ export async function prepareTable (database, name, wanted, layout) {
   return { table, columns }
 }
 
-/** @param {DatabaseSync} database @param {string} name @param {import('../wide.js').WideColumn[]} wanted */
-function readTable (database, name, wanted) {
+/** @param {DatabaseSync} database @param {string} name @param {import('../wide.js').WideColumn[]} wanted @param {boolean} withSource */
+function readTable (database, name, wanted, withSource) {
   if (dialect.fold(name).startsWith('sqlite_')) {
     throw misfit(name, 'SQLite keeps names that start with sqlite_ for itself', 'Name the source or the table differently.')
   }
-  const alike = /** @type {any[]} */ (database.prepare('SELECT name, type FROM sqlite_schema WHERE name = ? COLLATE NOCASE').all(name))
+  const alike = /** @type {any[]} */ (database.prepare('SELECT name, type, sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE').all(name))
   const table = physicalName(name, alike)
+  const found = alike.find(each => each.name === table)
+  if (found) checkOwner(name, withSource, /\/\*.*\*\//s.exec(found.sql)?.[0] ?? null)
   const columns = database.prepare('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?)').all(table)
   return { table, exists: columns.length > 0, ...fitTable(name, wanted, columns.map(tableColumn), dialect) }
 }
 
 /** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {Layout} layout */
 function createTable (database, table, columns, layout) {
-  database.exec(`CREATE TABLE ${quote(table)} (${declarations(columns, declaration)})`)
+  // SQLite keeps the text, and comments only within it.
+  database.exec(`CREATE TABLE ${quote(table)} (/* ${OWNED} */ ${declarations(columns, declaration)})`)
   const indexed = layout === 'narrow' ? '"time", "sensor"' : '"time"'
   database.exec(`CREATE INDEX ${quote(`time of ${table}`)} ON ${quote(table)} (${indexed})`)
 }

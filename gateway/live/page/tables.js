@@ -3,7 +3,7 @@ import { duration, measure, quantity } from '../../stats/format.js'
 /**
  * @typedef {import('../../stats/reader.js').Report} Report
  * @typedef {import('../../stats/reader.js').MeterReport} MeterReport
- * @typedef {import('../../stats/ledger.js').Balance} Balance
+ * @typedef {import('../../stats/ledger.js').SinkBalance} SinkBalance
  * @typedef {import('./history.js').Rates} Rates
  * @typedef {{title: string, cell: (meter: MeterReport, rates: Rates) => string, bad?: (meter: MeterReport) => boolean}} Column
  */
@@ -87,17 +87,20 @@ function row (kind, cells) {
   return line
 }
 
-/** The equation the gateway stands for, once for every sink. @param {HTMLElement} parent @param {Balance[]} ledger */
+/** The equation the gateway stands for, once for every sink. @param {HTMLElement} parent @param {SinkBalance[]} ledger */
 export function showLedger (parent, ledger) {
-  parent.replaceChildren(...ledger.map(({ sink, produced, stored, deadLetters, lost, inFlight, earlier }) => {
+  parent.replaceChildren(...ledger.map(({ sink, produced, beforeItBegan, stored, deadLetters, settled, parked, lost, inFlight }) => {
     const card = element('div', '', `card balance ${lost > 0 ? 'lost' : deadLetters > 0 ? 'warned' : 'whole'}`)
     const terms = element('div', '', 'terms')
     terms.append(
       term('', produced, 'produced'),
       term('=', stored, 'stored'),
       term('+', deadLetters, 'dead letters', deadLetters > 0),
+      ...beforeItBegan > 0 ? [term('+', beforeItBegan, 'before it began')] : [],
+      ...settled > 0 ? [term('+', settled, 'settled by the flow')] : [],
+      ...parked > 0 ? [term('+', parked, 'parked', true)] : [],
       term('+', lost, 'lost', lost > 0),
-      earlier > 0 ? term('−', earlier, 'from an earlier run') : term('+', inFlight, 'in flight')
+      term('+', inFlight, 'in flight')
     )
     card.append(element('h2', sink), terms)
     return card

@@ -1,4 +1,5 @@
 import { Batch } from '../../../gateway/batch/batch.js'
+import { RangeSet } from '../../../gateway/batch/ranges.js'
 
 /** The time of the first row. */
 export const T0 = 1_700_000_000_123_456_789n
@@ -7,6 +8,18 @@ export const EPOCH = { gateway: 'gw', source: 'press', epoch: '1-a' }
 
 /** @param {number} seq */
 export const identity = seq => ({ ...EPOCH, seq })
+
+/** What a write returns of batches that are all new. */
+export const ALL_NEW = { duplicates: [], clashes: [] }
+
+/**
+ * Which batches have commit records, by epoch.
+ * @param {import('../../../gateway/databases/sink.js').Committed} committed
+ */
+export function rangesOf ({ records }) {
+  const epochs = Map.groupBy(records, ({ gateway, source, epoch }) => JSON.stringify({ gateway, source, epoch }))
+  return Array.from(epochs, ([epoch, its]) => ({ ...JSON.parse(epoch), ...new RangeSet(its.map(({ first, last }) => [first, last])) }))
+}
 
 /** Times, in nanoseconds after `T0`. @param {number[]} nanoseconds */
 export const at = (...nanoseconds) => BigInt64Array.from(nanoseconds, offset => T0 + BigInt(offset))

@@ -3,6 +3,7 @@ import { failureOf } from './batches.js'
 import { exactlyOnceTests } from './exactly-once.js'
 import { growthTests } from './growth.js'
 import { layoutTests } from './layouts.js'
+import { recordTests } from './records.js'
 import { tableTests } from './tables.js'
 import { transactionTests } from './transactions.js'
 import { valueTests } from './values.js'
@@ -13,9 +14,9 @@ import { valueTests } from './values.js'
  * @typedef {import('../../../gateway/databases/sink.js').Sink} Sink
  * @typedef {import('../../../gateway/batch/batch.js').Batch} Batch
  *
- * @typedef {'checked'|'fits'|'misfits'|'needs'|'view'} Fixture  an existing table "press": with a column `force` that accepts no value of
- *   100 or more; with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of 32-bit integers; with
- *   a required text `operator`; and a view of that name
+ * @typedef {'checked'|'fits'|'misfits'|'needs'|'view'|'foreign'} Fixture  an existing table "press": with a column `force` that
+ *   accepts no value of 100 or more; with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of
+ *   32-bit integers; with a required text `operator`; a view of that name; and one not marked as Sluice's, with `force` of doubles
  *
  * @typedef {object} Harness  one empty database a test
  * @property {(options?: object) => Promise<Sink>} open  a sink, closed after the test
@@ -28,6 +29,9 @@ import { valueTests } from './values.js'
  * @property {boolean} hasColumns  tables have columns of a type each
  * @property {Partial<Record<Fixture, string>>} [fixtures]  how to create them; those that the database cannot have are left out
  * @property {(statement: string) => Promise<void>} [execute]  of a fixture
+ * @property {() => Promise<Sink>} [elsewhere]  a sink of another database, closed after the test
+ * @property {(seq: number) => Promise<void>} [setBack]  behind the sink's back, deletes from this batch on the records, and rows of "press"
+ *   (by `force`)
  * @property {(table: string) => Promise<void>} drop
  * @property {unknown} nan  what NaN is read back as; undefined where its row has no value
  * @property {boolean} ignoresCase
@@ -52,8 +56,23 @@ export const sqlFixtures = {
   fits: 'CREATE TABLE press (id integer DEFAULT 7, count bigint, force double precision)',
   misfits: 'CREATE TABLE press (force integer)',
   needs: 'CREATE TABLE press (operator text NOT NULL)',
-  view: 'CREATE VIEW press AS SELECT 1 AS force'
+  view: 'CREATE VIEW press AS SELECT 1 AS force',
+  foreign: 'CREATE TABLE press (force double precision)'
 }
+
+/**
+ * With the mark that lets sources use tables.
+ * @param {(sql: string) => string} marked  of CREATE TABLE press
+ * @returns {typeof sqlFixtures}
+ */
+export function markedFixtures (marked) {
+  const { view, foreign, ...tables } = sqlFixtures
+  const own = Object.entries(tables).map(([name, sql]) => [name, marked(sql)])
+  return { .../** @type {any} */ (Object.fromEntries(own)), view, foreign }
+}
+
+/** As most databases mark a table. @param {string} sql */
+export const withComment = sql => `${sql}; COMMENT ON TABLE press IS 'Sluice'`
 
 /** @param {Harness} harness */
 export function sinkContract (harness) {
@@ -95,6 +114,7 @@ export function sinkContract (harness) {
   if (harness.hasColumns) tableTests(subject)
   layoutTests(subject)
   exactlyOnceTests(subject)
+  recordTests(subject)
   if (harness.guarantee === 'transaction') transactionTests(subject)
 
   if (differing.size > 0) throw new Error(`The contract has no such tests: ${[...differing].join('; ')}`)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { batchOf, rowOf, T0 } from './batches.js'
+import { batchOf, rangesOf, rowOf, T0 } from './batches.js'
 
 /** @param {import('./contract.js').Subject} subject */
 export function growthTests (subject) {
@@ -54,7 +54,7 @@ export function growthTests (subject) {
       await store(batchOf([1]), rowOf({ [evil]: ['string', '\'); DROP TABLE press; --'] }, more))
       expect(await rows(evil)).to.deep.equal([{ time: T0, [`${evil}$1`]: evil, [evil]: '\'); DROP TABLE press; --' }])
       expect(await rows('press')).to.have.length(1)
-      expect((await subject.sink.committed())[0].source).to.equal(evil)
+      expect(rangesOf(await subject.sink.committed())[0].source).to.equal(evil)
     })
 
     for (const [what, name, text] of [

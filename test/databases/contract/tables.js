@@ -3,7 +3,7 @@ import { batchOf, failureOf, rowOf, T0 } from './batches.js'
 
 /** Of databases whose tables have columns. @param {import('./contract.js').Subject} subject */
 export function tableTests (subject) {
-  const { it, itWith, drop, rows, isTransient, store, refusal } = subject
+  const { it, itWith, open, drop, rows, isTransient, store, refusal } = subject
 
   describe('tables', () => {
     itWith('fits', 'uses an existing table that fits', async () => {
@@ -19,6 +19,21 @@ export function tableTests (subject) {
 
     itWith('needs', 'refuses a table that requires a column which a batch lacks', async () => {
       expect((await refusal(batchOf([1]))).message).to.match(/"operator" must have a value/)
+    })
+
+    itWith('foreign', 'leaves alone a table with another purpose that a source is named like', async () => {
+      const error = await refusal(batchOf([1], { tags: { line: 'A' } }))
+      expect(error.code).to.equal('SLUICE_SINK_TABLE_MISFIT')
+      expect(error.message).to.match(/"press".*Sluice did not make it.*Rename the source/)
+      await store(batchOf([2], { source: 'oven' }))
+      await failureOf(async () => subject.execute?.('SELECT line FROM press'))
+    })
+
+    itWith('foreign', 'stores in any table that is named as the sink\'s', async () => {
+      const sink = await open({ table: 'press' })
+      await sink.prepare([batchOf([1])])
+      await sink.write([batchOf([1])])
+      expect(await rows('press')).to.deep.equal([{ time: T0, source: 'press', force: 1 }])
     })
 
     itWith('view', 'refuses a view', async () => {

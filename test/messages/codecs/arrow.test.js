@@ -44,9 +44,30 @@ describe('arrow codec', () => {
   })
 
   it('shares one fields array between batches of one shape', () => {
-    const decode = (/** @type {number} */ seq) => arrow.decode(arrow.encode(NUMBERS.withIdentity({ ...IDENTITY, seq })))
+    const decode = (/** @type {number} */ seq) => arrow.decode(arrow.encode(NUMBERS.withIdentity({ ...IDENTITY, seq, before: seq * 10 })))
     expect(decode(7).fields).to.equal(decode(8).fields)
-    expect(decode(8).identity?.seq).to.equal(8)
+    expect(decode(8).identity).to.include({ seq: 8, before: 80 })
+  })
+
+  it('keeps how many rows came before, and under which identities the rows were staged before', () => {
+    const ancestors = [{ epoch: '1-aa', seq: 5, hash: 2 ** 48 - 1 }, { epoch: '2-bb', seq: 0, hash: 0 }]
+    const identities = [
+      { ...IDENTITY, before: 0 }, { ...IDENTITY, before: Number.MAX_SAFE_INTEGER }, { ...IDENTITY, before: 7, ancestors },
+      { ...IDENTITY, ancestors }, IDENTITY
+    ]
+    for (const identity of [...identities, ...identities]) {
+      const bytes = arrow.encode(NUMBERS.withIdentity(identity))
+      expect(arrow.decode(bytes).identity).to.deep.equal(identity)
+      expect(arrow.peekIdentity(bytes)).to.deep.equal(identity)
+    }
+  })
+
+  it('refuses ancestors of another form, or without end', () => {
+    const encode = (/** @type {any} */ ancestors) => arrow.encode(NUMBERS.withIdentity({ ...IDENTITY, before: 1, ancestors }))
+    const nine = Array(9).fill({ epoch: 'a', seq: 0, hash: 0 })
+    for (const ancestors of [{}, [{ epoch: 1, seq: 0, hash: 0 }], [{ epoch: 'a', seq: -1, hash: 0 }], nine]) {
+      expectBroken(() => arrow.peekIdentity(encode(ancestors)))
+    }
   })
 
   it('distinguishes an Arrow stream from text', () => {

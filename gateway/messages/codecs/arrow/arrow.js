@@ -8,9 +8,9 @@ import { readBatch, readIdentity } from './decode.js'
  *
  * The first column is `time`, timestamp[ns, UTC], then one per field; a missing value is null and a field's unit is its metadata `unit`.
  * Schema metadata, all text:
- * `sluice.source`, `sluice.tags` (a JSON object) where there are tags, and of a batch with identity `sluice.gateway`, `sluice.epoch` and
- * `sluice.seq` (sixteen digits). A program that changes rows and sends them on must drop the metadata: with the identity of the original,
- * they would count as its duplicate.
+ * `sluice.source`, `sluice.tags` (a JSON object) where there are tags, and of a batch with identity `sluice.gateway`, `sluice.epoch`,
+ * `sluice.before` and `sluice.seq` (sixteen digits each) and, where it was staged again, `sluice.ancestors`. A program that changes rows
+ * and sends them on must drop the metadata: with the identity of the original, they would count as its duplicate.
  *
  * It is our own and not the apache-arrow package because it runs once per message on both sides: it is several times as fast, needs 20 MB
  * less memory, and checks every length against the bytes that are there.

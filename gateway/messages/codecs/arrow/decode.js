@@ -14,13 +14,14 @@ import { readSchema } from './schema.js'
  */
 
 const MAX_TIME_NS = 2n ** 63n - 1n
+const MAX_ANCESTORS = 8
 
 /** @param {Uint8Array} bytes  at a multiple of eight in their memory @param {string} [source] @returns {Batch} */
 export function readBatch (bytes, source) {
   const stream = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = metadataAt(stream, 0)
   if (!start) throw arrowError('it is empty')
-  const { schema, seq } = readSchema(start)
+  const { schema, ...digits } = readSchema(start)
   const own = schema.metadata[Key.source]
 
   /** @type {ReadColumn[][]} */
@@ -47,7 +48,7 @@ export function readBatch (bytes, source) {
     columns: columns.map(({ column }) => column),
     validity: columns.map(({ valid }) => valid),
     tags: schema.tags,
-    identity: identityOf(schema, seq)
+    identity: identityOf(schema, digits)
   })
 }
 
@@ -55,8 +56,8 @@ export function readBatch (bytes, source) {
 export function readIdentity (bytes) {
   const metadata = metadataAt(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), 0)
   if (!metadata) throw arrowError('it is empty')
-  const { schema, seq } = readSchema(metadata)
-  return identityOf(schema, seq)
+  const { schema, ...digits } = readSchema(metadata)
+  return identityOf(schema, digits)
 }
 
 /** The metadata of the message at a byte; null at the end of the stream. @param {Buffer} stream @param {number} at */
@@ -122,11 +123,35 @@ function nanoseconds ({ column, valid }, { timeUnit }) {
   return times.map((time, row) => (valid && !valid[row]) || time > MAX_TIME_NS / scale || time < 0n ? 0n : time * scale)
 }
 
-/** @param {Schema} schema @param {string|undefined} seqDigits @returns {Identity|null} */
-function identityOf ({ metadata }, seqDigits) {
-  const { [Key.gateway]: gateway, [Key.source]: source, [Key.epoch]: epoch } = metadata
-  if (gateway === undefined || source === undefined || epoch === undefined || seqDigits === undefined) return null
-  const seq = Number(seqDigits)
-  if (!/^\d+$/.test(seqDigits) || !Number.isSafeInteger(seq)) throw arrowError(`its seq "${seqDigits}" is not a sequence number`)
-  return { gateway, source, epoch, seq }
+/** @param {Schema} schema @param {{before: string|undefined, seq: string|undefined}} digits @returns {Identity|null} */
+function identityOf ({ metadata }, { before, seq }) {
+  const { [Key.gateway]: gateway, [Key.source]: source, [Key.epoch]: epoch, [Key.ancestors]: ancestors } = metadata
+  if (gateway === undefined || source === undefined || epoch === undefined || seq === undefined) return null
+  /** @type {Identity} */
+  const identity = { gateway, source, epoch, seq: wholeNumber('seq', seq) }
+  if (before !== undefined) identity.before = wholeNumber('before', before)
+  if (ancestors !== undefined) identity.ancestors = parseAncestors(ancestors)
+  return identity
+}
+
+/** @param {string} name @param {string} digits */
+function wholeNumber (name, digits) {
+  const number = Number(digits)
+  if (!/^\d+$/.test(digits) || !Number.isSafeInteger(number)) throw arrowError(`its ${name} "${digits}" is not a whole number`)
+  return number
+}
+
+/** @param {string} json @returns {Identity['ancestors']} */
+function parseAncestors (json) {
+  const ancestors = JSON.parse(json)
+  const isAncestor = (/** @type {any} */ { epoch, seq, hash }) => typeof epoch === 'string' && isWhole(seq) && isWhole(hash)
+  if (!Array.isArray(ancestors) || ancestors.length > MAX_ANCESTORS || !ancestors.every(isAncestor)) {
+    throw arrowError(`its ancestors are not at most ${MAX_ANCESTORS} of {epoch, seq, hash}: ${json.slice(0, 100)}`)
+  }
+  return ancestors.map(({ epoch, seq, hash }) => ({ epoch, seq, hash }))
+}
+
+/** @param {unknown} value */
+function isWhole (value) {
+  return Number.isSafeInteger(value) && Number(value) >= 0
 }

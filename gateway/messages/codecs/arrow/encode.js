@@ -1,27 +1,33 @@
-import { COLUMN_TYPES } from '../../../batch/batch.js'
+import { Batch, COLUMN_TYPES } from '../../../batch/batch.js'
 import { MAX_CELLS, tooLarge } from '../../bounds.js'
 import { flatbuffer, int16, int32, int64, int8, string, structs, table, vector } from './flatbuffer.js'
 import {
-  CONTINUATION, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_DIGITS, SEQ_TAIL_BYTES, TIME_UNITS, Type, arrowError, padded
+  BEFORE_TAIL_BYTES, CONTINUATION, DIGITS, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_TAIL_BYTES, TIME_UNITS, Type, arrowError,
+  padded
 } from './format.js'
 
 /**
- * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('../../../batch/batch.js').Field} Field
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  * @typedef {import('../../../batch/batch.js').Column} Column
  *
  * The two messages of a batch with all that batches of one shape share, and the positions of the rest.
- * @typedef {{schema: Buffer, record: Buffer, seqAt: number, lengthAt: number, bodyLengthAt: number, nodesAt: number, buffersAt: number}}
+ * @typedef {{schema: Buffer, record: Buffer, lengthAt: number, bodyLengthAt: number, nodesAt: number, buffersAt: number}}
  *   Template
  */
 
 const MAX_BYTES = 2 ** 31 - 1
 const MAX_TEMPLATES = 256
 const NO_BYTES = new Uint8Array(0)
+const NO_TIMES = new BigInt64Array(0)
 
 /** @type {Map<string, Template>} */
 const templates = new Map()
+/**
+ * The template of the newest batch with these very fields: most batches of a source share them.
+ * @type {WeakMap<Field[], {batch: Batch, template: Template}>}
+ */
+const newest = new WeakMap()
 
 /**
  * The batch as an Arrow IPC stream: schema, one record batch, end of stream.
@@ -44,7 +50,9 @@ export function encode (batch) {
   const out = Buffer.allocUnsafe(total)
   out.set(schema)
   out.set(record, schema.length)
-  if (batch.identity) out.write(String(batch.identity.seq).padStart(SEQ_DIGITS, '0'), template.seqAt, 'latin1')
+  const { identity } = batch
+  if (identity) setDigits(out, schema.length - SEQ_TAIL_BYTES, identity.seq)
+  if (identity?.before !== undefined) setDigits(out, schema.length - BEFORE_TAIL_BYTES, identity.before)
 
   const setSize = (/** @type {number} */ at, /** @type {number} */ size) => { out.writeUInt32LE(size, schema.length + at) }
   setSize(template.lengthAt, batch.rows)
@@ -67,9 +75,18 @@ export function encode (batch) {
   return out
 }
 
+/** @param {Buffer} out @param {number} at @param {number} number */
+function setDigits (out, at, number) {
+  out.write(String(number).padStart(DIGITS, '0'), at, 'latin1')
+}
+
 /** @param {Batch} batch @returns {Template} */
-function templateOf ({ source, identity, tags, fields }) {
-  const key = JSON.stringify([source, identity && [identity.gateway, identity.source, identity.epoch], tags, fields])
+function templateOf (batch) {
+  const { source, identity, tags, fields } = batch
+  const last = newest.get(fields)
+  if (last && isAlike(last.batch, batch)) return last.template
+  const { gateway, epoch, before, ancestors } = identity ?? {}
+  const key = JSON.stringify([source, identity && [gateway, identity.source, epoch, before !== undefined, ancestors], tags, fields])
   let template = templates.get(key)
   if (!template) {
     if (identity && identity.source !== source) throw arrowError(`a batch of source "${source}" has the identity of "${identity.source}"`)
@@ -77,7 +94,15 @@ function templateOf ({ source, identity, tags, fields }) {
     template = makeTemplate(source, identity, tags, fields)
     templates.set(key, template)
   }
+  newest.set(fields, { batch: new Batch({ source, time: NO_TIMES, tags, identity }), template })
   return template
+}
+
+/** Whether two batches of the same fields differ in nothing but their rows and what is set in place. @param {Batch} a @param {Batch} b */
+function isAlike ({ source, tags, identity: known }, { source: otherSource, tags: otherTags, identity }) {
+  if (source !== otherSource || tags !== otherTags || !known || !identity) return false
+  return known.epoch === identity.epoch && known.gateway === identity.gateway && known.source === identity.source &&
+    (known.before === undefined) === (identity.before === undefined) && !known.ancestors && !identity.ancestors
 }
 
 /**
@@ -95,10 +120,13 @@ function makeTemplate (source, identity, tags, fields) {
   }
   const metadata = [pair(Key.source, source)]
   if (Object.keys(tags).length) metadata.push(pair(Key.tags, JSON.stringify(tags)))
-  // The seq comes last in the bytes: SEQ_TAIL_BYTES.
+  // Before and seq come last in the bytes: BEFORE_TAIL_BYTES, SEQ_TAIL_BYTES.
   if (identity) {
-    const seq = table([string(Key.seq), string('0'.repeat(SEQ_DIGITS), 8)])
-    metadata.push(pair(Key.gateway, identity.gateway), pair(Key.epoch, identity.epoch), seq)
+    const digits = (/** @type {string} */ key) => table([string(key), string('0'.repeat(DIGITS), 8)])
+    metadata.push(pair(Key.gateway, identity.gateway), pair(Key.epoch, identity.epoch))
+    if (identity.ancestors) metadata.push(pair(Key.ancestors, JSON.stringify(identity.ancestors)))
+    if (identity.before !== undefined) metadata.push(digits(Key.before))
+    metadata.push(digits(Key.seq))
   }
   const columns = [
     column('time', false, Type.timestamp, table([int16(TIME_UNITS.indexOf('ns')), string('UTC')])),
@@ -117,7 +145,7 @@ function makeTemplate (source, identity, tags, fields) {
     structs(buffers, 16, at => { buffersAt = at + PREFIX_BYTES })
   ], positions => { lengthAt = positions[0] + PREFIX_BYTES }), positions => { bodyLengthAt = positions[3] + PREFIX_BYTES }))
 
-  return { schema, record, seqAt: schema.length - SEQ_TAIL_BYTES, lengthAt, bodyLengthAt, nodesAt, buffersAt }
+  return { schema, record, lengthAt, bodyLengthAt, nodesAt, buffersAt }
 }
 
 /** @param {number} headerType @param {import('./flatbuffer.js').Child} header @param {(positions: number[]) => void} [placed] */

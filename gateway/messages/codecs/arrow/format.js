@@ -26,21 +26,25 @@ export const Precision = Object.freeze({ half: 0, single: 1, double: 2 })
 export const TIME_UNITS = /** @type {const} */ (['s', 'ms', 'us', 'ns'])
 
 /**
- * Schema metadata that makes an Arrow stream a Sluice batch; all values are text. Only a batch with identity has `gateway`, `epoch` and
- * `seq`. `seq` has sixteen decimal digits, so that it can be set in place; `tags` is a JSON object of strings. A field's unit is its
- * metadata `unit`.
+ * Schema metadata that makes an Arrow stream a Sluice batch; all values are text. Only a batch with identity has `gateway`, `epoch`,
+ * `before` and `seq`. `before` and `seq` have sixteen decimal digits, so that they can be set in place; `tags` is a JSON object of strings,
+ * `ancestors` a JSON array of {epoch, seq, hash}. A field's unit is its metadata `unit`.
  */
 export const Key = Object.freeze({
   gateway: 'sluice.gateway',
   source: 'sluice.source',
   epoch: 'sluice.epoch',
   tags: 'sluice.tags',
+  ancestors: 'sluice.ancestors',
+  before: 'sluice.before',
   seq: 'sluice.seq',
   unit: 'unit'
 })
-export const SEQ_DIGITS = 16
+export const DIGITS = 16
 /** From the first digit of `seq` to the end of the schema's metadata: Sluice writes it last, aligned to eight. */
 export const SEQ_TAIL_BYTES = 24
+/** From the first digit of `before`, which is written just before `seq`. */
+export const BEFORE_TAIL_BYTES = 88
 
 /** @param {string} what @param {unknown} [cause] */
 export function arrowError (what, cause) {

@@ -1,6 +1,6 @@
 import { MAX_COLUMNS, MAX_DICTIONARY_BYTES } from '../../bounds.js'
 import { Table } from './flatbuffer.js'
-import { Header, Key, SEQ_DIGITS, SEQ_TAIL_BYTES, Type, arrowError } from './format.js'
+import { BEFORE_TAIL_BYTES, DIGITS, Header, Key, SEQ_TAIL_BYTES, Type, arrowError } from './format.js'
 import { INT32, dictionaryKind, kindOf } from './columns.js'
 
 /**
@@ -21,36 +21,41 @@ import { INT32, dictionaryKind, kindOf } from './columns.js'
 const MAX_METADATA = 256
 const MAX_TEXT_BYTES = 64 * 1024
 const TIME_NAMES = ['time', 'timestamp', 'ts']
-const SEQ_KEY = Buffer.from(Key.seq)
 
 const MAX_SCHEMAS = 256
 const MAX_KEPT_BYTES = 64 * 1024
 
 /**
- * Schemas of Sluice's own streams, by their bytes up to the seq's digits: a source's messages differ in nothing else.
+ * Schemas of Sluice's own streams, by their bytes but for the digits of before and seq: a source's messages differ in nothing else.
  * @type {Map<string, Schema>}
  */
 const known = new Map()
 
 /**
- * The schema that the first message's metadata holds, one object for all messages of a shape, and the digits of the seq.
+ * The schema that the first message's metadata holds, one object for all messages of a shape, and the digits of before and seq.
  * @param {Buffer} metadata
- * @returns {{schema: Schema, seq: string|undefined}}
+ * @returns {{schema: Schema, before: string|undefined, seq: string|undefined}}
  */
 export function readSchema (metadata) {
+  const beforeAt = metadata.length - BEFORE_TAIL_BYTES
   const seqAt = metadata.length - SEQ_TAIL_BYTES
-  const head = metadata.toString('latin1', 0, Math.max(seqAt, 0))
-  const kept = known.get(head)
-  if (kept) return { schema: kept, seq: metadata.toString('latin1', seqAt, seqAt + SEQ_DIGITS) }
+  const digits = (/** @type {number} */ at) => metadata.toString('latin1', at, at + DIGITS)
+  const head = metadata.toString('latin1', 0, Math.max(beforeAt, 0))
+  const between = metadata.toString('latin1', Math.max(beforeAt + DIGITS, 0), Math.max(seqAt, 0))
+  const kept = known.get(head + between)
+  if (kept) return { schema: kept, before: digits(beforeAt), seq: digits(seqAt) }
 
   const header = headerOf(metadata)
   const schema = parse(header)
-  const seq = header.tables(2, MAX_METADATA).find(pair => pair.string(0)?.equals(SEQ_KEY))?.vector(1)
-  if (seq?.at === seqAt && seq.count === SEQ_DIGITS && schema.dictionaries.size === 0 && metadata.length <= MAX_KEPT_BYTES) {
-    if (known.size === MAX_SCHEMAS) known.clear()
-    known.set(head, schema)
+  const isInPlace = (/** @type {string} */ key, /** @type {number} */ at) => {
+    const found = header.tables(2, MAX_METADATA).find(pair => pair.string(0)?.toString('latin1') === key)?.vector(1)
+    return found?.at === at && found.count === DIGITS
   }
-  return { schema, seq: schema.metadata[Key.seq] }
+  if (isInPlace(Key.seq, seqAt) && isInPlace(Key.before, beforeAt) && schema.dictionaries.size === 0 && metadata.length <= MAX_KEPT_BYTES) {
+    if (known.size === MAX_SCHEMAS) known.clear()
+    known.set(head + between, schema)
+  }
+  return { schema, before: schema.metadata[Key.before], seq: schema.metadata[Key.seq] }
 }
 
 /** The Schema table in a message's metadata. @param {Buffer} metadata */

@@ -1,0 +1,13 @@
+import { identityKey } from '../../gateway/batch/batch.js'
+import { SluiceError } from '../../gateway/base/errors.js'
+
+/**
+ * Somebody else's batch is stored under an identity.
+ * @param {string} sink  its label
+ * @param {import('../../gateway/batch/batch.js').Identity} identity
+ */
+export function clashOf (sink, identity) {
+  return new SluiceError('SLUICE_CLASH', `Sink "${sink}" has another batch than the one that came as ${identityKey(identity)}.`, {
+    fix: 'The spool stages it again. Find out who else writes in the name of this gateway.'
+  })
+}

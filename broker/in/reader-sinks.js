@@ -1,0 +1,177 @@
+import { consumerTopics } from '../topics.js'
+import { Commits } from './commits.js'
+import { Readings } from './readings.js'
+
+/**
+ * @typedef {import('./contract.js').WiredSink} WiredSink
+ * @typedef {import('./stream.js').Stream} Stream
+ * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
+ * @typedef {import('../../gateway/databases/sink.js').Committed} Committed
+ *
+ * @typedef {object} ReaderSinksOptions
+ * @property {import('mqtt').MqttClient} client
+ * @property {string} consumer
+ * @property {string} reader
+ * @property {string} gateway
+ * @property {string} source
+ * @property {string} [own]  the own gateway
+ * @property {(message: Omit<import('../local-commits.js').LocalCommit, 'broker'>) => void} publishLocally
+ * @property {import('./contract.js').Sinks} registry
+ * @property {number} readIntervalMs
+ * @property {(gateway: string, source: string) => boolean} isMeant  whether the reader reads it
+ * @property {(id: string) => void} onRead
+ * @property {() => void} onChange
+ * @property {import('../../gateway/base/log.js').Log} log
+ */
+
+/**
+ * The sinks behind a reader: announces them, keeps what their databases have up to date, and answers the heads with it.
+ */
+export class ReaderSinks {
+  /** @type {WiredSink[]} */
+  all = []
+  /** Batches that a database had, and has no more. */
+  setBack = 0
+  /** The store that each sink was read from, by id. @type {Map<string, string>} */
+  #stores = new Map()
+  /** Those whose databases have had a record. @type {Set<string>} */
+  #committed = new Set()
+  /** Those to be read again. @type {Set<string>} */
+  #unread = new Set()
+  /** The list as it was published last. */
+  #listed = ''
+  #streams
+  #readings
+  #commits
+  #topics
+  #options
+
+  /** @param {import('./streams.js').Streams} streams @param {ReaderSinksOptions} options */
+  constructor (streams, options) {
+    const { registry, consumer, log, readIntervalMs, onChange } = options
+    this.#streams = streams
+    this.#options = options
+    this.#topics = consumerTopics(consumer)
+    this.#commits = new Commits(streams, (sink, gateway, commit) => this.#answer(sink, gateway, commit))
+    this.#readings = new Readings({ registry, intervalMs: readIntervalMs, log, onRead: this.#onRead, onChange })
+  }
+
+  /** Their labels. @returns {string[]} */
+  get missing () { return this.#readings.missing.map(id => this.labelOf(id)) }
+
+  get areReady () { return this.#readings.areAll }
+
+  /** Those that run and have been read. */
+  get ready () { return [...this.#readings] }
+
+  /** Of each sink and source, as far as it has been read. */
+  get balances () {
+    return this.all.filter(({ id }) => this.#stores.has(id)).flatMap(({ id, label }) => Array.from(this.#streams, stream => {
+      const { gateway, source } = stream
+      return { id, sink: this.#options.registry.get(id)?.name ?? label, gateway, source, ...stream.balance(id) }
+    }))
+  }
+
+  /** @param {string} id */
+  labelOf (id) { return this.all.find(sink => sink.id === id)?.label ?? id }
+
+  /** @param {WiredSink[]} sinks @returns {string[]} ids of those that deliveries wait for */
+  wire (sinks) {
+    for (const { id } of this.all) {
+      if (sinks.some(sink => sink.id === id)) continue
+      this.#streams.forget(id)
+      this.#stores.delete(id)
+    }
+    this.all = sinks
+    const ids = sinks.filter(({ isDisabled }) => !isDisabled).map(({ id }) => id)
+    this.#readings.wire(ids)
+    this.#announce()
+    return ids
+  }
+
+  /** @param {string} id @param {import('../../gateway/batch/batch.js').Batch} record  see `Readings` */
+  mark (id, record) { return this.#readings.mark(id, record) }
+
+  /** A sink has committed a batch. @param {string} id @param {Stream} stream @param {Identity} identity */
+  committed (id, stream, identity) {
+    stream.storedBy(id).add(identity, this.#readings.number)
+    this.#unread.add(id)
+  }
+
+  /** All sinks have a batch that came: its spool does not know that. @param {string} gateway */
+  sent (gateway) { for (const { id } of this.all) this.#commits.add(id, gateway, true) }
+
+  /** @param {string} gateway @param {boolean} hasLeft  something has left a spool that some sink is not known to have */
+  heard (gateway, hasLeft) {
+    for (const { id } of this.all) {
+      this.#commits.add(id, gateway)
+      if (hasLeft) this.#unread.add(id)
+    }
+    this.publish() // at once: a spool that has just connected sends what it does not know to be stored
+  }
+
+  connected () {
+    this.#listed = ''
+    this.#announce()
+    for (const { id } of this.all) this.#commits.read(id, true)
+    this.#readings.readAll()
+  }
+
+  tick () {
+    for (const id of this.#unread) this.#readings.readSoon(id)
+    this.publish()
+  }
+
+  /** Answers what is due. */
+  publish () {
+    this.#commits.publish(this.all, (id, gateway) => {
+      const isReachable = gateway === this.#options.own || this.#options.client.connected
+      return isReachable && this.#readings.has(id) ? this.#stores.get(id) : undefined
+    })
+  }
+
+  /** @param {{removed: boolean}} options  the reader is gone for good: no spool waits for its sinks any more */
+  close ({ removed }) {
+    const { client, reader } = this.#options
+    this.publish()
+    this.#readings.close()
+    if (removed && client.connected) client.publish(this.#topics.sinks(reader), '', { qos: 1, retain: true })
+  }
+
+  /** @param {string} id @param {Committed} committed @param {number} number */
+  #onRead = (id, { store, records }, number) => {
+    const { log, isMeant, onRead } = this.#options
+    const before = this.#stores.get(id)
+    this.#stores.set(id, store)
+    if (records.length > 0) this.#committed.add(id)
+    const gone = this.#streams.read(id, records.filter(({ gateway, source }) => isMeant(gateway, source)), number)
+    this.setBack += gone
+    const isOther = before !== undefined && before !== store
+    if (isOther || gone > 0) {
+      log.warn(`The database of sink "${this.labelOf(id)}" ${isOther ? 'is another than before' : 'was set back'}: ${gone} batches that ` +
+        'were stored are not in it. They are requested from the spools.')
+    }
+    if (![...this.#streams].some(stream => stream.storedBy(id).hasUnread)) this.#unread.delete(id)
+    this.#commits.read(id)
+    onRead(id)
+    this.#announce()
+    this.publish()
+  }
+
+  /** The list of all, retained, so that the spools of every gateway wait for them. */
+  #announce () {
+    const { client, reader, gateway, source } = this.#options
+    const sinks = this.all.map(({ id, sink, label }) => ({ sink, label, committed: this.#committed.has(id) }))
+    const list = JSON.stringify({ gateway, source, sinks })
+    if (!client.connected || list === this.#listed) return
+    this.#listed = list
+    client.publish(this.#topics.sinks(reader), list, { qos: 1, retain: true })
+  }
+
+  /** @param {WiredSink} wired @param {string} gateway @param {import('../control-messages.js').Commit} commit */
+  #answer ({ sink }, gateway, commit) {
+    const { client, consumer, own, publishLocally } = this.#options
+    if (gateway === own) publishLocally({ consumer, sink, gateway, commit })
+    else client.publish(this.#topics.commit(sink, gateway), JSON.stringify(commit), { qos: 1 })
+  }
+}

@@ -1,0 +1,163 @@
+import { describe } from '../../gateway/base/errors.js'
+import { retryWhile } from '../../gateway/base/backoff.js'
+
+/**
+ * @typedef {import('./contract.js').SinkHandle} SinkHandle
+ * @typedef {import('../../gateway/databases/sink.js').Committed} Committed
+ *
+ * @typedef {object} Running
+ * @property {SinkHandle} handle
+ * @property {boolean} isReady  it has been read
+ * @property {boolean} isReading
+ * @property {boolean} isWanted  again, once the present reading has ended
+ * @property {number} dueMs  not before
+ */
+
+/** A reading that takes long is made less often: at most this share of the time is spent on it. */
+const MAX_SHARE = 0.05
+
+/**
+ * The wired sinks that run, and the readings of their databases: when a sink comes up, when it is asked for, and again now and then while
+ * something has been committed that no reading has seen. A database that does not answer is asked again, without end.
+ */
+export class Readings {
+  /** @type {Map<string, Running>} */
+  #running = new Map()
+  /** @type {Set<string>} of the sinks that are waited for */
+  #ids = new Set()
+  /** Of the reading that began last. */
+  number = 0
+  /** @type {PromiseWithResolvers<unknown>} resolves when a sink becomes ready or is no longer waited for, or on closing */
+  #changed = Promise.withResolvers()
+  #closed = false
+  #options
+
+  /**
+   * @param {object} options
+   * @param {import('./contract.js').Sinks} options.registry
+   * @param {number} options.intervalMs
+   * @param {(id: string, committed: Committed, number: number) => void} options.onRead  what it has stored, before it counts as ready;
+   *   `number` is that of this reading
+   * @param {() => void} options.onChange  one has become ready, or is gone
+   * @param {import('../../gateway/base/log.js').Log} options.log
+   */
+  constructor (options) {
+    this.#options = options
+    const { registry } = options
+    registry.on('added', this.#add)
+    registry.on('removed', this.#remove)
+    registry.on('setBack', this.read)
+  }
+
+  /** Which sinks are waited for, from now on. @param {string[]} ids */
+  wire (ids) {
+    this.#ids = new Set(ids)
+    for (const id of this.#running.keys()) if (!this.#ids.has(id)) this.#running.delete(id)
+    for (const id of ids) {
+      const handle = this.#options.registry.get(id)
+      if (handle && !this.#running.has(id)) this.#add(handle)
+    }
+    this.#announce()
+  }
+
+  get areAll () { return this.missing.length === 0 }
+
+  /** @returns {string[]} */
+  get missing () { return [...this.#ids].filter(id => !this.has(id)) }
+
+  /** @param {string} id */
+  has (id) { return this.#running.get(id)?.isReady ?? false }
+
+  /** Those that are ready. */
+  * [Symbol.iterator] () { for (const { handle, isReady } of this.#running.values()) if (isReady) yield handle }
+
+  /** Reads a database, from now on: what is being read now began before. @param {string} id */
+  read = id => {
+    const running = this.#running.get(id)
+    if (running?.isReading) running.isWanted = true
+    else if (running) this.#read(id, running)
+  }
+
+  /** Every sink, as after a reconnect. */
+  readAll () { for (const id of this.#running.keys()) this.read(id) }
+
+  /** Something was committed that no reading has seen. @param {string} id */
+  readSoon (id) {
+    const running = this.#running.get(id)
+    if (running && !running.isReading && performance.now() >= running.dueMs) this.#read(id, running)
+  }
+
+  /**
+   * Stores a commit record of no rows. The batch's rows are stored, so it is tried until the sink is there and accepts it: to emit the
+   * batch again would store them twice.
+   * @param {string} id
+   * @param {import('../../gateway/batch/batch.js').Batch} record
+   * @returns {Promise<void>} never rejects; resolves also when the sink is no longer wired, or on closing
+   */
+  mark (id, record) {
+    return retryWhile(() => !this.#closed && this.#ids.has(id), async () => {
+      while (!this.#closed && this.#ids.has(id) && !this.has(id)) await this.#changed.promise
+      await this.#running.get(id)?.handle.write(record)
+    }, error => this.#options.log.warn(`Sink "${this.labelOf(id)}" could not record that it has dealt with a batch: ${describe(error)}`))
+  }
+
+  /** @param {string} id */
+  labelOf (id) { return this.#running.get(id)?.handle.name ?? id }
+
+  close () {
+    this.#closed = true
+    const { registry } = this.#options
+    registry.off('added', this.#add)
+    registry.off('removed', this.#remove)
+    registry.off('setBack', this.read)
+    this.#announce()
+  }
+
+  /** A sink runs, or runs again. @param {SinkHandle} handle */
+  #add = handle => {
+    if (!this.#ids.has(handle.id)) return
+    const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0 }
+    this.#running.set(handle.id, running)
+    this.#read(handle.id, running)
+  }
+
+  /** @param {string} id */
+  #remove = id => {
+    if (this.#running.delete(id)) this.#options.onChange()
+  }
+
+  /** @param {string} id @param {Running} running */
+  async #read (id, running) {
+    const { onRead, log, intervalMs } = this.#options
+    const isCurrent = () => !this.#closed && this.#running.get(id) === running
+    let logged = ''
+    running.isReading = true
+    do {
+      running.isWanted = false
+      await retryWhile(isCurrent, async () => {
+        const beganMs = performance.now()
+        const number = ++this.number
+        const committed = await running.handle.committed()
+        if (!isCurrent()) return
+        const nowMs = performance.now()
+        running.dueMs = nowMs + Math.max(intervalMs, (nowMs - beganMs) / MAX_SHARE)
+        onRead(id, committed, number)
+        if (!running.isReady) {
+          running.isReady = true
+          this.#announce()
+        }
+      }, error => {
+        const problem = describe(error)
+        if (problem !== logged) log.warn(`Sink "${this.labelOf(id)}" cannot report what it has stored: ${problem}`)
+        logged = problem
+      })
+    } while (running.isWanted && isCurrent())
+    running.isReading = false
+  }
+
+  #announce () {
+    this.#changed.resolve(undefined)
+    this.#changed = Promise.withResolvers()
+    if (!this.#closed) this.#options.onChange()
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * What should never happen, and what somebody may have to look into: counted, each kind logged at once and then now and then.
+ *
+ * @typedef {'clashes'|'setBack'|'strangers'|'impossible'|'tooBig'} Alarm
+ *   `clashes`: another batch has the identity of one of ours; `setBack`: a database has less than before; `strangers`: messages under
+ *   names that are not theirs; `impossible`: messages that make no sense, or exceed their bounds; `tooBig`: rows that no broker passes on
+ */
+
+const SILENCE_MS = 60_000
+
+export class Alarms {
+  /** @type {Record<Alarm, number>} */
+  counts = { clashes: 0, setBack: 0, strangers: 0, impossible: 0, tooBig: 0 }
+  /** When a kind is logged again. @type {Map<Alarm, number>} */
+  #silentUntil = new Map()
+
+  /** @param {import('../../gateway/base/log.js').Log} log */
+  constructor (log) {
+    this.log = log
+  }
+
+  /** @param {Alarm} kind @param {`SLUICE_${string}`} code @param {string} text @param {number} [count] */
+  raise (kind, code, text, count = 1) {
+    this.counts[kind] += count
+    const now = performance.now()
+    if (now < (this.#silentUntil.get(kind) ?? 0)) return
+    this.#silentUntil.set(kind, now + SILENCE_MS)
+    this.log.warn(`${code}: ${text}`)
+  }
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto'
+import { describe } from '../../gateway/base/errors.js'
+import { filters, gatewayTopics, parseTopic } from '../topics.js'
+
+/** How long a broker may take to pass on what it has retained; one that does not let us hear ourselves takes that long every time. */
+const PATIENCE_MS = 5000
+
+/**
+ * @typedef {object} Heard  what to do with what is heard
+ * @property {(payload: Buffer) => void} head  the own one, as the broker had it
+ * @property {(consumer: string, reader: string, payload: Buffer) => void} sinks
+ * @property {(consumer: string, sink: string, payload: Buffer) => void} commit
+ * @property {(consumer: string, reader: string, payload: Buffer) => void} resend
+ * @property {(error: unknown, topic: string) => void} broken  one of these has thrown
+ * @property {(how: {isNewSession: boolean}) => void} ready  what is retained has been heard; after each connecting
+ * @property {() => void} gone  the connection is
+ */
+
+/**
+ * Listens to what the broker has for a spool. On connecting it says something to itself: once that is back, so is all that was retained.
+ */
+export class Hearing {
+  isReady = false
+  isConnected = false
+  /** Which connection this is. */
+  #turn = 0
+  /** @type {Buffer|null} */
+  #head = null
+  #retained = 0
+  /** @type {Map<string, () => void>} by what was said */
+  #echoes = new Map()
+  #options
+  #topics
+
+  /**
+   * @param {object} options
+   * @param {import('mqtt').MqttClient} options.client  with a persistent session
+   * @param {string} options.gateway
+   * @param {string} options.spool
+   * @param {Heard} options.heard
+   * @param {import('../../gateway/base/log.js').Log} options.log
+   */
+  constructor (options) {
+    const { client, gateway, spool } = options
+    this.#options = options
+    const { head, echo } = gatewayTopics(gateway)
+    this.#topics = { head: head(spool), echo: echo(spool), all: [filters.sinks, filters.commits(gateway), filters.resends(gateway)] }
+    client.on('connect', this.#onConnect)
+    client.on('close', this.#onClose)
+    client.on('message', this.#onMessage)
+    if (client.connected) this.#onConnect({ sessionPresent: false })
+  }
+
+  close () {
+    const { client } = this.#options
+    this.#end()
+    client.off('connect', this.#onConnect)
+    client.off('close', this.#onClose)
+    client.off('message', this.#onMessage)
+  }
+
+  /** @param {{sessionPresent: boolean}} connack */
+  #onConnect = async ({ sessionPresent }) => {
+    const { heard } = this.#options
+    const turn = ++this.#turn
+    this.isConnected = true
+    this.#head = null
+    await this.#hearRetained(() => turn === this.#turn)
+    if (turn !== this.#turn) return
+    if (this.#head) this.#pass(this.#topics.head, () => heard.head(/** @type {Buffer} */ (this.#head)))
+    this.isReady = true
+    heard.ready({ isNewSession: !sessionPresent })
+  }
+
+  #onClose = () => {
+    if (!this.isConnected) return // one more attempt in vain
+    this.#end()
+    this.#options.heard.gone()
+  }
+
+  #end () {
+    this.#turn++
+    this.isReady = this.isConnected = false
+    for (const resolve of this.#echoes.values()) resolve()
+  }
+
+  /** @param {() => boolean} isCurrent */
+  async #hearRetained (isCurrent) {
+    const { client, log } = this.#options
+    const { all, head, echo } = this.#topics
+    const deadline = performance.now() + PATIENCE_MS
+    await client.subscribeAsync([head, echo, ...all], { qos: 1 }).catch(error => {
+      if (isCurrent()) log.error(`SLUICE_BROKER_AUTH: Cannot hear what the sinks have stored, nor the own head: ${describe(error)}`)
+    })
+    for (let before = -1; isCurrent() && before !== this.#retained && performance.now() < deadline;) {
+      before = this.#retained
+      await this.#echo(deadline - performance.now())
+    }
+  }
+
+  /** @param {number} patienceMs */
+  async #echo (patienceMs) {
+    const word = randomUUID()
+    const { promise, resolve } = Promise.withResolvers()
+    this.#echoes.set(word, () => resolve(undefined))
+    const timer = setTimeout(resolve, patienceMs)
+    this.#options.client.publish(this.#topics.echo, word, { qos: 1 })
+    await promise
+    clearTimeout(timer)
+    this.#echoes.delete(word)
+  }
+
+  /** @param {string} topic @param {Buffer} payload @param {import('mqtt').IPublishPacket} packet */
+  #onMessage = (topic, payload, { retain }) => {
+    const { gateway, heard } = this.#options
+    if (retain) this.#retained++
+    if (topic === this.#topics.echo) return this.#echoes.get(String(payload))?.()
+    if (topic === this.#topics.head) {
+      if (retain) this.#head = payload
+      return
+    }
+    const about = parseTopic(topic)
+    if (about?.kind === 'sinks') this.#pass(topic, () => heard.sinks(about.consumer, about.reader, payload))
+    if (about?.kind === 'commit' && about.gateway === gateway) this.#pass(topic, () => heard.commit(about.consumer, about.sink, payload))
+    if (about?.kind === 'resend' && about.gateway === gateway) this.#pass(topic, () => heard.resend(about.consumer, about.reader, payload))
+  }
+
+  /** @param {string} topic @param {() => void} work */
+  #pass (topic, work) {
+    try {
+      work()
+    } catch (error) {
+      this.#options.heard.broken(error, topic)
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import { hash, randomUUID } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { describe } from '../../gateway/base/errors.js'
+import { replaceFile } from '../../gateway/base/files.js'
+import { readSinks } from '../control-messages.js'
+import { level } from '../topics.js'
+
+/**
+ * @typedef {object} WiredSink  of a stage in of this gateway
+ * @property {string} consumer
+ * @property {string} sink
+ * @property {string} label
+ * @property {string} gateway  which its stage in reads, `+` all
+ * @property {string} source  likewise
+ *
+ * @typedef {object} RemoteSink  of a reader that has announced itself on the broker
+ * @property {string} reader  `<consumer>/<reader>`, as levels
+ * @property {string} key
+ * @property {string} label
+ * @property {string} gateway
+ * @property {string} source
+ * @property {string} list  digest of the list that it was in
+ * @property {boolean} committed  once is for ever
+ * @property {number} waitedMs  how long this gateway has run since it was heard of, uncommitted
+ *
+ * @typedef {{key: string, covers: (source: string) => boolean}} Requirement  as a spool asks for it
+ *
+ * @typedef {{wired: (WiredSink & {key: string})[], remote: RemoteSink[], forgotten: [place: string, list: string][]}} Saved
+ */
+
+const MAX_REMOTE_SINKS = 1000
+const MAX_FORGOTTEN = 1000
+const UNCOMMITTED_MS = 24 * 3_600_000
+const TICK_MS = 5000
+const SAVE_WAITED_MS = 3_600_000
+
+/** What names a sink among all. @param {string} consumer @param {string} sink */
+export function sinkKey (consumer, sink) {
+  return `${level(consumer)}/${level(sink)}`
+}
+
+/**
+ * The sinks that must have stored a batch before it may leave the spools of this gateway, on one broker: those that are wired in it, and
+ * those that others have announced there, for all sources, also future ones, that their readers subscribe to.
+ *
+ * Events: `changed`; `removed` (key): the sink is no longer required.
+ */
+export class RequiredSinks extends EventEmitter {
+  /** @type {(WiredSink & {key: string})[]} */
+  #wired = []
+  /** @type {RemoteSink[]} */
+  #remote = []
+  /** No longer required, although a list has them, until the list changes. @type {Map<string, string>} place → digest of the list */
+  #forgotten = new Map()
+  /** @type {Requirement[]} */
+  #all = []
+  /** @type {Promise<void>} */
+  #saving = Promise.resolve()
+  #unsavedMs = 0
+  /** @type {NodeJS.Timeout|undefined} */
+  #timer
+  #tickedMs
+  #options
+  /** Keys of those that are in the file. @type {string[]} */
+  saved = []
+  /** Sinks beyond what is bounded. */
+  refused = 0
+
+  /**
+   * @param {object} options
+   * @param {string} options.path  of its file
+   * @param {string} options.gateway
+   * @param {import('../../gateway/base/log.js').Log} [options.log]
+   * @param {() => number} [options.nowMs]  monotonic: a clock that is set makes nothing older
+   */
+  constructor ({ path, gateway, log = console, nowMs = () => performance.now() }) {
+    super()
+    this.setMaxListeners(0)
+    this.#options = { path, gateway, log, nowMs }
+    this.#tickedMs = nowMs()
+  }
+
+  /** @param {ConstructorParameters<typeof RequiredSinks>[0]} options */
+  static async open (options) {
+    const sinks = new RequiredSinks(options)
+    await sinks.load()
+    sinks.#timer = setInterval(() => sinks.tick(), TICK_MS).unref()
+    return sinks
+  }
+
+  /** What a spool asks; it changes only with `changed`. */
+  get all () { return this.#all }
+
+  /** The file as it was left; one that cannot be read is put aside, and made again from the wiring and the lists on the broker. */
+  async load () {
+    const { path, log } = this.#options
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    try {
+      const { wired, remote, forgotten } = readSaved(await readFile(path, 'utf8'))
+      this.#wired = wired
+      this.#remote = remote
+      this.#forgotten = new Map(forgotten)
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') {
+        const aside = `${path}.${Date.now()}.damaged`
+        await rename(path, aside).catch(() => {})
+        log.error(`SLUICE_REQUIRED_SINKS: The list of required sinks cannot be read, and is now ${aside}: ${describe(error)}. It is made ` +
+          'again, from the flows and from what is announced on the broker.')
+      }
+    }
+    await this.#obeyRequests()
+    this.#update()
+    this.saved = this.#all.map(({ key }) => key)
+  }
+
+  /** What the flows say now, all of it. @param {WiredSink[]} sinks */
+  wire (sinks) {
+    this.#wired = sinks.map(sink => ({ ...sink, key: sinkKey(sink.consumer, sink.sink) }))
+    this.#update({ save: true })
+  }
+
+  /**
+   * A list from the broker. Those under the gateway's own name are for others: here the wiring counts.
+   * @param {string} consumer
+   * @param {string} reader
+   * @param {Buffer} payload
+   * @throws {SluiceError} SLUICE_PROTOCOL
+   */
+  heard (consumer, reader, payload) {
+    if (consumer === this.#options.gateway) return
+    const announced = readSinks(payload)
+    const name = sinkKey(consumer, reader)
+    const list = hash('sha256', payload).slice(0, 24)
+    const before = this.#remote.filter(sink => sink.reader === name)
+    const after = (announced?.sinks ?? []).map(({ sink, label, committed }) => {
+      const key = sinkKey(consumer, sink)
+      const known = before.find(each => each.key === key)
+      const { gateway, source } = /** @type {import('../control-messages.js').SinkList} */ (announced)
+      return {
+        reader: name, key, label, gateway, source, list, committed: committed || known?.committed === true, waitedMs: known?.waitedMs ?? 0
+      }
+    }).filter(sink => this.#forgotten.get(placeOf(sink)) !== list)
+    if (before.length === after.length && before.every(sink => sink.list === list)) return
+
+    const others = this.#remote.filter(sink => sink.reader !== name)
+    const room = MAX_REMOTE_SINKS - others.length
+    if (after.length > room) {
+      this.refused += after.length - room
+      const text = `More than ${MAX_REMOTE_SINKS} sinks are announced on the broker: those of ${name} are not all waited for.`
+      this.#warn('SLUICE_REQUIRED_SINKS', text)
+    }
+    this.#remote = [...others, ...after.slice(0, room)]
+    for (const sink of after) this.#forgotten.delete(placeOf(sink))
+    this.#update({ save: true })
+  }
+
+  /** It has stored something: it never expires. @param {string} key */
+  committed (key) {
+    const news = this.#remote.filter(sink => sink.key === key && !sink.committed)
+    for (const sink of news) sink.committed = true
+    if (news.length > 0) this.#save()
+  }
+
+  /** @param {string} key  of a remote sink: what is wired is required until the flow no longer has it */
+  forget (key) {
+    this.#drop(sink => sink.key === key)
+  }
+
+  /** Now and then: who has waited too long, and what the command line asks for. */
+  tick () {
+    const now = this.#options.nowMs()
+    const elapsedMs = now - this.#tickedMs
+    this.#tickedMs = now
+    const uncommitted = this.#remote.filter(({ committed }) => !committed)
+    for (const sink of uncommitted) sink.waitedMs += elapsedMs
+    const expired = this.#drop(sink => !sink.committed && sink.waitedMs >= UNCOMMITTED_MS)
+    for (const { key, label } of expired) {
+      const text = `The sink "${label}" (${key}) was announced 24 h ago and has never stored anything: it is no longer waited for.`
+      this.#warn('SLUICE_SINK_EXPIRED', text)
+    }
+    if (uncommitted.length > 0) this.#unsavedMs += elapsedMs
+    if (this.#unsavedMs >= SAVE_WAITED_MS) this.#save()
+    return this.#obeyRequests().catch(error => this.#options.log.warn(`Cannot read what sinks are to be forgotten: ${describe(error)}`))
+  }
+
+  async close () {
+    clearInterval(this.#timer)
+    this.#save()
+    await this.#saving
+  }
+
+  /** @param {(sink: RemoteSink) => boolean} isDropped */
+  #drop (isDropped) {
+    const dropped = this.#remote.filter(isDropped)
+    if (dropped.length === 0) return dropped
+    for (const sink of dropped) this.#forgotten.set(placeOf(sink), sink.list)
+    for (const place of [...this.#forgotten.keys()].slice(0, -MAX_FORGOTTEN)) this.#forgotten.delete(place)
+    this.#remote = this.#remote.filter(sink => !isDropped(sink))
+    this.#update({ save: true })
+    return dropped
+  }
+
+  /** What `sluice sinks forget` has left beside the file. */
+  async #obeyRequests () {
+    const { path } = this.#options
+    const prefix = `${basename(path)}.forget-`
+    for (const name of await readdir(dirname(path))) {
+      if (!name.startsWith(prefix) || name.endsWith('.new')) continue
+      this.forget(await readFile(join(dirname(path), name), 'utf8'))
+      await this.#saving
+      await rm(join(dirname(path), name), { force: true })
+    }
+  }
+
+  #update ({ save = false } = {}) {
+    const before = new Set(this.#all.map(({ key }) => key))
+    /** @type {Map<string, (WiredSink|RemoteSink)[]>} */
+    const byKey = new Map()
+    const isMine = (/** @type {string} */ gateway) => gateway === '+' || gateway === this.#options.gateway
+    for (const sink of [...this.#wired, ...this.#remote]) {
+      if (isMine(sink.gateway)) byKey.set(sink.key, [...byKey.get(sink.key) ?? [], sink])
+    }
+    this.#all = Array.from(byKey, ([key, sinks]) => {
+      const sources = new Set(sinks.map(({ source }) => source))
+      return { key, covers: (/** @type {string} */ source) => sources.has('+') || sources.has(source) }
+    })
+    if (save) this.#save()
+    for (const key of before) if (!byKey.has(key)) this.emit('removed', key)
+    this.emit('changed')
+  }
+
+  /** One after another, as the sinks are then. */
+  #save () {
+    this.#unsavedMs = 0
+    this.#saving = this.#saving.then(async () => {
+      /** @type {Saved} */
+      const saved = { wired: this.#wired, remote: this.#remote, forgotten: [...this.#forgotten] }
+      const keys = this.#all.map(({ key }) => key)
+      await replaceFile(this.#options.path, JSON.stringify(saved))
+      this.saved = keys
+    }).catch(error => this.#options.log.error(`SLUICE_REQUIRED_SINKS: The list of required sinks cannot be saved: ${describe(error)}`))
+  }
+
+  /** @param {`SLUICE_${string}`} code @param {string} text */
+  #warn (code, text) {
+    this.#options.log.warn(`${code}: ${text}`)
+  }
+}
+
+/** Of a sink behind one of its readers. @param {{reader: string, key: string}} sink */
+function placeOf ({ reader, key }) {
+  return `${reader}\n${key}`
+}
+
+/** @param {string} text  of the file @returns {Saved} */
+export function readSaved (text) {
+  const { wired, remote, forgotten } = JSON.parse(text)
+  if (![wired, remote, forgotten].every(Array.isArray)) throw new Error('it has not the lists that it should')
+  const isSink = (/** @type {any} */ sink) => ['key', 'gateway', 'source'].every(name => typeof sink?.[name] === 'string')
+  if (![...wired, ...remote].every(isSink)) throw new Error('it has something else than sinks')
+  return { wired, remote, forgotten }
+}
+
+/** Has the gateway forget a sink: at once, or when it starts. @param {string} path  of its file @param {string} key */
+export async function requestForget (path, key) {
+  await replaceFile(`${path}.forget-${randomUUID()}`, key)
+}

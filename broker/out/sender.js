@@ -1,0 +1,145 @@
+import { describe } from '../../gateway/base/errors.js'
+import { gatewayTopics } from '../topics.js'
+import { TooBig } from './too-big.js'
+
+/**
+ * @typedef {import('../spool/spool.js').Spool} Spool
+ * @typedef {import('../spool/spool.js').Place} Place
+ * @typedef {import('./resends.js').Resends} Resends
+ */
+
+const LINGER_MS = 250
+const LINGER_BYTES = 2 ** 16
+
+/**
+ * Sends what is in a spool to the broker: in the order of the log each batch once, and again after a lost session, and in between what
+ * readers have requested.
+ */
+export class Sender {
+  /** Where to go on behind; undefined: at the first that is not stored. @type {Place|undefined} */
+  #sent
+  #isSending = false
+  #pumping = false
+  #wanted = false
+  #inFlight = 0
+  #inFlightBytes = 0
+  /** @type {NodeJS.Timeout|undefined} */
+  #lingerTimer
+  #lingeringBytes = 0
+  #options
+  #topics
+
+  /**
+   * @param {object} options
+   * @param {import('mqtt').MqttClient} options.client
+   * @param {string} options.gateway
+   * @param {Spool} options.spool
+   * @param {Resends} options.resends
+   * @param {import('./alarms.js').Alarms} options.alarms
+   * @param {string} [options.contentType]  of the payloads
+   * @param {import('./restaging.js').Restaging} options.restaging
+   * @param {number} [options.window]  messages the broker has not acknowledged
+   * @param {number} [options.windowBytes]
+   * @param {import('../../gateway/base/log.js').Log} options.log
+   */
+  constructor ({ window = 64, windowBytes = 2 ** 24, ...options }) {
+    this.#options = { window, windowBytes, ...options }
+    this.#topics = gatewayTopics(options.gateway)
+    this.tooBig = new TooBig(options)
+    options.spool.on('accepted', this.#linger)
+  }
+
+  /** @param {{isNewSession: boolean}} how  what the broker had of an old session it passes on by itself */
+  start ({ isNewSession }) {
+    if (isNewSession) this.#sent = undefined
+    this.#isSending = true
+    this.wake()
+  }
+
+  /** The connection is gone. */
+  stop () {
+    this.#isSending = false
+  }
+
+  close () {
+    this.#isSending = false
+    clearTimeout(this.#lingerTimer)
+    this.tooBig.close()
+    this.#options.spool.off('accepted', this.#linger)
+  }
+
+  /** There is something to send. */
+  wake () { this.#pump() }
+
+  /**
+   * Waits a moment for more to send in one go, unless much is waiting: each wake-up of sender, broker and receiver costs more than a small
+   * batch.
+   * @param {number} bytes
+   */
+  #linger = bytes => {
+    this.#lingeringBytes += bytes
+    if (this.#lingeringBytes > LINGER_BYTES) this.#pump()
+    else this.#lingerTimer ??= setTimeout(() => this.#pump(), LINGER_MS)
+  }
+
+  /** Sends as the window allows: in turn one batch of the log, and one that was requested again. */
+  async #pump () {
+    clearTimeout(this.#lingerTimer)
+    this.#lingerTimer = undefined
+    this.#lingeringBytes = 0
+    this.#wanted = true
+    if (this.#pumping) return
+    this.#pumping = true
+    try {
+      for (let sent = false; (sent || this.#wanted) && this.#hasRoom();) {
+        sent = this.#wanted = false
+        sent = await this.#sendNext() || sent
+        sent = await this.#sendAgain() || sent
+      }
+    } catch (error) {
+      this.#options.log.error(`Cannot send from the spool: ${describe(error)}`)
+    } finally {
+      this.#pumping = false
+    }
+  }
+
+  #hasRoom () {
+    const { window, windowBytes } = this.#options
+    return this.#isSending && this.#inFlight < window && this.#inFlightBytes < windowBytes
+  }
+
+  async #sendNext () {
+    const { spool } = this.#options
+    const place = this.#hasRoom() && spool.next(this.#sent && { ...this.#sent, position: this.#sent.position + 1 })
+    if (!place) return false
+    this.#sent = place
+    await this.#send(this.#topics.data(place.source), place)
+    return true
+  }
+
+  async #sendAgain () {
+    const next = this.#hasRoom() ? this.#options.resends.next() : undefined
+    if (!next) return false
+    await this.#send(this.#topics.resent(next.consumer, next.reader), next)
+    return true
+  }
+
+  /** @param {string} topic @param {import('./restaging.js').Name} batch */
+  async #send (topic, { source, epoch, seq }) {
+    const { client, spool, contentType } = this.#options
+    const batch = { source, epoch, seq }
+    const payload = (await spool.read(batch))?.payload
+    if (!payload || !this.tooBig.mayPass(topic, payload, batch)) return
+    const properties = contentType && client.options.protocolVersion === 5 ? { properties: { contentType } } : {}
+    const message = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength) // its own: the same batch may be under way twice
+    this.#inFlight++
+    this.#inFlightBytes += payload.length
+    this.tooBig.sent(message, batch)
+    client.publish(topic, message, { qos: 1, ...properties }, error => {
+      this.#inFlight--
+      this.#inFlightBytes -= payload.length
+      this.tooBig.answered(message, error)
+      if (this.#isSending) this.#pump()
+    })
+  }
+}

@@ -1,0 +1,78 @@
+import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { filters, ROOT } from '../topics.js'
+import { arrival, open, within } from './probing.js'
+
+/** @typedef {import('./preflight.js').Probe} Probe */
+
+/**
+ * Whether a gateway may do what it needs to, tried below its own name only.
+ * @param {Probe} probe
+ */
+export async function checkAccess ({ client, gateway, topic, findings }) {
+  const denied = (/** @type {string} */ what, /** @type {unknown} */ reason) => {
+    findings.push({
+      level: 'error',
+      code: `${what}-denied`,
+      text: `This user may not ${what} as the gateway ${gateway} has to (${reason}).`,
+      fix: `Let it write below ${ROOT}/${gateway}/ and read below ${ROOT}/ (Mosquitto: acl_file).`
+    })
+  }
+  const needed = [filters.sinks, filters.commits(gateway), filters.resends(gateway), filters.heads('+'), filters.data('+', '+')]
+  try {
+    // Only the right to: what they bring is not wanted, least of all what is retained (rh 2, MQTT 5).
+    await within(client.subscribeAsync(needed, { qos: 1, rh: 2 }))
+    await within(client.unsubscribeAsync(needed))
+    await within(client.subscribeAsync(`${topic}/echo`, { qos: 1 }))
+  } catch (error) {
+    return denied('subscribe', describe(error))
+  }
+  const echo = arrival(client, `${topic}/echo`)
+  try {
+    await within(client.publishAsync(`${topic}/echo`, 'x', { qos: 1 }))
+  } catch (error) {
+    return denied('publish', describe(error))
+  }
+  if (!await echo) denied('publish', 'a message was acknowledged, but did not come back')
+}
+
+/**
+ * Whether anybody may write in the name of this gateway.
+ * @param {Probe} probe
+ */
+export async function checkOpenness (probe) {
+  const { options, findings } = probe
+  const isKnown = Boolean(options.user || options.cert)
+  if (isKnown && !await mayWriteUnknown(probe)) return
+  findings.push({
+    level: isNear(options.url) ? 'info' : 'warning',
+    code: 'open-broker',
+    text: 'The broker lets in whoever reaches it, without a password: anybody there can read all data, store rows in the name of this ' +
+      'gateway, and have the spools send everything again and again.',
+    fix: 'Unless only this machine reaches it, give each gateway a user of its own and an access list (Mosquitto: allow_anonymous false, ' +
+      'password_file, acl_file).'
+  })
+}
+
+/** @param {Probe} probe */
+async function mayWriteUnknown ({ options, client, id, topic }) {
+  let unknown
+  try {
+    unknown = await open({ ...options, user: '', password: '', cert: '', key: '' }, { clientId: `sluice-preflight-${id}-unknown` })
+  } catch (error) {
+    if (error instanceof SluiceError) return false
+    throw error
+  }
+  try {
+    await within(client.subscribeAsync(`${topic}/unknown`, { qos: 1 }))
+    const message = arrival(client, `${topic}/unknown`)
+    const isRefused = await within(unknown.client.publishAsync(`${topic}/unknown`, 'x', { qos: 1 })).then(() => false, () => true)
+    return !isRefused && await message !== null
+  } finally {
+    await unknown.close({ patienceMs: 0 })
+  }
+}
+
+/** Whether only this machine can reach the broker. @param {string} [url] */
+function isNear (url = 'mqtt://127.0.0.1') {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(new URL(url).hostname)
+}

@@ -1,0 +1,41 @@
+/**
+ * @typedef {{source: string, rows: number, epochs: {epoch: string, first: number, last: number, rows: number}[],
+ *   lost?: number, dropped?: number, replaced?: number}} HeardSource
+ * @typedef {{sources: HeardSource[]}} HeardHead
+ * @typedef {import('./sources.js').Source} Source
+ * @typedef {import('./stream.js').Stream} Stream
+ * @typedef {{source: Source, stream: Stream|null, batches: number, rows: number}} Heard  lost batches and rows; the present stream, where
+ *   somebody else has gone on with it
+ */
+
+/**
+ * Compares a head that was published before with what is here. An earlier epoch that is ahead had a tail, which a power cut took; the
+ * present one that is ahead was continued by another: this is a copy, or was set back. Either way rows are counted on from the larger
+ * count.
+ * @param {HeardHead} head
+ * @param {import('./sources.js').Sources} sources
+ * @returns {Heard[]}
+ */
+export function hear (head, sources) {
+  return head.sources.map(({ source: name, rows, epochs }) => {
+    const source = sources.recover(name)
+    /** @type {Heard} */
+    const heard = { source, stream: null, batches: 0, rows: Math.max(0, rows - source.rows) }
+    for (const { epoch, first, last, rows: end } of epochs) {
+      const stream = source.streams.get(epoch)
+      if (stream && stream === source.stream) {
+        if (last >= stream.next.seq) heard.stream = stream
+      } else if (stream && last >= stream.end.seq) {
+        heard.batches += last - stream.end.seq + 1
+        stream.loseTail(last, end)
+      } else if (!stream && end > source.rows) {
+        heard.batches += last - first + 1
+      }
+    }
+    if (heard.rows > 0) {
+      source.rows = rows
+      source.stream = null // in an epoch rows are counted without a gap
+    }
+    return heard
+  })
+}

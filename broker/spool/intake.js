@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { batchBytes } from '../../gateway/batch/batch-bytes.js'
+import { encodeRecords, noteOf } from './cutting.js'
+import { Kind } from './record.js'
+import { Recent } from './recent.js'
+import { Segment } from './segment.js'
+import { Stream } from './stream.js'
+
+/**
+ * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
+ * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
+ * @typedef {import('./segment.js').Piece} Piece
+ * @typedef {import('./sources.js').Source} Source
+ * @typedef {{stream: Stream, seq: number, parts: Batch[], ancestors: Identity['ancestors']}} Again  a record, to be staged in these parts
+ * @typedef {(identities: Identity[]) => void} Resolve
+ * @typedef {{batch: Batch, bytes: number, again?: Again, resolve: Resolve, reject: (error: Error) => void}} Waiting
+ * @typedef {{pieces: Piece[], answers: [Waiting, Identity[]][], written?: Written, isDurable?: boolean}} Group  for one write
+ * @typedef {{segment: Segment, offsets: number[]}} Written
+ */
+
+const WRITE_BYTES = 2 ** 22
+const MAX_GROUP = 256
+/** How long until a full or failing disk is tried again. */
+const RETRY_MS = 1000
+
+/** The way into the log: batches wait, get their identities and are written down, many at once; while there is no room they wait longer. */
+export class Intake {
+  /** @type {Waiting[]} */
+  #waiting = []
+  #waitingBytes = 0
+  /** @type {Promise<void>|null} */
+  #pumping = null
+  #isClosing = false
+  #epoch = ''
+  #wake = () => {}
+  recent = new Recent()
+  accepted = 0
+  refused = 0
+  /** Epochs begun in the life of the spool. */
+  epochCount = 0
+  /** @type {string|null} why nothing is accepted now */
+  blocked = null
+
+  /**
+   * @param {object} options
+   * @param {string} options.folder
+   * @param {string} options.gateway
+   * @param {import('./log.js').Log} options.files
+   * @param {import('./sources.js').Sources} options.sources
+   * @param {import('./retention.js').Retention} options.retention
+   * @param {(batch: Batch) => Uint8Array} options.encode
+   * @param {() => Promise<void>} options.save
+   * @param {number} options.maxBytes
+   * @param {number} options.recordBytes
+   * @param {number} options.waitingBytes
+   * @param {boolean} options.mayDrop
+   * @param {import('../../gateway/base/log.js').Log} options.log
+   * @param {(event: 'accepted'|'full'|'room', bytes?: number) => void} options.emit
+   */
+  constructor (options) {
+    this.options = options
+  }
+
+  get waiting () { return this.#waiting.length }
+
+  /** @param {Batch} batch @param {Again} [again] @returns {Promise<Identity[]>} */
+  append (batch, again) {
+    const bytes = batchBytes(batch)
+    const { folder, waitingBytes } = this.options
+    if (this.#isClosing) return Promise.reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool ${folder} is closed.`))
+    if (this.#waiting.length > 0 && this.#waitingBytes + bytes > waitingBytes) {
+      this.refused++
+      return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool is full: ${this.blocked ?? 'the disk is too slow'}.`, {
+        fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.'
+      }))
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ batch, bytes, again, resolve, reject })
+      this.#waitingBytes += bytes
+      this.#pumping ??= this.#pump()
+    })
+  }
+
+  /** The next batch of every source begins a new epoch. */
+  startEpochs () {
+    const { sources } = this.options
+    this.#epoch = ''
+    sources.current.clear()
+    for (const source of sources.inUse.values()) source.stream = null
+  }
+
+  /** There is room again. */
+  wake () { this.#wake() }
+
+  /** Waits for what was handed over; what still finds no room is rejected. */
+  async close () {
+    this.#isClosing = true
+    this.#wake()
+    await this.#pumping
+  }
+
+  async #pump () {
+    const { sources } = this.options
+    while (this.#waiting.length > 0) {
+      const accepted = await this.#persist(async () => {
+        if (this.#epoch === '' || sources.hasForgotten) await this.#startEpoch()
+      }) && await this.#accept(this.#encodeSome())
+      if (!accepted) break
+    }
+    for (const { reject } of this.#waiting.splice(0)) this.#refuse(reject)
+    this.#waitingBytes = 0
+    this.#pumping = null // in the same turn as the last look for what waits: what comes later begins another
+  }
+
+  /** As many waiting batches as fit into one write, under their identities. @returns {Group} */
+  #encodeSome () {
+    /** @type {Group} */
+    const group = { pieces: [], answers: [] }
+    let size = 0
+    while (this.#waiting.length > 0 && group.pieces.length < MAX_GROUP && size < Math.min(WRITE_BYTES, this.options.maxBytes / 8)) {
+      const [waiting] = this.#waiting
+      const { batch, again, bytes, reject } = waiting
+      if (again && group.pieces.length > 0) break // by itself, so that a kill leaves all of it or its end torn
+      try {
+        const stream = this.#streamOf(again?.stream.source ?? this.options.sources.use(batch.source))
+        if (!stream) break // an epoch begins first
+        const identities = this.#encode(waiting, stream, group)
+        group.answers.push([waiting, identities])
+        size += bytes
+      } catch (error) {
+        this.refused++
+        reject(/** @type {Error} */ (error))
+      }
+      this.#waiting.shift()
+      this.#waitingBytes -= bytes
+      if (again) break
+    }
+    return group
+  }
+
+  /** @param {Waiting} waiting @param {Stream} stream @param {Group} group  gets the pieces */
+  #encode ({ batch, again }, stream, group) {
+    const { encode, recordBytes, maxBytes } = this.options
+    if (again && !again.stream.has(again.seq)) return []
+    const parts = again?.parts ?? [batch]
+    const { next: mark } = stream
+    const { ancestors } = again ?? {}
+    const { pieces, end } = encodeRecords({ parts, stream, mark, encode, recordBytes, maxBytes: maxBytes / 4, ancestors })
+    stream.next = end
+    if (again) {
+      group.pieces.push(noteOf(stream, mark, pieces.length, again))
+      group.isDurable = true
+    }
+    for (const piece of pieces) group.pieces.push(piece)
+    return pieces.map(({ identity }) => identity)
+  }
+
+  /** The epoch that a source is in; null where one must begin first. @param {Source} source */
+  #streamOf (source) {
+    if (source.stream) return source.stream
+    const { gateway, sources } = this.options
+    const stream = new Stream(gateway, source, this.#epoch)
+    if (source.streams.has(this.#epoch) || sources.hasNumber(stream.number)) {
+      this.#epoch = ''
+      return null
+    }
+    source.stream = stream
+    source.streams.set(stream.epoch, stream)
+    source.prune()
+    return stream
+  }
+
+  /** Writes batches down, waiting for room as long as it takes. False when closed before. @param {Group} group */
+  async #accept (group) {
+    const { pieces, answers } = group
+    const { files, emit } = this.options
+    if (pieces.length > 0) {
+      const size = Segment.sizeOf(pieces)
+      const written = await this.#ensureRoom(size) && await this.#persist(() => files.write(group))
+      if (!written) {
+        for (const [{ reject }] of answers) this.#refuse(reject)
+        return false
+      }
+      this.#register(pieces)
+      emit('accepted', size)
+    }
+    for (const [{ resolve, again }, identities] of answers) {
+      if (again && identities.length > 0) again.stream.replace(again.seq)
+      resolve(identities)
+    }
+    this.accepted += answers.length
+    return true
+  }
+
+  /** @param {Piece[]} pieces  that are in the log, at its end */
+  #register (pieces) {
+    let position = this.options.files.end
+    for (const { kind } of pieces) if (kind === Kind.batch) position--
+    for (const { kind, stream, payload, end } of pieces) {
+      if (kind !== Kind.batch) continue
+      stream.source.rows = Math.max(stream.source.rows, end.rows)
+      this.recent.add(position++, payload)
+    }
+  }
+
+  /** It was closed before it could write. @param {(error: Error) => void} reject */
+  #refuse (reject) {
+    this.refused++
+    reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool ${this.options.folder} was closed while it could not write: ${this.blocked}.`))
+  }
+
+  /** @param {number} bytes */
+  async #ensureRoom (bytes) {
+    const { files, maxBytes } = this.options
+    while (files.bytes + bytes > maxBytes) {
+      let why = `${Math.round(maxBytes / 1e6)} MB are waiting for the sinks`
+      try {
+        if (await this.#freeSome()) continue
+      } catch (error) {
+        why = `cannot remove what is stored: ${describe(error)}`
+      }
+      if (!await this.#wait(why)) return false
+    }
+    return true
+  }
+
+  /** As little as possible is removed. False when there is nothing to remove. */
+  async #freeSome () {
+    const { files, retention, mayDrop } = this.options
+    return await retention.reclaim() || await files.dropAside() || (mayDrop && retention.dropOldest())
+  }
+
+  /** Does what needs the disk, repeatedly while the disk refuses. False when closed before. @param {() => Promise<void>} work */
+  async #persist (work) {
+    const { files, folder } = this.options
+    while (true) {
+      files.isWriting = true
+      try {
+        await work()
+        this.#unblock()
+        return true
+      } catch (error) {
+        files.isWriting = false
+        const isDiskFull = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOSPC'
+        if (isDiskFull && await this.#freeSome().catch(() => false)) continue // the first error is the one to report
+        if (!await this.#wait(`cannot write to ${folder}: ${describe(error)}`)) return false
+      } finally {
+        files.isWriting = false
+      }
+    }
+  }
+
+  /** A seq must not continue over a restart: after a power cut the files may have lost what a database has already stored. */
+  async #startEpoch () {
+    const { sources, save } = this.options
+    this.epochCount++
+    await save()
+    this.#epoch = `${this.epochCount}-${randomBytes(4).toString('hex')}`
+    sources.hasForgotten = false
+    sources.current.add(this.#epoch)
+  }
+
+  /** Waits for room, for a moment. False when closing. @param {string} why */
+  async #wait (why) {
+    const { folder, log, emit } = this.options
+    const isNews = this.blocked === null
+    this.blocked ??= why
+    if (this.#isClosing) return false
+    if (isNews) {
+      log.warn(`Spool ${folder} is full: ${why}.`)
+      emit('full')
+    }
+    await new Promise(resolve => {
+      const timer = setTimeout(() => resolve(undefined), RETRY_MS)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve(undefined)
+      }
+    })
+    return !this.#isClosing
+  }
+
+  #unblock () {
+    if (this.blocked === null) return
+    this.blocked = null
+    this.options.emit('room')
+  }
+}

@@ -1,0 +1,138 @@
+import { basename } from 'node:path'
+import { RangeSet } from '../../gateway/batch/ranges.js'
+
+/**
+ * @typedef {import('./segment.js').Segment} Segment
+ * @typedef {import('./sources.js').Source} Source
+ * @typedef {import('./stream.js').Run} Run
+ * @typedef {import('./stream.js').Stream} Stream
+ * @typedef {{key: string, covers(source: string): boolean}} RequiredSink
+ */
+
+const NONE = new RangeSet()
+
+/** What must stay in the log, and what may leave it: a segment goes once every required sink has stored all of it that it covers. */
+export class Retention {
+  /** @type {Set<string>} names of segments that are being removed */
+  removing = new Set()
+
+  /**
+   * @param {object} options
+   * @param {import('./log.js').Log} options.files
+   * @param {import('./confirmations.js').Confirmations} options.confirmations
+   * @param {() => Iterable<RequiredSink>} options.required
+   * @param {() => Promise<void>} options.save  what is known of what is in the log
+   * @param {() => void} options.onRoom
+   * @param {(source: string, what: {batches: number, rows: number}) => void} options.onDropped
+   */
+  constructor (options) {
+    this.options = options
+  }
+
+  get required () { return [...this.options.required()] }
+
+  /** What of the log some required sink has not stored. */
+  get openBytes () {
+    const { required, options: { files } } = this
+    let bytes = 0
+    for (const segment of files.segments) {
+      for (const run of segment.runs) {
+        for (const [first, last] of this.#openIn(run, required)) {
+          for (let seq = first; seq <= last; seq++) bytes += segment.bytesOf(run.at[seq - run.first])
+        }
+      }
+    }
+    return bytes
+  }
+
+  /**
+   * Whether a record is to be sent: one that no sink covers may have other readers.
+   * @param {Stream} stream
+   * @param {number} seq
+   * @param {RequiredSink[]} required
+   */
+  isWanted (stream, seq, required) {
+    if (stream.gone.has(seq) || stream.replaced.has(seq)) return false
+    let isCovered = false
+    for (const sink of required) {
+      if (!sink.covers(stream.source.name)) continue
+      if (!this.options.confirmations.stored(sink.key, stream)?.has(seq)) return true
+      isCovered = true
+    }
+    return !isCovered
+  }
+
+  /** Removes the segments that every required sink has stored. @returns {Promise<boolean>} whether there were any */
+  async release () {
+    const { required, options: { files } } = this
+    const done = required.length === 0 ? [] : files.finished.filter(segment => !this.#isOpen(segment, required))
+    if (done.length > 0) await this.#remove(done)
+    return done.length > 0
+  }
+
+  /** Frees what every required sink has stored, the current segment too: the next batch starts another. */
+  async reclaim () {
+    const { files } = this.options
+    const { newest } = files
+    if (newest && !files.isBusy && newest.seqs.length > 0 && !this.#isOpen(newest, this.required)) files.isActive = false
+    return this.release()
+  }
+
+  /** Evicts the oldest segment that is not being written, stored or not. False when there is nothing to evict. */
+  async dropOldest () {
+    const { required, options: { files, onDropped } } = this
+    const [segment] = files.segments
+    if (!segment || (segment === files.newest && (files.isBusy || segment.seqs.length === 0))) return false
+    /** @type {Map<Source, {batches: number, rows: number}>} */
+    const dropped = new Map()
+    for (const run of segment.runs) {
+      const { stream } = run
+      for (const [first, last] of this.#openIn(run, required)) {
+        const { batches, rows } = dropped.get(stream.source) ?? { batches: 0, rows: 0 }
+        dropped.set(stream.source, { batches: batches + last - first + 1, rows: rows + stream.rowsOf(first, last) })
+      }
+    }
+    for (const [source, { batches, rows }] of dropped) {
+      source.droppedBatches += batches
+      source.droppedRows += rows
+    }
+    await this.#remove([segment])
+    for (const [{ name }, what] of dropped) onDropped(name, what)
+    return true
+  }
+
+  /**
+   * What of a run must stay: some required sink that covers its source has not stored it, or no sink is required at all.
+   * @param {Run} run @param {RequiredSink[]} required
+   */
+  #openIn ({ stream, first, last }, required) {
+    const { gone, replaced, source: { name } } = stream
+    const covering = required.filter(sink => sink.covers(name))
+    const missing = covering.flatMap(({ key }) => (this.options.confirmations.stored(key, stream) ?? NONE).missing(first, last))
+    return new RangeSet(required.length === 0 ? [[first, last]] : missing).ranges
+      .flatMap(([from, to]) => gone.missing(from, to))
+      .flatMap(([from, to]) => replaced.missing(from, to))
+  }
+
+  /** @param {Segment} segment @param {RequiredSink[]} required */
+  #isOpen (segment, required) {
+    return segment.runs.some(run => this.#openIn(run, required).length > 0)
+  }
+
+  /**
+   * What is known of segments is saved before their files go, so that they are not taken for lost after a kill. A disk too full to save
+   * that must not keep them: then it is saved later.
+   * @param {Segment[]} segments
+   */
+  async #remove (segments) {
+    const { files, save, onRoom } = this.options
+    files.detach(segments)
+    for (const { path } of segments) this.removing.add(basename(path))
+    await save().catch(() => {})
+    for (const segment of segments) {
+      await segment.remove()
+      this.removing.delete(basename(segment.path))
+    }
+    onRoom()
+  }
+}

@@ -1,0 +1,182 @@
+import { expect } from 'chai'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { requestForget, RequiredSinks } from '../../broker/out/required-sinks.js'
+
+const HOUR_MS = 3_600_000
+const list = (/** @type {object} */ more = {}, sink = 'db') => Buffer.from(JSON.stringify({
+  gateway: '+', source: '+', sinks: [{ sink, label: 'history', committed: false, ...more }]
+}))
+const wired = { consumer: 'gw', sink: 'n1', label: 'sqlite', gateway: '+', source: '+' }
+const GONE = Buffer.alloc(0)
+
+describe('required sinks', () => {
+  /** @type {string} */
+  let folder
+  /** @type {string} */
+  let path
+  let now = 0
+  /** @type {string[]} */
+  let logged
+  const note = (/** @type {string} */ text) => { logged.push(text) }
+  const log = { info () {}, warn: note, error: note }
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-required-'))
+    path = join(folder, 'required-sinks', 'broker.json')
+    now = 0
+    logged = []
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  const open = () => RequiredSinks.open({ path, gateway: 'gw', log, nowMs: () => now })
+  const keysOf = (/** @type {RequiredSinks} */ sinks, source = 'press') => {
+    return sinks.all.filter(({ covers }) => covers(source)).map(({ key }) => key)
+  }
+
+  it('belong to the gateway: a remote one that is away is waited for by a source that begins later, over restarts', async () => {
+    let sinks = await open()
+    sinks.heard('other', 'in', list())
+    await sinks.close()
+    sinks = await open()
+    expect(keysOf(sinks, 'a source that begins later')).to.deep.equal(['other/db'])
+    await sinks.close()
+  })
+
+  it('are those whose readers subscribe to a source of this gateway', async () => {
+    const sinks = await open()
+    sinks.heard('other', 'one', Buffer.from(JSON.stringify({ gateway: 'gw', source: 'press', sinks: [{ sink: 'a' }, { sink: 'b' }] })))
+    sinks.heard('other', 'two', Buffer.from(JSON.stringify({ gateway: '+', source: 'mill', sinks: [{ sink: 'b' }] })))
+    sinks.heard('other', 'three', Buffer.from(JSON.stringify({ gateway: 'elsewhere', source: '+', sinks: [{ sink: 'c' }] })))
+    expect(keysOf(sinks, 'press')).to.deep.equal(['other/a', 'other/b'])
+    expect(keysOf(sinks, 'mill')).to.deep.equal(['other/b'])
+    expect(keysOf(sinks, 'lathe')).to.deep.equal([])
+    await sinks.close()
+  })
+
+  it('of one name in two gateways are two', async () => {
+    const sinks = await open()
+    sinks.wire([{ ...wired, sink: 'sqlite' }])
+    sinks.heard('other', 'in', list({}, 'sqlite'))
+    expect(keysOf(sinks)).to.deep.equal(['gw/sqlite', 'other/sqlite'])
+    await sinks.close()
+  })
+
+  it('end when a deploy deletes them, or their list no longer has them', async () => {
+    const sinks = await open()
+    /** @type {string[]} */
+    const removed = []
+    sinks.on('removed', key => removed.push(key))
+    sinks.wire([wired, { ...wired, sink: 'n2' }])
+    sinks.heard('other', 'in', list())
+    sinks.heard('third', 'in', list())
+    sinks.wire([{ ...wired, sink: 'n2', label: 'renamed' }])
+    sinks.heard('other', 'in', list({}, 'another'))
+    sinks.heard('third', 'in', GONE)
+    expect(removed).to.deep.equal(['gw/n1', 'other/db', 'third/db'])
+    expect(keysOf(sinks)).to.deep.equal(['gw/n2', 'other/another'])
+    await sinks.close()
+  })
+
+  it('are not taken from a list under the own name: anybody could have written it, and here the wiring counts', async () => {
+    const sinks = await open()
+    sinks.wire([wired])
+    sinks.heard('gw', 'in', list({}, 'ghost'))
+    sinks.heard('gw', 'in', GONE)
+    expect(keysOf(sinks)).to.deep.equal(['gw/n1'])
+    await sinks.close()
+  })
+
+  it('expire after 24 h of running without a commit, reported, until their list changes', async () => {
+    let sinks = await open()
+    sinks.heard('other', 'in', list())
+    now = 23 * HOUR_MS
+    await sinks.tick()
+    await sinks.close()
+    now = 0
+    sinks = await open()
+    expect(keysOf(sinks)).to.deep.equal(['other/db'])
+    now = HOUR_MS
+    await sinks.tick()
+    expect(keysOf(sinks)).to.deep.equal([])
+    expect(logged.join()).to.include('SLUICE_SINK_EXPIRED').and.to.include('history')
+    sinks.heard('other', 'in', list())
+    expect(keysOf(sinks), 'the retained list, heard again').to.deep.equal([])
+    sinks.heard('other', 'in', list({ committed: true }))
+    expect(keysOf(sinks)).to.deep.equal(['other/db'])
+    await sinks.close()
+  })
+
+  it('never expire once they have committed', async () => {
+    const sinks = await open()
+    sinks.heard('one', 'in', list())
+    sinks.heard('two', 'in', list({ committed: true }))
+    sinks.committed('one/db')
+    now = 1000 * HOUR_MS
+    await sinks.tick()
+    expect(keysOf(sinks)).to.deep.equal(['one/db', 'two/db'])
+    await sinks.close()
+  })
+
+  it('are forgotten on request, for good, although the broker still has the list', async () => {
+    let sinks = await open()
+    sinks.heard('other', 'in', list({ committed: true }))
+    await requestForget(path, 'other/db')
+    await sinks.tick()
+    expect(keysOf(sinks)).to.deep.equal([])
+    await sinks.close()
+    sinks = await open()
+    sinks.heard('other', 'in', list({ committed: true }))
+    expect(keysOf(sinks)).to.deep.equal([])
+    await sinks.close()
+  })
+
+  it('are forgotten at the next start when the gateway does not run', async () => {
+    let sinks = await open()
+    sinks.heard('other', 'in', list())
+    await sinks.close()
+    await requestForget(path, 'other/db')
+    sinks = await open()
+    expect(keysOf(sinks)).to.deep.equal([])
+    sinks.heard('other', 'in', list())
+    expect(keysOf(sinks)).to.deep.equal([])
+    await sinks.close()
+    expect(await readdir(join(folder, 'required-sinks'))).to.deep.equal(['broker.json'])
+  })
+
+  for (const [what, text] of [
+    ['empty', ''], ['torn', '{"wired":[],"rem'], ['of another kind', '{"db":{"1-a":[[0,3]]}}'],
+    ['nonsense', '{"wired":[],"remote":[7],"forgotten":[]}']
+  ]) {
+    it(`that are ${what} on the disk stop nothing: the file is put aside and reported`, async () => {
+      await (await open()).close()
+      await writeFile(path, text)
+      const sinks = await open()
+      expect(logged.join()).to.include('SLUICE_REQUIRED_SINKS')
+      sinks.wire([wired])
+      sinks.heard('other', 'in', list())
+      expect(keysOf(sinks)).to.deep.equal(['gw/n1', 'other/db'])
+      await sinks.close()
+      const [aside] = (await readdir(join(folder, 'required-sinks'))).filter(name => name.endsWith('.damaged'))
+      expect(await readFile(join(folder, 'required-sinks', aside), 'utf8')).to.equal(text)
+    })
+  }
+
+  it('of a flood of announcements are at most 1000', async () => {
+    const sinks = await open()
+    const sinksOfOne = Array.from({ length: 100 }, (_, i) => ({ sink: `s${i}` }))
+    const hundred = Buffer.from(JSON.stringify({ gateway: '+', source: '+', sinks: sinksOfOne }))
+    for (let i = 0; i < 12; i++) sinks.heard(`gw-${i}`, 'in', hundred)
+    expect(sinks.all).to.have.length(1000)
+    expect(sinks.refused).to.equal(200)
+    expect(logged.join()).to.include('More than 1000 sinks')
+    await sinks.close()
+  })
+
+  it('are nobody else\'s to read', async () => {
+    await (await open()).close()
+    expect((await stat(path)).mode & 0o777).to.equal(0o600)
+    expect((await stat(join(folder, 'required-sinks'))).mode & 0o777).to.equal(0o700)
+  })
+})
