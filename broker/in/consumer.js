@@ -126,6 +126,12 @@ export class Consumer extends EventEmitter {
     this.#keeper.keep(packet, ack, () => this.options.onThirdParty(packet))
   }
 
+  /** What the flow has under way may be lost, by no fault of its own. */
+  doubt () { this.#held.doubt() }
+
+  /** What only another attempt can bring goes into the flow again. */
+  emitWaiting () { this.#held.emitWaiting() }
+
   /** Stops at once; what is not settled stays unacknowledged and comes again. The client is its owner's to end. */
   close () {
     this.#closed = true
@@ -265,9 +271,9 @@ export class Consumer extends EventEmitter {
   #requestMissing () {
     const { window, quietMs, sinks, client } = this.options
     for (const stream of this.#streams) {
-      const room = window - this.#held.size
+      const room = window - this.#held.unacknowledged
       if (room < window / 4) return
-      const quiet = performance.now() - stream.lastDataMs > quietMs && this.#held.size < window / 2
+      const quiet = performance.now() - stream.lastDataMs > quietMs && this.#held.unacknowledged < window / 2
       const epochs = this.#resendRequests.next(`${stream.gateway}/${stream.source}`, stream.missing(sinks, { limit: room, quiet }))
       if (epochs) client.publish(topicsOf(stream.gateway, stream.source).replay(sinks[0]), JSON.stringify({ epochs }), { qos: 1 })
     }

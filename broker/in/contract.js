@@ -23,19 +23,22 @@
  * @property {string[]} sinks  those that must settle it
  * @property {(sink: string, record: Batch) => Promise<unknown>} mark  stores a commit record of no rows, however long it takes; never
  *   rejects
+ * @property {() => void} [onStored]  all that has reached its sinks is stored; it is finished once nothing more has come for a while
  * @property {(sink: string) => void} onFinished  the sink has finished with it
  *
  * @typedef {object} Delivery  a batch on its way through the flow to its sinks
  * @property {string} id
+ * @property {string} attemptId  what a message of the attempt begun last carries
  * @property {Batch} batch
  * @property {Identity} identity
  * @property {Map<string, {state: 'open'|'marking'|'finished'}>} sinks
  * @property {boolean} finished  every sink is
- * @property {boolean} idle  no sink has anything of it to store, yet it is not finished
- * @property {boolean} waiting  some sink is not finished and has nothing of it to store
+ * @property {boolean} idle  no sink has anything of it to store or waits for more, yet it is not finished
+ * @property {boolean} waiting  some sink is not finished, and only another attempt can bring what it lacks
  * @property {number} attempts  how often it went into the flow since a sink last released a piece of it
  * @property {number} activeAtMs  monotonic
  * @property {() => void} begin  it goes into the flow, perhaps again
+ * @property {() => void} doubt  what the flow has of it may be lost
  * @property {(sink: string) => void} recorded  the sink's database has its commit record
  *
  * @typedef {object} Deliveries

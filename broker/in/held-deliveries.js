@@ -8,6 +8,7 @@
  * @property {number} bytes
  * @property {(() => void)[]} acks  one for each time the broker sent it
  * @property {boolean} emitted
+ * @property {boolean} stored  all that came of it is stored: it is acknowledged, since the spool has it until its commit record is there
  */
 
 /**
@@ -19,6 +20,8 @@ export class HeldDeliveries {
   #held = new Map()
   #ready
   #options
+  /** How many are stored and not finished. */
+  #stored = 0
   bytes = 0
   counters = { emittedAgain: 0, parked: 0 }
 
@@ -42,16 +45,20 @@ export class HeldDeliveries {
 
   get size () { return this.#held.size }
 
+  /** Those that are not acknowledged. */
+  get unacknowledged () { return this.#held.size - this.#stored }
+
   /** @param {number} bytes  of one more delivery; one is always accepted */
   hasRoom (bytes) {
     const { window, windowBytes } = this.#options
-    return this.#held.size === 0 || (this.#held.size < window && this.bytes + bytes <= windowBytes)
+    return this.#held.size === 0 || (this.unacknowledged < window && this.bytes + bytes <= windowBytes)
   }
 
   /** The broker has sent a delivery again. @param {string} id @param {() => void} ack @returns {boolean} false when it is not held */
   redelivered (id, ack) {
     const held = this.#held.get(id)
-    held?.acks.push(ack)
+    if (held?.stored) ack()
+    else held?.acks.push(ack)
     return held !== undefined
   }
 
@@ -68,10 +75,11 @@ export class HeldDeliveries {
       batch,
       sinks,
       mark: (sink, record) => this.#ready.mark(sink, record),
+      onStored: () => this.#onStored(id),
       onFinished: sink => this.#onFinished(id, sink)
     })
     const { epoch, seq } = delivery.identity
-    this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false })
+    this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false, stored: false })
     this.bytes += bytes
     stream.hold(epoch, seq)
     for (const sink of sinks) if (stream.isStored(sink, epoch, seq)) delivery.recorded(sink)
@@ -92,6 +100,14 @@ export class HeldDeliveries {
     }
   }
 
+  /** What the flow has under way may be lost, by no fault of its own. */
+  doubt () {
+    for (const { delivery } of this.#held.values()) {
+      delivery.doubt()
+      delivery.attempts = 0
+    }
+  }
+
   /** What the flow has lost goes into it again; after several attempts it is parked. */
   emitOverdue () {
     const { overdueMs, attempts } = this.#options
@@ -100,6 +116,7 @@ export class HeldDeliveries {
       if (!emitted || !this.#ready.areAll || !delivery.idle || performance.now() - delivery.activeAtMs < overdueMs) continue
       if (delivery.attempts < attempts) {
         this.counters.emittedAgain++
+        delivery.doubt()
         this.#emit(delivery)
       } else this.#park(id, held)
     }
@@ -114,6 +131,7 @@ export class HeldDeliveries {
   close () {
     for (const id of this.#held.keys()) this.#options.deliveries.close(id)
     this.#held.clear()
+    this.#stored = 0
   }
 
   /** @param {Delivery} delivery */
@@ -123,6 +141,15 @@ export class HeldDeliveries {
     if (held) held.emitted = true
     delivery.begin()
     this.#options.emit(delivery)
+  }
+
+  /** Waiting for more of it would hold up what comes after it. @param {string} id */
+  #onStored (id) {
+    const held = this.#held.get(id)
+    if (!held || held.stored) return
+    held.stored = true
+    this.#stored++
+    for (const ack of held.acks.splice(0)) ack()
   }
 
   /** @param {string} id @param {string} sink */
@@ -147,8 +174,9 @@ export class HeldDeliveries {
   }
 
   /** @param {string} id @param {Held} held */
-  #done (id, { delivery: { identity }, stream, bytes, acks }) {
+  #done (id, { delivery: { identity }, stream, bytes, acks, stored }) {
     this.#held.delete(id)
+    if (stored) this.#stored--
     this.bytes -= bytes
     stream.release(identity.epoch, identity.seq)
     this.#options.deliveries.close(id)

@@ -41,7 +41,7 @@ export const COLUMN_TYPES = Object.freeze({
 /**
  * n rows taken at n times from one source, column by column: all that moves through the gateway.
  *
- * A batch is immutable: a change makes a new batch, and one made from changed rows has no identity.
+ * A batch is immutable: a change makes a new batch, and one made from changed rows, or from some of them, has no identity.
  * Its string tag makes Node-RED pass it by reference where it would clone a plain object for each wire.
  */
 export class Batch {
@@ -74,43 +74,22 @@ export class Batch {
   }
 
   /**
-   * Rows `from` (inclusive) to `to` (exclusive), as views where the column allows it. The identity is kept:
-   * this is for the writer, which stores all of a batch's good rows under one commit record.
+   * Rows `from` (inclusive) to `to` (exclusive), as views where the column allows it. A part is not what was staged: it has no identity.
    * @param {number} from
    * @param {number} to
    */
   slice (from, to) {
-    return new Batch({
-      ...this,
-      origin: this.#originOf(Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
-      time: this.time.subarray(from, to),
-      columns: this.columns.map(column => cut(column, from, to)),
-      validity: this.validity.map(valid => valid && valid.subarray(from, to))
-    })
+    return cut(this, from, to, null)
   }
 
-  /**
-   * The rows whose index is in `indices`, in that order, under the same identity.
-   * @param {number[]} indices
-   */
+  /** The rows whose index is in `indices`, in that order, without identity. @param {number[]} indices */
   pick (indices) {
-    return new Batch({
-      ...this,
-      origin: this.#originOf(Uint32Array.from(indices)),
-      time: BigInt64Array.from(indices, i => this.time[i]),
-      columns: this.columns.map((column, f) => choose(column, this.fields[f].type, indices)),
-      validity: this.validity.map(valid => valid && Uint8Array.from(indices, i => valid[i]))
-    })
+    return choose(this, indices, null)
   }
 
   /** Which row of the whole batch a row is: the same whatever other rows have been removed. @param {number} row */
   rowNumber (row) {
     return this.origin ? this.origin.rows[row] : row
-  }
-
-  /** @param {Uint32Array} rows  of this */
-  #originOf (rows) {
-    return { whole: this.origin?.whole ?? this, rows: this.origin ? rows.map(row => this.rowNumber(row)) : rows }
   }
 
   /** The value of a field at a row, or undefined where it is missing. @param {number} field @param {number} row */
@@ -135,6 +114,21 @@ export class Batch {
     const first = this.slice(0, Math.min(rows, 5)).toObjects()
     return { source, rows, fields, tags, identity, first: JSON.parse(JSON.stringify(first, printable)) }
   }
+}
+
+/**
+ * Like `slice`, under the batch's identity: for the writer, which stores all of a batch's good rows under one commit record.
+ * @param {Batch} batch
+ * @param {number} from
+ * @param {number} to
+ */
+export function sliceOf (batch, from, to) {
+  return cut(batch, from, to, batch.identity)
+}
+
+/** Like `pick`, under the batch's identity: for the writer. @param {Batch} batch @param {number[]} indices */
+export function pickOf (batch, indices) {
+  return choose(batch, indices, batch.identity)
 }
 
 /**
@@ -170,16 +164,39 @@ function checkShape ({ source, time, fields, columns, validity }) {
   })
 }
 
-/** @param {Column} column @param {number} from @param {number} to @returns {Column} */
-function cut (column, from, to) {
-  return Array.isArray(column) ? /** @type {Column} */ (column.slice(from, to)) : column.subarray(from, to)
+/** @param {Batch} batch @param {number} from @param {number} to @param {Identity|null} identity */
+function cut (batch, from, to, identity) {
+  return new Batch({
+    ...batch,
+    identity,
+    origin: originOf(batch, Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
+    time: batch.time.subarray(from, to),
+    columns: batch.columns.map(column => {
+      return Array.isArray(column) ? /** @type {Column} */ (column.slice(from, to)) : column.subarray(from, to)
+    }),
+    validity: batch.validity.map(valid => valid && valid.subarray(from, to))
+  })
 }
 
-/** @param {Column} column @param {FieldType} type @param {number[]} indices @returns {Column} */
-function choose (column, type, indices) {
-  const chosen = new (/** @type {any} */ (COLUMN_TYPES[type]))(indices.length)
-  indices.forEach((from, to) => { chosen[to] = column[from] })
-  return chosen
+/** @param {Batch} batch @param {number[]} indices @param {Identity|null} identity */
+function choose (batch, indices, identity) {
+  return new Batch({
+    ...batch,
+    identity,
+    origin: originOf(batch, Uint32Array.from(indices)),
+    time: BigInt64Array.from(indices, i => batch.time[i]),
+    columns: batch.columns.map((column, f) => {
+      const chosen = new (/** @type {any} */ (COLUMN_TYPES[batch.fields[f].type]))(indices.length)
+      indices.forEach((from, to) => { chosen[to] = column[from] })
+      return chosen
+    }),
+    validity: batch.validity.map(valid => valid && Uint8Array.from(indices, i => valid[i]))
+  })
+}
+
+/** @param {Batch} batch @param {Uint32Array} rows  of it */
+function originOf (batch, rows) {
+  return { whole: batch.origin?.whole ?? batch, rows: batch.origin ? rows.map(row => batch.rowNumber(row)) : rows }
 }
 
 /** @param {string} _key @param {unknown} value */

@@ -4,19 +4,19 @@ const TIME_LIMIT_MS = 5000
 
 /**
  * Whether the kernel's clock is synchronised, as systemd reads it from adjtimex(2): true whichever of timesyncd, chrony or ntpd keeps it.
- * Also false where no answer comes in time or the kernel cannot be asked now, as on a machine that is busy starting.
  * @param {string} [program]
- * @returns {Promise<boolean|undefined>} undefined where it cannot be known, as in most containers
+ * @returns {Promise<boolean|undefined|null>} undefined where it cannot be known, as in most containers; null where no answer comes in
+ *   time or the kernel cannot be asked now, as on a machine that is busy starting
  */
 export function isKernelSynchronised (program = 'timedatectl') {
   return new Promise(resolve => {
     try {
       execFile(program, ['show', '--property=NTPSynchronized', '--value'], { timeout: TIME_LIMIT_MS }, (error, stdout) => {
-        if (error) resolve(isUnavailable(error) ? undefined : false)
+        if (error) resolve(isUnavailable(error) ? undefined : null)
         else resolve({ yes: true, no: false }[stdout.trim()])
       })
     } catch { // no memory for another process
-      resolve(false)
+      resolve(null)
     }
   })
 }

@@ -12,8 +12,9 @@ const NS_PER_MS = 1_000_000n
  * @property {() => bigint} sourceNs  what sources stamp by: never stepped
  * @property {() => bigint} wallNs  what the machine's clock shows
  * @property {bigint} releasedNs  an earlier time cannot be right
- * @property {() => Promise<boolean|undefined>} isSynchronised  what the kernel reports; undefined: nothing
+ * @property {() => Promise<boolean|undefined|null>} isSynchronised  what the kernel reports; undefined: nothing; null: not now
  * @property {number} [patienceMs]  how long samples wait for a clock to be set
+ * @property {number} [verdictMs]  how long messages wait until it is known whether it is
  */
 
 /**
@@ -23,11 +24,17 @@ const NS_PER_MS = 1_000_000n
  * - `waiting`: it is not set (earlier than this software, or the kernel reports it unsynchronised); samples are to wait;
  * - `set`: `line` converts the sources' time to the wall clock's;
  * - `unsynchronised`: it was not set in time; samples go on, marked, until it is.
+ *
+ * `isWrong` only once something has said that it is not set: on a machine that is busy starting that may take a while, and `judged`
+ * resolves then.
  */
 export class WallClock {
   /** @type {'waiting'|'set'|'unsynchronised'} */
   state = 'waiting'
   line = new TimeLine()
+  isWrong = false
+  isJudged = false
+  #verdict = Promise.withResolvers()
   #options
   #offsetNs = 0n
   /** @type {bigint|undefined} */
@@ -41,8 +48,11 @@ export class WallClock {
 
   /** @param {WallClockOptions} options */
   constructor (options) {
-    this.#options = { patienceMs: 120_000, ...options }
+    this.#options = { patienceMs: 120_000, verdictMs: 5000, ...options }
   }
+
+  /** Resolves when it is first known whether the clock is set, or that it will not be known in time. @returns {Promise<unknown>} */
+  get judged () { return this.#verdict.promise }
 
   /** Begins to follow the clock; samples wait from here on. */
   start () {
@@ -70,21 +80,32 @@ export class WallClock {
   }
 
   async #await () {
-    const { sourceNs, wallNs, releasedNs, patienceMs } = this.#options
-    this.#startedNs ??= sourceNs()
-    const isSet = wallNs() >= releasedNs && await this.#isSynchronised()
+    const { wallNs, releasedNs, patienceMs, verdictMs } = this.#options
+    if (this.#waitedMs >= verdictMs) this.#judge()
+    const isSet = wallNs() >= releasedNs ? await this.#isSynchronised() : false
     if (this.state === 'set') return // by another check meanwhile
-    if (isSet) this.#settle()
-    else if (this.state === 'waiting' && sourceNs() - this.#startedNs >= BigInt(patienceMs) * NS_PER_MS) this.#enter('unsynchronised')
+    if (isSet === true || isSet === undefined) return this.#settle()
+    if (isSet === false) {
+      this.isWrong = true
+      this.#judge()
+    }
+    if (this.state === 'waiting' && this.#waitedMs >= patienceMs) this.#enter('unsynchronised')
   }
 
+  get #waitedMs () {
+    const nowNs = this.#options.sourceNs()
+    this.#startedNs ??= nowNs
+    return Number((nowNs - this.#startedNs) / NS_PER_MS)
+  }
+
+  /** @returns {Promise<boolean|undefined|null>} */
   async #isSynchronised () {
     const { sourceNs, isSynchronised } = this.#options
-    if (this.#isAsking || (this.state === 'unsynchronised' && sourceNs() - this.#askedNs < ASK_AGAIN_NS)) return false
+    if (this.#isAsking || (this.state === 'unsynchronised' && sourceNs() - this.#askedNs < ASK_AGAIN_NS)) return null
     this.#askedNs = sourceNs()
     this.#isAsking = true
     try {
-      return await isSynchronised() !== false
+      return await isSynchronised()
     } finally {
       this.#isAsking = false
     }
@@ -99,9 +120,16 @@ export class WallClock {
   /** @param {'set'|'unsynchronised'} state */
   #enter (state) {
     this.state = state
+    this.isWrong = state !== 'set'
+    this.#judge()
     const waiting = [...this.#waiting]
     this.#waiting.clear()
     for (const settled of waiting) settled()
+  }
+
+  #judge () {
+    this.isJudged = true
+    this.#verdict.resolve(undefined)
   }
 
   #follow () {

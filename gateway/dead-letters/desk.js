@@ -1,9 +1,11 @@
 import { SluiceError } from '../base/errors.js'
 import { toBatches } from './dead-letter.js'
+import { newEpoch, replayed } from './replay.js'
 
 /**
  * @typedef {import('./queue.js').DeadLetterQueue} DeadLetterQueue
  * @typedef {import('./dead-letter.js').DeadLetter} DeadLetter
+ * @typedef {import('./replay.js').ReplayId} ReplayId
  * @typedef {import('../batch/batch.js').Batch} Batch
  */
 
@@ -19,7 +21,7 @@ export class DeadLetterDesk {
 
   /**
    * @param {() => [sink: string, queue: DeadLetterQueue][]} queues
-   * @param {(batch: Batch) => Promise<unknown>} accept  a batch to replay; resolves once its rows are safe elsewhere
+   * @param {(batch: Batch, sink: string) => Promise<unknown>} accept  a batch to replay; resolves once its rows are safe elsewhere
    */
   constructor (queues, accept) {
     this.#queues = queues
@@ -56,7 +58,8 @@ export class DeadLetterDesk {
   }
 
   /**
-   * Replays rows, as batches that will get a new identity, and removes each from its queue once it is safe. What fails stays.
+   * Replays rows, as batches of an identity of their own, and removes each from its queue once it is safe. What fails stays. What an
+   * earlier replay of chosen rows has begun is ended first, with all that was on its way together.
    * @param {{sink?: string, keys?: string[]}} [chosen]  all, without keys
    * @returns {Promise<{replayed: number}>} rows
    * @throws {SluiceError} SLUICE_DEAD_LETTER_UNKNOWN before anything is replayed, SLUICE_REPLAY_RUNNING
@@ -67,28 +70,55 @@ export class DeadLetterDesk {
     const notFound = keys?.filter(key => !known.has(key)) ?? []
     if (notFound.length > 0) throw unknown(notFound)
     const wanted = keys && new Set(keys)
-    let replayed = 0
+    let rows = 0
+    const failures = []
     for (const [name, queue] of queues) {
-      if (replaying.has(queue)) throw new SluiceError('SLUICE_REPLAY_RUNNING', `The dead letters of "${name}" are being replayed already.`)
-      replaying.add(queue)
       try {
-        replayed += await this.#replayFrom(queue, wanted ? queue.keys.filter(key => wanted.has(key)) : queue.keys)
-      } finally {
-        replaying.delete(queue)
+        rows += await this.#replayFrom(name, queue, wanted ? queue.keys.filter(key => wanted.has(key)) : queue.keys)
+      } catch (error) {
+        failures.push(error) // one sink that is away holds up no other
       }
     }
-    return { replayed }
+    if (failures.length > 0) throw failures[0]
+    return { replayed: rows }
   }
 
-  /** @param {DeadLetterQueue} queue @param {string[]} keys  in its order */
-  async #replayFrom (queue, keys) {
-    for (let i = 0; i < keys.length; i += PAGE) {
-      const page = await Promise.all(keys.slice(i, i + PAGE).map(key => queue.get(key)))
-      for (const { batch, keys: accepted } of toBatches(page.filter(deadLetter => deadLetter !== undefined))) {
-        await this.#accept(batch)
-        await queue.replayed(accepted)
+  /** @param {string} sink @param {DeadLetterQueue} queue @param {string[]} keys  in its order @returns {Promise<number>} rows */
+  async #replayFrom (sink, queue, keys) {
+    if (replaying.has(queue)) throw new SluiceError('SLUICE_REPLAY_RUNNING', `The dead letters of "${sink}" are being replayed already.`)
+    replaying.add(queue)
+    try {
+      return await this.#replayAll(sink, queue, keys)
+    } finally {
+      replaying.delete(queue)
+    }
+  }
+
+  /** @param {string} sink @param {DeadLetterQueue} queue @param {string[]} keys @returns {Promise<number>} rows */
+  async #replayAll (sink, queue, keys) {
+    const left = new Set(keys)
+    let rows = 0
+    for (const { replay, keys: begun } of queue.replays.filter(each => each.keys.some(key => left.has(key)))) {
+      const [{ batch }] = toBatches(await lettersOf(queue, begun))
+      rows += await this.#handOver(sink, queue, { batch, keys: begun }, replay)
+      for (const key of begun) left.delete(key)
+    }
+    const epoch = newEpoch()
+    const rest = [...left]
+    for (let i = 0, seq = 0; i < rest.length; i += PAGE) {
+      for (const some of toBatches(await lettersOf(queue, rest.slice(i, i + PAGE)))) {
+        const replay = { epoch, seq: seq++ }
+        await queue.beginReplay({ replay, keys: some.keys })
+        rows += await this.#handOver(sink, queue, some, replay)
       }
     }
+    return rows
+  }
+
+  /** @param {string} sink @param {DeadLetterQueue} queue @param {{batch: Batch, keys: string[]}} letters @param {ReplayId} replay */
+  async #handOver (sink, queue, { batch, keys }, replay) {
+    await this.#accept(replayed(batch, replay), sink)
+    await queue.replayed(keys)
     return keys.length
   }
 
@@ -103,6 +133,12 @@ export class DeadLetterDesk {
       fix: names ? `Those that are: ${names}.` : 'No sink is open.'
     })
   }
+}
+
+/** @param {DeadLetterQueue} queue @param {string[]} keys @returns {Promise<DeadLetter[]>} */
+async function lettersOf (queue, keys) {
+  const letters = await Promise.all(keys.map(key => queue.get(key)))
+  return letters.filter(letter => letter !== undefined)
 }
 
 /** @param {string[]} keys */

@@ -1,7 +1,7 @@
 /**
  * Which part of a split message this is (Node-RED's split node sets `msg.parts`), or null of a whole one.
  * @param {{parts?: any}} message
- * @returns {import('./delivery.js').Piece['part']}
+ * @returns {import('./attempt.js').Piece['part']}
  */
 export function partOf ({ parts }) {
   const isPart = typeof parts?.id === 'string' && Number.isInteger(parts.index) && Number.isInteger(parts.count)

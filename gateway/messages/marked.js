@@ -1,18 +1,69 @@
-import { nowNs, wallClock } from '../clock/system-clock.js'
+import { batchBytes } from '../batch/batch-bytes.js'
 import { unsynchronised } from '../clock/restamper.js'
+import { systemClock, wallClock } from '../clock/system-clock.js'
 
 /**
- * Reads a message; where rows of it are stamped with the present time while the machine's clock is not set, they are marked like samples
- * that cannot wait for it.
- * @typedef {{batches: import('../batch/batch.js').Batch[], refused: import('./payload.js').Refused[]}} Converted
- * @param {(now: () => bigint) => Converted} read
- * @returns {Converted}
+ * @typedef {import('../batch/batch.js').Batch} Batch
+ * @typedef {{batches: Batch[], refused: import('./payload.js').Refused[]}} Converted
  */
-export function marked (read) {
-  let isStamped = false
-  const converted = read(() => {
-    isStamped = true
-    return nowNs()
-  })
-  return isStamped && wallClock.state !== 'set' ? { ...converted, batches: converted.batches.map(unsynchronised) } : converted
+
+/**
+ * Reads messages; rows that are stamped with the present time wait until it is known whether the machine's clock is set, and are marked
+ * where it is not.
+ */
+export class Marker {
+  #clock
+  #sourceNs
+  #maxBytes
+  #waitingBytes = 0
+  #released = Promise.withResolvers()
+
+  /**
+   * @param {import('../clock/wall-clock.js').WallClock} clock
+   * @param {() => bigint} sourceNs  what sources stamp by
+   * @param {{maxBytes?: number}} [options]  of what waits; with more, all goes on
+   */
+  constructor (clock, sourceNs, { maxBytes = 2 ** 24 } = {}) {
+    this.#clock = clock
+    this.#sourceNs = sourceNs
+    this.#maxBytes = maxBytes
+  }
+
+  /**
+   * @param {(now: () => bigint) => Converted} read  may be called again, with the time at which it was called first
+   * @returns {Promise<Converted>}
+   */
+  async read (read) {
+    /** @type {bigint|undefined} */
+    let stampedNs
+    const converted = read(() => {
+      const ns = this.#sourceNs()
+      stampedNs ??= ns
+      return this.#clock.line.at(ns)
+    })
+    if (stampedNs === undefined) return converted
+    const correctionNs = this.#clock.line.correctionAt(stampedNs)
+    if (!this.#clock.isJudged) await this.#verdict(converted.batches)
+    const { isWrong, line } = this.#clock
+    if (isWrong) return { ...converted, batches: converted.batches.map(unsynchronised) }
+    return line.correctionAt(stampedNs) === correctionNs ? converted : read(() => line.at(/** @type {bigint} */ (stampedNs)))
+  }
+
+  /** What waits goes on as it is: where it goes to is about to close. */
+  release () {
+    this.#released.resolve(undefined)
+    this.#released = Promise.withResolvers()
+  }
+
+  /** @param {Batch[]} batches */
+  async #verdict (batches) {
+    const bytes = batches.reduce((sum, batch) => sum + batchBytes(batch), 0)
+    const released = this.#released.promise
+    this.#waitingBytes += bytes
+    if (this.#waitingBytes > this.#maxBytes) this.release()
+    await Promise.race([this.#clock.judged, released])
+    this.#waitingBytes -= bytes
+  }
 }
+
+export const marker = new Marker(wallClock, systemClock.nowNs)

@@ -1,4 +1,4 @@
-import { marker } from '../batch/batch.js'
+import { marker, pickOf, sliceOf } from '../batch/batch.js'
 
 /**
  * A batch on its way into the database, and what of it is still to be stored: the rows that are not dead letters.
@@ -41,13 +41,13 @@ export class PendingBatch {
    */
   select (from, to, isLeftOut = () => false) {
     const chosen = range(from, to).filter(row => !isLeftOut(row))
-    return chosen.length === to - from ? this.#rest.slice(from, to) : this.#rest.pick(chosen)
+    return chosen.length === to - from ? sliceOf(this.#rest, from, to) : pickOf(this.#rest, chosen)
   }
 
   /** @param {(row: number) => boolean} isDead  of a row of `batch` */
   bury (isDead) {
     this.#rows = this.rows.filter(row => !isDead(row))
-    this.#rest = this.batch.pick(this.#rows)
+    this.#rest = pickOf(this.batch, this.#rows)
   }
 }
 

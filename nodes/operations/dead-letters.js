@@ -3,6 +3,7 @@ import { Arrivals } from '../../gateway/dead-letters/arrivals.js'
 import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
 import { openQueues } from '../../gateway/dead-letters/open-queues.js'
 import { serveRequests } from '../../gateway/dead-letters/replay-requests.js'
+import { sinks } from '../../gateway/flow/sinks.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './dead-letters.schema.js'
@@ -29,7 +30,10 @@ export default function (RED) {
     const handover = new Handover(RED, node)
     const isChosen = (/** @type {string} */ sink) => !only || sink === only
     const chosen = () => [...openQueues].filter(([sink]) => isChosen(sink))
-    const desk = new DeadLetterDesk(chosen, batch => handover.send(ROWS, { topic: batch.source, payload: batch }))
+    const isWired = node.wires[ROWS]?.length > 0
+    const desk = new DeadLetterDesk(chosen, (batch, sink) => {
+      return isWired ? handover.send(ROWS, { topic: batch.source, payload: batch }) : sinkOf(sink).write(batch)
+    })
     const arrivals = new Arrivals(chosen, payload => node.send(through(ANSWERS, { topic: 'dead-lettered', payload })))
     let replaying = false
 
@@ -64,9 +68,7 @@ export default function (RED) {
       send(through(ANSWERS, { ...message, topic: command, payload: await commands[command](selectionOf(message.payload, command)) }))
     })
 
-    const stopServing = node.wires[ROWS]?.length > 0
-      ? serveRequests(isChosen, (sink, keys) => commands.replay({ sink, keys: keys ?? undefined }), logOf(node))
-      : async () => {}
+    const stopServing = serveRequests(isChosen, (sink, keys) => commands.replay({ sink, keys: keys ?? undefined }), logOf(node))
 
     node.on('close', (/** @type {(error?: unknown) => void} */ done) => {
       clearInterval(timer)
@@ -74,6 +76,15 @@ export default function (RED) {
       stopServing().then(() => done(), done)
     })
     look()
+  })
+}
+
+/** @param {string} name @throws {SluiceError} SLUICE_DEAD_LETTER_SINK */
+function sinkOf (name) {
+  const sink = sinks.get(name)
+  if (sink) return sink
+  throw new SluiceError('SLUICE_DEAD_LETTER_SINK', `No sink named "${name}" is running, so its rows cannot be stored there.`, {
+    fix: 'Wire the second output to the sink that is to store them.'
   })
 }
 

@@ -1,9 +1,10 @@
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { keepRefused, offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { partOf } from '../../gateway/flow/split-part.js'
 import { sinks } from '../../gateway/flow/sinks.js'
@@ -87,7 +88,7 @@ class SinkNode {
     this.removeSink = sinks.add({
       name,
       committed: () => sink.committed(),
-      write: batch => this.writer.write(batch),
+      write: batch => this.#write(batch, true),
       compact: heads => sink.compact(heads)
     })
     this.#show = throttledStatus(node)
@@ -117,17 +118,18 @@ class SinkNode {
     if (!deliveries.accept(id, this.name, piece)) return
     try {
       await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
-      if (refused.length > 0) await keepRefused(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
+      const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
+      if (refused.length > 0) await keep(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
     } catch (error) {
-      deliveries.release(id, this.name, piece)
+      const comesAgain = deliveries.release(id, this.name, piece) // stage in emits it again
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
-      if (isReleased && id !== undefined) return // stage in emits it again
-      this.meter.lost += id === undefined ? batches.reduce((sum, { rows }) => sum + rows, 0) : 0
+      if (isReleased && comesAgain) return
+      this.meter.lost += comesAgain ? 0 : batches.reduce((sum, { rows }) => sum + rows, 0)
       throw error
     }
     deliveries.settle(id, this.name, piece)
     if (refused.length > 0) {
-      this.meter.deadLetters += refused.length
+      this.meter.deadLetters += countOf(refused)
       throw refusal(refused)
     }
   }
@@ -152,6 +154,7 @@ class SinkNode {
   async drain () {
     clearInterval(this.#timer)
     this.removeSink()
+    deliveries.doubt(this.name)
     await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)
   }
 

@@ -7,12 +7,12 @@ export function sinkNameOf ({ id, name }) {
 }
 
 /**
- * The names of the sinks that messages of a node can reach, over wires and link nodes.
+ * What messages of a node can reach, over wires and link nodes; itself, too.
  * @param {import('../node.js').RED} RED
  * @param {string} startId
- * @returns {string[]}
+ * @returns {any[]} configurations of nodes
  */
-export function sinksBehind (RED, startId) {
+export function nodesBehind (RED, startId) {
   /** @type {Map<string, any>} */
   const configs = new Map()
   RED.nodes.eachNode((/** @type {any} */ config) => configs.set(config.id, config))
@@ -23,11 +23,17 @@ export function sinksBehind (RED, startId) {
     for (const next of wires.flat()) reached.add(next)
     if (type === 'link out') for (const next of links) reached.add(next)
   }
-  return [...reached]
-    .map(id => configs.get(id))
-    .filter(config => config && !config.d && SINK_TYPES.has(config.type))
-    .map(sinkNameOf)
-    .sort()
+  return [...reached].map(id => configs.get(id)).filter(config => config && !config.d)
+}
+
+/**
+ * The names of the sinks that messages of a node can reach.
+ * @param {import('../node.js').RED} RED
+ * @param {string} startId
+ * @returns {string[]}
+ */
+export function sinksBehind (RED, startId) {
+  return nodesBehind(RED, startId).filter(({ type }) => SINK_TYPES.has(type)).map(sinkNameOf).sort()
 }
 
 /**

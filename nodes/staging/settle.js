@@ -16,7 +16,7 @@ export default function (RED) {
           fix: 'Wire it behind a stage in, and let the nodes between keep msg.delivery.'
         })
       }
-      deliveries.drop(message.delivery, { identified: false, part: partOf(message) })
+      deliveries.drop(message.delivery, partOf(message))
       show({ fill: 'grey', shape: 'dot', text: `${quantity(++dropped)} dropped on purpose` })
     })
   })

@@ -4,13 +4,14 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { sinksBehind } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
+import { onInterruption } from './interruptions.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
 
@@ -23,7 +24,8 @@ export default function (RED) {
     const opening = open(RED, node, options)
     node.on('close', async (/** @type {() => void} */ done) => {
       try {
-        const { consumer, connection, thirdParty, refused, dropGauge } = await opening
+        const { consumer, connection, thirdParty, refused, dropGauge, stopListening } = await opening
+        stopListening()
         dropGauge()
         consumer.close()
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
@@ -32,8 +34,8 @@ export default function (RED) {
       }
       done()
     })
-    const { consumer, link } = await opening
-    consumer.on('changed', () => show(statusOf(consumer.state, link)))
+    const { consumer, link, meter } = await opening
+    consumer.on('changed', () => show(statusOf({ ...consumer.state, notKept: meter.dropped }, link)))
   })
 }
 
@@ -57,13 +59,16 @@ async function open (RED, node, options) {
     client: connection.client,
     sinks,
     registry,
-    deliveries,
+    deliveries: {
+      open: delivery => deliveries.open({ ...delivery, quietMs: options.quietMs, settledByFlow: options.settledByFlow }),
+      close: id => deliveries.close(id)
+    },
     gateway: options.gateway,
     source: options.source,
     window: 10 * receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
     overdueMs: options.overdueMs,
     log: logOf(node),
-    emit: ({ id, batch }) => node.send({ topic: batch.source, payload: batch, delivery: id }),
+    emit: ({ attemptId, batch }) => node.send({ topic: batch.source, payload: batch, delivery: attemptId }),
     decode: packet => {
       const { batches: [batch], refused: [problem] } = decodeMessage(owned(packet.payload)) // the batch's columns are views of it
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
@@ -72,8 +77,10 @@ async function open (RED, node, options) {
     onThirdParty: packet => openThirdParty().keep(packet),
     onRefused: async (packet, reason) => {
       meter.errors++
-      await keepRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
-      node.error(`SLUICE_MESSAGE: Kept a broken batch on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
+      const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
+      meter.dropped += unkept
+      const what = unkept === 0 ? 'Kept a broken batch' : 'The dead letters have no room for a broken batch'
+      node.error(`SLUICE_MESSAGE: ${what} on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
     }
   })
   deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
@@ -86,7 +93,8 @@ async function open (RED, node, options) {
     const { waitingFor, ...state } = consumer.state
     return { ...state, waitingFor: waitingFor.join(', ') }
   })
-  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, dropGauge }
+  const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
+  return { link, connection, consumer, meter, stopListening, get thirdParty () { return thirdParty }, refused, dropGauge }
 }
 
 /** The wires are known once the flow has started. @param {import('../node.js').RED} RED @param {import('../node.js').Node} node */
@@ -107,17 +115,19 @@ function owned (payload) {
 }
 
 /**
- * @param {import('../../broker/in/consumer.js').Consumer['state']} state
+ * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number}} state  `notKept`: third-party messages
  * @param {Awaited<ReturnType<typeof openConnection>>} link
  * @returns {import('../node.js').Status}
  */
-function statusOf ({ connected, waitingFor, held, lost, shortfall, parked, refused, duplicates }, { connection: { problem }, flaw }) {
-  const notes = Object.entries({ lost, parked, refused, 'not in the spool': shortfall, 'duplicates refused': duplicates })
+function statusOf (state, { connection: { problem }, flaw }) {
+  const { connected, waitingFor, held, lost, shortfall, parked, refused, duplicates, notKept } = state
+  const counts = { lost, parked, refused, 'not kept': notKept, 'not in the spool': shortfall, 'duplicates refused': duplicates }
+  const notes = Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
-  return { fill: lost + parked + refused > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  return { fill: lost + parked + refused + notKept > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

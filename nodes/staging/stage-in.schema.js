@@ -50,6 +50,25 @@ export const schema = nodeSchema({
       'x-unit': 'ms',
       'x-advanced': true
     },
+    quietMs: {
+      type: 'integer',
+      title: 'Quiet time',
+      description: 'A batch that a flow has changed counts as stored when nothing more of it has reached a sink for so long. Batches ' +
+        'that pass unchanged do not wait.',
+      minimum: 0,
+      maximum: 3_600_000,
+      default: 2000,
+      'x-unit': 'ms',
+      'x-advanced': true
+    },
+    settledByFlow: {
+      type: 'boolean',
+      title: 'Settled by the flow',
+      description: 'For flows that send later than the quiet time: a batch that they have changed counts as stored once a settle node ' +
+        'has received its last message.',
+      default: false,
+      'x-advanced': true
+    },
     foreignTopics: {
       type: 'array',
       items: { type: 'string', title: 'Topic' },
@@ -58,6 +77,16 @@ export const schema = nodeSchema({
         '(Telegraf), Arrow, and Sparkplug B under spBv1.0/#. They are spooled and given an identity here before they are ' +
         'acknowledged.',
       default: [],
+      'x-advanced': true
+    },
+    maxSources: {
+      type: 'integer',
+      title: 'Sources',
+      description: 'How many sources third-party messages may have: each gets a spool and tables of its own. When there are more, the ' +
+        'values of new ones are kept among the dead letters, until a source has been silent for ten minutes.',
+      minimum: 1,
+      maximum: 1000,
+      default: 500,
       'x-advanced': true
     },
     timeUnit: {

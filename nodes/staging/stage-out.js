@@ -3,9 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Stage } from '../../broker/out/stage.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { toBatches } from '../../gateway/messages/payload.js'
-import { marked } from '../../gateway/messages/marked.js'
+import { marker } from '../../gateway/messages/marked.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
+import { countOf } from '../../gateway/messages/refusals.js'
+import { isReplayed } from '../../gateway/dead-letters/replay.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -13,6 +15,7 @@ import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { sinksOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
+import { placesOf } from './places.js'
 import { schema } from './stage-out.schema.js'
 
 const STATUS_INTERVAL_MS = 1000
@@ -32,26 +35,32 @@ export default function (RED) {
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
-      const { batches, refused } = marked(now => toBatches(message, { source: options.source || undefined, now }))
+      const { batches, refused } = await marker.read(now => toBatches(message, { source: options.source || undefined, now }))
       await Promise.all(batches.map(accept))
       if (refused.length === 0) return
-      refusedValues += refused.length
-      stats.meter('stage', `${node.name || node.id} (stage out)`).errors += refused.length
+      refusedValues += countOf(refused)
+      ownMeter().errors += countOf(refused)
       throw refusal(refused)
     })
 
+    /** Of what belongs to no source. */
+    const ownMeter = () => stats.meter('stage', `${node.name || node.id} (stage out)`)
+
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
-      const meter = stats.meter('stage', batch.source)
+      if (isReplayed(batch)) throw replayRefusal()
       try {
-        const { stage } = await opening.catch(error => {
+        const { stage, places } = await opening.catch(error => {
           pauseFeeders()
           throw error
         })
         if (stage.blocked) pauseFeeders()
+        places.admit(batch.source)
         await stage.append(batch)
-        meter.record(batch)
+        stats.meter('stage', batch.source).record(batch)
       } catch (error) {
+        const isInvented = error instanceof SluiceError && error.code === 'SLUICE_SOURCE_COUNT'
+        const meter = isInvented ? ownMeter() : stats.meter('stage', batch.source)
         meter.dropped += batch.rows
         throw error
       }
@@ -64,6 +73,7 @@ export default function (RED) {
       try {
         const { stage, connection, dropGauge } = await opening
         dropGauge()
+        marker.release()
         await nextTurn() // what the flow has under way still arrives
         await closeAll(() => stage.close(), () => connection.close())
       } catch (error) {
@@ -96,7 +106,7 @@ function pauseUntilDeployed (RED, feeders, id) {
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs }) {
+async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, maxSources }) {
   const link = await openConnection(RED, node, { broker, role: 'out' })
   const { gateway, connection } = link
   const stage = await Stage.open({
@@ -118,15 +128,22 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     const { requiredSinks, spoolBytes, ...state } = stage.state
     return { ...state, onDisk: spoolBytes, requiredSinks: requiredSinks.join(', ') }
   })
-  return { stage, connection, link, dropGauge }
+  return { stage, places: placesOf(stage, maxSources), connection, link, dropGauge }
 }
 
 /** @param {import('../../gateway/messages/payload.js').Refused[]} refused */
 export function refusal (refused) {
   const { index, reason } = refused[0]
   const place = index >= 0 ? `row ${index}: ` : ''
-  const more = refused.length > 1 ? `, and ${refused.length - 1} more` : ''
+  const more = countOf(refused) > 1 ? `, and ${countOf(refused) - 1} more` : ''
   return new SluiceError('SLUICE_PAYLOAD', `Refused ${place}${reason}${more}.`, { details: { refused } })
+}
+
+/** The spool gives a batch an identity of its own each time, so a replay that is repeated after a crash would be stored twice. */
+function replayRefusal () {
+  return new SluiceError('SLUICE_REPLAY_STAGED', 'Rows that are replayed cannot be staged: they would go to every sink, perhaps twice.', {
+    fix: 'Wire the second output of the dead letters node to the sink, or to nothing: then they go to the sink that they are from.'
+  })
 }
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */

@@ -3,27 +3,29 @@ import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
-import { marked } from '../../gateway/messages/marked.js'
+import { marker } from '../../gateway/messages/marked.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
-import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { describe } from '../../gateway/base/errors.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
+import { placesOf } from './places.js'
+import { spoolAll } from './spooling.js'
 
 /**
  * @typedef {import('../../broker/in/contract.js').Packet} Packet
  * @typedef {import('mqtt').MqttClient} MqttClient
- * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
- * @typedef {import('../../gateway/messages/payload.js').Refused} Refused
- * @typedef {{batches: Batch[], refused: Refused[]}} Content
- * @typedef {{connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage}} Opened
+ * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
+ * @typedef {import('./spooling.js').Content} Content
+ * @typedef {{
+ *   connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage,
+ *   places: ReturnType<typeof placesOf>
+ * }} Opened
  */
-
-/** Errors after which a spool will never accept a batch, however long one waits. */
-const FOR_GOOD = ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG']
 
 /**
  * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
@@ -38,6 +40,7 @@ export class ThirdPartyStage {
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
   #dropGauge = () => {}
+  #hasDropped = false
   /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Content>} */
   #rest = new WeakMap()
 
@@ -60,31 +63,31 @@ export class ThirdPartyStage {
   }
 
   /**
-   * Resolves once all that is in a message is in the spool, or kept among the dead letters. When it fails, call it again with the same
-   * packet.
+   * Resolves once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room. When it
+   * fails, call it again with the same packet.
    * @param {Packet} packet
    */
   async keep (packet) {
     let rest = this.#rest.get(packet)
-    if (!rest) this.#rest.set(packet, rest = this.#read(packet))
-    const { batches, refused } = rest
-    const { stage } = await this.#opening
-    while (batches.length > 0) {
-      try {
-        await stage.append(batches[0])
-        stats.meter('stage', batches[0].source).record(batches[0])
-      } catch (error) {
-        if (!(error instanceof SluiceError && FOR_GOOD.includes(error.code))) throw error
-        refused.push({ index: -1, reason: describe(error), value: packet.payload })
-      }
-      batches.shift()
-    }
-    if (refused.length === 0) return
-    await keepRefused(this.#refusedQueue, packet.topic, refused)
-    this.#meter.errors += refused.length
-    const values = `${refused.length} refused ${refused.length === 1 ? 'value' : 'values'}`
-    this.#node.warn(`SLUICE_MESSAGE: Kept ${values} of a message on ${packet.topic}: ${refused[0].reason}`)
-    refused.length = 0
+    if (!rest) this.#rest.set(packet, rest = await this.#tryToRead(packet))
+    const { stage, places } = await this.#opening
+    await spoolAll(rest, async batch => {
+      places.admit(batch.source)
+      await stage.append(batch)
+      stats.meter('stage', batch.source).record(batch)
+    }, packet.payload)
+    if (rest.refused.length > 0) await this.#keepRefused(packet.topic, rest.refused)
+  }
+
+  /** @param {string} topic @param {Refused[]} refused */
+  async #keepRefused (topic, refused) {
+    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
+    const count = countOf(refused)
+    this.#meter.errors += count
+    this.#meter.dropped += unkept
+    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
+    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
+    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
   }
 
   async close () {
@@ -95,10 +98,19 @@ export class ThirdPartyStage {
     await closeAll(() => opened.stage.close(), () => opened.connection.close())
   }
 
-  /** @param {Packet} packet @returns {Content} */
-  #read (packet) {
+  /** @param {Packet} packet @returns {Promise<Content>} */
+  async #tryToRead (packet) {
+    try {
+      return await this.#read(packet)
+    } catch (error) { // no decoder throws; one that did would do so for ever
+      return { batches: [], refused: [{ index: -1, reason: describe(error), value: packet.payload }] }
+    }
+  }
+
+  /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
+  async #read (packet) {
     if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
-    return marked(now => decodeMessage(packet.payload, {
+    return marker.read(now => decodeMessage(packet.payload, {
       source: packet.topic.replaceAll('/', '.'),
       contentType: packet.properties?.contentType,
       timeUnit: this.#options.timeUnit,
@@ -108,14 +120,16 @@ export class ThirdPartyStage {
 
   /** A message with QoS 0 could not wait. */
   #dropped () {
-    if (this.#meter.dropped++ > 0) return
+    this.#meter.dropped++
+    if (this.#hasDropped) return
+    this.#hasDropped = true
     this.#node.warn('SLUICE_MESSAGE: Third-party messages come faster than they can be kept; those with QoS 0 are dropped, and counted. ' +
       'Have them sent with QoS 1.')
   }
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
-    const { broker, receiveMaximum, foreignTopics } = this.#options
+    const { broker, receiveMaximum, foreignTopics, maxSources } = this.#options
     const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
     const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum })
     const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
@@ -127,7 +141,7 @@ export class ThirdPartyStage {
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
       const stage = await Stage.open({ folder: join(dataDir(RED), 'spool', this.#node.id), gateway, client, fsync: 'batch', log })
-      return { connection, consumer, stage }
+      return { connection, consumer, stage, places: placesOf(stage, maxSources) }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await connection.close()

@@ -210,7 +210,7 @@ describe('consumer, clause by clause', () => {
     /** @type {string[]} */
     const emitted = []
     const changed = { identified: false, part: null }
-    const { it: consumer } = await rig.pipeline.openConsumer(['db'], { flow: ({ id }) => { emitted.push(id) } })
+    const { it: consumer } = await rig.pipeline.openConsumer(['db'], { flow: ({ attemptId }) => { emitted.push(attemptId) } })
     await rig.pipeline.produce(stage, 1)
     await until(() => emitted.length === 1)
     rig.pipeline.deliveries.accept(emitted[0], 'db', changed)
@@ -222,6 +222,22 @@ describe('consumer, clause by clause', () => {
     await until(() => consumer.state.held === 0)
     expect(database.records.size).to.equal(1)
     expect(emitted).to.have.length(1)
+  })
+
+  it('is not held up by changed batches of which more may come', async () => {
+    const { it: stage } = await rig.pipeline.openStage()
+    const database = new FakeDatabase('db')
+    rig.pipeline.addSink(database)
+    const { deliveries } = rig.pipeline
+    const { it: consumer } = await rig.pipeline.openConsumer(['db'], {
+      window: 4,
+      deliveries: { open: delivery => deliveries.open({ ...delivery, quietMs: 600_000 }), close: id => deliveries.close(id) },
+      flow: delivery => rig.pipeline.store(delivery, 'db', batchOf(delivery.identity.seq))
+    })
+    await rig.pipeline.produce(stage, 20)
+    await until(() => database.rows.length === 20)
+    expect(database.records.size).to.equal(0)
+    expect(consumer.state.held).to.equal(20)
   })
 
   it('waits as long as it takes for one of its sinks that comes back later than another', async () => {

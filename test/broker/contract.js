@@ -238,7 +238,7 @@ export function deliveryContract (startBroker) {
     await pipeline.openConsumer(['db'], {
       flow: delivery => {
         if (Number(delivery.batch.columns[0][0]) % 2 === 0) pipeline.store(delivery, 'db')
-        else pipeline.deliveries.drop(delivery.id, { identified: false, part: null })
+        else pipeline.deliveries.drop(delivery.attemptId, null)
       }
     })
     await pipeline.produce(stage, 10)
@@ -254,7 +254,7 @@ export function deliveryContract (startBroker) {
     /** @type {{id: string, parts: {id: string, index: number, count: number}[]}[]} */
     const split = []
     await pipeline.openConsumer(['db'], {
-      flow: ({ id }) => split.push({ id, parts: [0, 1, 2].map(index => ({ id: `split-${id}`, index, count: 3 })) })
+      flow: ({ attemptId: id }) => split.push({ id, parts: [0, 1, 2].map(index => ({ id: `split-${id}`, index, count: 3 })) })
     })
     await pipeline.produce(stage, 1)
     await until(() => split.length === 1)

@@ -118,7 +118,7 @@ export class Pipeline {
       client: connection.client,
       sinks,
       registry: this.registry,
-      deliveries: this.deliveries,
+      deliveries: { open: delivery => this.deliveries.open({ ...delivery, quietMs: 50 }), close: key => this.deliveries.close(key) },
       window,
       quietMs: 500,
       log: silent,
@@ -136,14 +136,14 @@ export class Pipeline {
   }
 
   /** What a sink node does. @param {Delivery} delivery @param {string} sink @param {Batch} [batch] */
-  async store ({ id, batch: staged }, sink, batch = staged) {
+  async store ({ attemptId, batch: staged }, sink, batch = staged) {
     const piece = { identified: batch.identity !== null, part: null }
-    if (!this.deliveries.accept(id, sink, piece)) return
+    if (!this.deliveries.accept(attemptId, sink, piece)) return
     try {
       await this.registry.get(sink)?.write(batch)
-      this.deliveries.settle(id, sink, piece)
+      this.deliveries.settle(attemptId, sink, piece)
     } catch {
-      this.deliveries.release(id, sink, piece)
+      this.deliveries.release(attemptId, sink, piece)
     }
   }
 

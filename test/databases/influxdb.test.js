@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Batch } from '../../gateway/batch/batch.js'
+import { Batch, pickOf, sliceOf } from '../../gateway/batch/batch.js'
 import { isTransient } from '../../gateway/databases/influxdb/sink.js'
 import { startInfluxdb } from '../servers/influxdb.js'
 import { at, batchOf, EPOCH, failureOf, identity, rowOf, T0 } from './contract/batches.js'
@@ -79,7 +79,7 @@ describe('InfluxDB sink', () => {
       expect(faults).to.deep.equal([[true, 1], [true, 3], [true, 4]])
       expect(error.message).to.match(/3 rows.*"force" is Infinity/)
       expect(isTransient(error)).to.equal(false)
-      await sink.write([batch.pick([0, 2])])
+      await sink.write([pickOf(batch, [0, 2])])
       expect(await rows('press')).to.deep.equal([{ time: T0, force: 1 }])
     })
 
@@ -106,7 +106,7 @@ describe('InfluxDB sink', () => {
     it('of the same time in one batch are all kept, and again when parts of it are written again', async () => {
       const batch = batchOf([1, 2, 3, 4], { time: at(0, 0, 5, 0), identity: identity(0) })
       const sink = await openSink()
-      await sink.write([batch.pick([1, 3]), batch.slice(0, 3)], { probe: true })
+      await sink.write([pickOf(batch, [1, 3]), sliceOf(batch, 0, 3)], { probe: true })
       await sink.write([batch])
       expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 4, 3])
       const { series } = await query('SELECT "force", "row" FROM press')

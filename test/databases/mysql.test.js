@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { sliceOf } from '../../gateway/batch/batch.js'
 import { quote } from '../../gateway/databases/mysql/dialect.js'
 import { isTransient } from '../../gateway/databases/mysql/sink.js'
 import { batchOf, failureOf, identity, poisoned, rowOf, T0 } from './contract/batches.js'
@@ -120,7 +121,7 @@ describe('MySQL sink', () => {
     expect(error.message).to.match(/^2 rows are refused.*"force" is infinite/)
     expect(isTransient(error)).to.equal(false)
     expect(error.faults.map((/** @type {any} */ { batch, row }) => [batch, row])).to.deep.equal([[batches[0], 2], [batches[1], 0]])
-    await sink.write([batches[0].slice(0, 2)])
+    await sink.write([sliceOf(batches[0], 0, 2)])
     expect((await rows('press')).map(({ force }) => force)).to.deep.equal([1, null])
     await (await openSink({ table: 'documents', layout: 'document' })).write([batchOf([Infinity])])
     expect((await rows('documents'))[0].measurements).to.include('"Infinity"')

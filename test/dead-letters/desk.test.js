@@ -45,9 +45,12 @@ describe('Dead letter desk', () => {
     expect(await desk.show({ key: 'gw/machine/1-a/7/1' })).to.deep.include({ sink: 'postgresql', values: [80] })
   })
 
-  it('replays all without identity, and removes them', async () => {
+  it('replays all, each batch under an identity of its own, and removes them', async () => {
     expect(await desk.replay()).to.deep.equal({ replayed: 5 })
-    expect(handedOver.map(({ identity, columns }) => [identity, [...columns[0]]])).to.deep.equal([[null, [1, 2, 3]], [null, [70, 80]]])
+    expect(handedOver.map(({ columns }) => [...columns[0]])).to.deep.equal([[1, 2, 3], [70, 80]])
+    const [one, other] = handedOver.map(({ identity }) => identity)
+    expect(one).to.deep.include({ gateway: 'dead-letters', source: 'machine', seq: 0 })
+    expect(other?.epoch).not.to.equal(one?.epoch)
     expect(desk.count).to.equal(0)
     expect(await desk.replay()).to.deep.equal({ replayed: 0 })
   })
@@ -66,6 +69,34 @@ describe('Dead letter desk', () => {
     expect(failure.message).to.equal('the spool is closed')
     expect(await listed()).to.deep.equal([['postgresql', 70], ['postgresql', 80]])
     expect(await desk.replay()).to.deep.equal({ replayed: 2 })
+  })
+
+  it('replays what it can, though one of the sinks is away', async () => {
+    const failing = new DeadLetterDesk(() => queues, async (_batch, sink) => {
+      if (sink === 'sqlite') throw new Error('no such sink')
+    })
+    const failure = await failing.replay().catch(error => error)
+    expect(failure.message).to.equal('no such sink')
+    expect(await listed()).to.deep.equal([['sqlite', 1], ['sqlite', 2], ['sqlite', 3]])
+  })
+
+  it('replays again what may have arrived, together and under the same identity, whatever is chosen', async () => {
+    const dying = new DeadLetterDesk(() => queues, async batch => {
+      handedOver.push(batch)
+      throw new Error('killed')
+    })
+    const keys = ['gw/machine/1-a/0/0', 'gw/machine/1-a/0/1']
+    await dying.replay({ keys }).catch(() => {})
+    await queues[0][1].close()
+    queues[0][1] = await openDeadLetterQueue(join(folder, 'sqlite'))
+    expect(await desk.replay({ keys: keys.slice(1) })).to.deep.equal({ replayed: 2 })
+    const [first, again, ...others] = handedOver
+    expect([...again.columns[0]]).to.deep.equal([1, 2]).and.to.deep.equal([...first.columns[0]])
+    expect(again.identity).to.deep.equal(first.identity)
+    expect(await desk.replay({ sink: 'sqlite' })).to.deep.equal({ replayed: 1 })
+    expect(others).to.deep.equal([])
+    expect(handedOver[2].identity).not.to.deep.equal(first.identity)
+    expect(queues[0][1].replays).to.deep.equal([])
   })
 
   it('does not replay twice what is on its way', async () => {

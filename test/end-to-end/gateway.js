@@ -150,18 +150,18 @@ export class Gateway {
     await this.until(() => this.log.search(text) >= 0, () => `the log to say ${text}`)
   }
 
-  /** Ends it as Ctrl-C does. @returns {Promise<unknown>} its exit code */
-  async stop () {
+  /** Ends it as Ctrl-C does, unless told otherwise. @param {NodeJS.Signals} [signal] @returns {Promise<unknown>} its exit code */
+  async stop (signal = 'SIGTERM') {
     this.#stopping = true
     this.#comms?.terminate()
-    if (this.running) this.#child.kill('SIGTERM')
+    if (this.running) this.#child.kill(signal)
     await this.#ended
     return this.#child.exitCode
   }
 
-  /** Starts it again after `stop`, with the flow deployed last. */
-  async restart () {
-    await this.stop()
+  /** Starts it again, with the flow deployed last. @param {NodeJS.Signals} [signal] */
+  async restart (signal) {
+    await this.stop(signal)
     this.#stopping = false
     this.#child = this.#spawn()
     this.#ended = once(this.#child, 'exit')

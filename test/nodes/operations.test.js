@@ -7,6 +7,7 @@ import { expect } from 'chai'
 // @ts-expect-error: it brings no types
 import helper from 'node-red-node-test-helper'
 import { openQueues } from '../../gateway/dead-letters/open-queues.js'
+import { sinks } from '../../gateway/flow/sinks.js'
 import { loadNodeRed } from '../../gateway/run/node-red.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
@@ -135,7 +136,7 @@ describe('Operations nodes', () => {
       helper.getNode('desk').receive({ topic: 'replay' })
       const [{ topic, payload: batch }, done] = await arrived
       expect(topic).to.equal('machine')
-      expect(batch.identity).to.equal(null)
+      expect(batch.identity).to.include({ gateway: 'dead-letters', source: 'machine', seq: 0 })
       expect([...batch.columns[0]]).to.deep.equal([1, 2])
       expect(store.count).to.equal(2)
       done()
@@ -151,6 +152,25 @@ describe('Operations nodes', () => {
       done()
       expect(await asked).to.deep.equal({ replayed: 1 })
       expect(store.keys).to.deep.equal(['gw/machine/1-a/0/0'])
+    })
+
+    it('replays into the sink that the rows are from, where nothing is wired', async () => {
+      await helper.unload()
+      const stored = /** @type {any[]} */ ([])
+      const removeSink = sinks.add({
+        name: 'sqlite',
+        committed: async () => [],
+        write: async batch => { stored.push(batch) },
+        compact: async () => {}
+      })
+      await helper.load(deadLettersWithHooks, [{ ...flow[0], wires: [['answers'], []] }, flow[1]])
+      expect(await requestReplay(store.folder, null)).to.deep.equal({ replayed: 2 })
+      expect(stored.map(({ source, rows }) => [source, rows])).to.deep.equal([['machine', 2]])
+      removeSink()
+      await store.append(refused(1, [3]))
+      const error = await requestReplay(store.folder, null).catch(failure => failure)
+      expect(error.message).to.contain('No sink named "sqlite" is running')
+      expect(store.count).to.equal(1)
     })
 
     it('keeps rows that what is behind refused', async () => {

@@ -10,6 +10,7 @@ import { expect } from 'chai'
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { replayed } from '../../gateway/dead-letters/replay.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { LazySink } from '../../nodes/sinks/lazy-sink.js'
@@ -73,6 +74,7 @@ describe('sink and stage nodes', () => {
       id,
       batch,
       sinks: ['store'],
+      quietMs: 10,
       mark: async (name, record) => { await sinks.get(name)?.write(record) },
       onFinished: () => {
         finished.push(id)
@@ -118,7 +120,7 @@ describe('sink and stage nodes', () => {
 
     it('stores a delivery that is no longer known: its stage in was deployed', async () => {
       const node = await load()
-      await receive(node, { delivery: 'in:gone', payload: staged(0) })
+      await receive(node, { delivery: 'in:gone#1', payload: staged(0) })
       expect(values()).to.deep.equal([0])
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
     })
@@ -126,17 +128,17 @@ describe('sink and stage nodes', () => {
     it('settles what it has committed, and stores it exactly once however often it comes', async () => {
       const node = await load()
       const delivery = deliver(staged(0))
-      const message = { delivery: 'in:0', payload: delivery.batch }
+      const message = { delivery: delivery.attemptId, payload: delivery.batch }
       await Promise.all([receive(node, message), node.receive({ ...message })])
-      await receive(node, { delivery: 'in:other', payload: delivery.batch })
+      await receive(node, { delivery: 'in:other#1', payload: delivery.batch })
       expect(finished).to.deep.equal(['in:0'])
       expect(values()).to.deep.equal([0])
     })
 
     it('settles a batch that a flow has changed by a record without rows', async () => {
       const node = await load()
-      deliver(staged(0))
-      await receive(node, { topic: 'press', delivery: 'in:0', payload: { value: 42 } })
+      const { attemptId } = deliver(staged(0))
+      await receive(node, { topic: 'press', delivery: attemptId, payload: { value: 42 } })
       await until(() => finished.length === 1)
       expect(values()).to.deep.equal([42])
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
@@ -144,9 +146,9 @@ describe('sink and stage nodes', () => {
 
     it('settles a split batch when it has all parts', async () => {
       const node = await load()
-      deliver(staged(0))
+      const { attemptId } = deliver(staged(0))
       const part = (/** @type {number} */ index) => {
-        return { topic: 'press', delivery: 'in:0', payload: { value: index }, parts: { id: 'split', index, count: 2 } }
+        return { topic: 'press', delivery: attemptId, payload: { value: index }, parts: { id: 'split', index, count: 2 } }
       }
       await receive(node, part(0))
       await receive(node, part(0))
@@ -158,8 +160,8 @@ describe('sink and stage nodes', () => {
 
     it('keeps what is no sample as a dead letter, says so, and settles the delivery', async () => {
       const node = await load()
-      deliver(staged(0))
-      expect(String(await receive(node, { delivery: 'in:0', payload: null }))).to.match(/SLUICE_PAYLOAD/)
+      const { attemptId } = deliver(staged(0))
+      expect(String(await receive(node, { delivery: attemptId, payload: null }))).to.match(/SLUICE_PAYLOAD/)
       await until(() => finished.length === 1)
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
     })
@@ -167,7 +169,7 @@ describe('sink and stage nodes', () => {
     it('releases what it cannot store before it closes: that comes again', async () => {
       const node = await load({ file: '/dev/null/store.sqlite', drainMs: 0 })
       const delivery = deliver(staged(0))
-      node.receive({ delivery: 'in:0', payload: delivery.batch })
+      node.receive({ delivery: delivery.attemptId, payload: delivery.batch })
       await until(() => !delivery.waiting)
       await helper.unload()
       expect(delivery.waiting).to.equal(true)
@@ -178,7 +180,7 @@ describe('sink and stage nodes', () => {
     it('stores before it closes what it still can', async () => {
       const node = await load({ maxAgeMs: 60_000 })
       const delivery = deliver(staged(0))
-      node.receive({ delivery: 'in:0', payload: delivery.batch })
+      node.receive({ delivery: delivery.attemptId, payload: delivery.batch })
       await until(() => !delivery.waiting)
       await helper.unload()
       expect(finished).to.deep.equal(['in:0'])
@@ -211,8 +213,8 @@ describe('sink and stage nodes', () => {
   describe('settle', () => {
     it('drops a delivery on purpose: nothing of it is stored, and it does not come again', async () => {
       await load({}, { id: 'drop', type: 'sluice-settle', wires: [] })
-      deliver(staged(0))
-      await receive(helper.getNode('drop'), { delivery: 'in:0', payload: 1 })
+      const { attemptId } = deliver(staged(0))
+      await receive(helper.getNode('drop'), { delivery: attemptId, payload: 1 })
       await until(() => finished.length === 1)
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
     })
@@ -254,6 +256,12 @@ describe('sink and stage nodes', () => {
       } finally {
         await embedded.close()
       }
+    })
+
+    it('sluice-stage-out refuses rows that are replayed: each time they would get another identity', async () => {
+      await helper.load(stageOut, [{ id: 'stage', type: 'sluice-stage-out', broker: 'nowhere', wires: [] }])
+      const error = await receive(helper.getNode('stage'), { payload: replayed(staged(0), { epoch: '1-a', seq: 0 }) })
+      expect(String(error)).to.match(/^SLUICE_REPLAY_STAGED: /)
     })
 
     it('sluice-stage-in says that no sink is behind it', async () => {

@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/errors.js'
+import { pickOf } from '../../batch/batch.js'
 import { RefusedRows } from '../refusal.js'
 import { Chunks } from './chunks.js'
 import { insert, WRITE_CONCERN } from './insert.js'
@@ -19,7 +20,7 @@ export class Store {
   /** What is still to be stored of a batch: after some of its rows were refused, the others are written again. @param {Batch} batch */
   restOf (batch) {
     const stored = this.#stored.get(batch.origin?.whole ?? batch)
-    return stored ? batch.pick(Array.from(batch.time.keys()).filter(row => !stored.has(batch.rowNumber(row)))) : batch
+    return stored ? pickOf(batch, Array.from(batch.time.keys()).filter(row => !stored.has(batch.rowNumber(row)))) : batch
   }
 
   /**

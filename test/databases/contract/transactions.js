@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { sliceOf } from '../../../gateway/batch/batch.js'
 import { batchOf, EPOCH, failureOf, identity } from './batches.js'
 
 /** Of databases that store all of a write or nothing. @param {import('./contract.js').Subject} subject */
@@ -27,8 +28,8 @@ export function transactionTests (subject) {
     itWith('checked', 'tries each of several slices of one batch in a probe', async () => {
       const batch = batchOf([1, 2, 3, 1000], { identity: identity(0) })
       await subject.sink.prepare([batch])
-      expect(await subject.sink.write([batch.slice(0, 1), batch.slice(1, 3)], { probe: true })).to.deep.equal({ duplicates: [] })
-      const error = await failureOf(() => subject.sink.write([batch.slice(0, 3), batch.slice(3, 4)], { probe: true }))
+      expect(await subject.sink.write([sliceOf(batch, 0, 1), sliceOf(batch, 1, 3)], { probe: true })).to.deep.equal({ duplicates: [] })
+      const error = await failureOf(() => subject.sink.write([sliceOf(batch, 0, 3), sliceOf(batch, 3, 4)], { probe: true }))
       expect(isTransient(error)).to.equal(false)
     })
 

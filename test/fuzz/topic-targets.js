@@ -1,0 +1,25 @@
+import { isForTopic, level, parseTopic, topicsOf } from '../../broker/topics.js'
+import { parseTopic as parseSparkplugTopic } from '../../gateway/sparkplug/topic.js'
+
+/** @typedef {import('./run.js').Target} Target */
+
+const WORDS = [
+  'sluice', 'v1', 'v2', 'gw', 'press', 'data', 'head', 'commit', 'replay', 'spBv1.0', 'NDATA', 'DBIRTH', 'STATE', '', '+', '#', '%2F', '%'
+]
+const { data, head, commit, replayData } = topicsOf('gw 1', 'hall/press')
+
+/** The names of topics, which anybody who publishes can choose. @type {Target[]} */
+export const topicTargets = [{
+  name: 'topics',
+  samples: [data, head, commit('sink/1'), replayData('%'), 'spBv1.0/plant/DDATA/cell/press'].map(topic => Buffer.from(topic)),
+  invent: random => Buffer.from(Array.from({ length: random.below(9) }, () => random.pick(WORDS)).join('/')),
+  read (bytes) {
+    const topic = bytes.toString()
+    const about = parseTopic(topic)
+    parseSparkplugTopic(topic)
+    isForTopic('sluice/+/#', topic)
+    isForTopic(topic, data)
+    if (about) level(about.source)
+    return 1
+  }
+}]
