@@ -90,8 +90,8 @@ export const errors = {
       'Give the source a shorter name.'
     ],
     SLUICE_SOURCE_COUNT: [
-      'One stage node has met too many sources, each of which has topics and tables of its own; the new one is refused until another ' +
-      'has been silent for ten minutes.',
+      'One stage node has batches of too many sources; the new one is refused until all of another is stored, or it has been silent for ' +
+      'ten minutes.',
       'Put what varies (a serial number, a time) into a field or tag instead of the name of the source, or raise the limit in the form.'
     ],
     SLUICE_CSV_FILE: [

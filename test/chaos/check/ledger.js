@@ -19,7 +19,7 @@ export class Ledger {
   rows = 0
 
   /**
-   * Reads copies: the spool may still be writing.
+   * Reads copies: the spools may still be writing.
    * @param {string[]} folders  of several gateways
    * @param {string} copies  a folder for them
    * @throws {SluiceError} SLUICE_CHAOS_LEDGER where a segment is damaged, which killing processes must not do
