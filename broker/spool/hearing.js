@@ -34,7 +34,7 @@ export function hear (head, sources) {
     }
     if (heard.rows > 0) {
       source.rows = rows
-      if (source.stream && !source.stream.isEmpty) source.stream = null // its own rows are counted without a gap
+      source.stream = null // in an epoch rows are counted without a gap
     }
     return heard
   })

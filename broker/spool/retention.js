@@ -74,7 +74,7 @@ export class Retention {
   async reclaim () {
     const { files } = this.options
     const { newest } = files
-    if (newest && !files.isWriting && newest.seqs.length > 0 && !this.#isOpen(newest, this.required)) files.isActive = false
+    if (newest && !files.isBusy && newest.seqs.length > 0 && !this.#isOpen(newest, this.required)) files.isActive = false
     return this.release()
   }
 
@@ -82,7 +82,7 @@ export class Retention {
   async dropOldest () {
     const { required, options: { files, onDropped } } = this
     const [segment] = files.segments
-    if (!segment || (segment === files.newest && (files.isWriting || segment.seqs.length === 0))) return false
+    if (!segment || (segment === files.newest && (files.isBusy || segment.seqs.length === 0))) return false
     /** @type {Map<Source, {batches: number, rows: number}>} */
     const dropped = new Map()
     for (const run of segment.runs) {

@@ -89,6 +89,8 @@ export class Sources {
     return source
   }
 
+  get isFull () { return this.inUse.size >= MAX_SOURCES }
+
   /** One that is known. @param {string} name */
   get (name) { return this.inUse.get(name) }
 
@@ -131,7 +133,7 @@ export class Sources {
         fix: `Keep it under ${MAX_NAME_BYTES / 2} characters.`
       })
     }
-    if (this.inUse.size >= MAX_SOURCES && !this.#rest()) {
+    if (this.isFull && !this.#rest()) {
       const text = `More than ${MAX_SOURCES} sources have batches in the spool of one stage out; "${name}" is refused.`
       throw new SluiceError('SLUICE_SOURCE_COUNT', text, {
         fix: 'Put what varies into a field or tag, not into the source name.'
@@ -176,5 +178,5 @@ export class Sources {
 /** @param {Source} source @returns {Rest} */
 export function restOf (source) {
   const { totals, stream } = source
-  return { totals, newest: stream ? [stream.epoch, stream.next.seq, stream.next.sum] : null }
+  return { totals, newest: stream ? [stream.epoch, stream.end.seq, stream.end.sum] : null }
 }

@@ -87,7 +87,10 @@ export class Spool extends EventEmitter {
     this.#intake = new Intake({
       folder, gateway, files, sources, retention, encode, save, maxBytes, recordBytes, waitingBytes, log,
       mayDrop: whenFull === 'drop-oldest',
-      emit: (event, bytes) => { this.emit(event, bytes) }
+      emit: (event, bytes) => {
+        this.#saved.isDirty = true
+        this.emit(event, bytes)
+      }
     })
     this.#files = files
     this.#sources = sources

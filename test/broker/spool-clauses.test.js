@@ -21,6 +21,22 @@ describe('spool, where things go wrong', () => {
     expect(spool.batches).to.equal(3)
   })
 
+  it('keeps what is written and not yet forced to disk, also when all before it is stored and removed', async () => {
+    rig.require('db')
+    const spool = await rig.open({ fsync: 'batch' })
+    await spool.confirm('db', stored(await rig.fill(spool, 2)))
+    const restore = await failNextSync(rig.root)
+    const full = new Promise(resolve => spool.once('full', resolve))
+    const writing = spool.append(batchOf(7))
+    await full
+    restore()
+    await spool.reclaim()
+    expect((await writing)[0].seq).to.equal(2)
+    expect(await rig.readAll(spool)).to.deep.equal([7])
+    await rig.close(spool)
+    expect(await rig.readAll(await rig.open())).to.deep.equal([7])
+  })
+
   it('waits, and does not fall over, when what is stored cannot be removed', async () => {
     rig.require('db')
     const spool = await rig.open({ maxBytes: 20_000, segmentBytes: 4000 })

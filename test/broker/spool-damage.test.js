@@ -209,29 +209,31 @@ describe('spool, damaged', () => {
     expect((await rig.open()).counters).to.include({ lostBatches: 1, lostRows: 1 })
   })
 
-  it('goes on where a disk cannot read, and counts that as damaged', async () => {
-    let spool = await rig.open({ segmentBytes: 1 })
-    for (let value = 0; value < 3; value++) await spool.append(batchOf(value, 6000))
-    await rig.close(spool)
-    const file = await open(await rig.segment(), 'r')
-    const prototype = Object.getPrototypeOf(file)
-    await file.close()
-    const { read } = prototype
-    const failing = basename(await rig.segment(1))
-    const { ino } = await stat(await rig.segment(1))
-    prototype.read = async function (/** @type {any[]} */ ...args) {
-      if ((await this.stat()).ino === ino && args[3] + args[2] > 4096) throw Object.assign(new Error('i/o error'), { code: 'EIO' })
-      return read.apply(this, args)
-    }
-    try {
-      spool = await rig.open()
-      expect(await rig.readAll(spool)).to.deep.equal([0, 2])
-      expect(spool.counters).to.include({ lostBatches: 1, lostRows: 1 })
-    } finally {
-      prototype.read = read
-    }
-    expect(await readdir(rig.folder)).to.include(`${failing}.damaged`)
-  })
+  for (const readable of [28, 4096]) {
+    it(`goes on where a disk cannot read beyond ${readable} bytes, and counts that as damaged`, async () => {
+      let spool = await rig.open({ segmentBytes: 1 })
+      for (let value = 0; value < 3; value++) await spool.append(batchOf(value, 6000))
+      await rig.close(spool)
+      const file = await open(await rig.segment(), 'r')
+      const prototype = Object.getPrototypeOf(file)
+      await file.close()
+      const { read } = prototype
+      const failing = basename(await rig.segment(1))
+      const { ino } = await stat(await rig.segment(1))
+      prototype.read = async function (/** @type {any[]} */ ...args) {
+        if ((await this.stat()).ino === ino && args[3] + args[2] > readable) throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+        return read.apply(this, args)
+      }
+      try {
+        spool = await rig.open()
+        expect(await rig.readAll(spool)).to.deep.equal([0, 2])
+        expect(spool.counters).to.include({ lostBatches: 1, lostRows: 1 })
+      } finally {
+        prototype.read = read
+      }
+      expect(await readdir(rig.folder)).to.include(`${failing}.damaged`)
+    })
+  }
 
   it('keeps a file that it cannot read, as long as there is room', async () => {
     let spool = await rig.open({ segmentBytes: 1 })

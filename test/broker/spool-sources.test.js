@@ -36,6 +36,18 @@ describe('spool, of many sources', () => {
     expect(headOf(spool, 'early')).to.include({ rows: 8, dropped: 7 })
   })
 
+  it('names in its head what was produced of sources of which all is stored, also after a restart', async () => {
+    rig.require('sink')
+    let spool = await rig.open()
+    const all = await spool.append(batchOf(0, 0, 'press', 5))
+    await spool.confirm('sink', stored(all))
+    await spool.reclaim()
+    await rig.close(spool)
+    spool = await rig.open()
+    expect(spool.bytes).to.equal(0)
+    expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
+  })
+
   it('takes any name for a source', async () => {
     let spool = await rig.open()
     const names = ['100%', '..', 'a/b', '__proto__', '"', ' ', 'größe', 'x'.repeat(200)]
