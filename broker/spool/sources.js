@@ -114,6 +114,12 @@ export class Sources {
     for (const { streams } of this.inUse.values()) yield * streams.values()
   }
 
+  /** Accepted of each name, each row counted once. @returns {Map<string, number>} */
+  get rowsBySource () {
+    const all = [...this.inUse, ...this.resting]
+    return new Map(all.map(([name, { totals: [rows,,, replacedRows] }]) => [name, rows - replacedRows]))
+  }
+
   /** What is counted for the life of the spool, of all sources. */
   get totals () {
     const sums = { lostBatches: 0, lostRows: 0, droppedBatches: 0, droppedRows: 0 }

@@ -137,6 +137,9 @@ export class Spool extends EventEmitter {
     return { accepted, refused, tornBytes: this.#tornBytes, ...this.#sources.totals }
   }
 
+  /** Rows accepted, each counted once: also of sources of which nothing is held. */
+  get rowsBySource () { return this.#sources.rowsBySource }
+
   /** What the spool has: for `head`. */
   get head () {
     const { required } = this.#retention

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { Receipts } from '../../broker/in/receipts.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
@@ -20,8 +21,13 @@ import { leaseRequiredSinks } from './required-sinks.js'
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/messages/payload.js').Refused} Refused
  * @typedef {{batches: Batch[], refused: Refused[]}} Content
- * @typedef {{connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage,
- *   release: () => void}} Opened
+ * @typedef {{content: Content, done: PromiseWithResolvers<unknown>}} Taken
+ * @typedef {object} Opened
+ * @property {import('../../broker/connection/connection.js').Connection} connection
+ * @property {ThirdPartyConsumer} consumer
+ * @property {Stage} stage
+ * @property {Receipts} receipts
+ * @property {() => void} release
  */
 
 /** Errors after which a spool will never accept a batch, however long one waits. */
@@ -40,8 +46,8 @@ export class ThirdPartyStage {
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
   #dropGauge = () => {}
-  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Content>} */
-  #rest = new WeakMap()
+  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Promise<Taken>>} */
+  #taken = new WeakMap()
 
   /**
    * @param {import('../node.js').RED} RED
@@ -62,31 +68,28 @@ export class ThirdPartyStage {
   }
 
   /**
-   * Resolves once all that is in a message is in the spool, or kept among the dead letters. When it fails, call it again with the same
-   * packet.
+   * Resolves once all that is in a message is in the spool, or kept among the dead letters, also when it had come before. When it fails,
+   * call it again with the same packet.
    * @param {Packet} packet
    */
   async keep (packet) {
-    let rest = this.#rest.get(packet)
-    if (!rest) this.#rest.set(packet, rest = await this.#read(packet))
-    const { batches, refused } = rest
-    const { stage } = await this.#opening
-    while (batches.length > 0) {
-      try {
-        await stage.append(batches[0])
-        stats.meter('stage', batches[0].source).record(batches[0])
-      } catch (error) {
-        if (!(error instanceof SluiceError && FOR_GOOD.includes(error.code))) throw error
-        refused.push({ index: -1, reason: describe(error), value: packet.payload })
-      }
-      batches.shift()
+    let taken = this.#taken.get(packet)
+    if (!taken) this.#taken.set(packet, taken = this.#take(packet))
+    const { content: { batches, refused }, done } = await taken
+    const { stage, receipts } = await this.#opening
+    const tried = await Promise.allSettled(batches.map(batch => stage.append(batch))) // all at once: the receipts tell their order
+    const failed = tried.flatMap((result, i) => result.status === 'rejected' ? [{ error: result.reason, batch: batches[i] }] : [])
+    tried.forEach(({ status }, i) => { if (status === 'fulfilled') stats.meter('stage', batches[i].source).record(batches[i]) })
+    batches.splice(0, batches.length, ...failed.filter(({ error }) => !isForGood(error)).map(({ batch }) => batch))
+    for (const { error } of failed) {
+      if (isForGood(error)) refused.push({ index: -1, reason: describe(error), value: packet.payload })
     }
-    if (refused.length === 0) return
-    await keepRefused(this.#refusedQueue, packet.topic, refused)
-    this.#meter.errors += refused.length
-    const values = `${refused.length} refused ${refused.length === 1 ? 'value' : 'values'}`
-    this.#node.warn(`SLUICE_MESSAGE: Kept ${values} of a message on ${packet.topic}: ${refused[0].reason}`)
-    refused.length = 0
+    if (batches.length > 0) {
+      await receipts.doubt(packet)
+      throw failed.find(({ error }) => !isForGood(error))?.error
+    }
+    await this.#refuse(packet, refused)
+    done.resolve(undefined)
   }
 
   async close () {
@@ -94,7 +97,38 @@ export class ThirdPartyStage {
     this.#dropGauge()
     if (!opened) return
     opened.consumer.close()
-    await closeAll(() => opened.stage.close(() => opened.connection.close()), opened.release)
+    const { stage, connection, receipts, release } = opened
+    await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
+  }
+
+  /**
+   * What of a message is to be kept: all of one that is new, of another what an earlier process did not come to.
+   * @param {Packet} packet
+   * @returns {Promise<Taken>}
+   */
+  async #take (packet) {
+    const done = Promise.withResolvers()
+    const reading = this.#read(packet)
+    const { receipts } = await this.#opening
+    const { batches, refused } = await reading
+    const receipt = receipts.of(packet)
+    if (receipt?.kept) {
+      await receipt.kept
+      return { content: { batches: [], refused: [] }, done }
+    }
+    const lacking = receipt ? receipt.lacking : batches.map((_, i) => i)
+    if (!receipt || lacking.length > 0) await receipts.write(packet, batches, lacking, done.promise)
+    return { content: { batches: batches.filter((_, i) => lacking.includes(i)), refused }, done }
+  }
+
+  /** @param {Packet} packet @param {Refused[]} refused */
+  async #refuse (packet, refused) {
+    if (refused.length === 0) return
+    await keepRefused(this.#refusedQueue, packet.topic, refused)
+    this.#meter.errors += refused.length
+    const values = `${refused.length} refused ${refused.length === 1 ? 'value' : 'values'}`
+    this.#node.warn(`SLUICE_MESSAGE: Kept ${values} of a message on ${packet.topic}: ${refused[0].reason}`)
+    refused.length = 0
   }
 
   /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
@@ -115,6 +149,11 @@ export class ThirdPartyStage {
       'Have them sent with QoS 1.')
   }
 
+  async #newSession () {
+    const { receipts } = await this.#opening
+    await receipts.newSession().catch((/** @type {unknown} */ error) => this.#node.error(describe(error)))
+  }
+
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
     const { broker, receiveMaximum, foreignTopics } = this.#options
@@ -128,7 +167,12 @@ export class ThirdPartyStage {
     if (openHost) this.#listenToSparkplug(openHost(client), client)
     const log = logOf(this.#node)
     const consumer = new ThirdPartyConsumer({
-      client, topics: foreignTopics, keep: packet => this.keep(packet), onDropped: () => this.#dropped(), log
+      client,
+      topics: foreignTopics,
+      keep: packet => this.keep(packet),
+      onDropped: () => this.#dropped(),
+      onNewSession: () => this.#newSession(),
+      log
     })
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
@@ -136,7 +180,8 @@ export class ThirdPartyStage {
         folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
         fsync: 'batch', log
       })
-      return { connection, consumer, stage, release }
+      const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
+      return { connection, consumer, stage, receipts, release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await closeAll(() => connection.close(), release)
@@ -150,6 +195,11 @@ export class ThirdPartyStage {
     client.on('connect', () => host.reconnected())
     this.#dropGauge = stats.gauge(`sparkplug ${this.#node.name || this.#node.id}`, () => host.gauge())
   }
+}
+
+/** @param {unknown} error */
+function isForGood (error) {
+  return error instanceof SluiceError && FOR_GOOD.includes(error.code)
 }
 
 /** @param {string} filter */
