@@ -43,7 +43,12 @@ export default function (RED) {
       done()
     })
     const { consumer, link } = await opening
-    wire = () => consumer.wire(sinksOf(RED, node, link.gateway, isStarted))
+    wire = () => {
+      const sinks = sinksOf(RED, node, link.gateway, isStarted)
+      const twice = sinks.find(({ sink }, i) => sinks.findIndex(other => other.sink === sink) < i)
+      if (twice) node.error(describe(sameName(twice.label)))
+      else consumer.wire(sinks)
+    }
     wire()
     if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
     consumer.on('changed', () => show(statusOf(consumer.state, link)))
@@ -125,6 +130,13 @@ async function open (RED, node, options) {
 function sinksOf (RED, node, gateway, isStarted) {
   const { sinks = [] } = readersOf(configsOf(RED), gateway).find(({ id }) => id === node.id) ?? {}
   return sinks.map(({ node: id, sink, label }) => ({ id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }))
+}
+
+/** @param {string} name */
+function sameName (name) {
+  return new SluiceError('SLUICE_SINK_NAME', `Two sinks behind this node are named "${name}".`, {
+    fix: 'In a group, its name is how a spool knows what a sink has stored: give each its own.'
+  })
 }
 
 function noSinks () {
