@@ -53,18 +53,20 @@ export class Recovery {
       else if (state?.removed.includes(entry.name)) await rm(path, { force: true })
       else await this.#open(path, number)
     }
-    for (const restaging of this.#restagings) this.#settle(restaging)
+    for (const restaging of this.#restagings) await this.#settle(restaging)
     for (const stream of this.#streams.values()) this.#count(stream)
     for (const source of this.options.sources.inUse.values()) source.sort()
   }
 
   /** What was known when it was last saved. */
   #restore () {
-    const { state, sources } = this.options
+    const { gateway: own, state, sources } = this.options
     for (const [name, rest, streams] of state?.sources ?? []) {
       sources.resting.set(name, rest)
       if (streams.length === 0 && sources.isFull) continue
       const source = sources.recover(name)
+      const [newest, seq = 0, sum = NaN] = rest.newest ?? []
+      if (newest !== undefined) this.#add(new Stream(own, source, newest, { seq, rows: source.rows, sum: sum ?? NaN }))
       for (const { gateway, epoch, start, end, gone, replaced } of streams) {
         const stream = this.#add(new Stream(gateway, source, epoch, start))
         stream.reach({ ...end, sum: end.sum ?? NaN })
@@ -158,13 +160,14 @@ export class Recovery {
   }
 
   /**
-   * Records that were staged again are replaced once all that takes their place is there; what of that a kill left is undone.
+   * Records that were staged again are replaced once all that takes their place is there; what of that a kill left is undone, in the file,
+   * too: the next opening could not tell it from damage.
    * @param {Restaging} restaging
    */
-  #settle ({ segment, offset, stream, seq, count, replaces }) {
+  async #settle ({ segment, offset, stream, seq, count, replaces }) {
     const isLast = segment.isEmpty || this.options.files.segments.at(-1) === segment
     if (stream.end.seq < seq + count && isLast && segment.offsets.every((at, i) => at < offset || segment.runOf[i].stream === stream)) {
-      while (!segment.isEmpty && segment.offsets[segment.offsets.length - 1] > offset) segment.removeLast()
+      if (!segment.isEmpty) await segment.cutBack(offset)
       return
     }
     stream.reach({ seq: seq + count, rows: stream.end.rows, sum: NaN })

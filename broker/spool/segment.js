@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { writevSync } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { open, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashOf } from '../../gateway/batch/hashes.js'
 import { HEADER_BYTES, Headers, KEY_BYTES, Kind, PREAMBLE_BYTES, preambleOf } from './record.js'
@@ -142,13 +142,17 @@ export class Segment {
     this.seqs.push(mark.seq)
   }
 
-  /** The last batch is no longer in it. */
-  removeLast () {
-    const run = /** @type {Run} */ (this.runOf.pop())
-    this.offsets.pop()
-    this.seqs.pop()
-    run.removeLast()
-    if (run.at.length === 0) this.runs.splice(this.runs.indexOf(run), 1)
+  /** Nothing from an offset on was ever accepted. @param {number} offset */
+  async cutBack (offset) {
+    while (!this.isEmpty && this.offsets[this.offsets.length - 1] >= offset) {
+      const run = /** @type {Run} */ (this.runOf.pop())
+      this.offsets.pop()
+      this.seqs.pop()
+      run.removeLast()
+      if (run.at.length === 0) this.runs.splice(this.runs.indexOf(run), 1)
+    }
+    await truncate(this.path, offset)
+    this.bytes = offset
   }
 
   /** What a batch takes. @param {number} index */

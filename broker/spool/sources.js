@@ -184,5 +184,5 @@ export class Sources {
 /** @param {Source} source @returns {Rest} */
 export function restOf (source) {
   const { totals, stream } = source
-  return { totals, newest: stream ? [stream.epoch, stream.next.seq, stream.next.sum] : null }
+  return { totals, newest: stream ? [stream.epoch, stream.end.seq, stream.end.sum] : null }
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { cp } from 'node:fs/promises'
 import { addHashes } from '../../gateway/batch/hashes.js'
 import { batchOf, headOf, Rig, stored } from './spool-rig.js'
 
@@ -32,6 +33,19 @@ describe('spool, releasing what is stored', () => {
     await spool.confirm('slow', stored(all.slice(0, 5)))
     expect(headOf(spool).epochs[0]).to.include({ first: 5, last: 5 })
     expect(await rig.segments()).to.have.length(1)
+  })
+
+  it('takes nothing for lost when a source of which all was stored went on in its epoch and was killed', async () => {
+    rig.require('sink')
+    const spool = await rig.open()
+    await spool.confirm('sink', stored(await rig.fill(spool, 3)))
+    await spool.reclaim()
+    await spool.append(batchOf(7))
+    await cp(rig.folder, `${rig.folder}.killed`, { recursive: true })
+    const killed = await rig.open({ folder: `${rig.folder}.killed` })
+    expect(killed.counters).to.include({ lostBatches: 0, lostRows: 0 })
+    expect(headOf(killed).epochs[0]).to.include({ first: 3, last: 3, before: 3, rows: 4 })
+    expect(await rig.readAll(killed)).to.deep.equal([7])
   })
 
   it('never gives a position twice: who has read up to one finds what comes later, also when all was stored meanwhile', async () => {

@@ -74,7 +74,12 @@ describe('spool, staging again', () => {
       expect(values, `cut at ${size}`).to.deep.equal(size === whole ? [7, 0, 2] : [0, 7])
       const counts = size === whole ? { rows: 9, replaced: 4, lost: 0 } : { rows: 5, replaced: 0, lost: 0 }
       expect(headOf(killed), `cut at ${size}`).to.include(counts)
+      await killed.append(batchOf(20))
       await rig.close(killed)
+      const later = await rig.open()
+      expect(await rig.readAll(later), `cut at ${size}`).to.deep.equal([...values, 20])
+      expect(headOf(later), `cut at ${size}`).to.include({ ...counts, rows: counts.rows + 1 })
+      await rig.close(later)
     }
   })
 

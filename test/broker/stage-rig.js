@@ -75,10 +75,14 @@ export class StageRig {
     return new StageRig(started, await mkdtemp(join(tmpdir(), 'sluice-stage-')), await observe(started))
   }
 
-  /** @param {Partial<import('../../broker/out/stage.js').StageOptions>} [options] */
-  async openStage (options = {}) {
+  /**
+   * @param {Partial<import('../../broker/out/stage.js').StageOptions> & {wired?: import('../../broker/out/required-sinks.js').WiredSink[]}}
+   *   [options]
+   */
+  async openStage ({ wired = [], ...options } = {}) {
     const log = { info: () => {}, warn: this.#note, error: this.#note }
     const requiredSinks = await RequiredSinks.open({ path: join(this.folder, 'required-sinks', 'b.json'), gateway: 'gw', log })
+    requiredSinks.wire(wired)
     const connection = connect(this.broker, { clientId: 'sluice-gw-out', clean: false, sessionExpirySeconds: 600 })
     const { client } = connection
     const stage = await Stage.open({

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { localCommits } from '../../broker/local-commits.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
 import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
@@ -93,6 +95,26 @@ describe('stage out, clause by clause', () => {
     expect(firstWanted(stage)).to.equal(0)
     await rig.commit('other', commit)
     await until(() => stage.spool.next() === null)
+  })
+
+  it('releases nothing for an empty list of required sinks: the broker still knows who has announced itself', async () => {
+    const options = { maxBytes: 16_384, wired: [wired] } // a segment has few batches
+    const before = await rig.openStage(options)
+    await rig.announce('other')
+    const sent = await rig.listen('sluice/v2/gw/data/press')
+    await produce(before.stage, 10)
+    await until(() => sent.length === 10 && before.stage.state.requiredSinks.length === 2)
+    const commit = commitOf(sent)
+    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    await before.close()
+    await writeFile(join(rig.folder, 'required-sinks', 'b.json'), '')
+    const { stage } = await rig.openStage(options)
+    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    await until(() => stage.state.connected && stage.state.requiredSinks.length === 2)
+    expect(stage.state.spoolBatches).to.equal(10)
+    await rig.commit('other', commit)
+    await until(() => stage.state.spoolBatches < 10)
+    expect(rig.logged.join('\n')).to.include('SLUICE_REQUIRED_SINKS')
   })
 
   it('answers readers alone, in order, in turn, and no more than it holds, however much is asked for', async () => {
