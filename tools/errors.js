@@ -36,6 +36,50 @@ export const errors = {
     ]
   },
 
+  'Access from the network': {
+    SLUICE_WEB_HOST: [
+      'A request names the gateway by a name that is not its own. Anybody can have a name of theirs point at its address, so that their ' +
+      'page counts as one of the gateway\'s.',
+      'Use an address, `localhost` or the name of the machine; or allow the name: see [Access](access.md#names).'
+    ],
+    SLUICE_WEB_ORIGIN: [
+      'A page of another site, or of another port of this machine, has tried to use the gateway through the browser that shows it.',
+      'If it is a name of the gateway behind a proxy, allow it: see [Access](access.md#names).'
+    ],
+    SLUICE_WEB_JSON: [
+      'A program has sent something other than JSON to what the editor\'s forms ask.',
+      'Send it with the header `Content-Type: application/json`.'
+    ],
+    SLUICE_LOGIN_MISSING: [
+      'The gateway is to listen where others reach it, and nobody would have to log in.',
+      'Enter a user with `sluice start --login` or `--login-file`, or listen on this machine only.'
+    ],
+    SLUICE_LOGIN_NEEDED: [
+      'A page needs a login, or name or password is wrong.',
+      'Log in as a user of the gateway; `sluice start --login` sets a new password.'
+    ],
+    SLUICE_LOGIN_ROLE: [
+      'This user may look, and change nothing.',
+      'Log in as a user with the role *change*, or give this one that role with `sluice start --login`.'
+    ],
+    SLUICE_LOGIN_WAIT: [
+      'Too many wrong passwords came from this address, or too many are being checked.',
+      'Wait for as long as the message says: at most a minute.'
+    ],
+    SLUICE_LOGIN_TICKET: [
+      'The stream of the live page was asked for without the ticket that the page gets, or with one that was used or is too old.',
+      'Load the live page; it gets its tickets by itself.'
+    ],
+    SLUICE_LOGIN_USERS: [
+      'The users that were entered cannot be taken, or the file that has them cannot be read.',
+      'The message says what is wrong. A line is `NAME:ROLE:PASSWORD`, the role `view` or `change`, the password at least 8 characters.'
+    ],
+    SLUICE_LOGIN_FILE: [
+      'The file of `--login-file` or `--metrics-token-file` cannot be read, or is empty.',
+      'Check its path, content and permissions.'
+    ]
+  },
+
   Sources: {
     SLUICE_SOURCE_COMMAND: [
       'A source got a message that is not a command.',
@@ -46,8 +90,9 @@ export const errors = {
       'Give the source a shorter name.'
     ],
     SLUICE_SOURCE_COUNT: [
-      'One stage out has batches of 1000 sources in its spool; the new one is refused until all of some source is stored.',
-      'Put what varies (a serial number, a time) into a field or tag instead of the name of the source.'
+      'One stage node has batches of too many sources; the new one is refused until all of another is stored, or it has been silent for ' +
+      'ten minutes.',
+      'Put what varies (a serial number, a time) into a field or tag instead of the name of the source, or raise the limit in the form.'
     ],
     SLUICE_CSV_FILE: [
       'A CSV file cannot be read.',
@@ -241,6 +286,11 @@ export const errors = {
       'Or QoS 0 messages came faster than they could be kept.',
       'Look at it in the *dead letters* node; correct the publisher, and let it publish with QoS 1.'
     ],
+    SLUICE_MESSAGE_TOO_LARGE: [
+      'A message, or a part of it, was refused before it would have taken too much memory: too long, too many rows, values, or rows × ' +
+      'fields that hold nothing, nested too deeply, or a dictionary that stands for too much.',
+      'Send it as several messages; put values of one time into one row.'
+    ],
     SLUICE_CODEC_ARROW: [
       'Bytes are not an Arrow stream that Sluice reads, or a batch cannot be written as one (two fields of one name, a field `time`).',
       'Check what the publisher sends: an IPC stream with a column `time`.'
@@ -407,6 +457,10 @@ export const errors = {
       'The node names no database server, or one that could not be set up.',
       'Choose a server in its form, and deploy.'
     ],
+    SLUICE_SERVER_PASSWORD: [
+      'A form that tests a connection names another server than the one whose password is stored.',
+      'Enter the password in the form.'
+    ],
     SLUICE_SERVER_SILENT: [
       '*Test connection* got no answer in time.',
       'Check host and port, and the firewalls on the way.'
@@ -512,6 +566,10 @@ export const errors = {
     SLUICE_DEAD_LETTERS_FULL: [
       'The dead letter queue of a sink has reached its limit; the sink stores nothing until there is room.',
       'Remove the cause (`sluice dead-letters list` shows it), and replay them.'
+    ],
+    SLUICE_DEAD_LETTER_TRUNCATED: [
+      'A refused value was too long to be kept whole; what is left of it shows what it was, and cannot be replayed.',
+      'Have it sent again, once its sender is corrected.'
     ],
     SLUICE_DEAD_LETTER_DAMAGED: [
       'A line of the file of a dead letter queue, or of another file of lines, is not what was written.',

@@ -45,13 +45,24 @@ export class Retention {
     return bytes
   }
 
+  /** The first record from a position on that is to be sent. @param {number} position */
+  next (position) {
+    const { required, options: { files } } = this
+    for (const { base, seqs, runOf } of files.segments.slice(files.indexOf(position))) {
+      for (let i = Math.max(0, position - base); i < seqs.length; i++) {
+        if (this.#isWanted(runOf[i].stream, seqs[i], required)) return runOf[i].placeOf(seqs[i])
+      }
+    }
+    return null
+  }
+
   /**
    * Whether a record is to be sent: one that no sink covers may have other readers.
    * @param {Stream} stream
    * @param {number} seq
    * @param {RequiredSink[]} required
    */
-  isWanted (stream, seq, required) {
+  #isWanted (stream, seq, required) {
     if (stream.gone.has(seq) || stream.replaced.has(seq)) return false
     let isCovered = false
     for (const sink of required) {

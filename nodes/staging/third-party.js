@@ -7,31 +7,31 @@ import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
-import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { describe } from '../../gateway/base/errors.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
+import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
+import { spoolAll } from './spooling.js'
 
 /**
  * @typedef {import('../../broker/in/contract.js').Packet} Packet
  * @typedef {import('mqtt').MqttClient} MqttClient
- * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
- * @typedef {import('../../gateway/messages/payload.js').Refused} Refused
- * @typedef {{batches: Batch[], refused: Refused[]}} Content
+ * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
+ * @typedef {import('./spooling.js').Content} Content
  * @typedef {{content: Content, done: PromiseWithResolvers<unknown>}} Taken
  * @typedef {object} Opened
  * @property {import('../../broker/connection/connection.js').Connection} connection
  * @property {ThirdPartyConsumer} consumer
  * @property {Stage} stage
  * @property {Receipts} receipts
+ * @property {ReturnType<typeof placesOf>} places
  * @property {() => void} release
  */
-
-/** Errors after which a spool will never accept a batch, however long one waits. */
-const FOR_GOOD = ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG']
 
 /**
  * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
@@ -46,6 +46,7 @@ export class ThirdPartyStage {
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
   #dropGauge = () => {}
+  #hasDropped = false
   /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Promise<Taken>>} */
   #taken = new WeakMap()
 
@@ -68,28 +69,38 @@ export class ThirdPartyStage {
   }
 
   /**
-   * Resolves once all that is in a message is in the spool, or kept among the dead letters, also when it had come before. When it fails,
-   * call it again with the same packet.
+   * Resolves once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room; also when it
+   * had come before. When it fails, call it again with the same packet.
    * @param {Packet} packet
    */
   async keep (packet) {
     let taken = this.#taken.get(packet)
     if (!taken) this.#taken.set(packet, taken = this.#take(packet))
-    const { content: { batches, refused }, done } = await taken
-    const { stage, receipts } = await this.#opening
-    const tried = await Promise.allSettled(batches.map(batch => stage.append(batch))) // all at once: the receipts tell their order
-    const failed = tried.flatMap((result, i) => result.status === 'rejected' ? [{ error: result.reason, batch: batches[i] }] : [])
-    tried.forEach(({ status }, i) => { if (status === 'fulfilled') stats.meter('stage', batches[i].source).record(batches[i]) })
-    batches.splice(0, batches.length, ...failed.filter(({ error }) => !isForGood(error)).map(({ batch }) => batch))
-    for (const { error } of failed) {
-      if (isForGood(error)) refused.push({ index: -1, reason: describe(error), value: packet.payload })
-    }
-    if (batches.length > 0) {
+    const { content, done } = await taken
+    const { stage, places, receipts } = await this.#opening
+    try {
+      await spoolAll(content, async batch => {
+        places.admit(batch.source)
+        await stage.append(batch)
+        stats.meter('stage', batch.source).record(batch)
+      }, packet.payload)
+    } catch (error) {
       await receipts.doubt(packet)
-      throw failed.find(({ error }) => !isForGood(error))?.error
+      throw error
     }
-    await this.#refuse(packet, refused)
+    if (content.refused.length > 0) await this.#keepRefused(packet.topic, content.refused)
     done.resolve(undefined)
+  }
+
+  /** @param {string} topic @param {Refused[]} refused */
+  async #keepRefused (topic, refused) {
+    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
+    const count = countOf(refused)
+    this.#meter.errors += count
+    this.#meter.dropped += unkept
+    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
+    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
+    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
   }
 
   async close () {
@@ -108,7 +119,7 @@ export class ThirdPartyStage {
    */
   async #take (packet) {
     const done = Promise.withResolvers()
-    const reading = this.#read(packet)
+    const reading = this.#tryToRead(packet)
     const { receipts } = await this.#opening
     const { batches, refused } = await reading
     const receipt = receipts.of(packet)
@@ -121,14 +132,13 @@ export class ThirdPartyStage {
     return { content: { batches: batches.filter((_, i) => lacking.includes(i)), refused }, done }
   }
 
-  /** @param {Packet} packet @param {Refused[]} refused */
-  async #refuse (packet, refused) {
-    if (refused.length === 0) return
-    await keepRefused(this.#refusedQueue, packet.topic, refused)
-    this.#meter.errors += refused.length
-    const values = `${refused.length} refused ${refused.length === 1 ? 'value' : 'values'}`
-    this.#node.warn(`SLUICE_MESSAGE: Kept ${values} of a message on ${packet.topic}: ${refused[0].reason}`)
-    refused.length = 0
+  /** @param {Packet} packet @returns {Promise<Content>} */
+  async #tryToRead (packet) {
+    try {
+      return await this.#read(packet)
+    } catch (error) { // no decoder throws; one that did would do so for ever
+      return { batches: [], refused: [{ index: -1, reason: describe(error), value: packet.payload }] }
+    }
   }
 
   /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
@@ -144,7 +154,9 @@ export class ThirdPartyStage {
 
   /** A message with QoS 0 could not wait. */
   #dropped () {
-    if (this.#meter.dropped++ > 0) return
+    this.#meter.dropped++
+    if (this.#hasDropped) return
+    this.#hasDropped = true
     this.#node.warn('SLUICE_MESSAGE: Third-party messages come faster than they can be kept; those with QoS 0 are dropped, and counted. ' +
       'Have them sent with QoS 1.')
   }
@@ -156,7 +168,7 @@ export class ThirdPartyStage {
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
-    const { broker, receiveMaximum, foreignTopics } = this.#options
+    const { broker, receiveMaximum, foreignTopics, maxSources } = this.#options
     const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
     const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
     const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum }).catch(error => {
@@ -181,7 +193,7 @@ export class ThirdPartyStage {
         fsync: 'batch', log
       })
       const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
-      return { connection, consumer, stage, receipts, release }
+      return { connection, consumer, stage, receipts, places: placesOf(stage, maxSources), release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await closeAll(() => connection.close(), release)
@@ -195,11 +207,6 @@ export class ThirdPartyStage {
     client.on('connect', () => host.reconnected())
     this.#dropGauge = stats.gauge(`sparkplug ${this.#node.name || this.#node.id}`, () => host.gauge())
   }
-}
-
-/** @param {unknown} error */
-function isForGood (error) {
-  return error instanceof SluiceError && FOR_GOOD.includes(error.code)
 }
 
 /** @param {string} filter */
