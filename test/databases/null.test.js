@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { marker, sliceOf } from '../../gateway/batch/batch.js'
+import { marker } from '../../gateway/batch/batch.js'
 import { isTransient, open, schema } from '../../gateway/databases/null/sink.js'
 import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { createWriter } from '../../gateway/writer/writer.js'
@@ -26,9 +26,8 @@ describe('Null sink', () => {
 
   it('keeps no record for each of the batches that spools have released', async () => {
     const sink = await open()
-    const batches = Array.from({ length: 10 }, (_, seq) => batchOf([1, 2], {
-      identity: { ...identity(seq), hash: 2 ** 47, before: 2 * seq }
-    }))
+    const batches = Array.from({ length: 10 }, (_, seq) =>
+      batchOf([1, 2], { identity: { ...identity(seq), hash: 2 ** 47, before: 2 * seq } }))
     await sink.write(batches)
     await sink.compact([{ ...EPOCH, first: 9, last: 9 }])
     const { records } = await sink.committed()
@@ -51,7 +50,7 @@ describe('Null sink', () => {
     const sink = await open()
     const batch = batchOf([1], { identity: identity(0) })
     expect((await failureOf(() => sink.write([batch], { signal: AbortSignal.abort(new Error('closing')) }))).message).to.equal('closing')
-    expect(await sink.write([sliceOf(batch, 0, 1), sliceOf(batch, 0, 1)], { probe: true })).to.deep.equal({ duplicates: [], clashes: [] })
+    expect(await sink.write([batch.slice(0, 1), batch.slice(0, 1)], { probe: true })).to.deep.equal({ duplicates: [], clashes: [] })
     expect((await sink.committed()).records).to.deep.equal([])
   })
 

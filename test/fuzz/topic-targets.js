@@ -4,7 +4,8 @@ import { parseTopic as parseSparkplugTopic } from '../../gateway/sparkplug/topic
 /** @typedef {import('./run.js').Target} Target */
 
 const WORDS = [
-  'sluice', 'v1', 'v2', 'gw', 'press', 'data', 'head', 'commit', 'resend', 'resent', 'sinks', 'spBv1.0', 'NDATA', 'DBIRTH', 'STATE', '', '+', '#', '%2F', '%'
+  'sluice', 'v1', 'v2', 'gw', 'press', 'data', 'head', 'commit', 'resend', 'resent', 'sinks',
+  'spBv1.0', 'NDATA', 'DBIRTH', 'STATE', '', '+', '#', '%2F', '%'
 ]
 const { data: dataOf, head, resent } = gatewayTopics('gw 1')
 const { commit, resend } = consumerTopics('group:hall')

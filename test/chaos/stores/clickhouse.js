@@ -3,7 +3,7 @@ import { COMMITS_TABLE } from '../../../gateway/databases/names.js'
 import { keyWriter } from '../check/row-key.js'
 
 /** Of the sink: `time_ns` is what old servers hold beside a time of whole seconds. */
-const OWN = ['time', 'time_ns', 'sluice_epoch', 'sluice_seq']
+const OWN = ['time', 'time_ns', 'sluice_epoch', 'sluice_seq', 'sluice_batch']
 
 /**
  * @typedef {import('../check/check.js').Store} Store

@@ -50,7 +50,7 @@ export class FileStore {
     const journal = await LineFile.open(path, ({ stored = [] }) => {
       for (const its of stored) {
         if (its.source === source && its.epoch === epoch) {
-          found ||= its.ranges.some((/** @type {number[]} */ [first, last]) => first <= seq && seq <= last)
+          found ||= its.records.some((/** @type {number[]} */ [first, last]) => first <= seq && seq <= last)
         }
       }
     }, { readOnly: true })
