@@ -446,8 +446,8 @@ export const errors = {
 
   Sinks: {
     SLUICE_SINK_NAME: [
-      'Two sinks of one gateway have the same name, by which a spool knows what each has stored.',
-      'Give each its own name.'
+      'Two sinks behind one *stage in* have the same name, by which a group knows what each has stored.',
+      'Give each its own name. Without a group, names are labels.'
     ],
     SLUICE_SINK_CONNECT: [
       'The database cannot be reached, refuses the login, or lacks what was named (database, bucket, right).',

@@ -134,11 +134,8 @@ export class Spool extends EventEmitter {
     return { accepted, refused, tornBytes: this.#tornBytes, ...this.#sources.totals }
   }
 
-  /** The names of those of which something is held, and of the newest others. @returns {Iterable<string>} */
-  get sources () { return this.#sources.inUse.keys() }
-
-  /** @param {string} source */
-  holds (source) { return this.#sources.get(source)?.isResting === false }
+  /** Whether nothing of a source is held. @param {string} source */
+  isEmpty (source) { return this.#sources.get(source)?.isResting ?? true }
 
   /** Rows accepted, each counted once: also of sources of which nothing is held. */
   get rowsBySource () { return this.#sources.rowsBySource }

@@ -43,7 +43,12 @@ export default function (RED) {
       done()
     })
     const { consumer, link, meter } = await opening
-    wire = () => consumer.wire(sinksOf(RED, node, link.gateway, isStarted))
+    wire = () => {
+      const sinks = sinksOf(RED, node, link.gateway, isStarted)
+      const twice = sinks.find(({ sink }, i) => sinks.findIndex(other => other.sink === sink) < i)
+      if (twice) node.error(describe(sameName(twice.label)))
+      else consumer.wire(sinks)
+    }
     wire()
     if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
     consumer.on('changed', () => show(statusOf({ ...consumer.state, notKept: meter.dropped }, link)))
@@ -129,6 +134,13 @@ function sinksOf (RED, node, gateway, isStarted) {
   return sinks.map(({ node: id, sink, label }) => ({ id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }))
 }
 
+/** @param {string} name */
+function sameName (name) {
+  return new SluiceError('SLUICE_SINK_NAME', `Two sinks behind this node are named "${name}".`, {
+    fix: 'In a group, its name is how a spool knows what a sink has stored: give each its own.'
+  })
+}
+
 function noSinks () {
   return new SluiceError('SLUICE_STAGE_IN_SINKS', 'No sink is wired behind this node, so nothing is received.', {
     fix: 'Wire a sink behind it, or name the sinks in its form.'
@@ -151,7 +163,12 @@ function owned (payload) {
 function statusOf (state, { connection: { problem }, flaw }) {
   const { connected, sinks, waitingFor, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
   const counts = {
-    'rows lost': lostRows, parked, refused, 'not kept': notKept, 'identities clash': clashes, 'set back': setBack,
+    'rows lost': lostRows,
+    parked,
+    refused,
+    'not kept': notKept,
+    'identities clash': clashes,
+    'set back': setBack,
     'duplicates refused': duplicates
   }
   const notes = Object.entries(counts)
@@ -162,5 +179,6 @@ function statusOf (state, { connection: { problem }, flaw }) {
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
-  return { fill: lostRows + parked + refused + clashes + notKept > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  const isBad = lostRows + parked + refused + clashes + notKept > 0
+  return { fill: isBad ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

@@ -28,8 +28,8 @@ import { spoolAll } from './spooling.js'
  * @property {import('../../broker/connection/connection.js').Connection} connection
  * @property {ThirdPartyConsumer} consumer
  * @property {Stage} stage
- * @property {ReturnType<typeof placesOf>} places
  * @property {Receipts} receipts
+ * @property {ReturnType<typeof placesOf>} places
  * @property {() => void} release
  */
 
@@ -78,16 +78,29 @@ export class ThirdPartyStage {
     if (!taken) this.#taken.set(packet, taken = this.#take(packet))
     const { content, done } = await taken
     const { stage, places, receipts } = await this.#opening
-    await spoolAll(content, async batch => {
-      places.admit(batch.source)
-      await stage.append(batch)
-      stats.meter('stage', batch.source).record(batch)
-    }, packet.payload).catch(async error => {
+    try {
+      await spoolAll(content, async batch => {
+        places.admit(batch.source)
+        await stage.append(batch)
+        stats.meter('stage', batch.source).record(batch)
+      }, packet.payload)
+    } catch (error) {
       await receipts.doubt(packet)
       throw error
-    })
-    await this.#refuse(packet.topic, content.refused)
+    }
+    if (content.refused.length > 0) await this.#keepRefused(packet.topic, content.refused)
     done.resolve(undefined)
+  }
+
+  /** @param {string} topic @param {Refused[]} refused */
+  async #keepRefused (topic, refused) {
+    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
+    const count = countOf(refused)
+    this.#meter.errors += count
+    this.#meter.dropped += unkept
+    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
+    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
+    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
   }
 
   async close () {
@@ -117,19 +130,6 @@ export class ThirdPartyStage {
     const lacking = receipt ? receipt.lacking : batches.map((_, i) => i)
     if (!receipt || lacking.length > 0) await receipts.write(packet, batches, lacking, done.promise)
     return { content: { batches: batches.filter((_, i) => lacking.includes(i)), refused }, done }
-  }
-
-  /** @param {string} topic @param {Refused[]} refused */
-  async #refuse (topic, refused) {
-    if (refused.length === 0) return
-    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
-    const count = countOf(refused)
-    this.#meter.errors += count
-    this.#meter.dropped += unkept
-    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
-    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
-    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
-    refused.length = 0
   }
 
   /** @param {Packet} packet @returns {Promise<Content>} */
@@ -193,7 +193,7 @@ export class ThirdPartyStage {
         fsync: 'batch', log
       })
       const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
-      return { connection, consumer, stage, places: placesOf(stage, maxSources), receipts, release }
+      return { connection, consumer, stage, receipts, places: placesOf(stage, maxSources), release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await closeAll(() => connection.close(), release)

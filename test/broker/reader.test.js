@@ -142,8 +142,8 @@ describe('a reader', () => {
   describe('that others write to', () => {
     const identity = { gateway: 'gw', source: 'press', epoch: '1-aaaaaaaa', seq: 0 }
     const forged = (source = 'press') => encode(batchOf(7, source).withIdentity({ ...identity, source }))
-    const { client } = rig.observer
-    const publish = (/** @type {string} */ topic, /** @type {Buffer} */ payload) => client.publishAsync(topic, payload, { qos: 1 })
+    /** @param {string} topic @param {Buffer} payload */
+    const publish = (topic, payload) => rig.observer.client.publishAsync(topic, payload, { qos: 1 })
 
     for (const [what, topic, source] of /** @type {[string, string, string?][]} */ ([
       ['a gateway other than that of the topic', 'sluice/v2/other/data/press'],

@@ -17,7 +17,7 @@ describe('spool, staging again', () => {
     ])
     for (const { ancestors } of halves) expect(ancestors).to.deep.equal([{ epoch: old.epoch, seq: 0, hash: old.hash }])
     expect(headOf(spool)).to.include({ rows: 11, replaced: 5 })
-    expect(headOf(spool).epochs[0].replaced).to.deep.equal([[0, 0]])
+    expect(headOf(spool).epochs[0].replaced).to.deep.equal([[0, 0, 5]])
     expect(await rig.readAll(spool)).to.deep.equal([9, 0, 2])
     expect(await spool.read(old)).to.equal(null)
   })

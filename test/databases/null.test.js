@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { marker, sliceOf } from '../../gateway/batch/batch.js'
+import { marker } from '../../gateway/batch/batch.js'
 import { isTransient, open, schema } from '../../gateway/databases/null/sink.js'
 import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { createWriter } from '../../gateway/writer/writer.js'
@@ -50,7 +50,7 @@ describe('Null sink', () => {
     const sink = await open()
     const batch = batchOf([1], { identity: identity(0) })
     expect((await failureOf(() => sink.write([batch], { signal: AbortSignal.abort(new Error('closing')) }))).message).to.equal('closing')
-    expect(await sink.write([sliceOf(batch, 0, 1), sliceOf(batch, 0, 1)], { probe: true })).to.deep.equal({ duplicates: [], clashes: [] })
+    expect(await sink.write([batch.slice(0, 1), batch.slice(0, 1)], { probe: true })).to.deep.equal({ duplicates: [], clashes: [] })
     expect((await sink.committed()).records).to.deep.equal([])
   })
 

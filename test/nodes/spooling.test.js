@@ -18,7 +18,7 @@ describe('The batches of a third-party message', () => {
     }, message)
     expect(spooled).to.deep.equal(['a', 'b'])
     const reason = 'SLUICE_CODEC_ARROW: Arrow stream: the batch takes 3 GiB.'
-    expect(content).to.deep.equal({ batches: [], refused: [{ index: -1, reason, value: message, count: 2 }] })
+    expect(content).to.deep.equal({ batches: [], refused: [{ index: -1, reason, value: message, count: 2, isOfSpool: true }] })
   })
 
   it('are tried again where the spool has no room now, from the one that had none', async () => {

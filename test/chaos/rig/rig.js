@@ -103,8 +103,8 @@ export class Rig {
       /** @type {import('../../../gateway/stats/reader.js').Report} */
       const { ledger } = await gateway.get(BALANCE_PATH)
       for (const { id, sources } of ledger) {
-        const its = lost[nameIn(i, id)] ??= {}
-        for (const { source, lost: rows } of sources) its[source] = (its[source] ?? 0) + rows
+        const bySource = lost[nameIn(i, id)] ??= {}
+        for (const { source, lost: rows } of sources) bySource[source] = (bySource[source] ?? 0) + rows
       }
     }
     return lost
