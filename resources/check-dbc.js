@@ -1,3 +1,5 @@
+import { refusedText } from './refused.js'
+
 /** So many bad lines are listed; of the others, how many they are. */
 const LISTED_WARNINGS = 50
 
@@ -27,8 +29,8 @@ export function prepareCheck (row, dbcFile, text) {
       if (asked !== request) return
       if (answer.ok) show(answer.warnings.length > 0 ? 'doubtful' : 'good', ...report(answer, text))
       else show('bad', document.createTextNode(answer.text))
-    }, ({ status }) => {
-      if (asked === request) show('bad', text([401, 403].includes(status) ? 'dbcForbidden' : 'dbcUnanswered'))
+    }, failed => {
+      if (asked === request) show('bad', document.createTextNode(refusedText(failed, 'dbc', text)))
     })
   })
   row.find('input').on('input change', () => { // what was found no longer holds

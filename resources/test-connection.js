@@ -1,3 +1,5 @@
+import { refusedText } from './refused.js'
+
 /**
  * Has the button of a server's form try what the form holds now, deployed or not, and show the result.
  * @param {string} type  of the node
@@ -24,8 +26,8 @@ export function prepareTest (type, form, read) {
     const asked = request = $.ajax({ url, method: 'POST', contentType: 'application/json', data: JSON.stringify(read()) })
     asked.then(({ ok, text: sentence }) => {
       if (asked === request) show(ok ? 'good' : 'bad', sentence)
-    }, ({ status }) => {
-      if (asked === request) show('bad', text([401, 403].includes(status) ? 'testForbidden' : 'testUnanswered'))
+    }, failed => {
+      if (asked === request) show('bad', refusedText(failed, 'test', text))
     })
   })
   form.on('input change', () => { // what was found no longer holds

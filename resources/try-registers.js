@@ -1,3 +1,5 @@
+import { refusedText } from './refused.js'
+
 const ORDERS = ['ABCD', 'CDAB', 'BADC', 'DCBA']
 const PERIOD_MS = 1000
 
@@ -44,8 +46,8 @@ export function tryRegisters (element, row, place, text) {
     const count = type === 'string' && length > 2 * USUAL_REGISTERS ? Math.ceil(length / 2) : undefined
     const data = JSON.stringify({ device, addressing, area, address, count })
     request = $.ajax({ url: 'sluice-modbus/try', method: 'POST', contentType: 'application/json', data })
-    request.then(answer => show(answer.ok ? found(answer) : sentence(answer.text)), ({ status, statusText }) => {
-      if (statusText !== 'abort') show(sentence(text([401, 403].includes(status) ? 'tryForbidden' : 'tryUnanswered')))
+    request.then(answer => show(answer.ok ? found(answer) : sentence(answer.text)), failed => {
+      if (failed.statusText !== 'abort') show(sentence(refusedText(failed, 'try', text)))
     })
   }
 

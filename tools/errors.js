@@ -36,6 +36,50 @@ export const errors = {
     ]
   },
 
+  'Access from the network': {
+    SLUICE_WEB_HOST: [
+      'A request names the gateway by a name that is not its own. Anybody can have a name of theirs point at its address, so that their ' +
+      'page counts as one of the gateway\'s.',
+      'Use an address, `localhost` or the name of the machine; or allow the name: see [Access](access.md#names).'
+    ],
+    SLUICE_WEB_ORIGIN: [
+      'A page of another site, or of another port of this machine, has tried to use the gateway through the browser that shows it.',
+      'If it is a name of the gateway behind a proxy, allow it: see [Access](access.md#names).'
+    ],
+    SLUICE_WEB_JSON: [
+      'A program has sent something other than JSON to what the editor\'s forms ask.',
+      'Send it with the header `Content-Type: application/json`.'
+    ],
+    SLUICE_LOGIN_MISSING: [
+      'The gateway is to listen where others reach it, and nobody would have to log in.',
+      'Enter a user with `sluice start --login` or `--login-file`, or listen on this machine only.'
+    ],
+    SLUICE_LOGIN_NEEDED: [
+      'A page needs a login, or name or password is wrong.',
+      'Log in as a user of the gateway; `sluice start --login` sets a new password.'
+    ],
+    SLUICE_LOGIN_ROLE: [
+      'This user may look, and change nothing.',
+      'Log in as a user with the role *change*, or give this one that role with `sluice start --login`.'
+    ],
+    SLUICE_LOGIN_WAIT: [
+      'Too many wrong passwords came from this address, or too many are being checked.',
+      'Wait for as long as the message says: at most a minute.'
+    ],
+    SLUICE_LOGIN_TICKET: [
+      'The stream of the live page was asked for without the ticket that the page gets, or with one that was used or is too old.',
+      'Load the live page; it gets its tickets by itself.'
+    ],
+    SLUICE_LOGIN_USERS: [
+      'The users that were entered cannot be taken, or the file that has them cannot be read.',
+      'The message says what is wrong. A line is `NAME:ROLE:PASSWORD`, the role `view` or `change`, the password at least 8 characters.'
+    ],
+    SLUICE_LOGIN_FILE: [
+      'The file of `--login-file` or `--metrics-token-file` cannot be read, or is empty.',
+      'Check its path, content and permissions.'
+    ]
+  },
+
   Sources: {
     SLUICE_SOURCE_COMMAND: [
       'A source got a message that is not a command.',
@@ -394,6 +438,10 @@ export const errors = {
     SLUICE_SERVER_MISSING: [
       'The node names no database server, or one that could not be set up.',
       'Choose a server in its form, and deploy.'
+    ],
+    SLUICE_SERVER_PASSWORD: [
+      'A form that tests a connection names another server than the one whose password is stored.',
+      'Enter the password in the form.'
     ],
     SLUICE_SERVER_SILENT: [
       '*Test connection* got no answer in time.',

@@ -5,6 +5,7 @@
 export const FLOORS = [
   'resources',
   'gateway/base',
+  'gateway/web',
   'gateway/batch',
   'gateway/clock',
   'gateway/stats',

@@ -1,18 +1,32 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { describe } from '../base/errors.js'
+import { describe, SluiceError } from '../base/errors.js'
 import { startGateway } from '../run/start.js'
+import { askForUser, needsUsers, setUsers } from './login.js'
 
-const USAGE = `Usage: sluice start [--flows FILE] [--user-dir DIR] [--port N]
+const USAGE = `Usage: sluice start [--flows FILE] [--user-dir DIR] [--port N] [--host ADDRESS] [--login] [--login-file FILE]
+                    [--allow-host NAME]… [--metrics-token-file FILE]
 
 Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
 
   --flows FILE     the flow to run and edit, instead of the user folder's own
   --user-dir DIR   where flows, spools, databases and credentials are kept (default .sluice)
   --port N         of the editor and the live page (default 1880; 0 takes any that is free)
+  --host ADDRESS   where to listen (default 127.0.0.1: this machine only; 0.0.0.0 is everywhere). Beyond this machine
+                   users have to log in
+  --login          first asks for a user, who is added or changed, or deleted by an empty password
+  --login-file FILE
+                   who may log in, instead of those there are: a line NAME:ROLE:PASSWORD for each, where the role is
+                   view or change. SLUICE_LOGIN in the environment holds the same lines
+  --allow-host NAME
+                   another name under which the gateway is reached, as behind a proxy; may be repeated
+  --metrics-token-file FILE
+                   whoever sends what is in this file as bearer token may read /sluice/metrics; SLUICE_METRICS_TOKEN_FILE
+                   in the environment names it as well
 `
 
 /** @type {import('./sluice.js').Command} */
-export async function start (args, { stdout, stderr }) {
+export async function start (args, { stdin, stdout, stderr }) {
   const options = readArgs(args)
   if (typeof options === 'string') {
     stderr.write(`sluice start: ${options}\n\n${USAGE}`)
@@ -22,10 +36,17 @@ export async function start (args, { stdout, stderr }) {
     stdout.write(USAGE)
     return 0
   }
+  try {
+    await login(options, { stdin, stdout, stderr })
+  } catch (error) {
+    stderr.write(`sluice start: ${describe(error)}\n`)
+    return 1
+  }
   const interrupted = firstSignal(() => stderr.write('Stopping: what is on its way is being stored. Ctrl-C again to stop at once.\n'))
   let gateway
   try {
-    gateway = await startGateway({ ...options, log: line => stderr.write(`${line}\n`) })
+    const metricsToken = options.metricsTokenFile ? tokenIn(options.metricsTokenFile) : undefined
+    gateway = await startGateway({ ...options, metricsToken, log: line => stderr.write(`${line}\n`) })
   } catch (error) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1
@@ -40,9 +61,50 @@ export async function start (args, { stdout, stderr }) {
 }
 
 /**
- * @param {string[]} args
- * @returns {{help?: boolean, userDir: string, port: number, flowFile?: string}|string} a string says what is wrong
+ * Sees to it that there are the users that are asked for.
+ * @param {Options} options
+ * @param {import('./sluice.js').Streams} streams
  */
+async function login (options, { stdin, stderr }) {
+  const { userDir, host, loginFile } = options
+  const lines = loginFile ? textOf(loginFile) : process.env.SLUICE_LOGIN || undefined
+  delete process.env.SLUICE_LOGIN // the flows would see it
+  if (lines !== undefined) await setUsers(userDir, lines)
+  const isMissing = /** @type {{isTTY?: boolean}} */ (stdin).isTTY && needsUsers(userDir, host)
+  if (isMissing) stderr.write(`On ${host} others reach the gateway. Who may log in?\n`)
+  if (options.login || isMissing) await askForUser(userDir, stdin, stderr)
+}
+
+/** @param {string} file */
+function tokenIn (file) {
+  const token = textOf(file).trim()
+  if (token) return token
+  throw new SluiceError('SLUICE_LOGIN_FILE', `${file} has no token.`, { fix: 'Write one into it, such as: openssl rand -hex 32.' })
+}
+
+/** @param {string} file */
+function textOf (file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new SluiceError('SLUICE_LOGIN_FILE', `${file} cannot be read.`, { fix: 'Check its path and its permissions.', cause })
+  }
+}
+
+/**
+ * @typedef {object} Options
+ * @property {boolean} [help]
+ * @property {string} userDir
+ * @property {number} port
+ * @property {string} host
+ * @property {string} [flowFile]
+ * @property {boolean} [login]
+ * @property {string} [loginFile]
+ * @property {string[]} [allowHosts]
+ * @property {string} [metricsTokenFile]
+ */
+
+/** @param {string[]} args @returns {Options|string} a string says what is wrong */
 function readArgs (args) {
   try {
     const { values } = parseArgs({
@@ -51,12 +113,27 @@ function readArgs (args) {
         flows: { type: 'string' },
         'user-dir': { type: 'string', default: '.sluice' },
         port: { type: 'string', default: '1880' },
+        host: { type: 'string', default: '127.0.0.1' },
+        login: { type: 'boolean' },
+        'login-file': { type: 'string' },
+        'allow-host': { type: 'string', multiple: true },
+        'metrics-token-file': { type: 'string', default: process.env.SLUICE_METRICS_TOKEN_FILE },
         help: { type: 'boolean', short: 'h' }
       }
     })
     const port = Number(values.port)
     if (!/^\d+$/.test(values.port) || port > 65535) return `--port must be a number from 0 to 65535; it is "${values.port}".`
-    return { help: values.help, userDir: values['user-dir'], port, flowFile: values.flows }
+    return {
+      help: values.help,
+      userDir: values['user-dir'],
+      port,
+      host: values.host,
+      flowFile: values.flows,
+      login: values.login,
+      loginFile: values['login-file'],
+      allowHosts: values['allow-host'],
+      metricsTokenFile: values['metrics-token-file']
+    }
   } catch (error) {
     return /** @type {Error} */ (error).message
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
+import { FRAME_HEADERS } from '../web/guard.js'
 
 const require = createRequire(import.meta.url)
 const GATEWAY = join(import.meta.dirname, '..')
@@ -37,7 +38,7 @@ export const HEADERS = {
   'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy':
     'default-src \'none\'; script-src \'self\'; style-src \'self\'; img-src \'self\'; connect-src \'self\'; ' +
-    'base-uri \'none\'; form-action \'none\''
+    `base-uri 'none'; form-action 'none'; ${FRAME_HEADERS['Content-Security-Policy']}`
 }
 
 /** Null for what is not there. @param {string} path  below the page's root */

@@ -1,6 +1,9 @@
 import { WebSocketServer } from 'ws'
-import { describe } from '../base/errors.js'
+import { describe, SluiceError } from '../base/errors.js'
 import { gatewayId } from '../../broker/gateway-id.js'
+import { ledger } from '../stats/ledger.js'
+import { guarded, refusal } from '../web/guard.js'
+import { refuseUpgrade } from '../web/refuse.js'
 import { asset, HEADERS } from './assets.js'
 import { Tickets } from './tickets.js'
 
@@ -13,6 +16,7 @@ import { Tickets } from './tickets.js'
  * @property {{use: (path: string, handler: (request: IncomingMessage, response: ServerResponse, next: () => void) => void) => void}}
  *   httpNode
  * @property {string} root  of the pages, as in `/`
+ * @property {readonly string[]} [allowHosts]  names under which the page is reached, besides the machine's own
  * @property {() => string} dataDir  where the gateway's id is kept
  */
 
@@ -32,7 +36,8 @@ const mounted = new WeakMap()
 export function mountLive (RED, stats, dataDir) {
   const { server, httpNode, settings } = RED
   if (!server || !httpNode || settings.httpNodeRoot === false || mounted.has(server)) return
-  mounted.set(server, new LivePage({ server, httpNode, root: settings.httpNodeRoot ?? '/', dataDir }, stats))
+  const { httpNodeRoot: root = '/', sluice } = settings
+  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir }, stats))
 }
 
 /** Ends every viewer's stream and stops serving the page. @param {Server} server */
@@ -51,12 +56,17 @@ class LivePage {
   #timer
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
-  constructor ({ server, httpNode, root, dataDir }, stats) {
+  constructor ({ server, httpNode, root, allowHosts, dataDir }, stats) {
     this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
     this.server = server
+    this.allowHosts = allowHosts
     this.dataDir = dataDir
     this.stats = stats
-    httpNode.use('/sluice', (request, response, next) => this.#closed ? next() : this.#serve(request, response, next))
+    const guard = guarded(allowHosts)
+    httpNode.use('/sluice', (request, response, next) => {
+      if (this.#closed) next()
+      else guard(request, response, () => this.#serve(request, response, next))
+    })
     server.on('upgrade', this.#upgrade)
     this.#sockets.on('connection', socket => {
       socket.on('error', () => socket.terminate())
@@ -79,6 +89,8 @@ class LivePage {
     const path = pathOf(request)
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()
     if (path === '/session') return this.#openSession(response)
+    if (path === '/health') return answer(response, { status: 'running' })
+    if (path === '/metrics') return answer(response, this.#metrics())
     const found = asset(path)
     if (!found) return next()
     response.writeHead(200, found.headers).end(found.body)
@@ -87,23 +99,31 @@ class LivePage {
   /** @param {ServerResponse} response */
   async #openSession (response) {
     try {
-      const session = { ticket: this.#tickets.issue(), gateway: await gatewayId(this.dataDir()), process: process.pid }
-      response.writeHead(200, { ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': 'application/json' }).end(JSON.stringify(session))
+      answer(response, { ticket: this.#tickets.issue(), gateway: await gatewayId(this.dataDir()), process: process.pid })
     } catch (error) {
       response.writeHead(500, HEADERS).end(describe(error))
     }
   }
 
+  /** What has been counted since the start. */
+  #metrics () {
+    const { meters } = this.stats
+    const totals = [...meters].map(({ stage, name, totals: counted }) => ({ stage, name, ...counted }))
+    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters) }
+  }
+
   /** @param {IncomingMessage} request @param {import('node:stream').Duplex} socket @param {Buffer} head */
   #upgrade = (request, socket, head) => {
     if (pathOf(request) !== this.streamPath) return
-    const refused = refusal(request, this.#tickets)
-    if (refused) {
-      socket.on('error', () => socket.destroy())
-      socket.end(`HTTP/1.1 ${refused}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
-      return
-    }
+    const refused = refusal(request, this.allowHosts) ?? this.#ticketProblem(request)
+    if (refused) return refuseUpgrade(socket, refused)
     this.#sockets.handleUpgrade(request, socket, head, client => this.#sockets.emit('connection', client, request))
+  }
+
+  /** @param {IncomingMessage} request */
+  #ticketProblem ({ url = '' }) {
+    if (this.#tickets.redeem(new URL(url, 'http://gateway').searchParams.get('ticket'))) return null
+    return new SluiceError('SLUICE_LOGIN_TICKET', 'The stream of the live page needs a ticket.', { fix: 'Get one from sluice/session.' })
   }
 
   /** Reads the stats only while somebody looks. */
@@ -128,17 +148,9 @@ class LivePage {
   }
 }
 
-/** Why an upgrade is refused; null when it is not. @param {IncomingMessage} request @param {Tickets} tickets */
-function refusal ({ url, headers }, tickets) {
-  const { origin, host } = headers
-  if (origin !== undefined && ![host, headers['x-forwarded-host']].includes(hostOf(origin))) return '403 Forbidden'
-  if (!tickets.redeem(new URL(url ?? '', 'http://gateway').searchParams.get('ticket'))) return '401 Unauthorized'
-  return null
-}
-
-/** @param {string} origin */
-function hostOf (origin) {
-  return URL.canParse(origin) ? new URL(origin).host : ''
+/** @param {ServerResponse} response @param {object} body */
+function answer (response, body) {
+  response.writeHead(200, { ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': 'application/json' }).end(JSON.stringify(body))
 }
 
 /** @param {{url?: string}} request */

@@ -7,11 +7,17 @@ import { SluiceError } from '../base/errors.js'
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Node-RED's settings for the gateway: for this machine only, nothing sent home, nothing installed from the editor.
- * @param {{userDir: string, flowFile?: string, host: string, port: number, log: (line: string) => void}} options
- *   `flowFile` is read and, when edited, written; without it the user folder's own, at first a copy of the default flow
+ * Node-RED's settings for the gateway: nothing sent home, nothing installed from the editor.
+ * @param {object} options
+ * @param {string} options.userDir
+ * @param {string} [options.flowFile]  read and, when edited, written; without it the user folder's own, at first a copy of the default flow
+ * @param {string} options.host
+ * @param {number} options.port
+ * @param {object} [options.adminAuth]  who may use the editor; without it everybody who reaches it
+ * @param {readonly string[]} [options.allowHosts]  names under which the gateway is reached, besides the machine's own
+ * @param {(line: string) => void} options.log
  */
-export function gatewaySettings ({ userDir, flowFile, host, port, log }) {
+export function gatewaySettings ({ userDir, flowFile, host, port, adminAuth, allowHosts = [], log }) {
   mkdirSync(userDir, { recursive: true })
   return {
     userDir,
@@ -23,6 +29,8 @@ export function gatewaySettings ({ userDir, flowFile, host, port, log }) {
     uiPort: port,
     httpAdminRoot: '/',
     httpNodeRoot: '/',
+    ...(adminAuth ? { adminAuth } : {}),
+    sluice: { allowHosts },
     telemetry: { enabled: false, updateNotification: false },
     externalModules: {
       autoInstall: false,

@@ -1,10 +1,16 @@
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.js'
 import { unmountLive } from '../live/live.js'
+import { guarded, refusal } from '../web/guard.js'
+import { isLoopback } from '../web/hosts.js'
+import { Login } from '../web/login.js'
+import { guardUpgrades } from '../web/upgrades.js'
+import { readUsers } from '../web/users.js'
 import { loadNodeRed } from './node-red.js'
 import { gatewaySettings } from './settings.js'
 import { lockUserDir } from './user-dir-lock.js'
@@ -24,27 +30,40 @@ const DRAIN_MS = 15_000
  * @param {object} options
  * @param {string} options.userDir  made when missing
  * @param {number} [options.port]  0 picks a free one
- * @param {string} [options.host]
+ * @param {string} [options.host]  beyond this machine only with users who have to log in
+ * @param {readonly string[]} [options.allowHosts]  names under which the gateway is reached, besides the machine's own
+ * @param {string} [options.metricsToken]  with which a program without a login may read the metrics
  * @param {string} [options.flowFile]  instead of the user folder's own
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
  * @returns {Promise<Gateway>}
- * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING
+ * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING, SLUICE_LOGIN_MISSING,
+ *   SLUICE_LOGIN_USERS
  */
-export async function startGateway ({ userDir, port = 1880, host = '127.0.0.1', flowFile, log = console.error }) {
+export async function startGateway (options) {
+  const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, flowFile, log = console.error } = options
   const folder = resolve(userDir)
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { RED, express } = loadNodeRed()
   const unlock = lockUserDir(folder)
   const app = express()
   const server = createServer(app)
   try {
+    const login = loginFor(folder, host, metricsToken)
+    guardUpgrades(server, request => {
+      const refused = refusal(request, allowHosts)
+      if (refused) throw refused
+      return login?.checkUpgrade(request)
+    })
+    app.use(guarded(allowHosts))
     const ownPort = await listen(server, port, host)
-    const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, log })
+    const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, adminAuth: login?.adminAuth, allowHosts, log })
     RED.init(server, settings)
+    if (login) app.post('/auth/token', login.slowDown)
     app.use(settings.httpAdminRoot, RED.httpAdmin)
+    if (login) app.use(settings.httpNodeRoot, login.middleware)
     app.use(settings.httpNodeRoot, RED.httpNode)
     await RED.start()
-    const editorUrl = `http://${host.includes(':') ? `[${host}]` : host}:${ownPort}/`
+    const editorUrl = `http://${urlHost(host)}:${ownPort}/`
     return { editorUrl, liveUrl: `${editorUrl}sluice/`, port: ownPort, stop }
   } catch (error) {
     server.close()
@@ -63,6 +82,27 @@ export async function startGateway ({ userDir, port = 1880, host = '127.0.0.1', 
     unlock()
     return drained
   }
+}
+
+/**
+ * Null where nobody has to log in, which is only on this machine.
+ * @param {string} userDir
+ * @param {string} host
+ * @param {string|undefined} metricsToken
+ */
+function loginFor (userDir, host, metricsToken) {
+  const users = readUsers(userDir)
+  if (users.size > 0) return new Login(users, { metricsToken })
+  if (isLoopback(host)) return null
+  throw new SluiceError('SLUICE_LOGIN_MISSING', `On ${host} others reach the gateway, and nobody has to log in.`, {
+    fix: 'Enter who may with sluice start --login, or from a file with --login-file.'
+  })
+}
+
+/** How to get there from here: where it listens on all addresses, by the machine's name. @param {string} host */
+function urlHost (host) {
+  if (host === '0.0.0.0' || host === '::') return hostname()
+  return host.includes(':') ? `[${host}]` : host
 }
 
 /**

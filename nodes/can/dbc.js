@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { readDbcFile } from '../../gateway/can/dbc/file.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { servePost } from '../serve-post.js'
 import { located } from '../sources/located.js'
 
 /**
@@ -20,7 +21,7 @@ const MAX_BYTES = 64_000_000
  */
 export function serveDbcChecks (RED) {
   const answer = (/** @type {any} */ request, /** @type {any} */ response) => response.json(outcomeOf(request.body?.dbcFile))
-  RED.httpAdmin.post('/sluice-can/dbc', RED.auth.needsPermission('flows.write'), answer)
+  servePost(RED, '/sluice-can/dbc', answer)
 }
 
 /** @param {unknown} dbcFile @returns {Outcome} */

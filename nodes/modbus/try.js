@@ -2,6 +2,7 @@ import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { ADDRESSES, AREAS, parseAddress } from '../../gateway/modbus/addresses.js'
 import { preview } from '../../gateway/modbus/values.js'
 import { isBits } from '../../gateway/modbus/wire/pdu.js'
+import { servePost } from '../serve-post.js'
 import { leaseDevice } from './lease.js'
 
 /**
@@ -30,7 +31,7 @@ export function serveTries (RED, { timeLimitMs = 15_000 } = {}) {
     clearTimeout(timer)
     response.json(outcome)
   }
-  RED.httpAdmin.post('/sluice-modbus/try', RED.auth.needsPermission('flows.write'), answer)
+  servePost(RED, '/sluice-modbus/try', answer)
 }
 
 /** @param {() => Promise<Outcome>} work @returns {Promise<Outcome>} */

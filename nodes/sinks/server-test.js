@@ -1,5 +1,6 @@
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { readOptions } from '../../gateway/base/options.js'
+import { servePost } from '../serve-post.js'
 
 /**
  * @typedef {import('../../gateway/databases/sink.js').ServerModule} ServerModule
@@ -11,6 +12,9 @@ const TIME_LIMIT_MS = 15_000
 
 /** What the editor's form has in the place of a password that Node-RED keeps. */
 const KEPT_PASSWORD = '__PWRD__'
+
+/** The options that say which server it is: its password is sent to no other. */
+const PLACE = ['host', 'port', 'url']
 
 /** As Node-RED's runtime takes them, in nodes that it starts. */
 const ENVIRONMENT_VARIABLE = /^\$\{(\S+)\}$/
@@ -25,12 +29,11 @@ const ENVIRONMENT_VARIABLE = /^\$\{(\S+)\}$/
  * @param {() => Promise<ServerModule>} load
  */
 export function serveTests (RED, type, schema, load) {
-  const permitted = RED.auth.needsPermission('flows.write')
-  RED.httpAdmin.post(`/sluice-servers/${type}/test`, permitted, async (/** @type {any} */ request, /** @type {any} */ response) => {
+  servePost(RED, `/sluice-servers/${type}/test`, async (request, response) => {
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     response.json(await outcomeOf(async () => {
-      const options = readOptions(schema, optionsOf(RED, type, request.body ?? {}))
+      const options = readOptions(schema, optionsOf(RED, type, schema, request.body ?? {}))
       return test(await load(), options, AbortSignal.any([gone.signal, AbortSignal.timeout(TIME_LIMIT_MS)]))
     }))
   })
@@ -67,26 +70,40 @@ async function endOf (signal) {
  * The options as the node would get them: passwords that the form does not show, and environment variables, filled in.
  * @param {import('../node.js').RED} RED
  * @param {string} type
- * @param {{id?: unknown, options?: unknown}} body
+ * @param {any} schema
+ * @param {{id?: unknown, options?: Record<string, unknown>}} body
  */
-function optionsOf (RED, type, { id, options }) {
-  const kept = keptCredentials(RED, type, id)
+function optionsOf (RED, type, { properties }, { id, options = {} }) {
   const node = typeof id === 'string' ? RED.nodes.getNode(id) : null
-  return Object.fromEntries(Object.entries(options ?? {}).map(([name, value]) => {
-    const given = value === KEPT_PASSWORD ? kept[name] : value
-    const variable = typeof given === 'string' ? ENVIRONMENT_VARIABLE.exec(given)?.[1] : undefined
-    return [name, (variable && RED.util.getSetting(node, variable)) ?? given]
+  const resolve = (/** @type {unknown} */ value) => {
+    const variable = typeof value === 'string' ? ENVIRONMENT_VARIABLE.exec(value)?.[1] : undefined
+    return (variable && RED.util.getSetting(node, variable)) ?? value
+  }
+  const place = (/** @type {Record<string, unknown>} */ from) =>
+    JSON.stringify(PLACE.map(name => String(resolve(from[name]) || properties[name]?.default)))
+  const deployed = deployedNode(RED, type, id)
+  const isSamePlace = place(deployed ?? {}) === place(options)
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => {
+    if (value !== KEPT_PASSWORD) return [name, resolve(value)]
+    if (isSamePlace || !deployed) return [name, resolve(deployed && RED.nodes.getCredentials(id)?.[name])]
+    throw new SluiceError('SLUICE_SERVER_PASSWORD', 'The stored password is for another server, and is sent nowhere else.', {
+      fix: 'Enter the password of this one in the form.'
+    })
   }))
 }
 
 /**
- * Of a node of this type only, so that a password is never sent to a server of another type.
+ * Of this type only, so that a password is never sent to a server of another type.
  * @param {import('../node.js').RED} RED
  * @param {string} type
  * @param {unknown} id
+ * @returns {Record<string, unknown>|undefined}
  */
-function keptCredentials (RED, type, id) {
-  let isDeployed = false
-  RED.nodes.eachNode((/** @type {{id: string, type: string}} */ config) => { isDeployed ||= config.id === id && config.type === type })
-  return isDeployed ? RED.nodes.getCredentials(id) ?? {} : {}
+function deployedNode (RED, type, id) {
+  /** @type {Record<string, unknown>|undefined} */
+  let found
+  RED.nodes.eachNode((/** @type {{id: string, type: string}} */ config) => {
+    if (config.id === id && config.type === type) found = config
+  })
+  return found
 }

@@ -13,8 +13,13 @@ export function requireChromium (context) {
   requireServer(context, 'chromium', EXECUTABLE ? null : 'it is not installed (Debian: apt-get install chromium)')
 }
 
-/** A headless Chromium with a fresh profile. @returns {Promise<{page: import('playwright-core').Page, close: () => Promise<void>}>} */
-export async function openBrowser () {
+/**
+ * A headless Chromium with a fresh profile.
+ * @param {string[]} [more]  arguments of Chromium
+ * @param {{username: string, password: string}} [httpCredentials]  what is entered where a page asks for a login
+ * @returns {Promise<{page: import('playwright-core').Page, close: () => Promise<void>}>}
+ */
+export async function openBrowser (more = [], httpCredentials) {
   const profile = await mkdtemp(path.join(os.tmpdir(), 'sluice-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: EXECUTABLE ?? undefined,
@@ -23,8 +28,9 @@ export async function openBrowser () {
     viewport: { width: 1280, height: 900 },
     args: [
       '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync'
-    ]
+      '--disable-component-update', '--disable-sync', ...more
+    ],
+    httpCredentials
   })
   context.setDefaultTimeout(PATIENCE_MS)
   return {

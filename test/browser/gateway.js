@@ -10,13 +10,14 @@ const sluice = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.
 /**
  * Starts the gateway as a user does, as a process of its own in a folder of its own.
  * @param {object[]} flow
+ * @param {string[]} [more]  arguments of the command
  * @returns {Promise<{editorUrl: string, liveUrl: string, stop: () => Promise<void>}>}
  */
-export async function startGateway (flow) {
+export async function startGateway (flow, more = []) {
   const userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-browser-'))
   const flowFile = path.join(userDir, 'flows.json')
   await writeFile(flowFile, JSON.stringify(flow))
-  const child = spawn(process.execPath, [sluice, 'start', '--port', '0', '--user-dir', userDir, '--flows', flowFile], {
+  const child = spawn(process.execPath, [sluice, 'start', '--port', '0', '--user-dir', userDir, '--flows', flowFile, ...more], {
     stdio: ['ignore', 'pipe', 'pipe']
   })
   const exited = once(child, 'exit')

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { planKills } from './plan.js'
+import { planEvents } from './plan.js'
 import { chaos } from '../cli/process.js'
 import { requireMosquitto } from '../servers/mosquitto.js'
 import { requirePostgresql } from '../servers/postgresql.js'
@@ -25,10 +25,10 @@ describe('Kill test', function () {
 
     const { produced, ...result } = JSON.parse(last)
     expect(produced).to.be.greaterThan(1000)
-    expect(result).to.deep.include({ kills: 24, stored: produced, lost: 0, doubled: 0 })
+    expect(result).to.deep.include({ kills: 24, stored: produced, lost: 0, countedLost: 0, doubled: 0 })
     expect(result.sinks).to.deep.equal({
-      sqlite: { stored: produced, lost: 0, doubled: 0 },
-      postgresql: { stored: produced, lost: 0, doubled: 0 }
+      sqlite: { stored: produced, lost: 0, countedLost: 0, doubled: 0 },
+      postgresql: { stored: produced, lost: 0, countedLost: 0, doubled: 0 }
     })
     expect(result.killed).to.deep.equal({ gateway: 12, mosquitto: 6, mosquittoForgot: 3, postgresql: 6 })
   })
@@ -37,7 +37,7 @@ describe('Kill test', function () {
     const { child, exit } = chaos('--kills', '100')
     const [line] = await once(child.stderr, 'data')
     const [, folder] = /** @type {RegExpExecArray} */ (/ in (\S+)/.exec(line))
-    while (!existsSync(join(folder, 'kills.log'))) await sleep(100)
+    while (!existsSync(join(folder, 'events.log'))) await sleep(100)
     child.kill('SIGINT')
     expect(await exit).to.include({ code: 130, stdout: '' })
     expect(existsSync(folder)).to.equal(false)
@@ -57,13 +57,13 @@ describe('Kill plan', () => {
   const servers = ['postgresql']
 
   it('is the same for the same seed', () => {
-    expect(planKills({ kills: 50, seed: 3, servers })).to.deep.equal(planKills({ kills: 50, seed: 3, servers }))
-    expect(planKills({ kills: 50, seed: 3, servers })).to.not.deep.equal(planKills({ kills: 50, seed: 4, servers }))
+    expect(planEvents({ events: 50, seed: 3, servers })).to.deep.equal(planEvents({ events: 50, seed: 3, servers }))
+    expect(planEvents({ events: 50, seed: 3, servers })).to.not.deep.equal(planEvents({ events: 50, seed: 4, servers }))
   })
 
   /** How often each is killed. @param {number} kills @param {string[]} of */
   const victimsOf = (kills, of) => {
-    const plan = planKills({ kills, seed: 1, servers: of })
+    const plan = planEvents({ events: kills, seed: 1, servers: of })
     const victims = Object.groupBy(plan, ({ victim }) => victim)
     const counts = Object.fromEntries(Object.entries(victims).map(([victim, its]) => [victim, its?.length]))
     return { ...counts, forgets: plan.filter(({ forgets }) => forgets).length }
@@ -89,7 +89,7 @@ describe('Kill plan', () => {
   })
 
   it('waits 0.2 to 2.5 s before a kill and up to 1.5 s after it, less before the early ones', () => {
-    for (const { early, afterMs, downMs } of planKills({ kills: 200, seed: 2, servers })) {
+    for (const { early, afterMs, downMs } of planEvents({ events: 200, seed: 2, servers })) {
       expect(afterMs).to.be.within(early ? 0 : 200, early ? 1000 : 2500)
       expect(downMs).to.be.within(0, 1500)
     }

@@ -9,9 +9,13 @@ import { databaseTypes } from './databases/index.js'
 import { missingMosquitto } from '../servers/mosquitto.js'
 import { runChaos } from './run.js'
 
-/** @typedef {import('./run.js').ChaosResult} ChaosResult */
+/**
+ * @typedef {import('./run.js').ChaosResult} ChaosResult
+ * @typedef {Omit<import('./run.js').ChaosOptions, 'folder'|'events'|'signal'|'report'>} Settings
+ */
 
-const USAGE = `Usage: npm run chaos -- [--sinks TYPE,…] [--kills N] [--seed S] [--rate R] [--keep]
+const USAGE = `Usage: npm run chaos -- [--sinks TYPE,…] [--kills N] [--seed S] [--rate R]
+                         [--deploys] [--damage] [--changes] [--set-back] [--gateways N] [--keep]
 
 Puts the promise to the test, with processes of its own in a temporary folder: a simulated machine and a CAN log, staged through
 Mosquitto, stored in several databases. Gateway, Mosquitto and database servers are killed at random moments (kill -9) and started again,
@@ -19,13 +23,19 @@ Mosquitto sometimes without what it had on disk. At the end, each database must 
 
   --sinks TYPE,…  the databases (default sqlite,postgresql), of:
                   ${Object.keys(databaseTypes).join(', ')}
-  --kills N       how many (default 100; about two seconds each)
+  --kills N       how many (default 100; about two seconds each); with the next three: how many events of all kinds
+  --deploys       sinks are renamed, disabled and enabled, deleted and brought back, by deploys of each type
+  --changes       a flow splits batches before a further SQLite sink; these rows may be repeated
+  --damage        bits of the spools are flipped while a gateway is down
+  --set-back      SQLite, PostgreSQL and MySQL databases are set back to what they held some seconds before
+  --gateways N    so many, 1 or 2, with the same flow and databases of their own, each storing what both produce
   --seed S        kills the same processes after the same times again (default: random)
   --rate R        rows a second of the simulated machine (default 1000)
   --keep          leave the folder; it is left as well when something was lost or doubled
 
-The result is one line of JSON on the standard output, counting rows: produced; stored, in the database that has fewest; lost and doubled,
-in all together.
+The result is one line of JSON on the standard output, counting rows: produced; stored, in the database that has fewest; lost,
+countedLost and doubled, in all together. What is missing counts as countedLost where the gateway itself reports as many rows as lost,
+else as lost; without --damage, --set-back and --deploys, nothing may be either.
 
 Exit status: 0 when nothing was lost or doubled; 1 when something was, or the run failed; 2 for wrong arguments or where a server is
 not installed; 130 when interrupted.
@@ -48,19 +58,20 @@ async function main (args) {
     stdout.write(USAGE)
     return 0
   }
-  const { sinks, kills, seed, rate } = options
+  const { keep, kills, settings } = options
+  const { sinks, seed } = settings
   const missing = await missingServer(sinks)
   if (missing) {
     stderr.write(`chaos: ${missing}\n`)
     return 2
   }
   const folder = await mkdtemp(join(tmpdir(), 'sluice-chaos-'))
-  stderr.write(`${kills} kills with seed ${seed}, sinks ${sinks.join(',')}, in ${folder}\n`)
+  stderr.write(`${kills} events with seed ${seed}, sinks ${sinks.join(',')}, in ${folder}\n`)
   const progress = progressLine(stderr)
   const interrupt = interruption()
   let isClean = false
   try {
-    const result = await runChaos({ folder, sinks, kills, seed, rate, signal: interrupt.signal, report: progress.show })
+    const result = await runChaos({ ...settings, folder, events: kills, signal: interrupt.signal, report: progress.show })
     progress.clear()
     for (const [sink, { findings }] of Object.entries(result.sinks)) {
       for (const finding of findings) stderr.write(`${sink}: ${finding}\n`)
@@ -78,13 +89,13 @@ async function main (args) {
     return 1
   } finally {
     interrupt.forget()
-    if (isClean && !options.keep) await rm(folder, { recursive: true })
+    if (isClean && !keep) await rm(folder, { recursive: true })
   }
 }
 
 /**
  * @param {string[]} args
- * @returns {{help?: boolean, sinks: string[], kills: number, seed: number, rate: number, keep: boolean}|string} a string says what is wrong
+ * @returns {{help?: boolean, keep: boolean, kills: number, settings: Settings}|string} a string says what is wrong
  */
 function readArguments (args) {
   try {
@@ -95,6 +106,11 @@ function readArguments (args) {
         kills: { type: 'string', default: '100' },
         seed: { type: 'string', default: String(randomInt(2 ** 31)) },
         rate: { type: 'string', default: '1000' },
+        deploys: { type: 'boolean', default: false },
+        damage: { type: 'boolean', default: false },
+        changes: { type: 'boolean', default: false },
+        'set-back': { type: 'boolean', default: false },
+        gateways: { type: 'string', default: '1' },
         keep: { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h' }
       }
@@ -102,10 +118,17 @@ function readArguments (args) {
     return {
       help: values.help,
       keep: values.keep,
-      sinks: types(values.sinks),
       kills: wholeNumber('kills', values.kills, 1, 1_000_000),
-      seed: wholeNumber('seed', values.seed, 0, 2 ** 31 - 1),
-      rate: wholeNumber('rate', values.rate, 1, 10_000)
+      settings: {
+        sinks: types(values.sinks),
+        seed: wholeNumber('seed', values.seed, 0, 2 ** 31 - 1),
+        rate: wholeNumber('rate', values.rate, 1, 10_000),
+        deploys: values.deploys,
+        damage: values.damage,
+        changes: values.changes,
+        setBack: values['set-back'],
+        gateways: wholeNumber('gateways', values.gateways, 1, 2)
+      }
     }
   } catch (error) {
     return /** @type {Error} */ (error).message
@@ -128,18 +151,21 @@ function wholeNumber (name, text, lowest, highest) {
 }
 
 /** @param {ChaosResult} result @param {number} seed */
-function summarise ({ kills, killed, produced, sinks }, seed) {
-  const counts = Object.entries(sinks).map(([sink, { stored, lost, doubled }]) => [sink, { stored, lost, doubled }])
+function summarise ({ events, killed, others, produced, sinks }, seed) {
+  const counts = Object.entries(sinks).map(([sink, verdict]) => [sink, { ...verdict, findings: undefined }])
   const verdicts = Object.values(sinks)
+  const sumOf = (/** @type {'lost'|'countedLost'|'doubled'} */ what) => verdicts.reduce((sum, verdict) => sum + verdict[what], 0)
   return {
-    kills,
+    kills: events,
     produced,
     stored: Math.min(...verdicts.map(({ stored }) => stored)),
-    lost: verdicts.reduce((sum, { lost }) => sum + lost, 0),
-    doubled: verdicts.reduce((sum, { doubled }) => sum + doubled, 0),
+    lost: sumOf('lost'),
+    countedLost: sumOf('countedLost'),
+    doubled: sumOf('doubled'),
     seed,
     sinks: Object.fromEntries(counts),
-    killed
+    killed,
+    ...others
   }
 }
 

@@ -3,25 +3,33 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { check, countRows } from './check/check.js'
 import { Ledger } from './check/ledger.js'
-import { planKills } from './plan.js'
+import { planEvents } from './plan.js'
+import { CHANGED } from './rig/flow.js'
 import { Rig } from './rig/rig.js'
 
 /**
+ * @typedef {import('./plan.js').Event} Event
  * @typedef {import('./check/check.js').Store} Store
  * @typedef {import('./check/check.js').Verdict} Verdict
  *
  * @typedef {object} ChaosOptions
  * @property {string} folder  an empty one
  * @property {string[]} sinks  types of databases, each with a sink of its own
- * @property {number} kills
+ * @property {number} events  in all
  * @property {number} seed
- * @property {number} rate  rows a second of the simulated machine
+ * @property {number} rate  rows a second of each simulated machine
+ * @property {number} gateways
+ * @property {boolean} deploys  whether sinks are renamed, disabled, deleted and brought back
+ * @property {boolean} damage  whether bits of the spools are flipped
+ * @property {boolean} changes  whether a flow splits batches before a further sink
+ * @property {boolean} setBack  whether databases are set back to earlier copies
  * @property {AbortSignal} signal  ends the run
  * @property {(progress: string) => void} report
  *
  * @typedef {Record<string, number>} Killed  how often: `gateway`, `mosquitto`, `mosquittoForgot` of those, and each server by its type
- * @typedef {{kills: number, killed: Killed, produced: number, sinks: Record<string, Verdict>}} ChaosResult  `produced` in rows; `sinks` by
- *   type
+ * @typedef {Record<string, number>} Others  how often what else happened
+ * @typedef {{events: number, killed: Killed, others: Others, produced: number, sinks: Record<string, Verdict>}} ChaosResult  `produced` in
+ *   rows; `sinks` by type, those of a second gateway with a 2
  */
 
 const POLL_MS = 500
@@ -39,7 +47,7 @@ const PATIENCE_MS = 60_000
  * @returns {Promise<ChaosResult>}
  * @throws the signal's reason; SLUICE_CHAOS_GATEWAY when the gateway ended by itself
  */
-export async function runChaos ({ folder, sinks, kills, seed, rate, signal, report }) {
+export async function runChaos ({ folder, sinks, events, seed, rate, gateways, deploys, damage, changes, setBack, signal, report }) {
   const { promise: stopped, reject: stop } = Promise.withResolvers()
   stopped.catch(() => {})
   signal.addEventListener('abort', () => stop(signal.reason))
@@ -47,12 +55,17 @@ export async function runChaos ({ folder, sinks, kills, seed, rate, signal, repo
   const run = { folder, report, restarting: new AbortController(), unlessStopped: work => Promise.race([work, stopped]) }
 
   report('starting the servers')
-  const rig = await Rig.open({ folder, sinks, rate, seed, onCrash: stop })
+  const rig = await Rig.open({ folder, sinks, gateways, changes, rate, seed, onCrash: stop })
   try {
-    await rig.startGateway()
-    const servers = sinks.filter(type => type in rig.victims)
-    const killed = await killAll(rig, planKills({ kills, seed, servers }), run)
-    return { kills, killed, ...await settle(rig, run) }
+    await rig.startGateways()
+    const plan = planEvents({
+      events, seed, deploys, damage,
+      servers: rig.servers,
+      gateways: rig.sites.map(({ name }) => name),
+      setBack: setBack ? Object.keys(rig.restorable) : []
+    })
+    const counts = await happen(rig, plan, run)
+    return { events, ...counts, ...await settle(rig, run) }
   } finally {
     run.restarting.abort()
     await Promise.allSettled(Object.values(rig.victims).map(({ started }) => started))
@@ -68,25 +81,60 @@ export async function runChaos ({ folder, sinks, kills, seed, rate, signal, repo
  * @property {<T>(work: Promise<T>) => Promise<T>} unlessStopped  rejects when the run is to end
  */
 
-/** @param {Rig} rig @param {import('./plan.js').Kill[]} plan @param {Run} run */
-async function killAll ({ victims }, plan, { folder, report, restarting, unlessStopped }) {
+/** @param {Rig} rig @param {Event[]} plan @param {Run} run */
+async function happen (rig, plan, run) {
+  const { folder, report, unlessStopped } = run
+  const { victims } = rig
   /** @type {Killed} */
   const killed = { gateway: 0, mosquitto: 0, mosquittoForgot: 0 }
   for (const name of Object.keys(victims)) killed[name] = 0
+  /** @type {Others} */
+  const others = {}
   const tally = () => Object.entries(victims).map(([name, { title }]) => `${title} ${killed[name]}`).join(', ')
-  for (const [i, kill] of plan.entries()) {
-    const victim = victims[kill.victim]
-    await unlessStopped(kill.early ? victim.started : victim.running())
-    await unlessStopped(sleep(kill.afterMs))
-    await victim.kill(kill, restarting.signal)
-    killed[kill.victim]++
-    if (kill.forgets) killed.mosquittoForgot++
-    await appendFile(join(folder, 'kills.log'), `${new Date().toISOString()} ${JSON.stringify(kill)}\n`)
-    report(`${i + 1} of ${plan.length} kills: ${tally()}`)
+  for (const [i, event] of plan.entries()) {
+    const victim = victims[event.victim]
+    await unlessStopped(event.early ? victim.started : victim?.running() ?? Promise.resolve())
+    await unlessStopped(sleep(event.afterMs))
+    await appendFile(join(folder, 'events.log'), `${new Date().toISOString()} ${JSON.stringify(event)}\n`)
+    await unlessStopped(HAPPENINGS[event.kind](rig, event, run))
+    if (event.kind === 'kill') killed[event.victim]++
+    else others[event.kind] = (others[event.kind] ?? 0) + 1
+    if (event.forgets) killed.mosquittoForgot++
+    const counted = Object.entries(others).map(([kind, count]) => `, ${kind} ${count}`).join('')
+    report(`${i + 1} of ${plan.length} events: killed ${tally()}${counted}`)
   }
   for (const victim of Object.values(victims)) await unlessStopped(victim.running())
   await unlessStopped(sleep(LAST_RUN_MS))
-  return killed
+  return { killed, others }
+}
+
+/** @type {Record<Event['kind'], (rig: Rig, event: Event, run: Run) => Promise<void>>} */
+const HAPPENINGS = {
+  kill: ({ victims }, event, { restarting }) => victims[event.victim].kill(event, restarting.signal),
+
+  deploy: (rig, event) => siteOf(rig, event).deploy(event),
+
+  damage: ({ victims, ...rig }, event, { restarting }) =>
+    victims[event.victim].kill(event, restarting.signal, () => siteOf(rig, event).damage(event.pick)),
+
+  /** To what it held some seconds ago. */
+  async setBack ({ victims, restorable }, event, { restarting }) {
+    const { save, restore } = /** @type {import('./databases/index.js').Restorable} */ (restorable[event.victim].restorable)
+    const victim = victims[event.victim]
+    const whileDown = async (/** @type {() => Promise<void>} */ work) => {
+      if (!victim) return work()
+      await victim.kill(event, restarting.signal, work)
+      await victim.running()
+    }
+    await whileDown(save)
+    await sleep(event.afterMs)
+    await whileDown(restore)
+  }
+}
+
+/** @param {Pick<Rig, 'sites'>} rig @param {Event} event */
+function siteOf ({ sites }, { victim }) {
+  return /** @type {import('./rig/site.js').Site} */ (sites.find(({ name }) => name === victim))
 }
 
 /** Ends the sources, waits until all that they produced is stored, and compares. @param {Rig} rig @param {Run} run */
@@ -94,17 +142,21 @@ async function settle (rig, { folder, report, unlessStopped }) {
   report('stopping the sources')
   await unlessStopped(rig.stopSources())
   await unlessStopped(sleep(SETTLING_MS))
-  const readLedger = () => Ledger.open(rig.ledgerFolder, join(folder, 'ledger-copies'))
+  const readLedger = () => Ledger.open(rig.sites.map(({ ledgerFolder }) => ledgerFolder), join(folder, 'ledger-copies'))
   const { rows } = await readLedger()
   const stores = await rig.openStores()
   try {
     await unlessStopped(arrival(rows, stores, report))
-    await unlessStopped(rig.gateway.stop())
+    const reported = await unlessStopped(rig.reportedLost())
+    for (const { gateway } of rig.sites) await unlessStopped(gateway.stop())
     report('comparing')
     const ledger = await readLedger()
     /** @type {Record<string, Verdict>} */
     const verdicts = {}
-    for (const [type, store] of Object.entries(stores)) verdicts[type] = await check(ledger, store)
+    for (const [name, store] of Object.entries(stores)) {
+      const verdict = await check(ledger, store, reported[name])
+      verdicts[name] = name.startsWith(CHANGED) ? { ...verdict, doubled: 0, repeated: verdict.doubled } : verdict
+    }
     return { produced: ledger.rows, sinks: verdicts }
   } finally {
     for (const store of Object.values(stores)) await store.close()

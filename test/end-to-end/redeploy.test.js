@@ -130,7 +130,7 @@ describe('Deploying while data flow', function () {
   it('has stored each row once in every database in the end', async () => {
     options.machine.autostart = false
     await deploy('nodes')
-    const ledger = await Ledger.open(ledgerFolder, join(gateway.folder, 'ledger-copies'))
+    const ledger = await Ledger.open([ledgerFolder], join(gateway.folder, 'ledger-copies'))
     await gateway.until(
       async () => (await counts()).every(count => count >= ledger.rows),
       async () => `${ledger.rows} rows everywhere: ${await counts()}`

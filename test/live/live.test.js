@@ -34,7 +34,8 @@ describe('Live page', () => {
       else response.status(401).end()
     })
     server = createServer(app)
-    const RED = { server, httpNode: express.Router(), settings: { httpNodeRoot: '/flows/' } }
+    const settings = { httpNodeRoot: '/flows/', sluice: { allowHosts: ['plant.example'] } }
+    const RED = { server, httpNode: express.Router(), settings }
     app.use('/flows/', RED.httpNode)
     mountLive(RED, stats, () => folder)
     mountLive(RED, stats, () => folder)
@@ -125,6 +126,29 @@ describe('Live page', () => {
   it('refuses a page from elsewhere', async () => {
     expect(await refusal(stream(await ticket(), { origin: 'http://elsewhere.example' }))).to.equal(403)
     expect(await refusal(stream(await ticket(), { origin: 'null' }))).to.equal(403)
+  })
+
+  it('is known by the names of the machine, and by those that are allowed', async () => {
+    for (const [host, status] of /** @type {const} */ ([['rebound.example', 403], ['plant.example', 200], ['localhost', 200]])) {
+      const asked = request(`http://${origin}/flows/sluice/session`, { headers: { host } }).end()
+      const [response] = await once(asked, 'response')
+      expect(response.statusCode, host).to.equal(status)
+      response.resume()
+    }
+    expect(await refusal(stream(await ticket(), { host: 'rebound.example' }))).to.equal(403)
+  })
+
+  it('is shown in no frame of another page', async () => {
+    const { headers } = await page('sluice/')
+    expect(headers.get('content-security-policy')).to.contain('frame-ancestors \'self\'')
+    expect(headers.get('x-frame-options')).to.equal('SAMEORIGIN')
+  })
+
+  it('comes with health and counters for programs', async () => {
+    stats.meter('source', 'machine').missed = 3
+    expect(await (await page('sluice/health')).json()).to.deep.equal({ status: 'running' })
+    const { meters } = /** @type {{meters: object[]}} */ (await (await page('sluice/metrics')).json())
+    expect(meters[0]).to.deep.include({ stage: 'source', name: 'machine', missed: 3 })
   })
 
   it('asks for the password that guards the pages: without it there is no ticket', async () => {

@@ -201,7 +201,8 @@ describe('Modbus nodes, with a pymodbus server', () => {
 
     it('requires the permission to deploy', async () => {
       const asked = /** @type {string[]} */ ([])
-      serveTries({ httpAdmin: { post () {} }, auth: { needsPermission: (/** @type {string} */ permission) => asked.push(permission) } })
+      const auth = { needsPermission: (/** @type {string} */ permission) => asked.push(permission) }
+      serveTries({ httpAdmin: { post () {} }, auth, settings: {} })
       expect(asked).to.deep.equal(['flows.write'])
     })
 
@@ -262,14 +263,10 @@ async function example (name) {
 /** What the endpoint answers, without HTTP. @param {SharedDevice} shared @param {object} body @param {{timeLimitMs: number}} options */
 function tryOnce (shared, body, options) {
   return new Promise(resolve => {
-    const post = (/** @type {string} */ _path, /** @type {unknown} */ _permission, /** @type {Function} */ answer) => answer({ body }, {
-      on () {},
-      json: resolve
-    })
-    serveTries(
-      { httpAdmin: { post }, auth: { needsPermission () {} }, nodes: { getNode: () => ({ type: 'sluice-modbus-device', shared }) } },
-      options
-    )
+    const post = (/** @type {string} */ _path, /** @type {Function[]} */ ...handlers) =>
+      handlers.at(-1)?.({ body }, { on () {}, json: resolve })
+    const nodes = { getNode: () => ({ type: 'sluice-modbus-device', shared }) }
+    serveTries({ httpAdmin: { post }, auth: { needsPermission () {} }, settings: {}, nodes }, options)
   })
 }
 

@@ -160,10 +160,11 @@ describe('CAN nodes', () => {
       /** @type {string[]} */
       const permissions = []
       serveDbcChecks({
+        settings: {},
         auth: { needsPermission: (/** @type {string} */ permission) => permissions.push(permission) },
         httpAdmin: {
-          post: (/** @type {string} */ route, /** @type {unknown} */ _permission, /** @type {unknown} */ handler) => {
-            if (route === '/sluice-can/dbc') handle = handler
+          post: (/** @type {string} */ route, /** @type {unknown[]} */ ...handlers) => {
+            if (route === '/sluice-can/dbc') handle = handlers.at(-1)
           }
         }
       })

@@ -159,8 +159,42 @@ describe('Test connection, asked of Node-RED', function () {
     expect((await outcome({ password: '__PWRD__', database: 'nowhere' }, 'server')).text).to.include('database "nowhere" does not exist')
   })
 
+  it('never sends a stored password to another host or port than it was stored for', async () => {
+    const heard = /** @type {Buffer[]} */ ([])
+    const rogue = createServer(socket => {
+      socket.on('data', data => heard.push(data)).on('error', () => {})
+      socket.write('R\0\0\0\x08\0\0\0\x03') // as PostgreSQL asks for a password in plain text
+    }).listen(0, '127.0.0.1')
+    await once(rogue, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (rogue.address())
+    for (const place of [{ port }, { host: 'localhost' }, { host: '127.0.0.2', port }]) {
+      const { ok, text } = await outcome({ password: '__PWRD__', ...place }, 'server')
+      expect(ok).to.equal(false)
+      expect(text).to.match(/^The stored password is for another server, .* Enter the password of this one in the form\.$/)
+    }
+    expect(heard).to.deep.equal([])
+    rogue.close()
+  })
+
+  it('takes the same host and port for what they are, however they are written', async () => {
+    for (const place of [{ host: '' }, { port: '${THE_PORT}' }]) {
+      expect((await outcome({ password: '__PWRD__', ...place }, 'server')).text).to.match(good)
+    }
+  })
+
   it('never takes that of another node', async () => {
     for (const id of ['broker', 'new']) expect((await outcome({ password: '__PWRD__' }, id)).ok).to.equal(false)
+  })
+
+  it('answers no page of another site, and nothing but JSON', async () => {
+    const authorization = await login('owner')
+    for (const [type, origin, code] of [['application/json', 'http://evil.example', 'ORIGIN'], ['text/plain', url, 'JSON']]) {
+      const headers = { authorization, 'Content-Type': type, Origin: origin }
+      const path = `${url}/sluice-servers/sluice-postgresql-server/test`
+      const response = await fetch(path, { method: 'POST', headers, body: '{}' })
+      expect(response.status).to.equal(403)
+      expect(await response.text()).to.match(new RegExp(`^SLUICE_WEB_${code}: `))
+    }
   })
 
   it('answers nobody who may not deploy', async () => {

@@ -11,8 +11,10 @@
  *
  * @typedef {object} Verdict  rows
  * @property {number} stored
- * @property {number} lost  produced more often than stored
+ * @property {number} lost  produced more often than stored, and not reported by the gateway as lost
+ * @property {number} countedLost  likewise, but reported
  * @property {number} doubled  stored more often than produced
+ * @property {number} [repeated]  likewise, of rows that a flow has changed: these are stored at least once
  * @property {string[]} findings  some of them, a line each
  */
 
@@ -29,17 +31,25 @@ export async function countRows (store) {
  * Holds every row in a database against what was produced: time to the nanosecond, every value, as often.
  * @param {import('./ledger.js').Ledger} ledger
  * @param {Store} store
+ * @param {Record<string, number>} [reported]  the rows that the gateway itself says this database lacks for good, by source
  * @returns {Promise<Verdict>}
  */
-export async function check (ledger, store) {
+export async function check (ledger, store, reported = {}) {
   const tables = new Set(await store.tables())
   /** @type {Verdict} */
-  const verdict = { stored: await countRows(store), lost: 0, doubled: 0, findings: [] }
+  const verdict = { stored: await countRows(store), lost: 0, countedLost: 0, doubled: 0, findings: [] }
   for (const source of new Set([...ledger.sources, ...tables])) {
     const balance = await balanceOf(ledger.read(source), tables.has(source) ? store.read(source) : [])
+    let missing = 0
     for (const count of balance.values()) {
-      if (count > 0) verdict.lost += count
+      if (count > 0) missing += count
       else verdict.doubled -= count
+    }
+    const counted = Math.min(missing, reported[source] ?? 0)
+    verdict.countedLost += counted
+    verdict.lost += missing - counted
+    if (missing !== (reported[source] ?? 0)) {
+      verdict.findings.push(`${source}: ${missing} rows are missing; the gateway reports ${reported[source] ?? 0} as lost`)
     }
     if (balance.size > 0) verdict.findings.push(...await describeAll(source, balance, ledger, store))
   }

@@ -112,11 +112,11 @@ function checkTests (type, program) {
     await spool.close()
   }
 
-  const verdict = async () => check(await Ledger.open(join(folder, 'ledger'), join(folder, 'copies')), store)
+  const verdict = async () => check(await Ledger.open([join(folder, 'ledger')], join(folder, 'copies')), store)
 
   it('finds that all is there, once', async () => {
     await produceAndStore([0, 1, 2])
-    expect(await verdict()).to.deep.equal({ stored: 9, lost: 0, doubled: 0, findings: [] })
+    expect(await verdict()).to.deep.equal({ stored: 9, lost: 0, countedLost: 0, doubled: 0, findings: [] })
   })
 
   it('finds a batch that was not stored', async () => {

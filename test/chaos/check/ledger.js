@@ -18,17 +18,19 @@ export class Ledger {
 
   /**
    * Reads copies: a segment that was being written when its process died ends in the middle of a record, which reading cuts off.
-   * @param {string} folder
+   * @param {string[]} folders  of several gateways
    * @param {string} copies  a folder for them
    * @throws {SluiceError} SLUICE_CHAOS_LEDGER where a segment is damaged, which killing processes must not do
    */
-  static async open (folder, copies) {
+  static async open (folders, copies) {
     const ledger = new Ledger()
     await mkdir(copies, { recursive: true })
-    for (const name of await readdir(folder)) {
-      const path = join(copies, name)
-      await copyFile(join(folder, name), path)
-      await ledger.#add(path)
+    for (const [i, folder] of folders.entries()) {
+      for (const name of await readdir(folder)) {
+        const path = join(copies, `${i}.${name}`)
+        await copyFile(join(folder, name), path)
+        await ledger.#add(path)
+      }
     }
     return ledger
   }

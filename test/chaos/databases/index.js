@@ -16,8 +16,13 @@
  * @property {object} [server]  options of the config node of its server, where it has one
  * @property {Record<string, string>} [credentials]  of that node
  * @property {Process} [process]  what can be killed, where it is more than files of the gateway
+ * @property {Restorable} [restorable]  where it can be set back
  * @property {() => Promise<Store>} openStore  what it holds; it must be running
  * @property {() => Promise<void>} stop
+ *
+ * @typedef {object} Restorable  a process of its own must be down meanwhile
+ * @property {() => Promise<void>} save  keeps a copy of what it holds
+ * @property {() => Promise<void>} restore  puts that in its place
  */
 
 /** @type {Record<string, () => Promise<DatabaseModule>>} */

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { restorableFolder } from './restorable-folder.js'
 import { MysqlStore } from '../stores/mysql.js'
 
 export const title = 'MariaDB'
@@ -18,6 +20,7 @@ export async function start (folder) {
     server: { host: '127.0.0.1', port, database },
     credentials: { user, password },
     process: { start: () => server.start(), kill: () => server.kill() },
+    restorable: restorableFolder(join(folder, 'data')),
     openStore: () => MysqlStore.open(server),
     stop: () => server.stop()
   }

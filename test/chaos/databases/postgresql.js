@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { restorableFolder } from './restorable-folder.js'
 import { PostgresqlStore } from '../stores/postgresql.js'
 import { killTree } from '../rig/kill-tree.js'
 
@@ -19,6 +21,7 @@ export async function start (folder) {
     server: { host: '127.0.0.1', port, database },
     credentials: { user, password },
     process: { start: () => server.start(), kill: () => killTree(server) },
+    restorable: restorableFolder(join(folder, 'data')),
     openStore: () => PostgresqlStore.open(server),
     stop: () => server.stop()
   }

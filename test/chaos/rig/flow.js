@@ -1,3 +1,12 @@
+export const BALANCE_PATH = '/balance'
+/** The sink whose rows a flow has changed: they are stored at least once. */
+export const CHANGED = 'changed'
+
+const SPLIT = `const { payload } = msg
+const half = payload.rows >> 1
+setTimeout(() => node.send({ ...msg, payload: payload.slice(half, payload.rows) }), 300)
+if (half > 0) return { ...msg, payload: payload.slice(0, half) }`
+
 /** Columns of several types, none of them constant. */
 const CHANNELS = [
   { name: 'pressure', shape: 'sine', offset: 5, amplitude: 2, frequencyHz: 1, noise: 0.1, unit: 'bar', type: 'float64' },
@@ -8,15 +17,31 @@ const CHANNELS = [
 ]
 
 /**
- * A simulated machine and a looping CAN log, staged through a broker to several sinks, each behind a stage in of its own.
+ * @typedef {object} Edits  what deploys have changed
+ * @property {Set<string>} renamed  the sinks
+ * @property {Set<string>} disabled
+ * @property {Set<string>} removed
+ * @property {number} moved  how often something was moved
+ * @property {number} sources  how many more sources there are
+ */
+
+/** @returns {Edits} */
+export function noEdits () {
+  return { renamed: new Set(), disabled: new Set(), removed: new Set(), moved: 0, sources: 0 }
+}
+
+/**
+ * A simulated machine and a looping CAN log, staged through a broker to several sinks, each behind a stage in of its own. Before the sink
+ * called `changed` stands a function that splits each batch, and sends its second half later.
  * @param {object} options
  * @param {string} options.brokerUrl
  * @param {Record<string, import('../databases/index.js').Database>} options.databases  by name
  * @param {number} options.rate  rows a second of the machine
  * @param {number} options.seed
  * @param {boolean} options.sources  whether they run
+ * @param {Edits} [options.edits]
  */
-export function chaosFlow ({ brokerUrl, databases, rate, seed, sources }) {
+export function chaosFlow ({ brokerUrl, databases, rate, seed, sources, edits = noEdits() }) {
   return [
     { id: 'chaos', type: 'tab', label: 'Chaos' },
     { id: 'broker', type: 'sluice-broker', url: brokerUrl },
@@ -40,17 +65,36 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources }) {
       },
       'stage-out'
     ),
+    ...Array.from({ length: edits.sources }, (_, i) => node(
+      `machine-${i + 1}`,
+      'simulator',
+      { name: `machine-${i + 1}`, preset: 'channels', channels: CHANNELS, sampleRateHz: 50, seed: seed + i + 1, autostart: sources },
+      'stage-out'
+    )),
     node('stage-out', 'stage-out', { broker: 'broker' }),
-    ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database))
+    ...balanceNodes(),
+    ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database, edits))
   ]
 }
 
-/** @param {string} name @param {import('../databases/index.js').Database} database */
-function sinkNodes (name, { type, sink, server }) {
-  const options = { name, maxAgeMs: 200, ...sink }
+/** Answers what the gateway's own counters say. */
+function balanceNodes () {
   return [
-    node(`stage-in-${name}`, 'stage-in', { broker: 'broker' }, name),
-    node(name, type, server ? { ...options, server: `${name}-server` } : options),
+    { id: 'ask', type: 'http in', z: 'chaos', url: BALANCE_PATH, method: 'get', x: 100, y: 100, wires: [['stats']] },
+    node('stats', 'stats', { name: 'balance', intervalMs: 3_600_000 }, 'answer'),
+    { id: 'answer', type: 'http response', z: 'chaos', x: 100, y: 100, wires: [] }
+  ]
+}
+
+/** @param {string} name @param {import('../databases/index.js').Database} database @param {Edits} edits */
+function sinkNodes (name, { type, sink, server }, { renamed, disabled, removed, moved }) {
+  const options = { ...sink, name: renamed.has(name) ? `${name} renamed` : name, maxAgeMs: 200, ...(disabled.has(name) ? { d: true } : {}) }
+  const behind = removed.has(name) ? [] : [name]
+  const wired = { ...node(name, type, server ? { ...options, server: `${name}-server` } : options), y: 100 + moved }
+  return [
+    node(`stage-in-${name}`, 'stage-in', { broker: 'broker' }, ...(name === CHANGED ? ['split'] : behind)),
+    ...(name === CHANGED ? [{ id: 'split', type: 'function', z: 'chaos', x: 100, y: 100, func: SPLIT, outputs: 1, wires: [behind] }] : []),
+    ...(removed.has(name) ? [] : [wired]),
     ...(server ? [{ id: `${name}-server`, type: `sluice-${type}-server`, ...server }] : [])
   ]
 }

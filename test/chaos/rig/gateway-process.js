@@ -63,13 +63,14 @@ export class GatewayProcess {
   }
 
   /**
-   * Changes its flow as the editor does, restarting only the nodes that differ.
+   * Changes its flow as the editor does.
    * @param {object[]} flow
+   * @param {'full'|'flows'|'nodes'} deployment  what is restarted: `nodes` only those that differ
    */
-  async deploy (flow) {
+  async deploy (flow, deployment) {
     const response = await fetch(`${await this.#started?.running}flows`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'node-red-deployment-type': 'nodes' },
+      headers: { 'content-type': 'application/json', 'node-red-deployment-type': deployment },
       body: JSON.stringify(flow)
     })
     if (!response.ok) {
@@ -78,6 +79,12 @@ export class GatewayProcess {
         `The gateway refused to change its flow (${response.status}): ${await response.text()}`
       )
     }
+  }
+
+  /** What it answers to GET. @param {string} path */
+  async get (path) {
+    const response = await fetch(new URL(path, await this.#started?.running))
+    return response.json()
   }
 
   async kill () { await this.#end('SIGKILL') }

@@ -1,9 +1,9 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseTypes } from '../databases/index.js'
-import { chaosCredentials, chaosFlow } from './flow.js'
-import { GatewayProcess } from './gateway-process.js'
+import { BALANCE_PATH, CHANGED } from './flow.js'
 import { startShippedMosquitto } from './mosquitto.js'
+import { Site } from './site.js'
 import { Victim } from './victim.js'
 
 /**
@@ -12,57 +12,49 @@ import { Victim } from './victim.js'
  * @typedef {object} RigOptions
  * @property {string} folder  an empty one
  * @property {string[]} sinks  types of databases
+ * @property {number} gateways  with the same flow, each with databases of its own; all store what all produce
+ * @property {boolean} changes  a further SQLite sink stores what a flow has changed
  * @property {number} rate  rows a second of the simulated machine
  * @property {number} seed
- * @property {(error: unknown) => void} onCrash  the gateway ended by itself
+ * @property {(error: unknown) => void} onCrash  a gateway ended by itself
  */
 
 /**
- * All that a run needs, running: a gateway with its flow, Mosquitto, the databases; and a ledger of all that the gateway's spools accept.
+ * All that a run needs, running: gateways with their flow, Mosquitto, the databases; and a ledger of all that the gateways' spools accept.
  */
 export class Rig {
-  #options
   #mosquitto
-  #databases
+  /** @type {Site[]} */
+  sites = []
+  /** @type {Record<string, Victim>} */
+  victims
 
-  /**
-   * @param {RigOptions} options
-   * @param {Awaited<ReturnType<typeof startShippedMosquitto>>} mosquitto
-   * @param {Record<string, Database>} databases
-   */
-  constructor (options, mosquitto, databases) {
-    const { folder, onCrash } = options
-    this.#options = options
+  /** @param {Awaited<ReturnType<typeof startShippedMosquitto>>} mosquitto */
+  constructor (mosquitto) {
     this.#mosquitto = mosquitto
-    this.#databases = databases
-    this.ledgerFolder = join(folder, 'ledger')
-    this.gateway = new GatewayProcess({
-      flowFile: join(folder, 'flows.json'),
-      userDir: join(folder, 'user'),
-      ledger: this.ledgerFolder,
-      logFile: join(folder, 'gateway.log'),
-      onCrash
-    })
-    /** @type {Record<string, Victim>} */
-    this.victims = { gateway: new Victim('gateway', this.gateway), mosquitto: new Victim('Mosquitto', mosquitto) }
+    this.victims = { mosquitto: new Victim('Mosquitto', mosquitto) }
   }
 
   /** @param {RigOptions} options */
-  static async open (options) {
-    const { folder, sinks } = options
+  static async open ({ folder, sinks, gateways, changes, ...options }) {
     await chmod(folder, 0o711) // a server may run as another user, who must get through
     const mosquitto = await startShippedMosquitto(join(folder, 'mosquitto'))
-    /** @type {Record<string, Database>} */
-    const databases = {}
-    const rig = new Rig(options, mosquitto, databases)
+    const rig = new Rig(mosquitto)
     try {
-      await mkdir(rig.ledgerFolder)
-      for (const type of sinks) {
-        const { title, start } = await databaseTypes[type]()
-        await mkdir(join(folder, type))
-        databases[type] = await start(join(folder, type))
-        const { process } = databases[type]
-        if (process) rig.victims[type] = new Victim(title, process)
+      for (let number = 1; number <= gateways; number++) {
+        const name = nameIn(number - 1, 'gateway')
+        const site = new Site({ ...options, name, folder: join(folder, name), brokerUrl: mosquitto.url })
+        rig.sites.push(site)
+        await mkdir(site.folder, { mode: 0o711 })
+        for (const type of changes ? [...sinks, CHANGED] : sinks) {
+          const { title, start } = await databaseTypes[type === CHANGED ? 'sqlite' : type]()
+          const databaseFolder = join(site.folder, type)
+          await mkdir(databaseFolder)
+          const database = site.databases[type] = await start(databaseFolder)
+          if (!database.process) continue
+          rig.victims[nameIn(number - 1, type)] = new Victim(number === 1 ? title : `${title} ${number}`, database.process)
+        }
+        rig.victims[site.name] = new Victim(number === 1 ? 'gateway' : `gateway ${number}`, site.gateway)
       }
       return rig
     } catch (error) {
@@ -71,36 +63,70 @@ export class Rig {
     }
   }
 
-  async startGateway () {
-    const { folder } = this.#options
-    await writeFile(join(folder, 'flows.json'), JSON.stringify(this.#flow({ sources: true })))
-    await writeFile(join(folder, 'flows_cred.json'), JSON.stringify(chaosCredentials(this.#databases)))
-    this.gateway.start()
+  /** The names of the databases' servers among the victims. */
+  get servers () {
+    return Object.keys(this.victims).filter(name => name !== 'mosquitto' && !this.sites.some(site => site.name === name))
+  }
+
+  /** The databases that can be set back to a copy, by sink. @returns {Record<string, Database>} */
+  get restorable () {
+    return Object.fromEntries(this.#databases().filter(([, { restorable }]) => restorable))
+  }
+
+  async startGateways () {
+    for (const site of this.sites) {
+      await mkdir(site.ledgerFolder)
+      await writeFile(site.flowFile, JSON.stringify(site.flow({ sources: true })))
+      await writeFile(site.credentialsFile, JSON.stringify(site.credentials))
+      site.gateway.start()
+    }
   }
 
   /** The rest goes on: what they have produced is to arrive without help from a restart. */
   async stopSources () {
-    await this.gateway.deploy(this.#flow({ sources: false }))
+    for (const site of this.sites) await site.gateway.deploy(site.flow({ sources: false }), 'nodes')
   }
 
-  /** What the databases hold, by type; all must be running. @returns {Promise<Record<string, import('../check/check.js').Store>>} */
+  /** What the databases hold, by sink; all must be running. @returns {Promise<Record<string, import('../check/check.js').Store>>} */
   async openStores () {
     /** @type {Record<string, import('../check/check.js').Store>} */
     const stores = {}
-    for (const [type, database] of Object.entries(this.#databases)) stores[type] = await database.openStore()
+    for (const [name, database] of this.#databases()) stores[name] = await database.openStore()
     return stores
+  }
+
+  /** What the gateways say that each database lacks for good: rows by sink and source. */
+  async reportedLost () {
+    /** @type {Record<string, Record<string, number>>} */
+    const lost = {}
+    for (const [i, { gateway }] of this.sites.entries()) {
+      /** @type {import('../../../gateway/stats/reader.js').Report} */
+      const { ledger } = await gateway.get(BALANCE_PATH)
+      for (const { sink, source, lost: rows } of ledger) {
+        const sources = lost[nameIn(i, sink)] ??= {}
+        sources[source] = (sources[source] ?? 0) + rows
+      }
+    }
+    return lost
   }
 
   /** Nothing may be killed or started meanwhile. */
   async close () {
-    await this.gateway.close()
-    const stopped = await Promise.allSettled([this.#mosquitto, ...Object.values(this.#databases)].map(each => each.stop()))
+    for (const { gateway } of this.sites) await gateway.close()
+    const servers = [this.#mosquitto, ...this.#databases().map(([, database]) => database)]
+    const stopped = await Promise.allSettled(servers.map(server => server.stop()))
     for (const each of stopped) if (each.status === 'rejected') throw each.reason
   }
 
-  /** @param {{sources: boolean}} options  whether they run */
-  #flow ({ sources }) {
-    const { rate, seed } = this.#options
-    return chaosFlow({ brokerUrl: this.#mosquitto.url, databases: this.#databases, rate, seed, sources })
+  /** @returns {[string, Database][]} */
+  #databases () {
+    return this.sites.flatMap(({ databases }, i) => {
+      return Object.entries(databases).map(([type, database]) => /** @type {[string, Database]} */ ([nameIn(i, type), database]))
+    })
   }
+}
+
+/** What a sink, its database and its server are called, of each gateway. @param {number} site @param {string} type */
+function nameIn (site, type) {
+  return site === 0 ? type : `${type}${site + 1}`
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * @typedef {import('../plan.js').Kill} Kill
+ * @typedef {import('../plan.js').Event} Event
  *
  * @typedef {object} Process
- * @property {(kill: Kill) => Promise<void>} kill
+ * @property {(event: Event) => Promise<void>} kill
  * @property {() => Promise<void>|void} start  resolves when it can be killed again
  * @property {() => Promise<void>} [running]  resolves when it does its work, where that is later
  */
@@ -29,18 +29,20 @@ export class Victim {
 
   /**
    * Kills it; it is started again later.
-   * @param {Kill} kill
+   * @param {Event} event
    * @param {AbortSignal} signal  no more
+   * @param {() => Promise<void>} [whileDown]
    */
-  async kill (kill, signal) {
-    await this.#process.kill(kill)
-    this.started = this.#startAgain(kill.downMs, signal)
+  async kill (event, signal, whileDown) {
+    await this.#process.kill(event)
+    this.started = this.#startAgain(event.downMs, signal, whileDown)
     this.started.catch(() => {}) // whoever waits for it is told
   }
 
-  /** @param {number} downMs @param {AbortSignal} signal */
-  async #startAgain (downMs, signal) {
+  /** @param {number} downMs @param {AbortSignal} signal @param {() => Promise<void>} [whileDown] */
+  async #startAgain (downMs, signal, whileDown) {
     await sleep(downMs, undefined, { signal })
+    await whileDown?.()
     await this.#process.start()
   }
 }
