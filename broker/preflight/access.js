@@ -1,5 +1,5 @@
 import { SluiceError, describe } from '../../gateway/base/errors.js'
-import { filters, ROOT } from '../topics.js'
+import { filters } from '../topics.js'
 import { arrival, open, within } from './probing.js'
 
 /** @typedef {import('./preflight.js').Probe} Probe */
