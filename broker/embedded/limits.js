@@ -15,9 +15,8 @@ export function limitPackets (client, maxBytes) {
     const isRead = parseLength.call(this)
     const bytes = this.packet.length
     if (bytes <= (client.connected ? maxBytes : Math.min(maxBytes, FIRST_PACKET_BYTES))) return isRead
-    client.emit('error', new SluiceError('SLUICE_BROKER_PACKET', `It sends a packet of ${bytes} bytes, more than the embedded broker takes.`, {
-      fix: 'Have it send less at once, or raise the limit.'
-    }))
+    const text = `It sends a packet of ${bytes} bytes, more than the embedded broker takes.`
+    client.emit('error', new SluiceError('SLUICE_BROKER_PACKET', text, { fix: 'Have it send less at once, or raise the limit.' }))
     return false
   }
 }

@@ -19,7 +19,8 @@ async function run (...args) {
   const said = { out: '', err: '' }
   const sink = (/** @type {'out'|'err'} */ name) => /** @type {any} */ ({ write: (/** @type {string} */ text) => { said[name] += text } })
   const exitCode = await brokerAcl(args, { stdin: process.stdin, stdout: sink('out'), stderr: sink('err') })
-  const passwords = Object.fromEntries(Array.from(said.out.matchAll(/^ {2}(\S+) +([\w-]{24})$/gm), ([, name, password]) => [name, password]))
+  const shown = said.out.matchAll(/^ {2}(\S+) +([\w-]{24})$/gm)
+  const passwords = Object.fromEntries(Array.from(shown, ([, name, password]) => [name, password]))
   return { exitCode, ...said, passwords }
 }
 
@@ -181,7 +182,8 @@ for (const [title, require, start] of brokers) {
 
       const all = Array.from({ length: 40 }, (_, i) => i)
       const databases = [own, far, shared]
-      await until(() => databases.every(({ rows }) => rows.length >= 40), () => databases.map(({ id, rows }) => `${id} ${rows.length}`).join())
+      const counts = () => databases.map(({ id, rows }) => `${id} ${rows.length}`).join()
+      await until(() => databases.every(({ rows }) => rows.length >= 40), counts)
       await until(() => stage.state.unstoredBytes === 0, () => `the commits: ${JSON.stringify(stage.state)}`)
       for (const { rows } of databases) expect(rows.toSorted((x, y) => x - y)).to.deep.equal(all)
       const kinds = new Set(heard.map(({ topic }) => topic.split('/').slice(2, 4).join(' ')))
