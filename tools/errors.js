@@ -381,8 +381,8 @@ export const errors = {
       'Use the broker that has the port already, or choose another port above 1023 and an address of this machine.'
     ],
     SLUICE_BROKER_OPEN: [
-      'The *embedded broker* is to listen where other machines reach it, and nobody would have to log in: anybody there could read all data ' +
-      'and store rows.',
+      'The *embedded broker* is to listen where other machines reach it, and nobody would have to log in: anybody there could read all ' +
+      'data and store rows.',
       'Enter users in its form, or have it listen on 127.0.0.1; for other machines a Mosquitto with TLS is better.'
     ],
     SLUICE_BROKER_ACCOUNT: [

@@ -38,9 +38,9 @@ export const schema = {
       type: 'array',
       items: { type: 'string', title: 'User' },
       title: 'Users',
-      description: 'Who may connect, NAME:ROLE:PASSWORD a line; nobody else then. A gateway (NAME is its id) stages, and stores its own; a ' +
-        'consumer is a gateway that stores what others stage, too, consumer/GROUP also for that group; a reader reads along; other has ' +
-        'only the other topics. Empty: everybody who reaches it may do everything.',
+      description: 'Who may connect, NAME:ROLE:PASSWORD a line; nobody else then. A gateway (NAME is its id) stages, and stores its ' +
+        'own; a consumer is a gateway that stores what others stage, too, consumer/GROUP also for that group; a reader reads along; ' +
+        'other has only the other topics. Empty: everybody who reaches it may do everything.',
       default: [],
       'x-secret': true,
       'x-advanced': true

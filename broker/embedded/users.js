@@ -50,8 +50,8 @@ export class Users {
         answer(allows(this.#rulesOf(id), 'write', topic)
           ? null
           : new SluiceError('SLUICE_BROKER_DENIED', `The user ${nameIn(id)} may not write to ${topic}.`, {
-            fix: 'Check its role, and what it is granted.'
-          }))
+              fix: 'Check its role, and what it is granted.'
+            }))
       }
     }
   }

@@ -60,7 +60,9 @@ describe('The files of a gateway with an embedded broker that has users', () => 
       if (!isOfNodeRed && (mode & 0o077) !== 0) open.push(`${(mode & 0o777).toString(8)} ${relative(gateway.userDir, path)}`)
     }
     expect(open).to.deep.equal([])
-    const expected = [/^sluice\/spool\/.*segment/, /^sluice\/gateway-id$/, /^sluice\/required-sinks\/.*json$/, /sqlite$/, /^sluice\/dead-letters\//]
+    const expected = [
+      /^sluice\/spool\/.*segment/, /^sluice\/gateway-id$/, /^sluice\/required-sinks\/.*json$/, /sqlite$/, /^sluice\/dead-letters\//
+    ]
     for (const name of expected) {
       expect(found.some(path => name.test(path)), `${name} among ${found.join()}`).to.equal(true)
     }
