@@ -2,8 +2,9 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { connect } from '../../broker/connection/connection.js'
 import { preflight } from '../../broker/preflight/preflight.js'
-import { open } from '../../broker/preflight/probing.js'
+import { connected, open } from '../../broker/preflight/probing.js'
 import { localCommits } from '../../broker/local-commits.js'
 import { consumerTopics, gatewayTopics } from '../../broker/topics.js'
 import { brokerAcl } from '../../gateway/cli/broker-acl.js'
@@ -259,6 +260,25 @@ for (const [title, require, start] of brokers) {
       await until(() => kept.length > 0 && heard.length > 0)
       expect([...new Set(kept)]).to.deep.equal(['sluice/v2/gw-c/data/last'])
       expect(heard.filter(({ topic }) => topic.startsWith('sluice/v2/gw-a/'))).to.deep.equal([])
+    })
+
+    it('does not give what is queued for one account to another that comes with its client id', async () => {
+      const session = { clientId: 'kept', clean: false, sessionExpirySeconds: 60 }
+      const reader = await open(as('wall'), session)
+      await reader.client.subscribeAsync('sluice/v2/gw-a/data/+', { qos: 1 })
+      await reader.close()
+      await (await client('gw-a')).publishAsync(topicsOfA.data('press'), 'x', { qos: 1 })
+
+      /** @type {string[]} */
+      const heard = []
+      const thief = connect(as('gw-c'), session)
+      closing.push(() => thief.close({ patienceMs: 0 }))
+      thief.client.on('message', topic => heard.push(topic))
+      await connected(thief)
+      await thief.client.subscribeAsync('sluice/v2/gw-c/#', { qos: 1 })
+      await thief.client.publishAsync('sluice/v2/gw-c/data/last', 'x', { qos: 1 })
+      await until(() => heard.length > 0)
+      expect(heard).to.deep.equal(['sluice/v2/gw-c/data/last'])
     })
 
     it('lets third parties write what they were granted to whom it was granted', async () => {
