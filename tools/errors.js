@@ -86,12 +86,13 @@ export const errors = {
       'Send `true` or `"start"`, `false` or `"stop"` as payload.'
     ],
     SLUICE_SOURCE_NAME: [
-      'The name of a source is too long: it is also the name of a folder in the spool.',
+      'The name of a source is too long: it is in every record and topic.',
       'Give the source a shorter name.'
     ],
     SLUICE_SOURCE_COUNT: [
-      'One stage out has met too many sources, each of which has a spool of its own; the new one is refused.',
-      'Put what varies (a serial number, a time) into a field or tag instead of the name of the source.'
+      'One stage node has batches of too many sources; the new one is refused until all of another is stored, or it has been silent for ' +
+      'ten minutes.',
+      'Put what varies (a serial number, a time) into a field or tag instead of the name of the source, or raise the limit in the form.'
     ],
     SLUICE_CSV_FILE: [
       'A CSV file cannot be read.',
@@ -285,6 +286,11 @@ export const errors = {
       'Or QoS 0 messages came faster than they could be kept.',
       'Look at it in the *dead letters* node; correct the publisher, and let it publish with QoS 1.'
     ],
+    SLUICE_MESSAGE_TOO_LARGE: [
+      'A message, or a part of it, was refused before it would have taken too much memory: too long, too many rows, values, or rows × ' +
+      'fields that hold nothing, nested too deeply, or a dictionary that stands for too much.',
+      'Send it as several messages; put values of one time into one row.'
+    ],
     SLUICE_CODEC_ARROW: [
       'Bytes are not an Arrow stream that Sluice reads, or a batch cannot be written as one (two fields of one name, a field `time`).',
       'Check what the publisher sends: an IPC stream with a column `time`.'
@@ -317,8 +323,20 @@ export const errors = {
       'Find out why the sinks do not store (`sluice sinks list`), raise the cap, or let the spool drop the oldest.'
     ],
     SLUICE_SPOOL_BATCH_TOO_BIG: [
-      'A batch takes more than 16 MiB, or more than a quarter of the spool.',
+      'A row takes more than 16 MiB, or a batch more than a quarter of the spool.',
       'Make batches smaller, or the spool larger.'
+    ],
+    SLUICE_SPOOL_DAMAGED: [
+      'Something in the folder of a spool cannot be read; that is lost, and counted. Unreadable files are kept, as `*.damaged`.',
+      'Check the disk, and what else writes there. After power cuts, *Write to disk* = every batch keeps all that was accepted.'
+    ],
+    SLUICE_SPOOL_VERSION: [
+      'In the folder of a spool is something that another version has written, or a stranger: it is left as it is.',
+      'Empty the spools with the version that wrote them before you change versions, or move it away.'
+    ],
+    SLUICE_SPOOL_SET_BACK: [
+      'A broker or database has batches of the present epoch that the spool has not produced yet; a new epoch begins.',
+      'Nothing where the machine was restored. Of a copy of a running one, delete the file `gateway-id` before it starts.'
     ],
     SLUICE_SPOOL_CLOSED: [
       'A batch came while its spool was being closed, or waited when the spool was closed; the message has the reason why it waited.',
@@ -449,8 +467,8 @@ export const errors = {
 
   Sinks: {
     SLUICE_SINK_NAME: [
-      'Two sinks of one gateway have the same name, by which a spool knows what each has stored.',
-      'Give each its own name.'
+      'Two sinks behind one *stage in* have the same name, by which a group knows what each has stored.',
+      'Give each its own name. Without a group, names are labels.'
     ],
     SLUICE_SINK_CONNECT: [
       'The database cannot be reached, refuses the login, or lacks what was named (database, bucket, right).',
@@ -569,6 +587,10 @@ export const errors = {
     SLUICE_DEAD_LETTERS_FULL: [
       'The dead letter queue of a sink has reached its limit; the sink stores nothing until there is room.',
       'Remove the cause (`sluice dead-letters list` shows it), and replay them.'
+    ],
+    SLUICE_DEAD_LETTER_TRUNCATED: [
+      'A refused value was too long to be kept whole; what is left of it shows what it was, and cannot be replayed.',
+      'Have it sent again, once its sender is corrected.'
     ],
     SLUICE_DEAD_LETTER_DAMAGED: [
       'A line of the file of a dead letter queue, or of another file of lines, is not what was written.',

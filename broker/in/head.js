@@ -41,11 +41,12 @@ export function readHead (payload) {
 function epochOf (value) {
   const [epoch, first, last, before, rows, exceptions = {}] = listOf(value, 6, 'parts of an epoch')
   if (typeof epoch !== 'string' || !/^\d{1,15}-/.test(epoch) || epoch.length > MAX_NAME) throw refused('an epoch has no name')
-  const isEmpty = last === -1
+  const isEmpty = last === -1 || last === first - 1
   if (!isCount(first) || !(isEmpty || isCount(last)) || (first > last && !isEmpty)) throw refused(`epoch ${epoch} ends before it begins`)
   if (!isCount(before) || !isCount(rows) || rows < before) throw refused(`the rows of epoch ${epoch} shrink`)
   const { lost = [], replaced = [], doubt = [] } = exceptions
-  return { epoch, first, last: isEmpty ? first - 1 : last, before, rows, lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
+  const exceptional = { lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
+  return { epoch, first, last: isEmpty ? first - 1 : last, before, rows, ...exceptional }
 }
 
 /** @param {unknown} ranges @returns {any[]} in order */

@@ -137,7 +137,8 @@ export class ResendRequests {
       const ranges = within(sets.get(request.epoch), request)
       const left = ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0)
       const isComing = left <= request.last - request.first
-      const news = isComing ? { attempt: 0, vain: 0, isUnanswered: false, comingMs: now, untilMs: Math.max(request.untilMs, now + PATIENCE_MS) } : {}
+      const untilMs = Math.max(request.untilMs, now + PATIENCE_MS)
+      const news = isComing ? { attempt: 0, vain: 0, isUnanswered: false, comingMs: now, untilMs } : {}
       return ranges.map(([first, last]) => ({ ...request, ...news, first, last }))
     })
   }

@@ -14,6 +14,7 @@ import { Keeper } from './keeper.js'
  * @property {(packet: Packet) => Promise<void>} keep  resolves once the message is safe; called again for the same packet when it fails
  * @property {number} [maxPending]
  * @property {() => void} [onDropped]  called for each message that could not wait
+ * @property {() => void} [onNewSession]  packet ids mean other messages from now on
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
@@ -21,8 +22,7 @@ const SHARED = '$share/'
 
 /**
  * Receives third-party messages and acknowledges each once it is safe, in the order of arrival. Our own topics are left alone, whatever the
- * filters say, and so is what an earlier deploy has subscribed to. A retained message is accepted when the session is new; a broker sends
- * it again at each later subscription, and it would be stored again.
+ * filters say, and so is what an earlier deploy has subscribed to. What comes again, redelivered or retained, `keep` has to know.
  */
 export class ThirdPartyConsumer {
   counters = { received: 0, dropped: 0 }
@@ -30,13 +30,12 @@ export class ThirdPartyConsumer {
   #keeper
   #pending = 0
   #closed = false
-  #hadSession = false
   /** Of each filter: it comes back with what is sent for it. @type {Map<string, number>} */
   #identifiers
 
   /** @param {ThirdPartyOptions} options */
   constructor (options) {
-    this.#options = { maxPending: 1000, onDropped () {}, log: console, ...options }
+    this.#options = { maxPending: 1000, onDropped () {}, onNewSession () {}, log: console, ...options }
     const { client, topics, log } = this.#options
     this.#keeper = new Keeper(client, log)
     this.#identifiers = new Map(topics.map(filter => [filter, identifierOf(filter)]))
@@ -49,7 +48,6 @@ export class ThirdPartyConsumer {
     const { topics, keep, maxPending, onDropped } = this.#options
     if (this.#closed) return
     if (parseTopic(packet.topic) || !topics.some(filter => isForTopic(filter, packet.topic))) return ack()
-    if (packet.retain && !packet.dup && this.#hadSession) return ack()
     if (this.#isCopy(packet)) return ack()
     this.counters.received++
     if (packet.qos === 0 && this.#pending >= maxPending) { // nobody would send it again, and nothing can make its sender wait
@@ -84,7 +82,7 @@ export class ThirdPartyConsumer {
 
   /** @param {{sessionPresent: boolean, properties?: {subscriptionIdentifiersAvailable?: boolean}}} connack */
   #onConnect = ({ sessionPresent, properties }) => {
-    this.#hadSession = sessionPresent
+    if (!sessionPresent) this.#options.onNewSession()
     this.#subscribe(properties?.subscriptionIdentifiersAvailable)
   }
 

@@ -24,7 +24,7 @@ export class Commits {
    * @param {import('./required-sinks.js').RequiredSinks} options.requiredSinks
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {() => void} options.onDoubt
-   * @param {() => void} options.onStaged  something was staged again
+   * @param {import('./restaging.js').Restaging} options.restaging
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
   constructor (options) {
@@ -109,12 +109,11 @@ export class Commits {
 
   /** @param {string} key @param {Commit} commit @param {import('../spool/spool.js').Place[]} clashes */
   async #clash (key, { label }, clashes) {
-    const { spool, alarms, onStaged } = this.#options
+    const { restaging, alarms } = this.#options
     const [{ source, epoch, seq }] = clashes
     const text = `The sink "${label}" (${key}) has stored another batch as ${epoch}/${seq} of "${source}". Ours is staged again.`
     alarms.raise('clashes', 'SLUICE_CLASH', text, clashes.length)
-    await spool.restage(clashes)
-    onStaged()
+    await restaging.restage(clashes)
   }
 
   /** Whether a database has less than it had, or is another one. @param {string} key @param {Commit} commit */

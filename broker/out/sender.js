@@ -37,7 +37,7 @@ export class Sender {
    * @param {Resends} options.resends
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {string} [options.contentType]  of the payloads
-   * @param {() => void} options.onStaged  something was staged again
+   * @param {import('./restaging.js').Restaging} options.restaging
    * @param {number} [options.window]  messages the broker has not acknowledged
    * @param {number} [options.windowBytes]
    * @param {import('../../gateway/base/log.js').Log} options.log
@@ -58,7 +58,6 @@ export class Sender {
 
   /** The connection is gone. */
   stop () {
-    if (this.#isSending) this.tooBig.disconnected()
     this.#isSending = false
   }
 
@@ -125,7 +124,7 @@ export class Sender {
     return true
   }
 
-  /** @param {string} topic @param {import('./too-big.js').Batch} batch */
+  /** @param {string} topic @param {import('./restaging.js').Name} batch */
   async #send (topic, { source, epoch, seq }) {
     const { client, spool, contentType } = this.#options
     const batch = { source, epoch, seq }

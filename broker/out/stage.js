@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { mkdir } from 'node:fs/promises'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
-import { contentType, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
+import { contentType, decode, encode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { readResend } from '../control-messages.js'
 import { readHead } from '../in/head.js'
 import { localCommits } from '../local-commits.js'
@@ -13,6 +14,7 @@ import { headMessage } from './head-message.js'
 import { Heads } from './heads.js'
 import { Hearing } from './hearing.js'
 import { Resends } from './resends.js'
+import { Restaging } from './restaging.js'
 import { Sender } from './sender.js'
 import { Suspension } from './suspension.js'
 
@@ -57,7 +59,7 @@ export class Stage extends EventEmitter {
     try {
       if (ledger) await mkdir(ledger, { recursive: true })
       const spool = await Spool.open({
-        folder, gateway, encode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
+        folder, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
       })
       return new Stage({ ...options, log }, spool, isHeard)
     } catch (error) {
@@ -76,6 +78,7 @@ export class Stage extends EventEmitter {
     super()
     const { client, gateway, name, broker, requiredSinks, headIntervalMs: intervalMs, log } = options
     const alarms = new Alarms(log)
+    const restaging = new Restaging(spool, this.#changed)
     this.#options = options
     this.#isHeard = isHeard
     this.spool = spool
@@ -83,9 +86,9 @@ export class Stage extends EventEmitter {
     this.suspension = new Suspension(() => spool.startEpochs())
     const head = () => headMessage(spool.head)
     this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
-    this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, onStaged: this.#changed, log })
+    this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, restaging, log })
     this.commits = new Commits({
-      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), onStaged: this.#changed, log
+      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, log
     })
     this.stopListening = localCommits.on(broker, local => {
       if (local.gateway === gateway) this.commits.hearLocal(local)
@@ -125,8 +128,8 @@ export class Stage extends EventEmitter {
     }
   }
 
-  /** Sends and says nothing more; the connection is its owner's to end. */
-  stop () {
+  /** Sends and says nothing more. */
+  #stop () {
     if (this.#stopped) return
     this.#stopped = true
     this.stopListening()
@@ -137,10 +140,14 @@ export class Stage extends EventEmitter {
     this.sender.close()
   }
 
-  /** What was handed over is written down. Rejects when the spool cannot be closed well. */
-  async close () {
-    this.stop()
-    await this.spool.close()
+  /**
+   * What was handed over is written down. The connection is its owner's to end, and ends first: a disk that is full may hold the spool up,
+   * and what is opened next connects under the same id. Rejects when something cannot be closed well, once all has been tried.
+   * @param {() => Promise<unknown>} disconnect
+   */
+  async close (disconnect) {
+    this.#stop()
+    await closeAll(disconnect, () => this.spool.close())
   }
 
   #changed = () => {
@@ -152,7 +159,7 @@ export class Stage extends EventEmitter {
   #heard () {
     const { requiredSinks } = this.#options
     return {
-      head: payload => this.spool.heard(readHead(payload)),
+      head: payload => this.spool.heard({ sources: readHead(payload) }),
       sinks: (consumer, reader, payload) => requiredSinks.heard(consumer, reader, payload),
       commit: (consumer, sink, payload) => this.commits.hear(consumer, sink, payload),
       resend: (consumer, reader, payload) => this.#resend(consumer, reader, payload),

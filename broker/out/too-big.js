@@ -1,12 +1,14 @@
+import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { describe } from '../../gateway/base/errors.js'
 import { measure } from '../../gateway/stats/format.js'
+import { keyOf } from './restaging.js'
 
 /**
- * @typedef {{source: string, epoch: string, seq: number}} Batch
+ * @typedef {import('./restaging.js').Name} Batch
  * @typedef {{batch: Batch, messageId?: number}} UnderWay
  */
 
-/** MQTT's reason code for a packet that is too large. */
+/** MQTT's reason code for a packet that is too large. (MQTT.js does not know it for a message, and ends the connection.) */
 const PACKET_TOO_LARGE = 0x95
 /** So often a connection breaks with the same largest message under way, which then is to blame. */
 const MAX_BREAKS = 3
@@ -22,6 +24,10 @@ export class TooBig {
   #underWay = new Map()
   /** The largest message that was under way when the connection broke. @type {{message: Buffer, count: number}|null} */
   #suspect = null
+  /** What has ended connections, and what has passed, in bytes: what is between them is to blame at once. */
+  #limit = Infinity
+  #passed = 0
+  #isConnected
   /** Single rows that do not pass. @type {Set<string>} */
   #hopeless = new Set()
   #options
@@ -31,16 +37,22 @@ export class TooBig {
    * @param {import('mqtt').MqttClient} options.client
    * @param {import('../spool/spool.js').Spool} options.spool
    * @param {import('./alarms.js').Alarms} options.alarms
-   * @param {() => void} options.onStaged  something was staged again
+   * @param {import('./restaging.js').Restaging} options.restaging
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
   constructor (options) {
     this.#options = options
-    options.client.on('packetsend', this.#onPacket)
+    this.#isConnected = options.client.connected
+    options.client.on('packetsend', this.#onSent)
+    options.client.on('packetreceive', this.#onReceived)
+    options.client.on('close', this.#onClose)
   }
 
   close () {
-    this.#options.client.off('packetsend', this.#onPacket)
+    const { client } = this.#options
+    client.off('packetsend', this.#onSent)
+    client.off('packetreceive', this.#onReceived)
+    client.off('close', this.#onClose)
   }
 
   /**
@@ -50,9 +62,9 @@ export class TooBig {
    * @param {Batch} batch
    */
   mayPass (topic, payload, batch) {
-    if (this.#hopeless.has(nameOf(batch))) return false
+    if (this.#hopeless.has(keyOf(batch))) return false
     const max = this.#options.client.serverProperties?.maximumPacketSize ?? Infinity
-    if (Buffer.byteLength(topic) + payload.length + OVERHEAD_BYTES <= max) return true
+    if (Buffer.byteLength(topic) + payload.length + OVERHEAD_BYTES <= max && payload.length < this.#limit) return true
     this.#split(batch, payload.length)
     return false
   }
@@ -67,6 +79,7 @@ export class TooBig {
     const { batch } = /** @type {UnderWay} */ (this.#underWay.get(message))
     this.#underWay.delete(message)
     if (this.#suspect?.message === message) this.#suspect = null
+    if (!error) this.#passed = Math.max(this.#passed, message.length)
     if (/** @type {any} */ (error)?.code === PACKET_TOO_LARGE) this.#split(batch, message.length)
     else if (error && this.#options.client.connected) this.#options.log.warn(`Publishing failed: ${describe(error)}`)
   }
@@ -76,8 +89,19 @@ export class TooBig {
     this.#split(batch)
   }
 
+  /** @param {import('mqtt').Packet} packet */
+  #onSent = packet => {
+    const underWay = packet.cmd === 'publish' ? this.#underWay.get(/** @type {Buffer} */ (packet.payload)) : undefined
+    if (underWay) underWay.messageId = packet.messageId
+  }
+
+  /** MQTT.js says `connect` only once what was under way is sent again, which here never succeeds. @param {import('mqtt').Packet} packet */
+  #onReceived = ({ cmd }) => { if (cmd === 'connack') this.#isConnected = true }
+
   /** The connection has broken, it may be for what was under way. */
-  disconnected () {
+  #onClose = () => {
+    if (!this.#isConnected) return // one more attempt in vain
+    this.#isConnected = false
     const largest = [...this.#underWay.keys()].reduce((/** @type {Buffer|null} */ a, b) => a && a.length >= b.length ? a : b, null)
     if (!largest) {
       this.#suspect = null
@@ -85,39 +109,30 @@ export class TooBig {
     }
     const count = this.#suspect?.message === largest ? this.#suspect.count + 1 : 1
     this.#suspect = { message: largest, count }
-    if (count < MAX_BREAKS) return
+    const isKnown = this.#limit < Infinity && largest.length > this.#passed
+    if (count < MAX_BREAKS && !isKnown) return
+    this.#limit = largest.length
     const { batch, messageId } = /** @type {UnderWay} */ (this.#underWay.get(largest))
     this.#split(batch, largest.length)
     if (messageId !== undefined) this.#options.client.removeOutgoingMessage(messageId) // MQTT.js would send it with the next connection
   }
 
-  /** @param {import('mqtt').Packet} packet */
-  #onPacket = packet => {
-    const underWay = packet.cmd === 'publish' ? this.#underWay.get(/** @type {Buffer} */ (packet.payload)) : undefined
-    if (underWay) underWay.messageId = packet.messageId
-  }
-
   /** @param {Batch} batch @param {number} [bytes] */
   async #split (batch, bytes) {
-    const { spool, alarms, onStaged, log } = this.#options
+    const { spool, restaging, alarms, log } = this.#options
     const { source, epoch, seq } = batch
     const what = `Batch ${epoch}/${seq} of "${source}"${bytes === undefined ? '' : ` (${measure(bytes, 'B')})`}`
     try {
-      const halves = await spool.restage([batch], { inHalves: true })
-      if (halves.length > 0) {
+      if (await restaging.restage([batch], { inHalves: true }) > 0) {
         log.info(`${what} does not pass the broker, and is staged again in parts.`)
-        onStaged()
         return
       }
-      this.#hopeless.add(nameOf(batch))
+      const record = await spool.read(batch)
+      if (!record || decode(record.payload).rows > 1) return // it is no longer held, or under way already
+      this.#hopeless.add(keyOf(batch))
       alarms.raise('tooBig', 'SLUICE_ROW_TOO_BIG', `${what} is a single row and does not pass the broker: it stays in the spool.`)
     } catch (error) {
       log.warn(`${what} cannot be staged again: ${describe(error)}`)
     }
   }
-}
-
-/** @param {Batch} batch */
-function nameOf ({ source, epoch, seq }) {
-  return JSON.stringify([source, epoch, seq])
 }

@@ -1,4 +1,7 @@
 /**
+ * @typedef {{source: string, rows: number, epochs: {epoch: string, first: number, last: number, rows: number}[],
+ *   lost?: number, dropped?: number, replaced?: number}} HeardSource
+ * @typedef {{sources: HeardSource[]}} HeardHead
  * @typedef {import('./sources.js').Source} Source
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {{source: Source, stream: Stream|null, batches: number, rows: number}} Heard  lost batches and rows; the present stream, where
@@ -9,7 +12,7 @@
  * Compares a head that was published before with what is here. An earlier epoch that is ahead had a tail, which a power cut took; the
  * present one that is ahead was continued by another: this is a copy, or was set back. Either way rows are counted on from the larger
  * count.
- * @param {{sources: import('./head.js').SourceHead[]}} head
+ * @param {HeardHead} head
  * @param {import('./sources.js').Sources} sources
  * @returns {Heard[]}
  */
@@ -31,7 +34,7 @@ export function hear (head, sources) {
     }
     if (heard.rows > 0) {
       source.rows = rows
-      if (source.stream && !source.stream.isEmpty) source.stream = null // its own rows are counted without a gap
+      source.stream = null // in an epoch rows are counted without a gap
     }
     return heard
   })

@@ -15,7 +15,8 @@ import { Stream } from './stream.js'
  * @typedef {{stream: Stream, seq: number, parts: Batch[], ancestors: Identity['ancestors']}} Again  a record, to be staged in these parts
  * @typedef {(identities: Identity[]) => void} Resolve
  * @typedef {{batch: Batch, bytes: number, again?: Again, resolve: Resolve, reject: (error: Error) => void}} Waiting
- * @typedef {{pieces: Piece[], answers: [Waiting, Identity[]][], offsets?: number[], isDurable?: boolean}} Group  for one write
+ * @typedef {{pieces: Piece[], answers: [Waiting, Identity[]][], written?: Written, isDurable?: boolean}} Group  for one write
+ * @typedef {{segment: Segment, offsets: number[]}} Written
  */
 
 const WRITE_BYTES = 2 ** 22
@@ -198,7 +199,7 @@ export class Intake {
     for (const { kind } of pieces) if (kind === Kind.batch) position--
     for (const { kind, stream, payload, end } of pieces) {
       if (kind !== Kind.batch) continue
-      stream.source.rows = end.rows
+      stream.source.rows = Math.max(stream.source.rows, end.rows)
       this.recent.add(position++, payload)
     }
   }

@@ -17,10 +17,13 @@ export class Log {
   /** @type {Aside[]} */
   aside = []
   isActive = false
-  /** The newest is being written: it cannot be removed now. */
   isWriting = false
+  /** In the newest are records that are not accepted yet: they could not be forced to disk. */
+  #isUnfinished = false
   /** Numbers in the names of the files, which are their order. */
   nextNumber = 1
+  /** Position behind the last batch when the last segment was removed. */
+  #end = 0
 
   /**
    * @param {object} options
@@ -40,8 +43,11 @@ export class Log {
 
   get batches () { return this.segments.reduce((sum, { offsets }) => sum + offsets.length, 0) }
 
-  /** Behind the last batch. */
-  get end () { return this.segments.at(-1)?.end ?? 0 }
+  /** Behind the last batch: no position is used twice. */
+  get end () { return Math.max(this.#end, this.segments.at(-1)?.end ?? 0) }
+
+  /** The newest cannot be removed now. */
+  get isBusy () { return this.isWriting || this.#isUnfinished }
 
   /** The segment that is written to. */
   get newest () { return this.isActive ? this.segments.at(-1) : undefined }
@@ -63,25 +69,29 @@ export class Log {
 
   /**
    * Writes records to the current segment or a new one. Called again after a failure, it continues where that happened.
-   * @param {{pieces: Piece[], offsets?: number[], isDurable?: boolean}} group
+   * @param {{pieces: Piece[], written?: {segment: Segment, offsets: number[]}, isDurable?: boolean}} group
    */
   async write (group) {
     const { segmentBytes, fsync } = this.options
-    let segment = this.newest
-    if (!group.offsets) {
+    if (!group.written) {
+      let segment = this.newest
       if (!segment || segment.bytes >= segmentBytes) segment = await this.#add()
-      group.offsets = await segment.write(group.pieces)
+      group.written = { segment, offsets: await segment.write(group.pieces) }
+      this.#isUnfinished = true
     }
-    if (fsync === 'batch' || group.isDurable) await segment?.sync()
+    const { segment, offsets } = group.written
+    if (fsync === 'batch' || group.isDurable) await segment.sync()
     for (const [i, { kind, stream, mark, end }] of group.pieces.entries()) {
-      if (kind === Kind.batch) segment?.add(group.offsets[i], stream, mark, end)
+      if (kind === Kind.batch) segment.add(offsets[i], stream, mark, end)
     }
+    this.#isUnfinished = false
   }
 
   async sync () { await this.newest?.sync() }
 
   /** Takes segments out, so that nothing of them is known any more; their files are the caller's to remove. @param {Segment[]} segments */
   detach (segments) {
+    this.#end = this.end
     for (const segment of segments) {
       if (segment === this.newest) this.isActive = false
       this.segments.splice(this.segments.indexOf(segment), 1)

@@ -64,6 +64,7 @@ export class Headers {
   #numbers = new Float64Array(this.#words.buffer)
   #bytes = new Uint8Array(this.#words.buffer)
   #checked = this.#bytes.subarray(0, CHECKED_BYTES)
+  #header = this.#bytes.subarray(0, HEADER_BYTES)
 
   /** @param {Buffer} key */
   constructor (key) {
@@ -85,7 +86,7 @@ export class Headers {
     numbers[5] = sum
     numbers[6] = hash
     words[14] = crc32(this.#checked, this.#seed)
-    target.set(this.#bytes.subarray(0, HEADER_BYTES), at)
+    target.set(this.#header, at)
   }
 
   /** The header at the start of these bytes; null where there is none. @param {Buffer} bytes @returns {Header|null} */

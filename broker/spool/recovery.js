@@ -12,7 +12,7 @@ import { Stream } from './stream.js'
 /**
  * @typedef {import('./scan.js').Found} Found
  * @typedef {import('./scan.js').Hole} Hole
- * @typedef {{stream: Stream, seq: number, count: number, replaces: [string, number][]}} Restaging
+ * @typedef {{segment: Segment, offset: number, stream: Stream, seq: number, count: number, replaces: [string, number][]}} Restaging
  */
 
 /** Opens what an earlier process left in a spool's folder, finds all that is whole in it, and counts what is not. */
@@ -54,18 +54,20 @@ export class Recovery {
       else if (state?.removed.includes(entry.name)) await rm(path, { force: true })
       else await this.#open(path, number)
     }
-    for (const restaging of this.#restagings) this.#settle(restaging)
+    for (const restaging of this.#restagings) await this.#settle(restaging)
     for (const stream of this.#streams.values()) this.#count(stream)
     for (const source of this.options.sources.inUse.values()) source.sort()
   }
 
   /** What was known when it was last saved. */
   #restore () {
-    const { state, sources } = this.options
+    const { gateway: own, state, sources } = this.options
     for (const [name, rest, streams] of state?.sources ?? []) {
       sources.resting.set(name, rest)
-      if (streams.length === 0) continue
+      if (streams.length === 0 && sources.isFull) continue
       const source = sources.recover(name)
+      const [newest, seq = 0, sum = NaN] = rest.newest ?? []
+      if (newest !== undefined) this.#add(new Stream(own, source, newest, { seq, rows: source.rows, sum: sum ?? NaN }))
       for (const { gateway, epoch, start, end, gone, replaced } of streams) {
         const stream = this.#add(new Stream(gateway, source, epoch, start))
         stream.reach({ ...end, sum: end.sum ?? NaN })
@@ -93,7 +95,7 @@ export class Recovery {
     const segment = new Segment({ path, number, key, createdMs, file, base: files.end, bytes: size })
     const damagedBytes = await this.#read(scan, segment)
     if (damagedBytes > 0) this.#report('SLUICE_SPOOL_DAMAGED', `${damagedBytes} bytes of ${path} are damaged.`)
-    if (segment.runs.length > 0) {
+    if (!segment.isEmpty) {
       files.segments.push(segment)
     } else {
       await scan.close()
@@ -116,7 +118,7 @@ export class Recovery {
         if (isDamaged) damagedBytes += payload.length
         else if (header.kind === Kind.introduction) this.#introduce(payload, header)
         if (header.kind === Kind.batch) found.push({ header, offset, isDamaged })
-        else if (header.kind === Kind.restaging && !isDamaged) this.#note(payload, header)
+        else if (header.kind === Kind.restaging && !isDamaged) this.#note(payload, header, segment, offset)
       }
     }
     for (const { header, offset, isDamaged } of found) {
@@ -145,10 +147,10 @@ export class Recovery {
     if (state && seq === 0 && before > source.rows) this.#lose(source, 0, before - source.rows)
   }
 
-  /** @param {Buffer} payload @param {import('./record.js').Header} header */
-  #note (payload, header) {
+  /** @param {Buffer} payload @param {import('./record.js').Header} header @param {Segment} segment @param {number} offset */
+  #note (payload, header, segment, offset) {
     const stream = this.#streams.get(header.stream)
-    if (stream) this.#restagings.push({ stream, seq: header.seq, ...JSON.parse(payload.toString()) })
+    if (stream) this.#restagings.push({ segment, offset, stream, seq: header.seq, ...JSON.parse(payload.toString()) })
   }
 
   /** @param {Stream} stream */
@@ -159,14 +161,17 @@ export class Recovery {
   }
 
   /**
-   * Records that were staged again are replaced once all that takes their place is there; what of that a kill left is undone.
+   * Records that were staged again are replaced once all that takes their place is there; what of that a kill left is undone, in the file,
+   * too: the next opening could not tell it from damage.
    * @param {Restaging} restaging
    */
-  #settle ({ stream, seq, count, replaces }) {
-    if (stream.end.seq < seq + count) {
-      while (stream.end.seq > seq) stream.runs.at(-1)?.segment.removeLast()
+  async #settle ({ segment, offset, stream, seq, count, replaces }) {
+    const isLast = segment.isEmpty || this.options.files.segments.at(-1) === segment
+    if (stream.end.seq < seq + count && isLast && segment.offsets.every((at, i) => at < offset || segment.runOf[i].stream === stream)) {
+      if (!segment.isEmpty) await segment.cutBack(offset)
       return
     }
+    stream.reach({ seq: seq + count, rows: stream.end.rows, sum: NaN })
     for (const [epoch, old] of replaces) {
       const replaced = stream.source.streams.get(epoch)
       if (replaced && old >= replaced.start.seq) replaced.replace(old)

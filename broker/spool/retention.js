@@ -45,13 +45,24 @@ export class Retention {
     return bytes
   }
 
+  /** The first record from a position on that is to be sent. @param {number} position */
+  next (position) {
+    const { required, options: { files } } = this
+    for (const { base, seqs, runOf } of files.segments.slice(files.indexOf(position))) {
+      for (let i = Math.max(0, position - base); i < seqs.length; i++) {
+        if (this.#isWanted(runOf[i].stream, seqs[i], required)) return runOf[i].placeOf(seqs[i])
+      }
+    }
+    return null
+  }
+
   /**
    * Whether a record is to be sent: one that no sink covers may have other readers.
    * @param {Stream} stream
    * @param {number} seq
    * @param {RequiredSink[]} required
    */
-  isWanted (stream, seq, required) {
+  #isWanted (stream, seq, required) {
     if (stream.gone.has(seq) || stream.replaced.has(seq)) return false
     let isCovered = false
     for (const sink of required) {
@@ -74,7 +85,7 @@ export class Retention {
   async reclaim () {
     const { files } = this.options
     const { newest } = files
-    if (newest && !files.isWriting && newest.seqs.length > 0 && !this.#isOpen(newest, this.required)) files.isActive = false
+    if (newest && !files.isBusy && newest.seqs.length > 0 && !this.#isOpen(newest, this.required)) files.isActive = false
     return this.release()
   }
 
@@ -82,7 +93,7 @@ export class Retention {
   async dropOldest () {
     const { required, options: { files, onDropped } } = this
     const [segment] = files.segments
-    if (!segment || (segment === files.newest && (files.isWriting || segment.seqs.length === 0))) return false
+    if (!segment || (segment === files.newest && (files.isBusy || segment.seqs.length === 0))) return false
     /** @type {Map<Source, {batches: number, rows: number}>} */
     const dropped = new Map()
     for (const run of segment.runs) {

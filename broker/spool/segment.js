@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { writevSync } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { open, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PRIVATE_FILE } from '../../gateway/base/files.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
@@ -9,7 +9,7 @@ import { segmentName } from './scan.js'
 
 /** A little is copied beside its header: one piece to write is less work than two. */
 const COPY_BYTES = 1 << 13
-const AT_ONCE_BYTES = 1 << 16
+const AT_ONCE_BYTES = 1 << 17
 
 /**
  * @typedef {import('./stream.js').Stream} Stream
@@ -24,6 +24,8 @@ const AT_ONCE_BYTES = 1 << 16
 export class Segment {
   #writeAt
   #headers
+  /** Headers and short payloads of one write; they follow one after the other. */
+  #block = Buffer.alloc(0)
   #isSyncing = false
   #isDirty = false
   /** @type {Set<Stream>} the streams that are introduced in it */
@@ -58,6 +60,8 @@ export class Segment {
     this.#headers = new Headers(key)
     this.#writeAt = write
   }
+
+  get isEmpty () { return this.offsets.length === 0 }
 
   /** Position behind its last batch. */
   get end () { return this.base + this.offsets.length }
@@ -105,7 +109,8 @@ export class Segment {
       size += HEADER_BYTES + length
       blockSize += HEADER_BYTES + (length <= COPY_BYTES ? length : 0)
     }
-    const block = Buffer.allocUnsafe(blockSize)
+    if (this.#block.length < blockSize) this.#block = Buffer.allocUnsafe(blockSize)
+    const block = this.#block
     const buffers = []
     const offsets = []
     let from = 0
@@ -138,13 +143,17 @@ export class Segment {
     this.seqs.push(mark.seq)
   }
 
-  /** The last batch is no longer in it. */
-  removeLast () {
-    const run = /** @type {Run} */ (this.runOf.pop())
-    this.offsets.pop()
-    this.seqs.pop()
-    run.removeLast()
-    if (run.at.length === 0) this.runs.splice(this.runs.indexOf(run), 1)
+  /** Nothing from an offset on was ever accepted. @param {number} offset */
+  async cutBack (offset) {
+    while (!this.isEmpty && this.offsets[this.offsets.length - 1] >= offset) {
+      const run = /** @type {Run} */ (this.runOf.pop())
+      this.offsets.pop()
+      this.seqs.pop()
+      run.removeLast()
+      if (run.at.length === 0) this.runs.splice(this.runs.indexOf(run), 1)
+    }
+    await truncate(this.path, offset)
+    this.bytes = offset
   }
 
   /** What a batch takes. @param {number} index */

@@ -89,6 +89,8 @@ export class Sources {
     return source
   }
 
+  get isFull () { return this.inUse.size >= MAX_SOURCES }
+
   /** One that is known. @param {string} name */
   get (name) { return this.inUse.get(name) }
 
@@ -112,6 +114,12 @@ export class Sources {
     for (const { streams } of this.inUse.values()) yield * streams.values()
   }
 
+  /** Accepted of each name, each row counted once. @returns {Map<string, number>} */
+  get rowsBySource () {
+    const all = [...this.inUse, ...this.resting]
+    return new Map(all.map(([name, { totals: [rows,,, replacedRows] }]) => [name, rows - replacedRows]))
+  }
+
   /** What is counted for the life of the spool, of all sources. */
   get totals () {
     const sums = { lostBatches: 0, lostRows: 0, droppedBatches: 0, droppedRows: 0 }
@@ -131,7 +139,7 @@ export class Sources {
         fix: `Keep it under ${MAX_NAME_BYTES / 2} characters.`
       })
     }
-    if (this.inUse.size >= MAX_SOURCES && !this.#rest()) {
+    if (this.isFull && !this.#rest()) {
       const text = `More than ${MAX_SOURCES} sources have batches in the spool of one stage out; "${name}" is refused.`
       throw new SluiceError('SLUICE_SOURCE_COUNT', text, {
         fix: 'Put what varies into a field or tag, not into the source name.'
@@ -176,5 +184,5 @@ export class Sources {
 /** @param {Source} source @returns {Rest} */
 export function restOf (source) {
   const { totals, stream } = source
-  return { totals, newest: stream ? [stream.epoch, stream.next.seq, stream.next.sum] : null }
+  return { totals, newest: stream ? [stream.epoch, stream.end.seq, stream.end.sum] : null }
 }

@@ -87,17 +87,17 @@ export class Spool extends EventEmitter {
     this.#intake = new Intake({
       folder, gateway, files, sources, retention, encode, save, maxBytes, recordBytes, waitingBytes, log,
       mayDrop: whenFull === 'drop-oldest',
-      emit: (event, bytes) => { this.emit(event, bytes) }
+      emit: (event, bytes) => {
+        this.#saved.isDirty = true
+        this.emit(event, bytes)
+      }
     })
     this.#files = files
     this.#sources = sources
     this.#retention = retention
     this.#saved = new Saved(folder, () => stateOf({
-      sources,
-      confirmations: this.#confirmations,
-      required: retention.required,
-      removing: retention.removing,
-      counter: this.#intake.epochCount
+      sources, confirmations: this.#confirmations,
+      required: retention.required, removing: retention.removing, counter: this.#intake.epochCount
     }))
   }
 
@@ -133,6 +133,12 @@ export class Spool extends EventEmitter {
     const { accepted, refused } = this.#intake
     return { accepted, refused, tornBytes: this.#tornBytes, ...this.#sources.totals }
   }
+
+  /** Whether nothing of a source is held. @param {string} source */
+  isEmpty (source) { return this.#sources.get(source)?.isResting ?? true }
+
+  /** Rows accepted, each counted once: also of sources of which nothing is held. */
+  get rowsBySource () { return this.#sources.rowsBySource }
 
   /** What the spool has: for `head`. */
   get head () {
@@ -170,18 +176,7 @@ export class Spool extends EventEmitter {
    * @param {{position: number}} [from]  may itself be gone
    * @returns {Place|null} null at the end
    */
-  next ({ position } = { position: 0 }) {
-    const { required } = this.#retention
-    const { segments } = this.#files
-    for (let s = this.#files.indexOf(position); s < segments.length; s++) {
-      const { base, seqs, runOf } = segments[s]
-      for (let i = Math.max(0, position - base); i < seqs.length; i++) {
-        const { stream: { source: { name }, epoch }, stream } = runOf[i]
-        if (this.#retention.isWanted(stream, seqs[i], required)) return { position: base + i, source: name, epoch, seq: seqs[i] }
-      }
-    }
-    return null
-  }
+  next ({ position } = { position: 0 }) { return this.#retention.next(position) }
 
   /**
    * What a reading of a sink's database says, all of it: what it does not list is not there.
@@ -203,7 +198,7 @@ export class Spool extends EventEmitter {
     const { doubts, clashes } = this.#confirmations.set(key, store, reported)
     this.#saved.isDirty = true
     await this.#retention.release()
-    return { doubts, clashes: clashes.flatMap(({ stream, seq }) => placeOf(stream, seq)) }
+    return { doubts, clashes: clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }
   }
 
   /** The sink is no longer required; what it has is known for a week, should it be again. @param {string} key */
@@ -237,7 +232,7 @@ export class Spool extends EventEmitter {
 
   /**
    * What a broker has kept as this spool's head, on connecting: where it knows of more than is here, that is lost, or this is a copy.
-   * @param {{sources: import('./head.js').SourceHead[]}} head
+   * @param {import('./hearing.js').HeardHead} head
    */
   heard (head) {
     for (const { source, stream, batches, rows } of hear(head, this.#sources)) {
@@ -307,10 +302,4 @@ export class Spool extends EventEmitter {
     this.options.log.error(describe(new SluiceError('SLUICE_SPOOL_DAMAGED', what)))
     this.emit('lost', source.name, { batches, rows })
   }
-}
-
-/** @param {Stream} stream @param {number} seq @returns {Place[]} none where it is not held any more */
-function placeOf (stream, seq) {
-  const run = stream.runOf(seq)
-  return run ? [{ position: run.positionOf(seq), source: stream.source.name, epoch: stream.epoch, seq }] : []
 }

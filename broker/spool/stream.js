@@ -35,6 +35,12 @@ export class Run {
   /** In the log. @param {number} seq */
   positionOf (seq) { return this.segment.base + this.at[seq - this.first] }
 
+  /** @param {number} seq @returns {import('./spool.js').Place} */
+  placeOf (seq) {
+    const { source: { name: source }, epoch } = this.stream
+    return { position: this.positionOf(seq), source, epoch, seq }
+  }
+
   removeLast () {
     this.at.pop()
     this.rows.pop()
@@ -109,6 +115,9 @@ export class Stream {
     const run = this.runs[this.#search(seq)]
     return run !== undefined && run.first <= seq ? run : undefined
   }
+
+  /** @param {number} seq */
+  placeOf (seq) { return this.runOf(seq)?.placeOf(seq) }
 
   /** What was before a seq, where the log still knows. @param {number} seq @returns {Mark|undefined} */
   mark (seq) {

@@ -20,8 +20,7 @@ const { client, place: broker } = connection
 const stage = await Stage.open({ folder, name: 'bench', gateway: 'bench', client, broker, requiredSinks, fsync: 'interval' })
 if (!connection.client.connected) await new Promise(resolve => connection.client.once('connect', resolve))
 process.once('SIGTERM', async () => {
-  await stage.close()
-  await connection.close()
+  await stage.close(() => connection.close())
   await requiredSinks.close()
 })
 console.log('connected')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Batch, COLUMN_TYPES, identityKey } from '../batch/batch.js'
-import { describe } from '../base/errors.js'
+import { SluiceError, describe } from '../base/errors.js'
 
 /**
  * A row that a database refused for good, with all that is needed to store it later. Plain JSON, so that anything can read it.
@@ -18,6 +18,7 @@ import { describe } from '../base/errors.js'
  * @property {Field[]} fields
  * @property {(number|string|boolean|null)[]} values  one per field, null where missing; int64 in decimals, bytes in base64,
  *   and of floats NaN, Infinity, -Infinity and -0 as text
+ * @property {number} [truncatedFrom]  of a value of which only the beginning was kept: how long it was
  */
 
 /**
@@ -47,19 +48,35 @@ export function deadLetter (batch, row, error) {
  * Batches of rows again, without identity: what stores them gives them a new one. Letters of the same source, tags and fields that follow
  * one another share one.
  * @param {DeadLetter[]} letters
- * @returns {{batch: Batch, keys: string[]}[]}
+ * @returns {Generator<{batch: Batch, keys: string[]}, void, void>} throws SLUICE_DEAD_LETTER_TRUNCATED after the others, where a letter has
+ *   only the beginning of its value
  */
-export function toBatches (letters) {
+export function * toBatches (letters) {
+  const truncated = letters.filter(isTruncated)
   /** @type {DeadLetter[][]} */
   const runs = []
   let shape = ''
   for (const letter of letters) {
+    if (isTruncated(letter)) continue
     const itsShape = JSON.stringify([letter.source, letter.tags, letter.fields])
     if (itsShape !== shape) runs.push([])
     shape = itsShape
     runs[runs.length - 1].push(letter)
   }
-  return runs.map(run => ({ batch: toBatch(run), keys: run.map(({ key }) => key) }))
+  for (const run of runs) yield { batch: toBatch(run), keys: run.map(({ key }) => key) }
+  if (truncated.length === 0) return
+  const [{ key, truncatedFrom }] = truncated
+  const more = truncated.length > 1 ? `, and ${truncated.length - 1} more` : ''
+  throw new SluiceError(
+    'SLUICE_DEAD_LETTER_TRUNCATED',
+    `Dead letter ${key} has only the beginning of a value of ${truncatedFrom} characters, and cannot be replayed${more}.`,
+    { fix: 'Have it sent again, once its sender is corrected.' }
+  )
+}
+
+/** @param {DeadLetter} letter */
+function isTruncated ({ truncatedFrom }) {
+  return truncatedFrom !== undefined
 }
 
 /** @param {DeadLetter[]} letters  of one shape */

@@ -71,20 +71,31 @@ export class DeadLetterDesk {
     if (notFound.length > 0) throw unknown(notFound)
     const wanted = keys && new Set(keys)
     let rows = 0
+    const failures = []
     for (const [name, queue] of queues) {
-      if (replaying.has(queue)) throw new SluiceError('SLUICE_REPLAY_RUNNING', `The dead letters of "${name}" are being replayed already.`)
-      replaying.add(queue)
       try {
         rows += await this.#replayFrom(name, queue, wanted ? queue.keys.filter(key => wanted.has(key)) : queue.keys)
-      } finally {
-        replaying.delete(queue)
+      } catch (error) {
+        failures.push(error) // one sink that is away holds up no other
       }
     }
+    if (failures.length > 0) throw failures[0]
     return { replayed: rows }
   }
 
   /** @param {string} sink @param {DeadLetterQueue} queue @param {string[]} keys  in its order @returns {Promise<number>} rows */
   async #replayFrom (sink, queue, keys) {
+    if (replaying.has(queue)) throw new SluiceError('SLUICE_REPLAY_RUNNING', `The dead letters of "${sink}" are being replayed already.`)
+    replaying.add(queue)
+    try {
+      return await this.#replayAll(sink, queue, keys)
+    } finally {
+      replaying.delete(queue)
+    }
+  }
+
+  /** @param {string} sink @param {DeadLetterQueue} queue @param {string[]} keys @returns {Promise<number>} rows */
+  async #replayAll (sink, queue, keys) {
     const left = new Set(keys)
     let rows = 0
     for (const { replay, keys: begun } of queue.replays.filter(each => each.keys.some(key => left.has(key)))) {

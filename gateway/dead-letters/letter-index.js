@@ -4,7 +4,7 @@ import { RangeSet } from '../batch/ranges.js'
 /**
  * @typedef {import('./dead-letter.js').DeadLetter} DeadLetter
  * @typedef {import('./replay.js').Replay} Replay
- * @typedef {import('../base/line-file.js').Place} Place
+ * @typedef {import('../base/line-file.js').Place & {source: string, isTruncated: boolean}} Place
  *
  * A line of the file: a letter; a replay that begins; the keys of letters that were replayed; or, for letters that are gone, the rows of a
  * batch that must not be stored any more.
@@ -21,8 +21,10 @@ export class LetterIndex {
   replays = new Map()
   /** of lines that no longer matter */
   garbageBytes = 0
+  /** @type {Map<string, number>} source → bytes of its letters */
+  #bytes = new Map()
 
-  /** @param {Line} line @param {Place} place */
+  /** @param {Line} line @param {import('../base/line-file.js').Place} place */
   add (line, place) {
     if ('replayed' in line) {
       this.garbageBytes += place.length
@@ -33,7 +35,9 @@ export class LetterIndex {
     } else if ('settled' in line) {
       for (const [first, last] of line.rows) this.#settle(line.settled, first, last)
     } else {
-      this.places.set(line.key, place)
+      this.#remove(line.key)
+      this.places.set(line.key, { ...place, source: line.source, isTruncated: line.truncatedFrom !== undefined })
+      this.#count(line.source, place.length)
       if (line.identity) this.#settle(identityKey(line.identity), line.row)
     }
   }
@@ -48,9 +52,24 @@ export class LetterIndex {
     return [...Array.from(this.settled, ([settled, { ranges }]) => ({ settled, rows: ranges })), ...this.replays.values()]
   }
 
+  /** How much the letters of a source take. @param {string} source */
+  bytesOf (source) {
+    return this.#bytes.get(source) ?? 0
+  }
+
+  /** @param {string} source @param {number} bytes */
+  #count (source, bytes) {
+    const sum = this.bytesOf(source) + bytes
+    if (sum > 0) this.#bytes.set(source, sum)
+    else this.#bytes.delete(source)
+  }
+
   /** @param {string} key */
   #remove (key) {
-    this.garbageBytes += this.places.get(key)?.length ?? 0
+    const place = this.places.get(key)
+    if (!place) return
+    this.garbageBytes += place.length
+    this.#count(place.source, -place.length)
     this.places.delete(key)
     this.replays.delete(key)
   }

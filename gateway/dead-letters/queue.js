@@ -8,11 +8,13 @@ import { LineFile } from '../base/line-file.js'
 /**
  * @typedef {import('./dead-letter.js').DeadLetter} DeadLetter
  * @typedef {import('./letter-index.js').Line} Line
- * @typedef {import('../base/line-file.js').Place} Place
+ * @typedef {import('./letter-index.js').Place} Place
  */
 
 const MIB = 1024 * 1024
 const PAGE = 1000
+/** Of the limit, what letters may take that are only offered, together and of one source. The rest is for rows that must be kept. */
+const OFFERED = { all: 1 / 2, source: 1 / 4 }
 
 /** The file in a sink's folder. */
 export const FILE_NAME = 'dead-letters.log'
@@ -75,8 +77,11 @@ export class DeadLetterQueue {
   /** of the file */
   get bytes () { return this.#lines.bytes }
 
-  /** Every key, oldest first. */
-  get keys () { return [...this.#index.places.keys()] }
+  /** Every key, oldest first; those that cannot be replayed come last. */
+  get keys () {
+    const places = [...this.#index.places]
+    return [false, true].flatMap(last => places.filter(([, { isTruncated }]) => isTruncated === last).map(([key]) => key))
+  }
 
   /**
    * Which rows of a batch must no longer be stored under its identity: they are dead letters, or were and have been replayed.
@@ -96,6 +101,31 @@ export class DeadLetterQueue {
       if (added.length === 0) return
       if (this.bytes >= this.#maxBytes) throw full(this.folder, this.#maxBytes)
       await this.#write(added)
+    })
+  }
+
+  /**
+   * Keeps those letters for which there is room: less than there is for others, and for each source.
+   * @param {DeadLetter[]} letters
+   * @returns {Promise<Set<string>>} the keys of those that are kept, once they are on the disk
+   */
+  offer (letters) {
+    return this.#inTurn(async () => {
+      /** @type {DeadLetter[]} */
+      const kept = []
+      /** @type {Map<string, number>} */
+      const added = new Map()
+      let { bytes } = this
+      for (const letter of letters) {
+        const ofSource = added.get(letter.source) ?? this.#index.bytesOf(letter.source)
+        if (bytes >= this.#maxBytes * OFFERED.all || ofSource >= this.#maxBytes * OFFERED.source) continue
+        const length = JSON.stringify(letter).length
+        bytes += length
+        added.set(letter.source, ofSource + length)
+        kept.push(letter)
+      }
+      if (kept.length > 0) await this.#write(kept)
+      return new Set(kept.map(({ key }) => key))
     })
   }
 

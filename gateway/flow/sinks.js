@@ -45,6 +45,11 @@ export class SinkRegistry extends EventEmitter {
   get (id) {
     return this.#sinks.get(id)
   }
+
+  /** By what its dead letters are called. @param {string} name */
+  named (name) {
+    return [...this.#sinks.values()].find(sink => sink.name === name)
+  }
 }
 
 export const sinks = new SinkRegistry()

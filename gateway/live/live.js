@@ -109,7 +109,7 @@ class LivePage {
   #metrics () {
     const { meters } = this.stats
     const totals = [...meters].map(({ stage, name, totals: counted }) => ({ stage, name, ...counted }))
-    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters) }
+    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters, this.stats.readBalances()) }
   }
 
   /** @param {IncomingMessage} request @param {import('node:stream').Duplex} socket @param {Buffer} head */

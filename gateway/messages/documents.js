@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/errors.js'
 import { dateAsText, isBare, isPlainObject, timed } from './rows.js'
-import { MAX_FIELDS } from './series.js'
+import { MAX_FIELDS } from './bounds.js'
 
 /**
  * The rows of documents, as the nodes for MongoDB accept them: one in msg.payload, or an array of them, for the collection in

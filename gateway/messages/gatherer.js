@@ -1,3 +1,4 @@
+import { CellBudget, MAX_NAME, MAX_SERIES, MAX_TAG, MAX_TAGS } from './bounds.js'
 import { Series } from './series.js'
 
 /**
@@ -5,14 +6,11 @@ import { Series } from './series.js'
  * @typedef {import('./series.js').Cell} Cell
  */
 
-export const MAX_SERIES = 10_000
-export const MAX_NAME = 255
-const MAX_TAG = 1024
-
 /** Sorts rows into batches: one for each source and set of tags. */
 export class Gatherer {
   /** @type {Map<string, Series>} */
   #series = new Map()
+  #budget = new CellBudget()
 
   /**
    * @param {unknown} source @param {Record<string, unknown>|undefined} tags  those without a value are left out
@@ -35,6 +33,7 @@ export class Gatherer {
     if (typeof source !== 'string') return 'its source or measurement is not text'
     if (source.length > MAX_NAME) return `its source ${quoted(source)} is over ${MAX_NAME} characters`
     const texts = tags ? Object.keys(tags).sort().filter(name => tags[name] != null).map(name => [name, tags[name]]) : []
+    if (texts.length > MAX_TAGS) return `it has more than ${MAX_TAGS} tags`
     for (const [name, value] of texts) {
       const fault = nameFault(String(name)) ?? tagFault(value)
       if (fault) return `its tag ${quoted(String(name))} ${fault}`
@@ -43,7 +42,7 @@ export class Gatherer {
     let series = this.#series.get(key)
     if (!series) {
       if (this.#series.size === MAX_SERIES) return `the message has more than ${MAX_SERIES} combinations of source and tags`
-      series = new Series(source, Object.fromEntries(texts.map(([name, value]) => [name, String(value)])))
+      series = new Series(source, Object.fromEntries(texts.map(([name, value]) => [name, String(value)])), this.#budget)
       this.#series.set(key, series)
     }
     return series

@@ -2,9 +2,11 @@ import { types } from 'node:util'
 import { SluiceError, describe } from '../base/errors.js'
 import { Batch } from '../batch/batch.js'
 import { nowNs } from '../clock/system-clock.js'
+import { MAX_FIELDS, MAX_ROWS, tooLarge } from './bounds.js'
 import { contentsOf } from './contents.js'
 import { Gatherer, nameFault, quoted } from './gatherer.js'
 import { timeIn } from './precision.js'
+import { Refusals } from './refusals.js'
 import { parseTime } from '../batch/time.js'
 
 /**
@@ -12,14 +14,8 @@ import { parseTime } from '../batch/time.js'
  * @typedef {import('../batch/time.js').TimeUnit} TimeUnit
  * @typedef {import('./contents.js').Message} Message
  * @typedef {import('./contents.js').Contents} Contents
- *
- * @typedef {object} Refused  A row or value that was not accepted.
- * @property {number} index  of its row in the payload; -1 when it is the message as a whole
- * @property {string} reason
- * @property {unknown} value  the value, or the row where all of it was refused
+ * @typedef {import('./refusals.js').Refused} Refused
  */
-
-export const MAX_ROWS = 1_000_000
 
 /**
  * Batches, without identity, of what a Node-RED message carries. A payload is
@@ -58,16 +54,16 @@ export const MAX_ROWS = 1_000_000
  *
  * Types: number → float64, BigInt → int64, boolean → bool, string → string, Buffer → bytes; null and undefined are missing. Refused are, as
  * values, NaN and ±Infinity, BigInts beyond int64, objects and arrays (the row is kept without them); as rows, those with a bad time, of
- * another type than the column's first value, or without any value.
+ * another type than the column's first value, or without any value. Refused as a whole is what `bounds.js` forbids.
  *
  * Never throws for what is in a message, and never changes it.
  * @param {Message} message
- * @param {{source?: string, otherwise?: string, nested?: boolean, timeUnit?: TimeUnit, now?: () => bigint}} [options]  `otherwise`: the
- *   source of rows for which nothing else gives one; `nested`: any row may hold objects and arrays, as documents do; `timeUnit` of times
- *   that are numbers; `now` in nanoseconds
+ * @param {{source?: string, otherwise?: string, nested?: boolean, timeUnit?: TimeUnit, now?: () => bigint, bytes?: Uint8Array}} [options]
+ *   `otherwise`: the source of rows for which nothing else gives one; `nested`: any row may hold objects and arrays, as documents do;
+ *   `timeUnit` of times that are numbers; `now` in nanoseconds; `bytes` from which the message was read
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function toBatches (message, { source, otherwise, nested = false, timeUnit = 'ms', now = nowNs } = {}) {
+export function toBatches (message, { source, otherwise, nested = false, timeUnit = 'ms', now = nowNs, bytes } = {}) {
   if (message?.payload instanceof Batch) return { batches: [message.payload], refused: [] }
   const conversion = new Conversion(message, { source, otherwise, nested, timeUnit, now })
   try {
@@ -76,12 +72,11 @@ export function toBatches (message, { source, otherwise, nested = false, timeUni
     if (error instanceof SluiceError) conversion.refuse(-1, describe(error), requestOf(message))
     else conversion.refuse(-1, `it cannot be read: ${describe(error)}`, message)
   }
-  return { batches: conversion.batches(), refused: conversion.refused }
+  return { batches: conversion.batches(), refused: conversion.refused.list(bytes ?? message.payload) }
 }
 
 class Conversion {
-  /** @type {Refused[]} */
-  refused = []
+  refused = new Refusals()
   #gatherer = new Gatherer()
   /** @type {bigint|undefined} */
   #messageTime
@@ -105,15 +100,20 @@ class Conversion {
     if (!contents) return this.refuse(-1, 'the message has no payload', payload)
     const { rows, source, fallback = topic } = contents
     if (rows.length === 0) return this.refuse(-1, 'the payload has no rows', payload)
-    if (rows.length > MAX_ROWS) return this.refuse(-1, `the payload has ${rows.length} rows, over ${MAX_ROWS}; split it`, undefined)
+    if (rows.length > MAX_ROWS) throw tooLarge(`it has ${rows.length} rows, over ${MAX_ROWS}`)
     const ownSource = source ?? (this.source || fallback || this.otherwise)
     for (let index = 0; index < rows.length; index++) {
-      try {
-        const reason = this.#takeRow(rows[index], index, ownSource, contents)
-        if (reason) this.refuse(index, reason, rows[index])
-      } catch (error) {
-        this.refuse(index, describe(error), rows[index])
-      }
+      const reason = this.#tryRow(rows[index], index, ownSource, contents)
+      if (reason && !this.refused.addRow(index, reason, rows[index], rows.length - index - 1)) return
+    }
+  }
+
+  /** @param {unknown} row @param {number} index @param {unknown} ownSource @param {Contents} contents */
+  #tryRow (row, index, ownSource, contents) {
+    try {
+      return this.#takeRow(row, index, ownSource, contents)
+    } catch (error) {
+      return describe(error)
     }
   }
 
@@ -126,16 +126,19 @@ class Conversion {
     if (!read) return 'it is not an object of values, a point or a [fields, tags] pair'
     const { values, time, timeKey, tags, measurement } = read
     const cells = []
-    const refusedBefore = this.refused.length
+    const refusedBefore = this.refused.count
     for (const name of Object.keys(values)) {
       const value = values[name]
       if (name === timeKey || value == null) continue
       const type = typeOf(value)
       const reason = type ? nameFault(name) : whyNot(value)
       if (reason) this.refuse(index, `${quoted(name)} ${reason}`, value)
-      else cells.push({ name, type: /** @type {FieldType} */ (type), value })
+      else {
+        cells.push({ name, type: /** @type {FieldType} */ (type), value })
+        if (cells.length > MAX_FIELDS) return `there are more than ${MAX_FIELDS} fields`
+      }
     }
-    if (cells.length === 0) return this.refused.length > refusedBefore ? null : 'it holds no values'
+    if (cells.length === 0) return this.refused.count > refusedBefore ? null : 'it holds no values'
     const ns = time == null ? this.#timeOfMessage() : precision ? timeIn(time, precision) : parseTime(time, this.timeUnit)
     return this.#gatherer.take(measurement ?? ownSource, tags ?? ownTags, ns, cells)
   }
@@ -148,7 +151,7 @@ class Conversion {
 
   /** @param {number} index @param {string} reason @param {unknown} value */
   refuse (index, reason, value) {
-    this.refused.push({ index, reason, value })
+    this.refused.add(index, reason, value)
   }
 
   batches () {

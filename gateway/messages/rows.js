@@ -1,4 +1,5 @@
 import { types } from 'node:util'
+import { MAX_FIELDS, tooLarge } from './bounds.js'
 
 /**
  * Splits the payloads that a Node-RED message or a third-party MQTT message may carry into rows. `toBatches` defines what a row is.
@@ -17,12 +18,16 @@ const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
  * @param {unknown} payload
  * @param {{measured?: boolean}} [options]  `measured`: the message names a measurement, so that two objects are fields and tags
  * @returns {{rows: unknown[], source?: unknown, tags?: PlainObject}}
+ * @throws {import('../base/errors.js').SluiceError} SLUICE_MESSAGE_TOO_LARGE
  */
 export function rowsOf (payload, { measured = false } = {}) {
   if (Array.isArray(payload)) {
     if (isFieldsAndTags(payload) || (measured && isDisjointPair(payload))) return { rows: [payload] }
     if (payload.length === 1 && !measured && isListOfObjects(payload[0]) && !mayBePoint(payload[0])) return { rows: payload[0] }
-    if (payload.length && payload.every(isBare)) return { rows: [Object.fromEntries(payload.map((value, i) => [`value${i}`, value]))] }
+    if (payload.length && payload.every(isBare)) {
+      if (payload.length > MAX_FIELDS) throw tooLarge(`it has ${payload.length} values for a row of at most ${MAX_FIELDS} fields`)
+      return { rows: [Object.fromEntries(payload.map((value, i) => [`value${i}`, value]))] }
+    }
     return { rows: payload }
   }
   if (!isPlainObject(payload)) return { rows: [{ value: payload }] }

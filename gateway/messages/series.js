@@ -1,4 +1,5 @@
 import { Batch, COLUMN_TYPES } from '../batch/batch.js'
+import { CellBudget, MAX_FIELDS } from './bounds.js'
 
 /**
  * @typedef {import('../batch/batch.js').FieldType} FieldType
@@ -6,18 +7,21 @@ import { Batch, COLUMN_TYPES } from '../batch/batch.js'
  * @typedef {{name: string, type: FieldType, value: unknown, unit?: string}} Cell  the first value's unit is that of its column
  */
 
-/** Columns in one batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
-export const MAX_FIELDS = 1000
-
 /** Rows of one source with the same tags, gathered one by one into columns. */
 export class Series {
-  /** @param {string} source @param {Record<string, string>} tags */
-  constructor (source, tags) {
+  #budget
+
+  /** @param {string} source @param {Record<string, string>} tags @param {CellBudget} [budget]  of its message */
+  constructor (source, tags, budget = new CellBudget()) {
+    this.#budget = budget
     this.source = source
     this.tags = tags
     /** @type {bigint[]} */
     this.times = []
-    /** @type {Map<string, {type: FieldType, unit?: string, values: unknown[]}>} */
+    /**
+     * By name, the values that are there, and their rows.
+     * @type {Map<string, {type: FieldType, unit?: string, rows: number[], values: unknown[]}>}
+     */
     this.columns = new Map()
   }
 
@@ -35,12 +39,16 @@ export class Series {
       else if (column.type !== type) return `"${name}" is ${type} here and ${column.type} in the rows before`
     }
     if (columns.size + added > MAX_FIELDS) return `there are more than ${MAX_FIELDS} fields`
+    const rows = this.times.length
+    const noRoom = this.#budget.take(cells.length, (rows + 1) * (columns.size + added) - rows * columns.size)
+    if (noRoom) return noRoom
 
     const row = this.times.push(time) - 1
     for (const { name, type, value, unit } of cells) {
       let column = columns.get(name)
-      if (!column) columns.set(name, column = { type, unit, values: [] })
-      while (column.values.length < row) column.values.push(undefined)
+      if (!column) columns.set(name, column = { type, unit, rows: [], values: [] })
+      if (value === undefined) continue
+      column.rows.push(row)
       column.values.push(value)
     }
     return null
@@ -54,8 +62,8 @@ export class Series {
       tags: this.tags,
       time: BigInt64Array.from(this.times),
       fields: Array.from(this.columns, ([name, { type, unit }]) => ({ name, type, ...(unit && { unit }) })),
-      columns: columns.map(({ type, values }) => columnOf(type, values, rows)),
-      validity: columns.map(({ values }) => validityOf(values, rows))
+      columns: columns.map(column => columnOf(column, rows)),
+      validity: columns.map(column => column.rows.length === rows ? null : validityOf(column, rows))
     })
   }
 }
@@ -63,18 +71,17 @@ export class Series {
 /** What a plain array holds for a missing value. @type {Partial<Record<FieldType, unknown>>} */
 const NOTHING = { string: '', bytes: new Uint8Array(0) }
 
-/** @param {FieldType} type @param {unknown[]} values @param {number} rows @returns {Column} */
-function columnOf (type, values, rows) {
-  const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)
-  for (let row = 0; row < rows; row++) {
-    const value = values[row] ?? NOTHING[type]
-    if (value !== undefined) column[row] = value
-  }
+/** @param {{type: FieldType, rows: number[], values: unknown[]}} column @param {number} length @returns {Column} */
+function columnOf ({ type, rows, values }, length) {
+  const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(length)
+  if (type in NOTHING && rows.length < length) column.fill(NOTHING[type])
+  for (let i = 0; i < rows.length; i++) column[rows[i]] = values[i]
   return column
 }
 
-/** @param {unknown[]} values @param {number} rows */
-function validityOf (values, rows) {
-  if (values.length === rows && !values.includes(undefined)) return null
-  return Uint8Array.from({ length: rows }, (_, row) => values[row] === undefined ? 0 : 1)
+/** @param {{rows: number[]}} column @param {number} length */
+function validityOf ({ rows }, length) {
+  const valid = new Uint8Array(length)
+  for (let i = 0; i < rows.length; i++) valid[rows[i]] = 1
+  return valid
 }

@@ -1,6 +1,7 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { SluiceError } from '../base/errors.js'
 import { PayloadSchema } from './sparkplug_b_pb.js'
+import { checkWire } from './wire-bounds.js'
 
 /**
  * Payloads as bytes: Google Protocol Buffers, by the code that tools/generate-sparkplug.js generates from sparkplug_b.proto. 64-bit values
@@ -33,8 +34,9 @@ export function encodePayload (payload) {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-/** @param {Uint8Array} bytes @returns {Payload} @throws {SluiceError} SLUICE_SPARKPLUG */
+/** @param {Uint8Array} bytes @returns {Payload} @throws {SluiceError} SLUICE_SPARKPLUG, SLUICE_MESSAGE_TOO_LARGE */
 export function decodePayload (bytes) {
+  checkWire(bytes, PayloadSchema)
   let payload
   try {
     payload = fromBinary(PayloadSchema, bytes, { readUnknownFields: false })

@@ -28,6 +28,7 @@ const NOT_A_NUMBER = new Bad('not a number')
 const INFINITE = new Bad('infinite')
 const OUT_OF_RANGE = new Bad('out of range')
 const WRONG_KIND = new Bad('not of its type')
+export const TOO_LONG = new Bad('an array of too many elements')
 
 /** @type {Map<number, Datatype>} */
 export const DATATYPES = new Map([
@@ -159,7 +160,8 @@ function array (name, field, unpack, convert, unit) {
     isArray: true,
     read (value) {
       const elements = value.case === 'bytesValue' ? unpack(value.value) : undefined
-      return elements === undefined ? WRONG_KIND : convert ? elements.map(convert) : elements
+      if (!elements) return elements === null ? TOO_LONG : WRONG_KIND
+      return convert ? elements.map(convert) : elements
     }
   }
 }

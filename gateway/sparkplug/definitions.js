@@ -1,3 +1,4 @@
+import { MAX_NAME } from '../messages/bounds.js'
 import { nameFault, quoted } from '../messages/gatherer.js'
 import { QUALITY_FIELD } from '../batch/quality.js'
 import { BD_SEQ, given, unitOf } from './codec.js'
@@ -10,12 +11,17 @@ import { DATATYPES } from './datatypes.js'
  * @property {string} name
  * @property {import('./datatypes.js').Datatype} datatype
  * @property {string} [unit]
- * @property {string[]} fields  the names of its fields: its own, or for an array those of its latest elements
+ * @property {number} [elements]  of an array: how many its latest value had
  *
  * @typedef {Definition|string|null} Meaning  the reason where a metric is not stored; null where that need not be reported
  */
 
 export const MAX_METRICS = 10_000
+
+/** The names of a metric's fields: its own, or one for each element of an array. @param {Definition} definition */
+export function fieldsOf ({ name, elements }) {
+  return elements === undefined ? [name] : Array.from({ length: elements }, (_, i) => `${name}[${i}]`)
+}
 
 const DATASET = 16
 const TEMPLATE = 19
@@ -83,5 +89,7 @@ function meaningOf (metric, name, code) {
   if (name === QUALITY_FIELD && datatype.field !== 'string') {
     return `its metric "${name}" is a ${datatype.name}: the name is reserved for why values are missing`
   }
-  return { name, datatype, unit: datatype.unit ?? unitOf(metric), fields: datatype.isArray ? [] : [name] }
+  const unit = datatype.unit ?? unitOf(metric)
+  if (unit !== undefined && unit.length > MAX_NAME) return `its metric ${quoted(name)} has a unit of over ${MAX_NAME} characters`
+  return { name, datatype, unit, ...(datatype.isArray && { elements: 0 }) }
 }

@@ -1,5 +1,5 @@
 import { nowNs } from '../clock/system-clock.js'
-import { MAX_NAME } from '../messages/gatherer.js'
+import { MAX_NAME } from '../messages/bounds.js'
 import { describe } from '../base/errors.js'
 import { decodePayload, msOf } from './codec.js'
 import { Reading, sourceOf } from './reading.js'
@@ -21,6 +21,8 @@ import { parseTopic } from './topic.js'
 
 /** Nodes and devices together. */
 const MAX_SOURCES = 10_000
+/** Metrics of all of them, each about half a kilobyte. */
+const MAX_METRICS = 500_000
 
 /** Messages without samples: the states and commands of hosts. */
 const OF_HOSTS = new Set(['STATE', 'NCMD', 'DCMD'])
@@ -55,17 +57,20 @@ export class SparkplugHost {
   #requestRebirth
   #now
   #maxSources
+  #maxMetrics
 
   /**
    * @param {object} options
    * @param {(groupId: string, nodeId: string) => void} options.requestRebirth
    * @param {() => bigint} [options.now]  nanoseconds since 1970
    * @param {number} [options.maxSources]  nodes and devices together: births of more are refused
+   * @param {number} [options.maxMetrics]  of all nodes and devices: likewise
    */
-  constructor ({ requestRebirth, now = nowNs, maxSources = MAX_SOURCES }) {
+  constructor ({ requestRebirth, now = nowNs, maxSources = MAX_SOURCES, maxMetrics = MAX_METRICS }) {
     this.#requestRebirth = requestRebirth
     this.#now = now
     this.#maxSources = maxSources
+    this.#maxMetrics = maxMetrics
   }
 
   /**
@@ -99,12 +104,17 @@ export class SparkplugHost {
   /** For the stats. */
   gauge () {
     let devices = 0
+    for (const node of this.#nodes.values()) devices += node.devices.size
+    return { nodes: this.#nodes.size, devices, metrics: this.#metrics(), ...this.counters }
+  }
+
+  #metrics () {
     let metrics = 0
     for (const node of this.#nodes.values()) {
-      devices += node.devices.size
-      for (const definitions of [node.metrics, ...node.devices.values()]) metrics += definitions.size
+      metrics += node.metrics.size
+      for (const definitions of node.devices.values()) metrics += definitions.size
     }
-    return { nodes: this.#nodes.size, devices, metrics, ...this.counters }
+    return metrics
   }
 
   /** @typedef {import('./reading.js').Descriptor} Descriptor */
@@ -115,7 +125,7 @@ export class SparkplugHost {
       const { bdSeq } = reading
       const before = this.#nodes.get(key)
       const isSameSession = before?.bdSeq === bdSeq
-      if (!before && !this.#acceptsOne(reading)) return
+      if (!this.#accepts(reading, before?.metrics)) return
       if (before && !isSameSession) this.#buryDevices(descriptor, before, reading)
       const metrics = reading.takeBirth(descriptor)
       this.#nodes.set(key, { bdSeq, nextSeq: after(reading.seq ?? 0), metrics, devices: before?.devices ?? new Map() })
@@ -124,7 +134,7 @@ export class SparkplugHost {
 
     DBIRTH: (descriptor, reading) => {
       const node = this.#bornNode(descriptor, reading)
-      if (!node || (!node.devices.has(deviceOf(descriptor)) && !this.#acceptsOne(reading))) return
+      if (!node || !this.#accepts(reading, node.devices.get(deviceOf(descriptor)))) return
       node.devices.set(deviceOf(descriptor), reading.takeBirth(descriptor))
     },
 
@@ -192,8 +202,13 @@ export class SparkplugHost {
     node.devices.clear()
   }
 
-  /** @param {Reading} reading  of a birth */
-  #acceptsOne (reading) {
+  /** @param {Reading} reading  of a birth @param {Definitions} [before]  of the same node or device */
+  #accepts (reading, before) {
+    if (this.#metrics() - (before?.size ?? 0) + reading.metrics > this.#maxMetrics) {
+      reading.refuse(`all nodes and devices together would have more than ${this.#maxMetrics} metrics`)
+      return false
+    }
+    if (before) return true
     const hasRoom = this.#sources < this.#maxSources
     if (hasRoom) this.#sources++
     else reading.refuse(`there are already ${this.#maxSources} nodes and devices`)

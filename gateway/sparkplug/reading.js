@@ -1,3 +1,4 @@
+import { CellBudget, MAX_RECORDS } from '../messages/bounds.js'
 import { BD_SEQ, given, nsOf } from './codec.js'
 import { Bad } from './datatypes.js'
 import { Definitions } from './definitions.js'
@@ -28,6 +29,7 @@ export class Reading {
   /** @type {Refused[]} */
   #refused = []
   #refusedMore = 0
+  #room = { cells: MAX_RECORDS, budget: new CellBudget() }
 
   /** @param {Payload} payload @param {Uint8Array} bytes  the same, kept where it is refused @param {() => bigint} now */
   constructor (payload, bytes, now) {
@@ -48,21 +50,24 @@ export class Reading {
     return value?.case === 'longValue' || value?.case === 'intValue' ? BigInt(value.value) : undefined
   }
 
+  /** How many metrics it has. */
+  get metrics () { return this.#payload.metrics.length }
+
   /** @param {Descriptor} descriptor @returns {Definitions} */
   takeBirth (descriptor) {
     const definitions = new Definitions()
-    const rows = rowsOf(descriptor)
+    const rows = rowsOf(descriptor, this.#room)
     this.#payload.metrics.forEach((metric, index) => {
       const reason = definitions.add(metric) ?? this.#take(definitions, metric, rows)
       if (reason) this.#refuseMetric(index, reason, metric)
     })
-    this.#batches.push(...rows.batches())
+    this.#finish(rows)
     return definitions
   }
 
   /** @param {Descriptor} descriptor @param {Definitions} definitions @returns {boolean} whether all of it matches the birth */
   takeData (descriptor, definitions) {
-    const rows = rowsOf(descriptor)
+    const rows = rowsOf(descriptor, this.#room)
     let agrees = true
     this.#payload.metrics.forEach((metric, index) => {
       const disagreement = definitions.disagreement(metric)
@@ -70,15 +75,16 @@ export class Reading {
       if (disagreement) agrees = false
       if (reason) this.#refuseMetric(index, reason, metric)
     })
-    this.#batches.push(...rows.batches())
+    this.#finish(rows)
     return agrees
   }
 
   /** @param {Descriptor} descriptor @param {Definitions} definitions @param {bigint} [ns]  default: the payload's time */
   takeDeath (descriptor, definitions, ns = this.#timeOf(this.#payload) ?? this.#now()) {
-    const rows = rowsOf(descriptor)
-    rows.takeMissing(definitions.values(), ns, OFFLINE)
-    this.#batches.push(...rows.batches())
+    const rows = rowsOf(descriptor, this.#room)
+    const reason = rows.takeMissing(definitions.values(), ns, OFFLINE)
+    if (reason) this.refuse(reason)
+    this.#finish(rows)
   }
 
   /** Refuses the whole payload. @param {string} reason */
@@ -87,8 +93,16 @@ export class Reading {
   }
 
   result () {
-    if (this.#refusedMore > 0) this.refuse(`${this.#refusedMore} more of its metrics were refused`)
+    if (this.#refusedMore > 0) {
+      const reason = `${this.#refusedMore} more of its metrics were refused`
+      this.#refused.push({ index: -1, reason, value: this.#bytes, count: this.#refusedMore })
+    }
     return { batches: this.#batches, refused: this.#refused }
+  }
+
+  /** @param {Rows} rows */
+  #finish (rows) {
+    this.#batches.push(...rows.batches(reason => this.refuse(reason)))
   }
 
   /** @param {Definitions} definitions @param {Metric} metric @param {Rows} rows @returns {string|null} why it was refused */
@@ -124,8 +138,8 @@ export function sourceOf ({ groupId, nodeId, deviceId }) {
   return [groupId, nodeId, ...(deviceId === undefined ? [] : [deviceId])].join('.')
 }
 
-/** @param {Descriptor} descriptor */
-function rowsOf (descriptor) {
+/** @param {Descriptor} descriptor @param {import('./rows.js').Room} room */
+function rowsOf (descriptor, room) {
   const { groupId: group, nodeId: node, deviceId: device } = descriptor
-  return new Rows(sourceOf(descriptor), { group, node, ...(device !== undefined && { device }) })
+  return new Rows(sourceOf(descriptor), { group, node, ...(device !== undefined && { device }) }, room)
 }

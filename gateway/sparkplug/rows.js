@@ -1,8 +1,12 @@
 import { Batch } from '../batch/batch.js'
 import { QUALITY_FIELD, qualityColumn, qualityText } from '../batch/quality.js'
-import { MAX_FIELDS, Series } from '../messages/series.js'
+import { describe } from '../base/errors.js'
+import { MAX_RECORDS, tooLarge } from '../messages/bounds.js'
+import { Series } from '../messages/series.js'
+import { MAX_ELEMENTS } from './arrays.js'
 import { qualityOf } from './codec.js'
-import { Bad } from './datatypes.js'
+import { Bad, TOO_LONG } from './datatypes.js'
+import { fieldsOf } from './definitions.js'
 
 /**
  * @typedef {import('../messages/series.js').Cell} Cell
@@ -15,11 +19,12 @@ import { Bad } from './datatypes.js'
  * @property {Map<string, string>} reasons  why values are missing, by the name of their cell
  * @property {string} [quality]  what the source itself reports about the row
  *
+ * @typedef {{cells: number, budget: import('../messages/bounds.js').CellBudget}} Room  that the values of one payload still have
+ *
  * @typedef {{rows: Row[], latest: Map<bigint, Row>, tags: Record<string, string>}} Table  `latest`: the last row begun for each time
  */
 
-/** Fields of a batch besides the quality. */
-const MAX_VALUES = MAX_FIELDS - 1
+const NO_ROOM = describe(tooLarge(`it has over ${MAX_RECORDS} values`))
 
 /** The metrics of one payload as batches: those with the same time make a row, and historical ones have batches of their own. */
 export class Rows {
@@ -28,10 +33,12 @@ export class Rows {
   #live
   /** @type {Table} */
   #historical
+  #room
 
-  /** @param {string} source @param {Record<string, string>} tags */
-  constructor (source, tags) {
+  /** @param {string} source @param {Record<string, string>} tags @param {Room} room */
+  constructor (source, tags, room) {
     this.#source = source
+    this.#room = room
     this.#live = { rows: [], latest: new Map(), tags }
     this.#historical = { rows: [], latest: new Map(), tags: { ...tags, historical: 'true' } }
   }
@@ -46,13 +53,12 @@ export class Rows {
       if (typeof value === 'string' && value !== '') rowFor(table, ns, ({ quality }) => quality === undefined).quality = value
       return null
     }
-    if (datatype.isArray && Array.isArray(value)) {
-      if (value.length > MAX_VALUES) return `its array "${name}" has over ${MAX_VALUES} elements`
-      definition.fields = value.map((_, i) => `${name}[${i}]`)
-    }
+    if (value === TOO_LONG) return `its array "${name}" has over ${MAX_ELEMENTS} elements`
+    if (datatype.isArray && Array.isArray(value)) definition.elements = value.length
     const bad = isNull || value instanceof Bad ? value : badOf(qualityOf(metric))
-    const { fields } = definition
-    if (fields.length === 0) return null
+    if (definition.elements === 0) return null
+    if ((this.#room.cells -= definition.elements ?? 1) < 0) return NO_ROOM
+    const fields = fieldsOf(definition)
     const row = rowFor(table, ns, ({ cells }) => !cells.has(fields[0]))
     fields.forEach((field, i) => put(row, definition, field, bad ?? (Array.isArray(value) ? value[i] : value)))
     return null
@@ -63,17 +69,23 @@ export class Rows {
    * @param {Iterable<Definition>} definitions
    * @param {bigint} ns
    * @param {Bad} reason
+   * @returns {string|null} why not all of them are
    */
   takeMissing (definitions, ns, reason) {
     for (const definition of definitions) {
       if (definition.name === QUALITY_FIELD) continue
-      for (const field of definition.fields) put(rowFor(this.#live, ns, () => true), definition, field, reason)
+      if ((this.#room.cells -= definition.elements ?? 1) < 0) return NO_ROOM
+      for (const field of fieldsOf(definition)) put(rowFor(this.#live, ns, () => true), definition, field, reason)
     }
+    return null
   }
 
-  /** @returns {Batch[]} */
-  batches () {
-    return [this.#historical, this.#live].flatMap(({ rows, tags }) => split(rows).map(chunk => batchOf(this.#source, tags, chunk)))
+  /** @param {(reason: string) => void} refuse  called where rows are left out @returns {Batch[]} */
+  batches (refuse) {
+    const batchOfChunk = (/** @type {Record<string, string>} */ tags) => (/** @type {Row[]} */ chunk) => {
+      return batchOf(new Series(this.#source, tags, this.#room.budget), chunk, refuse)
+    }
+    return [this.#historical, this.#live].flatMap(({ rows, tags }) => split(rows).map(batchOfChunk(tags)))
   }
 }
 
@@ -105,21 +117,44 @@ function put (row, { datatype: { field: type }, unit }, name, value) {
 
 /** Rows with more fields than a batch may have, split by fields into those of several. @param {Row[]} rows @returns {Row[][]} */
 function split (rows) {
-  const names = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))]
-  if (names.length <= MAX_VALUES) return rows.length > 0 ? [rows] : []
-  return Array.from({ length: Math.ceil(names.length / MAX_VALUES) }, (_, chunk) => {
-    const own = new Set(names.slice(chunk * MAX_VALUES, (chunk + 1) * MAX_VALUES))
-    const chosen = (/** @type {Map<string, any>} */ map) => new Map([...map].filter(([name]) => own.has(name)))
-    return rows.map(row => ({ ...row, cells: chosen(row.cells), reasons: chosen(row.reasons) })).filter(({ cells }) => cells.size > 0)
-  })
+  /** @type {Map<string, number>} in which batch a field is */
+  const places = new Map()
+  for (const { cells } of rows) {
+    for (const name of cells.keys()) if (!places.has(name)) places.set(name, Math.floor(places.size / MAX_ELEMENTS))
+  }
+  if (places.size <= MAX_ELEMENTS) return rows.length > 0 ? [rows] : []
+  /** @type {Row[][]} */
+  const chunks = Array.from({ length: Math.ceil(places.size / MAX_ELEMENTS) }, () => [])
+  for (const row of rows) {
+    /** @type {Map<number, Row>} */
+    const parts = new Map()
+    for (const [name, cell] of row.cells) {
+      const place = places.get(name) ?? 0
+      let part = parts.get(place)
+      if (!part) parts.set(place, part = { ...row, cells: new Map(), reasons: new Map() })
+      part.cells.set(name, cell)
+      const reason = row.reasons.get(name)
+      if (reason !== undefined) part.reasons.set(name, reason)
+    }
+    for (const [place, part] of parts) chunks[place].push(part)
+  }
+  return chunks
 }
 
-/** @param {string} source @param {Record<string, string>} tags @param {Row[]} rows */
-function batchOf (source, tags, rows) {
-  const series = new Series(source, tags)
-  for (const { ns, cells } of rows) series.add(ns, [...cells.values()])
+/** @param {Series} series  empty @param {Row[]} rows @param {(reason: string) => void} refuse */
+function batchOf (series, rows, refuse) {
+  /** @type {Row[]} */
+  const kept = []
+  /** @type {string|null} */
+  let reason = null
+  for (const row of rows) {
+    const why = series.add(row.ns, [...row.cells.values()])
+    if (why) reason = why
+    else kept.push(row)
+  }
+  if (reason !== null) refuse(`${rows.length - kept.length} of its rows: ${reason}`)
   const batch = series.toBatch()
-  const quality = qualityColumn(rows.map(row => row.quality ?? qualityText(row.reasons, series.columns.size)))
+  const quality = qualityColumn(kept.map(row => row.quality ?? qualityText(row.reasons, series.columns.size)))
   if (!quality) return batch
   return new Batch({
     ...batch,

@@ -81,7 +81,7 @@ export default function (RED) {
 
 /** @param {string} name @throws {SluiceError} SLUICE_DEAD_LETTER_SINK */
 function sinkOf (name) {
-  const sink = sinks.get(name)
+  const sink = sinks.named(name)
   if (sink) return sink
   throw new SluiceError('SLUICE_DEAD_LETTER_SINK', `No sink named "${name}" is running, so its rows cannot be stored there.`, {
     fix: 'Wire the second output to the sink that is to store them.'

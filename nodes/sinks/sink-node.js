@@ -1,10 +1,11 @@
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { clashOf } from '../../broker/in/clash.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { keepRefused, offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { partOf } from '../../gateway/flow/split-part.js'
 import { sinks } from '../../gateway/flow/sinks.js'
@@ -122,7 +123,8 @@ class SinkNode {
     if (!deliveries.accept(id, this.id, piece)) return
     try {
       await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
-      if (refused.length > 0) await keepRefused(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
+      const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
+      if (refused.length > 0) await keep(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
     } catch (error) {
       const comesAgain = deliveries.release(id, this.id, piece) // stage in emits it again
       const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
@@ -132,7 +134,7 @@ class SinkNode {
     }
     deliveries.settle(id, this.id, piece)
     if (refused.length > 0) {
-      this.meter.deadLetters += refused.length
+      this.meter.deadLetters += countOf(refused)
       throw refusal(refused)
     }
   }

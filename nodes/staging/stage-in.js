@@ -5,7 +5,7 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -42,11 +42,16 @@ export default function (RED) {
       }
       done()
     })
-    const { consumer, link } = await opening
-    wire = () => consumer.wire(sinksOf(RED, node, link.gateway, isStarted))
+    const { consumer, link, meter } = await opening
+    wire = () => {
+      const sinks = sinksOf(RED, node, link.gateway, isStarted)
+      const twice = sinks.find(({ sink }, i) => sinks.findIndex(other => other.sink === sink) < i)
+      if (twice) node.error(describe(sameName(twice.label)))
+      else consumer.wire(sinks)
+    }
     wire()
     if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
-    consumer.on('changed', () => show(statusOf(consumer.state, link)))
+    consumer.on('changed', () => show(statusOf({ ...consumer.state, notKept: meter.dropped }, link)))
   })
 }
 
@@ -91,8 +96,10 @@ async function open (RED, node, options) {
     onThirdParty: packet => openThirdParty().keep(packet),
     onRefused: async (packet, reason) => {
       meter.errors++
-      await keepRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
-      node.error(`SLUICE_MESSAGE: Kept a broken batch on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
+      const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
+      meter.dropped += unkept
+      const what = unkept === 0 ? 'Kept a broken batch' : 'The dead letters have no room for a broken batch'
+      node.error(`SLUICE_MESSAGE: ${what} on ${packet.topic}: ${reason instanceof Error ? reason.message : reason}`)
     }
   })
   deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
@@ -112,7 +119,7 @@ async function open (RED, node, options) {
     dropGauge()
     dropBalances()
   }
-  return { link, connection, consumer, get thirdParty () { return thirdParty }, refused, stop }
+  return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, stop }
 }
 
 /**
@@ -125,6 +132,13 @@ async function open (RED, node, options) {
 function sinksOf (RED, node, gateway, isStarted) {
   const { sinks = [] } = readersOf(configsOf(RED), gateway).find(({ id }) => id === node.id) ?? {}
   return sinks.map(({ node: id, sink, label }) => ({ id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }))
+}
+
+/** @param {string} name */
+function sameName (name) {
+  return new SluiceError('SLUICE_SINK_NAME', `Two sinks behind this node are named "${name}".`, {
+    fix: 'In a group, its name is how a spool knows what a sink has stored: give each its own.'
+  })
 }
 
 function noSinks () {
@@ -142,14 +156,20 @@ function owned (payload) {
 }
 
 /**
- * @param {import('../../broker/in/consumer.js').Consumer['state']} state
+ * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number}} state  `notKept`: third-party messages
  * @param {Awaited<ReturnType<typeof openConnection>>} link
  * @returns {import('../node.js').Status}
  */
 function statusOf (state, { connection: { problem }, flaw }) {
-  const { connected, sinks, waitingFor, held, lostRows, parked, refused, clashes, setBack, duplicates } = state
+  const { connected, sinks, waitingFor, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
   const counts = {
-    'rows lost': lostRows, parked, refused, 'identities clash': clashes, 'set back': setBack, 'duplicates refused': duplicates
+    'rows lost': lostRows,
+    parked,
+    refused,
+    'not kept': notKept,
+    'identities clash': clashes,
+    'set back': setBack,
+    'duplicates refused': duplicates
   }
   const notes = Object.entries(counts)
     .filter(([, count]) => count > 0)
@@ -159,5 +179,6 @@ function statusOf (state, { connection: { problem }, flaw }) {
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
-  return { fill: lostRows + parked + refused + clashes > 0 ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  const isBad = lostRows + parked + refused + clashes + notKept > 0
+  return { fill: isBad ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

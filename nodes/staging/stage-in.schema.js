@@ -87,6 +87,16 @@ export const schema = nodeSchema({
       default: [],
       'x-advanced': true
     },
+    maxSources: {
+      type: 'integer',
+      title: 'Sources',
+      description: 'How many sources third-party messages may have: each gets a spool and tables of its own. When there are more, the ' +
+        'values of new ones are kept among the dead letters, until a source has been silent for ten minutes.',
+      minimum: 1,
+      maximum: 1000,
+      default: 500,
+      'x-advanced': true
+    },
     timeUnit: {
       type: 'string',
       title: 'Time unit',

@@ -6,6 +6,7 @@ import { toBatches } from '../../gateway/messages/payload.js'
 import { marker } from '../../gateway/messages/marked.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { isReplayed } from '../../gateway/dead-letters/replay.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
@@ -13,6 +14,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { openConnection } from './connection.js'
+import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
 import { schema } from './stage-out.schema.js'
 
@@ -36,24 +38,29 @@ export default function (RED) {
       const { batches, refused } = await marker.read(now => toBatches(message, { source: options.source || undefined, now }))
       await Promise.all(batches.map(accept))
       if (refused.length === 0) return
-      refusedValues += refused.length
-      stats.meter('stage', `${node.name || node.id} (stage out)`).errors += refused.length
+      refusedValues += countOf(refused)
+      ownMeter().errors += countOf(refused)
       throw refusal(refused)
     })
+
+    /** Of what belongs to no source. */
+    const ownMeter = () => stats.meter('stage', `${node.name || node.id} (stage out)`)
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
       if (isReplayed(batch)) throw replayRefusal()
-      const meter = stats.meter('stage', batch.source)
       try {
-        const { stage } = await opening.catch(error => {
+        const { stage, places } = await opening.catch(error => {
           pauseFeeders()
           throw error
         })
         if (stage.blocked) pauseFeeders()
+        places.admit(batch.source)
         await stage.append(batch)
-        meter.record(batch)
+        stats.meter('stage', batch.source).record(batch)
       } catch (error) {
+        const isInvented = error instanceof SluiceError && error.code === 'SLUICE_SOURCE_COUNT'
+        const meter = isInvented ? ownMeter() : stats.meter('stage', batch.source)
         meter.dropped += batch.rows
         throw error
       }
@@ -68,8 +75,7 @@ export default function (RED) {
         dropGauge()
         marker.release()
         await nextTurn() // what the flow has under way still arrives
-        // The connection first: a disk that is full may hold the spool up, and the next deploy connects under the same id.
-        await closeAll(() => stage.stop(), () => connection.close(), () => stage.close(), release)
+        await closeAll(() => stage.close(() => connection.close()), release)
       } catch (error) {
         node.error(error)
       }
@@ -101,7 +107,7 @@ function pauseUntilDeployed (RED, feeders, id) {
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs }) {
+async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, maxSources }) {
   const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
   const link = await openConnection(RED, node, { broker, role: 'out' }).catch(error => {
     release()
@@ -129,14 +135,14 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
     return { ...state, onDisk: spoolBytes, requiredSinks: required.join(', ') }
   })
-  return { stage, connection, link, release, dropGauge }
+  return { stage, places: placesOf(stage, maxSources), connection, link, release, dropGauge }
 }
 
 /** @param {import('../../gateway/messages/payload.js').Refused[]} refused */
 export function refusal (refused) {
   const { index, reason } = refused[0]
   const place = index >= 0 ? `row ${index}: ` : ''
-  const more = refused.length > 1 ? `, and ${refused.length - 1} more` : ''
+  const more = countOf(refused) > 1 ? `, and ${countOf(refused) - 1} more` : ''
   return new SluiceError('SLUICE_PAYLOAD', `Refused ${place}${reason}${more}.`, { details: { refused } })
 }
 

@@ -54,6 +54,16 @@ export const schema = nodeSchema({
       default: 1000,
       'x-unit': 'ms',
       'x-when': { fsync: 'interval' }
+    },
+    maxSources: {
+      type: 'integer',
+      title: 'Sources',
+      description: 'How many sources this node accepts: each gets a spool and tables of its own. When there are more, new ones are ' +
+        'refused until a source has been silent for ten minutes.',
+      minimum: 1,
+      maximum: 1000,
+      default: 500,
+      'x-advanced': true
     }
   }
 })

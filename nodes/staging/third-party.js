@@ -1,31 +1,37 @@
 import { join } from 'node:path'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { Receipts } from '../../broker/in/receipts.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
-import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { describe } from '../../gateway/base/errors.js'
+import { countOf } from '../../gateway/messages/refusals.js'
 import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { keepRefused } from '../../gateway/dead-letters/refused-values.js'
+import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
+import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
+import { spoolAll } from './spooling.js'
 
 /**
  * @typedef {import('../../broker/in/contract.js').Packet} Packet
  * @typedef {import('mqtt').MqttClient} MqttClient
- * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
- * @typedef {import('../../gateway/messages/payload.js').Refused} Refused
- * @typedef {{batches: Batch[], refused: Refused[]}} Content
- * @typedef {{connection: import('../../broker/connection/connection.js').Connection, consumer: ThirdPartyConsumer, stage: Stage,
- *   release: () => void}} Opened
+ * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
+ * @typedef {import('./spooling.js').Content} Content
+ * @typedef {{content: Content, done: PromiseWithResolvers<unknown>}} Taken
+ * @typedef {object} Opened
+ * @property {import('../../broker/connection/connection.js').Connection} connection
+ * @property {ThirdPartyConsumer} consumer
+ * @property {Stage} stage
+ * @property {Receipts} receipts
+ * @property {ReturnType<typeof placesOf>} places
+ * @property {() => void} release
  */
-
-/** Errors after which a spool will never accept a batch, however long one waits. */
-const FOR_GOOD = ['SLUICE_SOURCE_NAME', 'SLUICE_SOURCE_COUNT', 'SLUICE_SPOOL_BATCH_TOO_BIG']
 
 /**
  * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
@@ -40,8 +46,9 @@ export class ThirdPartyStage {
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
   #dropGauge = () => {}
-  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Content>} */
-  #rest = new WeakMap()
+  #hasDropped = false
+  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Promise<Taken>>} */
+  #taken = new WeakMap()
 
   /**
    * @param {import('../node.js').RED} RED
@@ -62,31 +69,38 @@ export class ThirdPartyStage {
   }
 
   /**
-   * Resolves once all that is in a message is in the spool, or kept among the dead letters. When it fails, call it again with the same
-   * packet.
+   * Resolves once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room; also when it
+   * had come before. When it fails, call it again with the same packet.
    * @param {Packet} packet
    */
   async keep (packet) {
-    let rest = this.#rest.get(packet)
-    if (!rest) this.#rest.set(packet, rest = await this.#read(packet))
-    const { batches, refused } = rest
-    const { stage } = await this.#opening
-    while (batches.length > 0) {
-      try {
-        await stage.append(batches[0])
-        stats.meter('stage', batches[0].source).record(batches[0])
-      } catch (error) {
-        if (!(error instanceof SluiceError && FOR_GOOD.includes(error.code))) throw error
-        refused.push({ index: -1, reason: describe(error), value: packet.payload })
-      }
-      batches.shift()
+    let taken = this.#taken.get(packet)
+    if (!taken) this.#taken.set(packet, taken = this.#take(packet))
+    const { content, done } = await taken
+    const { stage, places, receipts } = await this.#opening
+    try {
+      await spoolAll(content, async batch => {
+        places.admit(batch.source)
+        await stage.append(batch)
+        stats.meter('stage', batch.source).record(batch)
+      }, packet.payload)
+    } catch (error) {
+      await receipts.doubt(packet)
+      throw error
     }
-    if (refused.length === 0) return
-    await keepRefused(this.#refusedQueue, packet.topic, refused)
-    this.#meter.errors += refused.length
-    const values = `${refused.length} refused ${refused.length === 1 ? 'value' : 'values'}`
-    this.#node.warn(`SLUICE_MESSAGE: Kept ${values} of a message on ${packet.topic}: ${refused[0].reason}`)
-    refused.length = 0
+    if (content.refused.length > 0) await this.#keepRefused(packet.topic, content.refused)
+    done.resolve(undefined)
+  }
+
+  /** @param {string} topic @param {Refused[]} refused */
+  async #keepRefused (topic, refused) {
+    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
+    const count = countOf(refused)
+    this.#meter.errors += count
+    this.#meter.dropped += unkept
+    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
+    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
+    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
   }
 
   async close () {
@@ -94,7 +108,37 @@ export class ThirdPartyStage {
     this.#dropGauge()
     if (!opened) return
     opened.consumer.close()
-    await closeAll(() => opened.stage.stop(), () => opened.connection.close(), () => opened.stage.close(), opened.release)
+    const { stage, connection, receipts, release } = opened
+    await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
+  }
+
+  /**
+   * What of a message is to be kept: all of one that is new, of another what an earlier process did not come to.
+   * @param {Packet} packet
+   * @returns {Promise<Taken>}
+   */
+  async #take (packet) {
+    const done = Promise.withResolvers()
+    const reading = this.#tryToRead(packet)
+    const { receipts } = await this.#opening
+    const { batches, refused } = await reading
+    const receipt = receipts.of(packet)
+    if (receipt?.kept) {
+      await receipt.kept
+      return { content: { batches: [], refused: [] }, done }
+    }
+    const lacking = receipt ? receipt.lacking : batches.map((_, i) => i)
+    if (!receipt || lacking.length > 0) await receipts.write(packet, batches, lacking, done.promise)
+    return { content: { batches: batches.filter((_, i) => lacking.includes(i)), refused }, done }
+  }
+
+  /** @param {Packet} packet @returns {Promise<Content>} */
+  async #tryToRead (packet) {
+    try {
+      return await this.#read(packet)
+    } catch (error) { // no decoder throws; one that did would do so for ever
+      return { batches: [], refused: [{ index: -1, reason: describe(error), value: packet.payload }] }
+    }
   }
 
   /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
@@ -110,14 +154,21 @@ export class ThirdPartyStage {
 
   /** A message with QoS 0 could not wait. */
   #dropped () {
-    if (this.#meter.dropped++ > 0) return
+    this.#meter.dropped++
+    if (this.#hasDropped) return
+    this.#hasDropped = true
     this.#node.warn('SLUICE_MESSAGE: Third-party messages come faster than they can be kept; those with QoS 0 are dropped, and counted. ' +
       'Have them sent with QoS 1.')
   }
 
+  async #newSession () {
+    const { receipts } = await this.#opening
+    await receipts.newSession().catch((/** @type {unknown} */ error) => this.#node.error(describe(error)))
+  }
+
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
-    const { broker, receiveMaximum, foreignTopics } = this.#options
+    const { broker, receiveMaximum, foreignTopics, maxSources } = this.#options
     const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
     const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
     const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum }).catch(error => {
@@ -128,7 +179,12 @@ export class ThirdPartyStage {
     if (openHost) this.#listenToSparkplug(openHost(client), client)
     const log = logOf(this.#node)
     const consumer = new ThirdPartyConsumer({
-      client, topics: foreignTopics, keep: packet => this.keep(packet), onDropped: () => this.#dropped(), log
+      client,
+      topics: foreignTopics,
+      keep: packet => this.keep(packet),
+      onDropped: () => this.#dropped(),
+      onNewSession: () => this.#newSession(),
+      log
     })
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
@@ -136,7 +192,8 @@ export class ThirdPartyStage {
         folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
         fsync: 'batch', log
       })
-      return { connection, consumer, stage, release }
+      const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
+      return { connection, consumer, stage, receipts, places: placesOf(stage, maxSources), release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await closeAll(() => connection.close(), release)

@@ -2,6 +2,8 @@ import { expect } from 'chai'
 import { readHead } from '../../broker/in/head.js'
 import { headMessage } from '../../broker/out/head-message.js'
 
+/** @param {...[number, number, number]} ranges */
+const counted = (...ranges) => ranges
 /** @param {unknown} message */
 const read = message => readHead(Buffer.from(JSON.stringify(message)))
 /** @param {unknown} epoch */
@@ -17,7 +19,9 @@ describe('a head message', () => {
         dropped: 0,
         replaced: 5,
         epochs: [
-          { epoch: '1-aaaaaaaa', first: 3, last: 9, before: 30, rows: 90, lost: /** @type {any} */ ([[4, 5, 7]]), replaced: /** @type {any} */ ([[8, 8, 5]]) },
+          {
+            epoch: '1-aaaaaaaa', first: 3, last: 9, before: 30, rows: 90, lost: counted([4, 5, 7]), replaced: counted([8, 8, 5])
+          },
           { epoch: '2-bbbbbbbb', first: 0, last: -1, before: 90, rows: 90 }
         ]
       }]
@@ -31,6 +35,11 @@ describe('a head message', () => {
         { epoch: '2-bbbbbbbb', first: 0, last: -1, before: 90, rows: 90, lost: [], replaced: [], doubt: [] }
       ]
     }])
+  })
+
+  it('may name an epoch that is empty, from wherever it goes on', () => {
+    expect(readEpoch(['1-a', 7, 6, 10, 10])).to.include({ first: 7, last: 6 })
+    expect(readEpoch(['1-a', 7, -1, 10, 10])).to.include({ first: 7, last: 6 })
   })
 
   it('may have its ranges in any order', () => {

@@ -112,9 +112,8 @@ export class Pipeline {
       ...options
     })
     return this.#closable(stage, async () => {
-      await stage.close()
+      await stage.close(() => connection.close({ patienceMs: 200 }))
       await requiredSinks.close()
-      await connection.close({ patienceMs: 200 })
     })
   }
 

@@ -17,7 +17,9 @@ describe('resend requests', () => {
   })
 
   /** @param {Ranges} ranges  missing @param {number} [room] @param {{gateway: string}} [stream] */
-  const wanted = (ranges, room = ROOM, stream = press) => requests.next(stream, ranges.map(([first, last]) => ({ epoch, first, last })), room)
+  const wanted = (ranges, room = ROOM, stream = press) => {
+    return requests.next(stream, ranges.map(([first, last]) => ({ epoch, first, last })), room)
+  }
   const next = (/** @type {Parameters<typeof wanted>} */ ...missing) => wanted(...missing)?.epochs[epoch] ?? null
 
   /** How long nothing is requested while all of it is missing. @param {Ranges} [ranges] */
@@ -132,7 +134,8 @@ describe('resend requests', () => {
 
   it('puts all of a gateway into one message', () => {
     /** @type {any[]} */
-    const [drill, oven, other] = [{ gateway: 'gw', source: 'drill' }, { gateway: 'gw', source: 'oven' }, { gateway: 'hall', source: 'drill' }]
+    const [drill, oven] = ['drill', 'oven'].map(source => ({ gateway: 'gw', source }))
+    const other = /** @type {any} */ ({ gateway: 'hall', source: 'drill' })
     const all = requests.all([
       [drill, [{ epoch, first: 0, last: 3 }]],
       [oven, [{ epoch, first: 0, last: 9 }]],

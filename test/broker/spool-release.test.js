@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { cp } from 'node:fs/promises'
 import { addHashes } from '../../gateway/batch/hashes.js'
 import { batchOf, headOf, Rig, stored } from './spool-rig.js'
 
@@ -32,6 +33,32 @@ describe('spool, releasing what is stored', () => {
     await spool.confirm('slow', stored(all.slice(0, 5)))
     expect(headOf(spool).epochs[0]).to.include({ first: 5, last: 5 })
     expect(await rig.segments()).to.have.length(1)
+  })
+
+  it('takes nothing for lost when a source of which all was stored went on in its epoch and was killed', async () => {
+    rig.require('sink')
+    const spool = await rig.open()
+    await spool.confirm('sink', stored(await rig.fill(spool, 3)))
+    await spool.reclaim()
+    await spool.append(batchOf(7))
+    await cp(rig.folder, `${rig.folder}.killed`, { recursive: true })
+    const killed = await rig.open({ folder: `${rig.folder}.killed` })
+    expect(killed.counters).to.include({ lostBatches: 0, lostRows: 0 })
+    expect(headOf(killed).epochs[0]).to.include({ first: 3, last: 3, before: 3, rows: 4 })
+    expect(await rig.readAll(killed)).to.deep.equal([7])
+  })
+
+  it('never gives a position twice: who has read up to one finds what comes later, also when all was stored meanwhile', async () => {
+    rig.require('sink')
+    const spool = await rig.open({ segmentBytes: 1 })
+    const all = await rig.fill(spool, 4)
+    const from = { position: Number(spool.next()?.position) + 4 }
+    await spool.confirm('sink', stored(all))
+    await spool.reclaim()
+    expect(spool.bytes).to.equal(0)
+    expect(spool.next(from)).to.equal(null)
+    await spool.append(batchOf(9))
+    expect(spool.next(from)).to.include({ seq: 4 })
   })
 
   it('keeps everything while no sink is required', async () => {
@@ -75,6 +102,7 @@ describe('spool, releasing what is stored', () => {
       expect(await rig.readAll(spool)).to.deep.equal([0, 3, 4])
       expect(headOf(spool).epochs[0]).to.deep.include({ first: 0, last: 4, lost: [[1, 2, 2]] })
       expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
+      expect(spool.counters).to.include({ lostBatches: 0 })
     }
   })
 
@@ -142,7 +170,8 @@ describe('spool, releasing what is stored', () => {
       expect(clashes).to.deep.equal([])
       expect(headOf(spool).epochs[0].doubt).to.deep.equal([[0, 2]])
       expect(await rig.readAll(spool)).to.deep.equal([0, 1, 2, 3])
-      const singles = all.slice(0, 3).map(({ seq, hash = 0 }) => /** @type {import('./spool-rig.js').Sum} */ ([seq, seq, seq === 1 ? 999 : hash]))
+      /** @type {import('./spool-rig.js').Sum[]} */
+      const singles = all.slice(0, 3).map(({ seq, hash = 0 }) => [seq, seq, seq === 1 ? 999 : hash])
       const second = await spool.confirm('sink', reading(all[0], singles))
       expect(second.doubts).to.deep.equal([])
       expect(second.clashes).to.have.length(1)

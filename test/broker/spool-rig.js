@@ -10,7 +10,13 @@ import { Spool } from '../../broker/spool/spool.js'
  * @typedef {import('../../broker/spool/confirmations.js').Sum} Sum
  */
 
-/** A batch whose first value tells it from others. @param {number} value @param {number} [padding] @param {string} [source] @param {number} [rows] */
+/**
+ * A batch whose first value tells it from others.
+ * @param {number} value
+ * @param {number} [padding]
+ * @param {string} [source]
+ * @param {number} [rows]
+ */
 export function batchOf (value, padding = 0, source = 'press', rows = 1) {
   return new Batch({
     source,

@@ -34,7 +34,8 @@ describe('spool', () => {
     const spool = await rig.open({ recordBytes: 2000 })
     const identities = await spool.append(batchOf(0, 500, 'press', 10))
     expect(identities.length).to.be.above(1)
-    expect(identities.map(({ before }) => before)).to.deep.equal([0, ...identities.map(({ before = 0, rows = 0 }) => before + rows)].slice(0, -1))
+    const ends = identities.map(({ before = 0, rows = 0 }) => before + rows)
+    expect(identities.map(({ before }) => before)).to.deep.equal([0, ...ends].slice(0, -1))
     expect(headOf(spool).rows).to.equal(10)
     const payloads = await Promise.all(identities.map(identity => spool.read(identity)))
     expect(payloads.flatMap(record => JSON.parse(String(record?.payload)).values)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
@@ -50,11 +51,11 @@ describe('spool', () => {
 
   it('takes batches that come in the very turn in which the last were accepted', async () => {
     const spool = await rig.open()
-    for (let value = 0; value < 50; value++) {
-      await Promise.all([spool.append(batchOf(value))])
-      await Promise.resolve()
+    for (let turns = 0; turns < 20; turns++) {
+      await spool.append(batchOf(turns))
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
     }
-    expect(spool.batches).to.equal(50)
+    expect(spool.batches).to.equal(20)
   })
 
   it('starts a new epoch at each opening, never going on with a seq, and still gives what is left of the old ones', async () => {

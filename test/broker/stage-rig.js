@@ -7,6 +7,7 @@ import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { Stage } from '../../broker/out/stage.js'
 import { connected } from '../../broker/preflight/probing.js'
 import { consumerTopics, isForTopic } from '../../broker/topics.js'
+import { closeAll } from '../../gateway/base/close-all.js'
 import { addHashes, hashOf } from '../../gateway/batch/hashes.js'
 import { Batch } from '../../gateway/batch/batch.js'
 import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
@@ -74,10 +75,14 @@ export class StageRig {
     return new StageRig(started, await mkdtemp(join(tmpdir(), 'sluice-stage-')), await observe(started))
   }
 
-  /** @param {Partial<import('../../broker/out/stage.js').StageOptions>} [options] */
-  async openStage (options = {}) {
+  /**
+   * @param {Partial<import('../../broker/out/stage.js').StageOptions> & {wired?: import('../../broker/out/required-sinks.js').WiredSink[]}}
+   *   [options]
+   */
+  async openStage ({ wired = [], ...options } = {}) {
     const log = { info: () => {}, warn: this.#note, error: this.#note }
     const requiredSinks = await RequiredSinks.open({ path: join(this.folder, 'required-sinks', 'b.json'), gateway: 'gw', log })
+    requiredSinks.wire(wired)
     const connection = connect(this.broker, { clientId: 'sluice-gw-out', clean: false, sessionExpirySeconds: 600 })
     const { client } = connection
     const stage = await Stage.open({
@@ -86,10 +91,7 @@ export class StageRig {
     })
     const close = async () => {
       if (!this.#closing.delete(close)) return
-      stage.stop()
-      await connection.close({ patienceMs: 200 })
-      await stage.close()
-      await requiredSinks.close()
+      await closeAll(() => stage.close(() => connection.close({ patienceMs: 200 })), () => requiredSinks.close())
     }
     this.#closing.add(close)
     return { stage, requiredSinks, connection, close }

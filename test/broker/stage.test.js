@@ -1,5 +1,9 @@
 import { expect } from 'chai'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { localCommits } from '../../broker/local-commits.js'
+import { hashOf } from '../../gateway/batch/hashes.js'
+import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { until } from './pipeline.js'
 import { batchOf, commitOf, seqsOf, StageRig } from './stage-rig.js'
 
@@ -93,6 +97,26 @@ describe('stage out, clause by clause', () => {
     await until(() => stage.spool.next() === null)
   })
 
+  it('releases nothing for an empty list of required sinks: the broker still knows who has announced itself', async () => {
+    const options = { maxBytes: 16_384, wired: [wired] } // a segment has few batches
+    const before = await rig.openStage(options)
+    await rig.announce('other')
+    const sent = await rig.listen('sluice/v2/gw/data/press')
+    await produce(before.stage, 10)
+    await until(() => sent.length === 10 && before.stage.state.requiredSinks.length === 2)
+    const commit = commitOf(sent)
+    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    await before.close()
+    await writeFile(join(rig.folder, 'required-sinks', 'b.json'), '')
+    const { stage } = await rig.openStage(options)
+    localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit })
+    await until(() => stage.state.connected && stage.state.requiredSinks.length === 2)
+    expect(stage.state.spoolBatches).to.equal(10)
+    await rig.commit('other', commit)
+    await until(() => stage.state.spoolBatches < 10)
+    expect(rig.logged.join('\n')).to.include('SLUICE_REQUIRED_SINKS')
+  })
+
   it('answers readers alone, in order, in turn, and no more than it holds, however much is asked for', async () => {
     const { stage } = await rig.openStage()
     const heard = await rig.listen('sluice/v2/gw/resent/+/+')
@@ -181,6 +205,81 @@ describe('stage out, clause by clause', () => {
     expect(stage.state.setBack).to.equal(2)
     expect(rig.logged.join('\n')).to.include('SLUICE_SET_BACK')
   })
+
+  it('stages a batch again whose identity another batch has in a database, and raises an alarm', async () => {
+    const { stage } = await rig.openStage()
+    await rig.announce('other')
+    const sent = await rig.listen('sluice/v2/gw/data/press')
+    await produce(stage, 3)
+    await until(() => sent.length === 3 && stage.state.requiredSinks.length === 1)
+    const commit = commitOf(sent, { merged: false })
+    const [ranges] = Object.values(commit.sources.press)
+    ranges[1][2] = (ranges[1][2] + 1) % 2 ** 48
+    await Promise.all([rig.commit('other', commit), rig.commit('other', commit)]) // said twice, it is staged again once
+    await until(() => sent.length === 4)
+    const [clashing, again] = [sent[1], sent[3]].map(({ payload }) => peekIdentity(payload))
+    expect(again?.epoch).to.not.equal(clashing?.epoch)
+    expect(again?.ancestors).to.deep.equal([{ epoch: clashing?.epoch, seq: 1, hash: hashOf(sent[1].payload) }])
+    expect(stage.state.clashes).to.be.at.least(1)
+    expect(rig.logged.join('\n')).to.include('SLUICE_CLASH')
+    const { rows, replaced } = stage.spool.head.sources[0]
+    expect(rows - replaced).to.equal(3)
+    const stored = commitOf([sent[0], sent[2], sent[3]], { merged: false })
+    await rig.commit('other', stored)
+    await until(() => stage.spool.next() === null)
+  })
+
+  it('begins a new epoch when the broker knows more of the present one: this machine was restored, or is a copy', async () => {
+    const { stage, connection } = await rig.openStage()
+    await until(() => stage.state.connected)
+    const [{ epoch }] = await stage.append(batchOf(0))
+    await until(() => stage.spool.head.sources.length === 1)
+    const heads = await rig.listen('sluice/v2/gw/head/out')
+    await until(() => heads.some(({ payload }) => String(payload).includes(epoch)))
+    const ahead = { rows: 9, sources: [{ source: 'press', rows: 9, lostRows: 0, replacedRows: 0, epochs: [[epoch, 0, 8, 0, 9]] }] }
+    await rig.tell('sluice/v2/gw/head/out', ahead, true)
+    connection.client.stream.destroy()
+    await until(() => !stage.state.connected)
+    await until(() => stage.state.connected)
+    const [next] = await stage.append(batchOf(1))
+    expect(next.epoch).to.not.equal(epoch)
+    expect(next).to.deep.include({ seq: 0, before: 9 })
+  })
+
+  it('sends and releases nothing before it has heard what the broker knows of it', async () => {
+    const before = await rig.openStage()
+    const [{ epoch }] = await before.stage.append(batchOf(0))
+    const data = await rig.listen('sluice/v2/gw/data/press')
+    await until(() => before.stage.state.connected && data.length === 1)
+    await before.close()
+    const order = await rig.listen('sluice/v2/gw/#')
+    const { stage } = await rig.openStage()
+    await stage.append(batchOf(1))
+    await until(() => data.length >= 3)
+    const kinds = order.filter(({ retain }) => !retain).map(({ topic }) => topic.split('/')[3])
+    expect(kinds.slice(0, 2)).to.have.members(['echo', kinds[1]])
+    expect(kinds.indexOf('echo')).to.be.below(kinds.indexOf('data'))
+    expect(stage.spool.head.sources[0].epochs.map(each => each.epoch)).to.include(epoch)
+  })
+
+  for (const [what, write] of /** @type {[string, () => Promise<never>][]} */ ([
+    ['is full', async () => { throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }) }],
+    ['hangs', () => new Promise(() => {})]
+  ])) {
+    it(`ends its connection when the disk ${what}: another with the same id follows, and they would push each other out`, async () => {
+      const { stage, connection, close } = await rig.openStage({ write })
+      await until(() => stage.state.connected)
+      stage.append(batchOf(0)).catch(() => {})
+      close().catch(() => {})
+      await until(() => connection.client.disconnected)
+      const again = await rig.openStage()
+      let evictions = 0
+      again.connection.client.on('close', () => { evictions++ })
+      await until(() => again.stage.state.connected)
+      await again.stage.append(batchOf(1))
+      expect(evictions).to.equal(0)
+    })
+  }
 
   it('begins a new epoch after it has been suspended, before it gives a seq that a copy of it may have given', async () => {
     const { stage } = await rig.openStage()

@@ -31,13 +31,15 @@ describe('what a consumer knows of a source', () => {
 
   /** One record of each range, as a compaction leaves it. @param {Record<string, Ranges>} epochs @param {string} [sink] */
   const stored = (epochs, sink = 'db') => {
-    return stream.storedBy(sink).read(Object.entries(epochs).flatMap(([epoch, ranges]) => ranges.map(([from, to]) => record(epoch, from, to))), ++readings)
+    const records = Object.entries(epochs).flatMap(([epoch, ranges]) => ranges.map(([from, to]) => record(epoch, from, to)))
+    return stream.storedBy(sink).read(records, ++readings)
   }
 
   /** @param {string} epoch @param {number} from @param {number} [to] @returns {import('../../gateway/databases/sink.js').CommitRecord} */
   const record = (epoch, from, to = from) => {
     const rows = (to - from + 1) * ROWS
-    return { gateway: 'gw', source: 'press', epoch, first: from, last: to, hash: from + 1, staged: rows, stored: rows, dead: 0, before: from * ROWS }
+    const counts = { staged: rows, stored: rows, dead: 0, before: from * ROWS }
+    return { gateway: 'gw', source: 'press', epoch, first: from, last: to, hash: from + 1, ...counts }
   }
   const commit = (/** @type {string} */ epoch, /** @type {number} */ seq, reading = readings) =>
     stream.storedBy('db').add({ gateway: 'gw', source: 'press', epoch, seq, hash: seq + 1, rows: ROWS, before: seq * ROWS }, reading)

@@ -1,6 +1,10 @@
 import { expect } from 'chai'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { Receipts } from '../../broker/in/receipts.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { connected, open } from '../../broker/preflight/probing.js'
 import { brokers } from './brokers.js'
@@ -14,6 +18,10 @@ for (const { name, protocolVersion, require, start } of brokers) {
     let broker
     /** @type {import('../../broker/connection/connection.js').Connection} */
     let publisher
+    /** @type {Receipts} */
+    let receipts
+    /** @type {string} */
+    let folder
     /** @type {(() => Promise<void>)[]} */
     let closing
 
@@ -22,6 +30,8 @@ for (const { name, protocolVersion, require, start } of brokers) {
     beforeEach(async () => {
       broker = await start()
       publisher = await open({ url: broker.url, protocolVersion }, { clientId: 'publisher' })
+      folder = await mkdtemp(join(tmpdir(), 'sluice-third-party-'))
+      receipts = await Receipts.open(join(folder, 'receipts'), new Map())
       closing = []
     })
 
@@ -29,6 +39,8 @@ for (const { name, protocolVersion, require, start } of brokers) {
       for (const close of closing) await close()
       await publisher.close()
       await broker.stop()
+      await receipts.close()
+      await rm(folder, { recursive: true })
     })
 
     /** @param {Partial<import('../../broker/in/third-party.js').ThirdPartyOptions>} options */
@@ -39,7 +51,12 @@ for (const { name, protocolVersion, require, start } of brokers) {
       const consumer = new ThirdPartyConsumer({
         client: connection.client,
         topics: ['plant/#'],
-        keep: async ({ topic, payload }) => { kept.push(`${topic} ${payload}`) },
+        keep: async packet => {
+          if (receipts.of(packet)) return
+          await receipts.write(packet, [], [], Promise.resolve())
+          kept.push(`${packet.topic} ${packet.payload}`)
+        },
+        onNewSession: () => receipts.newSession(),
         log: silent,
         ...options
       })
@@ -64,7 +81,7 @@ for (const { name, protocolVersion, require, start } of brokers) {
       const earlier = await consume({ topics: ['#'] })
       await earlier.close()
       const { kept } = await consume({ topics: ['plant/+/temperature'] })
-      await publish('sluice/v1/gw/press/data', 1)
+      await publish('sluice/v2/gw/data/press', 1)
       await publish('plant/hall/pressure', 1013)
       await publish('plant/hall/temperature', 21)
       await publish('plant/tank/temperature', 22)
@@ -118,6 +135,17 @@ for (const { name, protocolVersion, require, start } of brokers) {
       const { kept } = await consume({})
       await until(() => kept.length > 0)
       expect(kept).to.deep.equal(['plant/hall 20'])
+    })
+
+    it('that the broker retains are taken also by a filter that is added later', async () => {
+      await publisher.client.publishAsync('plant/hall', '20', { qos: 1, retain: true })
+      await publisher.client.publishAsync('depot/door', '1', { qos: 1, retain: true })
+      const first = await consume({})
+      await until(() => first.kept.length === 1)
+      await first.close()
+      const second = await consume({ topics: ['plant/#', 'depot/#'] })
+      await until(() => second.kept.length > 0)
+      expect([...first.kept, ...second.kept]).to.deep.equal(['plant/hall 20', 'depot/door 1'])
     })
 
     it('that nobody would send again are dropped and counted, once too many wait', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { marker } from '../../gateway/batch/batch.js'
+import { marker, pickOf, sliceOf } from '../../gateway/batch/batch.js'
 import { decide, wantedRecords } from '../../gateway/databases/claims.js'
 import { RecordSet } from '../../gateway/databases/record-set.js'
 import { batchOf, EPOCH, identity } from './contract/batches.js'
@@ -31,10 +31,10 @@ describe('The claim of a batch', () => {
       return [table, hash, staged, kept, dead, before]
     }
     expect(recordOf(whole)).to.deep.equal(['table of press', 7, 3, 3, 0, 100])
-    expect(recordOf(whole.pick([0, 2])), 'a dead letter').to.deep.equal(['table of press', 7, 3, 2, 1, 100])
-    expect(recordOf(whole.pick([])), 'all of them').to.deep.equal(['table of press', 7, 3, 0, 3, 100])
+    expect(recordOf(pickOf(whole, [0, 2])), 'a dead letter').to.deep.equal(['table of press', 7, 3, 2, 1, 100])
+    expect(recordOf(pickOf(whole, [])), 'all of them').to.deep.equal(['table of press', 7, 3, 0, 3, 100])
     expect(recordOf(marker({ ...identity(0), ...more })), 'settled by a flow').to.deep.equal(['table of press', 7, 3, 0, 0, 100])
-    expect(recordOf(batchWith({}).slice(1, 2)), 'of an identity alone').to.deep.equal(['table of press', 0, 3, 1, 2, 0])
+    expect(recordOf(sliceOf(batchWith({}), 1, 2)), 'of an identity alone').to.deep.equal(['table of press', 0, 3, 1, 2, 0])
   })
 
   it('is a duplicate where the same bytes are stored, and a clash where others are', () => {
@@ -68,7 +68,7 @@ describe('The claim of a batch', () => {
 
   it('tries every slice of a batch in a probe', () => {
     const batch = batchWith({ hash: 7 })
-    const slices = [batch.slice(0, 1), batch.slice(1, 2)]
+    const slices = [sliceOf(batch, 0, 1), sliceOf(batch, 1, 2)]
     expect(claim(slices, undefined, true).fresh).to.deep.equal(slices)
     expect(claim(slices, stored(batch), true).duplicates).to.deep.equal(slices)
   })

@@ -31,7 +31,7 @@ describe('ClickHouse sink', () => {
       { name: 'value', type: 'Nullable(Float64)' },
       { name: 'sluice_epoch', type: 'Int64' },
       { name: 'sluice_seq', type: 'Int64' },
-      { name: 'sluice_batch', type: 'String' }
+      { name: 'sluice_batch', type: 'Array(Int64)' }
     ])
   })
 

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rename, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -183,6 +183,27 @@ describe('DuckDB sink', () => {
       await Promise.all([sink.close(), seq % 3 === 0 && held.close()])
     }
     expect((await rows('press')).map(({ force }) => force)).to.have.members([...Array(20).keys()])
+  })
+
+  it('stores again what is missing after an older copy was moved over its file, once no query reads it', async () => {
+    const sink = await openSink()
+    const batches = [0, 1, 2].map(seq => batchOf([seq], { identity: identity(seq) }))
+    await sink.write([batches[0]])
+    await sink.close()
+    const copy = join(folder, 'copy.duckdb')
+    await copyFile(file, copy)
+    expect((await stat(file)).mode & 0o777).to.equal(0o600)
+    const again = await openSink()
+    await again.write([batches[1]])
+    const reading = await openSession(file)
+    await rename(copy, file)
+    for (let attempt = 0; attempt < 2; attempt++) {
+      expect(await failureOf(() => again.write([batches[2]]))).to.have.property('code', 'SLUICE_SINK_SET_BACK')
+    }
+    reading.close()
+    expect(rangesOf(await again.committed())[0].ranges).to.deep.equal([[0, 0]])
+    expect((await again.write(batches)).duplicates).to.deep.equal([batches[0]])
+    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([0, 1, 2])
   })
 
   it('tells what to install where the package is missing', () => {

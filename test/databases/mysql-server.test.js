@@ -11,11 +11,21 @@ import { connect } from '../../gateway/databases/mysql/connection.js'
 import { startMariadb } from '../servers/mariadb.js'
 import { suspend } from '../servers/programs.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf } from './contract/batches.js'
+import { restoreTest } from './contract/restore.js'
 import { MysqlDatabase } from './mysql-database.js'
 
 describe('MySQL server', () => {
   const database = MysqlDatabase.inSuite({ tls: true, options: ['--bind-address=127.0.0.1,127.0.0.2'] })
   const { openSink, query, rows } = database
+
+  restoreTest({ openSink, isTransient, rows, database })
+
+  it('does not take over commit records of version 0.1, and tells what to do', async () => {
+    await query('CREATE TABLE sluice_commits (stream BINARY(32), seq BIGINT, last BIGINT, PRIMARY KEY (stream, seq))')
+    const error = await failureOf(async () => (await openSink()).committed())
+    expect(error.code).to.equal('SLUICE_SINK_RECORDS_OLD')
+    expect(isTransient(error)).to.equal(true)
+  })
 
   it('reports what it finds when it is tested', async () => {
     expect(await database.connect().test()).to.match(

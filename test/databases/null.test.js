@@ -26,7 +26,9 @@ describe('Null sink', () => {
 
   it('keeps no record for each of the batches that spools have released', async () => {
     const sink = await open()
-    const batches = Array.from({ length: 10 }, (_, seq) => batchOf([1, 2], { identity: { ...identity(seq), hash: 2 ** 47, before: 2 * seq } }))
+    const batches = Array.from({ length: 10 }, (_, seq) => batchOf([1, 2], {
+      identity: { ...identity(seq), hash: 2 ** 47, before: 2 * seq }
+    }))
     await sink.write(batches)
     await sink.compact([{ ...EPOCH, first: 9, last: 9 }])
     const { records } = await sink.committed()

@@ -7,11 +7,31 @@ import { isTransient, open } from '../../gateway/databases/postgresql/sink.js'
 import { connect } from '../../gateway/databases/postgresql/connection.js'
 import { startPostgresql } from '../servers/postgresql.js'
 import { ALL_NEW, batchOf, failureOf, identity, rangesOf, rowOf } from './contract/batches.js'
+import { withComment } from './contract/contract.js'
+import { restoreTest } from './contract/restore.js'
 import { PostgresqlDatabase } from './postgresql-database.js'
 
 describe('PostgreSQL server', () => {
   const database = PostgresqlDatabase.inSuite()
   const { openSink, query, rows } = database
+
+  restoreTest({ openSink, isTransient, rows, database })
+
+  it('does not take over commit records of version 0.1, and tells what to do', async () => {
+    await query('CREATE TABLE sluice_commits (sink_table text, gateway text, source text, epoch text, seq bigint, last bigint)')
+    const error = await failureOf(async () => (await openSink()).committed())
+    expect(error.code).to.equal('SLUICE_SINK_RECORDS_OLD')
+    expect(isTransient(error)).to.equal(true)
+  })
+
+  it('keeps two schemas apart on one connection', async () => {
+    const server = connect({ ...database.login, connections: 2 })
+    const sinks = await Promise.all(['public', 'plant'].map(schema => open({ schema }, { server })))
+    for (let seq = 0; seq < 3; seq++) {
+      for (const sink of sinks) expect(await sink.write([batchOf([seq], { identity: identity(seq) })])).to.deep.equal(ALL_NEW)
+    }
+    await server.close()
+  })
 
   it('closes its connections, although a statement waits at the server', async () => {
     const connected = connect(database.login)
@@ -106,7 +126,7 @@ describe('PostgreSQL server', () => {
     }
     try {
       await query(`CREATE TABLESPACE small LOCATION '${disk}'`)
-      await query('CREATE TABLE press (force double precision, note text) TABLESPACE small')
+      await query(withComment('CREATE TABLE press (force double precision, note text) TABLESPACE small'))
       await query('CREATE TABLE filler (bytes bytea) TABLESPACE small')
       for (let full = false; !full;) {
         await query(

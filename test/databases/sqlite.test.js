@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/databases/sqlite/sink.js'
-import { batchOf, failureOf, poisoned } from './contract/batches.js'
+import { batchOf, failureOf, identity, poisoned, rangesOf } from './contract/batches.js'
 import { markedFixtures, sinkContract } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
 
@@ -118,6 +118,56 @@ describe('SQLite sink', () => {
       expect(error.message).to.include(wrong)
       expect(isTransient(error)).to.equal(true)
     }
+  })
+
+  for (const [what, replace] of /** @type {[string, (copy: string) => Promise<void>][]} */ ([
+    ['moved over', copy => rename(copy, file)],
+    ['put in the place of', async copy => {
+      await rename(file, join(folder, 'moved away.sqlite'))
+      await copyFile(copy, file)
+    }]
+  ])) {
+    it(`stores again what is missing after an older copy was ${what} its file`, async () => {
+      const copy = join(folder, 'copy.sqlite')
+      const sink = await openSink()
+      const batches = [0, 1, 2, 3].map(seq => batchOf([seq], { identity: identity(seq) }))
+      await sink.write(batches.slice(0, 1))
+      await withDatabase(database => database.exec(`VACUUM INTO '${copy}'`))
+      for (const batch of batches.slice(1, 3)) await sink.write([batch])
+      await replace(copy)
+      expect(await failureOf(() => sink.write([batches[3]]))).to.have.property('code', 'SLUICE_SINK_SET_BACK')
+      expect(rangesOf(await sink.committed())[0].ranges).to.deep.equal([[0, 0]])
+      expect((await sink.write(batches)).duplicates).to.deep.equal([batches[0]])
+      expect((await rows('press')).map((/** @type {any} */ { force }) => force)).to.deep.equal([0, 1, 2, 3])
+    })
+  }
+
+  it('begins a new file where its own was deleted, and says so', async () => {
+    const sink = await openSink()
+    const batches = [0, 1].map(seq => batchOf([seq], { identity: identity(seq) }))
+    await sink.write([batches[0]])
+    const { store } = await sink.committed()
+    await rm(file)
+    expect(await failureOf(() => sink.write([batches[1]]))).to.have.property('code', 'SLUICE_SINK_SET_BACK')
+    const after = await sink.committed()
+    expect([after.records, after.store === store]).to.deep.equal([[], false])
+    await sink.write(batches)
+    expect(await rows('press')).to.have.length(2)
+  })
+
+  it('makes its file and folder for their owner only', async () => {
+    await (await openSink()).write([batchOf([1])])
+    const modes = await Promise.all([file, `${file}-wal`, join(file, '..')].map(async path => (await stat(path)).mode & 0o777))
+    expect(modes).to.deep.equal([0o600, 0o600, 0o700])
+  })
+
+  it('does not take over commit records of version 0.1, and tells what to do', async () => {
+    await withDatabase(database => database.exec('CREATE TABLE sluice_commits (sink_table TEXT, gateway TEXT, source TEXT, epoch TEXT, ' +
+      'seq INTEGER, last INTEGER, PRIMARY KEY (sink_table, gateway, source, epoch, seq)) WITHOUT ROWID'))
+    const error = await failureOf(async () => (await openSink()).committed())
+    expect(error.code).to.equal('SLUICE_SINK_RECORDS_OLD')
+    expect(error.message).to.include(file).and.to.match(/0\.1.*drop this table/)
+    expect(isTransient(error)).to.equal(true)
   })
 
   it('stores one copy of what two threads write at once', async () => {

@@ -71,6 +71,15 @@ describe('Dead letter desk', () => {
     expect(await desk.replay()).to.deep.equal({ replayed: 2 })
   })
 
+  it('replays what it can, though one of the sinks is away', async () => {
+    const failing = new DeadLetterDesk(() => queues, async (_batch, sink) => {
+      if (sink === 'sqlite') throw new Error('no such sink')
+    })
+    const failure = await failing.replay().catch(error => error)
+    expect(failure.message).to.equal('no such sink')
+    expect(await listed()).to.deep.equal([['sqlite', 1], ['sqlite', 2], ['sqlite', 3]])
+  })
+
   it('replays again what may have arrived, together and under the same identity, whatever is chosen', async () => {
     const dying = new DeadLetterDesk(() => queues, async batch => {
       handedOver.push(batch)

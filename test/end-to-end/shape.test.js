@@ -5,7 +5,7 @@ import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { Gateway, node } from './gateway.js'
 
 /** A row without a table names the database. */
-const RECORDS = "FROM sluice_commits WHERE sink_table <> ''"
+const RECORDS = 'FROM sluice_commits WHERE sink_table <> \'\''
 
 describe('A flow between staging and sinks', function () {
   /** @type {Gateway} */

@@ -40,6 +40,7 @@ describe('A database slower than its data', function () {
     client = new pg.Client(login)
     await client.connect()
     await client.query(`CREATE TABLE machine (force double precision);
+      COMMENT ON TABLE machine IS 'Sluice';
       CREATE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$;
       CREATE TRIGGER dawdle BEFORE INSERT ON machine FOR EACH STATEMENT EXECUTE FUNCTION dawdle()`)
     observer = mqtt.connect(mosquitto.url)

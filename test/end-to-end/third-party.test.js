@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
+import mqtt from 'mqtt'
 import { freePort } from '../servers/ports.js'
 import { Gateway } from './gateway.js'
 
@@ -10,10 +11,13 @@ describe('The example of third-party messages', function () {
   let gateway
   /** @type {import('./gateway.js').FlowNode[]} */
   let nodes
+  /** @type {number} of the broker */
+  let port
 
   before(async () => {
     gateway = await Gateway.start()
-    nodes = JSON.parse((await readFile('examples/third-party.json', 'utf8')).replaceAll('1884', String(await freePort())))
+    port = await freePort()
+    nodes = JSON.parse((await readFile('examples/third-party.json', 'utf8')).replaceAll('1884', String(port)))
     await gateway.deploy(nodes)
   })
 
@@ -44,5 +48,17 @@ describe('The example of third-party messages', function () {
     expect(stored('plant.tank')).to.deep.equal([{ level: 3.5, open: 1n }])
     expect(stored('plant.plc')).to.deep.equal([{ node: 'plc', group: 'slow', pressure: 1.2, quality: 'flow: error 3002' }])
     await gateway.says(/Kept 1 refused value of a message on plant\/tank: it is not JSON/)
+  })
+
+  it('accepts no more sources than it may have: invented ones are kept as dead letters, once a message', async () => {
+    const isIn = (/** @type {{id: string}} */ { id }) => id === 'example-third-party-in'
+    await gateway.deploy(nodes.map(each => isIn(each) ? { ...each, maxSources: 4 } : each)) // those of the test before
+    await gateway.until(() => /^green dot/.test(gateway.status('example-third-party-in')), () => gateway.status('example-third-party-in'))
+    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`)
+    await client.publishAsync('plant/invented', 'a v=1\nb v=2\nc v=3\ncpu,host=gate usage_idle=5 1700000000000000000\n', { qos: 1 })
+    await client.endAsync()
+    await gateway.says(/Kept 3 refused values of a message on plant\/invented: SLUICE_SOURCE_COUNT: More than 4 sources/)
+    await gateway.until(() => stored('cpu').length === 2, () => JSON.stringify(gateway.log))
+    expect([stored('a'), stored('b'), stored('c')]).to.deep.equal([[], [], []])
   })
 })

@@ -2,9 +2,8 @@ import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Batch } from '../../gateway/batch/batch.js'
-import { MAX_NAME, MAX_SERIES } from '../../gateway/messages/gatherer.js'
-import { MAX_ROWS, toBatches } from '../../gateway/messages/payload.js'
-import { MAX_FIELDS } from '../../gateway/messages/series.js'
+import { MAX_FIELDS, MAX_NAME, MAX_ROWS, MAX_SERIES } from '../../gateway/messages/bounds.js'
+import { toBatches } from '../../gateway/messages/payload.js'
 
 const NOW = 1_700_000_000_000_000_000n
 const T1 = 1_436_509_052_249
@@ -240,7 +239,8 @@ describe('toBatches', () => {
 
     it('more rows, fields or series than its limits', () => {
       expect(refusals(new Array(MAX_ROWS + 1).fill({ a: 1 }))).to.deep.equal([
-        `-1: the payload has ${MAX_ROWS + 1} rows, over ${MAX_ROWS}; split it`
+        `-1: SLUICE_MESSAGE_TOO_LARGE: The message is too large: it has ${MAX_ROWS + 1} rows, over ${MAX_ROWS}. ` +
+        'Send it as several messages.'
       ])
       const wide = Object.fromEntries(Array.from({ length: MAX_FIELDS + 1 }, (_, i) => [`f${i}`, i]))
       expect(refusals(wide)).to.deep.equal([`0: there are more than ${MAX_FIELDS} fields`])

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Batch } from '../../gateway/batch/batch.js'
 import { MAX_DEPTH } from '../../gateway/messages/documents.js'
 import { toBatches } from '../../gateway/messages/payload.js'
-import { MAX_FIELDS } from '../../gateway/messages/series.js'
+import { MAX_FIELDS } from '../../gateway/messages/bounds.js'
 
 const NOW = 1_700_000_000_000_000_000n
 const T1 = 1_436_509_052_249

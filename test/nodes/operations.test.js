@@ -158,8 +158,9 @@ describe('Operations nodes', () => {
       await helper.unload()
       const stored = /** @type {any[]} */ ([])
       const removeSink = sinks.add({
+        id: 'a1b2c3',
         name: 'sqlite',
-        committed: async () => [],
+        committed: async () => ({ store: '', records: [] }),
         write: async batch => { stored.push(batch) },
         compact: async () => {}
       })

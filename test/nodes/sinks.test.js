@@ -95,7 +95,7 @@ describe('sink and stage nodes', () => {
     }
   }
   const values = () => read('SELECT value FROM press ORDER BY rowid').map(({ value }) => value)
-  const records = () => read('SELECT seq, last FROM sluice_commits')
+  const records = () => read('SELECT seq, last FROM sluice_commits WHERE sink_table <> \'\'')
 
   /** Until a node is done with a message. @param {any} node @param {object} message */
   async function receive (node, message) {

@@ -18,6 +18,7 @@ import { findProgram } from './programs.js'
  * @property {string} user  who may do everything
  * @property {string} password
  * @property {string} database  empty at first
+ * @property {string} data  its data folder
  * @property {string} ca  path of the authority's certificate, where the server has TLS
  * @property {number|undefined} pid  while it runs
  * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`
@@ -94,6 +95,7 @@ export async function startMariadb ({ dir, tls = false, options = [] } = {}) {
     user: USER,
     password: PASSWORD,
     database: DATABASE,
+    data,
     ca: certificates?.ca ?? '',
     get pid () { return server?.pid },
     async start () {

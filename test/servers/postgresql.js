@@ -16,6 +16,7 @@ import { freePort } from './ports.js'
  * @property {string} user
  * @property {string} password
  * @property {string} database
+ * @property {string} data  its data folder
  * @property {string} certificate  its path, where the server has one
  * @property {number|undefined} pid  of the postmaster while it runs
  * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`
@@ -115,6 +116,7 @@ export async function startPostgresql ({ dir, tls = false, timescale = false } =
     user: USER,
     password: PASSWORD,
     database: 'postgres',
+    data,
     certificate: join(data, 'server.crt'),
     get pid () { return server?.pid },
     async start () {

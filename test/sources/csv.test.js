@@ -81,6 +81,19 @@ describe('CSV player', () => {
       expect(fieldsOf(batches).map(field => field.split(' ')[0])).to.deep.equal(['x', 'x_2', 'time_2', 'quality_2', 'column6'])
     })
 
+    it('thousands of columns of one name at once, and not more of them than a batch may have', async () => {
+      const header = (/** @type {number} */ count) => ['time', ...new Array(count).fill('a')].join()
+      const { rows: [row] } = await play(`${header(4000)}\n2015-07-10T06:17:32Z${',1'.repeat(4000)}\n`)
+      expect(Object.keys(row)).to.include.members(['a', 'a_2', 'a_4000'])
+      const { error } = await play(`${header(5000)}\n2015-07-10T06:17:32Z${',1'.repeat(5000)}\n`)
+      expect(error).to.have.property('code', 'SLUICE_CSV_COLUMNS')
+    })
+
+    it('a cell of endless digits in linear time', async () => {
+      const { rows } = await play(`time,a\n2015-07-10T06:17:32Z,${'1'.repeat(200_000)}x\n`)
+      expect(rows[0].a).to.have.length(200_001)
+    })
+
     it('tags of one name, or called like a field, under names of their own', async () => {
       const { batches } = await play('ts,x,a,b\n1714564800,1,A,B\n', {
         columns: [

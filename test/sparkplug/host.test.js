@@ -248,6 +248,46 @@ describe('A Sparkplug host', () => {
     expect(refused[100]).to.include({ index: -1, reason: '200 more of its metrics were refused' })
   })
 
+  it('limits the metrics of all nodes together', () => {
+    host = new SparkplugHost({ requestRebirth: () => {}, maxMetrics: 4 })
+    births()
+    expect(receive('NBIRTH', 0, [{ name: 'a', datatype: DOUBLE, ...double(1) }], { node: 'second' }).refused[0].reason)
+      .to.equal('all nodes and devices together would have more than 4 metrics')
+    expect(births().refused).to.deep.equal([])
+  })
+
+  const array = (/** @type {string} */ name, /** @type {number} */ length) => ({
+    name, datatype: 26, value: { case: 'bytesValue', value: new Uint8Array(length) }
+  })
+
+  it('refuses payloads that would become far more than they are, before they do', () => {
+    const reasonOf = (/** @type {any[]} */ metrics) => receive('NBIRTH', 0, metrics).refused.at(-1)?.reason
+    const tooLarge = /SLUICE_MESSAGE_TOO_LARGE: The message is too large/
+    expect(host.receive('spBv1.0/plant/NBIRTH/cell', Buffer.from('1200'.repeat(300_000), 'hex')).refused[0].reason).to.match(tooLarge)
+    const rows = new Array(150_000).fill({ elements: [{ value: { case: 'intValue', value: 1 } }] })
+    expect(reasonOf([{ name: 'd', datatype: 16, value: { case: 'datasetValue', value: { rows } } }])).to.match(tooLarge)
+    const { batches, refused } = receive('NBIRTH', 0, Array.from({ length: 400 }, (_, i) => array(`a${i}`, 999)))
+    expect(batches.reduce((sum, batch) => sum + batch.values, 0)).to.be.at.most(250_000)
+    expect(refused[0].reason).to.match(tooLarge)
+    const bits = Buffer.alloc(1_000_004)
+    bits.writeUInt32LE(8_000_000)
+    const bools = { name: 'b', datatype: 32, value: { case: 'bytesValue', value: bits } }
+    expect(reasonOf([bools])).to.equal('its array "b" has over 999 elements')
+    const unit = { keys: ['engUnit'], values: [{ type: 12, value: { case: 'stringValue', value: 'x'.repeat(300) } }] }
+    const measured = { name: 'u', datatype: DOUBLE, ...double(1), properties: unit }
+    expect(reasonOf([measured])).to.equal('its metric "u" has a unit of over 255 characters')
+  })
+
+  it('refuses rows that have hardly a metric in common', () => {
+    const metrics = Array.from({ length: 900 }, (_, i) => ({ name: `m${i}`, datatype: DOUBLE, ...double(i) }))
+    receive('NBIRTH', 0, metrics)
+    const { batches, refused } = receive('NDATA', 1, metrics.flatMap((metric, i) => [
+      { ...metric, timestamp: MS + BigInt(i) }, { ...metric, timestamp: MS + BigInt(i) + 1000n }
+    ]))
+    expect(batches.reduce((sum, batch) => sum + batch.values, 0)).to.be.at.most(1_000_000)
+    expect(refused[0].reason).to.match(/^\d+ of its rows: SLUICE_MESSAGE_TOO_LARGE/)
+  })
+
   it('ignores messages of hosts, and refuses other topics', () => {
     for (const topic of ['spBv1.0/STATE/scada', 'spBv1.0/plant/NCMD/cell', 'spBv1.0/plant/DCMD/cell/press']) {
       expect(host.receive(topic, Buffer.from('{}'))).to.deep.equal({ batches: [], refused: [] })

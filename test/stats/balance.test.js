@@ -8,7 +8,9 @@ import { balanceOf } from '../../gateway/stats/balance.js'
 const ROWS = 10
 
 /**
- * @param {{[epoch: string]: {staged: number, first?: number, lost?: [number, number][], replaced?: [number, number][], isGone?: boolean}}} epochs
+ * @typedef {{staged: number, first?: number, lost?: [number, number][], replaced?: [number, number][], isGone?: boolean}} History
+ *
+ * @param {{[epoch: string]: History}} epochs
  * @returns {{rows: number, replacedRows: number, epochs: any[]}}
  */
 function spoolOf (epochs) {
@@ -66,7 +68,8 @@ describe('The balance of a sink and a source', () => {
   })
 
   it('says of a sink without a record, where nothing is held, that all was before it began', () => {
-    expect(balance({ spools: [spoolOf({ '1-a': { staged: 9, first: 9 } })], records: [] })).to.deep.equal({ produced: 90, beforeItBegan: 90 })
+    const spool = spoolOf({ '1-a': { staged: 9, first: 9 } })
+    expect(balance({ spools: [spool], records: [] })).to.deep.equal({ produced: 90, beforeItBegan: 90 })
   })
 
   it('counts what the spool dropped, and this sink lacks, as lost', () => {

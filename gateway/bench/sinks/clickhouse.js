@@ -108,7 +108,7 @@ async function running (server, folder, loader, load) {
         })
         const names = its.map(({ name }) => identifier(name)).join(', ')
         const file = join(folder, 'rows')
-        await writeFile(file, batches.map(batch => nativeBlock(its, [{ batch, epoch: 0n, seq: 0, record: '' }])))
+        await writeFile(file, batches.map(batch => nativeBlock(its, [{ batch, epoch: 0n, seq: 0, record: [] }])))
         const seconds = await load(server, `INSERT INTO ${identifier(table)} (${names}) FORMAT Native`, file)
         await rm(file)
         return seconds

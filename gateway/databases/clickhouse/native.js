@@ -9,7 +9,7 @@ import { numbersAs, secondsOf } from './numbers.js'
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
- * @typedef {{batch: Batch, epoch: bigint, seq: number, record: string}} Part  a batch, arranged, and which one it is; `record` has what
+ * @typedef {{batch: Batch, epoch: bigint, seq: number, record: number[]}} Part  a batch, arranged, and which one it is; `record` has what
  *   else its commit record does
  */
 
@@ -46,10 +46,9 @@ function writeColumn (out, column, parts, rows) {
   if (name === EPOCH_COLUMN) return out.constants(parts.map(({ batch, epoch }) => [batch.rows, epoch]))
   if (name === SEQ_COLUMN) return out.constants(parts.map(({ batch, seq }) => [batch.rows, BigInt(seq)]))
   if (name === BATCH_COLUMN) {
-    return parts.forEach(({ batch, record }) => {
-      out.text(record)
-      out.repeatedText('', batch.rows - 1)
-    })
+    let end = 0
+    out.constants(parts.map(({ batch, record }) => [batch.rows, BigInt(end += record.length)]))
+    return parts.forEach(({ record }) => out.raw(BigInt64Array.from(record, BigInt)))
   }
   if (type === 'time') return parts.forEach(({ batch: { time } }) => out.raw(kind === 'DateTime' ? secondsOf(time) : time))
   if (type === 'time_ns') return parts.forEach(({ batch: { time } }) => out.raw(time))

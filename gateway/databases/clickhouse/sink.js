@@ -12,7 +12,7 @@ import { gaps, nativeBlock } from './native.js'
 import { Probe } from './probe.js'
 import { RunningInserts } from './running.js'
 import { schema } from './sink.schema.js'
-import { recordText, Stored } from './stored.js'
+import { recordNumbers, Stored } from './stored.js'
 import { prepareTable } from './tables.js'
 import { Tokens } from './tokens.js'
 import { KeyedLock } from './keyed-lock.js'
@@ -106,7 +106,7 @@ class ClickhouseSink {
       const places = await this.#placesOf(batches)
       if (!probe) return this.#store(batches, places, signal)
       for (const { plan, arranged } of places.values()) {
-        await this.#probe.insert(plan, [{ batch: arranged, epoch: 0n, seq: 0, record: '' }], signal)
+        await this.#probe.insert(plan, [{ batch: arranged, epoch: 0n, seq: 0, record: [] }], signal)
       }
       return { duplicates: [], clashes: [] }
     })
@@ -197,9 +197,9 @@ class ClickhouseSink {
     const block = nativeBlock(plan.columns, batches.map(batch => {
       const record = recordOf(batch)
       const { arranged } = /** @type {Place} */ (places.get(batch))
-      if (!record) return { batch: arranged, epoch: 0n, seq: 0, record: '' }
+      if (!record) return { batch: arranged, epoch: 0n, seq: 0, record: [] }
       record.time = arranged.time[0]
-      return { batch: arranged, epoch: this.#stored.numberOf(record), seq: record.seq, record: recordText(record) }
+      return { batch: arranged, epoch: this.#stored.numberOf(record), seq: record.seq, record: recordNumbers(record) }
     }))
     const { plain, insertSettings } = await this.#server.dialect(signal)
     const queryId = this.#running.newId()

@@ -225,7 +225,7 @@ export class Stored {
     }).sort(({ range: a }, { range: b }) => (b[1] - b[0]) - (a[1] - a[0]))
     const beyond = known.slice(0, MAX_CONDITIONS).map(({ number, range: [seq, last] }) =>
       ` AND NOT (${EPOCH_COLUMN} = ${number} AND ${SEQ_COLUMN} >= ${seq} AND ${SEQ_COLUMN} <= ${last})`)
-    return this.#ifThere(`SELECT ${EPOCH_COLUMN}, ${SEQ_COLUMN}, max(${BATCH_COLUMN}), count() FROM ${identifier(table)} ` +
+    return this.#ifThere(`SELECT ${EPOCH_COLUMN}, ${SEQ_COLUMN}, groupArrayArray(${BATCH_COLUMN}), count() FROM ${identifier(table)} ` +
       `WHERE ${EPOCH_COLUMN} IN (${[...streams.keys()].join(', ')})${beyond.join('')} GROUP BY ${EPOCH_COLUMN}, ${SEQ_COLUMN}`)
   }
 
@@ -265,12 +265,12 @@ function numberOf ({ gateway, source, epoch }) {
 }
 
 /** What one row of a batch holds of its commit record. @param {CommitRow} record */
-export function recordText ({ hash, staged, stored, dead, before }) {
-  return JSON.stringify([hash, staged, stored, dead, before])
+export function recordNumbers ({ hash, staged, stored, dead, before }) {
+  return [hash, staged, stored, dead, before]
 }
 
-/** @param {string} text  empty where that row was deleted @param {number} count  of the others */
+/** @param {string} text  those numbers, none where that row was deleted @param {number} count  of the others */
 function sumsIn (text, count) {
-  const [hash, staged, stored, dead, before] = text === '' ? [0, count, count, 0, 0] : JSON.parse(text)
+  const [hash = 0, staged = count, stored = count, dead = 0, before = 0] = JSON.parse(text)
   return { hash, staged, stored, dead, before }
 }

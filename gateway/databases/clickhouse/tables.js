@@ -129,8 +129,7 @@ function addition (name, columns, layout, dialect) {
 function declaration (column, layout, dialect) {
   const { name, type, origin } = column
   const quoted = identifier(name)
-  if (name === BATCH_COLUMN) return `${quoted} String`
-  if (isIdentity(column)) return `${quoted} Int64`
+  if (isIdentity(column)) return `${quoted} ${name === BATCH_COLUMN ? dialect.columnTypes[type] : 'Int64'}`
   if (origin === 'time' && type === 'time') return `${quoted} ${dialect.columnTypes.time}${dialect.timeCodec}`
   if (isKey(column, layout)) return `${quoted} ${dialect.plain ? 'String' : 'LowCardinality(String)'}`
   if (origin === 'tag' && !dialect.plain) return `${quoted} LowCardinality(Nullable(String))`

@@ -43,7 +43,7 @@ const SHARED = {
     type: 'string',
     title: 'TLS',
     description: 'off sends everything in plain text; require encrypts without checking who answers; verify also checks the server\'s ' +
-      'certificate and name.',
+      'certificate and name, which is the right choice for a server on another machine.',
     enum: ['off', 'require', 'verify'],
     'x-labels': {
       off: 'off: nothing is encrypted',
@@ -58,6 +58,13 @@ const SHARED = {
     description: 'The certificate authority to trust, as PEM text or as the path of a PEM file. Empty trusts the public ones.',
     default: '',
     'x-when': { tls: 'verify' }
+  },
+  weakLogin: {
+    type: 'boolean',
+    title: 'Weak logins',
+    default: false,
+    'x-advanced': true,
+    'x-when': { tls: 'off' }
   },
   connections: {
     type: 'integer',

@@ -12,6 +12,25 @@ export function tlsOptions ({ tls, ca }) {
   if (tls === 'verify') return { rejectUnauthorized: true, ca: ca === '' ? undefined : pem(ca) }
 }
 
+/**
+ * What to know of a connection that others could listen to; empty where none can.
+ * @param {{host: string, tls: string}} options  `host` may be the path of a socket
+ */
+export function plainTextAdvice ({ host, tls }) {
+  if (tls !== 'off' || isLocal(host)) return ''
+  return 'The connection is not encrypted: whoever is in between reads and changes what is sent. Switch TLS on.'
+}
+
+/** @param {string} host */
+function isLocal (host) {
+  return isPath(host) || /^(localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host)
+}
+
+/** Whether a host is the path of a socket, which nobody else answers at. @param {string} host */
+export function isPath (host) {
+  return host.startsWith('/')
+}
+
 /** @param {string} textOrPath */
 function pem (textOrPath) {
   if (textOrPath.includes('-----BEGIN')) return textOrPath

@@ -5,6 +5,7 @@ import { withDefaults } from '../../base/defaults.js'
 import { connectError } from '../connecting/failure.js'
 import { Lender } from '../connecting/lender.js'
 import { testInTime } from '../connecting/limits.js'
+import { plainTextAdvice } from '../connecting/tls.js'
 import { connectionOptions, FIXES, openSocket, placeOf } from './login.js'
 import { isTransient } from './refused.js'
 import { schema } from './connection.schema.js'
@@ -77,6 +78,8 @@ export class MysqlServer {
   /** For messages. */
   get place () { return `MySQL at ${placeOf(this.#options.host, this.#options.port)}` }
 
+  get #advice () { return plainTextAdvice(this.#options) }
+
   /** Notes that LOAD DATA LOCAL was refused: from now on `facts.localInfile` is false. */
   refuseFiles () {
     this.#refusesFiles = true
@@ -89,8 +92,8 @@ export class MysqlServer {
       const [[{ database, user }]] = /** @type {[any[], any]} */ (
         await connection.query('SELECT DATABASE() AS `database`, CURRENT_USER() AS user')
       )
-      const notes = [localInfile ? 'LOAD DATA LOCAL is allowed: the fast way.' : LOCAL_INFILE_HINT, ...risks.map(riskText)]
-      return `${product} ${version}, database "${database}", logged in as ${user}. ${notes.join(' ')}`
+      const notes = [localInfile ? 'LOAD DATA LOCAL is allowed: the fast way.' : LOCAL_INFILE_HINT, ...risks.map(riskText), this.#advice]
+      return `${product} ${version}, database "${database}", logged in as ${user}. ${notes.join(' ').trimEnd()}`
     }, ends))
   }
 
@@ -149,8 +152,8 @@ export class MysqlServer {
 
   /** @param {Facts} facts */
   #sayOf ({ localInfile, risks }) {
-    for (const text of [...localInfile ? [] : [LOCAL_INFILE_HINT], ...risks.map(riskText)]) {
-      if (this.#said.has(text)) continue
+    for (const text of [...localInfile ? [] : [LOCAL_INFILE_HINT], ...risks.map(riskText), this.#advice]) {
+      if (text === '' || this.#said.has(text)) continue
       this.#said.add(text)
       this.#log?.warn(`${this.place}: ${text}`)
     }

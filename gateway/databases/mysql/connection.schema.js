@@ -16,6 +16,10 @@ export const schema = connectionSchema({
     password: {},
     tls: {},
     ca: {},
+    weakLogin: {
+      description: 'Also encrypts the password, without TLS, with a key that the server sends, as logins with SHA-2 may need: whoever ' +
+        'answers in its place gets it.'
+    },
     connections: LENT_CONNECTIONS
   }
 })

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
+import mysql from 'mysql2'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS } from '../connecting/limits.js'
-import { tlsOptions } from '../connecting/tls.js'
+import { isPath, tlsOptions } from '../connecting/tls.js'
 
 /**
  * @typedef {object} ServerOptions
@@ -11,6 +12,7 @@ import { tlsOptions } from '../connecting/tls.js'
  * @property {string} password
  * @property {'off'|'require'|'verify'} tls
  * @property {string} ca
+ * @property {boolean} weakLogin
  * @property {number} connections
  */
 
@@ -24,9 +26,25 @@ export const FIXES = [
   [1203, 'Raise the user\'s max_user_connections, or lower the connections.'],
   [1698, 'Give the user a password; this one may log in only through the server\'s own socket.'],
   [3159, 'Switch TLS on.'],
+  [/key to encrypt the password/, 'Switch TLS on, or give the user the plugin mysql_native_password; otherwise allow weak logins.'],
+  ['MYSQL_CLEAR_PASSWORD_NOT_ENABLED', 'Give the user another authentication plugin.'],
   ['ENOENT', 'Check the path of the socket, and that the server runs.'],
   ['HANDSHAKE_NO_SSL_SUPPORT', 'Give the server a certificate, or switch TLS off.']
 ]
+
+/**
+ * Ways to log in where the server may ask for the password, encrypted with a key that it sends: without TLS, this may be anyone's key. The
+ * driver itself never sends it in plain text without TLS.
+ * @type {any}
+ */
+const SAFE_PLUGINS = Object.fromEntries(/** @type {const} */ (['caching_sha2_password', 'sha256_password']).map(name => {
+  const onServerPublicKey = () => { throw new Error('without TLS, the server sends a key to encrypt the password with') }
+  const plugin = mysql.authPlugins[name](/** @type {any} */ ({ onServerPublicKey }))
+  return [name, (/** @type {any} */ context) => {
+    const answer = plugin(context)
+    return async (/** @type {Buffer} */ data) => answer(data) // a rejection is the error of the connection
+  }]
+}))
 
 /**
  * The driver's options for a connection.
@@ -42,6 +60,7 @@ export function connectionOptions (options) {
     user,
     password,
     stream: () => openSocket(host, port),
+    ...tls || options.weakLogin || isPath(host) ? {} : { authPlugins: SAFE_PLUGINS },
     ssl: tls && { ...tls, verifyIdentity: tls.rejectUnauthorized },
     connectTimeout: CONNECT_TIMEOUT_MS,
     charset: 'utf8mb4_bin',
@@ -68,9 +87,4 @@ export function openSocket (host, port) {
   // The name that TLS compares with the certificate's. Node sets it of names only, and the driver gives none of addresses: those would be
   // compared as "localhost".
   return Object.assign(socket, { _host: host })
-}
-
-/** @param {string} host */
-function isPath (host) {
-  return host.startsWith('/')
 }

@@ -96,5 +96,8 @@ function listOf (name, columns, before = 0) {
 
 /** @param {(CommitRow|Claim)[]} records @param {readonly string[]} columns */
 function arraysOf (records, columns) {
-  return columns.map(column => records.map(record => valueOf(record, column)))
+  return columns.map(column => {
+    const values = records.map(record => valueOf(record, column))
+    return isText(column) ? values : `{${values.join()}}` // the driver would quote each
+  })
 }

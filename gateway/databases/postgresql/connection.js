@@ -4,9 +4,10 @@ import { withDefaults } from '../../base/defaults.js'
 import { connectError } from '../connecting/failure.js'
 import { Lender } from '../connecting/lender.js'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS, testInTime } from '../connecting/limits.js'
-import { tlsOptions } from '../connecting/tls.js'
+import { isPath, plainTextAdvice, tlsOptions } from '../connecting/tls.js'
 import { CopyEncoder } from './copy-encoder.js'
 import { schema } from './connection.schema.js'
+import { ScramClient } from './scram-client.js'
 
 export { schema }
 
@@ -21,6 +22,7 @@ export { schema }
  * @property {string} password
  * @property {'off'|'require'|'verify'} tls
  * @property {string} ca
+ * @property {boolean} weakLogin
  * @property {number} connections
  */
 
@@ -36,6 +38,7 @@ const FACTS = `SELECT version(), current_user AS "user", current_database() AS d
 const FIXES = [
   ['28P01', 'Check user and password.'],
   ['28000', 'Check the user, TLS and the server\'s pg_hba.conf.'],
+  [/password.* without TLS/, 'Switch TLS on, or have the server use scram-sha-256; otherwise allow weak logins.'],
   ['3D000', 'Create the database, or check its name.'],
   ['53300', 'Raise the server\'s max_connections, or lower the connections of its users.'],
   ['ENOENT', 'Check the folder of the socket, and that the server runs.'],
@@ -93,8 +96,9 @@ export class PostgresqlServer {
     return testInTime(this.place, signal, ends => this.use(async client => {
       const { rows: [{ version, user, database, may_create: mayCreate, timescale }] } = await client.query(FACTS)
       const product = `${/^\S+ \S+/.exec(version)?.[0]}${timescale ? ` with TimescaleDB ${timescale}` : ''}`
-      const rights = mayCreate ? '' : ' It may not create tables: create them beforehand, or grant CREATE.'
-      return `${product}, database "${database}", logged in as "${user}".${rights}`
+      const rights = mayCreate ? '' : ' It may not create tables: create them beforehand, with the comment "Sluice", or grant CREATE.'
+      const advice = plainTextAdvice(this.#options)
+      return `${product}, database "${database}", logged in as "${user}".${rights}${advice && ` ${advice}`}`
     }, ends))
   }
 
@@ -119,8 +123,11 @@ export class PostgresqlServer {
   }
 
   #open () {
-    const { host, port, database, user, password, connections } = this.#options
+    const { host, port, database, user, password, tls, weakLogin, connections } = this.#options
+    const advice = plainTextAdvice(this.#options)
+    if (advice) this.#log?.warn(`${this.place}: ${advice}`)
     const pool = new pg.Pool({
+      Client: tls === 'off' && !weakLogin && !isPath(host) ? ScramClient : pg.Client,
       host,
       port,
       database,

@@ -15,6 +15,10 @@ export const schema = connectionSchema({
     password: {},
     tls: {},
     ca: {},
+    weakLogin: {
+      description: 'Also answers a server that asks, without TLS, for the password itself or its MD5 hash: whoever answers in its ' +
+        'place gets them. SCRAM, the default since PostgreSQL 14, does not need this.'
+    },
     connections: LENT_CONNECTIONS
   }
 })

@@ -4,8 +4,11 @@
 export const LOCKS = {
   /** Behind whoever waits to change a table, all others wait who only want to write to it: after a while they go first. */
   makingTables: 'set_config(\'lock_timeout\', \'2s\', true), pg_advisory_xact_lock(1936487779, 1)',
-  /** Writers look for a batch's commit record while no compaction moves it. */
-  claiming: 'pg_advisory_xact_lock_shared(1936487779, 2)',
+  /**
+   * Writers look for a batch's commit record while no compaction moves it. There is but one way to look, which need not be planned each
+   * time (since PostgreSQL 12).
+   */
+  claiming: 'set_config(\'plan_cache_mode\', \'force_generic_plan\', true), pg_advisory_xact_lock_shared(1936487779, 2)',
   /** Also of those that look for what the same rows were staged as before. */
   compacting: 'pg_advisory_xact_lock(1936487779, 2)'
 }

@@ -40,7 +40,9 @@ import { columnsOf } from './tables.js'
  * @param {string} [database.begin]  a transaction
  * @returns {(given: Record<string, unknown>) => Promise<SqlSink<Session, Plan>>} opens a sink
  */
-export function fileSinks ({ schema, dialect, commits, findCommits, insertCommits, isTransient, failure, open, prepareTable, insert, begin = 'BEGIN' }) {
+export function fileSinks (database) {
+  const { schema, dialect, commits, findCommits, insertCommits, isTransient } = database
+  const { failure, open, prepareTable, insert, begin = 'BEGIN' } = database
   /** Of several sinks, also of one file, each ends its transaction before the next one begins. */
   const turns = new Turns(1)
 

@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer'
+import { describe } from '../../base/errors.js'
 import { nowNs } from '../../clock/system-clock.js'
+import { MAX_BYTES, MAX_REFUSED, tooLarge } from '../bounds.js'
 import { toBatches } from '../payload.js'
+import { Refusals } from '../refusals.js'
 import * as arrow from './arrow/arrow.js'
 import * as json from './json.js'
 import { decodeLines, isLineProtocol } from './line-protocol/decode.js'
@@ -13,8 +16,6 @@ import { contentTypes as senmlTypes } from './senml.js'
  */
 
 const BAD_TIME = 'its time is missing or not between 1970 and 2262'
-
-export const MAX_BYTES = 64 * 1024 * 1024
 
 /**
  * The batches in the payload of any MQTT message: Sluice's own, with their identity, or third-party ones. Bytes that begin as an Arrow
@@ -33,7 +34,7 @@ export const MAX_BYTES = 64 * 1024 * 1024
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
 export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes = MAX_BYTES, now = nowNs } = {}) {
-  if (bytes.length > maxBytes) return refusedWhole(`the message of ${bytes.length} bytes is over the limit of ${maxBytes}`)
+  if (bytes.length > maxBytes) return refusedWhole(describe(tooLarge(`it has ${bytes.length} bytes, over ${maxBytes}`)), bytes)
   if (bytes.length === 0) return refusedWhole('the message is empty')
   const type = contentType?.split(';')[0].trim().toLowerCase()
   if (arrow.recognises(bytes) || type === arrow.contentType) return decodeArrow(bytes, source)
@@ -53,24 +54,23 @@ const JSON_START = /^\s*(?:[[{"]|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|
 /** @param {Uint8Array} bytes @param {string|undefined} source */
 function decodeArrow (bytes, source) {
   try {
-    return withoutBadTimes(arrow.decode(bytes, { source }))
+    return withoutBadTimes(arrow.decode(bytes, { source }), bytes)
   } catch (error) {
-    return refusedWhole(/** @type {Error} */ (error).message, bytes)
+    return refusedWhole(describe(error), bytes)
   }
 }
 
-/** Refuses third-party rows without a time: a time series cannot hold them. @param {Batch} batch */
-function withoutBadTimes (batch) {
-  /** @type {Refused[]} */
-  const refused = []
+/** Refuses third-party rows without a time: a time series cannot hold them. @param {Batch} batch @param {Uint8Array} bytes */
+function withoutBadTimes (batch, bytes) {
+  const refused = new Refusals()
   /** @type {number[]} */
   const good = []
-  if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused }
+  if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused: [] }
   batch.time.forEach((time, index) => {
     if (time > 0n) good.push(index)
-    else refused.push({ index, reason: BAD_TIME, value: batch.pick([index]).toObjects()[0] })
+    else refused.add(index, BAD_TIME, refused.count < MAX_REFUSED ? batch.pick([index]).toObjects()[0] : undefined)
   })
-  return { batches: good.length ? [batch.pick(good)] : [], refused }
+  return { batches: good.length ? [batch.pick(good)] : [], refused: refused.list(bytes) }
 }
 
 /** @param {string} reason @param {Uint8Array} [value] @returns {{batches: Batch[], refused: Refused[]}} */

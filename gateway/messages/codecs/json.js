@@ -1,7 +1,9 @@
 import { nowNs } from '../../clock/system-clock.js'
+import { describe } from '../../base/errors.js'
 import { toBatches } from '../payload.js'
 import { TIME_KEYS } from '../rows.js'
 import { formatTime } from '../../batch/time.js'
+import { checkJson } from './json-bounds.js'
 import { decodeNeuron, isNeuron } from './neuron.js'
 import { decodeSenml, isSenml } from './senml.js'
 
@@ -55,14 +57,19 @@ export function encodeJson (batch) {
 export function decodeJson (bytes, { source, timeUnit, senml = false, now = nowNs }) {
   let payload
   try {
+    checkJson(bytes)
+  } catch (error) {
+    return { batches: [], refused: [{ index: -1, reason: describe(error), value: bytes }] }
+  }
+  try {
     const text = utf8.decode(bytes)
     payload = JSON.parse(text, LONG_NUMBER.test(text) ? /** @type {any} */ (withExactTimes) : undefined)
   } catch (error) {
     return { batches: [], refused: [{ index: -1, reason: `it is not JSON: ${/** @type {Error} */ (error).message}`, value: bytes }] }
   }
-  if ((senml && Array.isArray(payload)) || isSenml(payload)) return decodeSenml(payload, { source, now })
+  if ((senml && Array.isArray(payload)) || isSenml(payload)) return decodeSenml(payload, { source, now, bytes })
   if (isNeuron(payload)) return decodeNeuron(payload, { source, now })
-  return toBatches({ payload }, { source, timeUnit, nested: true, now })
+  return toBatches({ payload }, { source, timeUnit, nested: true, now, bytes })
 }
 
 /** @param {string} key @param {unknown} value @param {any} context  the third parameter of a reviver, which TypeScript does not know yet */

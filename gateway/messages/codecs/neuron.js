@@ -4,6 +4,7 @@ import { QUALITY_FIELD, qualityText } from '../../batch/quality.js'
 import { isPlainObject } from '../rows.js'
 import { parseTime } from '../../batch/time.js'
 import { describe } from '../../base/errors.js'
+import { MAX_FIELDS, tooLarge } from '../bounds.js'
 
 /**
  * What EMQX Neuron publishes of a group of tags, in both of its JSON formats: `{node, group, timestamp, values: {…}, errors: {…}}` and
@@ -37,6 +38,10 @@ export function decodeNeuron (payload, { source, now }) {
   const tags = payload.tags ?? Object.entries(payload.values).map(([name, value]) => ({ name, value }))
   const tagErrors = tags.filter(({ error }) => error).map(({ name, error }) => /** @type {const} */ ([name, error]))
   const errors = [...Object.entries(payload.errors ?? {}), ...tagErrors]
+  if (tags.length + errors.length > MAX_FIELDS) {
+    const reason = describe(tooLarge(`it has ${tags.length + errors.length} tags and errors, and a row has at most ${MAX_FIELDS} fields`))
+    return { batches: [], refused: [{ index: -1, reason, value: payload }] }
+  }
   const names = new Set()
   for (const { name: ownName, value } of tags) {
     if (value == null) continue

@@ -1,4 +1,6 @@
+import { MAX_NAME, MAX_RECORDS, tooLarge } from '../bounds.js'
 import { Gatherer, nameFault, quoted } from '../gatherer.js'
+import { Refusals } from '../refusals.js'
 import { isPlainObject } from '../rows.js'
 import { parseTime } from '../../batch/time.js'
 import { describe } from '../../base/errors.js'
@@ -38,13 +40,16 @@ function hasOnlyLabels (record) {
  * The records of one device (its base name) and time are a row; the name after the base name is the field, `value` where it is empty. A sum
  * (`s`) is the field `<name>.sum`. The base name goes into the tag `device`.
  * @param {any[]} records
- * @param {{source?: string, now: () => bigint}} options
+ * @param {{source?: string, now: () => bigint, bytes?: Uint8Array}} options  `bytes` from which they were read
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function decodeSenml (records, { source, now }) {
+export function decodeSenml (records, { source, now, bytes }) {
+  if (records.length > MAX_RECORDS) {
+    const reason = describe(tooLarge(`it has ${records.length} records, over ${MAX_RECORDS}`))
+    return { batches: [], refused: [{ index: -1, reason, value: bytes ?? records }] }
+  }
   const gatherer = new Gatherer()
-  /** @type {Refused[]} */
-  const refused = []
+  const refused = new Refusals()
   /** @type {Map<string, Row>} */
   const rows = new Map()
   /** @type {bigint|undefined} */
@@ -59,16 +64,16 @@ export function decodeSenml (records, { source, now }) {
       takeBase(base, record)
       addTo({ rows, turns }, record, base, sameNow)
     } catch (error) {
-      refused.push({ index, reason: typeof error === 'string' ? error : describe(error), value: record })
+      refused.add(index, typeof error === 'string' ? error : describe(error), record)
     }
   })
   for (const { device, ns, cells } of rows.values()) {
     const reason = gatherer.take(source, device ? { device } : {}, ns, [...cells.values()])
     if (!reason) continue
     const value = Object.fromEntries(Array.from(cells.values(), cell => [cell.name, cell.value]))
-    refused.push({ index: -1, reason, value })
+    refused.add(-1, reason, value)
   }
-  return { batches: gatherer.batches(), refused }
+  return { batches: gatherer.batches(), refused: refused.list(bytes ?? records) }
 }
 
 /** @param {SenmlRecord} base @param {SenmlRecord} record */
@@ -76,6 +81,7 @@ function takeBase (base, record) {
   for (const [label, value] of Object.entries(record)) {
     if (!Object.hasOwn(base, label)) continue
     if (typeof value !== typeof base[label]) throw `"${label}" is not a ${typeof base[label]}`
+    if (String(value).length > MAX_NAME) throw `"${label}" is over ${MAX_NAME} characters`
     base[label] = value
   }
 }
@@ -93,7 +99,8 @@ function addTo (taken, record, base, now) {
   const values = VALUES.slice(0, 4).filter(label => Object.hasOwn(record, label))
   if (values.length > 1) throw `it has more than one value: ${values.join(', ')}`
   if (values.length === 0 && !Object.hasOwn(record, 's')) throw 'it has no value'
-  if (typeof n !== 'string' || !NAME.test(base.bn + n)) throw `the name ${quoted(String(base.bn + n))} is not valid`
+  if (typeof u === 'string' && u.length > MAX_NAME) throw `its unit is over ${MAX_NAME} characters`
+  if (typeof n !== 'string' || n.length > MAX_NAME || !NAME.test(base.bn + n)) throw `the name ${quoted(String(base.bn + n))} is not valid`
   if (typeof t !== 'number') throw '"t" is not a number'
   const name = n.replace(/^[:./_-]+/, '') || 'value'
   const fault = nameFault(name)

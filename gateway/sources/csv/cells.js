@@ -6,7 +6,7 @@
  */
 
 const WHOLE = /^[+-]?\d{1,19}$/
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 const LEADING_ZERO = /^[+-]?0\d/
 const LONG_WHOLE = /^[+-]?\d{16,}$/
 const INT64 = [-(2n ** 63n), 2n ** 63n - 1n]

@@ -1,5 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 import { QUALITY_FIELD } from '../../batch/quality.js'
+import { MAX_COLUMNS } from '../../messages/bounds.js'
 import { cellReader, typeOf } from './cells.js'
 
 /**
@@ -27,6 +28,7 @@ const TIME_NAMES = ['time', 'timestamp', 'ts', 'datetime', 'date']
  * @throws {SluiceError} SLUICE_CSV_COLUMNS
  */
 export function columnsOf (names, rows, { columns, decimal, needsTime }) {
+  if (names.length > MAX_COLUMNS) throw columnsError(`There are ${names.length} columns, over ${MAX_COLUMNS}.`, 'Check the separator.')
   const named = names.map((name, index) => name.trim() || `column${index + 1}`)
   const listed = columns.length > 0 ? columns.map(option => ({ ...option, index: indexOf(option.column, named) })) : undefined
   const withRole = (/** @type {string} */ role) => listed?.filter(option => option.role === role) ?? []
@@ -83,9 +85,13 @@ function timeColumn (names) {
 /** A function that returns a name, with a number where it is in use. @param {string[]} taken */
 function uniqueNames (taken) {
   const names = new Set(taken)
+  /** Where to go on: trying all numbers for each of many columns would take quadratic time. @type {Map<string, number>} */
+  const numbers = new Map()
   return (/** @type {string} */ name) => {
     let unique = name
-    for (let number = 2; names.has(unique); number++) unique = `${name}_${number}`
+    let number = numbers.get(name) ?? 2
+    for (; names.has(unique); number++) unique = `${name}_${number}`
+    numbers.set(name, number)
     names.add(unique)
     return unique
   }

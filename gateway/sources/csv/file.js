@@ -12,6 +12,8 @@ import { bytesOf, refuseUnreadable } from '../playback/recording.js'
 /** A quoted cell may have line breaks, up to so many; a quote that is still open then does not count as one. */
 const MAX_LINES_A_RECORD = 50
 const MAX_CHARACTERS_A_RECORD = 2 ** 20
+/** So that hundreds of records with quotes, which take long, do not block everything else. */
+const MAX_RECORDS_A_BLOCK = 100
 
 /** In the order in which they are looked for. */
 const DELIMITERS = ['\t', ';', ',']
@@ -32,25 +34,29 @@ export async function * csvRecords (file, { encoding, delimiter }) {
   let line = 1
   /** @type {string[]} */
   let waiting = []
-  const take = (/** @type {boolean} */ isEnd) => {
+  function * take (/** @type {boolean} */ isEnd) {
     if (chosen === 'auto' && waiting.length > 0) chosen = delimiterOf(waiting[0])
-    const records = []
+    /** @type {(CsvRecord|BadLine)[]} */
+    let records = []
     let from = 0
     while (from < waiting.length) {
       const read = readRecord(waiting, from, chosen, isEnd)
       if (!read) break
       if (read.record) records.push({ line: line + from, ...read.record })
       from += read.lines
+      if (records.length < MAX_RECORDS_A_BLOCK) continue
+      yield records
+      records = []
     }
     line += from
     waiting = waiting.slice(from)
-    return records
+    yield records
   }
   for await (const lines of lineBlocks(file, encoding)) {
     waiting = waiting.length === 0 ? lines : [...waiting, ...lines]
-    yield take(false)
+    yield * take(false)
   }
-  yield take(true)
+  yield * take(true)
 }
 
 /** @param {string} file @throws {SluiceError} SLUICE_CSV_FILE */

@@ -82,7 +82,6 @@ function checkTests (type, program) {
     spool = await Spool.open({
       folder: join(folder, 'spool'),
       gateway: 'gw',
-      source: 'press.left',
       encode,
       fsync: 'system',
       ledger: join(folder, 'ledger')
@@ -104,7 +103,7 @@ function checkTests (type, program) {
   async function produceAndStore (seqs) {
     for (const seq of [0, 1, 2]) {
       const batch = batchFrom(3 * seq)
-      const identity = await spool.append(batch)
+      const [identity] = await spool.append(batch)
       if (!seqs.includes(seq)) continue
       await sink.prepare([batch])
       await sink.write([batch.withIdentity(identity)])

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Segment } from '../../../broker/spool/segment.js'
+import { recordsOf } from '../../../broker/spool/reading.js'
 import { decode } from '../../../gateway/messages/codecs/arrow/arrow.js'
 import { SluiceError } from '../../../gateway/base/errors.js'
 import { keyWriter } from './row-key.js'
@@ -11,13 +11,15 @@ import { keyWriter } from './row-key.js'
 
 /** All that the spools of a gateway ever accepted, read from links to their segments that nothing removes. */
 export class Ledger {
-  /** @type {Map<string, string[]>} source → its segments */
+  /** @type {Map<string, Set<string>>} source → the segments that it is in */
   #segments = new Map()
+  /** @type {Set<string>} what was staged again under other identities */
+  #replaced = new Set()
   /** Accepted in all. */
   rows = 0
 
   /**
-   * Reads copies: a segment that was being written when its process died ends in the middle of a record, which reading cuts off.
+   * Reads copies: the spools may still be writing.
    * @param {string[]} folders  of several gateways
    * @param {string} copies  a folder for them
    * @throws {SluiceError} SLUICE_CHAOS_LEDGER where a segment is damaged, which killing processes must not do
@@ -44,26 +46,34 @@ export class Ledger {
    */
   async * read (source) {
     for (const path of this.#segments.get(source) ?? []) {
-      const { segment } = await Segment.recover(path)
-      if (!segment) continue
-      try {
-        for (let seq = segment.first; seq <= segment.last; seq++) yield * rowsOf(/** @type {Uint8Array} */ (await segment.read(seq)))
-      } finally {
-        await segment.close()
+      for await (const { source: owner, epoch, seq, payload } of recordsOf(path)) {
+        if (owner === source && !this.#replaced.has(nameOf(source, epoch, seq))) yield * rowsOf(payload)
       }
     }
   }
 
   /** @param {string} path */
   async #add (path) {
-    const { segment, damaged } = await Segment.recover(path)
-    if (!segment) return
-    await segment.close()
-    if (damaged.length > 0) throw new SluiceError('SLUICE_CHAOS_LEDGER', `The segment ${path} is damaged at batch ${damaged[0]}.`)
-    const { source } = segment.origin
-    this.#segments.set(source, [...this.#segments.get(source) ?? [], path])
-    this.rows += segment.rows.reduce((sum, rows) => sum + rows, 0)
+    /** @type {Map<import('../../../broker/spool/reading.js').Restaging, string[]>} */
+    const restagings = new Map()
+    for await (const { source, epoch, seq, rows, isDamaged, restaging } of recordsOf(path)) {
+      if (isDamaged) throw new SluiceError('SLUICE_CHAOS_LEDGER', `The segment ${path} is damaged at batch ${seq} of "${source}".`)
+      const segments = this.#segments.get(source) ?? new Set()
+      this.#segments.set(source, segments.add(path))
+      if (!restaging) this.rows += rows
+      else restagings.set(restaging, [...restagings.get(restaging) ?? [source], nameOf(source, epoch, seq)])
+    }
+    for (const [{ count, replaces }, [source, ...staged]] of restagings) {
+      const isComplete = staged.length === count
+      const replaced = isComplete ? replaces.map(([epoch, seq]) => nameOf(source, epoch, seq)) : staged
+      for (const name of replaced) this.#replaced.add(name)
+    }
   }
+}
+
+/** @param {string} source @param {string} epoch @param {number} seq */
+function nameOf (source, epoch, seq) {
+  return `${epoch}/${seq}/${source}`
 }
 
 /** @param {Uint8Array} payload */

@@ -102,9 +102,9 @@ export class Rig {
     for (const [i, { gateway }] of this.sites.entries()) {
       /** @type {import('../../../gateway/stats/reader.js').Report} */
       const { ledger } = await gateway.get(BALANCE_PATH)
-      for (const { sink, source, lost: rows } of ledger) {
-        const sources = lost[nameIn(i, sink)] ??= {}
-        sources[source] = (sources[source] ?? 0) + rows
+      for (const { sink, sources } of ledger) {
+        const bySource = lost[nameIn(i, sink)] ??= {}
+        for (const { source, lost: rows } of sources) bySource[source] = (bySource[source] ?? 0) + rows
       }
     }
     return lost

@@ -14,9 +14,9 @@ import { valueTests } from './values.js'
  * @typedef {import('../../../gateway/databases/sink.js').Sink} Sink
  * @typedef {import('../../../gateway/batch/batch.js').Batch} Batch
  *
- * @typedef {'checked'|'fits'|'misfits'|'needs'|'view'|'foreign'} Fixture  an existing table "press": with a column `force` that accepts no value of
- *   100 or more; with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of 32-bit integers; with
- *   a required text `operator`; a view of that name; and one that is not marked as made for Sluice, with `force` of doubles
+ * @typedef {'checked'|'fits'|'misfits'|'needs'|'view'|'foreign'} Fixture  an existing table "press": with a column `force` that
+ *   accepts no value of 100 or more; with columns `id` (7 by default), `count` of 64-bit integers and `force` of doubles; with `force` of
+ *   32-bit integers; with a required text `operator`; a view of that name; and one not marked as Sluice's, with `force` of doubles
  *
  * @typedef {object} Harness  one empty database a test
  * @property {(options?: object) => Promise<Sink>} open  a sink, closed after the test
@@ -60,7 +60,11 @@ export const sqlFixtures = {
   foreign: 'CREATE TABLE press (force double precision)'
 }
 
-/** With the mark that lets sources use tables. @param {(sql: string) => string} marked  of CREATE TABLE press @returns {typeof sqlFixtures} */
+/**
+ * With the mark that lets sources use tables.
+ * @param {(sql: string) => string} marked  of CREATE TABLE press
+ * @returns {typeof sqlFixtures}
+ */
 export function markedFixtures (marked) {
   const { view, foreign, ...tables } = sqlFixtures
   const own = Object.entries(tables).map(([name, sql]) => [name, marked(sql)])

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { marker } from '../../../gateway/batch/batch.js'
+import { marker, pickOf, sliceOf } from '../../../gateway/batch/batch.js'
 import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf } from './batches.js'
 
 /** @typedef {import('../../../gateway/batch/batch.js').Identity} Identity */
@@ -18,14 +18,14 @@ export function recordTests (subject) {
   describe('commit records', () => {
     it('say which bytes and how many rows were staged, stored, dead, and produced before', async () => {
       const marked = marker(/** @type {Identity} */ (staged(3).identity))
-      await store(staged(0), staged(1).pick([0, 2]), staged(2).pick([]), marked)
+      await store(staged(0), pickOf(staged(1), [0, 2]), pickOf(staged(2), []), marked)
       expect(await recorded()).to.deep.equal([[3, 0], [2, 1], [0, 3], [0, 0]].map(([stored, dead], seq) => (
         { ...EPOCH, first: seq, last: seq, hash: 2 ** 47 + seq, staged: 3, stored, dead, before: 100 + 3 * seq }
       )))
     })
 
     it('add up when they are compacted', async () => {
-      await store(staged(0), staged(1).slice(0, 1), staged(2), staged(3))
+      await store(staged(0), sliceOf(staged(1), 0, 1), staged(2), staged(3))
       await subject.sink.compact([{ ...EPOCH, first: 3, last: 3 }])
       const merged = { ...EPOCH, first: 0, last: 2, hash: 2 ** 47 + 3, staged: 9, stored: 7, dead: 2, before: 100 }
       expect((await recorded())[0]).to.deep.equal(merged)

@@ -48,9 +48,9 @@ describe('decodeMessage', () => {
 
   it('refuses what is empty, too long, broken or neither Arrow nor text', () => {
     expect(reasons('')).to.deep.equal(['the message is empty'])
-    expect(reasons('12345', { maxBytes: 4 })).to.deep.equal(['the message of 5 bytes is over the limit of 4'])
-    expect(reasons(arrow.encode(EVERY_TYPE).subarray(0, 500))[0]).to.match(/^Arrow stream: it is cut short/)
-    expect(reasons('text', { contentType: arrow.contentType })[0]).to.match(/^Arrow stream: it is cut short at byte 4/)
+    expect(reasons('12345', { maxBytes: 4 })[0]).to.match(/^SLUICE_MESSAGE_TOO_LARGE: The message is too large: it has 5 bytes, over 4\./)
+    expect(reasons(arrow.encode(EVERY_TYPE).subarray(0, 500))[0]).to.match(/^SLUICE_CODEC_ARROW: Arrow stream: it is cut short/)
+    expect(reasons('text', { contentType: arrow.contentType })[0]).to.match(/^SLUICE_CODEC_ARROW: Arrow stream: it is cut short at byte 4/)
     expect(reasons(Buffer.from([0xfe, 1]))).to.deep.equal(['the message is neither an Arrow stream nor text'])
   })
 

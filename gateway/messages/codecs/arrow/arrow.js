@@ -21,6 +21,8 @@ import { readBatch, readIdentity } from './decode.js'
 
 export const contentType = 'application/vnd.apache.arrow.stream'
 
+const OWN_CODES = ['SLUICE_CODEC_ARROW', 'SLUICE_MESSAGE_TOO_LARGE']
+
 export { encode }
 
 /** Whether the bytes begin like an Arrow stream, as no text does. @param {Uint8Array} bytes */
@@ -38,7 +40,7 @@ export function recognises (bytes) {
  * @param {Uint8Array} bytes
  * @param {{source?: string}} [options]  the source of a stream that does not name one
  * @returns {Batch}
- * @throws {SluiceError} SLUICE_CODEC_ARROW, whatever the bytes are
+ * @throws {SluiceError} SLUICE_CODEC_ARROW or SLUICE_MESSAGE_TOO_LARGE, whatever the bytes are
  */
 export function decode (bytes, { source } = {}) {
   return guarded(() => readBatch(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), source))
@@ -59,7 +61,7 @@ function guarded (read) {
   try {
     return read()
   } catch (error) {
-    if (error instanceof SluiceError && error.code === 'SLUICE_CODEC_ARROW') throw error
+    if (error instanceof SluiceError && OWN_CODES.includes(error.code)) throw error
     throw arrowError(describe(error).replace(/\.$/, ''), error)
   }
 }

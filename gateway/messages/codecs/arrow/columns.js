@@ -1,4 +1,5 @@
 import { COLUMN_TYPES } from '../../../batch/batch.js'
+import { MAX_DICTIONARY_BYTES, tooLarge } from '../../bounds.js'
 import { Precision, TIME_UNITS, TYPE_NAMES, Type, arrowError } from './format.js'
 
 /**
@@ -34,13 +35,17 @@ export function kindOf (typeType, type, name) {
   return refuse(typeType, name)
 }
 
+const OVER_ROOM = `its dictionaries stand for over ${MAX_DICTIONARY_BYTES} bytes`
+
 /**
  * A column whose values are indices into a dictionary.
  * @param {ColumnKind} index
  * @param {{kind: ColumnKind, entries: unknown[]}} dictionary  its entries may come later
+ * @param {{bytes: number}} room  that texts and bytes of dictionaries may still take: a few bytes can refer to a long text many times
  * @returns {ColumnKind}
  */
-export function dictionaryKind (index, { kind: { type }, entries }) {
+export function dictionaryKind (index, { kind: { type }, entries }, room) {
+  const isLong = type === 'string' || type === 'bytes'
   return {
     type,
     read (body, rows, valid) {
@@ -54,6 +59,7 @@ export function dictionaryKind (index, { kind: { type }, entries }) {
         const entry = Number(indices[row])
         if (!(entry >= 0 && entry < entries.length)) throw arrowError(`entry ${entry} of a dictionary of ${entries.length}`)
         column[row] = entries[entry]
+        if (isLong && (room.bytes -= column[row].length) < 0) throw tooLarge(OVER_ROOM)
       }
       return column
     }

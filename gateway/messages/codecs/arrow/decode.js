@@ -1,5 +1,6 @@
 import { Batch, COLUMN_TYPES } from '../../../batch/batch.js'
 import { NANOSECONDS_PER } from '../../../batch/time.js'
+import { MAX_CELLS, tooLarge } from '../../bounds.js'
 import { Body } from './body.js'
 import { Table } from './flatbuffer.js'
 import { CONTINUATION, Header, Key, PREFIX_BYTES, arrowError } from './format.js'
@@ -25,6 +26,7 @@ export function readBatch (bytes, source) {
 
   /** @type {ReadColumn[][]} */
   const records = []
+  const room = { cells: MAX_CELLS }
   let at = PREFIX_BYTES + start.length
   for (;;) {
     // Third-party streams may omit the end marker; one of Sluice's own without it was cut short.
@@ -35,7 +37,7 @@ export function readBatch (bytes, source) {
     const bodyAt = at + PREFIX_BYTES + metadata.length
     at = bodyAt + message.size(3)
     if (at > stream.length) throw arrowError(`it is cut short at byte ${stream.length} of at least ${at}`)
-    readMessage(message, stream.subarray(bodyAt, at), schema, records)
+    readMessage(message, stream.subarray(bodyAt, at), schema, records, room)
   }
   const columns = records.length === 1 ? records[0] : schema.kinds.map((kind, c) => join(records.map(record => record[c]), kind))
   const [time] = columns.splice(schema.timeColumn, 1)
@@ -69,12 +71,17 @@ function metadataAt (stream, at) {
   return stream.subarray(from, from + length)
 }
 
-/** @param {Table} message @param {Buffer} body @param {Schema} schema @param {ReadColumn[][]} records */
-function readMessage (message, body, { kinds, dictionaries }, records) {
+/**
+ * @param {Table} message @param {Buffer} body @param {Schema} schema @param {ReadColumn[][]} records
+ * @param {{cells: number}} room  that is left
+ */
+function readMessage (message, body, { kinds, dictionaries }, records, room) {
   const header = message.table(2)
   if (!header) throw arrowError('a message has no header')
   if (message.uint8(1) === Header.recordBatch) {
     const record = new Body(header, body)
+    room.cells -= record.rows * kinds.length
+    if (room.cells < 0) throw tooLarge(`it has over ${MAX_CELLS} values, missing ones included`)
     records.push(kinds.map(({ read }) => record.column(read)))
   } else if (message.uint8(1) === Header.dictionaryBatch) {
     const dictionary = dictionaries.get(header.size(0))

@@ -1,4 +1,5 @@
 import { Batch, COLUMN_TYPES } from '../../../batch/batch.js'
+import { MAX_CELLS, tooLarge } from '../../bounds.js'
 import { flatbuffer, int16, int32, int64, int8, string, structs, table, vector } from './flatbuffer.js'
 import {
   BEFORE_TAIL_BYTES, CONTINUATION, DIGITS, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_TAIL_BYTES, TIME_UNITS, Type, arrowError,
@@ -32,9 +33,12 @@ const newest = new WeakMap()
  * The batch as an Arrow IPC stream: schema, one record batch, end of stream.
  * @param {Batch} batch
  * @returns {Buffer}
- * @throws {SluiceError} SLUICE_CODEC_ARROW when two fields have one name, a field is called `time`, or it is over 2 GiB
+ * @throws {SluiceError} SLUICE_CODEC_ARROW when two fields have one name, a field is called `time`, or it is over 2 GiB;
+ *   SLUICE_MESSAGE_TOO_LARGE when no decoder would accept it
  */
 export function encode (batch) {
+  const cells = batch.rows * (batch.fields.length + 1)
+  if (cells > MAX_CELLS) throw tooLarge(`${cells} values and times in a batch, over ${MAX_CELLS}`)
   const template = templateOf(batch)
   const { buffers, missing } = bodyOf(batch)
   const { schema, record } = template

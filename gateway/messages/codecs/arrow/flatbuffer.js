@@ -129,10 +129,18 @@ class Layout {
   }
 }
 
+/** How often every byte of a buffer may be read. */
+const MAX_SHARING = 4
+
 /** A table being read. Any access outside the buffer throws a RangeError. */
 export class Table {
-  /** @param {DataView} view @param {number} at  position of the table */
-  constructor (view, at) {
+  /**
+   * @param {DataView} view @param {number} at  position of the table
+   * @param {{bytes: number}} left  that may be read: a builder may share strings and vtables, but thousands of tables in the place of one
+   *   would make gigabytes of a small buffer
+   */
+  constructor (view, at, left = { bytes: MAX_SHARING * view.byteLength }) {
+    this.left = left
     this.view = view
     this.at = at
     this.vtable = at - view.getInt32(at, true)
@@ -178,7 +186,7 @@ export class Table {
   /** @param {number} slot @returns {Table|null} */
   table (slot) {
     const at = this.position(slot)
-    return at ? new Table(this.view, at + this.view.getUint32(at, true)) : null
+    return at ? new Table(this.view, at + this.view.getUint32(at, true), this.left) : null
   }
 
   /** A vector's count and the position of its first element. @param {number} slot */
@@ -193,14 +201,22 @@ export class Table {
   tables (slot, max) {
     const { count, at } = this.vector(slot)
     if (count > max) throw new RangeError(`${count} entries, where at most ${max} are allowed`)
-    return Array.from({ length: count }, (_, i) => new Table(this.view, at + i * 4 + this.view.getUint32(at + i * 4, true)))
+    this.#spend(count * 4)
+    return Array.from({ length: count }, (_, i) => new Table(this.view, at + i * 4 + this.view.getUint32(at + i * 4, true), this.left))
   }
 
   /** The bytes of a string; null where it is missing. @param {number} slot */
   string (slot) {
     const { count, at } = this.vector(slot)
     if (at + count > this.view.byteLength) throw new RangeError(`a string of ${count} bytes runs past the end`)
+    this.#spend(count)
     return at ? Buffer.from(this.view.buffer, this.view.byteOffset + at, count) : null
+  }
+
+  /** @param {number} bytes */
+  #spend (bytes) {
+    this.left.bytes -= bytes
+    if (this.left.bytes < 0) throw new RangeError('its parts lie in one another')
   }
 }
 

@@ -1,3 +1,4 @@
+import { MAX_COLUMNS, MAX_DICTIONARY_BYTES } from '../../bounds.js'
 import { Table } from './flatbuffer.js'
 import { BEFORE_TAIL_BYTES, DIGITS, Header, Key, SEQ_TAIL_BYTES, Type, arrowError } from './format.js'
 import { INT32, dictionaryKind, kindOf } from './columns.js'
@@ -17,7 +18,6 @@ import { INT32, dictionaryKind, kindOf } from './columns.js'
  * @property {Record<string, string>} tags  frozen
  */
 
-const MAX_FIELDS = 4096
 const MAX_METADATA = 256
 const MAX_TEXT_BYTES = 64 * 1024
 const TIME_NAMES = ['time', 'timestamp', 'ts']
@@ -71,12 +71,13 @@ function parse (header) {
   if (header.int16(0) !== 0) throw arrowError('its numbers are big-endian')
   /** @type {Schema['dictionaries']} */
   const dictionaries = new Map()
-  const columns = header.tables(1, MAX_FIELDS).map(field => {
+  const room = { bytes: MAX_DICTIONARY_BYTES }
+  const columns = header.tables(1, MAX_COLUMNS).map(field => {
     const name = textOf(field.string(0))
     const typeType = field.uint8(2)
     const plain = kindOf(typeType, field.table(3), name)
     const encoding = field.table(4)
-    const kind = encoding ? encoded(encoding, plain, name, dictionaries) : plain
+    const kind = encoding ? encoded(encoding, plain, name, dictionaries, room) : plain
     const unit = pairs(field, 6, [Key.unit])[Key.unit] ?? plain.unit
     const { type } = kind
     return { kind, isTime: typeType === Type.timestamp && !encoding, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
@@ -107,13 +108,16 @@ function findTime (columns) {
   return columns.indexOf(time)
 }
 
-/** @param {Table} encoding @param {ColumnKind} entry @param {string} name @param {Schema['dictionaries']} dictionaries */
-function encoded (encoding, entry, name, dictionaries) {
+/**
+ * @param {Table} encoding @param {ColumnKind} entry @param {string} name @param {Schema['dictionaries']} dictionaries
+ * @param {{bytes: number}} room  for what dictionaries stand for
+ */
+function encoded (encoding, entry, name, dictionaries, room) {
   const index = encoding.table(1)
   const id = encoding.size(0)
   const dictionary = dictionaries.get(id) ?? { kind: entry, entries: [] }
   dictionaries.set(id, dictionary)
-  return dictionaryKind(index ? kindOf(Type.int, index, name) : INT32, dictionary)
+  return dictionaryKind(index ? kindOf(Type.int, index, name) : INT32, dictionary, room)
 }
 
 /**

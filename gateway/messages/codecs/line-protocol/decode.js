@@ -1,4 +1,6 @@
+import { MAX_ROWS, tooLarge } from '../../bounds.js'
 import { Gatherer } from '../../gatherer.js'
+import { Refusals } from '../../refusals.js'
 import { parseTime } from '../../../batch/time.js'
 import { describe } from '../../../base/errors.js'
 import { parseLines } from './parse.js'
@@ -23,15 +25,17 @@ export function isLineProtocol (text) {
  */
 export function decodeLines (text, { now }) {
   const gatherer = new Gatherer()
-  /** @type {Refused[]} */
-  const refused = []
+  const refused = new Refusals()
   let index = -1
   for (const point of parseLines(text)) {
-    index++
+    if (++index === MAX_ROWS) {
+      refused.add(-1, describe(tooLarge(`it has over ${MAX_ROWS} lines, and the rest of them is left out`)), text)
+      break
+    }
     const reason = 'reason' in point ? point.reason : take(gatherer, point, now)
-    if (reason) refused.push({ index, reason: `line ${point.line}: ${reason}`, value: 'text' in point ? point.text : point })
+    if (reason && !refused.addRow(index, `line ${point.line}: ${reason}`, 'text' in point ? point.text : point)) break
   }
-  return { batches: gatherer.batches(), refused }
+  return { batches: gatherer.batches(), refused: refused.list(text) }
 }
 
 /**

@@ -1,0 +1,143 @@
+import { expect } from 'chai'
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Receipts } from '../../broker/in/receipts.js'
+import { batchOf } from './pipeline.js'
+
+/** @typedef {import('../../broker/in/receipts.js').Packet} Packet */
+
+describe('receipts of third-party messages', () => {
+  /** @type {string} */
+  let folder
+  /** @type {Receipts[]} */
+  let opened
+  /** Rows that the spool has accepted. @type {Map<string, number>} */
+  let spooled
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-receipts-'))
+    spooled = new Map()
+    opened = []
+  })
+  afterEach(async () => {
+    for (const receipts of opened) await receipts.close()
+    await rm(folder, { recursive: true })
+  })
+
+  /** As after a kill: an earlier one is not closed before. */
+  const open = async () => {
+    const receipts = await Receipts.open(join(folder, 'receipts'), spooled)
+    opened.push(receipts)
+    return receipts
+  }
+
+  /** @param {number} messageId @param {string} content @param {Partial<Packet>} [more] @returns {Packet} */
+  const packet = (messageId, content, more = {}) => ({ topic: 'plant/hall', payload: Buffer.from(content), qos: 1, messageId, ...more })
+  const again = (/** @type {number} */ messageId, /** @type {string} */ content) => packet(messageId, content, { dup: true })
+  const retained = (/** @type {number} */ messageId, /** @type {string} */ content) => packet(messageId, content, { retain: true })
+
+  /** A message is written; of its batches so many get into the spool. @param {Receipts} receipts @param {Packet} message */
+  async function keep (receipts, message, sources = ['hall'], arrived = sources.length) {
+    await receipts.write(message, sources.map(source => batchOf(1, source)), sources.map((_, i) => i), Promise.resolve())
+    for (const source of sources.slice(0, arrived)) spooled.set(source, (spooled.get(source) ?? 0) + 1)
+  }
+
+  it('know a message that comes again in its session, after a kill between spool and acknowledgement', async () => {
+    await keep(await open(), packet(7, '21'))
+    const receipts = await open()
+    expect(receipts.of(again(7, '21'))?.lacking).to.deep.equal([])
+  })
+
+  it('know that a message has not come as far as the spool, after a kill before', async () => {
+    const first = await open()
+    await keep(first, packet(7, '21'))
+    await keep(first, packet(8, '22'), ['hall'], 0)
+    const receipts = await open()
+    expect([7, 8].map((id, i) => receipts.of(again(id, String(21 + i)))?.lacking)).to.deep.equal([[], [0]])
+  })
+
+  it('know which batches of a message are in the spool', async () => {
+    await keep(await open(), packet(7, '{}'), ['hall', 'tank', 'hall'], 2)
+    expect((await open()).of(again(7, '{}'))?.lacking).to.deep.equal([2])
+  })
+
+  it('do not take for arrived what was missing after a kill, though others have come since', async () => {
+    await keep(await open(), packet(7, '21'), ['hall'], 0)
+    const second = await open()
+    await keep(second, packet(8, '22'))
+    await keep(second, packet(9, '23'))
+    expect((await open()).of(again(7, '21'))?.lacking).to.deep.equal([0])
+  })
+
+  it('do not take for arrived what the spool has refused, though others have come since', async () => {
+    const first = await open()
+    await keep(first, packet(7, '21'), ['hall'], 0)
+    await first.doubt(packet(7, '21'))
+    await keep(first, packet(8, '22', { topic: 'plant/tank' }))
+    await keep(first, packet(9, '23', { topic: 'plant/tank' }))
+    expect((await open()).of(again(7, '21'))?.lacking).to.deep.equal([0])
+  })
+
+  it('know no message under an id that means another by now', async () => {
+    const first = await open()
+    await keep(first, packet(7, '21'))
+    expect(first.of(packet(7, '21')), 'not sent again').to.equal(undefined)
+    expect(first.of(again(7, '22')), 'other content').to.equal(undefined)
+    expect(first.of({ ...again(7, '21'), topic: 'plant/tank' }), 'another topic').to.equal(undefined)
+    await keep(first, packet(7, '23'))
+    expect((await open()).of(again(7, '21'))).to.equal(undefined)
+  })
+
+  it('know no message of an earlier session, also when they have been written anew since', async () => {
+    const first = await open()
+    await keep(first, packet(7, '21'))
+    await first.newSession()
+    await open()
+    expect((await open()).of(again(7, '21'))).to.equal(undefined)
+  })
+
+  it('know what is retained by topic and content, in any session', async () => {
+    const first = await open()
+    await keep(first, retained(7, '21'))
+    await first.newSession()
+    const receipts = await open()
+    expect(receipts.of(retained(1, '21'))?.lacking).to.deep.equal([])
+    expect(receipts.of(retained(1, '22'))).to.equal(undefined)
+    expect(receipts.of({ ...retained(1, '21'), topic: 'plant/tank' })).to.equal(undefined)
+  })
+
+  it('know what is retained by now from when it was published', async () => {
+    const receipts = await open()
+    await keep(receipts, retained(1, '20'))
+    await keep(receipts, packet(2, '21'))
+    expect(receipts.of(retained(3, '21'))).to.not.equal(undefined)
+    expect(receipts.of(retained(3, '20'))).to.equal(undefined)
+  })
+
+  it('know what is retained also when its acknowledgement was lost, and it is sent again under its new id', async () => {
+    const receipts = await open()
+    await keep(receipts, retained(1, '21'))
+    expect(receipts.of({ ...retained(2, '21'), dup: true })).to.not.equal(undefined)
+  })
+
+  it('go on after a line that was torn', async () => {
+    await keep(await open(), packet(7, '21'))
+    await appendFile(join(folder, 'receipts'), '[8,12')
+    await keep(await open(), packet(9, '22'))
+    const receipts = await open()
+    expect([receipts.of(again(7, '21')), receipts.of(again(9, '22'))]).to.not.include(undefined)
+  })
+
+  it('are bounded: of 10,000 topics, and not more lines than some of each', async () => {
+    const receipts = await open()
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(Array.from({ length: 11_000 }, (_, i) => keep(receipts, packet(0, String(round), { topic: `plant/${i}`, qos: 0 }))))
+    }
+    const lines = (await readFile(join(folder, 'receipts'), 'utf8')).split('\n').length
+    expect(lines).to.be.below(45_000)
+    const later = await open()
+    expect(later.of(packet(0, '4', { topic: 'plant/500', retain: true }))).to.equal(undefined)
+    expect(later.of(packet(0, '4', { topic: 'plant/10500', retain: true }))).to.not.equal(undefined)
+  })
+})

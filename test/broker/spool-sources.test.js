@@ -1,0 +1,62 @@
+import { expect } from 'chai'
+import { batchOf, headOf, Rig, stored } from './spool-rig.js'
+
+describe('spool, of many sources', () => {
+  const rig = new Rig()
+  beforeEach(() => rig.begin())
+  afterEach(() => rig.end())
+
+  it('refuses the 1001st source while batches of all are held, and takes it once some have nothing here', async () => {
+    rig.require('sink')
+    const spool = await rig.open()
+    const all = (await Promise.all(Array.from({ length: 1000 }, (_, i) => spool.append(batchOf(i, 0, `s${i}`))))).flat()
+    const refused = await spool.append(batchOf(0, 0, 'one more')).catch(error => error)
+    expect(refused).to.include({ code: 'SLUICE_SOURCE_COUNT' })
+    const epochs = Object.assign({}, ...all.slice(0, 1000).map(identity => stored([identity]).epochs))
+    await spool.confirm('sink', { store: 'db', epochs })
+    await spool.reclaim()
+    expect(spool.batches).to.equal(0)
+    for (let i = 0; i < 100; i++) await spool.append(batchOf(i, 0, `new ${i}`))
+    expect(spool.head.sources).to.have.length(1000)
+    expect((await spool.append(batchOf(5, 0, 's5')))[0]).to.include({ epoch: all[5].epoch, seq: 1, before: 1 })
+  })
+
+  it('remembers totals of sources that made room, also over a restart', async () => {
+    let spool = await rig.open({ whenFull: 'drop-oldest' })
+    await spool.append(batchOf(0, 0, 'early', 7))
+    await spool.dropOldest()
+    for (let i = 0; i < 1000; i++) await spool.append(batchOf(i, 0, `s${i}`))
+    expect(() => headOf(spool, 'early')).to.throw()
+    expect(spool.counters).to.include({ droppedBatches: 1, droppedRows: 7 })
+    await rig.close(spool)
+    spool = await rig.open()
+    expect(spool.counters).to.include({ droppedBatches: 1, droppedRows: 7 })
+    await spool.dropOldest()
+    expect((await spool.append(batchOf(1, 0, 'early')))[0].before).to.equal(7)
+    expect(headOf(spool, 'early')).to.include({ rows: 8, dropped: 7 })
+  })
+
+  it('names in its head what was produced of sources of which all is stored, also after a restart', async () => {
+    rig.require('sink')
+    let spool = await rig.open()
+    const all = await spool.append(batchOf(0, 0, 'press', 5))
+    await spool.confirm('sink', stored(all))
+    await spool.reclaim()
+    await rig.close(spool)
+    spool = await rig.open()
+    expect(spool.bytes).to.equal(0)
+    expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
+  })
+
+  it('takes any name for a source', async () => {
+    let spool = await rig.open()
+    const names = ['100%', '..', 'a/b', '__proto__', '"', ' ', 'größe', 'x'.repeat(200)]
+    for (const name of names) await spool.append(batchOf(1, 0, name))
+    const tooLong = await spool.append(batchOf(1, 0, 'x'.repeat(201))).catch(error => error)
+    expect(tooLong).to.include({ code: 'SLUICE_SOURCE_NAME' })
+    await rig.close(spool)
+    spool = await rig.open()
+    expect(spool.head.sources.map(({ source }) => source).sort()).to.deep.equal(names.sort())
+    expect(await rig.readAll(spool)).to.have.length(names.length)
+  })
+})
