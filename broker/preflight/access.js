@@ -48,8 +48,8 @@ export async function checkOpenness (probe) {
     code: 'open-broker',
     text: 'The broker lets in whoever reaches it, without a password: anybody there can read all data, store rows in the name of this ' +
       'gateway, and have the spools send everything again and again.',
-    fix: 'Unless only this machine reaches it, give each gateway a user of its own and an access list (Mosquitto: sluice broker-acl writes ' +
-      'both).'
+    fix: 'Unless only this machine reaches it, give each gateway a user of its own and an access list (for Mosquitto, sluice broker-acl ' +
+      'writes both).'
   })
 }
 
