@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { replaceFile } from '../gateway/base/files.js'
+import { makePrivateFolder, replaceFile } from '../gateway/base/files.js'
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 
@@ -32,7 +32,7 @@ async function findOrMake (dataDir) {
   })
   if (kept.trim()) return kept.trim()
   const id = `gw-${Array.from(randomBytes(8), byte => ALPHABET[byte % 32]).join('')}`
-  await mkdir(dataDir, { recursive: true })
+  await makePrivateFolder(dataDir)
   await replaceFile(path, `${id}\n`)
   return id
 }

@@ -398,6 +398,27 @@ export const errors = {
       'The *embedded broker* cannot listen on its port.',
       'Use the broker that has the port already, or choose another port above 1023 and an address of this machine.'
     ],
+    SLUICE_BROKER_OPEN: [
+      'The *embedded broker* is to listen where other machines reach it, and nobody would have to log in: anybody there could read all ' +
+      'data and store rows.',
+      'Enter users in its form, or have it listen on 127.0.0.1; for other machines a Mosquitto with TLS is better.'
+    ],
+    SLUICE_BROKER_ACCOUNT: [
+      'An account of a broker, or what it is to be granted, cannot be understood or would open the topics of Sluice.',
+      'Write what the message asks for; [Access](access.md#brokers) has the roles.'
+    ],
+    SLUICE_BROKER_DENIED: [
+      'A user of the *embedded broker* tried to write where it may not, and was disconnected.',
+      'If it is one of yours, check its role and its other topics; a gateway\'s user must have the gateway\'s id as its name.'
+    ],
+    SLUICE_BROKER_PACKET: [
+      'A client of the *embedded broker* sent a larger message than it takes, and was disconnected.',
+      'Have it send less at once, or raise *Largest message* in the broker\'s form.'
+    ],
+    SLUICE_BROKER_CLIENTS: [
+      'The *embedded broker* has as many clients as it may, those included that are away and have left a session.',
+      'Raise *Clients* in its form; a restart forgets the sessions.'
+    ],
     SLUICE_PROTOCOL: [
       'A message on one of Sluice\'s own topics is not as specified, or exceeds its bounds; it is ignored.',
       'Find out who else publishes below `sluice/v2/`, and give each gateway the right to write below its own name only.'

@@ -2,8 +2,12 @@ import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { Aedes } from 'aedes'
+import { withDefaults } from '../../gateway/base/defaults.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { isLoopback } from '../../gateway/web/hosts.js'
+import { limitPackets, tooManyClients } from './limits.js'
 import { Outboxes } from './outboxes.js'
+import { Users } from './users.js'
 
 /** @typedef {import('../../gateway/base/log.js').Log} Log */
 
@@ -25,9 +29,47 @@ export const schema = {
     host: {
       type: 'string',
       title: 'Listen on',
-      description: '127.0.0.1 is reached from this machine only. The embedded broker asks no client for a password: other machines ' +
-        'belong on a Mosquitto.',
+      description: '127.0.0.1 is reached from this machine only; anything else, such as 0.0.0.0, from other machines too, and then there ' +
+        'must be users. Data and passwords cross the network in the clear: where it is not yours alone, use a Mosquitto with TLS.',
       default: '127.0.0.1',
+      'x-advanced': true
+    },
+    users: {
+      type: 'array',
+      items: { type: 'string', title: 'User' },
+      title: 'Users',
+      description: 'Who may connect, NAME:ROLE:PASSWORD a line; nobody else then. A gateway (NAME is its id) stages, and stores its ' +
+        'own; a consumer is a gateway that stores what others stage, too, consumer/GROUP also for that group; a reader reads along; ' +
+        'other has only the other topics. Empty: everybody who reaches it may do everything.',
+      default: [],
+      'x-secret': true,
+      'x-advanced': true
+    },
+    grants: {
+      type: 'array',
+      items: { type: 'string', title: 'Grant' },
+      title: 'Other topics',
+      description: 'What users may do outside of sluice/v2, NAME read|write|readwrite TOPIC a line, as in: telegraf write telegraf/#.',
+      default: [],
+      'x-advanced': true
+    },
+    maxClients: {
+      type: 'integer',
+      title: 'Clients',
+      description: 'How many clients there may be, those included that are away and have left a session.',
+      minimum: 1,
+      maximum: 100_000,
+      default: 200,
+      'x-advanced': true
+    },
+    maxPacketBytes: {
+      type: 'integer',
+      title: 'Largest message',
+      description: 'A client that sends a larger one is disconnected.',
+      'x-unit': 'bytes',
+      minimum: 2 ** 20,
+      maximum: 2 ** 28,
+      default: 32 * 2 ** 20,
       'x-advanced': true
     },
     maxQueuedBytes: {
@@ -44,30 +86,43 @@ export const schema = {
 /**
  * Aedes with its outboxes bounded. Aedes on its own waits for the slowest subscriber before it reads on from a publisher, sends without
  * awaiting acknowledgements, and queues without end for a session that is away. Here each client has an outbox of its own.
- * @param {{port?: number, host?: string, maxQueuedBytes?: number}} [options]  see `schema`
+ * @param {{port?: number, host?: string, users?: string[], grants?: string[], maxClients?: number, maxPacketBytes?: number,
+ *   maxQueuedBytes?: number}} [options]  see `schema`
  * @param {{log?: Log}} [context]
- * @throws {SluiceError} SLUICE_BROKER_PORT when it cannot listen there
+ * @throws {SluiceError} SLUICE_BROKER_PORT when it cannot listen there, SLUICE_BROKER_OPEN, SLUICE_BROKER_ACCOUNT
  */
 export async function startEmbeddedBroker (options = {}, { log } = {}) {
-  const { port, host, maxQueuedBytes } = schema.properties
-  const address = { port: options.port ?? port.default, host: options.host ?? host.default }
-  const broker = await Aedes.createBroker({ concurrency: 0 })
+  const { port, host, users: lines, grants, maxClients, maxPacketBytes, maxQueuedBytes } = withDefaults(schema, options)
+  const users = lines.length > 0 ? new Users(lines, grants) : null
+  if (!users && !isLoopback(host)) throw isOpen(host)
+  const broker = await Aedes.createBroker({
+    concurrency: 0,
+    ...users?.handlers,
+    authenticate (/** @type {any} */ client, name, password, done) {
+      const refusal = users?.refusal(name ?? '', password ?? Buffer.alloc(0), client.conn.remoteAddress)
+      const reason = refusal ?? (outboxes.count >= maxClients && !outboxes.has(client.id) ? tooManyClients() : null)
+      done(/** @type {any} */ (reason), reason === null)
+    }
+  })
   reportErrors(broker, log)
-  const outboxes = new Outboxes(broker, options.maxQueuedBytes ?? maxQueuedBytes.default, log)
+  const outboxes = new Outboxes(broker, { maxQueuedBytes, mayRead: users && ((id, topic) => users.mayRead(id, topic)), log })
   /** @type {Set<import('node:net').Socket>} */
   const sockets = new Set()
   const server = createServer({ noDelay: true }, socket => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
-    outboxes.adopt(broker.handle(socket))
+    const client = broker.handle(socket)
+    limitPackets(client, maxPacketBytes)
+    outboxes.adopt(client)
   })
+  server.maxConnections = 2 * maxClients // some have not logged in yet, some are about to be replaced
 
   try {
-    server.listen(address)
+    server.listen({ port, host })
     await once(server, 'listening')
   } catch (error) {
     await promisify(broker.close).call(broker)
-    throw cannotListen(error, address.host, address.port)
+    throw cannotListen(error, host, port)
   }
   await announce(broker)
   return {
@@ -100,6 +155,13 @@ function reportErrors (broker, log) {
     if (reported.has(client)) return
     reported.add(client)
     log?.info(`Embedded broker: client ${client.id} was disconnected: ${describe(error)}`)
+  })
+}
+
+/** @param {string} host */
+function isOpen (host) {
+  return new SluiceError('SLUICE_BROKER_OPEN', `On ${host} other machines reach the embedded broker, and it has no users.`, {
+    fix: 'Enter users, or listen on 127.0.0.1.'
   })
 }
 

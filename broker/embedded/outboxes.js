@@ -17,15 +17,19 @@ export class Outboxes {
   #droppedMessages = 0
   #droppedBytes = 0
   #maxQueuedBytes
+  #mayRead
   #log
 
   /**
    * @param {any} broker  Aedes, the parts used here that its types leave out included
-   * @param {number} maxQueuedBytes
-   * @param {Log|undefined} log
+   * @param {object} options
+   * @param {number} options.maxQueuedBytes
+   * @param {((clientId: string, topic: string) => boolean)|null} options.mayRead  null: everybody everything
+   * @param {Log|undefined} options.log
    */
-  constructor (broker, maxQueuedBytes, log) {
+  constructor (broker, { maxQueuedBytes, mayRead, log }) {
     this.#maxQueuedBytes = maxQueuedBytes
+    this.#mayRead = mayRead ?? (() => true)
     this.#log = log
     this.#takeOverPersistence(broker.persistence)
     broker.on('clientReady', (/** @type {any} */ client) => this.#outboxOf(client.id).open(this.#sendOf(client)))
@@ -34,6 +38,12 @@ export class Outboxes {
       if (wasIts && client.clean) this.#forget(client.id)
     })
   }
+
+  /** Of the clients, those included that are away and have a session. */
+  get count () { return this.#outboxes.size }
+
+  /** @param {string} id */
+  has (id) { return this.#outboxes.has(id) }
 
   /** Only the totals: what is queued now, what was dropped since the start. */
   stats () {
@@ -54,6 +64,7 @@ export class Outboxes {
     const { deliver0, deliverQoS } = client
 
     client.deliver0 = (/** @type {any} */ packet, /** @type {() => void} */ done) => {
+      if (!this.#mayRead(client.id, packet.topic)) return void setImmediate(done)
       const hasRoom = client.conn.writableLength + packet.payload.length <= this.#maxQueuedBytes
       if (hasRoom) deliver0.call(client, undated(packet), noop)
       else this.#countDropped(client.id, packet.payload.length)
@@ -61,6 +72,7 @@ export class Outboxes {
     }
     client.deliverQoS = (/** @type {any} */ packet, /** @type {() => void} */ done) => {
       if (packet.qos === 0) return client.deliver0(packet, done)
+      if (!this.#mayRead(client.id, packet.topic)) return void setImmediate(done)
       const isQueuedAlready = !client.clean && !packet.retain
       if (!isQueuedAlready) this.#add(client.id, messageOf(packet))
       setImmediate(done)
@@ -79,9 +91,10 @@ export class Outboxes {
         return cleanSubscriptions(client)
       },
       outgoingEnqueueCombi: async (/** @type {{clientId: string}[]} */ subscriptions, /** @type {any} */ packet) => {
-        if (subscriptions.length === 0) return
+        const ids = new Set(subscriptions.map(({ clientId }) => clientId).filter(id => this.#mayRead(id, packet.topic)))
+        if (ids.size === 0) return
         const message = messageOf({ ...packet, retain: false })
-        for (const id of new Set(subscriptions.map(({ clientId }) => clientId))) this.#add(id, message)
+        for (const id of ids) this.#add(id, message)
       },
       outgoingUpdate: async () => {},
       outgoingClearMessageId: async (/** @type {{id: string}} */ client, /** @type {{messageId: number}} */ { messageId }) => {

@@ -1,9 +1,9 @@
 import { hash, randomUUID } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { describe } from '../../gateway/base/errors.js'
-import { replaceFile } from '../../gateway/base/files.js'
+import { makePrivateFolder, replaceFile } from '../../gateway/base/files.js'
 import { readSinks } from '../control-messages.js'
 import { level } from '../topics.js'
 
@@ -96,7 +96,7 @@ export class RequiredSinks extends EventEmitter {
   /** The file as it was left; one that cannot be read is put aside, and made again from the wiring and the lists on the broker. */
   async load () {
     const { path, log } = this.#options
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makePrivateFolder(dirname(path))
     try {
       const { wired, remote, forgotten } = readSaved(await readFile(path, 'utf8'))
       this.#wired = wired

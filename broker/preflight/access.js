@@ -1,5 +1,5 @@
 import { SluiceError, describe } from '../../gateway/base/errors.js'
-import { filters, ROOT } from '../topics.js'
+import { filters } from '../topics.js'
 import { arrival, open, within } from './probing.js'
 
 /** @typedef {import('./preflight.js').Probe} Probe */
@@ -14,7 +14,7 @@ export async function checkAccess ({ client, gateway, topic, findings }) {
       level: 'error',
       code: `${what}-denied`,
       text: `This user may not ${what} as the gateway ${gateway} has to (${reason}).`,
-      fix: `Let it write below ${ROOT}/${gateway}/ and read below ${ROOT}/ (Mosquitto: acl_file).`
+      fix: `Give it an account in the name ${gateway} (Mosquitto: sluice broker-acl writes what each may do).`
     })
   }
   const needed = [filters.sinks, filters.commits(gateway), filters.resends(gateway), filters.heads('+'), filters.data('+', '+')]
@@ -48,8 +48,23 @@ export async function checkOpenness (probe) {
     code: 'open-broker',
     text: 'The broker lets in whoever reaches it, without a password: anybody there can read all data, store rows in the name of this ' +
       'gateway, and have the spools send everything again and again.',
-    fix: 'Unless only this machine reaches it, give each gateway a user of its own and an access list (Mosquitto: allow_anonymous false, ' +
-      'password_file, acl_file).'
+    fix: 'Unless only this machine reaches it, give each gateway a user of its own and an access list (for Mosquitto, sluice broker-acl ' +
+      'writes both).'
+  })
+}
+
+/**
+ * Whether others on the way can read along.
+ * @param {Probe} probe
+ */
+export function checkEncryption ({ options, findings }) {
+  if (isNear(options.url) || /^(mqtts|wss):/.test(options.url ?? '')) return
+  findings.push({
+    level: 'warning',
+    code: 'no-tls',
+    text: 'The broker is on another machine, and the connection is not encrypted: whoever is on the way can read and change all that is ' +
+      `sent${options.password ? ', the password included' : ''}.`,
+    fix: 'Have the broker listen with TLS (Mosquitto: certfile, keyfile), and write its address with mqtts://.'
   })
 }
 

@@ -4,7 +4,7 @@ import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { connect } from '../connection/connection.js'
 import { deferAcks } from '../in/deferred-acks.js'
 import { gatewayTopics, ROOT } from '../topics.js'
-import { checkAccess, checkOpenness } from './access.js'
+import { checkAccess, checkEncryption, checkOpenness } from './access.js'
 import { arrival, connected, open, publishMany, within } from './probing.js'
 
 /**
@@ -89,6 +89,7 @@ const CHECKS = [
   ['What the broker allows', checkLimits],
   ['Access to the topics', checkAccess],
   ['Who else has access', checkOpenness],
+  ['Encryption', checkEncryption],
   ['Retained messages', checkRetained],
   ['Session and queue', checkSession],
   ['What it keeps on disk', tellUnseen]

@@ -1,7 +1,7 @@
-import { link, mkdir, rm } from 'node:fs/promises'
+import { link, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { closeAll } from '../../gateway/base/close-all.js'
-import { syncFolder } from '../../gateway/base/files.js'
+import { makePrivateFolder, syncFolder } from '../../gateway/base/files.js'
 import { Kind } from './record.js'
 import { Segment } from './segment.js'
 
@@ -115,7 +115,7 @@ export class Log {
   async #add () {
     const { folder, fsync, ledger, write } = this.options
     if (fsync !== 'system') await this.sync()
-    await mkdir(folder, { recursive: true }) // somebody may have tidied up
+    await makePrivateFolder(folder) // somebody may have tidied up
     const segment = await Segment.create(folder, this.nextNumber, this.end, write)
     try {
       if (fsync !== 'system') await syncFolder(segment.path)

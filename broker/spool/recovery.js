@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { makePrivateFolder } from '../../gateway/base/files.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
 import { addHashes, hashOf } from '../../gateway/batch/hashes.js'
 import { Kind, VERSION } from './record.js'
@@ -40,7 +41,7 @@ export class Recovery {
 
   async run () {
     const { folder, files, state } = this.options
-    await mkdir(folder, { recursive: true })
+    await makePrivateFolder(folder)
     this.#restore()
     const names = (await readdir(folder, { withFileTypes: true })).sort((a, b) => a.name < b.name ? -1 : 1)
     for (const entry of names) {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { writevSync } from 'node:fs'
 import { open, rm, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PRIVATE_FILE } from '../../gateway/base/files.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
 import { HEADER_BYTES, Headers, KEY_BYTES, Kind, PREAMBLE_BYTES, preambleOf } from './record.js'
 import { segmentName } from './scan.js'
@@ -75,7 +76,7 @@ export class Segment {
     const key = randomBytes(KEY_BYTES)
     const createdMs = Date.now()
     const path = join(folder, segmentName(number, key))
-    const segment = new Segment({ path, number, key, createdMs, file: await open(path, 'wx+'), base, bytes: 0, write })
+    const segment = new Segment({ path, number, key, createdMs, file: await open(path, 'wx+', PRIVATE_FILE), base, bytes: 0, write })
     try {
       await segment.#write([preambleOf(key, createdMs)], PREAMBLE_BYTES)
       return segment

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { chmodSync } from 'node:fs'
 import { mkdir, open, readlink, realpath, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+
+/**
+ * Modes of what is for its owner alone: all that Sluice keeps for itself. What it writes for others, as the files of a file sink, has
+ * those of the process.
+ */
+export const PRIVATE_FILE = 0o600
+export const PRIVATE_FOLDER = 0o700
 
 /**
  * Replaces a small file, which no other user may read, so that, whatever happens, either the old or the new content is there. Several
@@ -11,7 +19,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 export async function replaceFile (path, text) {
   const temporary = `${path}.${randomUUID()}.new`
   try {
-    const file = await open(temporary, 'wx', 0o600)
+    const file = await open(temporary, 'wx', PRIVATE_FILE)
     try {
       await file.writeFile(text)
       await file.datasync()
@@ -36,6 +44,20 @@ export async function makeFolder (path, mode) {
   for (let made = path; firstMade !== undefined; made = dirname(made)) {
     await syncFolder(made)
     if (made === firstMade) return
+  }
+}
+
+/** Likewise, for its owner alone where it is new. @param {string} path */
+export function makePrivateFolder (path) {
+  return makeFolder(resolve(path), PRIVATE_FOLDER)
+}
+
+/** Of a file that another program wrote, if it is there. @param {string} path */
+export function makePrivate (path) {
+  try {
+    chmodSync(path, PRIVATE_FILE)
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
   }
 }
 
@@ -74,7 +96,7 @@ export async function realName (path) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
     const target = await readlink(path).catch(() => null)
     if (target !== null) return realName(resolve(dirname(path), target))
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await makePrivateFolder(dirname(path))
     return join(await realpath(dirname(path)), basename(path))
   }
 }

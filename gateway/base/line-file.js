@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { open, rename } from 'node:fs/promises'
-import { syncFolder, writeAll } from './files.js'
+import { PRIVATE_FILE, syncFolder, writeAll } from './files.js'
 
 /**
  * An append-only file of checksummed JSON lines:
@@ -14,7 +14,6 @@ const READ_BYTES = 1 << 20
 const NEWLINE = 10
 
 /** What it holds is only for the user that the gateway runs as. */
-const MODE = 0o600
 
 /** @typedef {{offset: number, length: number}} Place  of a line in the file, in bytes, newline included */
 
@@ -86,7 +85,7 @@ export class LineFile {
    */
   async replace (pages, onLine) {
     const temporary = `${this.path}.new`
-    const file = await open(temporary, 'w+', MODE)
+    const file = await open(temporary, 'w+', PRIVATE_FILE)
     const lines = new LineFile(this.path, file)
     try {
       for await (const values of pages) {
@@ -143,7 +142,7 @@ async function openOrCreate (path, readOnly) {
     return await open(path, readOnly ? 'r' : 'r+')
   } catch (error) {
     if (readOnly || /** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') throw error
-    const file = await open(path, 'wx+', MODE)
+    const file = await open(path, 'wx+', PRIVATE_FILE)
     await syncFolder(path)
     return file
   }

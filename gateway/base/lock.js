@@ -1,8 +1,8 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { PRIVATE_FILE } from './files.js'
 
 const SQLITE_BUSY = 5
-const MODE = 0o600
 
 /**
  * Locks a file for this process. The lock is one of the operating system's (SQLite takes it, on every platform), so it ends with the
@@ -13,11 +13,11 @@ const MODE = 0o600
  * @returns {() => void} unlocks it
  */
 export function lock (lockFile, pidFile, inUse) {
-  closeSync(openSync(lockFile, 'a', MODE))
+  closeSync(openSync(lockFile, 'a', PRIVATE_FILE))
   const database = new DatabaseSync(lockFile)
   try {
     database.exec('BEGIN EXCLUSIVE')
-    writeFileSync(pidFile, `${process.pid}\n`, { mode: MODE })
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: PRIVATE_FILE })
   } catch (error) {
     database.close()
     if (/** @type {{errcode?: number}} */ (error).errcode !== SQLITE_BUSY) throw error

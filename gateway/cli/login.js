@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { SluiceError } from '../base/errors.js'
+import { PRIVATE_FOLDER } from '../base/files.js'
 import { lockUserDir } from '../run/user-dir-lock.js'
 import { isLoopback } from '../web/hosts.js'
 import { isPasswordOf, makeUser, readUsers, writeUsers } from '../web/users.js'
@@ -70,7 +71,7 @@ async function kept ({ role, password }, user) {
  * @param {(users: Users) => Promise<Users>} edit
  */
 async function change (userDir, edit) {
-  mkdirSync(userDir, { recursive: true, mode: 0o700 })
+  mkdirSync(userDir, { recursive: true, mode: PRIVATE_FOLDER })
   const unlock = lockUserDir(userDir)
   try {
     const users = readUsers(userDir)

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { makeFolder } from '../base/files.js'
+import { makePrivateFolder } from '../base/files.js'
 import { identityKey } from '../batch/batch.js'
 import { SluiceError } from '../base/errors.js'
 import { LetterIndex } from './letter-index.js'
@@ -39,7 +39,7 @@ export function deadLettersFolder (userDir, sink) {
  */
 export async function openDeadLetterQueue (folder, { maxBytes = 256 * MIB, readOnly = false, log } = {}) {
   folder = resolve(folder)
-  if (!readOnly) await makeFolder(folder)
+  if (!readOnly) await makePrivateFolder(folder)
   const index = new LetterIndex()
   const lines = await LineFile.open(join(folder, FILE_NAME), (line, place) => index.add(line, place), { readOnly })
   const { tornBytes, damaged } = lines

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { access, readFile, rename, rm, unlink } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { SluiceError, describe } from '../base/errors.js'
-import { makeFolder, replaceFile } from '../base/files.js'
+import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { openQueues } from './open-queues.js'
 
 /**
@@ -81,7 +81,7 @@ export function watchRequests (folder, onRequest, { pollMs = 500, log } = {}) {
  */
 export async function requestReplay (folder, keys, { takenWithinMs = 5000, answeredWithinMs = 30_000, pollMs = 100 } = {}) {
   const id = randomUUID()
-  await makeFolder(resolve(folder))
+  await makePrivateFolder(folder)
   await replaceFile(join(folder, REQUEST), JSON.stringify({ id, keys }))
   const startMs = performance.now()
   for (let isTaken = false; ; await delay(pollMs)) {

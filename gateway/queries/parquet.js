@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SluiceError, describe } from '../base/errors.js'
-import { syncFolder } from '../base/files.js'
+import { makePrivateFolder, syncFolder } from '../base/files.js'
 import { Batch, COLUMN_TYPES } from '../batch/batch.js'
 import { floor } from '../batch/layouts.js'
 import { DAY_NS, formatTime } from '../batch/time.js'
@@ -89,7 +89,7 @@ const working = new Set()
 async function workFolder (root) {
   const work = join(root, randomUUID())
   working.add(work)
-  await mkdir(work, { recursive: true })
+  await makePrivateFolder(work)
   for (const name of await readdir(root)) {
     if (!working.has(join(root, name))) await rm(join(root, name), { recursive: true, force: true })
   }

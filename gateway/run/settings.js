@@ -3,6 +3,7 @@ import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, writeFile
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SluiceError } from '../base/errors.js'
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/files.js'
 
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -18,7 +19,7 @@ export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
  * @param {(line: string) => void} options.log
  */
 export function gatewaySettings ({ userDir, flowFile, host, port, adminAuth, allowHosts = [], log }) {
-  mkdirSync(userDir, { recursive: true })
+  mkdirSync(userDir, { recursive: true, mode: PRIVATE_FOLDER })
   return {
     userDir,
     nodesDir: [PACKAGE_ROOT],
@@ -98,6 +99,6 @@ function ownFlowFile (userDir) {
 /** What the passwords in the flow's credential file are encrypted with: random, for this folder alone. @param {string} userDir */
 function credentialSecret (userDir) {
   const path = join(userDir, 'credential-secret')
-  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: 0o600, flag: 'wx' })
+  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: PRIVATE_FILE, flag: 'wx' })
   return readFileSync(path, 'utf8')
 }

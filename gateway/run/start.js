@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.js'
+import { PRIVATE_FOLDER } from '../base/files.js'
 import { unmountLive } from '../live/live.js'
 import { guarded, refusal } from '../web/guard.js'
 import { isLoopback } from '../web/hosts.js'
@@ -12,6 +13,7 @@ import { Login } from '../web/login.js'
 import { guardUpgrades } from '../web/upgrades.js'
 import { readUsers } from '../web/users.js'
 import { loadNodeRed } from './node-red.js'
+import { guardSecretFiles } from './secret-files.js'
 import { gatewaySettings } from './settings.js'
 import { lockUserDir } from './user-dir-lock.js'
 
@@ -42,7 +44,7 @@ const DRAIN_MS = 15_000
 export async function startGateway (options) {
   const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, flowFile, log = console.error } = options
   const folder = resolve(userDir)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express } = loadNodeRed()
   const unlock = lockUserDir(folder)
   const app = express()
@@ -58,6 +60,7 @@ export async function startGateway (options) {
     const ownPort = await listen(server, port, host)
     const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, adminAuth: login?.adminAuth, allowHosts, log })
     RED.init(server, settings)
+    guardSecretFiles(RED.events, settings, log)
     if (login) app.post('/auth/token', login.slowDown)
     app.use(settings.httpAdminRoot, RED.httpAdmin)
     if (login) app.use(settings.httpNodeRoot, login.middleware)

@@ -1,7 +1,7 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
-import { replaceFile } from '../base/files.js'
+import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { nowNs } from '../clock/system-clock.js'
 import { describe } from '../base/errors.js'
 import { encodeDeath, SparkplugEdge } from './edge.js'
@@ -26,7 +26,7 @@ const MAX_WAITING_BYTES = 1024 * 1024
 /** @param {EdgeOptions} options */
 export async function openEdge (options) {
   const { bdSeqFile } = options
-  await mkdir(dirname(bdSeqFile), { recursive: true })
+  await makePrivateFolder(dirname(bdSeqFile))
   const text = await readFile(bdSeqFile, 'utf8').catch(error => {
     if (error.code === 'ENOENT') return ''
     throw error

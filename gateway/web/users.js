@@ -3,6 +3,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SluiceError } from '../base/errors.js'
+import { PRIVATE_FILE } from '../base/files.js'
 
 /**
  * @typedef {'view'|'change'} Role
@@ -56,7 +57,7 @@ export function writeUsers (userDir, users) {
   const path = fileIn(userDir)
   const temporary = `${path}.new`
   rmSync(temporary, { force: true })
-  writeFileSync(temporary, `${JSON.stringify(Object.fromEntries(users), null, 2)}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  writeFileSync(temporary, `${JSON.stringify(Object.fromEntries(users), null, 2)}\n`, { mode: PRIVATE_FILE, flag: 'wx', flush: true })
   renameSync(temporary, path)
   rmSync(join(userDir, '.sessions.json'), { force: true })
 }

@@ -181,4 +181,81 @@ describe('embedded broker', () => {
     await until(() => got.length === 1)
     await until(() => broker.stats().queuedMessages === 0)
   })
+
+  it('refuses to listen where other machines reach it, and nobody has to log in', async () => {
+    await begin()
+    for (const host of ['0.0.0.0', '::', '192.0.2.1']) {
+      const error = await startEmbeddedBroker({ port: 0, host }).catch(reason => reason)
+      expect(error.code).to.equal('SLUICE_BROKER_OPEN')
+      expect(error.fix).to.contain('Enter users')
+    }
+    const far = await startEmbeddedBroker({ port: 0, host: '0.0.0.0', users: ['gw-a:gateway:a long password'] })
+    await far.close()
+  })
+
+  it('says what is wrong with its users, and not their passwords', async () => {
+    await begin()
+    const wrong = [['my secret'], ['gw-a:admin:my secret'], ['gw-a:gateway:secret'], ['gw-a:gateway:my secret', 'gw-a:reader:my secret']]
+    for (const users of wrong) {
+      const error = await startEmbeddedBroker({ port: 0, users }).catch(reason => reason)
+      expect(error.code).to.equal('SLUICE_BROKER_ACCOUNT')
+      expect(error.message).not.to.contain('secret')
+    }
+  })
+
+  it('keeps the sessions of its users apart, also of one client id', async () => {
+    await begin({ users: ['a:other:password of a', 'b:other:password of b'], grants: ['a readwrite t/#', 'b read t/#'] })
+    const as = async (/** @type {string} */ user) => {
+      const options = { url: `mqtt://127.0.0.1:${broker.port}`, user, password: `password of ${user}` }
+      const connection = await open(options, { clientId: 'same', clean: false })
+      connections.push(connection)
+      return connection.client
+    }
+    const [first, second] = [await as('a'), await as('b')]
+    await first.subscribeAsync('t/#', { qos: 1 })
+    const heard = new Promise(resolve => first.once('message', resolve))
+    await first.publishAsync('t/x', 'x', { qos: 1 })
+    expect(await heard).to.equal('t/x')
+    expect([first.connected, second.connected]).to.deep.equal([true, true])
+    expect(broker.stats().clients).to.equal(2)
+  })
+
+  it('slows down whoever guesses a password', async () => {
+    await begin({ users: ['a:reader:password of a'] })
+    const guess = async () => {
+      const options = { url: `mqtt://127.0.0.1:${broker.port}`, user: 'a', password: 'wrong' }
+      return open(options, { clientId: 'guessing' }).then(connection => connection.close(), reason => reason.code)
+    }
+    const outcomes = []
+    while (outcomes.length < 20 && outcomes.at(-1) !== 'SLUICE_BROKER_BUSY') outcomes.push(await guess())
+    expect(outcomes.slice(0, 5)).to.deep.equal(Array(5).fill('SLUICE_BROKER_AUTH'))
+    expect(outcomes.at(-1)).to.equal('SLUICE_BROKER_BUSY')
+  })
+
+  it('ends the connection of a client that sends more at once than it may, at the first bytes of it', async () => {
+    await begin({ maxPacketBytes: 2 ** 20 })
+    const publisher = await client('publisher')
+    const { got } = await counter('other')
+    const ended = new Promise(resolve => publisher.once('close', () => resolve(undefined)))
+    publisher.options.reconnectPeriod = 0
+    const socket = /** @type {import('node:net').Socket} */ (publisher.stream)
+    socket.write(Buffer.from([0x30, 0x80, 0x80, 0x80, 0x64])) // a PUBLISH of 200 MiB, of which nothing follows
+    await ended
+    await (await client('another')).publishAsync('t/a', Buffer.alloc(2 ** 20 - 100), { qos: 1 })
+    await until(() => got.length === 1)
+  })
+
+  it('has no more clients than it may, sessions of those that are away included', async () => {
+    await begin({ maxClients: 2 })
+    const kept = await client('kept', false)
+    const passing = await client('passing')
+    const refused = () => client('third').then(() => 'let in', reason => reason.code)
+    expect(await refused()).to.equal('SLUICE_BROKER_BUSY')
+    await kept.endAsync()
+    expect(await refused()).to.equal('SLUICE_BROKER_BUSY')
+    await client('kept', false)
+    await passing.endAsync()
+    await until(() => broker.stats().clients === 1)
+    expect(await refused()).to.equal('let in')
+  })
 })

@@ -163,9 +163,25 @@ describe('preflight', () => {
       const known = await preflight({ url: broker.url, user: 'gateway', password: 'secret' })
       expect(codes(known)).to.deep.equal(['info open-broker', 'info unseen'])
       const far = await preflight({ url: broker.url.replace('127.0.0.1', '0.0.0.0') })
-      expect(codes(far)).to.deep.equal(['warning open-broker', 'info unseen'])
+      expect(codes(far)).to.deep.equal(['warning open-broker', 'warning no-tls', 'info unseen'])
       expect(far.findings[0].text).to.contain('store rows in the name of this gateway')
       await broker.stop()
+    })
+
+    it('advises TLS where the broker is on another machine, and not where it has it', async () => {
+      const encrypted = await startMosquitto({ tls: true, users: { gateway: 'secret' } })
+      const options = { url: encrypted.url, ca: encrypted.certificates?.ca, user: 'gateway', password: 'secret' }
+      const far = { ...options, url: encrypted.url.replace('127.0.0.1', '0.0.0.0'), verify: false }
+      expect(codes(await preflight(options))).to.deep.equal(['info unseen'])
+      expect(codes(await preflight(far))).to.deep.equal(['info unseen'])
+      await encrypted.stop()
+
+      const plain = await startMosquitto({ users: { gateway: 'secret' } })
+      const { findings } = await preflight({ url: plain.url.replace('127.0.0.1', '0.0.0.0'), user: 'gateway', password: 'secret' })
+      expect(findings.map(({ code }) => code)).to.deep.equal(['no-tls', 'unseen'])
+      expect(findings[0].text).to.contain('the password included')
+      expect(findings[0].fix).to.contain('mqtts://')
+      await plain.stop()
     })
 
     it('leaves nothing behind', async () => {

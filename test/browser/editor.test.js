@@ -112,6 +112,16 @@ describe('the gateway in a browser', function () {
     expect(await page.evaluate('RED.nodes.node("machine").valid')).to.equal(true)
   })
 
+  it('keeps the users of the embedded broker, a line each, among the credentials and not in the flow', async () => {
+    const users = 'gw-a:gateway:a long password\nwallboard:reader:another one'
+    await openForm('sluice-embedded-broker')
+    await page.fill('#node-input-users', users)
+    await closeForm('ok')
+    const node = await page.evaluate('(({ credentials, ...rest }) => [credentials.users, rest.users, rest.valid])' +
+      '(RED.nodes.filterNodes({type: "sluice-embedded-broker"})[0])')
+    expect(node).to.deep.equal([users, undefined, true])
+  })
+
   it('shows what a query needs and no more, and asks for the server of its database', async () => {
     await openForm('sluice-query')
     const shown = () => page.$$eval('.sluice-row:not([hidden])', rows => rows.map(row => /** @type {HTMLElement} */ (row).dataset.option))

@@ -73,7 +73,7 @@ describe('the error reference', () => {
 })
 
 describe('the documentation', () => {
-  for (const file of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...filesBelow('docs', '.md')]) {
+  for (const file of ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...filesBelow('docs', '.md')]) {
     it(`links from ${file} to what exists`, () => {
       for (const [, link] of withoutCode(read(file)).matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
         const [name, anchor] = link.split('#')

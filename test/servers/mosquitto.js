@@ -33,6 +33,7 @@ export function requireMosquitto (context) {
  * @property {boolean} [tls]  with certificates made for the occasion
  * @property {boolean} [clientCertificates]  clients must show one of the same authority
  * @property {Record<string, string>} [users]  name → password; no one else is let in
+ * @property {boolean} [anonymous]  whether others are let in where no users are given (default true)
  */
 
 /**
@@ -122,7 +123,7 @@ class Mosquitto {
 }
 
 /** @param {MosquittoOptions & {dir: string, port: number, certificates: ReturnType<makeCertificates>|null}} options */
-function configuration ({ conf = [], dir, port, users, certificates, clientCertificates }) {
+function configuration ({ conf = [], dir, port, users, anonymous = true, certificates, clientCertificates }) {
   return [
     `listener ${port} 127.0.0.1`,
     ...asRoot(),
@@ -131,7 +132,7 @@ function configuration ({ conf = [], dir, port, users, certificates, clientCerti
     'autosave_interval 1',
     'max_queued_messages 0',
     `log_dest file ${join(dir, 'mosquitto.log')}`,
-    ...(users ? ['allow_anonymous false', `password_file ${passwordFile(dir, users)}`] : ['allow_anonymous true']),
+    ...(users ? ['allow_anonymous false', `password_file ${passwordFile(dir, users)}`] : [`allow_anonymous ${anonymous}`]),
     ...(certificates ? [`cafile ${certificates.ca}`, `certfile ${certificates.server.cert}`, `keyfile ${certificates.server.key}`] : []),
     ...(clientCertificates ? ['require_certificate true'] : []),
     ...conf,

@@ -1,8 +1,7 @@
-import { chmodSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { SluiceError, describe } from '../../base/errors.js'
 import { FileIdentity } from '../../base/file-identity.js'
-import { realName } from '../../base/files.js'
+import { makePrivate, realName } from '../../base/files.js'
 
 /** @typedef {Awaited<ReturnType<typeof openSession>>} Session */
 
@@ -30,7 +29,7 @@ export async function openSession (file) {
   // By default, it takes four fifths of the memory, and fetches extensions from the network.
   const instance = await duckdb.DuckDBInstance.fromCache(path, { memory_limit: '512MB', autoinstall_known_extensions: 'false' })
   const connection = await instance.connect()
-  if (!before.exists) chmodSync(path, 0o600)
+  if (!before.exists) makePrivate(path)
   const shared = opened.get(path) ?? { identity: before.exists ? before : new FileIdentity(path), sessions: 0 }
   shared.sessions++
   opened.set(path, shared)

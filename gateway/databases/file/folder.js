@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { makeFolder } from '../../base/files.js'
+import { makeFolder, makePrivateFolder } from '../../base/files.js'
 import { describe, SluiceError } from '../../base/errors.js'
 import { isRefusal } from '../refusal.js'
 import { DataFile, restore } from './data-file.js'
@@ -156,7 +156,7 @@ export class Folder {
   async #open () {
     const records = join(this.path, RECORDS)
     await makeFolder(this.path)
-    await makeFolder(records, 0o700)
+    await makePrivateFolder(records)
     const unlock = lockFolder(records)
     /** @type {Journal|null} */
     let journal = null

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { SluiceError, describe } from '../../base/errors.js'
 import { FileIdentity } from '../../base/file-identity.js'
+import { PRIVATE_FILE, PRIVATE_FOLDER } from '../../base/files.js'
 import { isRefusal } from '../refusal.js'
 import { fileSinks } from '../sql/file-sink.js'
 import { commits, findCommits, insertCommits } from './commit-records.js'
@@ -45,8 +46,8 @@ export const open = fileSinks({
 
 /** @param {string} file */
 function openDatabase (file) {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  closeSync(openSync(file, 'a', 0o600)) // creates it for its owner only, and so its log
+  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER })
+  closeSync(openSync(file, 'a', PRIVATE_FILE)) // creates it for its owner only, and so its log
   const identity = new FileIdentity(file)
   const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS })
   try {
