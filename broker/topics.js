@@ -77,7 +77,7 @@ const LEVELS = {
  */
 export function parseTopic (topic) {
   if (!topic.startsWith(`${ROOT}/`)) return null
-  const [writer, kind, ...rest] = topic.slice(ROOT.length + 1).split('/')
+  const [writer, kind, ...rest] = topic.slice(ROOT.length + 1).split('/', 6) // more levels than any has
   const names = Object.hasOwn(LEVELS, kind) ? LEVELS[/** @type {keyof typeof LEVELS} */ (kind)] : []
   const levels = [writer, ...rest]
   if (levels.length !== names.length || levels.includes('')) return null

@@ -6,8 +6,8 @@ import { emptyBalance, sumOf } from './balance.js'
  *
  * @typedef {import('./balance.js').Balance} Balance
  * @typedef {Balance & {id: string, sink: string, gateway: string, source: string}} Line  of one sink and one source; `sink` is its label
- * @typedef {Balance & {sink: string, sources: (Balance & {gateway: string, source: string})[]}} SinkBalance  `sources`: those with most
- *   lost first, and not all of very many
+ * @typedef {Balance & {id: string, sink: string, sources: (Balance & {gateway: string, source: string})[]}} SinkBalance  `sources`: those
+ *   with most lost first, and not all of very many
  */
 
 const MAX_SOURCES = 100
@@ -22,11 +22,11 @@ export function ledger (meters, lines) {
   const staged = Array.from(Map.groupBy(distinct.values(), ({ id }) => id).values(), its => {
     const sources = its.map(({ id: _id, sink: _sink, ...line }) => line)
     const worst = sources.toSorted((a, b) => b.lost - a.lost).slice(0, MAX_SOURCES)
-    return { sink: its[0].sink, ...sumOf(its), sources: worst }
+    return { id: its[0].id, sink: its[0].sink, ...sumOf(its), sources: worst }
   })
   const names = new Set(staged.map(({ sink }) => sink))
   const direct = meters.filter(({ stage, name }) => stage === 'sink' && !names.has(name))
-  return [...staged, ...direct.map(meter => ({ sink: meter.name, ...directBalance(meters, meter), sources: [] }))]
+  return [...staged, ...direct.map(meter => ({ id: meter.name, sink: meter.name, ...directBalance(meters, meter), sources: [] }))]
 }
 
 /**

@@ -26,8 +26,8 @@ describe('Null sink', () => {
 
   it('keeps no record for each of the batches that spools have released', async () => {
     const sink = await open()
-    const batches = Array.from({ length: 10 }, (_, seq) =>
-      batchOf([1, 2], { identity: { ...identity(seq), hash: 2 ** 47, before: 2 * seq } }))
+    const identities = Array.from({ length: 10 }, (_, seq) => ({ ...identity(seq), hash: 2 ** 47, before: 2 * seq }))
+    const batches = identities.map(each => batchOf([1, 2], { identity: each }))
     await sink.write(batches)
     await sink.compact([{ ...EPOCH, first: 9, last: 9 }])
     const { records } = await sink.committed()

@@ -102,8 +102,8 @@ export class Rig {
     for (const [i, { gateway }] of this.sites.entries()) {
       /** @type {import('../../../gateway/stats/reader.js').Report} */
       const { ledger } = await gateway.get(BALANCE_PATH)
-      for (const { sink, sources } of ledger) {
-        const bySource = lost[nameIn(i, sink)] ??= {}
+      for (const { id, sources } of ledger) {
+        const bySource = lost[nameIn(i, id)] ??= {}
         for (const { source, lost: rows } of sources) bySource[source] = (bySource[source] ?? 0) + rows
       }
     }
