@@ -34,7 +34,7 @@ export async function countRows (store) {
  * @param {Record<string, number>} [reported]  the rows that the gateway itself says this database lacks for good, by source
  * @returns {Promise<Verdict>}
  */
-export async function check (ledger, store, reported = {}) {
+export async function check (ledger, store, reported) {
   const tables = new Set(await store.tables())
   /** @type {Verdict} */
   const verdict = { stored: await countRows(store), lost: 0, countedLost: 0, doubled: 0, findings: [] }
@@ -45,12 +45,11 @@ export async function check (ledger, store, reported = {}) {
       if (count > 0) missing += count
       else verdict.doubled -= count
     }
-    const counted = Math.min(missing, reported[source] ?? 0)
+    const said = reported?.[source] ?? 0
+    const counted = Math.min(missing, said)
     verdict.countedLost += counted
     verdict.lost += missing - counted
-    if (missing !== (reported[source] ?? 0)) {
-      verdict.findings.push(`${source}: ${missing} rows are missing; the gateway reports ${reported[source] ?? 0} as lost`)
-    }
+    if (reported && missing !== said) verdict.findings.push(`${source}: ${missing} rows are missing; the gateway reports ${said} as lost`)
     if (balance.size > 0) verdict.findings.push(...await describeAll(source, balance, ledger, store))
   }
   return verdict
