@@ -176,7 +176,7 @@ function statusOf (state, { connection: { problem }, flaw }) {
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
   if (sinks === 0) return { fill: 'red', shape: 'ring', text: `${noSinks().code}${notes}` }
-  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
+  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
   const isBad = lostRows + parked + refused + clashes + notKept > 0
