@@ -239,8 +239,6 @@ describe('Bad input to a running gateway', function () {
     await gateway.says(/Ignored the head of elsewhere\/other/)
     await say(`elsewhere/commit/store/${id.trim()}`, { store: 's', label: 'store', sources: { machine: { '1-a': [null] } } })
     await gateway.says(/A commit came from elsewhere\/store, for which nothing is kept/)
-    await say(`${id.trim()}/commit/store/${id.trim()}`, { store: 's', label: 'store', sources: {} })
-    await gateway.says(/A commit of "store" in the name of this gateway came over the broker/)
     await say(`elsewhere/resend/reader/${id.trim()}`, '[]')
     await gateway.says(/A message on .*elsewhere\/resend\/reader\/.* was ignored/)
     await say(`elsewhere/resend/reader/${id.trim()}`, { sources: { machine: { unknown: [[0, 9e15]], [epoch]: [[0, 9e15]] } } })
