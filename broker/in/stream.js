@@ -6,7 +6,8 @@ import { Stored } from './stored.js'
  * @typedef {import('./head.js').HeadSource} HeadSource
  * @typedef {import('./head.js').HeadEpoch} HeadEpoch
  * @typedef {{epoch: string, first: number, last: number}} Missing  a range of batches
- * @typedef {HeadEpoch & {spool: string, gone: RangeSet}} Epoch  `gone`: lost or replaced
+ * @typedef {HeadEpoch & {spool: string, gone: RangeSet, cuts: Set<number>}} Epoch  `gone`: lost or replaced; `cuts`: where a range begins
+ *   that the spool tells from the one before
  */
 
 /**
@@ -49,7 +50,8 @@ export class Stream {
     for (const epoch of head?.epochs ?? []) {
       const gone = new RangeSet()
       for (const [first, last] of [...epoch.lost, ...epoch.replaced]) gone.add(first, last)
-      this.#epochs.set(epoch.epoch, { ...epoch, spool, gone })
+      const cuts = new Set([[epoch.first, epoch.last], ...epoch.lost, ...epoch.replaced].flatMap(([first, last]) => [first, last + 1]))
+      this.#epochs.set(epoch.epoch, { ...epoch, spool, gone, cuts })
     }
     for (const epoch of this.#seen.keys()) if (!this.#epochs.has(epoch) && epochCounter(epoch) < this.#newest) this.#seen.delete(epoch)
     return before.some(({ epoch, first, last, gone }) => {
@@ -88,11 +90,10 @@ export class Stream {
   /** The sink is gone. @param {string} sink */
   forget (sink) { this.#stored.delete(sink) }
 
-  /** What was read of the epochs that the spools name: for `commit`. @param {string} sink @param {number} limit  ranges an epoch */
+  /** What was read of each epoch that the spools name: for `commit`. @param {string} sink @param {number} limit  ranges an epoch */
   runs (sink, limit) {
     const stored = this.storedBy(sink)
-    const runs = Array.from(this.#epochs.values(), ({ epoch, doubt }) => /** @type {const} */ ([epoch, stored.runs(epoch, doubt, limit)]))
-    return Object.fromEntries(runs.filter(([, ranges]) => ranges.length > 0))
+    return Object.fromEntries(Array.from(this.#epochs.values(), epoch => [epoch.epoch, stored.runs(epoch, limit)]))
   }
 
   /**
