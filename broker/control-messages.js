@@ -6,11 +6,8 @@ import { SluiceError } from '../gateway/base/errors.js'
  *
  * @typedef {[first: number, last: number]} Range
  * @typedef {[first: number, last: number, hash: number]} SummedRange
- * @typedef {object} Commit
- * @property {string} store
- * @property {string} label
- * @property {[startedMs: number, count: number]} [reading]  which it is made from: of this process, counted
- * @property {Record<string, Record<string, SummedRange[]>>} sources
+ * @typedef {[processStartMs: number, count: number]} ReadingNumber  later ones of a process have a larger count
+ * @typedef {{store: string, label: string, reading?: ReadingNumber, sources: Record<string, Record<string, SummedRange[]>>}} Commit
  * @typedef {Record<string, Record<string, Range[]>>} RangesBySource
  * @typedef {{sources: RangesBySource, undelivered: Record<string, Record<string, number[]>>}} Resend
  * @typedef {{sink: string, label: string, committed: boolean}} ListedSink

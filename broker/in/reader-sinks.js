@@ -132,12 +132,17 @@ export class ReaderSinks {
     })
   }
 
-  /** @param {{removed: boolean}} options  the reader is gone for good: no spool waits for its sinks any more */
+  /** @param {{removed: boolean}} options  the reader is gone for good */
   close ({ removed }) {
-    const { client, reader } = this.#options
     this.publish()
     this.#readings.close()
-    if (removed && client.connected) client.publish(this.#topics.sinks(reader), '', { qos: 1, retain: true })
+    if (removed) this.clear(this.#options.reader)
+  }
+
+  /** A reader is gone for good: no spool waits for its sinks any more. @param {string} reader */
+  clear (reader) {
+    const { client } = this.#options
+    if (client.connected) client.publish(this.#topics.sinks(reader), '', { qos: 1, retain: true })
   }
 
   /**
