@@ -6,7 +6,8 @@ import { SluiceError } from '../gateway/base/errors.js'
  *
  * @typedef {[first: number, last: number]} Range
  * @typedef {[first: number, last: number, hash: number]} SummedRange
- * @typedef {{store: string, label: string, sources: Record<string, Record<string, SummedRange[]>>}} Commit
+ * @typedef {[processStartMs: number, count: number]} ReadingNumber  later ones of a process have a larger count
+ * @typedef {{store: string, label: string, reading?: ReadingNumber, sources: Record<string, Record<string, SummedRange[]>>}} Commit
  * @typedef {Record<string, Record<string, Range[]>>} RangesBySource
  * @typedef {{sources: RangesBySource, undelivered: Record<string, Record<string, number[]>>}} Resend
  * @typedef {{sink: string, label: string, committed: boolean}} ListedSink

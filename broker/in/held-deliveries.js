@@ -83,7 +83,7 @@ export class HeldDeliveries {
     const { epoch, seq } = delivery.identity
     this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false, stored: false })
     this.bytes += bytes
-    stream.hold(epoch, seq)
+    stream.hold(delivery.identity)
     for (const sink of sinks) if (stream.storedBy(sink).has(epoch, seq)) delivery.recorded(sink)
     if (this.#held.has(id)) this.#emit(delivery)
   }
@@ -190,7 +190,7 @@ export class HeldDeliveries {
     this.#held.delete(id)
     if (stored) this.#stored--
     this.bytes -= bytes
-    stream.release(identity.epoch, identity.seq)
+    stream.release(identity)
     this.#options.deliveries.close(id)
     for (const ack of acks) ack()
     this.#options.onDone()

@@ -11,10 +11,15 @@ import { retryWhile } from '../../gateway/base/backoff.js'
  * @property {boolean} isReading
  * @property {boolean} isWanted  again, once the present reading has ended
  * @property {number} dueMs  not before
+ * @property {number} beganMs  the last one that has ended
+ * @property {number} wantedMs  what began earlier says nothing of now
  */
 
 /** A reading that takes long is made less often: at most this share of the time is spent on it. */
 const MAX_SHARE = 0.05
+
+/** Of the readings that this process has begun. */
+let count = 0
 
 /**
  * The wired sinks that run, and the readings of their databases: when a sink comes up, when it is asked for, and again now and then while
@@ -26,7 +31,7 @@ export class Readings {
   /** @type {Set<string>} of the sinks that are waited for */
   #ids = new Set()
   /** Of the reading that began last. */
-  number = 0
+  number = count
   /** @type {PromiseWithResolvers<unknown>} resolves when a sink becomes ready or is no longer waited for, or on closing */
   #changed = Promise.withResolvers()
   #closed = false
@@ -36,8 +41,8 @@ export class Readings {
    * @param {object} options
    * @param {import('./contract.js').Sinks} options.registry
    * @param {number} options.intervalMs
-   * @param {(id: string, committed: Committed, number: number) => void} options.onRead  what it has stored, before it counts as ready;
-   *   `number` is that of this reading
+   * @param {(id: string, committed: Committed, reading: {number: number, beganMs: number}) => void} options.onRead  what it has stored,
+   *   before it counts as ready
    * @param {() => void} options.onChange  one has become ready, or is gone
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
@@ -68,14 +73,22 @@ export class Readings {
   /** @param {string} id */
   has (id) { return this.#running.get(id)?.isReady ?? false }
 
+  /** Whether the last reading says what there is now: none has been asked for since. @param {string} id */
+  isCurrent (id) {
+    const { isReady = false, beganMs = 0, wantedMs = 0 } = this.#running.get(id) ?? {}
+    return isReady && beganMs >= wantedMs
+  }
+
   /** Those that are ready. */
   * [Symbol.iterator] () { for (const { handle, isReady } of this.#running.values()) if (isReady) yield handle }
 
   /** Reads a database, from now on: what is being read now began before. @param {string} id */
   read = id => {
     const running = this.#running.get(id)
-    if (running?.isReading) running.isWanted = true
-    else if (running) this.#read(id, running)
+    if (!running) return
+    running.wantedMs = performance.now()
+    if (running.isReading) running.isWanted = true
+    else this.#read(id, running)
   }
 
   /** Every sink, as after a reconnect. */
@@ -116,7 +129,7 @@ export class Readings {
   /** A sink runs, or runs again. @param {SinkHandle} handle */
   #add = handle => {
     if (!this.#ids.has(handle.id)) return
-    const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0 }
+    const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0, beganMs: 0, wantedMs: 0 }
     this.#running.set(handle.id, running)
     this.#read(handle.id, running)
   }
@@ -136,12 +149,13 @@ export class Readings {
       running.isWanted = false
       await retryWhile(isCurrent, async () => {
         const beganMs = performance.now()
-        const number = ++this.number
+        const number = this.number = ++count
         const committed = await running.handle.committed()
         if (!isCurrent()) return
         const nowMs = performance.now()
         running.dueMs = nowMs + Math.max(intervalMs, (nowMs - beganMs) / MAX_SHARE)
-        onRead(id, committed, number)
+        running.beganMs = beganMs
+        onRead(id, committed, { number, beganMs })
         if (!running.isReady) {
           running.isReady = true
           this.#announce()
