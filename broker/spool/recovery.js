@@ -217,11 +217,19 @@ export class Recovery {
 }
 
 /**
+ * Segments with batches of another gateway: nobody will report again that they are stored.
+ * @param {import('./log.js').Log} files @param {string} gateway
+ */
+export function strangersIn ({ segments }, gateway) {
+  return segments.filter(({ runs }) => runs.some(({ stream }) => stream.gateway !== gateway))
+}
+
+/**
  * A spool with batches of another gateway is not opened: their commits would never reach it.
  * @param {import('./log.js').Log} files @param {string} gateway @param {string} folder
  */
-export function refuseStrangers ({ segments }, gateway, folder) {
-  const stranger = segments.flatMap(({ runs }) => runs).find(({ stream }) => stream.gateway !== gateway)
+export function refuseStrangers (files, gateway, folder) {
+  const stranger = strangersIn(files, gateway).flatMap(({ runs }) => runs).find(({ stream }) => stream.gateway !== gateway)
   if (!stranger) return
   const text = `It has batches of the gateway ${stranger.stream.gateway}, and this is ${gateway}: no sink would report them as stored.`
   throw new SluiceError('SLUICE_SPOOL_GATEWAY', text, {

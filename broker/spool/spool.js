@@ -6,7 +6,7 @@ import { headOf } from './head.js'
 import { hear } from './hearing.js'
 import { Intake } from './intake.js'
 import { Log } from './log.js'
-import { Recovery, refuseStrangers } from './recovery.js'
+import { Recovery, refuseStrangers, strangersIn } from './recovery.js'
 import { restage } from './restaging.js'
 import { Retention } from './retention.js'
 import { Saved, stateOf } from './saved.js'
@@ -16,8 +16,6 @@ import { Sources } from './sources.js'
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
- * @typedef {import('./confirmations.js').Range} Range
- * @typedef {import('./confirmations.js').Sum} Sum
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {'batch'|'interval'|'system'} FsyncPolicy
  *   `batch`: accepted means on the disk, a power cut loses nothing accepted. `interval`: a power cut loses at most the last interval.
@@ -179,13 +177,13 @@ export class Spool extends EventEmitter {
   next ({ position } = { position: 0 }) { return this.#retention.next(position) }
 
   /**
-   * What a reading of a sink's database says, all of it: what it does not list is not there.
+   * What a reading of a sink's database has of the epochs that it names: see confirmations.js.
    * @param {string} key
-   * @param {{store: string, epochs: Record<string, Record<string, Sum[]>>}} reading
-   * @returns {Promise<{doubts: Range[], clashes: Place[]}>} what cannot be verified, and records that are another's there
+   * @param {import('./confirmations.js').Report} report
+   * @returns {Promise<Omit<import('./confirmations.js').Verified, 'clashes'> & {clashes: Place[]}>}
    */
-  async confirm (key, { store, epochs }) {
-    /** @type {[Stream, Sum[]][]} */
+  async confirm (key, { store, reading, epochs }) {
+    /** @type {[Stream, import('./confirmations.js').Sum[]][]} */
     const reported = []
     for (const [name, ofSource] of Object.entries(epochs)) {
       for (const [epoch, sums] of Object.entries(ofSource)) {
@@ -195,10 +193,10 @@ export class Spool extends EventEmitter {
         if (stream === stream.source.stream && sums.some(([, last]) => last >= stream.next.seq)) this.#begin(stream, 'A database')
       }
     }
-    const { doubts, clashes } = this.#confirmations.set(key, store, reported)
+    const verified = this.#confirmations.set(key, store, reported, reading)
     this.#saved.isDirty = true
     await this.#retention.release()
-    return { doubts, clashes: clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }
+    return { ...verified, clashes: verified.clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }
   }
 
   /** The sink is no longer required; what it has is known for a week, should it be again. @param {string} key */
@@ -265,6 +263,7 @@ export class Spool extends EventEmitter {
     const counters = Array.from(this.#sources.streams(), ({ epoch }) => epochCounter(epoch))
     this.#intake.epochCount = Math.max(state?.counter ?? 0, ...counters)
     this.#confirmations.load(state?.sinks ?? [], (source, epoch) => this.#find(source, epoch))
+    await this.#retention.release(strangersIn(this.#files, this.gateway), 'stored')
     await this.#retention.release()
     refuseStrangers(this.#files, this.gateway, this.folder)
     this.#every(SAVE_MS, 'saving', async () => { if (this.#saved.isDirty) await this.#saved.save() })

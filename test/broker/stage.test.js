@@ -306,4 +306,17 @@ describe('stage out, clause by clause', () => {
     requiredSinks.wire([wired])
     await until(() => stage.spool.next() === null)
   })
+
+  it('keeps what each of two readers has said of its sources until it can use it, not only the last word', async () => {
+    const { stage, requiredSinks } = await rig.openStage()
+    requiredSinks.wire([{ ...wired, sink: 'another' }])
+    const sent = await rig.listen('sluice/v2/gw/data/+')
+    await Promise.all([stage.append(batchOf(0, 'a')), stage.append(batchOf(1, 'b'))])
+    await until(() => sent.length === 2)
+    for (const message of sent) {
+      localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf([message]) })
+    }
+    requiredSinks.wire([wired])
+    await until(() => stage.spool.next() === null)
+  })
 })
