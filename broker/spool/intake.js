@@ -259,6 +259,7 @@ export class Intake {
     this.#epoch = `${this.epochCount}-${randomBytes(4).toString('hex')}`
     sources.hasForgotten = false
     sources.current.add(this.#epoch)
+    sources.begun.add(this.#epoch)
   }
 
   /** Waits for room, for a moment. False when closing. @param {string} why */

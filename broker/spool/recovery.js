@@ -55,7 +55,10 @@ export class Recovery {
     }
     for (const restaging of this.#restagings) await this.#settle(restaging)
     for (const stream of this.#streams.values()) this.#count(stream)
-    for (const source of this.options.sources.inUse.values()) source.sort()
+    for (const source of this.options.sources.inUse.values()) {
+      source.sort()
+      source.recoveredRows = source.rows
+    }
   }
 
   /** What was known when it was last saved. */

@@ -36,6 +36,18 @@ describe('spool, of many sources', () => {
     expect(headOf(spool, 'early')).to.include({ rows: 8, dropped: 7 })
   })
 
+  it('does not take up again the sources that rest because the broker still knows them', async () => {
+    const spool = await rig.open({ whenFull: 'drop-oldest' })
+    const [{ epoch }] = await spool.append(batchOf(0, 0, 'early', 7))
+    await spool.dropOldest()
+    for (let i = 0; i < 1000; i++) await spool.append(batchOf(i, 0, `s${i}`))
+    const epochs = [{ epoch, first: 0, last: 0, before: 0, rows: 7 }]
+    spool.heard({ sources: [{ source: 'early', rows: 7, epochs }] })
+    expect(spool.head.sources).to.have.length(1000)
+    spool.heard({ sources: [{ source: 'early', rows: 8, epochs: [{ ...epochs[0], last: 1, rows: 8 }] }] })
+    expect(headOf(spool, 'early')).to.include({ rows: 8, lost: 1 })
+  })
+
   it('names in its head what was produced of sources of which all is stored, also after a restart', async () => {
     rig.require('sink')
     let spool = await rig.open()
