@@ -53,13 +53,13 @@ export class Stage extends EventEmitter {
 
   /** @param {StageOptions} options */
   static async open ({ log = console, ...options }) {
-    const { folder, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, requiredSinks, ledger, write } = options
+    const { folder, name, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, requiredSinks, ledger, write } = options
     const isHeard = { yet: false }
     const required = () => isHeard.yet ? requiredSinks.all : [...requiredSinks.all, UNHEARD]
     try {
       if (ledger) await mkdir(ledger, { recursive: true })
       const spool = await Spool.open({
-        folder, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
+        folder, name, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
       })
       return new Stage({ ...options, log }, spool, isHeard)
     } catch (error) {

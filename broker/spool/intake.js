@@ -46,6 +46,7 @@ export class Intake {
    * @param {object} options
    * @param {string} options.folder
    * @param {string} options.gateway
+   * @param {string} options.mark  in the names of its epochs
    * @param {import('./log.js').Log} options.files
    * @param {import('./sources.js').Sources} options.sources
    * @param {import('./retention.js').Retention} options.retention
@@ -253,10 +254,10 @@ export class Intake {
 
   /** A seq must not continue over a restart: after a power cut the files may have lost what a database has already stored. */
   async #startEpoch () {
-    const { sources, save } = this.options
+    const { sources, save, mark } = this.options
     this.epochCount++
     await save()
-    this.#epoch = `${this.epochCount}-${randomBytes(4).toString('hex')}`
+    this.#epoch = `${this.epochCount}-${mark}${randomBytes(4).toString('hex')}`
     sources.hasForgotten = false
     sources.current.add(this.#epoch)
     sources.begun.add(this.#epoch)

@@ -119,15 +119,17 @@ export class Retention {
   }
 
   /**
-   * What of a run must stay: some required sink that covers its source has not stored it, or no sink is required at all.
+   * What of a run must stay: some required sink that covers its source has not stored it, or no sink is required at all. What none covers
+   * may have other readers, and stays until a broker has it.
    * @param {Run} run
    * @param {RequiredSink[]} required
    * @param {As} [as]
    */
   #openIn ({ stream, first, last }, required, as = 'stored') {
-    const { gone, replaced, source: { name } } = stream
+    const { gone, replaced, sent, source: { name } } = stream
     const covering = required.filter(sink => sink.covers(name))
-    const missing = covering.flatMap(({ key }) => (this.options.confirmations[as](key, stream) ?? NONE).missing(first, last))
+    const having = covering.map(({ key }) => this.options.confirmations[as](key, stream) ?? NONE)
+    const missing = (covering.length > 0 ? having : [sent]).flatMap(set => set.missing(first, last))
     return new RangeSet(required.length === 0 ? [[first, last]] : missing).ranges
       .flatMap(([from, to]) => gone.missing(from, to))
       .flatMap(([from, to]) => replaced.missing(from, to))

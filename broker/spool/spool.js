@@ -1,6 +1,8 @@
 import { EventEmitter } from 'node:events'
+import { basename } from 'node:path'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { spoolMark } from '../spool-mark.js'
 import { Confirmations } from './confirmations.js'
 import { headOf } from './head.js'
 import { hear } from './hearing.js'
@@ -25,6 +27,7 @@ import { Sources } from './sources.js'
  *
  * @typedef {object} SpoolOptions
  * @property {string} folder
+ * @property {string} [name]  in the gateway: the id of its node; that of the folder, unless given
  * @property {string} gateway
  * @property {(batch: Batch) => Uint8Array} encode  of a batch with its identity
  * @property {(payload: Uint8Array) => Batch} [decode]  for what is to be staged again
@@ -65,8 +68,8 @@ export class Spool extends EventEmitter {
 
   /** @param {SpoolOptions} options */
   constructor ({
-    folder, gateway, encode, decode, required = () => [], maxBytes = 2 ** 30, whenFull = 'block', fsync = 'interval',
-    fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18, waitingBytes = 2 ** 26,
+    folder, name = basename(folder), gateway, encode, decode, required = () => [], maxBytes = 2 ** 30, whenFull = 'block',
+    fsync = 'interval', fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18, waitingBytes = 2 ** 26,
     ledger, log = console, write
   }) {
     super()
@@ -84,6 +87,7 @@ export class Spool extends EventEmitter {
     })
     this.#intake = new Intake({
       folder, gateway, files, sources, retention, encode, save, maxBytes, recordBytes, waitingBytes, log,
+      mark: spoolMark(name),
       mayDrop: whenFull === 'drop-oldest',
       emit: (event, bytes) => {
         this.#saved.isDirty = true
@@ -199,6 +203,12 @@ export class Spool extends EventEmitter {
     return { ...verified, clashes: verified.clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }
   }
 
+  /**
+   * A broker has it: what no sink covers may leave.
+   * @param {Name} name
+   */
+  sent ({ source, epoch, seq }) { this.#find(source, epoch)?.sent.add(seq) }
+
   /** The sink is no longer required; what it has is known for a week, should it be again. @param {string} key */
   async forget (key) {
     this.#confirmations.forget(key)
@@ -266,7 +276,10 @@ export class Spool extends EventEmitter {
     await this.#retention.release(strangersIn(this.#files, this.gateway), 'stored')
     await this.#retention.release()
     refuseStrangers(this.#files, this.gateway, this.folder)
-    this.#every(SAVE_MS, 'saving', async () => { if (this.#saved.isDirty) await this.#saved.save() })
+    this.#every(SAVE_MS, 'saving', async () => {
+      await this.#retention.release()
+      if (this.#saved.isDirty) await this.#saved.save()
+    })
     if (fsync === 'interval') this.#every(fsyncIntervalMs, 'fsync', () => this.#files.sync())
   }
 

@@ -165,11 +165,24 @@ describe('spool, releasing what is stored', () => {
     rig.require('presses', source => source === 'press')
     const spool = await rig.open({ segmentBytes: 1 })
     const press = await spool.append(batchOf(0))
-    await spool.append(batchOf(1, 0, 'lathe'))
+    const [lathe] = await spool.append(batchOf(1, 0, 'lathe'))
     expect(await rig.readAll(spool)).to.deep.equal([0, 1])
     await spool.append(batchOf(2))
+    spool.sent(lathe)
     await spool.confirm('presses', stored(press))
     expect(await rig.readAll(spool)).to.deep.equal([2])
+  })
+
+  it('keeps what no sink covers until a broker has it: others may read it', async () => {
+    rig.require('presses', source => source === 'press')
+    const spool = await rig.open({ segmentBytes: 1 })
+    const lathe = await rig.fill(spool, 3, 0, 'lathe')
+    spool.sent(lathe[1])
+    await spool.confirm('presses', stored(await spool.append(batchOf(9))))
+    expect(await rig.readAll(spool)).to.deep.equal([0, 2])
+    for (const each of lathe) spool.sent(each)
+    await spool.reclaim()
+    expect(spool.batches).to.equal(0)
   })
 
   it('knows over a restart what the sinks have stored, also of one that was deleted and comes back', async () => {

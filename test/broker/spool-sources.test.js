@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { join } from 'node:path'
+import { spoolMark } from '../../broker/spool-mark.js'
 import { batchOf, headOf, Rig, stored } from './spool-rig.js'
 
 describe('spool, of many sources', () => {
@@ -58,6 +60,18 @@ describe('spool, of many sources', () => {
     spool = await rig.open()
     expect(spool.bytes).to.equal(0)
     expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
+  })
+
+  it('begins the names of its epochs with what tells it from other spools of the gateway', async () => {
+    const names = []
+    for (const name of ['one', 'two']) {
+      const spool = await rig.open({ name, folder: join(rig.root, name) })
+      const [first] = await spool.append(batchOf(0))
+      const [again] = await spool.restage([first])
+      for (const { epoch } of [first, again]) expect(epoch).to.match(new RegExp(`^\\d+-${spoolMark(name)}[0-9a-f]{8}$`))
+      names.push(first.epoch)
+    }
+    expect(names[0].slice(0, 6)).to.not.equal(names[1].slice(0, 6))
   })
 
   it('takes any name for a source', async () => {

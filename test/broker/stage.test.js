@@ -64,6 +64,16 @@ describe('stage out, clause by clause', () => {
     })
   })
 
+  it('lets go of what no sink covers once the broker has acknowledged it', async () => {
+    const { stage } = await rig.openStage({ wired: [{ ...wired, source: 'mill' }] })
+    await produce(stage, 3)
+    await until(() => {
+      stage.spool.reclaim()
+      return stage.spool.batches === 0
+    })
+    expect(stage.state.droppedBatches).to.equal(0)
+  })
+
   it('says what it holds when that changes, and not when it does not', async () => {
     const { stage } = await rig.openStage({ headIntervalMs: 20 })
     const heads = await rig.listen('sluice/v2/gw/head/out')
