@@ -84,7 +84,7 @@ export class Stage extends EventEmitter {
     this.spool = spool
     this.alarms = alarms
     this.suspension = new Suspension(() => spool.startEpochs())
-    const head = () => headMessage(spool.head)
+    const head = (/** @type {number} */ maxBytes) => headMessage(spool.head, maxBytes)
     this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
     this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, restaging, log })
     this.commits = new Commits({

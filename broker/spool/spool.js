@@ -69,8 +69,8 @@ export class Spool extends EventEmitter {
   /** @param {SpoolOptions} options */
   constructor ({
     folder, name = basename(folder), gateway, encode, decode, required = () => [], maxBytes = 2 ** 30, whenFull = 'block',
-    fsync = 'interval', fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18, waitingBytes = 2 ** 26,
-    ledger, log = console, write
+    fsync = 'interval', fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18,
+    waitingBytes = 2 ** 26, ledger, log = console, write
   }) {
     super()
     this.folder = folder

@@ -62,6 +62,19 @@ describe('spool, of many sources', () => {
     expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
   })
 
+  it('names in its head those first that hold the oldest', async () => {
+    rig.require('sink')
+    const spool = await rig.open({ segmentBytes: 1 })
+    const [early] = await spool.append(batchOf(0, 0, 'early'))
+    await spool.append(batchOf(1, 0, 'mill'))
+    await spool.append(batchOf(2, 0, 'early'))
+    await spool.append(batchOf(3, 0, 'late'))
+    const names = () => spool.head.sources.map(({ source }) => source)
+    expect(names()).to.deep.equal(['early', 'mill', 'late'])
+    await spool.confirm('sink', stored([early]))
+    expect(names()).to.deep.equal(['mill', 'early', 'late'])
+  })
+
   it('begins the names of its epochs with what tells it from other spools of the gateway', async () => {
     const names = []
     for (const name of ['one', 'two']) {
