@@ -22,6 +22,7 @@ export class Commits {
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {() => void} options.onDoubt
    * @param {import('./restaging.js').Restaging} options.restaging
+   * @param {import('./delivered.js').Delivered} options.delivered
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
   constructor (options) {
@@ -99,12 +100,13 @@ export class Commits {
 
   /** @param {string} key @param {Commit} commit */
   async #pass (key, commit) {
-    const { spool, requiredSinks, onDoubt, alarms, log } = this.#options
+    const { spool, requiredSinks, onDoubt, alarms, delivered, log } = this.#options
     try {
       if (hasRanges(commit)) requiredSinks.committed(key)
       const { store, label, reading, sources: epochs } = commit
       const { doubts, clashes, isOther, isLess } = await spool.confirm(key, { store, reading, epochs })
       const loss = isOther ? 'is another one than before' : 'has less than before'
+      delivered.stored(key.split('/')[0], epochs)
       if (isOther || isLess) {
         alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of "${label}" (${key}) ${loss}. What it lacks is sent again.`)
       }

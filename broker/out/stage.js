@@ -88,7 +88,7 @@ export class Stage extends EventEmitter {
     this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
     this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, restaging, log })
     this.commits = new Commits({
-      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, log
+      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, delivered: this.sender.tooBig.delivered, log
     })
     this.stopListening = localCommits.on(broker, local => {
       if (local.gateway === gateway) this.commits.hearLocal(local)
@@ -186,7 +186,7 @@ export class Stage extends EventEmitter {
     for (const [source, epochs] of Object.entries(undelivered)) {
       for (const [epoch, seqs] of Object.entries(epochs)) {
         const { first = 0, last = -1 } = held.get(source)?.get(epoch) ?? {}
-        for (const seq of seqs) if (seq >= first && seq <= last) this.sender.tooBig.undelivered({ source, epoch, seq })
+        for (const seq of seqs) if (seq >= first && seq <= last) this.sender.tooBig.undelivered(consumer, { source, epoch, seq })
       }
     }
     this.sender.wake()
