@@ -4,6 +4,7 @@ import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { spoolMark } from '../spool-mark.js'
 import { Confirmations } from './confirmations.js'
+import { Epochs } from './epochs.js'
 import { headOf } from './head.js'
 import { hear } from './hearing.js'
 import { Intake } from './intake.js'
@@ -61,6 +62,7 @@ export class Spool extends EventEmitter {
   #confirmations = new Confirmations()
   #saved
   #retention
+  #epochs
   #intake
   #tornBytes = 0
   /** @type {NodeJS.Timeout[]} */
@@ -80,14 +82,14 @@ export class Spool extends EventEmitter {
     const save = () => this.#saved.save()
     const files = new Log({ folder, fsync, segmentBytes, ledger, write })
     const sources = new Sources(gateway)
+    const epochs = this.#epochs = new Epochs({ gateway, mark: spoolMark(name), sources, save })
     const retention = new Retention({
       files, confirmations: this.#confirmations, required, save,
       onRoom: () => this.#intake.wake(),
       onDropped: (source, what) => this.emit('dropped', source, what)
     })
     this.#intake = new Intake({
-      folder, gateway, files, sources, retention, encode, save, maxBytes, recordBytes, waitingBytes, log,
-      mark: spoolMark(name),
+      folder, files, sources, epochs, retention, encode, maxBytes, recordBytes, waitingBytes, log,
       mayDrop: whenFull === 'drop-oldest',
       emit: (event, bytes) => {
         this.#saved.isDirty = true
@@ -99,7 +101,7 @@ export class Spool extends EventEmitter {
     this.#retention = retention
     this.#saved = new Saved(folder, () => stateOf({
       sources, confirmations: this.#confirmations,
-      required: retention.required, removing: retention.removing, counter: this.#intake.epochCount
+      required: retention.required, removing: retention.removing, counter: epochs.count
     }))
   }
 
@@ -236,7 +238,7 @@ export class Spool extends EventEmitter {
   }
 
   /** The next batch of every source begins a new epoch. */
-  startEpochs () { this.#intake.startEpochs() }
+  startEpochs () { this.#epochs.startAll() }
 
   /**
    * What a broker has kept as this spool's head, on connecting: where it knows of more than is here, that is lost, or this is a copy.
@@ -271,7 +273,7 @@ export class Spool extends EventEmitter {
     this.#tornBytes = recovery.tornBytes
     if (recovery.tornBytes > 0) log.warn(`Spool ${this.folder}: ${recovery.tornBytes} bytes of an unfinished write were left out.`)
     const counters = Array.from(this.#sources.streams(), ({ epoch }) => epochCounter(epoch))
-    this.#intake.epochCount = Math.max(state?.counter ?? 0, ...counters)
+    this.#epochs.count = Math.max(state?.counter ?? 0, ...counters)
     this.#confirmations.load(state?.sinks ?? [], (source, epoch) => this.#find(source, epoch))
     await this.#retention.release(strangersIn(this.#files, this.gateway), 'stored')
     await this.#retention.release()
