@@ -104,13 +104,18 @@ export class Commits {
     try {
       if (hasRanges(commit)) requiredSinks.committed(key)
       const { store, label, reading, sources: epochs } = commit
-      const { doubts, clashes, isOther, isLess } = await spool.confirm(key, { store, reading, epochs })
+      const { doubts, lasting, clashes, isOther, isLess } = await spool.confirm(key, { store, reading, epochs })
       const loss = isOther ? 'is another one than before' : 'has less than before'
       delivered.stored(key.split('/')[0], epochs)
       if (isOther || isLess) {
         alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of "${label}" (${key}) ${loss}. What it lacks is sent again.`)
       }
       if (doubts.length > 0) onDoubt()
+      if (lasting.length > 0) {
+        const [{ source, epoch, first, last }] = lasting
+        const text = `What "${label}" (${key}) has stored as ${epoch}/${first}…${last} of "${source}" is not what is here. It is kept.`
+        alarms.raise('doubts', 'SLUICE_DOUBT', text, lasting.length)
+      }
       if (clashes.length > 0) await this.#clash(key, commit, clashes)
     } catch (error) {
       log.error(`What "${commit.label}" has stored cannot be made use of: ${describe(error)}`)

@@ -11,6 +11,7 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  * @property {Sum[]} sums  those that matched, or lie below what is held
  * @property {RangeSet} stored
  * @property {RangeSet} doubt
+ * @property {number} [doubted]  so many answers in a row have left something in doubt
  * @property {boolean} [isSaved]  an earlier run was told so, and this one has not been
  * @property {Map<number, number>} [readings]  the newest of each process that has reported one
  *
@@ -19,6 +20,7 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  *
  * @typedef {object} Verified  what a reading has been found to say
  * @property {Range[]} doubts
+ * @property {Range[]} lasting  what has now been in doubt for several answers
  * @property {{stream: Stream, seq: number}[]} clashes
  * @property {boolean} isOther  it is of another database than the one before
  * @property {boolean} isLess  it lacks something of what is held that was there before
@@ -26,6 +28,8 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
 
 /** Undoing a deploy that deleted a sink costs nothing for so long. */
 const KEPT_MS = 7 * 24 * 3600 * 1000
+/** So many answers to a doubt should have settled it: the first may have been under way already. */
+const MAX_DOUBTED = 5
 /** Processes that report of one sink: the members of a group, also those that they were before they started again. */
 const MAX_PROCESSES = 100
 
@@ -52,16 +56,19 @@ export class Confirmations {
     const isOther = before !== undefined && before.store !== store
     const streams = (!isOther && before?.streams) || new WeakMap()
     /** @type {Verified} */
-    const verified = { doubts: [], clashes: [], isOther, isLess: false }
+    const verified = { doubts: [], lasting: [], clashes: [], isOther, isLess: false }
     for (const [stream, sums] of reported) {
       const known = streams.get(stream)
       const readings = known?.readings ?? new Map()
       if (!isNews(readings, reading)) continue
       const { clashing, ...now } = verify(stream, sums, known?.sums)
-      streams.set(stream, { ...now, readings })
+      const doubted = now.doubt.ranges.length > 0 ? (known?.doubted ?? 0) + 1 : 0
+      streams.set(stream, { ...now, readings, doubted })
       verified.isLess ||= lacks(stream, setOf(sums), known?.stored)
       const { source: { name: source }, epoch } = stream
-      for (const [first, last] of now.doubt.ranges) verified.doubts.push({ source, epoch, first, last })
+      const doubts = now.doubt.ranges.map(([first, last]) => ({ source, epoch, first, last }))
+      verified.doubts.push(...doubts)
+      if (doubted === MAX_DOUBTED) verified.lasting.push(...doubts)
       for (const seq of clashing) verified.clashes.push({ stream, seq })
     }
     this.#sinks.set(key, { store, streams })

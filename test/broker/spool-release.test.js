@@ -248,6 +248,18 @@ describe('spool, releasing what is stored', () => {
       expect(await rig.readAll(spool)).to.deep.equal([1, 3])
     })
 
+    it('says when a doubt has outlived several answers, once', async () => {
+      rig.require('sink')
+      const spool = await rig.open()
+      const all = await rig.fill(spool, 4)
+      const doubtful = reading(all[0], [[0, 2, 12345]])
+      const lasting = []
+      for (let answer = 0; answer < 8; answer++) lasting.push((await spool.confirm('sink', doubtful)).lasting.length)
+      expect(lasting).to.deep.equal([0, 0, 0, 0, 1, 0, 0, 0])
+      await spool.confirm('sink', stored(all))
+      expect((await spool.confirm('sink', doubtful)).lasting).to.deep.equal([])
+    })
+
     it('proves ranges that were merged below what it still holds, also after a restart', async () => {
       rig.require('sink')
       let spool = await rig.open({ segmentBytes: 1 })
