@@ -76,12 +76,13 @@ export class RequiredSinks extends EventEmitter {
    * @param {string} options.path  of its file
    * @param {string} options.gateway
    * @param {import('../../gateway/base/log.js').Log} [options.log]
+   * @param {number} [options.endDelayMs]  how long a remote sink is waited for that its list no longer has
    * @param {() => number} [options.nowMs]  monotonic: a clock that is set makes nothing older
    */
-  constructor ({ path, gateway, log = console, nowMs = () => performance.now() }) {
+  constructor ({ path, gateway, log = console, endDelayMs = END_DELAY_MS, nowMs = () => performance.now() }) {
     super()
     this.setMaxListeners(0)
-    this.#options = { path, gateway, log, nowMs }
+    this.#options = { path, gateway, log, endDelayMs, nowMs }
     this.#tickedMs = nowMs()
   }
 
@@ -181,7 +182,7 @@ export class RequiredSinks extends EventEmitter {
     const uncommitted = this.#remote.filter(({ committed }) => !committed)
     for (const sink of uncommitted) sink.waitedMs += elapsedMs
     for (const sink of this.#remote) if (sink.endedMs !== undefined) sink.endedMs += elapsedMs
-    const isOver = (/** @type {RemoteSink} */ { endedMs = 0 }) => endedMs >= END_DELAY_MS
+    const isOver = (/** @type {RemoteSink} */ { endedMs = -1 }) => endedMs >= this.#options.endDelayMs
     if (this.#remote.some(isOver)) {
       this.#remote = this.#remote.filter(sink => !isOver(sink))
       this.#update({ save: true })
