@@ -25,10 +25,12 @@ const MAX_HASH = 2 ** 48
 
 /** @param {Buffer} payload @returns {Commit} */
 export function readCommit (payload) {
-  const { store, label, sources } = objectOf(payload)
+  const { store, label, reading, sources } = objectOf(payload)
+  if (reading !== undefined && !isReading(reading)) throw refused(`${short(reading)} does not number a reading`)
   return {
     store: nameOf(store, 'store'),
     label: labelOf(label),
+    ...reading && { reading },
     sources: bySource(sources, ranges => ranges.map(range => {
       const [first, last] = rangeOf(range)
       const hash = range[2]
@@ -124,6 +126,11 @@ export function rangeOf (range) {
 /** @param {unknown} value @returns {value is number} */
 export function isCount (value) {
   return Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0
+}
+
+/** @param {unknown} value @returns {value is ReadingNumber} */
+function isReading (value) {
+  return Array.isArray(value) && value.length === 2 && value.every(isCount)
 }
 
 /** @param {unknown} name @param {string} what */
