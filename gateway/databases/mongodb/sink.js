@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SluiceError, describe } from '../../base/errors.js'
-import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { decide, wantedRecords } from '../claims.js'
 import { committedRecords } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal } from '../refusal.js'
@@ -97,9 +97,7 @@ class MongodbSink {
     return this.#attempt(async (db, commits, product) => {
       const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
       const last = this.#last.all
-      const found = await commits.find([...last, ...wanted.values(), ...batches.flatMap(({ identity }) => identity
-        ? ancestorsOf(identity, { table: this.#names.inRecords(identity.source) })
-        : [])])
+      const found = await commits.find([...last, ...wanted.values()])
       this.#checkLast(last.filter(claim => !found.find(claim)))
       const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => found.find(claim), probe)
       signal?.throwIfAborted()

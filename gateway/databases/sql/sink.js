@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SluiceError } from '../../base/errors.js'
-import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { decide, wantedRecords } from '../claims.js'
 import { committedRecords, mergedRecords, recordKey } from '../commit-records.js'
 import { RecordSet } from '../record-set.js'
 import { LastRecords, SET_BACK, setBack } from '../set-back.js'
@@ -45,9 +45,9 @@ import { Placement } from './placement.js'
  *   puts each record that `merged` then returns in the place of those within it
  * @property {(session: Session, name: string, arranged: Batch, withSource: boolean) => Promise<Plan>} prepareTable  finds the place for the
  *   rows in the table of that name; creates what is missing; throws SLUICE_SINK_TABLE_MISFIT. `withSource`: several sources share the table
- * @property {(session: Session, claimed: () => Promise<Map<Plan, Batch[]>>, how: {probe: boolean, alone: boolean}) => Promise<void>} store
+ * @property {(session: Session, claimed: () => Promise<Map<Plan, Batch[]>>, how: {probe: boolean}) => Promise<void>} store
  *   one transaction: begins it, calls `claimed`, writes the rows that it returns (arranged batches by their plan), and commits; with
- *   `probe` it rolls back, after all that could refuse the rows. `alone`: no other that claims runs beside it
+ *   `probe` it rolls back, after all that could refuse the rows
  * @property {() => Promise<void>} [close]  of what is the sink's own
  */
 
@@ -93,7 +93,6 @@ export class SqlSink {
   async write (batches, { signal, probe = false } = {}) {
     this.#storage.check?.(batches)
     const wanted = wantedRecords(batches, this.#placement.names.inRecords)
-    const alone = batches.some(({ identity }) => identity?.ancestors)
     return this.#attempt(async session => {
       const places = await this.#placesOf(session, batches)
       const previous = this.#last.all
@@ -110,7 +109,7 @@ export class SqlSink {
           else rows.set(place.plan, [place.arranged])
         }
         return rows
-      }, { probe, alone })
+      }, { probe })
       if (!probe) this.#last.committed(previous, decision.records)
       const { duplicates, clashes } = decision
       return { duplicates, clashes }
@@ -141,8 +140,7 @@ export class SqlSink {
     const records = [...wanted.values()]
     const claimed = new Set(records.length > 0 ? (await this.#storage.claim(session, records, previous)).map(recordKey) : [])
     const expected = [...records.filter(record => !claimed.has(recordKey(record))), ...claimed.size === 0 ? previous : []]
-    const ancestors = batches.flatMap(({ identity }) => identity ? ancestorsOf(identity, wanted.get(recordKey(identity))) : [])
-    const found = expected.length + ancestors.length > 0 ? await this.#storage.find(session, [...expected, ...ancestors]) : []
+    const found = expected.length > 0 ? await this.#storage.find(session, expected) : []
     const held = new RecordSet()
     for (const row of found) held.add(row)
     if (!expected.every(claim => held.find(claim))) {
