@@ -91,8 +91,7 @@ class ClickhouseSink {
       await this.#running.end()
       const before = this.#last.all
       const { store, rows } = await this.#stored.read(row => this.#placement.owns(row))
-      this.#last.read(before, rows)
-      return { store, records: committedRecords(rows) }
+      return { store, records: committedRecords(rows), isSetBack: this.#last.read(before, rows) }
     }))
   }
 

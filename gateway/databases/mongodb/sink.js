@@ -84,8 +84,7 @@ class MongodbSink {
       const before = this.#last.all
       const { store, rows } = await commits.read()
       const own = rows.filter(row => this.#owns(row))
-      this.#last.read(before, own)
-      return { store, records: committedRecords(own) }
+      return { store, records: committedRecords(own), isSetBack: this.#last.read(before, own) }
     })
   }
 

@@ -63,6 +63,8 @@ export class SqlSink {
   #placement
   #hasCommits = false
   #last = new LastRecords()
+  /** How often that has been found out: what was asked to be written before is refused, whatever it has waited for. */
+  #setBacks = 0
 
   /** @param {Record<string, any>} options  of the sink @param {Storage<Session, Plan>} storage */
   constructor (options, storage) {
@@ -82,7 +84,7 @@ export class SqlSink {
     } catch (error) {
       // It is what a reading finds out.
       if (/** @type {any} */ (error).code !== SET_BACK) throw error
-      return this.#read()
+      return { ...await this.#read(), isSetBack: true }
     }
   }
 
@@ -93,7 +95,9 @@ export class SqlSink {
   async write (batches, { signal, probe = false } = {}) {
     this.#storage.check?.(batches)
     const wanted = wantedRecords(batches, this.#placement.names.inRecords)
+    const setBacks = this.#setBacks
     return this.#attempt(async session => {
+      if (setBacks !== this.#setBacks) throw setBack(this.#storage.place)
       const places = await this.#placesOf(session, batches)
       const previous = this.#last.all
       let decision = /** @type {Decision} */ ({})
@@ -143,10 +147,7 @@ export class SqlSink {
     const found = expected.length > 0 ? await this.#storage.find(session, expected) : []
     const held = new RecordSet()
     for (const row of found) held.add(row)
-    if (!expected.every(claim => held.find(claim))) {
-      this.#last.forget(previous)
-      throw setBack(this.#storage.place)
-    }
+    if (!expected.every(claim => held.find(claim))) throw setBack(this.#storage.place)
     const decision = decide(batches, wanted, claim => claimed.has(recordKey(claim)) ? undefined : held.find(claim), probe)
     if (decision.moved.length > 0) await this.#storage.move(session, decision.moved)
     return decision
@@ -161,8 +162,9 @@ export class SqlSink {
         rows = await this.#storage.readCommits(session)
       }
       const own = this.#own(rows)
-      this.#last.read(before, own)
-      return { store: storeOf(rows), records: committedRecords(own) }
+      const isSetBack = this.#last.read(before, own)
+      if (isSetBack) this.#setBacks++
+      return { store: storeOf(rows), records: committedRecords(own), isSetBack }
     })
   }
 
@@ -184,6 +186,7 @@ export class SqlSink {
    * @returns {Promise<T>}
    */
   async #attempt (work, signal) {
+    const setBacks = this.#setBacks
     try {
       return await this.#storage.use(async session => {
         if (!this.#hasCommits) await this.#storage.prepareCommits(session)
@@ -191,7 +194,11 @@ export class SqlSink {
         return work(session)
       }, signal)
     } catch (error) {
-      if (/** @type {any} */ (error).code === SET_BACK) this.#forgetTables()
+      if (/** @type {any} */ (error).code === SET_BACK && setBacks === this.#setBacks) {
+        this.#setBacks++
+        this.#last = new LastRecords()
+        this.#forgetTables()
+      }
       if (signal?.aborted || error instanceof SluiceError) throw error
       if (this.#storage.isTransient(error)) this.#forgetTables()
       throw this.#storage.failure(error)
