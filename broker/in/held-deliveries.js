@@ -78,6 +78,7 @@ export class HeldDeliveries {
       sinks,
       mark: (sink, record) => this.#ready.mark(sink, record),
       onStored: () => this.#onStored(id),
+      onOpened: () => { if (this.#held.has(id)) this.#emit(delivery) },
       onFinished: sink => this.#onFinished(id, sink)
     })
     const { epoch, seq } = delivery.identity

@@ -1,5 +1,6 @@
 import { describe } from '../../gateway/base/errors.js'
 import { retryWhile } from '../../gateway/base/backoff.js'
+import { SET_BACK } from '../../gateway/databases/set-back.js'
 
 /**
  * @typedef {import('./contract.js').SinkHandle} SinkHandle
@@ -102,15 +103,21 @@ export class Readings {
 
   /**
    * Stores a commit record of no rows. The batch's rows are stored, so it is tried until the sink is there and accepts it: to emit the
-   * batch again would store them twice.
+   * batch again would store them twice. Unless the database has lost them.
    * @param {string} id
    * @param {import('../../gateway/batch/batch.js').Batch} record
-   * @returns {Promise<void>} never rejects; resolves also when the sink is no longer wired, or on closing
+   * @returns {Promise<boolean|void>} never rejects; resolves also when the sink is no longer wired, or on closing. False: the rows are lost
    */
   mark (id, record) {
     return retryWhile(() => !this.#closed && this.#ids.has(id), async () => {
       while (!this.#closed && this.#ids.has(id) && !this.has(id)) await this.#changed.promise
-      await this.#running.get(id)?.handle.write(record)
+      try {
+        await this.#running.get(id)?.handle.write(record)
+        return true
+      } catch (error) {
+        if (/** @type {any} */ (error).code !== SET_BACK) throw error
+        return false
+      }
     }, error => this.#options.log.warn(`Sink "${this.labelOf(id)}" could not record that it has dealt with a batch: ${describe(error)}`))
   }
 

@@ -42,12 +42,12 @@ export class Delivery {
   /**
    * @param {import('../../broker/in/contract.js').DeliveryOptions & FlowOptions & {nowMs?: () => number}} options  `nowMs`: monotonic
    */
-  constructor ({ id, batch, sinks, mark, onStored = () => {}, onFinished, quietMs = 2000, settledByFlow = false, nowMs }) {
+  constructor ({ id, batch, sinks, mark, onStored, onOpened, onFinished, quietMs = 2000, settledByFlow = false, nowMs }) {
     this.id = id
     this.batch = batch
     this.identity = /** @type {Identity} */ (batch.identity)
     this.sinks = new Map(sinks.map(name => [name, freshState()]))
-    this.options = { mark, onStored, onFinished, quietMs, settledByFlow, nowMs: nowMs ?? (() => performance.now()) }
+    this.options = { mark, onStored, onOpened, onFinished, quietMs, settledByFlow, nowMs: nowMs ?? (() => performance.now()) }
   }
 
   /** What a message carries: `<id>#<attempt>`. */
@@ -165,6 +165,16 @@ export class Delivery {
     }
   }
 
+  /**
+   * The sink's database has lost what it had stored. Of changed rows no record tells whether they are among it: the delivery goes into the
+   * flow again, and they may be stored twice. Where the record of no rows is under way, `mark` tells that it was not left.
+   * @param {string} sink
+   */
+  setBack (sink) {
+    const state = this.sinks.get(sink)
+    if (state?.state === 'open') this.#open(state)
+  }
+
   /** The sink's database has its commit record. @param {string} sink */
   recorded (sink) {
     const state = this.sinks.get(sink)
@@ -190,7 +200,7 @@ export class Delivery {
       this.#finish(sink, state)
     } else if (!settledByFlow) {
       state.quiet = setTimeout(() => this.#finish(sink, state), quietMs)
-      if (this.#every(other => other.state !== 'open' || other.quiet !== undefined)) onStored()
+      if (this.#every(other => other.state !== 'open' || other.quiet !== undefined)) onStored?.()
     }
   }
 
@@ -199,9 +209,22 @@ export class Delivery {
     state.quiet = undefined
     if (!state.identified) {
       state.state = 'marking'
-      await this.options.mark(sink, marker(this.identity))
+      const isMarked = await this.options.mark(sink, marker(this.identity))
+      if (isMarked === false && state.state === 'marking') return this.#open(state)
     }
     this.recorded(sink)
+  }
+
+  /** What was stored of changed rows is lost. @param {SinkState} state */
+  #open (state) {
+    const lost = state.attempts.filter(({ isChanged, hasStored, isRefused }) => isChanged && hasStored && !isRefused)
+    if (lost.length === 0) return
+    hush(state)
+    for (const attempt of lost) attempt.isBroken = true
+    state.state = 'open'
+    state.identified = false
+    this.attempts = 0
+    this.options.onOpened?.()
   }
 
   /** @param {(state: SinkState) => boolean} isSo */

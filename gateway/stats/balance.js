@@ -122,9 +122,9 @@ function newer (epochs, records) {
     .map(({ staged }) => ({ rows: staged })))
 }
 
-/** @param {RecordView[]} records @returns {RecordView|undefined} */
+/** Of those that count rows: others only say what was staged again. @param {RecordView[]} records @returns {RecordView|undefined} */
 function firstOf (records) {
-  return records.reduce((/** @type {RecordView|undefined} */ least, record) => {
+  return records.filter(({ staged }) => staged > 0).reduce((/** @type {RecordView|undefined} */ least, record) => {
     if (!least) return record
     return (counterOf(record.epoch) - counterOf(least.epoch) || record.first - least.first) < 0 ? record : least
   }, undefined)

@@ -88,7 +88,10 @@ class SinkNode {
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
     this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())
     this.id = node.id
-    sink.onSetBack = () => sinks.emit('setBack', this.id)
+    sink.onSetBack = () => {
+      deliveries.setBack(this.id)
+      sinks.emit('setBack', this.id)
+    }
     this.removeSink = sinks.add({
       id: this.id,
       name,
@@ -143,8 +146,14 @@ class SinkNode {
    * What is staged is bounded by stage in, so it waits here for room in the writer; nothing bounds what comes straight from a flow.
    * @param {import('../../gateway/batch/batch.js').Batch} batch
    * @param {boolean} isStaged
+   * @throws {SluiceError} SLUICE_SINK_SET_BACK of a record of no rows, whose rows may be lost: it is not left
    */
-  async #write (batch, isStaged) {
+  #write (batch, isStaged) {
+    return this.sink.vouching(batch, () => this.#writeSoon(batch, isStaged))
+  }
+
+  /** @param {import('../../gateway/batch/batch.js').Batch} batch @param {boolean} isStaged */
+  async #writeSoon (batch, isStaged) {
     while (true) {
       try {
         const { outcome } = await this.writer.write(batch)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { mkdtemp, open, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -68,8 +68,8 @@ describe('sink and stage nodes', () => {
     return helper.getNode('sink')
   }
 
-  /** @param {Batch} batch @param {string} [id] */
-  function deliver (batch, id = 'in:0') {
+  /** @param {Batch} batch @param {string} [id] @param {Partial<import('../../broker/in/contract.js').DeliveryOptions>} [more] */
+  function deliver (batch, id = 'in:0', more = {}) {
     const delivery = deliveries.open({
       id,
       batch,
@@ -79,7 +79,8 @@ describe('sink and stage nodes', () => {
       onFinished: () => {
         finished.push(id)
         deliveries.close(id)
-      }
+      },
+      ...more
     })
     delivery.begin()
     return delivery
@@ -143,6 +144,44 @@ describe('sink and stage nodes', () => {
       expect(values()).to.deep.equal([42])
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
     })
+
+    for (const [how, isRead] of /** @type {const} */ ([['the record', false], ['a reading', true]])) {
+      it(`stores changed rows again when its file was restored between them and their record, as ${how} finds out`, async () => {
+        const node = await load()
+        const copy = `${file}-copy`
+        await receive(node, { delivery: deliver(staged(0), 'in:first').attemptId, payload: staged(0) })
+        read(`VACUUM INTO '${copy}'`)
+        /** @type {(boolean|undefined)[]} */
+        const marked = []
+        const restore = async () => {
+          await Promise.all(['-wal', '-shm'].map(ending => rm(file + ending, { force: true })))
+          await rename(copy, file)
+        }
+        const delivery = deliver(staged(1), 'in:0', {
+          mark: async (name, record) => {
+            const handle = sinks.get(name)
+            if (marked.length === 0) await restore()
+            const reading = isRead && marked.length === 0 ? handle?.committed() : undefined
+            marked.push(await handle?.write(record).then(() => true, error => {
+              expect(error.code).to.equal('SLUICE_SINK_SET_BACK')
+              return false
+            }))
+            await reading
+            return marked.at(-1)
+          },
+          onOpened: () => {
+            delivery.begin()
+            node.receive({ delivery: delivery.attemptId, payload: staged(7).withIdentity(null) })
+          }
+        })
+        await receive(node, { delivery: delivery.attemptId, payload: staged(7).withIdentity(null) })
+        expect(values()).to.deep.equal([0, 7])
+        await until(() => finished.length === 2)
+        expect(marked).to.deep.equal([false, true])
+        expect(values()).to.deep.equal([0, 7])
+        expect(records()).to.deep.equal([{ seq: 0, last: 0 }, { seq: 1, last: 1 }])
+      })
+    }
 
     it('settles a split batch when it has all parts', async () => {
       const node = await load()

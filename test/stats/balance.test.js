@@ -55,6 +55,13 @@ describe('The balance of a sink and a source', () => {
     expect(balance({ spools: [spool], records })).to.deep.equal({ produced: 80, stored: 70, inFlight: 10 })
   })
 
+  it('takes the record of an identity under which rows were staged before for nothing that was stored', () => {
+    const spool = spoolOf({ '1-a': { staged: 9, first: 6, replaced: [[6, 6]] } })
+    const empty = { staged: 0, stored: 0 }
+    const records = [record('0-z', 3, 3, 0, empty), record('1-a', 6, 6, 0, empty), record('1-a', 8, 8, 80)]
+    expect(balance({ spools: [spool], records })).to.deep.equal({ produced: 80, beforeItBegan: 60, stored: 10, inFlight: 10 })
+  })
+
   it('says of a sink that was added late what was before it began, and that for ever', () => {
     const held = spoolOf({ '1-a': { staged: 9, first: 6 } })
     expect(balance({ spools: [held], records: [] })).to.deep.equal({ produced: 90, beforeItBegan: 60, inFlight: 30 })
