@@ -9,7 +9,7 @@ import { GatewayProcess } from './gateway-process.js'
 export class Site {
   /** @type {Record<string, import('../databases/index.js').Database>} by type */
   databases = {}
-  /** Until when a sink was last without its place in the flow: of what was produced before, it may lack some. @type {Map<string, number>} */
+  /** Until when a sink was last away: of what was produced before, it may lack some. @type {Map<string, number>} */
   removedUntilMs = new Map()
   #edits = noEdits()
   #options
