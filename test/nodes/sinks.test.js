@@ -64,7 +64,7 @@ describe('sink and stage nodes', () => {
   /** A running sink. @param {object} [options] @param {...any} others */
   async function load (options, ...others) {
     await helper.load([sqlite, settle], [sink(options), ...others])
-    await until(() => sinks.get('store') !== undefined)
+    await until(() => sinks.get('sink') !== undefined)
     return helper.getNode('sink')
   }
 
@@ -73,7 +73,7 @@ describe('sink and stage nodes', () => {
     const delivery = deliveries.open({
       id,
       batch,
-      sinks: ['store'],
+      sinks: ['sink'],
       quietMs: 10,
       mark: async (name, record) => { await sinks.get(name)?.write(record) },
       onFinished: () => {
@@ -201,12 +201,13 @@ describe('sink and stage nodes', () => {
       expect(opened).to.equal(1)
     })
 
-    it('refuses to be the second of its name', async () => {
-      await load({}, { id: 'twin', type: 'sluice-sqlite', name: 'store', file: `${file}.twin`, wires: [] })
+    it('may have the name of another: what each stores and keeps is its own', async () => {
+      const node = await load({}, { id: 'twin', type: 'sluice-sqlite', name: 'store', file: `${file}.twin`, maxAgeMs: 20, wires: [] })
+      await until(() => sinks.get('twin') !== undefined)
       const twin = helper.getNode('twin')
-      while (twin.error.callCount === 0) await sleep(10)
-      expect(twin.error.firstCall.args[0]).to.match(/SLUICE_SINK_NAME/)
-      expect(String(await receive(twin, { payload: 1 }))).to.match(/SLUICE_SINK_NAME/)
+      await Promise.all([receive(node, { topic: 'press', payload: 1 }), receive(twin, { topic: 'press', payload: 2 })])
+      expect(values()).to.deep.equal([1])
+      expect([sinks.get('sink'), sinks.get('twin')].map(handle => handle?.name)).to.deep.equal(['store (sink)', 'store (twin)'])
     })
   })
 
@@ -265,11 +266,19 @@ describe('sink and stage nodes', () => {
     })
 
     it('sluice-stage-in says that no sink is behind it', async () => {
-      const stage = { id: 'stage', type: 'sluice-stage-in', broker: 'nowhere', wires: [['out']] }
-      await helper.load(stageIn, [stage, { id: 'out', type: 'helper' }])
-      const node = helper.getNode('stage')
-      while (node.error.callCount === 0) await sleep(10)
-      expect(node.error.firstCall.args[0]).to.match(/SLUICE_STAGE_IN_SINKS/)
+      const embedded = await startEmbeddedBroker({ port: 0 })
+      try {
+        await helper.load([broker, stageIn], [
+          { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+          { id: 'stage', type: 'sluice-stage-in', broker: 'broker', wires: [] }
+        ])
+        const node = helper.getNode('stage')
+        await until(() => node.warn.callCount > 0)
+        expect(node.warn.firstCall.args[0]).to.match(/SLUICE_STAGE_IN_SINKS/)
+        await helper.unload()
+      } finally {
+        await embedded.close()
+      }
     })
   })
 })

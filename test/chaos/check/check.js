@@ -35,7 +35,7 @@ export async function countRows (store) {
  * @param {number} [excusedUntilMs]  of what was produced until then, some may be missing
  * @returns {Promise<Verdict>}
  */
-export async function check (ledger, store, reported = {}, excusedUntilMs = 0) {
+export async function check (ledger, store, reported, excusedUntilMs = 0) {
   const tables = new Set(await store.tables())
   /** @type {Verdict} */
   const verdict = { stored: await countRows(store), lost: 0, countedLost: 0, doubled: 0, findings: [] }
@@ -48,12 +48,11 @@ export async function check (ledger, store, reported = {}, excusedUntilMs = 0) {
       else missing += count
       if (count > 0 && msOf(key) <= excusedUntilMs) excused += count
     }
-    const counted = Math.min(excused, reported[source] ?? 0)
+    const said = reported?.[source] ?? 0
+    const counted = Math.min(excused, said)
     verdict.countedLost += counted
     verdict.lost += missing - counted
-    if (missing !== (reported[source] ?? 0)) {
-      verdict.findings.push(`${source}: ${missing} rows are missing; the gateway reports ${reported[source] ?? 0} as lost`)
-    }
+    if (reported && missing !== said) verdict.findings.push(`${source}: ${missing} rows are missing; the gateway reports ${said} as lost`)
     if (balance.size > 0) verdict.findings.push(...await describeAll(source, balance, ledger, store))
   }
   return verdict
