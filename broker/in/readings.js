@@ -46,7 +46,7 @@ export class Readings {
     const { registry } = options
     registry.on('added', this.#add)
     registry.on('removed', this.#remove)
-    registry.on('setBack', this.read)
+    registry.on('setBack', this.#onSetBack)
   }
 
   /** Which sinks are waited for, from now on. @param {string[]} ids */
@@ -109,7 +109,7 @@ export class Readings {
     const { registry } = this.#options
     registry.off('added', this.#add)
     registry.off('removed', this.#remove)
-    registry.off('setBack', this.read)
+    registry.off('setBack', this.#onSetBack)
     this.#announce()
   }
 
@@ -119,6 +119,12 @@ export class Readings {
     const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0 }
     this.#running.set(handle.id, running)
     this.#read(handle.id, running)
+  }
+
+  /** What it may have lost goes into the flow again. @param {string} id */
+  #onSetBack = id => {
+    this.read(id)
+    this.#options.onChange()
   }
 
   /** @param {string} id */

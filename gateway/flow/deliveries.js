@@ -74,6 +74,11 @@ export class Deliveries {
     for (const delivery of this.#open.values()) delivery.doubt(sink)
   }
 
+  /** A sink's database was set back. @param {string} sink */
+  setBack (sink) {
+    for (const delivery of this.#open.values()) delivery.setBack(sink)
+  }
+
   /** @param {Delivery} delivery */
   #remember ({ id, sinks }) {
     const stored = Array.from(sinks, ([sink, { attempts }]) => {

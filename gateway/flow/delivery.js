@@ -12,6 +12,7 @@ import { Attempt } from './attempt.js'
  * @property {number} identifiedIn  the attempt of which the sink has the batch itself and has not stored it; 0: none
  * @property {Attempt[]} attempts  of which something has reached the sink, oldest first
  * @property {number} forgotten  of this attempt and those before nothing is known any more
+ * @property {Batch|null} record  that is being stored, of no rows
  * @property {NodeJS.Timeout|undefined} quiet  runs while all that came is stored and more may come
  *
  * @typedef {object} FlowOptions  of the flow that a stage in feeds
@@ -20,6 +21,9 @@ import { Attempt } from './attempt.js'
  */
 
 const MAX_ATTEMPTS = 16
+
+/** Records of no rows that are not to be stored any more: their databases have lost the rows that they stand for. @type {WeakSet<Batch>} */
+export const voidRecords = new WeakSet()
 
 /** Attempts are numbered through the process: those of one delivery count up, and none has the number of one before a deploy. */
 let lastAttempt = 0
@@ -165,6 +169,20 @@ export class Delivery {
     }
   }
 
+  /**
+   * The sink's database was set back. Rows that a flow has changed may be gone, and no record of theirs is missed: unless they are recorded
+   * as dealt with, they are to come again.
+   * @param {string} sink
+   */
+  setBack (sink) {
+    const state = this.sinks.get(sink)
+    if (!state || state.state === 'finished') return
+    if (state.record) voidRecords.add(state.record)
+    state.record = null
+    state.state = 'open'
+    this.doubt(sink)
+  }
+
   /** The sink's database has its commit record. @param {string} sink */
   recorded (sink) {
     const state = this.sinks.get(sink)
@@ -198,8 +216,10 @@ export class Delivery {
   async #finish (sink, state) {
     state.quiet = undefined
     if (!state.identified) {
+      const record = state.record = marker(this.identity)
       state.state = 'marking'
-      await this.options.mark(sink, marker(this.identity))
+      await this.options.mark(sink, record)
+      if (state.record !== record) return
     }
     this.recorded(sink)
   }
@@ -213,7 +233,7 @@ export class Delivery {
 
 /** @returns {SinkState} */
 function freshState () {
-  return { state: 'open', identified: false, identifiedIn: 0, attempts: [], forgotten: lastAttempt, quiet: undefined }
+  return { state: 'open', identified: false, identifiedIn: 0, attempts: [], forgotten: lastAttempt, record: null, quiet: undefined }
 }
 
 /**

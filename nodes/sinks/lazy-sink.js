@@ -1,4 +1,5 @@
 import { SluiceError, describe } from '../../gateway/base/errors.js'
+import { voidRecords } from '../../gateway/flow/delivery.js'
 
 /**
  * @typedef {import('../../gateway/databases/sink.js').Sink} Sink
@@ -55,8 +56,10 @@ export class LazySink {
   /** What was set back is read again before anything is written: then it goes on. @type {Sink['write']} */
   async write (batches, options) {
     const sink = await this.sink()
+    const { true: unwanted = [], false: wanted = [] } = Object.groupBy(batches, batch => `${voidRecords.has(batch)}`)
     try {
-      return await sink.write(batches, options)
+      const { duplicates, clashes } = await sink.write(wanted, options)
+      return { duplicates: [...duplicates, ...unwanted], clashes }
     } catch (error) {
       if (!(error instanceof SluiceError) || error.code !== 'SLUICE_SINK_SET_BACK') throw error
       this.onSetBack()

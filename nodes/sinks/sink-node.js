@@ -88,7 +88,10 @@ class SinkNode {
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
     this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())
     this.id = node.id
-    sink.onSetBack = () => sinks.emit('setBack', this.id)
+    sink.onSetBack = () => {
+      deliveries.setBack(this.id)
+      sinks.emit('setBack', this.id)
+    }
     this.removeSink = sinks.add({
       id: this.id,
       name,

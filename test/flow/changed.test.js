@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { voidRecords } from '../../gateway/flow/delivery.js'
 import { asStaged, changed, identity, part, Rig } from './rig.js'
 
 describe('a delivery', () => {
@@ -109,6 +110,29 @@ describe('a delivery', () => {
       expect([second.store(changed), second.store(changed, 'archive')]).to.deep.equal([true, false])
       await rig.quiet()
       expect(rig.finished).to.deep.equal(['archive', 'db'])
+    })
+
+    it('goes into the flow again when the database was set back before its record was there, which is not to be stored then', async () => {
+      let store = () => {}
+      rig.marking = new Promise(resolve => { store = () => resolve(undefined) })
+      const delivery = rig.deliver()
+      const first = delivery.emit()
+      first.store(changed)
+      rig.deliveries.setBack('db')
+      expect(delivery.waiting).to.equal(true)
+      delivery.emit().store(changed)
+      await rig.quiet()
+      rig.deliveries.setBack('db')
+      const [[, record]] = rig.marked
+      expect(voidRecords.has(record)).to.equal(true)
+      expect(delivery.waiting).to.equal(true)
+      store()
+      await rig.settled()
+      expect(rig.finished).to.deep.equal([])
+      delivery.emit().store(changed)
+      await rig.quiet()
+      expect(rig.finished).to.deep.equal(['db'])
+      expect(voidRecords.has(rig.marked[1][1])).to.equal(false)
     })
 
     it('is in hand in the quiet time, and while its record is being stored', async () => {
