@@ -49,6 +49,7 @@ async function tryMutant (name) {
     const env = { ...process.env, TMPDIR: copy, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` }
     const child = spawn(command, { cwd: copy, shell: true, stdio: 'ignore', env })
     const [code] = await once(child, 'exit')
+    if (code === 126 || code === 127) throw new Error(`${name}: "${command}" cannot be run.`)
     return code !== 0
   } finally {
     await rm(copy, { recursive: true, force: true })
