@@ -8,10 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
-import { Batch } from '../../gateway/batch/batch.js'
+import { Batch, marker } from '../../gateway/batch/batch.js'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { replayed } from '../../gateway/dead-letters/replay.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
+import { voidRecords } from '../../gateway/flow/delivery.js'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { LazySink } from '../../nodes/sinks/lazy-sink.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
@@ -199,6 +200,14 @@ describe('sink and stage nodes', () => {
       expect(error.message).to.match(/has been closed/)
       expect(lazy.isTransient(error)).to.equal(true)
       expect(opened).to.equal(1)
+    })
+
+    it('stores no record of rows that its database has lost since', async () => {
+      await load()
+      const [lost, kept] = [0, 1].map(seq => marker(/** @type {any} */ (staged(seq).identity)))
+      voidRecords.add(lost)
+      await Promise.all([lost, kept].map(record => sinks.get('sink')?.write(record)))
+      expect(records()).to.deep.equal([{ seq: 1, last: 1 }])
     })
 
     it('may have the name of another: what each stores and keeps is its own', async () => {
