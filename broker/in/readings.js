@@ -52,7 +52,7 @@ export class Readings {
     const { registry } = options
     registry.on('added', this.#add)
     registry.on('removed', this.#remove)
-    registry.on('setBack', this.read)
+    registry.on('setBack', this.#onSetBack)
   }
 
   /** Which sinks are waited for, from now on. @param {string[]} ids */
@@ -129,7 +129,7 @@ export class Readings {
     const { registry } = this.#options
     registry.off('added', this.#add)
     registry.off('removed', this.#remove)
-    registry.off('setBack', this.read)
+    registry.off('setBack', this.#onSetBack)
     this.#announce()
   }
 
@@ -139,6 +139,12 @@ export class Readings {
     const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0, beganMs: 0, wantedMs: 0 }
     this.#running.set(handle.id, running)
     this.#read(handle.id, running)
+  }
+
+  /** What it may have lost goes into the flow again. @param {string} id */
+  #onSetBack = id => {
+    this.read(id)
+    this.#options.onChange()
   }
 
   /** @param {string} id */

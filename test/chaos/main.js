@@ -24,7 +24,7 @@ Mosquitto sometimes without what it had on disk. At the end, each database must 
   --sinks TYPE,…  the databases (default sqlite,postgresql), of:
                   ${Object.keys(databaseTypes).join(', ')}
   --kills N       how many (default 100; about two seconds each); with the next three: how many events of all kinds
-  --deploys       sinks are renamed, disabled and enabled, deleted and brought back, by deploys of each type
+  --deploys       sinks are renamed, disabled and enabled, deleted and brought back, and sources added, by deploys of each type
   --changes       a flow splits batches before a further SQLite sink; these rows may be repeated
   --damage        bits of the spools are flipped while a gateway is down
   --set-back      SQLite, PostgreSQL and MySQL databases are set back to what they held some seconds before
@@ -34,8 +34,9 @@ Mosquitto sometimes without what it had on disk. At the end, each database must 
   --keep          leave the folder; it is left as well when something was lost or doubled
 
 The result is one line of JSON on the standard output, counting rows: produced; stored, in the database that has fewest; lost,
-countedLost and doubled, in all together. What is missing counts as countedLost where the gateway itself reports as many rows as lost,
-else as lost; without --damage, --set-back and --deploys, nothing may be either.
+countedLost and doubled, in all together. What is missing counts as countedLost where the gateway itself reports as many rows as lost
+and there is a reason: it was produced before the last damage, before the database was set back, or before a sink that had been deleted
+was brought back. All else that is missing is lost.
 
 Exit status: 0 when nothing was lost or doubled; 1 when something was, or the run failed; 2 for wrong arguments or where a server is
 not installed; 130 when interrupted.

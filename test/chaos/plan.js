@@ -9,10 +9,10 @@
  * @property {'full'|'flows'|'nodes'} [deployment]
  * @property {number} pick  from 0 to below 1: which sink is changed, which bits are flipped
  * @property {number} afterMs  since the event before, or since the victim was up again
- * @property {number} downMs  until it is started again, or the change is undone
+ * @property {number} downMs  until it is started again
  *
- * @typedef {'rename'|'disable'|'remove'|'move'|'source'} Change  a sink gets another name; it is disabled and enabled again; it is deleted,
- *   and that is undone; its node is only moved; there is one more source
+ * @typedef {'rename'|'disable'|'remove'|'move'|'source'} Change  a sink gets another name; it is disabled, the next time enabled again; it
+ *   is deleted, the next time that is undone; its node is only moved; there is one more source
  * @typedef {Pick<Event, 'victim'|'early'|'forgets'>} Kill
  */
 

@@ -28,6 +28,8 @@ import { Rig } from './rig/rig.js'
  *
  * @typedef {Record<string, number>} Killed  how often: `gateway`, `mosquitto`, `mosquittoForgot` of those, and each server by its type
  * @typedef {Record<string, number>} Others  how often what else happened
+ * @typedef {{damagedMs: number, setBackMs: Map<string, number>}} Incidents  when the last of each was over: of what was produced before,
+ *   something may be missing
  * @typedef {{events: number, killed: Killed, others: Others, produced: number, sinks: Record<string, Verdict>}} ChaosResult  `produced` in
  *   rows; `sinks` by type, those of a second gateway with a 2
  */
@@ -37,8 +39,9 @@ const POLL_MS = 500
 const LAST_RUN_MS = 2000
 /** What the sources made last is in the spools by then. */
 const SETTLING_MS = 1000
-/** When nothing more was stored for so long, nothing more will come. */
+/** When nothing more was stored for so long, nothing more will come; sooner when the gateways say so too, who see it some seconds later. */
 const PATIENCE_MS = 60_000
+const QUIET_MS = 15_000
 
 /**
  * Runs gateway, broker and databases as processes, kills them at random moments while data flow, lets all arrive that is on its way, and
@@ -64,8 +67,8 @@ export async function runChaos ({ folder, sinks, events, seed, rate, gateways, d
       gateways: rig.sites.map(({ name }) => name),
       setBack: setBack ? Object.keys(rig.restorable) : []
     })
-    const counts = await happen(rig, plan, run)
-    return { events, ...counts, ...await settle(rig, run) }
+    const { incidents, ...counts } = await happen(rig, plan, run)
+    return { events, ...counts, ...await settle(rig, run, incidents) }
   } finally {
     run.restarting.abort()
     await Promise.allSettled(Object.values(rig.victims).map(({ started }) => started))
@@ -90,6 +93,8 @@ async function happen (rig, plan, run) {
   for (const name of Object.keys(victims)) killed[name] = 0
   /** @type {Others} */
   const others = {}
+  /** @type {Incidents} */
+  const incidents = { damagedMs: 0, setBackMs: new Map() }
   const tally = () => Object.entries(victims).map(([name, { title }]) => `${title} ${killed[name]}`).join(', ')
   for (const [i, event] of plan.entries()) {
     const victim = victims[event.victim]
@@ -97,6 +102,8 @@ async function happen (rig, plan, run) {
     await unlessStopped(sleep(event.afterMs))
     await appendFile(join(folder, 'events.log'), `${new Date().toISOString()} ${JSON.stringify(event)}\n`)
     await unlessStopped(HAPPENINGS[event.kind](rig, event, run))
+    if (event.kind === 'damage') incidents.damagedMs = Date.now()
+    if (event.kind === 'setBack') incidents.setBackMs.set(event.victim, Date.now())
     if (event.kind === 'kill') killed[event.victim]++
     else others[event.kind] = (others[event.kind] ?? 0) + 1
     if (event.forgets) killed.mosquittoForgot++
@@ -105,7 +112,7 @@ async function happen (rig, plan, run) {
   }
   for (const victim of Object.values(victims)) await unlessStopped(victim.running())
   await unlessStopped(sleep(LAST_RUN_MS))
-  return { killed, others }
+  return { killed, others, incidents }
 }
 
 /** @type {Record<Event['kind'], (rig: Rig, event: Event, run: Run) => Promise<void>>} */
@@ -137,8 +144,13 @@ function siteOf ({ sites }, { victim }) {
   return /** @type {import('./rig/site.js').Site} */ (sites.find(({ name }) => name === victim))
 }
 
-/** Ends the sources, waits until all that they produced is stored, and compares. @param {Rig} rig @param {Run} run */
-async function settle (rig, { folder, report, unlessStopped }) {
+/**
+ * Ends the sources, waits until all that they produced is stored, and compares.
+ * @param {Rig} rig
+ * @param {Run} run
+ * @param {Incidents} incidents
+ */
+async function settle (rig, { folder, report, unlessStopped }, { damagedMs, setBackMs }) {
   report('stopping the sources')
   await unlessStopped(rig.stopSources())
   await unlessStopped(sleep(SETTLING_MS))
@@ -146,15 +158,17 @@ async function settle (rig, { folder, report, unlessStopped }) {
   const { rows } = await readLedger()
   const stores = await rig.openStores()
   try {
-    await unlessStopped(arrival(rows, stores, report))
-    const reported = await unlessStopped(rig.reportedLost())
+    await unlessStopped(arrival(rig, rows, stores, report))
+    const { removedUntilMs } = rig
+    const reported = await unlessStopped(rig.reportedLost(new Set([...removedUntilMs.keys(), ...setBackMs.keys()])))
     for (const { gateway } of rig.sites) await unlessStopped(gateway.stop())
     report('comparing')
     const ledger = await readLedger()
     /** @type {Record<string, Verdict>} */
     const verdicts = {}
     for (const [name, store] of Object.entries(stores)) {
-      const verdict = await check(ledger, store, reported[name])
+      const excusedUntilMs = Math.max(damagedMs, setBackMs.get(name) ?? 0, removedUntilMs.get(name) ?? 0)
+      const verdict = await check(ledger, store, reported[name], excusedUntilMs)
       verdicts[name] = name.startsWith(CHANGED) ? { ...verdict, doubled: 0, repeated: verdict.doubled } : verdict
     }
     return { produced: ledger.rows, sinks: verdicts }
@@ -163,20 +177,20 @@ async function settle (rig, { folder, report, unlessStopped }) {
   }
 }
 
-/** @param {number} produced @param {Record<string, Store>} stores @param {(progress: string) => void} report */
-async function arrival (produced, stores, report) {
-  for (let most = -1, patienceEndsMs = 0; ; await sleep(POLL_MS)) {
+/** @param {Rig} rig @param {number} produced @param {Record<string, Store>} stores @param {(progress: string) => void} report */
+async function arrival (rig, produced, stores, report) {
+  for (let most = -1, changedMs = 0; ; await sleep(POLL_MS)) {
     /** @type {number[]} */
     const counts = []
     for (const store of Object.values(stores)) counts.push(await countRows(store))
     report(`${produced} rows produced; stored: ${Object.keys(stores).map((type, i) => `${counts[i]} in ${type}`).join(', ')}`)
-    if (counts.every(count => count >= produced)) return
+    if (counts.every(count => count === produced)) return
     const stored = counts.reduce((sum, count) => sum + count, 0)
+    const nowMs = performance.now()
     if (stored > most) {
       most = stored
-      patienceEndsMs = performance.now() + PATIENCE_MS
-    } else if (performance.now() > patienceEndsMs) {
-      return
+      changedMs = nowMs
     }
+    if (nowMs - changedMs > PATIENCE_MS || (nowMs - changedMs > QUIET_MS && await rig.inFlight() === 0)) return
   }
 }

@@ -23,7 +23,8 @@ describe('A replay of dead letters', () => {
   it('stores each row once, however often its process is killed between hand-over and mark', async () => {
     const file = join(folder, 'plant.sqlite')
     const database = new DatabaseSync(file)
-    for (const source of ['press', 'lathe']) database.exec(`CREATE TABLE ${source} (/* Sluice */ time INTEGER, force REAL CHECK (force % 100 <> 7))`)
+    const columns = '/* Sluice */ time INTEGER, force REAL CHECK (force % 100 <> 7)'
+    for (const source of ['press', 'lathe']) database.exec(`CREATE TABLE ${source} (${columns})`)
     await fill()
 
     for (const [fatal, when] of /** @type {[number, string][]} */ ([

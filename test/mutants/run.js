@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stderr, stdout } from 'node:process'
@@ -42,12 +42,14 @@ async function tryMutant (name) {
   if (!command) throw new Error(`${patch} has no line "Caught by: …".`)
   const copy = await mkdtemp(join(tmpdir(), 'sluice-mutant-'))
   try {
+    await chmod(copy, 0o711) // a server may run as another user, who must get through
     await run('git', ['clone', '--quiet', '--shared', root, copy])
     await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
     await run('git', ['apply', patch], { cwd: copy })
-    const env = { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` }
+    const env = { ...process.env, TMPDIR: copy, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` }
     const child = spawn(command, { cwd: copy, shell: true, stdio: 'ignore', env })
     const [code] = await once(child, 'exit')
+    if (code === 126 || code === 127) throw new Error(`${name}: "${command}" cannot be run.`)
     return code !== 0
   } finally {
     await rm(copy, { recursive: true, force: true })

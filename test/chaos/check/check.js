@@ -11,7 +11,7 @@
  *
  * @typedef {object} Verdict  rows
  * @property {number} stored
- * @property {number} lost  produced more often than stored, and not reported by the gateway as lost
+ * @property {number} lost  produced more often than stored, without a reason or not reported by the gateway as lost
  * @property {number} countedLost  likewise, but reported
  * @property {number} doubled  stored more often than produced
  * @property {number} [repeated]  likewise, of rows that a flow has changed: these are stored at least once
@@ -32,21 +32,24 @@ export async function countRows (store) {
  * @param {import('./ledger.js').Ledger} ledger
  * @param {Store} store
  * @param {Record<string, number>} [reported]  the rows that the gateway itself says this database lacks for good, by source
+ * @param {number} [excusedUntilMs]  of what was produced until then, some may be missing
  * @returns {Promise<Verdict>}
  */
-export async function check (ledger, store, reported) {
+export async function check (ledger, store, reported, excusedUntilMs = 0) {
   const tables = new Set(await store.tables())
   /** @type {Verdict} */
   const verdict = { stored: await countRows(store), lost: 0, countedLost: 0, doubled: 0, findings: [] }
   for (const source of new Set([...ledger.sources, ...tables])) {
     const balance = await balanceOf(ledger.read(source), tables.has(source) ? store.read(source) : [])
     let missing = 0
-    for (const count of balance.values()) {
-      if (count > 0) missing += count
-      else verdict.doubled -= count
+    let excused = 0
+    for (const [key, count] of balance) {
+      if (count < 0) verdict.doubled -= count
+      else missing += count
+      if (count > 0 && msOf(key) <= excusedUntilMs) excused += count
     }
     const said = reported?.[source] ?? 0
-    const counted = Math.min(missing, said)
+    const counted = Math.min(excused, said)
     verdict.countedLost += counted
     verdict.lost += missing - counted
     if (reported && missing !== said) verdict.findings.push(`${source}: ${missing} rows are missing; the gateway reports ${said} as lost`)
@@ -54,6 +57,9 @@ export async function check (ledger, store, reported) {
   }
   return verdict
 }
+
+/** When a row was produced. @param {string} key */
+function msOf (key) { return Number(BigInt(key.split(' ', 1)[0]) / 1_000_000n) }
 
 /**
  * How much more often a row was produced than stored; without those of which it was as often.

@@ -111,7 +111,8 @@ function checkTests (type, program) {
     await spool.close()
   }
 
-  const verdict = async () => check(await Ledger.open([join(folder, 'ledger')], join(folder, 'copies')), store)
+  /** @param {[reported?: Record<string, number>, excusedUntilMs?: number]} why  something may be missing */
+  const verdict = async (...why) => check(await Ledger.open([join(folder, 'ledger')], join(folder, 'copies')), store, ...why)
 
   it('finds that all is there, once', async () => {
     await produceAndStore([0, 1, 2])
@@ -123,6 +124,14 @@ function checkTests (type, program) {
     const { stored, lost, doubled, findings } = await verdict()
     expect({ stored, lost, doubled }).to.deep.equal({ stored: 6, lost: 3, doubled: 0 })
     expect(findings[0]).to.match(/^press\.left: lost 1 × 1700000000123456792 .*epoch 1-\w+, seq 1, row 0; its commit record is not there/)
+  })
+
+  it('counts what is missing apart where the gateway reports it, and there is a reason', async () => {
+    await produceAndStore([0, 2])
+    const lastMs = 1_700_000_000_123
+    expect(await verdict({ 'press.left': 3 }, lastMs)).to.include({ stored: 6, lost: 0, countedLost: 3 })
+    expect(await verdict({ 'press.left': 2 }, lastMs)).to.include({ lost: 1, countedLost: 2 })
+    expect(await verdict({ 'press.left': 3 }, lastMs - 1)).to.include({ lost: 3, countedLost: 0 })
   })
 
   it('finds that nothing was stored', async () => {

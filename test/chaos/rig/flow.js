@@ -7,6 +7,9 @@ const half = payload.rows >> 1
 setTimeout(() => node.send({ ...msg, payload: payload.slice(half, payload.rows) }), 300)
 if (half > 0) return { ...msg, payload: payload.slice(0, half) }`
 
+/** Small: it has a segment every few seconds, so that much leaves it in time for what comes next. */
+const SPOOL_MEGABYTES = 4
+
 /** Columns of several types, none of them constant. */
 const CHANNELS = [
   { name: 'pressure', shape: 'sine', offset: 5, amplitude: 2, frequencyHz: 1, noise: 0.1, unit: 'bar', type: 'float64' },
@@ -71,7 +74,7 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources, edits = 
       { name: `machine-${i + 1}`, preset: 'channels', channels: CHANNELS, sampleRateHz: 50, seed: seed + i + 1, autostart: sources },
       'stage-out'
     )),
-    node('stage-out', 'stage-out', { broker: 'broker' }),
+    node('stage-out', 'stage-out', { broker: 'broker', spoolMegabytes: SPOOL_MEGABYTES }),
     ...balanceNodes(),
     ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database, edits))
   ]

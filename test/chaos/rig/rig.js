@@ -82,9 +82,16 @@ export class Rig {
     }
   }
 
-  /** The rest goes on: what they have produced is to arrive without help from a restart. */
+  /** The rest goes on. */
   async stopSources () {
-    for (const site of this.sites) await site.gateway.deploy(site.flow({ sources: false }), 'nodes')
+    for (const site of this.sites) await site.stopSources()
+  }
+
+  /** Until when each sink was away, of those that were: of what was produced before, it may lack some. */
+  get removedUntilMs () {
+    return new Map(this.sites.flatMap(({ removedUntilMs }, i) => {
+      return Array.from(removedUntilMs, ([id, ms]) => /** @type {[string, number]} */ ([nameIn(i, id), ms]))
+    }))
   }
 
   /** What the databases hold, by sink; all must be running. @returns {Promise<Record<string, import('../check/check.js').Store>>} */
@@ -95,19 +102,26 @@ export class Rig {
     return stores
   }
 
-  /** What the gateways say that each database lacks for good: rows by sink and source. */
-  async reportedLost () {
+  /**
+   * What the gateways say that each database lacks for good: rows by sink and source. All sinks were there from the start: for one that was
+   * away, or set back to a time when it had nothing yet, what was before it began is lost as well.
+   * @param {Set<string>} begunAnew  these
+   */
+  async reportedLost (begunAnew) {
     /** @type {Record<string, Record<string, number>>} */
     const lost = {}
-    for (const [i, { gateway }] of this.sites.entries()) {
-      /** @type {import('../../../gateway/stats/reader.js').Report} */
-      const { ledger } = await gateway.get(BALANCE_PATH)
-      for (const { id, sources } of ledger) {
-        const bySource = lost[nameIn(i, id)] ??= {}
-        for (const { source, lost: rows } of sources) bySource[source] = (bySource[source] ?? 0) + rows
+    for (const { name, sources } of await this.#balances()) {
+      const bySource = lost[name] ??= {}
+      for (const { source, lost: rows, beforeItBegan } of sources) {
+        bySource[source] = (bySource[source] ?? 0) + rows + (begunAnew.has(name) ? beforeItBegan : 0)
       }
     }
     return lost
+  }
+
+  /** Rows that some database is still to get, as the gateways say. */
+  async inFlight () {
+    return (await this.#balances()).reduce((sum, { inFlight, parked }) => sum + inFlight + parked, 0)
   }
 
   /** Nothing may be killed or started meanwhile. */
@@ -116,6 +130,17 @@ export class Rig {
     const servers = [this.#mosquitto, ...this.#databases().map(([, database]) => database)]
     const stopped = await Promise.allSettled(servers.map(server => server.stop()))
     for (const each of stopped) if (each.status === 'rejected') throw each.reason
+  }
+
+  /** What the gateways say of each sink. */
+  async #balances () {
+    const balances = []
+    for (const [i, { gateway }] of this.sites.entries()) {
+      /** @type {import('../../../gateway/stats/reader.js').Report} */
+      const { ledger } = await gateway.get(BALANCE_PATH)
+      balances.push(...ledger.map(balance => ({ ...balance, name: nameIn(i, balance.id) })))
+    }
+    return balances
   }
 
   /** @returns {[string, Database][]} */

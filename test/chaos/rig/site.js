@@ -1,6 +1,5 @@
 import { copyFile, open, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { chaosCredentials, chaosFlow, noEdits } from './flow.js'
 import { GatewayProcess } from './gateway-process.js'
 
@@ -10,6 +9,8 @@ import { GatewayProcess } from './gateway-process.js'
 export class Site {
   /** @type {Record<string, import('../databases/index.js').Database>} by type */
   databases = {}
+  /** Until when a sink was last away: of what was produced before, it may lack some. @type {Map<string, number>} */
+  removedUntilMs = new Map()
   #edits = noEdits()
   #options
 
@@ -48,22 +49,29 @@ export class Site {
     return chaosFlow({ brokerUrl, databases: this.databases, rate, seed, sources, edits: this.#edits })
   }
 
-  /** Changes a sink and deploys; what is disabled or deleted comes back after a while. @param {Event} event */
-  async deploy ({ change, deployment = 'nodes', pick, downMs }) {
+  /** Changes a sink and deploys; one that is disabled or deleted comes back with the next such change. @param {Event} event */
+  async deploy ({ change, deployment = 'nodes', pick }) {
     const { renamed, disabled, removed } = this.#edits
     const names = Object.keys(this.databases)
     const name = names[Math.floor(pick * names.length)]
-    const deploy = () => this.gateway.deploy(this.flow({ sources: true }), deployment)
     this.#edits.moved++
     if (change === 'source') this.#edits.sources++
     if (change === 'rename' && !renamed.delete(name)) renamed.add(name)
-    const gone = change === 'disable' ? disabled : change === 'remove' ? removed : null
-    gone?.add(name)
-    await deploy()
-    if (!gone) return
-    await sleep(downMs)
-    gone.delete(name)
-    await deploy()
+    const gone = change === 'disable' ? disabled : change === 'remove' ? removed : new Set()
+    const back = [...gone]
+    gone.clear()
+    if (back.length === 0 && change === 'disable') disabled.add(name)
+    if (back.length === 0 && change === 'remove') removed.add(name)
+    await this.#deploy({ sources: true }, deployment, change === 'remove' ? back : [])
+  }
+
+  /** All sinks come back; what was produced is to arrive without help from a restart. */
+  async stopSources () {
+    const { disabled, removed } = this.#edits
+    const back = [...removed]
+    disabled.clear()
+    removed.clear()
+    await this.#deploy({ sources: false }, 'nodes', back)
   }
 
   /**
@@ -88,5 +96,11 @@ export class Site {
       await file.close()
     }
     await rename(`${path}.copy`, path)
+  }
+
+  /** @param {{sources: boolean}} options @param {'full'|'flows'|'nodes'} deployment @param {string[]} back  sinks that are there again */
+  async #deploy (options, deployment, back) {
+    await this.gateway.deploy(this.flow(options), deployment)
+    for (const name of back) this.removedUntilMs.set(name, Date.now())
   }
 }
