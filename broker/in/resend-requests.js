@@ -86,7 +86,8 @@ export class ResendRequests {
       vain: request.vain + (cameMs > request.askedMs ? 1 : 0),
       isUnanswered: cameMs < request.askedMs
     }))
-    const unasked = isSilent ? [] : take(subtract(missing, before), room - countOf(again))
+    // Silence may be of what never comes: a gateway that does not answer is asked for something new as well.
+    const unasked = take(subtract(missing, before), isSilent ? again.length : room - countOf(again))
     const fresh = unasked.map(range => ({ ...range, attempt: 0, vain: 0, isUnanswered: false }))
     const asked = [...again, ...fresh].map(request => ({
       ...request, askedMs: now, comingMs: now, untilMs: now + backoff(request.attempt, BACKOFF_MS)

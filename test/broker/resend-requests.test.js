@@ -114,6 +114,16 @@ describe('resend requests', () => {
     expect(next([[0, 999]], 2000)).to.deep.equal([[0, 999]])
   })
 
+  it('asks a gateway that does not answer for something new as well: what never comes holds up no other', () => {
+    inVain([[0, 9]])
+    nowMs += 40_000
+    next([[0, 9]])
+    nowMs += 40_000
+    expect(next([[0, 9], [20, 29]])).to.deep.equal([[0, 0], [20, 20]])
+    requests.came('gw')
+    expect(next([[0, 9], [21, 29]])).to.deep.equal([[1, 9], [21, 29]])
+  })
+
   it('names as undelivered what was requested three times while others came', () => {
     next([[7, 7]])
     for (const isNamed of [false, false, true]) {
