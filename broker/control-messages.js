@@ -6,7 +6,8 @@ import { SluiceError } from '../gateway/base/errors.js'
  *
  * @typedef {[first: number, last: number]} Range
  * @typedef {[first: number, last: number, hash: number]} SummedRange
- * @typedef {{store: string, label: string, sources: Record<string, Record<string, SummedRange[]>>}} Commit
+ * @typedef {[processStartMs: number, count: number]} ReadingNumber  later ones of a process have a larger count
+ * @typedef {{store: string, label: string, reading?: ReadingNumber, sources: Record<string, Record<string, SummedRange[]>>}} Commit
  * @typedef {Record<string, Record<string, Range[]>>} RangesBySource
  * @typedef {{sources: RangesBySource, undelivered: Record<string, Record<string, number[]>>}} Resend
  * @typedef {{sink: string, label: string, committed: boolean}} ListedSink
@@ -24,10 +25,12 @@ const MAX_HASH = 2 ** 48
 
 /** @param {Buffer} payload @returns {Commit} */
 export function readCommit (payload) {
-  const { store, label, sources } = objectOf(payload)
+  const { store, label, reading, sources } = objectOf(payload)
+  if (reading !== undefined && !isReading(reading)) throw refused(`${short(reading)} does not number a reading`)
   return {
     store: nameOf(store, 'store'),
     label: labelOf(label),
+    ...reading && { reading },
     sources: bySource(sources, ranges => ranges.map(range => {
       const [first, last] = rangeOf(range)
       const hash = range[2]
@@ -123,6 +126,11 @@ export function rangeOf (range) {
 /** @param {unknown} value @returns {value is number} */
 export function isCount (value) {
   return Number.isSafeInteger(value) && /** @type {number} */ (value) >= 0
+}
+
+/** @param {unknown} value @returns {value is ReadingNumber} */
+function isReading (value) {
+  return Array.isArray(value) && value.length === 2 && value.every(isCount)
 }
 
 /** @param {unknown} name @param {string} what */

@@ -40,6 +40,7 @@ export function consumerTopics (consumer) {
 export const filters = {
   /** Of all consumers. */
   sinks: `${ROOT}/+/sinks/+`,
+  sinksOf: (/** @type {string} */ consumer) => `${ROOT}/${level(consumer)}/sinks/+`,
   /** Of all consumers, for one gateway. */
   commits: (/** @type {string} */ gateway) => `${ROOT}/+/commit/+/${level(gateway)}`,
   resends: (/** @type {string} */ gateway) => `${ROOT}/+/resend/+/${level(gateway)}`,

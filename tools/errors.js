@@ -439,6 +439,10 @@ export const errors = {
       'A database has another batch under the identity of one of this gateway\'s; this gateway\'s is staged again under a new one.',
       'Somebody uses the name of this gateway: a copied data folder (delete `sluice/gateway-id` in the copy), or a forger on the broker.'
     ],
+    SLUICE_DOUBT: [
+      'A database may have other batches under the names of ours: sums of merged records do not match. Ours are kept.',
+      'Was this machine set back while it ran? Compare the rows; then delete the sink, or `sluice sinks forget`, to go on without it.'
+    ],
     SLUICE_SET_BACK: [
       'A sink\'s database has less than before, or is another one: restored, failed over, replaced. What it lacks is sent again.',
       'Nothing, if you did that. What the spool no longer holds is counted as lost.'

@@ -34,6 +34,7 @@ import { Streams } from './streams.js'
  * @property {(packet: Packet) => Promise<void>} onThirdParty  a message without identity on one of our topics: resolves once it is spooled
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused  a broken message: resolves once it is kept
  * @property {string} [own]  the own gateway: commits for its spools go in process
+ * @property {(reader: string) => boolean} [isGone]  whether a reader of this consumer was one of the own gateway, and is no more
  * @property {(message: Omit<import('../local-commits.js').LocalCommit, 'broker'>) => void} [publishLocally]
  * @property {string} [gateway]  name of the gateway to read, `+` (the default) of all
  * @property {string} [source]  likewise of the source
@@ -56,6 +57,7 @@ const DEFAULTS = {
   source: '+',
   sinks: [],
   publishLocally () {},
+  isGone: () => false,
   window: 100,
   windowBytes: 2 ** 26,
   overdueMs: 30_000,
@@ -89,7 +91,10 @@ export class Consumer extends EventEmitter {
   #timer
   /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
   #soon
-  #received = { received: 0, duplicates: 0, clashes: 0, overflow: 0, redelivered: 0, resent: 0, refused: 0, thirdParty: 0, ignored: 0 }
+  #received = {
+    received: 0, duplicates: 0, clashes: 0, overflow: 0,
+    redelivered: 0, resent: 0, replaced: 0, refused: 0, thirdParty: 0, ignored: 0
+  }
 
   /** @param {ConsumerOptions} options */
   constructor (options) {
@@ -168,6 +173,9 @@ export class Consumer extends EventEmitter {
       this.#onData(packet, ack, about.gateway, about.source)
     } else if (about?.kind === 'resent' && this.#isMeant(about.gateway) && about.reader === this.options.reader) {
       this.#onData(packet, ack, about.gateway)
+    } else if (about?.kind === 'sinks' && about.consumer === this.options.consumer && about.reader !== this.options.reader) {
+      this.#onList(about.reader, packet)
+      ack()
     } else ack()
   }
 
@@ -248,6 +256,12 @@ export class Consumer extends EventEmitter {
       ack()
     } else if (stream.isParked(epoch, seq)) {
       ack()
+    } else if (stream.isReplaced(epoch, seq)) {
+      counters.replaced++ // its rows come under another identity
+      ack()
+    } else if (stream.defer(identity)) {
+      counters.overflow++ // the same rows twice in one transaction, and neither would know of the other
+      ack()
     } else if (sinks.length === 0 || !this.#held.hasRoom(packet.payload.length)) {
       counters.overflow++ // safe to acknowledge: the spool has it until it is stored, and it will be found missing
       this.#requests.overflowed(stream, epoch, seq)
@@ -298,6 +312,15 @@ export class Consumer extends EventEmitter {
     }
   }
 
+  /**
+   * A reader that was deleted while it could not say so itself.
+   * @param {string} reader
+   * @param {Packet} packet
+   */
+  #onList (reader, { payload }) {
+    if (payload.length > 0 && this.options.isGone(reader)) this.#sinks.clear(reader)
+  }
+
   /** @param {string} what @param {unknown} error */
   #ignore (what, error) {
     this.#received.ignored++
@@ -322,7 +345,8 @@ export class Consumer extends EventEmitter {
   /** At once: what comes is held until each of the sinks has been read, and duplicates are recognised. */
   #subscribe () {
     const { client, consumer, reader, gateway, source, log } = this.options
-    const topics = [filters.heads(gateway), filters.data(gateway, source), filters.resent(gateway, consumer, reader)]
+    const { heads, data, resent, sinksOf } = filters
+    const topics = [heads(gateway), data(gateway, source), resent(gateway, consumer, reader), sinksOf(consumer)]
     client.subscribe(topics, { qos: 1 }, (error, granted) => {
       const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
       if ((!error && refused.length === 0) || !client.connected) return

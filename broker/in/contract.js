@@ -31,9 +31,10 @@
  * @property {string} id
  * @property {Batch} batch  with its identity
  * @property {string[]} sinks  ids of those that must settle it
- * @property {(sink: string, record: Batch) => Promise<unknown>} mark  stores a commit record of no rows, however long it takes; never
- *   rejects
+ * @property {(sink: string, record: Batch) => Promise<boolean|void>} mark  stores a commit record of no rows, however long it takes; never
+ *   rejects. False: it is not left, since the sink's database has lost what it had stored
  * @property {() => void} [onStored]  all that has reached its sinks is stored; it is finished once nothing more has come for a while
+ * @property {() => void} [onOpened]  a sink's database has lost what it had stored of it: it is to go into the flow again
  * @property {(sink: string) => void} onFinished  the sink has finished with it
  *
  * @typedef {object} Delivery  a batch on its way through the flow to its sinks

@@ -78,12 +78,13 @@ export class HeldDeliveries {
       sinks,
       mark: (sink, record) => this.#ready.mark(sink, record),
       onStored: () => this.#onStored(id),
+      onOpened: () => { if (this.#held.has(id)) this.#emit(delivery) },
       onFinished: sink => this.#onFinished(id, sink)
     })
     const { epoch, seq } = delivery.identity
     this.#held.set(id, { delivery, stream, bytes, acks: [ack], emitted: false, stored: false })
     this.bytes += bytes
-    stream.hold(epoch, seq)
+    stream.hold(delivery.identity)
     for (const sink of sinks) if (stream.storedBy(sink).has(epoch, seq)) delivery.recorded(sink)
     if (this.#held.has(id)) this.#emit(delivery)
   }
@@ -190,7 +191,7 @@ export class HeldDeliveries {
     this.#held.delete(id)
     if (stored) this.#stored--
     this.bytes -= bytes
-    stream.release(identity.epoch, identity.seq)
+    stream.release(identity)
     this.#options.deliveries.close(id)
     for (const ack of acks) ack()
     this.#options.onDone()

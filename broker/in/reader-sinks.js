@@ -32,8 +32,8 @@ export class ReaderSinks {
   all = []
   /** Batches that a database had, and has no more. */
   setBack = 0
-  /** The store that each sink was read from, by id. @type {Map<string, string>} */
-  #stores = new Map()
+  /** The last of each sink, by id. @type {Map<string, import('./commits.js').Reading>} */
+  #read = new Map()
   /** Those whose databases have had a record. @type {Set<string>} */
   #committed = new Set()
   /** Those to be read again. @type {Set<string>} */
@@ -66,7 +66,7 @@ export class ReaderSinks {
 
   /** Of each sink and source, as far as it has been read. */
   get balances () {
-    return this.all.filter(({ id }) => this.#stores.has(id)).flatMap(({ id, label }) => Array.from(this.#streams, stream => {
+    return this.all.filter(({ id }) => this.#read.has(id)).flatMap(({ id, label }) => Array.from(this.#streams, stream => {
       const { gateway, source } = stream
       return { id, sink: this.#options.registry.get(id)?.name ?? label, gateway, source, ...stream.balance(id) }
     }))
@@ -80,7 +80,7 @@ export class ReaderSinks {
     for (const { id } of this.all) {
       if (sinks.some(sink => sink.id === id)) continue
       this.#streams.forget(id)
-      this.#stores.delete(id)
+      this.#read.delete(id)
     }
     this.all = sinks
     const ids = sinks.filter(({ isDisabled }) => !isDisabled).map(({ id }) => id)
@@ -99,26 +99,28 @@ export class ReaderSinks {
   }
 
   /** All sinks have a batch that came: its spool does not know that. @param {string} gateway */
-  sent (gateway) { for (const { id } of this.all) this.#commits.add(id, gateway, true) }
+  sent (gateway) { for (const { id } of this.all) this.#ask(id, gateway) }
 
   /** @param {string} gateway @param {boolean} hasLeft  something has left a spool that some sink is not known to have */
   heard (gateway, hasLeft) {
     for (const { id } of this.all) {
-      this.#commits.add(id, gateway)
+      this.#ask(id, gateway)
       if (hasLeft) this.#unread.add(id)
     }
-    this.publish() // at once: a spool that has just connected sends what it does not know to be stored
+    this.tick() // at once: a spool that has just connected sends what it does not know to be stored
   }
 
   connected () {
     this.#listed = ''
     this.#announce()
-    for (const { id } of this.all) this.#commits.read(id, true)
     this.#readings.readAll()
+    for (const { id } of this.all) this.#commits.read(id, { isForced: true })
   }
 
   tick () {
-    for (const id of this.#unread) this.#readings.readSoon(id)
+    for (const { id } of this.all) {
+      if (this.#unread.has(id) || this.#commits.isWaiting(id, this.#read.get(id)?.beganMs ?? Infinity)) this.#readings.readSoon(id)
+    }
     this.publish()
   }
 
@@ -126,23 +128,37 @@ export class ReaderSinks {
   publish () {
     this.#commits.publish(this.all, (id, gateway) => {
       const isReachable = gateway === this.#options.own || this.#options.client.connected
-      return isReachable && this.#readings.has(id) ? this.#stores.get(id) : undefined
+      return isReachable && this.#readings.isCurrent(id) ? this.#read.get(id) : undefined
     })
   }
 
-  /** @param {{removed: boolean}} options  the reader is gone for good: no spool waits for its sinks any more */
+  /** @param {{removed: boolean}} options  the reader is gone for good */
   close ({ removed }) {
-    const { client, reader } = this.#options
     this.publish()
     this.#readings.close()
-    if (removed && client.connected) client.publish(this.#topics.sinks(reader), '', { qos: 1, retain: true })
+    if (removed) this.clear(this.#options.reader)
   }
 
-  /** @param {string} id @param {Committed} committed @param {number} number */
-  #onRead = (id, { store, records }, number) => {
+  /** A reader is gone for good: no spool waits for its sinks any more. @param {string} reader */
+  clear (reader) {
+    const { client } = this.#options
+    if (client.connected) client.publish(this.#topics.sinks(reader), '', { qos: 1, retain: true })
+  }
+
+  /**
+   * A gateway waits for an answer: what was read long before may not be there any more.
+   * @param {string} id
+   * @param {string} gateway
+   */
+  #ask (id, gateway) {
+    this.#commits.add(id, gateway, { isForced: true, sinceMs: performance.now() - this.#options.readIntervalMs })
+  }
+
+  /** @param {string} id @param {Committed} committed @param {{number: number, beganMs: number}} reading */
+  #onRead = (id, { store, records }, { number, beganMs }) => {
     const { log, isMeant, onRead } = this.#options
-    const before = this.#stores.get(id)
-    this.#stores.set(id, store)
+    const before = this.#read.get(id)?.store
+    this.#read.set(id, { store, number, beganMs })
     if (records.length > 0) this.#committed.add(id)
     const gone = this.#streams.read(id, records.filter(({ gateway, source }) => isMeant(gateway, source)), number)
     this.setBack += gone

@@ -1,5 +1,6 @@
 import { describe } from '../../gateway/base/errors.js'
 import { retryWhile } from '../../gateway/base/backoff.js'
+import { SET_BACK } from '../../gateway/databases/set-back.js'
 
 /**
  * @typedef {import('./contract.js').SinkHandle} SinkHandle
@@ -11,10 +12,15 @@ import { retryWhile } from '../../gateway/base/backoff.js'
  * @property {boolean} isReading
  * @property {boolean} isWanted  again, once the present reading has ended
  * @property {number} dueMs  not before
+ * @property {number} beganMs  the last one that has ended
+ * @property {number} wantedMs  what began earlier says nothing of now
  */
 
 /** A reading that takes long is made less often: at most this share of the time is spent on it. */
 const MAX_SHARE = 0.05
+
+/** Of the readings that this process has begun. */
+let count = 0
 
 /**
  * The wired sinks that run, and the readings of their databases: when a sink comes up, when it is asked for, and again now and then while
@@ -26,7 +32,7 @@ export class Readings {
   /** @type {Set<string>} of the sinks that are waited for */
   #ids = new Set()
   /** Of the reading that began last. */
-  number = 0
+  number = count
   /** @type {PromiseWithResolvers<unknown>} resolves when a sink becomes ready or is no longer waited for, or on closing */
   #changed = Promise.withResolvers()
   #closed = false
@@ -36,8 +42,8 @@ export class Readings {
    * @param {object} options
    * @param {import('./contract.js').Sinks} options.registry
    * @param {number} options.intervalMs
-   * @param {(id: string, committed: Committed, number: number) => void} options.onRead  what it has stored, before it counts as ready;
-   *   `number` is that of this reading
+   * @param {(id: string, committed: Committed, reading: {number: number, beganMs: number}) => void} options.onRead  what it has stored,
+   *   before it counts as ready
    * @param {() => void} options.onChange  one has become ready, or is gone
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
@@ -46,7 +52,7 @@ export class Readings {
     const { registry } = options
     registry.on('added', this.#add)
     registry.on('removed', this.#remove)
-    registry.on('setBack', this.#onSetBack)
+    registry.on('setBack', this.read)
   }
 
   /** Which sinks are waited for, from now on. @param {string[]} ids */
@@ -68,14 +74,22 @@ export class Readings {
   /** @param {string} id */
   has (id) { return this.#running.get(id)?.isReady ?? false }
 
+  /** Whether the last reading says what there is now: none has been asked for since. @param {string} id */
+  isCurrent (id) {
+    const { isReady = false, beganMs = 0, wantedMs = 0 } = this.#running.get(id) ?? {}
+    return isReady && beganMs >= wantedMs
+  }
+
   /** Those that are ready. */
   * [Symbol.iterator] () { for (const { handle, isReady } of this.#running.values()) if (isReady) yield handle }
 
   /** Reads a database, from now on: what is being read now began before. @param {string} id */
   read = id => {
     const running = this.#running.get(id)
-    if (running?.isReading) running.isWanted = true
-    else if (running) this.#read(id, running)
+    if (!running) return
+    running.wantedMs = performance.now()
+    if (running.isReading) running.isWanted = true
+    else this.#read(id, running)
   }
 
   /** Every sink, as after a reconnect. */
@@ -89,15 +103,21 @@ export class Readings {
 
   /**
    * Stores a commit record of no rows. The batch's rows are stored, so it is tried until the sink is there and accepts it: to emit the
-   * batch again would store them twice.
+   * batch again would store them twice. Unless the database has lost them.
    * @param {string} id
    * @param {import('../../gateway/batch/batch.js').Batch} record
-   * @returns {Promise<void>} never rejects; resolves also when the sink is no longer wired, or on closing
+   * @returns {Promise<boolean|void>} never rejects; resolves also when the sink is no longer wired, or on closing. False: the rows are lost
    */
   mark (id, record) {
     return retryWhile(() => !this.#closed && this.#ids.has(id), async () => {
       while (!this.#closed && this.#ids.has(id) && !this.has(id)) await this.#changed.promise
-      await this.#running.get(id)?.handle.write(record)
+      try {
+        await this.#running.get(id)?.handle.write(record)
+        return true
+      } catch (error) {
+        if (/** @type {any} */ (error).code !== SET_BACK) throw error
+        return false
+      }
     }, error => this.#options.log.warn(`Sink "${this.labelOf(id)}" could not record that it has dealt with a batch: ${describe(error)}`))
   }
 
@@ -109,22 +129,16 @@ export class Readings {
     const { registry } = this.#options
     registry.off('added', this.#add)
     registry.off('removed', this.#remove)
-    registry.off('setBack', this.#onSetBack)
+    registry.off('setBack', this.read)
     this.#announce()
   }
 
   /** A sink runs, or runs again. @param {SinkHandle} handle */
   #add = handle => {
     if (!this.#ids.has(handle.id)) return
-    const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0 }
+    const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0, beganMs: 0, wantedMs: 0 }
     this.#running.set(handle.id, running)
     this.#read(handle.id, running)
-  }
-
-  /** What it may have lost goes into the flow again. @param {string} id */
-  #onSetBack = id => {
-    this.read(id)
-    this.#options.onChange()
   }
 
   /** @param {string} id */
@@ -142,12 +156,13 @@ export class Readings {
       running.isWanted = false
       await retryWhile(isCurrent, async () => {
         const beganMs = performance.now()
-        const number = ++this.number
+        const number = this.number = ++count
         const committed = await running.handle.committed()
         if (!isCurrent()) return
         const nowMs = performance.now()
         running.dueMs = nowMs + Math.max(intervalMs, (nowMs - beganMs) / MAX_SHARE)
-        onRead(id, committed, number)
+        running.beganMs = beganMs
+        onRead(id, committed, { number, beganMs })
         if (!running.isReady) {
           running.isReady = true
           this.#announce()

@@ -82,14 +82,14 @@ export class Stored {
   }
 
   /**
-   * What the reading has of an epoch, consecutive records merged except for those that a spool is in doubt of.
-   * @param {string} epoch
-   * @param {[number, number][]} doubts
+   * What the reading has of an epoch, consecutive records merged except for those that a spool is in doubt of, and where it could not add
+   * up the hashes: what it does not have may be on the other side.
+   * @param {{epoch: string, doubt: [number, number][], cuts: Set<number>}} epoch
    * @param {number} limit
    * @returns {Run[]}
    */
-  runs (epoch, doubts, limit) {
-    const doubtful = new RangeSet(doubts)
+  runs ({ epoch, doubt, cuts }, limit) {
+    const doubtful = new RangeSet(doubt)
     /** @type {Run[]} */
     const runs = []
     let isSingle = true
@@ -97,7 +97,7 @@ export class Stored {
       const run = runs.at(-1)
       const [certain] = doubtful.missing(first, last)
       const isDoubtful = certain?.[0] !== first || certain[1] !== last
-      if (run && run[1] === first - 1 && !isSingle && !isDoubtful) {
+      if (run && run[1] === first - 1 && !isSingle && !isDoubtful && !cuts.has(first)) {
         run[1] = last
         run[2] = addHashes(run[2], hash)
       } else if (runs.length < limit) runs.push([first, last, hash])

@@ -6,7 +6,10 @@ import { Stored } from './stored.js'
  * @typedef {import('./head.js').HeadSource} HeadSource
  * @typedef {import('./head.js').HeadEpoch} HeadEpoch
  * @typedef {{epoch: string, first: number, last: number}} Missing  a range of batches
- * @typedef {HeadEpoch & {spool: string, gone: RangeSet}} Epoch  `gone`: lost or replaced
+ * @typedef {HeadEpoch & {spool: string, gone: RangeSet, stagedAgain: RangeSet, cuts: Set<number>}} Epoch  `gone`: lost or replaced;
+ *   `cuts`: where a range begins that the spool tells from the one before
+ *
+ * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
  */
 
 /**
@@ -23,8 +26,10 @@ export class Stream {
   #parked = new Map()
   /** @type {Map<string, Stored>} by sink */
   #stored = new Map()
-  /** @type {Set<string>} `epoch/seq` of what is held in this process */
-  #held = new Set()
+  /** What is held in this process: `epoch/seq` → of its ancestors. @type {Map<string, string[]>} */
+  #held = new Map()
+  /** `epoch/seq` of what came while its rows were held under another identity. @type {Set<string>} */
+  #deferred = new Set()
 
   /** @param {string} gateway @param {string} source @param {() => number} [nowMs]  monotonic */
   constructor (gateway, source, nowMs = () => performance.now()) {
@@ -47,9 +52,11 @@ export class Stream {
     if (head) this.#spools.set(spool, head)
     else this.#spools.delete(spool)
     for (const epoch of head?.epochs ?? []) {
-      const gone = new RangeSet()
+      const [stagedAgain, gone] = [new RangeSet(), new RangeSet()]
+      for (const [first, last] of epoch.replaced) stagedAgain.add(first, last)
       for (const [first, last] of [...epoch.lost, ...epoch.replaced]) gone.add(first, last)
-      this.#epochs.set(epoch.epoch, { ...epoch, spool, gone })
+      const cuts = new Set([[epoch.first, epoch.last], ...epoch.lost, ...epoch.replaced].flatMap(([first, last]) => [first, last + 1]))
+      this.#epochs.set(epoch.epoch, { ...epoch, spool, gone, stagedAgain, cuts })
     }
     for (const epoch of this.#seen.keys()) if (!this.#epochs.has(epoch) && epochCounter(epoch) < this.#newest) this.#seen.delete(epoch)
     return before.some(({ epoch, first, last, gone }) => {
@@ -63,11 +70,29 @@ export class Stream {
     if (this.#epochs.has(epoch) || epochCounter(epoch) >= this.#newest) this.#seen.set(epoch, Math.max(this.#seen.get(epoch) ?? -1, seq))
   }
 
-  /** @param {string} epoch @param {number} seq */
-  hold (epoch, seq) { this.#held.add(`${epoch}/${seq}`) }
+  /** @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity */
+  hold ({ ancestors = [], ...identity }) { this.#held.set(keyOf(identity), ancestors.map(keyOf)) }
 
-  /** @param {string} epoch @param {number} seq */
-  release (epoch, seq) { this.#held.delete(`${epoch}/${seq}`) }
+  /** @param {Pick<Identity, 'epoch'|'seq'>} identity */
+  release (identity) {
+    this.#held.delete(keyOf(identity))
+    this.#deferred.clear()
+  }
+
+  /**
+   * Whether the rows of a batch that came are held under another identity. It is not missing before some batch is no longer held.
+   * @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity
+   */
+  defer ({ ancestors = [], ...identity }) {
+    const key = keyOf(identity)
+    const isHeld = ancestors.some(ancestor => this.#held.has(keyOf(ancestor))) ||
+      [...this.#held.values()].some(descendedFrom => descendedFrom.includes(key))
+    if (isHeld) this.#deferred.add(key)
+    return isHeld
+  }
+
+  /** Whether the spool has staged it again, under another identity. @param {string} epoch @param {number} seq */
+  isReplaced (epoch, seq) { return this.#epochs.get(epoch)?.stagedAgain.has(seq) ?? false }
 
   /** @param {string} epoch @param {number} seq @param {number} rows */
   park (epoch, seq, rows) { this.#parked.set(epoch, (this.#parked.get(epoch) ?? new Map()).set(seq, rows)) }
@@ -88,11 +113,10 @@ export class Stream {
   /** The sink is gone. @param {string} sink */
   forget (sink) { this.#stored.delete(sink) }
 
-  /** What was read of the epochs that the spools name: for `commit`. @param {string} sink @param {number} limit  ranges an epoch */
+  /** What was read of each epoch that the spools name: for `commit`. @param {string} sink @param {number} limit  ranges an epoch */
   runs (sink, limit) {
     const stored = this.storedBy(sink)
-    const runs = Array.from(this.#epochs.values(), ({ epoch, doubt }) => /** @type {const} */ ([epoch, stored.runs(epoch, doubt, limit)]))
-    return Object.fromEntries(runs.filter(([, ranges]) => ranges.length > 0))
+    return Object.fromEntries(Array.from(this.#epochs.values(), epoch => [epoch.epoch, stored.runs(epoch, limit)]))
   }
 
   /**
@@ -151,13 +175,16 @@ export class Stream {
   /** @param {string} epoch */
   #heldOf (epoch) {
     const held = new RangeSet()
-    for (const key of this.#held) {
+    for (const key of [...this.#held.keys(), ...this.#deferred]) {
       const [heldEpoch, seq] = key.split('/')
       if (heldEpoch === epoch) held.add(Number(seq))
     }
     return held
   }
 }
+
+/** @param {{epoch: string, seq: number}} identity */
+function keyOf ({ epoch, seq }) { return `${epoch}/${seq}` }
 
 /** The counter an epoch's name begins with. @param {string} epoch */
 export function epochCounter (epoch) { return parseInt(epoch, 10) }

@@ -1,16 +1,17 @@
 /**
  * What should never happen, and what somebody may have to look into: counted, each kind logged at once and then now and then.
  *
- * @typedef {'clashes'|'setBack'|'strangers'|'impossible'|'tooBig'} Alarm
+ * @typedef {'clashes'|'setBack'|'strangers'|'impossible'|'tooBig'|'doubts'} Alarm
  *   `clashes`: another batch has the identity of one of ours; `setBack`: a database has less than before; `strangers`: messages under
- *   names that are not theirs; `impossible`: messages that make no sense, or exceed their bounds; `tooBig`: rows that no broker passes on
+ *   names that are not theirs; `impossible`: messages that make no sense, or exceed their bounds; `tooBig`: rows that no broker passes on;
+ *   `doubts`: what a database is said to have cannot be verified, however often it is asked for
  */
 
 const SILENCE_MS = 60_000
 
 export class Alarms {
   /** @type {Record<Alarm, number>} */
-  counts = { clashes: 0, setBack: 0, strangers: 0, impossible: 0, tooBig: 0 }
+  counts = { clashes: 0, setBack: 0, strangers: 0, impossible: 0, tooBig: 0, doubts: 0 }
   /** When a kind is logged again. @type {Map<Alarm, number>} */
   #silentUntil = new Map()
 

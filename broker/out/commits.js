@@ -1,20 +1,17 @@
 import { describe } from '../../gateway/base/errors.js'
-import { RangeSet } from '../../gateway/batch/ranges.js'
-import { readCommit } from '../control-messages.js'
+import { MAX_CONTROL_SOURCES, readCommit } from '../control-messages.js'
 import { sinkKey } from './required-sinks.js'
 
 /** @typedef {import('../control-messages.js').Commit} Commit */
 
 /**
  * What the sinks say that their databases have: passed on to the spool, which believes what it can verify. Until the broker has been heard,
- * and the sink is required, the last word of each waits.
+ * and the sink is required, the last word of each on each source waits.
  */
 export class Commits {
   #isReady = false
-  /** @type {Map<string, Commit>} by key */
+  /** @type {Map<string, Map<string, Commit>>} by key and source */
   #waiting = new Map()
-  /** What was last passed on. @type {Map<string, Commit>} by key */
-  #last = new Map()
   #options
 
   /**
@@ -25,6 +22,7 @@ export class Commits {
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {() => void} options.onDoubt
    * @param {import('./restaging.js').Restaging} options.restaging
+   * @param {import('./delivered.js').Delivered} options.delivered
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
   constructor (options) {
@@ -50,8 +48,7 @@ export class Commits {
 
   /** From a sink of this process. @param {import('../local-commits.js').LocalCommit} local */
   hearLocal ({ consumer, sink, commit }) {
-    this.#waiting.set(sinkKey(consumer, sink), commit)
-    this.#catchUp()
+    this.#wait(sinkKey(consumer, sink), commit)
   }
 
   /**
@@ -67,26 +64,34 @@ export class Commits {
       const text = `A commit of "${sink}" in the name of this gateway came over the broker. It is ignored.`
       alarms.raise('strangers', 'SLUICE_STRANGER', text)
     } else if (this.#isRequired(key)) {
-      this.#waiting.set(key, readCommit(payload))
-      this.#catchUp()
+      this.#wait(key, readCommit(payload))
     } else if (this.#isReady) {
       alarms.raise('strangers', 'SLUICE_STRANGER', `A commit came from ${key}, for which nothing is kept. It is ignored.`)
     }
   }
 
+  /** @param {string} key @param {Commit} commit */
+  #wait (key, commit) {
+    const waiting = this.#waiting.get(key) ?? new Map()
+    this.#waiting.set(key, waiting)
+    for (const source of Object.keys(commit.sources)) waiting.set(source, commit)
+    for (const source of [...waiting.keys()].slice(MAX_CONTROL_SOURCES)) waiting.delete(source) // it will be said again
+    this.#catchUp()
+  }
+
   #catchUp = () => {
     if (!this.#isReady) return
-    for (const [key, commit] of this.#waiting) {
+    for (const [key, waiting] of this.#waiting) {
       if (!this.#isRequired(key)) continue
       this.#waiting.delete(key)
-      this.#pass(key, commit)
+      for (const commit of new Set(waiting.values())) {
+        const sources = Object.entries(commit.sources).filter(([source]) => waiting.get(source) === commit)
+        this.#pass(key, { ...commit, sources: Object.fromEntries(sources) })
+      }
     }
   }
 
-  #forget = (/** @type {string} */ key) => {
-    this.#last.delete(key)
-    this.#options.spool.forget(key)
-  }
+  #forget = (/** @type {string} */ key) => { this.#options.spool.forget(key) }
 
   /** @param {string} key */
   #isRequired (key) {
@@ -95,12 +100,22 @@ export class Commits {
 
   /** @param {string} key @param {Commit} commit */
   async #pass (key, commit) {
-    const { spool, requiredSinks, onDoubt, log } = this.#options
+    const { spool, requiredSinks, onDoubt, alarms, delivered, log } = this.#options
     try {
       if (hasRanges(commit)) requiredSinks.committed(key)
-      this.#compare(key, commit)
-      const { doubts, clashes } = await spool.confirm(key, { store: commit.store, epochs: commit.sources })
+      const { store, label, reading, sources: epochs } = commit
+      const { doubts, lasting, clashes, isOther, isLess } = await spool.confirm(key, { store, reading, epochs })
+      const loss = isOther ? 'is another one than before' : 'has less than before'
+      delivered.stored(key.split('/')[0], epochs)
+      if (isOther || isLess) {
+        alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of "${label}" (${key}) ${loss}. What it lacks is sent again.`)
+      }
       if (doubts.length > 0) onDoubt()
+      if (lasting.length > 0) {
+        const [{ source, epoch, first, last }] = lasting
+        const text = `What "${label}" (${key}) has stored as ${epoch}/${first}…${last} of "${source}" is not what is here. It is kept.`
+        alarms.raise('doubts', 'SLUICE_DOUBT', text, lasting.length)
+      }
       if (clashes.length > 0) await this.#clash(key, commit, clashes)
     } catch (error) {
       log.error(`What "${commit.label}" has stored cannot be made use of: ${describe(error)}`)
@@ -115,43 +130,9 @@ export class Commits {
     alarms.raise('clashes', 'SLUICE_CLASH', text, clashes.length)
     await restaging.restage(clashes)
   }
-
-  /** Whether a database has less than it had, or is another one. @param {string} key @param {Commit} commit */
-  #compare (key, commit) {
-    const { alarms, spool } = this.#options
-    const last = this.#last.get(key)
-    this.#last.set(key, commit)
-    if (!last) return
-    const name = `"${commit.label}" (${key})`
-    if (last.store !== commit.store) {
-      alarms.raise('setBack', 'SLUICE_SET_BACK', `${name} has another database than before. What it lacks is sent again.`)
-    } else if (lacks(commit, last, spool.head)) {
-      alarms.raise('setBack', 'SLUICE_SET_BACK', `The database of ${name} has less than before. What it lacks is sent again.`)
-    }
-  }
 }
 
 /** @param {Commit} commit */
 function hasRanges ({ sources }) {
   return Object.values(sources).some(epochs => Object.values(epochs).some(ranges => ranges.length > 0))
-}
-
-/**
- * Whether a commit lacks something of what is held that the one before had.
- * @param {Commit} commit
- * @param {Commit} before
- * @param {import('../spool/spool.js').Spool['head']} head
- */
-function lacks (commit, before, head) {
-  return head.sources.some(({ source, epochs }) => epochs.some(({ epoch, first, last }) => {
-    const now = new RangeSet(pairs(commit.sources[source]?.[epoch]))
-    return pairs(before.sources[source]?.[epoch]).some(([from, to]) => {
-      return now.missing(Math.max(from, first), Math.min(to, last)).length > 0
-    })
-  }))
-}
-
-/** @param {import('../control-messages.js').SummedRange[]} [ranges] @returns {[number, number][]} */
-function pairs (ranges = []) {
-  return ranges.map(([first, last]) => [first, last])
 }

@@ -3,6 +3,8 @@ import { measure } from '../../gateway/stats/format.js'
 import { MAX_CONTROL_BYTES } from '../control-messages.js'
 
 const IDLE_MS = 600_000
+/** What a packet has beside topic and payload, at most. */
+const OVERHEAD_BYTES = 32
 /** Doubts that do not go away are not announced in a circle. */
 const URGENT_MS = 250
 
@@ -21,7 +23,7 @@ export class Heads {
    * @param {object} options
    * @param {import('mqtt').MqttClient} options.client
    * @param {string} options.topic
-   * @param {() => unknown} options.head
+   * @param {(maxBytes: number) => string} options.head  no longer than that, where it can be
    * @param {number} [options.intervalMs]
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {import('../../gateway/base/log.js').Log} options.log
@@ -67,10 +69,11 @@ export class Heads {
   #publish ({ onlyNews = false } = {}) {
     const { client, topic, head, alarms, log } = this.#options
     this.#isChanged = false
-    const message = JSON.stringify(head())
+    const packetBytes = client.serverProperties?.maximumPacketSize ?? Infinity
+    const max = Math.min(MAX_CONTROL_BYTES, packetBytes - Buffer.byteLength(topic) - OVERHEAD_BYTES)
+    const message = head(max)
     if (onlyNews && message === this.#published) return
-    const max = Math.min(MAX_CONTROL_BYTES, client.serverProperties?.maximumPacketSize ?? Infinity)
-    if (message.length + topic.length > max) {
+    if (Buffer.byteLength(message) > max) {
       const text = `What the spool holds takes ${measure(message.length, 'B')} to say, which the broker or the readers refuse.`
       alarms.raise('tooBig', 'SLUICE_HEAD_TOO_BIG', text)
       return

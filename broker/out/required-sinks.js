@@ -24,6 +24,7 @@ import { level } from '../topics.js'
  * @property {string} list  digest of the list that it was in
  * @property {boolean} committed  once is for ever
  * @property {number} waitedMs  how long this gateway has run since it was heard of, uncommitted
+ * @property {number} [endedMs]  likewise, since its list no longer has it
  *
  * @typedef {{key: string, covers: (source: string) => boolean}} Requirement  as a spool asks for it
  *
@@ -33,6 +34,8 @@ import { level } from '../topics.js'
 const MAX_REMOTE_SINKS = 1000
 const MAX_FORGOTTEN = 1000
 const UNCOMMITTED_MS = 24 * 3_600_000
+/** A list may lack a sink that another reader's has a moment later, or be an old one of a broker that was set back. */
+const END_DELAY_MS = 600_000
 const TICK_MS = 5000
 const SAVE_WAITED_MS = 3_600_000
 
@@ -73,12 +76,13 @@ export class RequiredSinks extends EventEmitter {
    * @param {string} options.path  of its file
    * @param {string} options.gateway
    * @param {import('../../gateway/base/log.js').Log} [options.log]
+   * @param {number} [options.endDelayMs]  how long a remote sink is waited for that its list no longer has
    * @param {() => number} [options.nowMs]  monotonic: a clock that is set makes nothing older
    */
-  constructor ({ path, gateway, log = console, nowMs = () => performance.now() }) {
+  constructor ({ path, gateway, log = console, endDelayMs = END_DELAY_MS, nowMs = () => performance.now() }) {
     super()
     this.setMaxListeners(0)
-    this.#options = { path, gateway, log, nowMs }
+    this.#options = { path, gateway, log, endDelayMs, nowMs }
     this.#tickedMs = nowMs()
   }
 
@@ -134,6 +138,7 @@ export class RequiredSinks extends EventEmitter {
     const name = sinkKey(consumer, reader)
     const list = hash('sha256', payload).slice(0, 24)
     const before = this.#remote.filter(sink => sink.reader === name)
+    const listed = before.filter(({ endedMs }) => endedMs === undefined)
     const after = (announced?.sinks ?? []).map(({ sink, label, committed }) => {
       const key = sinkKey(consumer, sink)
       const known = before.find(each => each.key === key)
@@ -142,9 +147,10 @@ export class RequiredSinks extends EventEmitter {
         reader: name, key, label, gateway, source, list, committed: committed || known?.committed === true, waitedMs: known?.waitedMs ?? 0
       }
     }).filter(sink => this.#forgotten.get(placeOf(sink)) !== list)
-    if (before.length === after.length && before.every(sink => sink.list === list)) return
+    if (listed.length === after.length && listed.every(sink => sink.list === list)) return
 
-    const others = this.#remote.filter(sink => sink.reader !== name)
+    const ending = before.filter(sink => !after.some(each => isSame(each, sink))).map(sink => ({ ...sink, endedMs: sink.endedMs ?? 0 }))
+    const others = [...this.#remote.filter(sink => sink.reader !== name), ...ending]
     const room = MAX_REMOTE_SINKS - others.length
     if (after.length > room) {
       this.refused += after.length - room
@@ -175,6 +181,12 @@ export class RequiredSinks extends EventEmitter {
     this.#tickedMs = now
     const uncommitted = this.#remote.filter(({ committed }) => !committed)
     for (const sink of uncommitted) sink.waitedMs += elapsedMs
+    for (const sink of this.#remote) if (sink.endedMs !== undefined) sink.endedMs += elapsedMs
+    const isOver = (/** @type {RemoteSink} */ { endedMs = -1 }) => endedMs >= this.#options.endDelayMs
+    if (this.#remote.some(isOver)) {
+      this.#remote = this.#remote.filter(sink => !isOver(sink))
+      this.#update({ save: true })
+    }
     const expired = this.#drop(sink => !sink.committed && sink.waitedMs >= UNCOMMITTED_MS)
     for (const { key, label } of expired) {
       const text = `The sink "${label}" (${key}) was announced 24 h ago and has never stored anything: it is no longer waited for.`
@@ -247,6 +259,11 @@ export class RequiredSinks extends EventEmitter {
   #warn (code, text) {
     this.#options.log.warn(`${code}: ${text}`)
   }
+}
+
+/** Whether they ask for the same: a reader that subscribes to something else is another. @param {RemoteSink} a @param {RemoteSink} b */
+function isSame (a, b) {
+  return a.key === b.key && a.gateway === b.gateway && a.source === b.source
 }
 
 /** Of a sink behind one of its readers. @param {{reader: string, key: string}} sink */

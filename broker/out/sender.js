@@ -113,7 +113,7 @@ export class Sender {
     const place = this.#hasRoom() && spool.next(this.#sent && { ...this.#sent, position: this.#sent.position + 1 })
     if (!place) return false
     this.#sent = place
-    await this.#send(this.#topics.data(place.source), place)
+    await this.#send(this.#topics.data(place.source), place, () => spool.sent(place))
     return true
   }
 
@@ -124,8 +124,8 @@ export class Sender {
     return true
   }
 
-  /** @param {string} topic @param {import('./restaging.js').Name} batch */
-  async #send (topic, { source, epoch, seq }) {
+  /** @param {string} topic @param {import('./restaging.js').Name} batch @param {() => void} [onAcknowledged] */
+  async #send (topic, { source, epoch, seq }, onAcknowledged) {
     const { client, spool, contentType } = this.#options
     const batch = { source, epoch, seq }
     const payload = (await spool.read(batch))?.payload
@@ -139,6 +139,7 @@ export class Sender {
       this.#inFlight--
       this.#inFlightBytes -= payload.length
       this.tooBig.answered(message, error)
+      if (!error) onAcknowledged?.()
       if (this.#isSending) this.#pump()
     })
   }

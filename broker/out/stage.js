@@ -53,13 +53,13 @@ export class Stage extends EventEmitter {
 
   /** @param {StageOptions} options */
   static async open ({ log = console, ...options }) {
-    const { folder, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, requiredSinks, ledger, write } = options
+    const { folder, name, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, requiredSinks, ledger, write } = options
     const isHeard = { yet: false }
     const required = () => isHeard.yet ? requiredSinks.all : [...requiredSinks.all, UNHEARD]
     try {
       if (ledger) await mkdir(ledger, { recursive: true })
       const spool = await Spool.open({
-        folder, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
+        folder, name, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
       })
       return new Stage({ ...options, log }, spool, isHeard)
     } catch (error) {
@@ -84,11 +84,11 @@ export class Stage extends EventEmitter {
     this.spool = spool
     this.alarms = alarms
     this.suspension = new Suspension(() => spool.startEpochs())
-    const head = () => headMessage(spool.head)
+    const head = (/** @type {number} */ maxBytes) => headMessage(spool.head, maxBytes)
     this.heads = new Heads({ client, topic: gatewayTopics(gateway).head(name), head, intervalMs, alarms, log })
     this.sender = new Sender({ client, gateway, spool, resends: this.#resends, alarms, contentType, restaging, log })
     this.commits = new Commits({
-      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, log
+      gateway, spool, requiredSinks, alarms, onDoubt: () => this.heads.ask(), restaging, delivered: this.sender.tooBig.delivered, log
     })
     this.stopListening = localCommits.on(broker, local => {
       if (local.gateway === gateway) this.commits.hearLocal(local)
@@ -186,7 +186,7 @@ export class Stage extends EventEmitter {
     for (const [source, epochs] of Object.entries(undelivered)) {
       for (const [epoch, seqs] of Object.entries(epochs)) {
         const { first = 0, last = -1 } = held.get(source)?.get(epoch) ?? {}
-        for (const seq of seqs) if (seq >= first && seq <= last) this.sender.tooBig.undelivered({ source, epoch, seq })
+        for (const seq of seqs) if (seq >= first && seq <= last) this.sender.tooBig.undelivered(consumer, { source, epoch, seq })
       }
     }
     this.sender.wake()

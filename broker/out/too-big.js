@@ -1,6 +1,8 @@
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { describe } from '../../gateway/base/errors.js'
 import { measure } from '../../gateway/stats/format.js'
+import { level } from '../topics.js'
+import { Delivered } from './delivered.js'
 import { keyOf } from './restaging.js'
 
 /**
@@ -30,6 +32,7 @@ export class TooBig {
   #isConnected
   /** Single rows that do not pass. @type {Set<string>} */
   #hopeless = new Set()
+  delivered = new Delivered()
   #options
 
   /**
@@ -79,14 +82,22 @@ export class TooBig {
     const { batch } = /** @type {UnderWay} */ (this.#underWay.get(message))
     this.#underWay.delete(message)
     if (this.#suspect?.message === message) this.#suspect = null
-    if (!error) this.#passed = Math.max(this.#passed, message.length)
+    if (!error) {
+      this.#passed = Math.max(this.#passed, message.length)
+      this.delivered.acknowledged(batch, message.length)
+    }
     if (/** @type {any} */ (error)?.code === PACKET_TOO_LARGE) this.#split(batch, message.length)
     else if (error && this.#options.client.connected) this.#options.log.warn(`Publishing failed: ${describe(error)}`)
   }
 
-  /** A reader was sent it again and again, and it never arrived. @param {Batch} batch */
-  undelivered (batch) {
-    this.#split(batch)
+  /**
+   * A reader was sent it again and again, and it never arrived. It need not be for its size: a broker under load drops messages, too.
+   * @param {string} consumer
+   * @param {Batch} batch
+   */
+  async undelivered (consumer, batch) {
+    const record = await this.#options.spool.read(batch)
+    if (record && record.payload.length > this.delivered.of(level(consumer))) await this.#halve(batch, record.payload.length)
   }
 
   /** @param {import('mqtt').Packet} packet */
@@ -117,22 +128,31 @@ export class TooBig {
     if (messageId !== undefined) this.#options.client.removeOutgoingMessage(messageId) // MQTT.js would send it with the next connection
   }
 
-  /** @param {Batch} batch @param {number} [bytes] */
+  /** It is too big for certain. @param {Batch} batch @param {number} bytes */
   async #split (batch, bytes) {
-    const { spool, restaging, alarms, log } = this.#options
-    const { source, epoch, seq } = batch
-    const what = `Batch ${epoch}/${seq} of "${source}"${bytes === undefined ? '' : ` (${measure(bytes, 'B')})`}`
-    try {
-      if (await restaging.restage([batch], { inHalves: true }) > 0) {
-        log.info(`${what} does not pass the broker, and is staged again in parts.`)
-        return
-      }
-      const record = await spool.read(batch)
-      if (!record || decode(record.payload).rows > 1) return // it is no longer held, or under way already
-      this.#hopeless.add(keyOf(batch))
-      alarms.raise('tooBig', 'SLUICE_ROW_TOO_BIG', `${what} is a single row and does not pass the broker: it stays in the spool.`)
-    } catch (error) {
-      log.warn(`${what} cannot be staged again: ${describe(error)}`)
-    }
+    const { spool, alarms } = this.#options
+    if (await this.#halve(batch, bytes)) return
+    const record = await spool.read(batch)
+    if (!record || decode(record.payload).rows > 1) return // it is no longer held, or under way already
+    this.#hopeless.add(keyOf(batch))
+    const text = `${describeBatch(batch, bytes)} is a single row and does not pass the broker: it stays in the spool.`
+    alarms.raise('tooBig', 'SLUICE_ROW_TOO_BIG', text)
   }
+
+  /** @param {Batch} batch @param {number} bytes @returns {Promise<boolean>} whether it was, or why not is reported */
+  async #halve (batch, bytes) {
+    const { restaging, log } = this.#options
+    try {
+      if (await restaging.restage([batch], { inHalves: true }) === 0) return false
+      log.info(`${describeBatch(batch, bytes)} does not pass the broker, and is staged again in parts.`)
+    } catch (error) {
+      log.warn(`${describeBatch(batch, bytes)} cannot be staged again: ${describe(error)}`)
+    }
+    return true
+  }
+}
+
+/** @param {Batch} batch @param {number} bytes */
+function describeBatch ({ source, epoch, seq }, bytes) {
+  return `Batch ${epoch}/${seq} of "${source}" (${measure(bytes, 'B')})`
 }

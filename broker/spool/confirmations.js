@@ -4,44 +4,75 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
 /**
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {[first: number, last: number, hash: number]} Sum  of hashes of these seqs, as a sink reports it
- * @typedef {{sums: Sum[], stored: RangeSet, doubt: RangeSet}} Known  of one sink and stream; `sums` are those that matched, or lie below
- *   what is held
+ * @typedef {import('../control-messages.js').ReadingNumber} ReadingNumber
+ * @typedef {{store: string, reading?: ReadingNumber, epochs: Record<string, Record<string, Sum[]>>}} Report  of a sink
+ *
+ * @typedef {object} Known  of one sink and stream
+ * @property {Sum[]} sums  those that matched, or lie below what is held
+ * @property {RangeSet} stored
+ * @property {RangeSet} doubt
+ * @property {number} [doubted]  so many answers in a row have left something in doubt
+ * @property {boolean} [isSaved]  an earlier run was told so, and this one has not been
+ * @property {Map<number, number>} [readings]  the newest of each process that has reported one
+ *
  * @typedef {{store: string, forgottenMs?: number, streams: WeakMap<Stream, Known>}} Reading
  * @typedef {{source: string, epoch: string, first: number, last: number}} Range
+ *
+ * @typedef {object} Verified  what a reading has been found to say
+ * @property {Range[]} doubts
+ * @property {Range[]} lasting  what has now been in doubt for several answers
+ * @property {{stream: Stream, seq: number}[]} clashes
+ * @property {boolean} isOther  it is of another database than the one before
+ * @property {boolean} isLess  it lacks something of what is held that was there before
  */
 
 /** Undoing a deploy that deleted a sink costs nothing for so long. */
 const KEPT_MS = 7 * 24 * 3600 * 1000
+/** So many answers to a doubt should have settled it: the first may have been under way already. */
+const MAX_DOUBTED = 5
+/** Processes that report of one sink: the members of a group, also those that they were before they started again. */
+const MAX_PROCESSES = 100
 
 /**
- * What each sink's database has, as far as the sums of the hashes prove it: the last reading of each. An old one only means that something
- * is kept, or sent, once more.
+ * What each sink's database has, as far as the sums of the hashes prove it: of each epoch what the last reading that names it says. What an
+ * earlier run was told may no longer be so: it decides what is sent first, and releases nothing.
  */
 export class Confirmations {
   /** @type {Map<string, Reading>} by the key of the sink */
   #sinks = new Map()
 
   /**
-   * A reading replaces what was known: a database that was set back needs again what it has lost.
+   * A reading replaces what was known of the epochs that it names: a database that was set back needs again what it has lost. Of others
+   * it says nothing (they have other readers, or did not fit into a message), unless it is of another database. One that is older than
+   * what the same process has said is late, and says nothing either.
    * @param {string} key
    * @param {string} store
    * @param {Iterable<[Stream, Sum[]]>} reported
-   * @returns {{doubts: Range[], clashes: {stream: Stream, seq: number}[]}}
+   * @param {ReadingNumber} [reading]
+   * @returns {Verified}
    */
-  set (key, store, reported) {
+  set (key, store, reported, reading) {
     const before = this.#sinks.get(key)
-    const streams = new WeakMap()
-    const doubts = []
-    const clashes = []
+    const isOther = before !== undefined && before.store !== store
+    const streams = (!isOther && before?.streams) || new WeakMap()
+    /** @type {Verified} */
+    const verified = { doubts: [], lasting: [], clashes: [], isOther, isLess: false }
     for (const [stream, sums] of reported) {
-      const { clashing, ...known } = verify(stream, sums, before?.store === store ? before.streams.get(stream)?.sums : undefined)
-      streams.set(stream, known)
+      const known = streams.get(stream)
+      const readings = known?.readings ?? new Map()
+      if (!isNews(readings, reading)) continue
+      const { clashing, ...now } = verify(stream, sums, known?.sums)
+      const doubted = now.doubt.ranges.length > 0 ? (known?.doubted ?? 0) + 1 : 0
+      streams.set(stream, { ...now, readings, doubted })
+      verified.isLess ||= lacks(stream, setOf(sums), known?.stored)
       const { source: { name: source }, epoch } = stream
-      for (const [first, last] of known.doubt.ranges) doubts.push({ source, epoch, first, last })
-      for (const seq of clashing) clashes.push({ stream, seq })
+      const doubts = now.doubt.ranges.map(([first, last]) => ({ source, epoch, first, last }))
+      verified.doubts.push(...doubts)
+      if (doubted === MAX_DOUBTED) verified.lasting.push(...doubts)
+      for (const seq of clashing) verified.clashes.push({ stream, seq })
     }
     this.#sinks.set(key, { store, streams })
-    return { doubts, clashes }
+    return verified
   }
 
   /** @param {string} key */
@@ -50,8 +81,14 @@ export class Confirmations {
     if (sink) sink.forgottenMs = Date.now()
   }
 
-  /** @param {string} key @param {Stream} stream */
+  /** As far as known. @param {string} key @param {Stream} stream */
   stored (key, stream) { return this.#sinks.get(key)?.streams.get(stream)?.stored }
+
+  /** As this run was told. @param {string} key @param {Stream} stream */
+  confirmed (key, stream) {
+    const known = this.#sinks.get(key)?.streams.get(stream)
+    return known?.isSaved ? undefined : known?.stored
+  }
 
   /**
    * For what of a stream some of these sinks is to report each record alone.
@@ -91,7 +128,7 @@ export class Confirmations {
       const known = new WeakMap()
       for (const [source, epoch, sums] of streams) {
         const stream = find(source, epoch)
-        if (stream) known.set(stream, { sums, stored: setOf(sums), doubt: new RangeSet() })
+        if (stream) known.set(stream, { sums, stored: setOf(sums), doubt: new RangeSet(), isSaved: true })
       }
       this.#sinks.set(key, { store, forgottenMs: forgottenMs ?? undefined, streams: known })
     }
@@ -143,6 +180,23 @@ function isProved (stream, [first, last, hash], known) {
     seq = part[1] + 1
     sum = addHashes(sum, part[2])
   }
+}
+
+/** @param {Map<number, number>} readings  gets it, where it is @param {ReadingNumber} [reading] */
+function isNews (readings, [process, count] = [0, 0]) {
+  if (count < (readings.get(process) ?? 0)) return false
+  readings.delete(process)
+  readings.set(process, count)
+  for (const oldest of [...readings.keys()].slice(0, -MAX_PROCESSES)) readings.delete(oldest)
+  return true
+}
+
+/**
+ * Whether something that is held was there and is not any more.
+ * @param {Stream} stream @param {RangeSet} now @param {RangeSet} [before]
+ */
+function lacks ({ start, end }, now, before = new RangeSet()) {
+  return before.ranges.some(([first, last]) => now.missing(Math.max(first, start.seq), Math.min(last, end.seq - 1)).length > 0)
 }
 
 /** Undefined where the log does not know it. @param {Stream} stream @param {number} seq */

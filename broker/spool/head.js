@@ -15,14 +15,15 @@
  */
 
 /**
- * What a spool has, all of it.
+ * What a spool has, all of it: the sources that hold the oldest first.
  * @param {import('./sources.js').Sources} sources
  * @param {(stream: import('./stream.js').Stream) => import('../../gateway/batch/ranges.js').RangeSet} doubtOf
  * @returns {Head}
  */
 export function headOf (sources, doubtOf) {
+  const inOrder = [...sources.inUse.values()].sort((a, b) => compare(oldestOf(a), oldestOf(b)))
   return {
-    sources: Array.from(sources.inUse.values(), ({ name, rows, lostRows, droppedRows, replacedRows, streams }) => ({
+    sources: inOrder.map(({ name, rows, lostRows, droppedRows, replacedRows, streams }) => ({
       source: name,
       rows,
       lost: lostRows,
@@ -45,6 +46,16 @@ export function headOf (sources, doubtOf) {
     }))
   }
 }
+
+/** Where in the log the oldest is that is held of a source. @param {import('./sources.js').Source} source */
+function oldestOf ({ streams }) {
+  let oldest = Infinity
+  for (const { runs: [run] } of streams.values()) if (run) oldest = Math.min(oldest, run.positionOf(run.first))
+  return oldest
+}
+
+/** @param {number} a @param {number} b  may both be infinite */
+function compare (a, b) { return a < b ? -1 : Number(a > b) }
 
 /**
  * @param {import('./stream.js').Stream} stream

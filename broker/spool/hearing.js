@@ -10,17 +10,19 @@
 
 /**
  * Compares a head that was published before with what is here. An earlier epoch that is ahead had a tail, which a power cut took; the
- * present one that is ahead was continued by another: this is a copy, or was set back. Either way rows are counted on from the larger
- * count.
+ * present one that is ahead was continued by another: this is a copy, or was set back. Either way rows are counted on by the difference:
+ * that of a head which an earlier run has published to what was recovered, since what was produced meanwhile is not in it.
  * @param {HeardHead} head
  * @param {import('./sources.js').Sources} sources
  * @returns {Heard[]}
  */
 export function hear (head, sources) {
-  return head.sources.map(({ source: name, rows, epochs }) => {
+  return head.sources.filter(({ source, rows }) => !isAtRest(sources, source, rows)).map(({ source: name, rows, epochs }) => {
     const source = sources.recover(name)
+    const isOfThisRun = epochs.some(({ epoch }) => sources.begun.has(epoch))
+    const known = isOfThisRun ? source.rows : source.recoveredRows
     /** @type {Heard} */
-    const heard = { source, stream: null, batches: 0, rows: Math.max(0, rows - source.rows) }
+    const heard = { source, stream: null, batches: 0, rows: Math.max(0, rows - known) }
     for (const { epoch, first, last, rows: end } of epochs) {
       const stream = source.streams.get(epoch)
       if (stream && stream === source.stream) {
@@ -28,14 +30,24 @@ export function hear (head, sources) {
       } else if (stream && last >= stream.end.seq) {
         heard.batches += last - stream.end.seq + 1
         stream.loseTail(last, end)
-      } else if (!stream && end > source.rows) {
+      } else if (!stream && end > known) {
         heard.batches += last - first + 1
       }
     }
     if (heard.rows > 0) {
-      source.rows = rows
+      source.rows += heard.rows
+      if (!isOfThisRun) source.recoveredRows += heard.rows
       source.stream = null // in an epoch rows are counted without a gap
     }
     return heard
   })
+}
+
+/**
+ * Whether nothing of a source is held, nor lost: it need not be woken for that.
+ * @param {import('./sources.js').Sources} sources @param {string} name @param {number} rows
+ */
+function isAtRest ({ resting }, name, rows) {
+  const [known = -1] = resting.get(name)?.totals ?? []
+  return rows <= known
 }

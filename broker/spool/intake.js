@@ -1,17 +1,16 @@
-import { randomBytes } from 'node:crypto'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { batchBytes } from '../../gateway/batch/batch-bytes.js'
 import { encodeRecords, noteOf } from './cutting.js'
 import { Kind } from './record.js'
 import { Recent } from './recent.js'
 import { Segment } from './segment.js'
-import { Stream } from './stream.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
  * @typedef {import('./segment.js').Piece} Piece
  * @typedef {import('./sources.js').Source} Source
+ * @typedef {import('./stream.js').Stream} Stream
  * @typedef {{stream: Stream, seq: number, parts: Batch[], ancestors: Identity['ancestors']}} Again  a record, to be staged in these parts
  * @typedef {(identities: Identity[]) => void} Resolve
  * @typedef {{batch: Batch, bytes: number, again?: Again, resolve: Resolve, reject: (error: Error) => void}} Waiting
@@ -28,29 +27,27 @@ const RETRY_MS = 1000
 export class Intake {
   /** @type {Waiting[]} */
   #waiting = []
+  /** To be staged again: they go first, and need less room, since only so what is held may be stored and leave. @type {Waiting[]} */
+  #again = []
   #waitingBytes = 0
   /** @type {Promise<void>|null} */
   #pumping = null
   #isClosing = false
-  #epoch = ''
   #wake = () => {}
   recent = new Recent()
   accepted = 0
   refused = 0
-  /** Epochs begun in the life of the spool. */
-  epochCount = 0
   /** @type {string|null} why nothing is accepted now */
   blocked = null
 
   /**
    * @param {object} options
    * @param {string} options.folder
-   * @param {string} options.gateway
+   * @param {import('./epochs.js').Epochs} options.epochs
    * @param {import('./log.js').Log} options.files
    * @param {import('./sources.js').Sources} options.sources
    * @param {import('./retention.js').Retention} options.retention
    * @param {(batch: Batch) => Uint8Array} options.encode
-   * @param {() => Promise<void>} options.save
    * @param {number} options.maxBytes
    * @param {number} options.recordBytes
    * @param {number} options.waitingBytes
@@ -62,32 +59,26 @@ export class Intake {
     this.options = options
   }
 
-  get waiting () { return this.#waiting.length }
+  get waiting () { return this.#again.length + this.#waiting.length }
 
   /** @param {Batch} batch @param {Again} [again] @returns {Promise<Identity[]>} */
   append (batch, again) {
     const bytes = batchBytes(batch)
     const { folder, waitingBytes } = this.options
     if (this.#isClosing) return Promise.reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool ${folder} is closed.`))
-    if (this.#waiting.length > 0 && this.#waitingBytes + bytes > waitingBytes) {
+    if (!again && this.#waiting.length > 0 && this.#waitingBytes + bytes > waitingBytes) {
       this.refused++
       return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool is full: ${this.blocked ?? 'the disk is too slow'}.`, {
         fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.'
       }))
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ batch, bytes, again, resolve, reject })
+      const queue = again ? this.#again : this.#waiting
+      queue.push({ batch, bytes, again, resolve, reject })
       this.#waitingBytes += bytes
+      if (again) this.#wake()
       this.#pumping ??= this.#pump()
     })
-  }
-
-  /** The next batch of every source begins a new epoch. */
-  startEpochs () {
-    const { sources } = this.options
-    this.#epoch = ''
-    sources.current.clear()
-    for (const source of sources.inUse.values()) source.stream = null
   }
 
   /** There is room again. */
@@ -101,14 +92,14 @@ export class Intake {
   }
 
   async #pump () {
-    const { sources } = this.options
-    while (this.#waiting.length > 0) {
+    const { epochs } = this.options
+    while (this.waiting > 0) {
       const accepted = await this.#persist(async () => {
-        if (this.#epoch === '' || sources.hasForgotten) await this.#startEpoch()
+        if (epochs.isDue) await epochs.begin()
       }) && await this.#accept(this.#encodeSome())
       if (!accepted) break
     }
-    for (const { reject } of this.#waiting.splice(0)) this.#refuse(reject)
+    for (const { reject } of [...this.#again.splice(0), ...this.#waiting.splice(0)]) this.#refuse(reject)
     this.#waitingBytes = 0
     this.#pumping = null // in the same turn as the last look for what waits: what comes later begins another
   }
@@ -118,12 +109,13 @@ export class Intake {
     /** @type {Group} */
     const group = { pieces: [], answers: [] }
     let size = 0
-    while (this.#waiting.length > 0 && group.pieces.length < MAX_GROUP && size < Math.min(WRITE_BYTES, this.options.maxBytes / 8)) {
-      const [waiting] = this.#waiting
+    const { epochs, sources } = this.options
+    const queue = this.#again.length > 0 ? this.#again : this.#waiting
+    while (queue.length > 0 && group.pieces.length < MAX_GROUP && size < Math.min(WRITE_BYTES, this.options.maxBytes / 8)) {
+      const [waiting] = queue
       const { batch, again, bytes, reject } = waiting
-      if (again && group.pieces.length > 0) break // by itself, so that a kill leaves all of it or its end torn
       try {
-        const stream = this.#streamOf(again?.stream.source ?? this.options.sources.use(batch.source))
+        const stream = epochs.streamOf(again?.stream.source ?? sources.use(batch.source))
         if (!stream) break // an epoch begins first
         const identities = this.#encode(waiting, stream, group)
         group.answers.push([waiting, identities])
@@ -132,9 +124,9 @@ export class Intake {
         this.refused++
         reject(/** @type {Error} */ (error))
       }
-      this.#waiting.shift()
+      queue.shift()
       this.#waitingBytes -= bytes
-      if (again) break
+      if (again) break // by itself, so that a kill leaves all of it or its end torn
     }
     return group
   }
@@ -156,28 +148,18 @@ export class Intake {
     return pieces.map(({ identity }) => identity)
   }
 
-  /** The epoch that a source is in; null where one must begin first. @param {Source} source */
-  #streamOf (source) {
-    if (source.stream) return source.stream
-    const { gateway, sources } = this.options
-    const stream = new Stream(gateway, source, this.#epoch)
-    if (source.streams.has(this.#epoch) || sources.hasNumber(stream.number)) {
-      this.#epoch = ''
-      return null
-    }
-    source.stream = stream
-    source.streams.set(stream.epoch, stream)
-    source.prune()
-    return stream
-  }
-
   /** Writes batches down, waiting for room as long as it takes. False when closed before. @param {Group} group */
   async #accept (group) {
     const { pieces, answers } = group
     const { files, emit } = this.options
     if (pieces.length > 0) {
       const size = Segment.sizeOf(pieces)
-      const written = await this.#ensureRoom(size) && await this.#persist(() => files.write(group))
+      const hasRoom = await this.#ensureRoom(size, group)
+      if (!hasRoom && !this.#isClosing) {
+        this.#putBack(group)
+        return true
+      }
+      const written = hasRoom && await this.#persist(() => files.write(group))
       if (!written) {
         for (const [{ reject }] of answers) this.#refuse(reject)
         return false
@@ -191,6 +173,14 @@ export class Intake {
     }
     this.accepted += answers.length
     return true
+  }
+
+  /** Others go first. @param {Group} group  of which nothing is written */
+  #putBack ({ pieces, answers }) {
+    for (const { stream, mark } of pieces.toReversed()) stream.next = mark
+    const waiting = answers.map(([each]) => each)
+    this.#waiting.unshift(...waiting)
+    for (const { bytes } of waiting) this.#waitingBytes += bytes
   }
 
   /** @param {Piece[]} pieces  that are in the log, at its end */
@@ -210,17 +200,17 @@ export class Intake {
     reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool ${this.options.folder} was closed while it could not write: ${this.blocked}.`))
   }
 
-  /** @param {number} bytes */
-  async #ensureRoom (bytes) {
+  /** False when closed before, or when something else goes first. @param {number} bytes @param {Group} group */
+  async #ensureRoom (bytes, { isDurable: isAgain = false }) {
     const { files, maxBytes } = this.options
-    while (files.bytes + bytes > maxBytes) {
+    while (files.bytes + bytes > maxBytes + (isAgain ? files.options.segmentBytes : 0)) {
       let why = `${Math.round(maxBytes / 1e6)} MB are waiting for the sinks`
       try {
         if (await this.#freeSome()) continue
       } catch (error) {
         why = `cannot remove what is stored: ${describe(error)}`
       }
-      if (!await this.#wait(why)) return false
+      if ((!isAgain && this.#again.length > 0) || !await this.#wait(why)) return false
     }
     return true
   }
@@ -249,16 +239,6 @@ export class Intake {
         files.isWriting = false
       }
     }
-  }
-
-  /** A seq must not continue over a restart: after a power cut the files may have lost what a database has already stored. */
-  async #startEpoch () {
-    const { sources, save } = this.options
-    this.epochCount++
-    await save()
-    this.#epoch = `${this.epochCount}-${randomBytes(4).toString('hex')}`
-    sources.hasForgotten = false
-    sources.current.add(this.#epoch)
   }
 
   /** Waits for room, for a moment. False when closing. @param {string} why */

@@ -56,7 +56,10 @@ export class Recovery {
     }
     for (const restaging of this.#restagings) await this.#settle(restaging)
     for (const stream of this.#streams.values()) this.#count(stream)
-    for (const source of this.options.sources.inUse.values()) source.sort()
+    for (const source of this.options.sources.inUse.values()) {
+      source.sort()
+      source.recoveredRows = source.rows
+    }
   }
 
   /** What was known when it was last saved. */
@@ -218,11 +221,19 @@ export class Recovery {
 }
 
 /**
+ * Segments with batches of another gateway: nobody will report again that they are stored.
+ * @param {import('./log.js').Log} files @param {string} gateway
+ */
+export function strangersIn ({ segments }, gateway) {
+  return segments.filter(({ runs }) => runs.some(({ stream }) => stream.gateway !== gateway))
+}
+
+/**
  * A spool with batches of another gateway is not opened: their commits would never reach it.
  * @param {import('./log.js').Log} files @param {string} gateway @param {string} folder
  */
-export function refuseStrangers ({ segments }, gateway, folder) {
-  const stranger = segments.flatMap(({ runs }) => runs).find(({ stream }) => stream.gateway !== gateway)
+export function refuseStrangers (files, gateway, folder) {
+  const stranger = strangersIn(files, gateway).flatMap(({ runs }) => runs).find(({ stream }) => stream.gateway !== gateway)
   if (!stranger) return
   const text = `It has batches of the gateway ${stranger.stream.gateway}, and this is ${gateway}: no sink would report them as stored.`
   throw new SluiceError('SLUICE_SPOOL_GATEWAY', text, {

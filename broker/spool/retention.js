@@ -7,6 +7,7 @@ import { RangeSet } from '../../gateway/batch/ranges.js'
  * @typedef {import('./stream.js').Run} Run
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {{key: string, covers(source: string): boolean}} RequiredSink
+ * @typedef {'stored'|'confirmed'} As  as far as known, or as this run was told
  */
 
 const NONE = new RangeSet()
@@ -73,10 +74,15 @@ export class Retention {
     return !isCovered
   }
 
-  /** Removes the segments that every required sink has stored. @returns {Promise<boolean>} whether there were any */
-  async release () {
-    const { required, options: { files } } = this
-    const done = required.length === 0 ? [] : files.finished.filter(segment => !this.#isOpen(segment, required))
+  /**
+   * Removes the segments that every required sink has stored.
+   * @param {Segment[]} [segments]
+   * @param {As} [as]
+   * @returns {Promise<boolean>} whether there were any
+   */
+  async release (segments = this.options.files.finished, as = 'confirmed') {
+    const { required } = this
+    const done = required.length === 0 ? [] : segments.filter(segment => !this.#isOpen(segment, required, as))
     if (done.length > 0) await this.#remove(done)
     return done.length > 0
   }
@@ -85,7 +91,7 @@ export class Retention {
   async reclaim () {
     const { files } = this.options
     const { newest } = files
-    if (newest && !files.isBusy && newest.seqs.length > 0 && !this.#isOpen(newest, this.required)) files.isActive = false
+    if (newest && !files.isBusy && newest.seqs.length > 0 && !this.#isOpen(newest, this.required, 'confirmed')) files.isActive = false
     return this.release()
   }
 
@@ -113,21 +119,25 @@ export class Retention {
   }
 
   /**
-   * What of a run must stay: some required sink that covers its source has not stored it, or no sink is required at all.
-   * @param {Run} run @param {RequiredSink[]} required
+   * What of a run must stay: some required sink that covers its source has not stored it, or no sink is required at all. What none covers
+   * may have other readers, and stays until a broker has it.
+   * @param {Run} run
+   * @param {RequiredSink[]} required
+   * @param {As} [as]
    */
-  #openIn ({ stream, first, last }, required) {
-    const { gone, replaced, source: { name } } = stream
+  #openIn ({ stream, first, last }, required, as = 'stored') {
+    const { gone, replaced, sent, source: { name } } = stream
     const covering = required.filter(sink => sink.covers(name))
-    const missing = covering.flatMap(({ key }) => (this.options.confirmations.stored(key, stream) ?? NONE).missing(first, last))
+    const having = covering.map(({ key }) => this.options.confirmations[as](key, stream) ?? NONE)
+    const missing = (covering.length > 0 ? having : [sent]).flatMap(set => set.missing(first, last))
     return new RangeSet(required.length === 0 ? [[first, last]] : missing).ranges
       .flatMap(([from, to]) => gone.missing(from, to))
       .flatMap(([from, to]) => replaced.missing(from, to))
   }
 
-  /** @param {Segment} segment @param {RequiredSink[]} required */
-  #isOpen (segment, required) {
-    return segment.runs.some(run => this.#openIn(run, required).length > 0)
+  /** @param {Segment} segment @param {RequiredSink[]} required @param {As} as */
+  #isOpen (segment, required, as) {
+    return segment.runs.some(run => this.#openIn(run, required, as).length > 0)
   }
 
   /**

@@ -18,6 +18,8 @@ const MAX_NAME_BYTES = 200
 export class Source {
   /** Produced, over all epochs. */
   rows = 0
+  /** Of them, those that an earlier run produced, or is known to have. */
+  recoveredRows = 0
   lostBatches = 0
   lostRows = 0
   replacedRows = 0
@@ -73,8 +75,10 @@ export class Sources {
   resting = new Map()
   /** Seqs of the present epoch were given to a name that is no longer known: it must not begin the same again. */
   hasForgotten = false
-  /** Epochs begun since the spool was opened: a name that comes back goes on with its own. @type {Set<string>} */
+  /** Epochs that a name which comes back goes on with. @type {Set<string>} */
   current = new Set()
+  /** Epochs begun since the spool was opened. @type {Set<string>} */
+  begun = new Set()
   #turn = 0
 
   /** @param {string} gateway */
@@ -172,6 +176,7 @@ export class Sources {
     if (!rest) return source
     this.resting.delete(name)
     source.totals = rest.totals
+    source.recoveredRows = source.rows
     if (rest.newest && this.current.has(rest.newest[0])) {
       const [epoch, seq, sum] = rest.newest
       source.stream = new Stream(this.gateway, source, epoch, { seq, rows: source.rows, sum })

@@ -1,12 +1,15 @@
 import { EventEmitter } from 'node:events'
+import { basename } from 'node:path'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { spoolMark } from '../spool-mark.js'
 import { Confirmations } from './confirmations.js'
+import { Epochs } from './epochs.js'
 import { headOf } from './head.js'
 import { hear } from './hearing.js'
 import { Intake } from './intake.js'
 import { Log } from './log.js'
-import { Recovery, refuseStrangers } from './recovery.js'
+import { Recovery, refuseStrangers, strangersIn } from './recovery.js'
 import { restage } from './restaging.js'
 import { Retention } from './retention.js'
 import { Saved, stateOf } from './saved.js'
@@ -16,8 +19,6 @@ import { Sources } from './sources.js'
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
- * @typedef {import('./confirmations.js').Range} Range
- * @typedef {import('./confirmations.js').Sum} Sum
  * @typedef {import('./stream.js').Stream} Stream
  * @typedef {'batch'|'interval'|'system'} FsyncPolicy
  *   `batch`: accepted means on the disk, a power cut loses nothing accepted. `interval`: a power cut loses at most the last interval.
@@ -27,6 +28,7 @@ import { Sources } from './sources.js'
  *
  * @typedef {object} SpoolOptions
  * @property {string} folder
+ * @property {string} [name]  in the gateway: the id of its node; that of the folder, unless given
  * @property {string} gateway
  * @property {(batch: Batch) => Uint8Array} encode  of a batch with its identity
  * @property {(payload: Uint8Array) => Batch} [decode]  for what is to be staged again
@@ -60,6 +62,7 @@ export class Spool extends EventEmitter {
   #confirmations = new Confirmations()
   #saved
   #retention
+  #epochs
   #intake
   #tornBytes = 0
   /** @type {NodeJS.Timeout[]} */
@@ -67,9 +70,9 @@ export class Spool extends EventEmitter {
 
   /** @param {SpoolOptions} options */
   constructor ({
-    folder, gateway, encode, decode, required = () => [], maxBytes = 2 ** 30, whenFull = 'block', fsync = 'interval',
-    fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18, waitingBytes = 2 ** 26,
-    ledger, log = console, write
+    folder, name = basename(folder), gateway, encode, decode, required = () => [], maxBytes = 2 ** 30, whenFull = 'block',
+    fsync = 'interval', fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18,
+    waitingBytes = 2 ** 26, ledger, log = console, write
   }) {
     super()
     this.folder = folder
@@ -79,13 +82,14 @@ export class Spool extends EventEmitter {
     const save = () => this.#saved.save()
     const files = new Log({ folder, fsync, segmentBytes, ledger, write })
     const sources = new Sources(gateway)
+    const epochs = this.#epochs = new Epochs({ gateway, mark: spoolMark(name), sources, save })
     const retention = new Retention({
       files, confirmations: this.#confirmations, required, save,
       onRoom: () => this.#intake.wake(),
       onDropped: (source, what) => this.emit('dropped', source, what)
     })
     this.#intake = new Intake({
-      folder, gateway, files, sources, retention, encode, save, maxBytes, recordBytes, waitingBytes, log,
+      folder, files, sources, epochs, retention, encode, maxBytes, recordBytes, waitingBytes, log,
       mayDrop: whenFull === 'drop-oldest',
       emit: (event, bytes) => {
         this.#saved.isDirty = true
@@ -97,7 +101,7 @@ export class Spool extends EventEmitter {
     this.#retention = retention
     this.#saved = new Saved(folder, () => stateOf({
       sources, confirmations: this.#confirmations,
-      required: retention.required, removing: retention.removing, counter: this.#intake.epochCount
+      required: retention.required, removing: retention.removing, counter: epochs.count
     }))
   }
 
@@ -179,13 +183,13 @@ export class Spool extends EventEmitter {
   next ({ position } = { position: 0 }) { return this.#retention.next(position) }
 
   /**
-   * What a reading of a sink's database says, all of it: what it does not list is not there.
+   * What a reading of a sink's database has of the epochs that it names: see confirmations.js.
    * @param {string} key
-   * @param {{store: string, epochs: Record<string, Record<string, Sum[]>>}} reading
-   * @returns {Promise<{doubts: Range[], clashes: Place[]}>} what cannot be verified, and records that are another's there
+   * @param {import('./confirmations.js').Report} report
+   * @returns {Promise<Omit<import('./confirmations.js').Verified, 'clashes'> & {clashes: Place[]}>}
    */
-  async confirm (key, { store, epochs }) {
-    /** @type {[Stream, Sum[]][]} */
+  async confirm (key, { store, reading, epochs }) {
+    /** @type {[Stream, import('./confirmations.js').Sum[]][]} */
     const reported = []
     for (const [name, ofSource] of Object.entries(epochs)) {
       for (const [epoch, sums] of Object.entries(ofSource)) {
@@ -195,11 +199,17 @@ export class Spool extends EventEmitter {
         if (stream === stream.source.stream && sums.some(([, last]) => last >= stream.next.seq)) this.#begin(stream, 'A database')
       }
     }
-    const { doubts, clashes } = this.#confirmations.set(key, store, reported)
+    const verified = this.#confirmations.set(key, store, reported, reading)
     this.#saved.isDirty = true
     await this.#retention.release()
-    return { doubts, clashes: clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }
+    return { ...verified, clashes: verified.clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }
   }
+
+  /**
+   * A broker has it: what no sink covers may leave.
+   * @param {Name} name
+   */
+  sent ({ source, epoch, seq }) { this.#find(source, epoch)?.sent.add(seq) }
 
   /** The sink is no longer required; what it has is known for a week, should it be again. @param {string} key */
   async forget (key) {
@@ -228,7 +238,7 @@ export class Spool extends EventEmitter {
   }
 
   /** The next batch of every source begins a new epoch. */
-  startEpochs () { this.#intake.startEpochs() }
+  startEpochs () { this.#epochs.startAll() }
 
   /**
    * What a broker has kept as this spool's head, on connecting: where it knows of more than is here, that is lost, or this is a copy.
@@ -263,11 +273,15 @@ export class Spool extends EventEmitter {
     this.#tornBytes = recovery.tornBytes
     if (recovery.tornBytes > 0) log.warn(`Spool ${this.folder}: ${recovery.tornBytes} bytes of an unfinished write were left out.`)
     const counters = Array.from(this.#sources.streams(), ({ epoch }) => epochCounter(epoch))
-    this.#intake.epochCount = Math.max(state?.counter ?? 0, ...counters)
+    this.#epochs.count = Math.max(state?.counter ?? 0, ...counters)
     this.#confirmations.load(state?.sinks ?? [], (source, epoch) => this.#find(source, epoch))
+    await this.#retention.release(strangersIn(this.#files, this.gateway), 'stored')
     await this.#retention.release()
     refuseStrangers(this.#files, this.gateway, this.folder)
-    this.#every(SAVE_MS, 'saving', async () => { if (this.#saved.isDirty) await this.#saved.save() })
+    this.#every(SAVE_MS, 'saving', async () => {
+      await this.#retention.release()
+      if (this.#saved.isDirty) await this.#saved.save()
+    })
     if (fsync === 'interval') this.#every(fsyncIntervalMs, 'fsync', () => this.#files.sync())
   }
 

@@ -64,6 +64,8 @@ export class Stream {
   gone = new RangeSet()
   /** Staged again under other identities. */
   replaced = new RangeSet()
+  /** A broker has had them since the spool was opened. */
+  sent = new RangeSet()
   /** @type {Mark} the oldest that is held, or gone and not yet forgotten */
   start
   /** @type {Mark} behind the last in the log */
@@ -162,6 +164,7 @@ export class Stream {
     const isHeld = (/** @type {[number, number]} */ [, last]) => last >= this.start.seq
     this.gone = new RangeSet(this.gone.ranges.filter(isHeld))
     this.replaced = new RangeSet(this.replaced.ranges.filter(isHeld))
+    this.sent = new RangeSet(this.sent.ranges.filter(isHeld))
   }
 
   /** Index of the first run that ends at or after a seq. @param {number} seq */

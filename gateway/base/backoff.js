@@ -12,9 +12,11 @@ export function backoff (attempt, { first, max, jitter = 0, random = Math.random
 
 /**
  * Does something until it succeeds, waiting longer after each failure.
+ * @template T
  * @param {() => boolean} isWanted  false ends it, whether it has succeeded or not
- * @param {() => Promise<void>} work
+ * @param {() => Promise<T>} work
  * @param {(error: unknown) => void} onError
+ * @returns {Promise<T|undefined>}
  */
 export async function retryWhile (isWanted, work, onError) {
   for (let attempt = 0; isWanted(); attempt++) {

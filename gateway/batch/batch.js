@@ -139,6 +139,11 @@ export function marker (identity) {
   return new Batch({ source: identity.source, time: new BigInt64Array(0), identity })
 }
 
+/** Whether it is that, and not what is left of a batch all of whose rows are dead letters. @param {Batch} batch */
+export function isMarker ({ rows, identity, origin }) {
+  return rows === 0 && identity !== null && origin === null
+}
+
 /** One string for an identity, for maps and logs. @param {Identity} identity */
 export function identityKey ({ gateway, source, epoch, seq }) {
   return `${gateway}/${source}/${epoch}/${seq}`

@@ -145,7 +145,7 @@ async function withdraw (broker, reader, key) {
     const isEmpty = left.sinks.length === 0
     await connection.client.publishAsync(topic, isEmpty ? '' : JSON.stringify(left), { qos: 1, retain: true })
     if (!isEmpty || about.consumer.startsWith('group:')) return 'Its announcement is taken from the broker.'
-    await endSession(broker, `sluice-${about.consumer}-in-${about.reader}`)
+    await endSession(broker, `sluice-${about.consumer}-in-${about.reader.slice(about.consumer.length + 1)}`)
     return 'Its announcement is taken from the broker, and the session of its reader ended.'
   } finally {
     await connection.close()

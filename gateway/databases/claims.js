@@ -1,4 +1,4 @@
-import { recordKey } from './commit-records.js'
+import { countsRows, recordKey } from './commit-records.js'
 
 /**
  * Which batches of a write are stored, by the commit records that there are: the one place that decides it for all databases.
@@ -17,7 +17,8 @@ import { recordKey } from './commit-records.js'
  */
 
 /**
- * The records that a write is to leave: of each identity one.
+ * The records that a write is to leave: of each identity one. Of rows that were staged before under other identities also one of each of
+ * those, which counts no rows: should it come late, its rows are or will be stored as what they were staged again as.
  * @param {Batch[]} batches
  * @param {(source: string) => string} tableOf  by its name in records
  * @returns {Map<string, CommitRow>} by key
@@ -25,10 +26,14 @@ import { recordKey } from './commit-records.js'
 export function wantedRecords (batches, tableOf) {
   /** @type {Map<string, CommitRow>} */
   const wanted = new Map()
-  for (const batch of batches) {
-    if (!batch.identity) continue
-    const key = recordKey(batch.identity)
-    if (!wanted.has(key)) wanted.set(key, recordOf(batch, batch.identity, tableOf(batch.identity.source)))
+  const add = (/** @type {Identity} */ identity, /** @type {(table: string) => CommitRow} */ recordIn) => {
+    const key = recordKey(identity)
+    if (!wanted.has(key)) wanted.set(key, recordIn(tableOf(identity.source)))
+  }
+  const identified = batches.filter(({ identity }) => identity)
+  for (const batch of identified) add(/** @type {Identity} */ (batch.identity), table => recordOf(batch, table))
+  for (const { identity } of identified) {
+    for (const ancestor of ancestorsOf(/** @type {Identity} */ (identity))) add(ancestor, table => emptyRecord(ancestor, table))
   }
   return wanted
 }
@@ -42,14 +47,15 @@ export function wantedRecords (batches, tableOf) {
  */
 export function decide (batches, wanted, find, probe = false) {
   const isNew = new Set([...wanted].flatMap(([key, record]) => find(record) ? [] : [key]))
-  const isStored = (/** @type {Claim & {hash: number}} */ ancestor) => {
+  const isStored = (/** @type {Identity} */ ancestor) => {
     const key = recordKey(ancestor)
-    const record = isNew.has(key) ? wanted.get(key) : find(ancestor)
-    return record !== undefined && isSame(record, ancestor.hash)
+    const its = /** @type {CommitRow} */ (wanted.get(key))
+    const record = isNew.has(key) ? its : /** @type {CommitRow} */ (find(its))
+    return countsRows(record) && isSame(record, ancestor.hash ?? 0)
   }
   const isMoved = new Set(batches.flatMap(({ identity }) => {
     const key = identity && recordKey(identity)
-    return key && isNew.has(key) && ancestorsOf(identity, wanted.get(key)).some(isStored) ? [key] : []
+    return key && isNew.has(key) && ancestorsOf(identity).some(isStored) ? [key] : []
   }))
   const met = new Set()
   const verdictOf = (/** @type {Batch} */ { identity }) => {
@@ -70,27 +76,26 @@ export function decide (batches, wanted, find, probe = false) {
   return { fresh, duplicates, clashes, records, moved: records.filter(record => isMoved.has(recordKey(record))) }
 }
 
-/**
- * The identities under which the same rows were staged before.
- * @param {Identity} identity
- * @param {{table: string}} [record]  of it
- * @returns {(Claim & {hash: number})[]}
- */
-export function ancestorsOf ({ gateway, source, ancestors = [] }, { table } = { table: '' }) {
-  return ancestors.map(({ epoch, seq, hash }) => ({ table, gateway, source, epoch, seq, hash }))
+/** The identities under which the same rows were staged before. @param {Identity} identity @returns {Identity[]} */
+function ancestorsOf ({ gateway, source, before, ancestors = [] }) {
+  return ancestors.map(({ epoch, seq, hash }) => ({ gateway, source, epoch, seq, hash, before }))
 }
 
 /**
  * What a batch of rows leaves. Of rows that are missing some are dead letters; a batch that had none to begin with was settled by a flow.
- * @param {Batch} batch
- * @param {Identity} identity
+ * @param {Batch} batch  with an identity
  * @param {string} table
  * @returns {CommitRow}
  */
-function recordOf ({ rows, origin }, identity, table) {
-  const { gateway, source, epoch, seq, hash = 0, before = 0, rows: staged = origin?.whole.rows ?? rows } = identity
-  const dead = rows > 0 || origin ? staged - rows : 0
-  return { table, gateway, source, epoch, seq, last: seq, hash, staged, stored: rows, dead, before }
+function recordOf ({ rows, origin, identity }, table) {
+  const its = /** @type {Identity} */ (identity)
+  const staged = its.rows ?? origin?.whole.rows ?? rows
+  return { ...emptyRecord(its, table), staged, stored: rows, dead: rows > 0 || origin ? staged - rows : 0 }
+}
+
+/** @param {Identity} identity @param {string} table @returns {CommitRow} */
+function emptyRecord ({ gateway, source, epoch, seq, hash = 0, before = 0 }, table) {
+  return { table, gateway, source, epoch, seq, last: seq, hash, staged: 0, stored: 0, dead: 0, before }
 }
 
 /**

@@ -26,7 +26,7 @@ export function committedRecords (rows) {
 
 /**
  * The records that take the place of all records within them: those below what a spool still holds, and all of an epoch which no spool
- * holds any more. Gaps stay gaps.
+ * holds any more. Gaps stay gaps, and what counts no rows stays apart from what does: it is no proof that rows are stored.
  * @param {CommitRow[]} rows
  * @param {Head[]} heads
  * @returns {CommitRow[]} only those that replace more than one
@@ -40,7 +40,8 @@ export function mergedRecords (rows, heads) {
     for (const row of records) {
       if (row.last >= held) break
       const into = merged.at(-1)
-      if (into?.row.last === row.seq - 1) merged.splice(-1, 1, { row: sum(into.row, row), count: into.count + 1 })
+      const isAlike = into && countsRows(into.row) === countsRows(row)
+      if (isAlike && into.row.last === row.seq - 1) merged.splice(-1, 1, { row: sum(into.row, row), count: into.count + 1 })
       else merged.push({ row, count: 1 })
     }
     return merged.filter(({ count }) => count > 1).map(({ row }) => row)
@@ -53,6 +54,11 @@ export function mergedRecords (rows, heads) {
  */
 export function recordKey ({ gateway, source, epoch, seq }) {
   return JSON.stringify([gateway, source, epoch, seq])
+}
+
+/** Not of an identity whose rows are, or will be, stored under another: they were staged again. @param {{staged: number}} record */
+export function countsRows ({ staged }) {
+  return staged > 0
 }
 
 /** One string for what shares a table, gateway, source and epoch. @param {Stream} of */

@@ -36,12 +36,15 @@ export class LastRecords {
    * All records were read. What is missing in them is not looked for any more.
    * @param {Claim[]} before  `all` of when the reading began
    * @param {CommitRow[]} rows
+   * @returns {boolean} whether something is
    */
   read (before, rows) {
-    this.forget(before.filter(claim => !rows.some(row => holds(row, claim))))
-    if (this.#last.size > 0) return
+    const missing = before.filter(claim => !rows.some(row => holds(row, claim)))
+    this.forget(missing)
+    if (this.#last.size > 0) return missing.length > 0
     const newest = new Map(rows.toSorted(byAge).map(row => [JSON.stringify([row.gateway, row.source]), row]))
     for (const row of [...newest.values()].slice(0, MAX_READ)) this.committed([], [row])
+    return missing.length > 0
   }
 
   /** @param {Claim[]} claims */

@@ -37,8 +37,9 @@
  * @property {() => Promise<void>} close
  *
  * @typedef {{duplicates: Batch[], clashes: Batch[]}} WriteResult  `clashes`: another batch is stored under the same identity
- * @typedef {{store: string, records: CommitRecord[]}} Committed  `store` is a random id, kept beside the commit records, that names the
- *   database itself; the records are sorted by gateway, source, epoch and `first`, and not merged
+ * @typedef {{store: string, records: CommitRecord[], isSetBack?: boolean}} Committed  `store` is a random id, kept beside the commit
+ *   records, that names the database itself; the records are sorted by gateway, source, epoch and `first`, and not merged; `isSetBack`:
+ *   this reading has found that something is gone which this sink had committed
  *
  * @typedef {object} CommitRecord  of batches `first`…`last` of an epoch
  * @property {string} gateway

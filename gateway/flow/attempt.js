@@ -8,6 +8,8 @@
 export class Attempt {
   /** The sink has, or has had, something of it that a flow made. */
   isChanged = false
+  /** The sink has stored something of it. */
+  hasStored = false
   /** What reached the sink may not be all, or some of it could not be stored: only another attempt brings the rest. */
   isBroken = false
   /** The flow has said that it sends no more. */
@@ -53,6 +55,7 @@ export class Attempt {
   /** A piece is stored. @param {Piece} piece */
   store ({ part }) {
     this.held--
+    this.hasStored = true
     const split = part && this.#splits?.get(part.id)
     if (!split) return
     split.held.delete(part.index)

@@ -74,7 +74,7 @@ export class Deliveries {
     for (const delivery of this.#open.values()) delivery.doubt(sink)
   }
 
-  /** A sink's database was set back. @param {string} sink */
+  /** A sink's database has lost what it had stored. @param {string} sink */
   setBack (sink) {
     for (const delivery of this.#open.values()) delivery.setBack(sink)
   }

@@ -12,7 +12,6 @@ import { Attempt } from './attempt.js'
  * @property {number} identifiedIn  the attempt of which the sink has the batch itself and has not stored it; 0: none
  * @property {Attempt[]} attempts  of which something has reached the sink, oldest first
  * @property {number} forgotten  of this attempt and those before nothing is known any more
- * @property {Batch|null} record  that is being stored, of no rows
  * @property {NodeJS.Timeout|undefined} quiet  runs while all that came is stored and more may come
  *
  * @typedef {object} FlowOptions  of the flow that a stage in feeds
@@ -21,9 +20,6 @@ import { Attempt } from './attempt.js'
  */
 
 const MAX_ATTEMPTS = 16
-
-/** Records of no rows that are not to be stored any more: their databases have lost the rows that they stand for. @type {WeakSet<Batch>} */
-export const voidRecords = new WeakSet()
 
 /** Attempts are numbered through the process: those of one delivery count up, and none has the number of one before a deploy. */
 let lastAttempt = 0
@@ -46,12 +42,12 @@ export class Delivery {
   /**
    * @param {import('../../broker/in/contract.js').DeliveryOptions & FlowOptions & {nowMs?: () => number}} options  `nowMs`: monotonic
    */
-  constructor ({ id, batch, sinks, mark, onStored = () => {}, onFinished, quietMs = 2000, settledByFlow = false, nowMs }) {
+  constructor ({ id, batch, sinks, mark, onStored, onOpened, onFinished, quietMs = 2000, settledByFlow = false, nowMs }) {
     this.id = id
     this.batch = batch
     this.identity = /** @type {Identity} */ (batch.identity)
     this.sinks = new Map(sinks.map(name => [name, freshState()]))
-    this.options = { mark, onStored, onFinished, quietMs, settledByFlow, nowMs: nowMs ?? (() => performance.now()) }
+    this.options = { mark, onStored, onOpened, onFinished, quietMs, settledByFlow, nowMs: nowMs ?? (() => performance.now()) }
   }
 
   /** What a message carries: `<id>#<attempt>`. */
@@ -170,17 +166,13 @@ export class Delivery {
   }
 
   /**
-   * The sink's database was set back. Rows that a flow has changed may be gone, and no record of theirs is missed: unless they are recorded
-   * as dealt with, they are to come again.
+   * The sink's database has lost what it had stored. Of changed rows no record tells whether they are among it: the delivery goes into the
+   * flow again, and they may be stored twice. Where the record of no rows is under way, `mark` tells that it was not left.
    * @param {string} sink
    */
   setBack (sink) {
     const state = this.sinks.get(sink)
-    if (!state || state.state === 'finished') return
-    if (state.record) voidRecords.add(state.record)
-    state.record = null
-    state.state = 'open'
-    this.doubt(sink)
+    if (state?.state === 'open') this.#open(state)
   }
 
   /** The sink's database has its commit record. @param {string} sink */
@@ -208,7 +200,7 @@ export class Delivery {
       this.#finish(sink, state)
     } else if (!settledByFlow) {
       state.quiet = setTimeout(() => this.#finish(sink, state), quietMs)
-      if (this.#every(other => other.state !== 'open' || other.quiet !== undefined)) onStored()
+      if (this.#every(other => other.state !== 'open' || other.quiet !== undefined)) onStored?.()
     }
   }
 
@@ -216,12 +208,23 @@ export class Delivery {
   async #finish (sink, state) {
     state.quiet = undefined
     if (!state.identified) {
-      const record = state.record = marker(this.identity)
       state.state = 'marking'
-      await this.options.mark(sink, record)
-      if (state.record !== record) return
+      const isMarked = await this.options.mark(sink, marker(this.identity))
+      if (isMarked === false && state.state === 'marking') return this.#open(state)
     }
     this.recorded(sink)
+  }
+
+  /** What was stored of changed rows is lost. @param {SinkState} state */
+  #open (state) {
+    const lost = state.attempts.filter(({ isChanged, hasStored, isRefused }) => isChanged && hasStored && !isRefused)
+    if (lost.length === 0) return
+    hush(state)
+    for (const attempt of lost) attempt.isBroken = true
+    state.state = 'open'
+    state.identified = false
+    this.attempts = 0
+    this.options.onOpened?.()
   }
 
   /** @param {(state: SinkState) => boolean} isSo */
@@ -233,7 +236,7 @@ export class Delivery {
 
 /** @returns {SinkState} */
 function freshState () {
-  return { state: 'open', identified: false, identifiedIn: 0, attempts: [], forgotten: lastAttempt, record: null, quiet: undefined }
+  return { state: 'open', identified: false, identifiedIn: 0, attempts: [], forgotten: lastAttempt, quiet: undefined }
 }
 
 /**

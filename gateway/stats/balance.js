@@ -35,11 +35,15 @@ const TERMS = /** @type {const} */ (['beforeItBegan', 'stored', 'deadLetters', '
  * @returns {Balance}
  */
 export function balanceOf ({ spools, records, parked = [] }) {
-  const named = new Map(spools.flatMap(spool => spool.epochs.map(({ epoch }) => /** @type {const} */ ([epoch, spool]))))
-  const [main = { rows: 0, replacedRows: 0, epochs: [] }] = spools
-  const spoolOf = (/** @type {{epoch: string}} */ { epoch }) => named.get(epoch) ?? main // what no head names any more was the only one's
-  const all = spools.length > 0 ? spools : [main]
-  return sumOf(all.map(spool => {
+  const named = new Map(spools.flatMap(spool => spool.epochs.map(({ epoch }) => /** @type {const} */ ([markOf(epoch), spool]))))
+  /** What is recorded of spools that no head is known of, by their marks. @type {Map<string, SpoolView>} */
+  const gone = new Map()
+  for (const { epoch } of [...records, ...parked]) {
+    const mark = markOf(epoch)
+    if (!named.has(mark)) gone.set(mark, gone.get(mark) ?? { rows: 0, replacedRows: 0, epochs: [] })
+  }
+  const spoolOf = (/** @type {{epoch: string}} */ { epoch }) => named.get(markOf(epoch)) ?? gone.get(markOf(epoch))
+  return sumOf([...spools, ...gone.values()].map(spool => {
     const isIts = (/** @type {{epoch: string}} */ each) => spoolOf(each) === spool
     return ofSpool(spool, records.filter(isIts), parked.filter(isIts))
   }))
@@ -118,13 +122,16 @@ function newer (epochs, records) {
     .map(({ staged }) => ({ rows: staged })))
 }
 
-/** @param {RecordView[]} records @returns {RecordView|undefined} */
+/** Of those that count rows: others only say what was staged again. @param {RecordView[]} records @returns {RecordView|undefined} */
 function firstOf (records) {
-  return records.reduce((/** @type {RecordView|undefined} */ least, record) => {
+  return records.filter(({ staged }) => staged > 0).reduce((/** @type {RecordView|undefined} */ least, record) => {
     if (!least) return record
     return (counterOf(record.epoch) - counterOf(least.epoch) || record.first - least.first) < 0 ? record : least
   }, undefined)
 }
+
+/** What the names of all epochs of a spool have in common (see docs/protocol.md). @param {string} epoch */
+function markOf (epoch) { return epoch.slice(epoch.indexOf('-') + 1).slice(0, 4) }
 
 /** @param {string} epoch */
 function counterOf (epoch) { return parseInt(epoch, 10) }

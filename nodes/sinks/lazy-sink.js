@@ -1,7 +1,9 @@
+import { isMarker } from '../../gateway/batch/batch.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
-import { voidRecords } from '../../gateway/flow/delivery.js'
+import { SET_BACK, setBack } from '../../gateway/databases/set-back.js'
 
 /**
+ * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('../../gateway/databases/sink.js').Sink} Sink
  * @typedef {import('../../gateway/databases/sink.js').SinkModule} SinkModule
  */
@@ -20,6 +22,10 @@ export class LazySink {
 
   /** Called when the database lacks what was committed. */
   onSetBack = () => {}
+  /** How often it did. */
+  #setBacks = 0
+  /** Records of no rows, to be left: they vouch for rows stored before, and not when what was stored is gone. @type {Set<Batch>} */
+  #markers = new Set()
   /** @type {Sink|null} */
   #opened = null
   /** @type {() => void} */
@@ -39,12 +45,14 @@ export class LazySink {
   isTransient = error => this.#openErrors.has(/** @type {object} */ (error)) || (this.module?.isTransient(error) ?? true)
 
   /** @type {Sink['prepare']} */
-  async prepare (batches) { return (await this.sink()).prepare(batches) }
+  prepare (batches) { return this.#use(sink => sink.prepare(batches)) }
 
   /** Asked before anything is written: when it fails, that is why nothing is. @type {Sink['committed']} */
   async committed () {
     try {
+      const setBacks = this.#setBacks
       const committed = await (await this.sink()).committed()
+      if (committed.isSetBack) this.#lack(setBacks)
       this.problem = null
       return committed
     } catch (error) {
@@ -53,23 +61,33 @@ export class LazySink {
     }
   }
 
-  /** What was set back is read again before anything is written: then it goes on. @type {Sink['write']} */
-  async write (batches, options) {
-    const sink = await this.sink()
-    const { true: unwanted = [], false: wanted = [] } = Object.groupBy(batches, batch => `${voidRecords.has(batch)}`)
-    try {
-      const { duplicates, clashes } = await sink.write(wanted, options)
-      return { duplicates: [...duplicates, ...unwanted], clashes }
-    } catch (error) {
-      if (!(error instanceof SluiceError) || error.code !== 'SLUICE_SINK_SET_BACK') throw error
-      this.onSetBack()
-      await sink.committed()
-      throw error
-    }
+  /** @type {Sink['write']} */
+  write (batches, options) {
+    return this.#use(async sink => {
+      const wanted = batches.filter(batch => !isMarker(batch) || this.#markers.has(batch))
+      return wanted.length > 0 ? sink.write(wanted, options) : { duplicates: [], clashes: [] }
+    })
   }
 
   /** @type {Sink['compact']} */
-  async compact (heads) { return (await this.sink()).compact(heads) }
+  compact (heads) { return this.#use(sink => sink.compact(heads)) }
+
+  /**
+   * Of what writes a record of no rows.
+   * @param {Batch} batch
+   * @param {() => Promise<void>} write
+   * @throws {SluiceError} SLUICE_SINK_SET_BACK: the record is not left
+   */
+  async vouching (batch, write) {
+    if (!isMarker(batch)) return write()
+    this.#markers.add(batch)
+    try {
+      await write()
+      if (!this.#markers.has(batch)) throw setBack(`Source "${batch.source}"`)
+    } finally {
+      this.#markers.delete(batch)
+    }
+  }
 
   /** What a user must not overlook. */
   notice () { return this.#opened?.notice?.() ?? '' }
@@ -80,6 +98,32 @@ export class LazySink {
     const sink = await this.#opening?.catch(() => null)
     await sink?.close()
     this.#release()
+  }
+
+  /**
+   * What was set back is read again before anything is written: then it goes on.
+   * @template T
+   * @param {(sink: Sink) => Promise<T>} work
+   */
+  async #use (work) {
+    const sink = await this.sink()
+    const setBacks = this.#setBacks
+    try {
+      return await work(sink)
+    } catch (error) {
+      if (!(error instanceof SluiceError) || error.code !== SET_BACK) throw error
+      this.#lack(setBacks)
+      await sink.committed()
+      throw error
+    }
+  }
+
+  /** @param {number} setBacks  of when that began which has found it out */
+  #lack (setBacks) {
+    if (setBacks !== this.#setBacks) return
+    this.#setBacks++
+    this.#markers.clear()
+    this.onSetBack()
   }
 
   /** @returns {Promise<Sink>} */

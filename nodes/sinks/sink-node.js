@@ -146,8 +146,14 @@ class SinkNode {
    * What is staged is bounded by stage in, so it waits here for room in the writer; nothing bounds what comes straight from a flow.
    * @param {import('../../gateway/batch/batch.js').Batch} batch
    * @param {boolean} isStaged
+   * @throws {SluiceError} SLUICE_SINK_SET_BACK of a record of no rows, whose rows may be lost: it is not left
    */
-  async #write (batch, isStaged) {
+  #write (batch, isStaged) {
+    return this.sink.vouching(batch, () => this.#writeSoon(batch, isStaged))
+  }
+
+  /** @param {import('../../gateway/batch/batch.js').Batch} batch @param {boolean} isStaged */
+  async #writeSoon (batch, isStaged) {
     while (true) {
       try {
         const { outcome } = await this.writer.write(batch)

@@ -81,6 +81,18 @@ export function nodesBehind (RED, startId) {
 }
 
 /**
+ * Whether a stage in is still there, disabled or not, and reads for the same consumer from the same broker.
+ * @param {Config[]} configs
+ * @param {string} gateway  this one
+ * @param {{id: string, consumer: string, broker: string}} reader
+ */
+export function hasReader (configs, gateway, { id, consumer, broker }) {
+  return readersOf(configs, gateway).some(reader => {
+    return reader.id === id && reader.consumer === consumer && urlOf(configs, reader.broker) === urlOf(configs, broker)
+  })
+}
+
+/**
  * The sinks that what is staged in a broker is meant for, over all stage ins that read from it.
  * @param {Config[]} configs
  * @param {string} gateway  this one
@@ -88,13 +100,15 @@ export function nodesBehind (RED, startId) {
  * @returns {import('../../broker/out/required-sinks.js').WiredSink[]}
  */
 export function wiredSinks (configs, gateway, broker) {
-  const url = (/** @type {string} */ id) => configs.find(config => config.id === id)?.url || DEFAULT_URL
   return readersOf(configs, gateway)
-    .filter(reader => reader.broker === broker || url(reader.broker) === url(broker))
+    .filter(reader => reader.broker === broker || urlOf(configs, reader.broker) === urlOf(configs, broker))
     .flatMap(({ consumer, gateway: from, source, sinks }) => {
       return sinks.map(({ sink, label }) => ({ consumer, sink, label, gateway: from, source }))
     })
 }
+
+/** @param {Config[]} configs @param {string} broker  id of its node */
+function urlOf (configs, broker) { return configs.find(config => config.id === broker)?.url || DEFAULT_URL }
 
 /** The option of stage in, as a list or as lines of text. @param {unknown} sinks @returns {string[]} */
 function namesOf (sinks) {

@@ -11,7 +11,7 @@ import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
-import { configsOf, readersOf } from '../sinks/wired.js'
+import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
 import { ThirdPartyStage } from './third-party.js'
@@ -30,12 +30,12 @@ export default function (RED) {
       wire()
     })
     const opening = open(RED, node, options)
-    node.on('close', async (/** @type {boolean} */ removed, /** @type {() => void} */ done) => {
+    node.on('close', async (/** @type {boolean} */ _removed, /** @type {() => void} */ done) => { // true of a disabled one, too
       stopListening()
       try {
-        const { consumer, connection, thirdParty, refused, stop } = await opening
+        const { consumer, connection, thirdParty, refused, isGone, stop } = await opening
         stop()
-        consumer.close({ removed })
+        consumer.close({ removed: isGone(node.id) })
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
         node.error(error)
@@ -70,10 +70,14 @@ async function open (RED, node, options) {
   let thirdParty = null
   const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter })
   if (options.foreignTopics.length > 0) openThirdParty()
+  const place = { consumer: options.group ? `group:${options.group}` : gateway, broker }
+  const isGone = (/** @type {string} */ id) => !hasReader(configsOf(RED), gateway, { ...place, id })
+  const own = `${gateway}.`
   const consumer = new Consumer({
     client: connection.client,
-    consumer: options.group ? `group:${options.group}` : gateway,
-    reader: node.id,
+    consumer: place.consumer,
+    reader: own + node.id, // in a group, the same flow may run on several gateways
+    isGone: reader => reader.startsWith(own) && isGone(reader.slice(own.length)),
     sinks: sinksOf(RED, node, gateway, false),
     own: gateway,
     publishLocally: message => localCommits.publish({ ...message, broker: connection.place }),
@@ -119,7 +123,7 @@ async function open (RED, node, options) {
     dropGauge()
     dropBalances()
   }
-  return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, stop }
+  return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, isGone, stop }
 }
 
 /**
@@ -176,7 +180,7 @@ function statusOf (state, { connection: { problem }, flaw }) {
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
   if (sinks === 0) return { fill: 'red', shape: 'ring', text: `${noSinks().code}${notes}` }
-  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.join(', ')}${notes}` }
+  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
   const isBad = lostRows + parked + refused + clashes + notKept > 0

@@ -156,9 +156,10 @@ function replayRefusal () {
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
 function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
   const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, lostRows, connected } = state
-  const { clashes, setBack, strangers, impossible, tooBig } = state
+  const { clashes, setBack, strangers, impossible, tooBig, doubts } = state
   const losses = notesOf({
-    'rows dropped': droppedRows, 'rows lost': lostRows, refused: refusedValues, clashes, 'databases set back': setBack, 'too big': tooBig
+    'rows dropped': droppedRows, 'rows lost': lostRows, refused: refusedValues, clashes, 'databases set back': setBack, 'too big': tooBig,
+    'not verified': doubts
   })
   const notes = losses + notesOf({ 'messages of strangers': strangers, 'impossible messages': impossible })
   const text = `${measure(unstoredBytes, 'B')} to store, ${Math.round(spoolBytes / maxBytes * 100)} % of the spool used${notes}`

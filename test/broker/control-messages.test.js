@@ -11,6 +11,7 @@ describe('control messages', () => {
   it('are read as specified', () => {
     const commit = { store: 'a1', label: 'history', sources: { press: { '7-a': [[12, 32, 176512375921], [36, 41, 0]] } } }
     expect(readCommit(bytes(commit))).to.deep.equal(commit)
+    expect(readCommit(bytes({ ...commit, reading: [1_700_000_000_000, 3] }))).to.deep.equal({ ...commit, reading: [1_700_000_000_000, 3] })
     const resend = { sources: { press: { '7-a': [[33, 35]] } }, undelivered: { press: { '7-a': [31] } } }
     expect(readResend(bytes(resend))).to.deep.equal(resend)
     expect(readResend(bytes({ sources: {} }))).to.deep.equal({ sources: {}, undelivered: {} })
@@ -23,7 +24,7 @@ describe('control messages', () => {
     const commitOf = (/** @type {unknown} */ range) => ({ store: 'a', sources: { press: { e: [range] } } })
     for (const message of [
       null, 1, [], 'text', {}, { store: '', sources: {} }, { store: 'a' }, { store: 'a', sources: [] },
-      { store: 'a', sources: { press: null } },
+      { store: 'a', sources: { press: null } }, { store: 'a', sources: {}, reading: 3 }, { store: 'a', sources: {}, reading: [1, -1] },
       { store: 'a', sources: { press: { e: 'all' } } }, { store: 'a', sources: { '': {} } }, commitOf(null), commitOf([1, 0, 5]),
       commitOf([-1, 0, 5]), commitOf([0, 1.5, 5]), commitOf([0, 2 ** 53, 5]), commitOf([0, 1]),
       commitOf([0, 1, -1]), commitOf([0, 1, 2 ** 48]),

@@ -26,7 +26,7 @@ describe('a head message', () => {
         ]
       }]
     }
-    expect(read(headMessage(spool))).to.deep.equal([{
+    expect(read(JSON.parse(headMessage(spool)))).to.deep.equal([{
       source: 'press',
       rows: 900,
       replacedRows: 5,

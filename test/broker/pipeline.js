@@ -98,7 +98,8 @@ export class Pipeline {
     const { name = 'out', gateway = 'gw' } = options
     const connection = connect(this.broker, { clientId: name, clean: false, sessionExpirySeconds: 600 })
     const { client } = connection
-    const requiredSinks = await RequiredSinks.open({ path: join(this.folder, name, 'required-sinks.json'), gateway, log: silent })
+    const path = join(this.folder, name, 'required-sinks.json')
+    const requiredSinks = await RequiredSinks.open({ path, gateway, log: silent, endDelayMs: 0 })
     const stage = await Stage.open({
       folder: join(this.folder, name, 'spool'),
       name,

@@ -124,6 +124,16 @@ describe('a reader', () => {
     expect(lists[1].payload).to.have.length(0)
   })
 
+  it('says so of another that was deleted while it could not, and of none that is there', async () => {
+    databases('one')
+    for (const reader of ['deleted', 'disabled']) await rig.tell(`sluice/v2/reading/sinks/${reader}`, { sinks: [] }, true)
+    const heard = await rig.listen('sluice/v2/+/sinks/+')
+    await rig.pipeline.openConsumer(['one'], { isGone: reader => reader === 'deleted' })
+    await until(() => heard.some(({ payload }) => payload.length === 0))
+    await sleep(200)
+    expect(heard.filter(({ payload }) => payload.length === 0).map(({ topic }) => topic)).to.deep.equal(['sluice/v2/reading/sinks/deleted'])
+  })
+
   it('hands commits for the own spools over in process, and says nothing of them under its own name', async () => {
     const [one] = databases('one')
     /** @type {any[]} */

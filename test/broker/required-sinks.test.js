@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { requestForget, RequiredSinks } from '../../broker/out/required-sinks.js'
 
 const HOUR_MS = 3_600_000
+const TEN_MINUTES_MS = 600_000
 const list = (/** @type {object} */ more = {}, sink = 'db') => Buffer.from(JSON.stringify({
   gateway: '+', source: '+', sinks: [{ sink, label: 'history', committed: false, ...more }]
 }))
@@ -63,7 +64,7 @@ describe('required sinks', () => {
     await sinks.close()
   })
 
-  it('end when a deploy deletes them, or their list no longer has them', async () => {
+  it('end at once when a deploy deletes them, and 10 minutes after their list no longer has them', async () => {
     const sinks = await open()
     /** @type {string[]} */
     const removed = []
@@ -74,8 +75,59 @@ describe('required sinks', () => {
     sinks.wire([{ ...wired, sink: 'n2', label: 'renamed' }])
     sinks.heard('other', 'in', list({}, 'another'))
     sinks.heard('third', 'in', GONE)
+    expect(removed).to.deep.equal(['gw/n1'])
+    now = TEN_MINUTES_MS - 1
+    await sinks.tick()
+    expect(keysOf(sinks)).to.have.members(['gw/n2', 'other/db', 'third/db', 'other/another'])
+    now = TEN_MINUTES_MS
+    await sinks.tick()
     expect(removed).to.deep.equal(['gw/n1', 'other/db', 'third/db'])
     expect(keysOf(sinks)).to.deep.equal(['gw/n2', 'other/another'])
+    await sinks.close()
+  })
+
+  it('do not end when a wire moves from one reader to another, or an old list is followed by the present one', async () => {
+    const sinks = await open()
+    /** @type {string[]} */
+    const removed = []
+    sinks.on('removed', key => removed.push(key))
+    sinks.heard('other', 'one', list())
+    sinks.heard('third', 'in', list())
+    sinks.heard('other', 'one', GONE)
+    sinks.heard('third', 'in', list({}, 'old'))
+    sinks.heard('other', 'two', list())
+    sinks.heard('third', 'in', list())
+    now = TEN_MINUTES_MS
+    await sinks.tick()
+    expect(keysOf(sinks)).to.have.members(['other/db', 'third/db'])
+    expect(removed).to.deep.equal(['third/old'])
+    await sinks.close()
+  })
+
+  it('cover for 10 minutes what a reader no longer subscribes to: another may do so in its place', async () => {
+    const of = (/** @type {string} */ source) => Buffer.from(JSON.stringify({ gateway: '+', source, sinks: [{ sink: 'db' }] }))
+    const sinks = await open()
+    sinks.heard('other', 'in', of('press'))
+    sinks.heard('other', 'in', of('mill'))
+    expect([keysOf(sinks, 'press'), keysOf(sinks, 'mill')]).to.deep.equal([['other/db'], ['other/db']])
+    now = TEN_MINUTES_MS
+    await sinks.tick()
+    expect([keysOf(sinks, 'press'), keysOf(sinks, 'mill')]).to.deep.equal([[], ['other/db']])
+    await sinks.close()
+  })
+
+  it('that are ending still do so after a restart, and come back with the very list that they were in', async () => {
+    let sinks = await open()
+    sinks.heard('other', 'in', list())
+    sinks.heard('other', 'in', GONE)
+    await sinks.close()
+    sinks = await open()
+    expect(keysOf(sinks)).to.deep.equal(['other/db'])
+    now = TEN_MINUTES_MS
+    await sinks.tick()
+    expect(keysOf(sinks)).to.deep.equal([])
+    sinks.heard('other', 'in', list())
+    expect(keysOf(sinks)).to.deep.equal(['other/db'])
     await sinks.close()
   })
 

@@ -173,6 +173,26 @@ describe('spool, damaged', () => {
     expect(lost).to.have.length(1)
   })
 
+  it('counts a lost tail in full when it has produced before it heard the broker, and once', async () => {
+    let spool = await rig.open()
+    const [{ epoch }] = await rig.fill(spool, 2)
+    await rig.close(spool)
+    spool = await rig.open()
+    const [next] = await spool.append(batchOf(7, 0, 'press', 4))
+    const earlier = { source: 'press', rows: 6, epochs: [{ epoch, first: 0, last: 3, before: 0, rows: 6 }] }
+    spool.heard({ sources: [earlier] })
+    expect(spool.counters).to.include({ lostBatches: 2, lostRows: 4 })
+    expect(headOf(spool, 'press')).to.include({ rows: 10 })
+    const [later] = await spool.append(batchOf(9))
+    expect(later).to.include({ seq: 0, before: 10 })
+    expect(later.epoch).to.not.equal(next.epoch)
+    spool.heard({ sources: [earlier] })
+    const { rows, epochs } = headOf(spool, 'press')
+    spool.heard({ sources: [{ source: 'press', rows, epochs }] })
+    expect(spool.counters, 'of its own head').to.include({ lostBatches: 2, lostRows: 4 })
+    expect(headOf(spool, 'press')).to.include({ rows: 11 })
+  })
+
   it('begins a new epoch when the broker has heard more of the present one: this is a copy', async () => {
     const spool = await rig.open()
     const [first] = await spool.append(batchOf(0))

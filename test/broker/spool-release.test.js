@@ -84,6 +84,7 @@ describe('spool, releasing what is stored', () => {
     spool = await rig.open({ segmentBytes: 1 })
     expect(await rig.readAll(spool)).to.deep.equal([0, 1])
     expect(spool.counters).to.include({ lostBatches: 0, lostRows: 0, droppedBatches: 0 })
+    await spool.confirm('sink', stored(b))
     await spool.confirm('late', stored(a))
     expect(await rig.segments()).to.deep.equal([])
     expect(headOf(spool, 'b')).to.include({ rows: 4, lost: 0 })
@@ -106,15 +107,82 @@ describe('spool, releasing what is stored', () => {
     }
   })
 
+  it('keeps of a sink what one reader has said of an epoch when another says something of others only', async () => {
+    rig.require('sink')
+    const spool = await rig.open()
+    const a = await spool.append(batchOf(0, 0, 'a'))
+    const b = await spool.append(batchOf(1, 0, 'b'))
+    await spool.confirm('sink', stored(a))
+    await spool.confirm('sink', stored(b))
+    expect(await rig.readAll(spool)).to.deep.equal([])
+    await spool.reclaim()
+    expect(await rig.segments()).to.deep.equal([])
+  })
+
+  it('takes back what a sink had of an epoch that is named with nothing, and of that alone', async () => {
+    rig.require('sink')
+    const spool = await rig.open()
+    const a = await spool.append(batchOf(0, 0, 'a'))
+    await spool.confirm('sink', stored(a))
+    const b = await spool.append(batchOf(1, 0, 'b'))
+    await spool.confirm('sink', stored(b))
+    const { isLess } = await spool.confirm('sink', reading(a[0], []))
+    expect(isLess).to.equal(true)
+    expect(await rig.readAll(spool)).to.deep.equal([0])
+  })
+
+  it('ignores what comes late: an older reading of the same process does not undo a newer one', async () => {
+    rig.require('sink')
+    const spool = await rig.open()
+    const all = await rig.fill(spool, 3)
+    await spool.confirm('sink', { ...stored(all), reading: [1000, 7] })
+    await spool.confirm('sink', { ...stored(all.slice(0, 1)), reading: [1000, 6] })
+    expect(await rig.readAll(spool)).to.deep.equal([])
+    await spool.confirm('sink', { ...stored(all.slice(0, 2)), reading: [900, 1] })
+    expect(await rig.readAll(spool), 'of another process').to.deep.equal([2])
+    const [b] = await spool.append(batchOf(9, 0, 'b'))
+    await spool.confirm('sink', { ...stored([b]), reading: [1000, 5] })
+    expect(await rig.readAll(spool), 'of another source').to.deep.equal([2])
+  })
+
+  it('releases nothing for what an earlier run was told: the database may have been set back since', async () => {
+    rig.require('sink')
+    let spool = await rig.open()
+    const all = await rig.fill(spool, 3)
+    await spool.confirm('sink', stored(all))
+    await rig.close(spool)
+    spool = await rig.open()
+    await spool.reclaim()
+    expect(spool.batches).to.equal(3)
+    expect(await rig.readAll(spool), 'to be sent').to.deep.equal([])
+    await spool.confirm('sink', reading(all[0], []))
+    expect(await rig.readAll(spool)).to.deep.equal([0, 1, 2])
+    await spool.confirm('sink', stored(all))
+    expect(await rig.segments()).to.deep.equal([])
+  })
+
   it('asks of each source only the sinks that cover it', async () => {
     rig.require('presses', source => source === 'press')
     const spool = await rig.open({ segmentBytes: 1 })
     const press = await spool.append(batchOf(0))
-    await spool.append(batchOf(1, 0, 'lathe'))
+    const [lathe] = await spool.append(batchOf(1, 0, 'lathe'))
     expect(await rig.readAll(spool)).to.deep.equal([0, 1])
     await spool.append(batchOf(2))
+    spool.sent(lathe)
     await spool.confirm('presses', stored(press))
     expect(await rig.readAll(spool)).to.deep.equal([2])
+  })
+
+  it('keeps what no sink covers until a broker has it: others may read it', async () => {
+    rig.require('presses', source => source === 'press')
+    const spool = await rig.open({ segmentBytes: 1 })
+    const lathe = await rig.fill(spool, 3, 0, 'lathe')
+    spool.sent(lathe[1])
+    await spool.confirm('presses', stored(await spool.append(batchOf(9))))
+    expect(await rig.readAll(spool)).to.deep.equal([0, 2])
+    for (const each of lathe) spool.sent(each)
+    await spool.reclaim()
+    expect(spool.batches).to.equal(0)
   })
 
   it('knows over a restart what the sinks have stored, also of one that was deleted and comes back', async () => {
@@ -178,6 +246,18 @@ describe('spool, releasing what is stored', () => {
       expect(second.clashes[0]).to.include({ source: 'press', epoch: all[0].epoch, seq: 1 })
       expect(headOf(spool).epochs[0].doubt).to.equal(undefined)
       expect(await rig.readAll(spool)).to.deep.equal([1, 3])
+    })
+
+    it('says when a doubt has outlived several answers, once', async () => {
+      rig.require('sink')
+      const spool = await rig.open()
+      const all = await rig.fill(spool, 4)
+      const doubtful = reading(all[0], [[0, 2, 12345]])
+      const lasting = []
+      for (let answer = 0; answer < 8; answer++) lasting.push((await spool.confirm('sink', doubtful)).lasting.length)
+      expect(lasting).to.deep.equal([0, 0, 0, 0, 1, 0, 0, 0])
+      await spool.confirm('sink', stored(all))
+      expect((await spool.confirm('sink', doubtful)).lasting).to.deep.equal([])
     })
 
     it('proves ranges that were merged below what it still holds, also after a restart', async () => {

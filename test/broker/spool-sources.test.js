@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { join } from 'node:path'
+import { spoolMark } from '../../broker/spool-mark.js'
 import { batchOf, headOf, Rig, stored } from './spool-rig.js'
 
 describe('spool, of many sources', () => {
@@ -36,6 +38,18 @@ describe('spool, of many sources', () => {
     expect(headOf(spool, 'early')).to.include({ rows: 8, dropped: 7 })
   })
 
+  it('does not take up again the sources that rest because the broker still knows them', async () => {
+    const spool = await rig.open({ whenFull: 'drop-oldest' })
+    const [{ epoch }] = await spool.append(batchOf(0, 0, 'early', 7))
+    await spool.dropOldest()
+    for (let i = 0; i < 1000; i++) await spool.append(batchOf(i, 0, `s${i}`))
+    const epochs = [{ epoch, first: 0, last: 0, before: 0, rows: 7 }]
+    spool.heard({ sources: [{ source: 'early', rows: 7, epochs }] })
+    expect(spool.head.sources).to.have.length(1000)
+    spool.heard({ sources: [{ source: 'early', rows: 8, epochs: [{ ...epochs[0], last: 1, rows: 8 }] }] })
+    expect(headOf(spool, 'early')).to.include({ rows: 8, lost: 1 })
+  })
+
   it('names in its head what was produced of sources of which all is stored, also after a restart', async () => {
     rig.require('sink')
     let spool = await rig.open()
@@ -46,6 +60,31 @@ describe('spool, of many sources', () => {
     spool = await rig.open()
     expect(spool.bytes).to.equal(0)
     expect(headOf(spool)).to.include({ rows: 5, lost: 0 })
+  })
+
+  it('names in its head those first that hold the oldest', async () => {
+    rig.require('sink')
+    const spool = await rig.open({ segmentBytes: 1 })
+    const [early] = await spool.append(batchOf(0, 0, 'early'))
+    await spool.append(batchOf(1, 0, 'mill'))
+    await spool.append(batchOf(2, 0, 'early'))
+    await spool.append(batchOf(3, 0, 'late'))
+    const names = () => spool.head.sources.map(({ source }) => source)
+    expect(names()).to.deep.equal(['early', 'mill', 'late'])
+    await spool.confirm('sink', stored([early]))
+    expect(names()).to.deep.equal(['mill', 'early', 'late'])
+  })
+
+  it('begins the names of its epochs with what tells it from other spools of the gateway', async () => {
+    const names = []
+    for (const name of ['one', 'two']) {
+      const spool = await rig.open({ name, folder: join(rig.root, name) })
+      const [first] = await spool.append(batchOf(0))
+      const [again] = await spool.restage([first])
+      for (const { epoch } of [first, again]) expect(epoch).to.match(new RegExp(`^\\d+-${spoolMark(name)}[0-9a-f]{8}$`))
+      names.push(first.epoch)
+    }
+    expect(names[0].slice(0, 6)).to.not.equal(names[1].slice(0, 6))
   })
 
   it('takes any name for a source', async () => {

@@ -109,6 +109,30 @@ describe('spool', () => {
       expect(spool.counters.droppedBatches).to.equal(0)
     })
 
+    it('stages again what must be, before those that wait and beyond its room: only then can it be stored, and make room', async () => {
+      rig.require('sink')
+      const spool = await rig.open({ maxBytes: 40_000, segmentBytes: 8000 })
+      const full = new Promise(resolve => spool.once('full', resolve))
+      /** @type {import('../../gateway/batch/batch.js').Identity[]} */
+      const accepted = []
+      const all = Array.from({ length: 15 }, (_, i) => {
+        return spool.append(batchOf(i, 3000, 'press', 2)).then(([identity]) => { accepted.push(identity) })
+      })
+      await full
+      const held = accepted.length
+      const halves = await spool.restage([accepted[0]], { inHalves: true })
+      expect(halves.map(({ seq }) => seq)).to.deep.equal([held, held + 1])
+      expect(accepted).to.have.length(held)
+      expect(spool.bytes).to.be.within(40_000, 48_000)
+      for (let turn = 0; accepted.length < 15 && turn < 1000; turn++) {
+        await spool.confirm('sink', stored([...accepted.slice(0, held), ...halves, ...accepted.slice(held)]))
+        await new Promise(resolve => setTimeout(resolve, 5))
+      }
+      await Promise.all(all)
+      expect(accepted.at(-1)?.seq).to.equal(16)
+      expect(headOf(spool)).to.include({ rows: 32, replaced: 2, lost: 0, dropped: 0 })
+    })
+
     it('drops the oldest and counts what no sink will get, also over a restart', async () => {
       let spool = await rig.open({ maxBytes: 20_000, whenFull: 'drop-oldest', segmentBytes: 4000 })
       /** @type {{batches: number, rows: number}[]} */

@@ -64,6 +64,16 @@ describe('stage out, clause by clause', () => {
     })
   })
 
+  it('lets go of what no sink covers once the broker has acknowledged it', async () => {
+    const { stage } = await rig.openStage({ wired: [{ ...wired, source: 'mill' }] })
+    await produce(stage, 3)
+    await until(() => {
+      stage.spool.reclaim()
+      return stage.spool.batches === 0
+    })
+    expect(stage.state.droppedBatches).to.equal(0)
+  })
+
   it('says what it holds when that changes, and not when it does not', async () => {
     const { stage } = await rig.openStage({ headIntervalMs: 20 })
     const heads = await rig.listen('sluice/v2/gw/head/out')
@@ -185,6 +195,10 @@ describe('stage out, clause by clause', () => {
     await rig.commit('other', forged)
     await until(() => heads.some(({ payload }) => String(payload).includes('"doubt":[[0,2]]')))
     expect(firstWanted(stage)).to.equal(0)
+    expect(stage.state.doubts).to.equal(0)
+    for (let answer = 0; answer < 5; answer++) await rig.commit('other', forged)
+    await until(() => stage.state.doubts === 1)
+    expect(rig.logged.join('\n')).to.include('SLUICE_DOUBT')
     await rig.commit('other', commitOf(sent, { merged: false }))
     await until(() => stage.spool.next() === null)
   })
@@ -303,6 +317,19 @@ describe('stage out, clause by clause', () => {
     await until(() => sent.length === 3)
     localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf(sent) })
     expect(firstWanted(stage)).to.equal(0)
+    requiredSinks.wire([wired])
+    await until(() => stage.spool.next() === null)
+  })
+
+  it('keeps what each of two readers has said of its sources until it can use it, not only the last word', async () => {
+    const { stage, requiredSinks } = await rig.openStage()
+    requiredSinks.wire([{ ...wired, sink: 'another' }])
+    const sent = await rig.listen('sluice/v2/gw/data/+')
+    await Promise.all([stage.append(batchOf(0, 'a')), stage.append(batchOf(1, 'b'))])
+    await until(() => sent.length === 2)
+    for (const message of sent) {
+      localCommits.publish({ broker: 'b', consumer: 'gw', sink: 'db', gateway: 'gw', commit: commitOf([message]) })
+    }
     requiredSinks.wire([wired])
     await until(() => stage.spool.next() === null)
   })

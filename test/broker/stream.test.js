@@ -89,10 +89,10 @@ describe('what a consumer knows of a source', () => {
     it('nothing that the spool no longer holds, that is damaged or replaced there, in hand or parked', () => {
       holds({ [first]: [2, 12] }, { lost: [[4, 4, ROWS]], replaced: [[10, 11, 20]] })
       stored({})
-      stream.hold(first, 6)
+      stream.hold({ epoch: first, seq: 6 })
       stream.park(first, 8, ROWS)
       expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-5', '1: 7-7', '1: 9-9', '1: 12-12'])
-      stream.release(first, 6)
+      stream.release({ epoch: first, seq: 6 })
       stream.unpark()
       expect(missing({ quiet: true })).to.deep.equal(['1: 2-3', '1: 5-9', '1: 12-12'])
     })

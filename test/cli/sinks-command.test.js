@@ -30,7 +30,7 @@ describe('sluice sinks', () => {
     await writeFile(join(spool, 'segment'), Buffer.alloc(2000))
     required = await RequiredSinks.open({ path: join(userDir, 'sluice', 'required-sinks', 'b1.json'), gateway: 'gw', log: silent })
     required.wire([wired])
-    required.heard('other', 'in', Buffer.from(JSON.stringify(listOf('kept', 'gone'))))
+    required.heard('other', 'other.in', Buffer.from(JSON.stringify(listOf('kept', 'gone'))))
     await until(() => required.saved.length === 3)
   })
   afterEach(async () => {
@@ -66,7 +66,7 @@ describe('sluice sinks', () => {
 
   it('says that nobody is waited for', async () => {
     required.wire([])
-    required.heard('other', 'in', Buffer.alloc(0))
+    for (const sink of ['kept', 'gone']) required.forget(`other/${sink}`)
     await until(() => required.saved.length === 0)
     expect((await run('list')).stdout).to.include('no sink yet: kept up to the spool\'s size')
   })
@@ -96,8 +96,8 @@ describe('sluice sinks', () => {
     /** @type {string[]} */
     const heard = []
     client.on('message', (_topic, payload) => heard.push(String(payload)))
-    await client.subscribeAsync('sluice/v2/other/sinks/in', { qos: 1 })
-    await client.publishAsync('sluice/v2/other/sinks/in', JSON.stringify(listOf('kept', 'gone')), { qos: 1, retain: true })
+    await client.subscribeAsync('sluice/v2/other/sinks/other.in', { qos: 1 })
+    await client.publishAsync('sluice/v2/other/sinks/other.in', JSON.stringify(listOf('kept', 'gone')), { qos: 1, retain: true })
     const { stdout } = await run('forget', 'other/gone', '--broker', url)
     expect(stdout).to.match(/Its announcement is taken from the broker\.\n$/)
     await until(() => heard.length === 2)

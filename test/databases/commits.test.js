@@ -26,6 +26,11 @@ describe('Commit records', () => {
     expect(mergedRecords(records([[0, 6], [8, 8]]), [])).to.deep.equal([])
   })
 
+  it('that count no rows are merged with each other alone: they are no proof that rows are stored', () => {
+    const rows = [0, 1, 2, 3, 4, 5].map(record).map(row => [2, 3].includes(row.seq) ? { ...row, staged: 0, stored: 0, dead: 0 } : row)
+    expect(mergedRecords(rows, []).map(({ seq, last, staged }) => [seq, last, staged])).to.deep.equal([[0, 1, 20], [2, 3, 0], [4, 5, 20]])
+  })
+
   it('have the same sums after merging', () => {
     fc.assert(fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 60 })),
       fc.integer({ min: 0, max: 60 }),

@@ -195,7 +195,7 @@ describe('Bad input to a running gateway', function () {
       arrow.subarray(0, 300),
       identified.subarray(0, -20)
     ]
-    const topics = ['plant/broken', 'sluice/v1/elsewhere/broken/data']
+    const topics = ['plant/broken', 'sluice/v2/elsewhere/data/broken']
     for (const topic of topics) for (const message of messages) await client.publishAsync(topic, message, { qos: 1 })
 
     const kept = async () => (await gateway.meter('stage', 'stage-in (stage in)'))?.errors
@@ -209,31 +209,39 @@ describe('Bad input to a running gateway', function () {
       expect(gateway.log).to.match(new RegExp(`warn .*SLUICE_MESSAGE: Kept 1 refused value of a message on ${topic}: it is not JSON`))
     }
     const reason = 'SLUICE_CODEC_ARROW: Arrow stream: it is cut short'
-    expect(gateway.log).to.match(new RegExp(`error .*SLUICE_MESSAGE: Kept a broken batch on sluice/v1/elsewhere/broken/data: ${reason}`))
+    expect(gateway.log).to.match(new RegExp(`error .*SLUICE_MESSAGE: Kept a broken batch on sluice/v2/elsewhere/data/broken: ${reason}`))
     await gateway.until(() => gateway.status('stage-in').endsWith(', 1 refused'), () => gateway.status('stage-in'))
   })
 
   it('nonsense on the topics of the protocol is ignored, and said so', async () => {
     const id = await readFile(join(gateway.userDir, 'sluice', 'gateway-id'), 'utf8')
-    const own = `sluice/v1/${id.trim()}/machine`
-    /** @type {{epoch: string}[]} none in the head of a spool that has just begun */
+    const own = `sluice/v2/${id.trim()}`
+    /** @type {[string, ...unknown[]][]} none in the head of a spool that has just begun */
     let epochs = []
-    const listen = (/** @type {string} */ _topic, /** @type {Buffer} */ payload) => { epochs = JSON.parse(String(payload)).epochs }
+    const listen = (/** @type {string} */ _topic, /** @type {Buffer} */ payload) => {
+      epochs = JSON.parse(String(payload)).sources.find((/** @type {any} */ { source }) => source === 'machine')?.epochs ?? []
+    }
     client.on('message', listen)
-    await client.subscribeAsync(`${own}/head`)
+    await client.subscribeAsync(`${own}/head/stage-out`)
     await gateway.until(() => epochs.length > 0, () => 'a head with an epoch')
-    await client.unsubscribeAsync(`${own}/head`)
+    await client.unsubscribeAsync(`${own}/head/stage-out`)
     client.off('message', listen)
-    const [{ epoch }] = epochs
+    const [[epoch]] = epochs
+    const say = (/** @type {string} */ topic, /** @type {unknown} */ payload) => client.publishAsync(
+      `sluice/v2/${topic}`,
+      typeof payload === 'string' ? payload : JSON.stringify(payload),
+      { qos: 1 }
+    )
 
-    await client.publishAsync(`${own}/head`, '{"epochs":[{"epoch":5,"first":0,"last":3}]}', { qos: 1 })
-    await client.publishAsync(`${own}/head`, 'nonsense', { qos: 1 })
-    await client.publishAsync(`${own}/commit/store`, '{"epochs":{"1-a":[null]}}', { qos: 1 })
-    await client.publishAsync(`${own}/replay/store`, '[]', { qos: 1 })
-    await client.publishAsync(`${own}/replay/store`, JSON.stringify({ epochs: { unknown: [[0, 9e15]], [epoch]: [[0, 9e15]] } }), { qos: 1 })
-    await gateway.says(/Ignored the head of/)
-    await gateway.says(/Ignored a message on .*\/commit\/store/)
-    await gateway.says(/Ignored a message on .*\/replay\/store/)
+    await say('elsewhere/head/spool', { sources: [{ source: 'machine', rows: 1, epochs: [[5, 0, 3, 0, 4]] }] })
+    await gateway.says(/Ignored the head of elsewhere\/spool: .*epoch/)
+    await say('elsewhere/head/other', 'nonsense')
+    await gateway.says(/Ignored the head of elsewhere\/other/)
+    await say(`elsewhere/commit/store/${id.trim()}`, { store: 's', label: 'store', sources: { machine: { '1-a': [null] } } })
+    await gateway.says(/A commit came from elsewhere\/store, for which nothing is kept/)
+    await say(`elsewhere/resend/reader/${id.trim()}`, '[]')
+    await gateway.says(/A message on .*elsewhere\/resend\/reader\/.* was ignored/)
+    await say(`elsewhere/resend/reader/${id.trim()}`, { sources: { machine: { unknown: [[0, 9e15]], [epoch]: [[0, 9e15]] } } })
   })
 
   it('a truncated line of a log and bad lines of a DBC file are named and counted, the rest is played', async () => {
@@ -261,7 +269,7 @@ describe('Bad input to a running gateway', function () {
 
   it('a folder that cannot be written to holds the source', async () => {
     await gateway.says(/sluice-stage-out:unwritable +SLUICE_SPOOL_OPEN: /)
-    expect(gateway.status('unwritable')).to.match(/^red ring: The folder of the spools cannot be opened/)
+    expect(gateway.status('unwritable')).to.match(/^red ring: The spool cannot be opened/)
     await gateway.until(
       () => /^yellow ring: paused: stage out accepts no more, .* missed/.test(gateway.status('stopped-machine')),
       () => gateway.status('stopped-machine')
@@ -297,7 +305,7 @@ describe('Bad input to a running gateway', function () {
       this.skip()
     }
     const fillings = () =>
-      gateway.log.match(/sluice-stage-out:small-disk +Spool of "small-machine" is full: cannot write to .*ENOSPC/g)?.length ?? 0
+      gateway.log.match(/sluice-stage-out:small-disk +Spool \S+ is full: cannot write to .*ENOSPC/g)?.length ?? 0
     await gateway.until(
       () => fillings() >= 2,
       () => `the disk to be full a second time; ${gateway.status('small-disk')}; ${gateway.status('small-machine')}`

@@ -1,5 +1,4 @@
 import { expect } from 'chai'
-import { voidRecords } from '../../gateway/flow/delivery.js'
 import { asStaged, changed, identity, part, Rig } from './rig.js'
 
 describe('a delivery', () => {
@@ -112,29 +111,6 @@ describe('a delivery', () => {
       expect(rig.finished).to.deep.equal(['archive', 'db'])
     })
 
-    it('goes into the flow again when the database was set back before its record was there, which is not to be stored then', async () => {
-      let store = () => {}
-      rig.marking = new Promise(resolve => { store = () => resolve(undefined) })
-      const delivery = rig.deliver()
-      const first = delivery.emit()
-      first.store(changed)
-      rig.deliveries.setBack('db')
-      expect(delivery.waiting).to.equal(true)
-      delivery.emit().store(changed)
-      await rig.quiet()
-      rig.deliveries.setBack('db')
-      const [[, record]] = rig.marked
-      expect(voidRecords.has(record)).to.equal(true)
-      expect(delivery.waiting).to.equal(true)
-      store()
-      await rig.settled()
-      expect(rig.finished).to.deep.equal([])
-      delivery.emit().store(changed)
-      await rig.quiet()
-      expect(rig.finished).to.deep.equal(['db'])
-      expect(voidRecords.has(rig.marked[1][1])).to.equal(false)
-    })
-
     it('is in hand in the quiet time, and while its record is being stored', async () => {
       let store = () => {}
       rig.marking = new Promise(resolve => { store = () => resolve(undefined) })
@@ -146,6 +122,49 @@ describe('a delivery', () => {
       store()
       await rig.settled()
       expect(delivery).to.include({ idle: true, finished: true })
+    })
+
+    it('goes into the flow again when the sink\'s database has lost what it had stored, before the record of it', async () => {
+      const delivery = rig.deliver(['db', 'archive'])
+      const first = delivery.emit()
+      first.store(changed)
+      first.store(changed, 'archive')
+      rig.deliveries.setBack('db')
+      expect([rig.opened, delivery.waiting, delivery.attempts]).to.deep.equal([1, true, 0])
+      await rig.quiet()
+      expect([rig.finished, rig.marked.length]).to.deep.equal([['archive'], 1])
+      const second = delivery.emit()
+      expect([second.store(changed), second.store(changed, 'archive')]).to.deep.equal([true, false])
+      await rig.quiet()
+      expect(rig.finished).to.deep.equal(['archive', 'db'])
+    })
+
+    it('goes into the flow again when its record met a database that has lost what it had stored', async () => {
+      let notLeft = () => {}
+      rig.marking = new Promise(resolve => { notLeft = () => resolve(false) })
+      const delivery = rig.deliver()
+      delivery.emit().store(changed)
+      await rig.quiet()
+      rig.deliveries.setBack('db')
+      expect(rig.opened, 'while it is under way').to.equal(0)
+      rig.marking = Promise.resolve()
+      notLeft()
+      await rig.settled()
+      expect([rig.opened, rig.finished]).to.deep.equal([1, []])
+      expect(delivery.emit().store(changed)).to.equal(true)
+      await rig.quiet()
+      expect([rig.finished, rig.marked.length]).to.deep.equal([['db'], 2])
+    })
+
+    it('is left alone where the database that has lost something has stored nothing of it', async () => {
+      const delivery = rig.deliver()
+      const attempt = delivery.emit()
+      attempt.accept(changed)
+      rig.deliveries.setBack('db')
+      rig.deliveries.setBack('elsewhere')
+      attempt.settle(changed)
+      await rig.quiet()
+      expect([rig.opened, rig.finished]).to.deep.equal([0, ['db']])
     })
 
     it('says when all that came is stored: what comes after it need not wait', async () => {

@@ -30,7 +30,9 @@ export class Rig {
   marked = []
   /** How often all that came was stored. */
   stored = 0
-  /** Holds commit records back. @type {Promise<unknown>} */
+  /** How often it was to go into the flow again. */
+  opened = 0
+  /** Holds commit records back; false: they are not left. @type {Promise<any>} */
   marking = Promise.resolve()
 
   constructor () {
@@ -49,9 +51,10 @@ export class Rig {
       sinks,
       mark: async (sink, record) => {
         this.marked.push([sink, record])
-        await this.marking
+        return this.marking
       },
       onStored: () => { this.stored++ },
+      onOpened: () => { this.opened++ },
       onFinished: sink => {
         this.finished.push(sink)
         if (delivery.finished) this.deliveries.close('in:7')

@@ -50,9 +50,16 @@ describe('The balance of a sink and a source', () => {
   })
 
   it('is the same after a restart, an epoch later, when the spool has let go of what is stored', () => {
-    const spool = spoolOf({ '1-a': { staged: 5, isGone: true }, '2-b': { staged: 3, first: 1 } })
-    const records = [record('1-a', 0, 4, 0), record('2-b', 0, 1, 50)]
+    const spool = spoolOf({ '1-a': { staged: 5, isGone: true }, '2-a': { staged: 3, first: 1 } })
+    const records = [record('1-a', 0, 4, 0), record('2-a', 0, 1, 50)]
     expect(balance({ spools: [spool], records })).to.deep.equal({ produced: 80, stored: 70, inFlight: 10 })
+  })
+
+  it('takes the record of an identity under which rows were staged before for nothing that was stored', () => {
+    const spool = spoolOf({ '1-a': { staged: 9, first: 6, replaced: [[6, 6]] } })
+    const empty = { staged: 0, stored: 0 }
+    const records = [record('0-z', 3, 3, 0, empty), record('1-a', 6, 6, 0, empty), record('1-a', 8, 8, 80)]
+    expect(balance({ spools: [spool], records })).to.deep.equal({ produced: 80, beforeItBegan: 60, stored: 10, inFlight: 10 })
   })
 
   it('says of a sink that was added late what was before it began, and that for ever', () => {
@@ -61,8 +68,8 @@ describe('The balance of a sink and a source', () => {
     const newestFirst = [record('1-a', 8, 8, 80)]
     expect(balance({ spools: [held], records: newestFirst })).to.deep.equal({ produced: 90, beforeItBegan: 60, stored: 10, inFlight: 20 })
     const records = [record('1-a', 6, 8, 60)]
-    const later = spoolOf({ '1-a': { staged: 9, isGone: true }, '2-b': { staged: 1, first: 1 } })
-    expect(balance({ spools: [later], records: [...records, record('2-b', 0, 0, 90)] })).to.deep.equal({
+    const later = spoolOf({ '1-a': { staged: 9, isGone: true }, '2-a': { staged: 1, first: 1 } })
+    expect(balance({ spools: [later], records: [...records, record('2-a', 0, 0, 90)] })).to.deep.equal({
       produced: 100, beforeItBegan: 60, stored: 40
     })
   })
@@ -101,11 +108,11 @@ describe('The balance of a sink and a source', () => {
   })
 
   it('counts what was staged again once, whichever of its identities is recorded', () => {
-    const spool = spoolOf({ '1-a': { staged: 4, replaced: [[1, 1]] }, '2-b': { staged: 1 } })
+    const spool = spoolOf({ '1-a': { staged: 4, replaced: [[1, 1]] }, '2-a': { staged: 1 } })
     const rest = [record('1-a', 0, 0, 0), record('1-a', 2, 3, 20)]
     expect(balance({ spools: [spool], records: rest })).to.deep.equal({ produced: 40, stored: 30, inFlight: 10 })
-    expect(balance({ spools: [spool], records: [...rest, record('2-b', 0, 0, 40)] })).to.deep.equal({ produced: 40, stored: 40 })
-    const moved = [...rest, record('1-a', 1, 1, 10), record('2-b', 0, 0, 40, { staged: 0, stored: 0 })]
+    expect(balance({ spools: [spool], records: [...rest, record('2-a', 0, 0, 40)] })).to.deep.equal({ produced: 40, stored: 40 })
+    const moved = [...rest, record('1-a', 1, 1, 10), record('2-a', 0, 0, 40, { staged: 0, stored: 0 })]
     expect(balance({ spools: [spool], records: moved })).to.deep.equal({ produced: 40, stored: 40 })
   })
 
@@ -116,9 +123,21 @@ describe('The balance of a sink and a source', () => {
   })
 
   it('counts as produced what the database has already and no head has said yet', () => {
-    const records = [record('1-a', 0, 4, 0), record('2-b', 0, 1, 50)]
+    const records = [record('1-a', 0, 4, 0), record('2-a', 0, 1, 50)]
     expect(balance({ spools: [spoolOf({ '1-a': { staged: 3 } })], records })).to.deep.equal({ produced: 70, stored: 70 })
     expect(balance({ spools: [], records: [record('1-a', 3, 4, 30)] })).to.deep.equal({ produced: 50, beforeItBegan: 30, stored: 20 })
+  })
+
+  it('does not let what a spool before has stored make good what is lost of another, and takes nothing of it for lost', () => {
+    const before = record('5-b', 0, 4, 0)
+    const spool = spoolOf({ '1-a': { staged: 9, first: 6 } })
+    expect(balance({ spools: [spool], records: [before, record('1-a', 0, 2, 0)] })).to.deep.equal({
+      produced: 140, stored: 80, lost: 30, inFlight: 30
+    })
+    const other = spoolOf({ '5-b': { staged: 5, isGone: true }, '6-b': { staged: 1 } })
+    expect(balance({ spools: [spool, other], records: [before, record('1-a', 0, 2, 0)] })).to.deep.equal({
+      produced: 150, stored: 80, lost: 30, inFlight: 40
+    })
   })
 
   it('adds up over two spools of one source', () => {

@@ -1,4 +1,4 @@
-import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { decide, wantedRecords } from '../claims.js'
 import { committedRecords, recordKey } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal, RefusedRows } from '../refusal.js'
@@ -91,8 +91,7 @@ class ClickhouseSink {
       await this.#running.end()
       const before = this.#last.all
       const { store, rows } = await this.#stored.read(row => this.#placement.owns(row))
-      this.#last.read(before, rows)
-      return { store, records: committedRecords(rows) }
+      return { store, records: committedRecords(rows), isSetBack: this.#last.read(before, rows) }
     }))
   }
 
@@ -123,20 +122,17 @@ class ClickhouseSink {
   /** @param {Batch[]} batches @param {Map<Batch, Place>} places @param {AbortSignal} [signal] */
   async #store (batches, places, signal) {
     const wanted = wantedRecords(batches, source => this.#placement.names.inRecords(source))
-    const claims = batches.flatMap(({ identity }) => {
-      const record = identity && wanted.get(recordKey(identity))
-      return record ? [record, ...ancestorsOf(identity, record)] : []
-    })
-    const keys = claims.map(recordKey)
+    const claims = [...wanted.values()]
+    const keys = [...wanted.keys()]
     for (let busy; (busy = this.#lock.busyWith(keys) ?? this.#unsettled(claims));) {
       await busy
       signal?.throwIfAborted()
     }
-    const { fresh, duplicates, clashes, records, moved } = decide(batches, wanted, claim => this.#stored.find(claim))
+    const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => this.#stored.find(claim))
     await this.#lock.together(keys, async () => {
       const place = `${this.#server.place}, database "${this.#server.database}"`
       const found = await this.#last.find(duplicates.length + clashes.length > 0, last => this.#stored.missing(last), place)
-      await this.#insertAll(fresh, places, new Map(records.map(record => [recordKey(record), record])), moved, signal)
+      await this.#insertAll(fresh, places, new Map(records.map(record => [recordKey(record), record])), signal)
       this.#last.committed(found, records)
     })
     return { duplicates, clashes }
@@ -155,10 +151,9 @@ class ClickhouseSink {
    * @param {Batch[]} batches
    * @param {Map<Batch, Place>} places
    * @param {Map<string, CommitRow>} records  by key
-   * @param {CommitRow[]} moved  those of rows that are stored already
    * @param {AbortSignal} [signal]
    */
-  async #insertAll (batches, places, records, moved, signal) {
+  async #insertAll (batches, places, records, signal) {
     const faults = batches.flatMap(batch => {
       const place = places.get(batch)
       return place ? missingValues(batch, place) : []
@@ -178,9 +173,10 @@ class ClickhouseSink {
       }
     }
     const recordOf = (/** @type {Batch} */ { identity }) => identity && records.get(recordKey(identity))
-    const withoutRows = batches.flatMap(batch => places.has(batch) ? [] : recordOf(batch) ?? [])
+    const withRows = new Set(groups.flat().map(recordOf))
+    const withoutRows = [...records.values()].filter(record => !withRows.has(record))
     const inserts = groups.map(group => this.#insert(group, places, recordOf, signal))
-    const results = await Promise.allSettled([this.#stored.record([...withoutRows, ...moved]), ...inserts])
+    const results = await Promise.allSettled([this.#stored.record(withoutRows), ...inserts])
     const failed = results.find(({ status }) => status === 'rejected')
     if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason
   }

@@ -93,8 +93,7 @@ class FileSink {
   async committed () {
     return this.#attempt(async (_folder, { journal }) => {
       const rows = journal.rows.filter(row => this.#owns(row))
-      this.#last.read(this.#last.all, rows)
-      return { store: journal.store, records: committedRecords(rows) }
+      return { store: journal.store, records: committedRecords(rows), isSetBack: this.#last.read(this.#last.all, rows) }
     })
   }
 

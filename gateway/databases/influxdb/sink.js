@@ -80,8 +80,7 @@ class InfluxdbSink {
       const { store, records } = await opened.commits.readAll()
       const own = records.filter(record => this.#owns(opened, record))
       opened.known = knownOf(own)
-      this.#last.read(before, own)
-      return { store, records: committedRecords(own) }
+      return { store, records: committedRecords(own), isSetBack: this.#last.read(before, own) }
     })
   }
 

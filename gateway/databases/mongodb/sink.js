@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SluiceError, describe } from '../../base/errors.js'
-import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { decide, wantedRecords } from '../claims.js'
 import { committedRecords } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal } from '../refusal.js'
@@ -84,8 +84,7 @@ class MongodbSink {
       const before = this.#last.all
       const { store, rows } = await commits.read()
       const own = rows.filter(row => this.#owns(row))
-      this.#last.read(before, own)
-      return { store, records: committedRecords(own) }
+      return { store, records: committedRecords(own), isSetBack: this.#last.read(before, own) }
     })
   }
 
@@ -97,9 +96,7 @@ class MongodbSink {
     return this.#attempt(async (db, commits, product) => {
       const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
       const last = this.#last.all
-      const found = await commits.find([...last, ...wanted.values(), ...batches.flatMap(({ identity }) => identity
-        ? ancestorsOf(identity, { table: this.#names.inRecords(identity.source) })
-        : [])])
+      const found = await commits.find([...last, ...wanted.values()])
       this.#checkLast(last.filter(claim => !found.find(claim)))
       const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => found.find(claim), probe)
       signal?.throwIfAborted()

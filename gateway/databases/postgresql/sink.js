@@ -55,8 +55,8 @@ function storage (options, server) {
     failure: error => new SluiceError('SLUICE_SINK_POSTGRESQL', `${server.place}: ${describe(error)}${whereOf(error)}.`, { cause: error }),
     prepareTable: ({ client }, name, arranged, withSource) =>
       prepareTable(client, { .../** @type {any} */ (options), name }, columnsOf(arranged, dialect, withSource, options.layout), withSource),
-    async store ({ client, encoder }, claimed, { probe, alone }) {
-      await begin(client, alone ? LOCKS.compacting : LOCKS.claiming)
+    async store ({ client, encoder }, claimed, { probe }) {
+      await begin(client, LOCKS.claiming)
       const copies = Array.from(await claimed(), ([{ copySql: sql, columns }, batches]) => ({ sql, columns, batches }))
       const copyIn = new CopyIn(copies, probe ? 'SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK' : 'COMMIT', encoder)
       client.query(copyIn)

@@ -9,7 +9,6 @@ export const LOCKS = {
    * time (since PostgreSQL 12).
    */
   claiming: 'set_config(\'plan_cache_mode\', \'force_generic_plan\', true), pg_advisory_xact_lock_shared(1936487779, 2)',
-  /** Also of those that look for what the same rows were staged as before. */
   compacting: 'pg_advisory_xact_lock(1936487779, 2)'
 }
 

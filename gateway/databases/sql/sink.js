@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { SluiceError } from '../../base/errors.js'
-import { ancestorsOf, decide, wantedRecords } from '../claims.js'
+import { decide, wantedRecords } from '../claims.js'
 import { committedRecords, mergedRecords, recordKey } from '../commit-records.js'
 import { RecordSet } from '../record-set.js'
 import { LastRecords, SET_BACK, setBack } from '../set-back.js'
@@ -45,9 +45,9 @@ import { Placement } from './placement.js'
  *   puts each record that `merged` then returns in the place of those within it
  * @property {(session: Session, name: string, arranged: Batch, withSource: boolean) => Promise<Plan>} prepareTable  finds the place for the
  *   rows in the table of that name; creates what is missing; throws SLUICE_SINK_TABLE_MISFIT. `withSource`: several sources share the table
- * @property {(session: Session, claimed: () => Promise<Map<Plan, Batch[]>>, how: {probe: boolean, alone: boolean}) => Promise<void>} store
+ * @property {(session: Session, claimed: () => Promise<Map<Plan, Batch[]>>, how: {probe: boolean}) => Promise<void>} store
  *   one transaction: begins it, calls `claimed`, writes the rows that it returns (arranged batches by their plan), and commits; with
- *   `probe` it rolls back, after all that could refuse the rows. `alone`: no other that claims runs beside it
+ *   `probe` it rolls back, after all that could refuse the rows
  * @property {() => Promise<void>} [close]  of what is the sink's own
  */
 
@@ -63,6 +63,8 @@ export class SqlSink {
   #placement
   #hasCommits = false
   #last = new LastRecords()
+  /** How often that has been found out: what was asked to be written before is refused, whatever it has waited for. */
+  #setBacks = 0
 
   /** @param {Record<string, any>} options  of the sink @param {Storage<Session, Plan>} storage */
   constructor (options, storage) {
@@ -82,7 +84,7 @@ export class SqlSink {
     } catch (error) {
       // It is what a reading finds out.
       if (/** @type {any} */ (error).code !== SET_BACK) throw error
-      return this.#read()
+      return { ...await this.#read(), isSetBack: true }
     }
   }
 
@@ -93,8 +95,9 @@ export class SqlSink {
   async write (batches, { signal, probe = false } = {}) {
     this.#storage.check?.(batches)
     const wanted = wantedRecords(batches, this.#placement.names.inRecords)
-    const alone = batches.some(({ identity }) => identity?.ancestors)
+    const setBacks = this.#setBacks
     return this.#attempt(async session => {
+      if (setBacks !== this.#setBacks) throw setBack(this.#storage.place)
       const places = await this.#placesOf(session, batches)
       const previous = this.#last.all
       let decision = /** @type {Decision} */ ({})
@@ -110,7 +113,7 @@ export class SqlSink {
           else rows.set(place.plan, [place.arranged])
         }
         return rows
-      }, { probe, alone })
+      }, { probe })
       if (!probe) this.#last.committed(previous, decision.records)
       const { duplicates, clashes } = decision
       return { duplicates, clashes }
@@ -141,14 +144,10 @@ export class SqlSink {
     const records = [...wanted.values()]
     const claimed = new Set(records.length > 0 ? (await this.#storage.claim(session, records, previous)).map(recordKey) : [])
     const expected = [...records.filter(record => !claimed.has(recordKey(record))), ...claimed.size === 0 ? previous : []]
-    const ancestors = batches.flatMap(({ identity }) => identity ? ancestorsOf(identity, wanted.get(recordKey(identity))) : [])
-    const found = expected.length + ancestors.length > 0 ? await this.#storage.find(session, [...expected, ...ancestors]) : []
+    const found = expected.length > 0 ? await this.#storage.find(session, expected) : []
     const held = new RecordSet()
     for (const row of found) held.add(row)
-    if (!expected.every(claim => held.find(claim))) {
-      this.#last.forget(previous)
-      throw setBack(this.#storage.place)
-    }
+    if (!expected.every(claim => held.find(claim))) throw setBack(this.#storage.place)
     const decision = decide(batches, wanted, claim => claimed.has(recordKey(claim)) ? undefined : held.find(claim), probe)
     if (decision.moved.length > 0) await this.#storage.move(session, decision.moved)
     return decision
@@ -163,8 +162,9 @@ export class SqlSink {
         rows = await this.#storage.readCommits(session)
       }
       const own = this.#own(rows)
-      this.#last.read(before, own)
-      return { store: storeOf(rows), records: committedRecords(own) }
+      const isSetBack = this.#last.read(before, own)
+      if (isSetBack) this.#setBacks++
+      return { store: storeOf(rows), records: committedRecords(own), isSetBack }
     })
   }
 
@@ -186,6 +186,7 @@ export class SqlSink {
    * @returns {Promise<T>}
    */
   async #attempt (work, signal) {
+    const setBacks = this.#setBacks
     try {
       return await this.#storage.use(async session => {
         if (!this.#hasCommits) await this.#storage.prepareCommits(session)
@@ -193,7 +194,11 @@ export class SqlSink {
         return work(session)
       }, signal)
     } catch (error) {
-      if (/** @type {any} */ (error).code === SET_BACK) this.#forgetTables()
+      if (/** @type {any} */ (error).code === SET_BACK && setBacks === this.#setBacks) {
+        this.#setBacks++
+        this.#last = new LastRecords()
+        this.#forgetTables()
+      }
       if (signal?.aborted || error instanceof SluiceError) throw error
       if (this.#storage.isTransient(error)) this.#forgetTables()
       throw this.#storage.failure(error)

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { marker, pickOf, sliceOf } from '../../../gateway/batch/batch.js'
-import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf } from './batches.js'
+import { Batch, marker, pickOf, sliceOf } from '../../../gateway/batch/batch.js'
+import { ALL_NEW, at, batchOf, EPOCH, failureOf, identity, rangesOf } from './batches.js'
 
 /** @typedef {import('../../../gateway/batch/batch.js').Identity} Identity */
 
@@ -53,10 +53,59 @@ export function recordTests (subject) {
       expect(await forces()).to.have.members([0, 0.1, 0.2, 1, 1.1, 1.2])
       expect((await recorded()).map(({ first, hash, staged: rowsStaged, stored, dead, before }) =>
         [first, hash - 2 ** 47, rowsStaged, stored, dead, before])).to.deep.equal([
-        [0, 0, 3, 3, 0, 100], [1, 1, 3, 3, 0, 103], [10, 10, 0, 0, 0, 130], [11, 11, 0, 0, 0, 133]
+        [8, 1 - 2 ** 47, 0, 0, 0, 130], [0, 0, 3, 3, 0, 100], [1, 1, 3, 3, 0, 103], [10, 10, 0, 0, 0, 130], [11, 11, 0, 0, 0, 133]
       ])
       const others = [{ epoch: EPOCH.epoch, seq: 0, hash: 99 }, { epoch: '0-z', seq: 9, hash: 1 }]
       expect(await store(staged(12, { ancestors: others })), 'which others were staged as').to.deep.equal(ALL_NEW)
+    })
+
+    describe('of a batch that was staged again in halves', () => {
+      const [old, ...others] = [1, 0, 2].map(seq => new Batch({ ...staged(seq), time: at(10 * seq, 10 * seq + 1, 10 * seq + 2) }))
+      const ancestors = [{ epoch: EPOCH.epoch, seq: 1, hash: 2 ** 47 + 1 }]
+      const halfOf = (/** @type {number} */ seq, /** @type {number[]} */ values, /** @type {BigInt64Array} */ time) => batchOf(values, {
+        time,
+        identity: { ...identity(seq), hash: 2 ** 40 + seq, rows: values.length, before: 100 + seq, ancestors }
+      })
+      const halves = [halfOf(10, [1], at(10)), halfOf(11, [1.1, 1.2], at(11, 12))]
+      const all = [0, 0.1, 0.2, 1, 1.1, 1.2, 2, 2.1, 2.2]
+
+      it('keep the old one out when it comes late', async () => {
+        await store(...others)
+        expect(await store(...halves)).to.deep.equal(ALL_NEW)
+        expect(await store(old)).to.deep.equal({ duplicates: [old], clashes: [] })
+        expect(await forces()).to.have.members(all)
+        expect((await recorded()).map(({ first, hash, staged: count, stored, dead }) => [first, hash, count, stored, dead])).to.deep.equal([
+          [0, 2 ** 47, 3, 3, 0], [1, 2 ** 47 + 1, 0, 0, 0], [2, 2 ** 47 + 2, 3, 3, 0],
+          [10, 2 ** 40 + 10, 1, 1, 0], [11, 2 ** 40 + 11, 2, 2, 0]
+        ])
+      })
+
+      it('keep the old one out, and let the other half in, when it comes between them', async () => {
+        await store(...others)
+        await store(halves[0])
+        expect(await store(old)).to.deep.equal({ duplicates: [old], clashes: [] })
+        expect(await store(halves[1])).to.deep.equal(ALL_NEW)
+        expect(await forces()).to.have.members(all)
+      })
+
+      it('do so after a restart and when they are compacted', async () => {
+        await store(...others)
+        await store(halves[0])
+        await subject.sink.compact([])
+        await subject.reopen()
+        await subject.sink.committed()
+        expect(await store(old)).to.deep.equal({ duplicates: [old], clashes: [] })
+        expect(await store(halves[1])).to.deep.equal(ALL_NEW)
+        await subject.sink.compact([])
+        expect(await store(old, ...halves)).to.deep.equal({ duplicates: [old, ...halves], clashes: [] })
+        expect(await forces()).to.have.members(all)
+      })
+
+      it('keep the halves out where the old one is stored, whichever come first of what comes together', async () => {
+        expect(await store(halves[0], ...others, old)).to.deep.equal({ duplicates: [halves[0]], clashes: [] })
+        expect(await store(halves[1])).to.deep.equal({ duplicates: [halves[1]], clashes: [] })
+        expect(await forces()).to.have.members(all)
+      })
     })
 
     it('name the database they are in', async () => {

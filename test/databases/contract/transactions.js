@@ -68,6 +68,23 @@ export function transactionTests (subject) {
       expect((await rows('press')).map(({ force }) => force)).to.have.members([-1, ...batches.keys()])
     })
 
+    it('stores one copy of what one writes while another writes what it was staged again as', async () => {
+      const rival = await open()
+      const batches = Array.from({ length: 30 }, (_, seq) => batchOf([seq, seq + 0.5], { identity: { ...identity(seq), hash: 5 } }))
+      const again = batches.map((batch, seq) => [0, 1].map(i => batch.slice(i, i + 1).withIdentity({
+        ...identity(100 + 2 * seq + i), hash: 6, ancestors: [{ epoch: EPOCH.epoch, seq, hash: 5 }]
+      })))
+      await store(batchOf([-1]))
+      await rival.prepare([batches[0]])
+      await Promise.all(batches.flatMap((batch, seq) => {
+        const [a, b] = again[seq]
+        const rivals = [[b], [a]].map(half => () => rival.write(half))
+        return rivals.toSpliced(seq % 3, 0, () => subject.sink.write([batch])).map(write => write())
+      }))
+      const values = (await rows('press')).map(({ force }) => force)
+      expect(values).to.have.members([-1, ...batches.keys(), ...Array.from(batches.keys(), seq => seq + 0.5)])
+    })
+
     it('stores one copy of what two write while records are compacted', async () => {
       const rival = await open()
       const batches = Array.from({ length: 40 }, (_, seq) => batchOf([seq], { identity: identity(seq) }))

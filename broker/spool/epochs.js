@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { Stream } from './stream.js'
+
+/** @typedef {import('./sources.js').Source} Source */
+
+/**
+ * Which epoch the next batch of a source belongs to. A seq must not continue over a restart: after a power cut the files may have lost what
+ * a database has already stored.
+ */
+export class Epochs {
+  #epoch = ''
+  /** Begun in the life of the spool. */
+  count = 0
+
+  /**
+   * @param {object} options
+   * @param {string} options.gateway
+   * @param {string} options.mark  in their names: whose they are
+   * @param {import('./sources.js').Sources} options.sources
+   * @param {() => Promise<void>} options.save  the count, before the name is used
+   */
+  constructor (options) {
+    this.options = options
+  }
+
+  /** Whether one must begin before a batch can have its identity. */
+  get isDue () { return this.#epoch === '' || this.options.sources.hasForgotten }
+
+  /** The next batch of every source begins a new one. */
+  startAll () {
+    const { sources } = this.options
+    this.#epoch = ''
+    sources.current.clear()
+    for (const source of sources.inUse.values()) source.stream = null
+  }
+
+  async begin () {
+    const { sources, save, mark } = this.options
+    this.count++
+    await save()
+    this.#epoch = `${this.count}-${mark}${randomBytes(4).toString('hex')}`
+    sources.hasForgotten = false
+    sources.current.add(this.#epoch)
+    sources.begun.add(this.#epoch)
+  }
+
+  /** The epoch that a source is in; null where one must begin first. @param {Source} source */
+  streamOf (source) {
+    if (source.stream) return source.stream
+    const { gateway, sources } = this.options
+    const stream = new Stream(gateway, source, this.#epoch)
+    if (source.streams.has(this.#epoch) || sources.hasNumber(stream.number)) {
+      this.#epoch = ''
+      return null
+    }
+    source.stream = stream
+    source.streams.set(stream.epoch, stream)
+    source.prune()
+    return stream
+  }
+}
