@@ -185,9 +185,9 @@ describe('Ledger', () => {
     stats.meter('sink', 'idle')
     const reader = stats.reader()
     expect(reader.read().ledger).to.deep.equal([
-      { ...zero, sink: 'all', produced: 6, stored: 3, deadLetters: 1, lost: 1, inFlight: 1, sources: [] },
-      { ...zero, sink: 'bus only', produced: 2, stored: 2, sources: [] },
-      { ...zero, sink: 'idle', produced: 6, stored: 0, inFlight: 6, sources: [] }
+      { ...zero, id: 'all', sink: 'all', produced: 6, stored: 3, deadLetters: 1, lost: 1, inFlight: 1, sources: [] },
+      { ...zero, id: 'bus only', sink: 'bus only', produced: 2, stored: 2, sources: [] },
+      { ...zero, id: 'idle', sink: 'idle', produced: 6, stored: 0, inFlight: 6, sources: [] }
     ])
     reader.close()
   })
@@ -203,6 +203,7 @@ describe('Ledger', () => {
     const reader = stats.reader()
     expect(reader.read().ledger).to.deep.equal([{
       ...zero,
+      id: 'a1',
       sink: 'db',
       produced: 20,
       stored: 16,
