@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { SluiceError } from '../../../gateway/base/errors.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../gateway/cli/sluice.js', import.meta.url))
+/** A connection that is kept may be closed by the other end just when it is used again. */
+const ONCE = { connection: 'close' }
 const RUNNING = /Editor +(http:\S+)[^]*Ctrl-C stops it/
 
 /**
@@ -70,7 +72,7 @@ export class GatewayProcess {
   async deploy (flow, deployment) {
     const response = await fetch(`${await this.#started?.running}flows`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'node-red-deployment-type': deployment },
+      headers: { ...ONCE, 'content-type': 'application/json', 'node-red-deployment-type': deployment },
       body: JSON.stringify(flow)
     })
     if (!response.ok) {
@@ -83,7 +85,7 @@ export class GatewayProcess {
 
   /** What it answers to GET. @param {string} path */
   async get (path) {
-    const response = await fetch(new URL(path, await this.#started?.running))
+    const response = await fetch(new URL(path, await this.#started?.running), { headers: ONCE })
     return response.json()
   }
 
