@@ -86,9 +86,9 @@ export class ResendRequests {
       vain: request.vain + (cameMs > request.askedMs ? 1 : 0),
       isUnanswered: cameMs < request.askedMs
     }))
-    // Silence may be of what never comes: a gateway that does not answer is asked for something new as well.
-    const unasked = take(subtract(missing, before), isSilent ? again.length : room - countOf(again))
-    const fresh = unasked.map(range => ({ ...range, attempt: 0, vain: 0, isUnanswered: false }))
+    const unasked = subtract(missing, before)
+    const taken = isSilent ? [] : take(unasked, room - countOf(again))
+    const fresh = taken.map(range => ({ ...range, attempt: 0, vain: 0, isUnanswered: false }))
     const asked = [...again, ...fresh].map(request => ({
       ...request, askedMs: now, comingMs: now, untilMs: now + backoff(request.attempt, BACKOFF_MS)
     }))
@@ -98,7 +98,9 @@ export class ResendRequests {
     const requests = [...waiting, ...rest, ...asked]
     if (requests.length > 0) this.#requests.set(stream, requests)
     else this.#requests.delete(stream)
-    return asked.length > 0 ? wantedOf(asked) : null
+    // A gateway may only have lost what it is asked for: it is asked, too, for the newest, which it is likeliest to have.
+    const probe = isSilent && asked.length > 0 ? unasked.slice(-1).map(({ epoch, last }) => ({ epoch, first: last, last, vain: 0 })) : []
+    return asked.length > 0 ? wantedOf([...asked, ...probe]) : null
   }
 
   /**
@@ -145,7 +147,7 @@ export class ResendRequests {
   }
 }
 
-/** @param {Request[]} requests @returns {Wanted} */
+/** @param {(Missing & Pick<Request, 'vain'>)[]} requests @returns {Wanted} */
 function wantedOf (requests) {
   const undelivered = requests.filter(({ vain }) => vain >= MAX_VAIN)
   return {
