@@ -304,8 +304,9 @@ export class Consumer extends EventEmitter {
   /** @param {string} gateway @param {string} spool @param {Packet} packet */
   #onHead (gateway, spool, { payload }) {
     try {
-      const sources = payload.length > 0 ? readHead(payload) : []
-      const hasLeft = this.#streams.setHead(gateway, spool, sources.filter(({ source }) => this.#isMeant(gateway, source)))
+      const { sources, isAll } = payload.length > 0 ? readHead(payload) : { sources: [], isAll: true }
+      const meant = sources.filter(({ source }) => this.#isMeant(gateway, source))
+      const hasLeft = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#sinks.heard(gateway, hasLeft)
     } catch (error) {
       this.#ignore(`the head of ${gateway}/${spool}`, error)

@@ -25,16 +25,17 @@ import {
 /**
  * Reads a `head` message: anybody may have written it, and it is retained.
  * @param {Buffer} payload
- * @returns {HeadSource[]}
+ * @returns {{sources: HeadSource[], isAll: boolean}}  not all: what is not named may be held all the same
  * @throws {import('../../gateway/base/errors.js').SluiceError} SLUICE_PROTOCOL
  */
 export function readHead (payload) {
-  const { sources } = objectOf(payload)
-  return listOf(sources, MAX_CONTROL_SOURCES, 'sources').map(({ source, rows, replacedRows = 0, epochs }) => {
+  const { sources, more } = objectOf(payload)
+  const read = listOf(sources, MAX_CONTROL_SOURCES, 'sources').map(({ source, rows, replacedRows = 0, epochs }) => {
     if (typeof source !== 'string' || source === '' || source.length > MAX_NAME) throw refused('a source has no name')
     if (!isCount(rows) || !isCount(replacedRows) || replacedRows > rows) throw refused(`the rows of "${source}" are not counted`)
     return { source, rows, replacedRows, epochs: listOf(epochs, MAX_CONTROL_EPOCHS, 'epochs').map(epochOf) }
   })
+  return { sources: read, isAll: more !== true }
 }
 
 /** @param {any} value @returns {HeadEpoch} */

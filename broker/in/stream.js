@@ -1,4 +1,5 @@
 import { balanceOf } from '../../gateway/stats/balance.js'
+import { counterOf, markOf } from '../../gateway/batch/epochs.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
 import { Stored } from './stored.js'
 
@@ -6,8 +7,8 @@ import { Stored } from './stored.js'
  * @typedef {import('./head.js').HeadSource} HeadSource
  * @typedef {import('./head.js').HeadEpoch} HeadEpoch
  * @typedef {{epoch: string, first: number, last: number}} Missing  a range of batches
- * @typedef {HeadEpoch & {spool: string, gone: RangeSet, stagedAgain: RangeSet, cuts: Set<number>}} Epoch  `gone`: lost or replaced;
- *   `cuts`: where a range begins that the spool tells from the one before
+ * @typedef {HeadEpoch & {spool: string, isAll: boolean, gone: RangeSet, stagedAgain: RangeSet, cuts: Set<number>}} Epoch
+ *   `gone`: lost or replaced; `cuts`: where a range begins that the spool tells from the one before
  *
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
  */
@@ -44,9 +45,10 @@ export class Stream {
    * A spool has said what it holds.
    * @param {string} spool
    * @param {HeadSource|null} head  null: nothing of this source any more
+   * @param {boolean} [isAll]  false: what it does not name may be held all the same
    * @returns {boolean} whether something has left the spool that some sink is not known to have
    */
-  setHead (spool, head) {
+  setHead (spool, head, isAll = true) {
     const before = [...this.#epochs.values()].filter(epoch => epoch.spool === spool)
     for (const { epoch } of before) this.#epochs.delete(epoch)
     if (head) this.#spools.set(spool, head)
@@ -56,9 +58,9 @@ export class Stream {
       for (const [first, last] of epoch.replaced) stagedAgain.add(first, last)
       for (const [first, last] of [...epoch.lost, ...epoch.replaced]) gone.add(first, last)
       const cuts = new Set([[epoch.first, epoch.last], ...epoch.lost, ...epoch.replaced].flatMap(([first, last]) => [first, last + 1]))
-      this.#epochs.set(epoch.epoch, { ...epoch, spool, gone, stagedAgain, cuts })
+      this.#epochs.set(epoch.epoch, { ...epoch, spool, isAll, gone, stagedAgain, cuts })
     }
-    for (const epoch of this.#seen.keys()) if (!this.#epochs.has(epoch) && epochCounter(epoch) < this.#newest) this.#seen.delete(epoch)
+    for (const epoch of this.#seen.keys()) if (this.#isOver(epoch)) this.#seen.delete(epoch)
     return before.some(({ epoch, first, last, gone }) => {
       const end = Math.min(last, (this.#epochs.get(epoch)?.first ?? Infinity) - 1)
       return [...this.#stored.values()].some(stored => without(stored.missing(epoch, first, end), gone).length > 0)
@@ -67,7 +69,7 @@ export class Stream {
 
   /** A batch came on `data`, where a source's batches come in order. @param {string} epoch @param {number} seq */
   observe (epoch, seq) {
-    if (this.#epochs.has(epoch) || epochCounter(epoch) >= this.#newest) this.#seen.set(epoch, Math.max(this.#seen.get(epoch) ?? -1, seq))
+    if (!this.#isOver(epoch)) this.#seen.set(epoch, Math.max(this.#seen.get(epoch) ?? -1, seq))
   }
 
   /** @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity */
@@ -129,13 +131,13 @@ export class Stream {
   missing (sinks, { quiet }) {
     const newestSeen = new Map()
     for (const [epoch, { spool }] of this.#epochs) {
-      if (this.#seen.has(epoch)) newestSeen.set(spool, Math.max(newestSeen.get(spool) ?? -1, epochCounter(epoch)))
+      if (this.#seen.has(epoch)) newestSeen.set(spool, Math.max(newestSeen.get(spool) ?? -1, counterOf(epoch)))
     }
     return [...this.#epochs.values()]
       .filter(({ first, last }) => first <= last)
-      .sort((a, b) => epochCounter(a.epoch) - epochCounter(b.epoch))
+      .sort((a, b) => counterOf(a.epoch) - counterOf(b.epoch))
       .flatMap(({ epoch, spool, first, last, gone }) => {
-        const isOver = quiet || epochCounter(epoch) < (newestSeen.get(spool) ?? -1)
+        const isOver = quiet || counterOf(epoch) < (newestSeen.get(spool) ?? -1)
         const sentUpTo = isOver ? last : Math.min(last, (this.#seen.get(epoch) ?? -1) - 1)
         const missing = new RangeSet(sinks.flatMap(sink => this.storedBy(sink).missing(epoch, first, sentUpTo)))
         if (missing.ranges.length === 0) return []
@@ -154,20 +156,25 @@ export class Stream {
   }
 
   /**
-   * What the spools hold, for compaction; an older epoch that none of them names any more is over.
+   * What the spools hold, or may hold, for compaction.
    * @returns {import('../../gateway/databases/sink.js').Head[]}
    */
   heads () {
     const { gateway, source } = this
-    const over = new Map([...this.#stored.values()].flatMap(stored => stored.ends()).map(({ epoch, last }) => [epoch, last]))
-    for (const epoch of over.keys()) if (this.#epochs.has(epoch) || epochCounter(epoch) >= this.#newest) over.delete(epoch)
+    const recorded = new Map([...this.#stored.values()].flatMap(stored => stored.ends()).map(({ epoch, last }) => [epoch, last]))
+    const unnamed = [...recorded].filter(([epoch]) => !this.#epochs.has(epoch))
     return [
       ...Array.from(this.#epochs.values(), ({ epoch, first, last }) => ({ gateway, source, epoch, first, last })),
-      ...Array.from(over, ([epoch, last]) => ({ gateway, source, epoch, first: last + 1, last }))
+      ...unnamed.map(([epoch, last]) => ({ gateway, source, epoch, first: this.#isOver(epoch) ? last + 1 : 0, last }))
     ]
   }
 
-  get #newest () { return Math.max(-1, ...Array.from(this.#epochs.keys(), epochCounter)) }
+  /** Its spool names later ones, and this one no more. @param {string} epoch */
+  #isOver (epoch) {
+    return !this.#epochs.has(epoch) && [...this.#epochs.values()].some(other => {
+      return other.isAll && markOf(other.epoch) === markOf(epoch) && counterOf(other.epoch) > counterOf(epoch)
+    })
+  }
 
   /** @param {string} epoch */
   #parkedOf (epoch) { return new RangeSet(Array.from(this.#parked.get(epoch)?.keys() ?? [], seq => [seq, seq])) }
@@ -185,9 +192,6 @@ export class Stream {
 
 /** @param {{epoch: string, seq: number}} identity */
 function keyOf ({ epoch, seq }) { return `${epoch}/${seq}` }
-
-/** The counter an epoch's name begins with. @param {string} epoch */
-export function epochCounter (epoch) { return parseInt(epoch, 10) }
 
 /** @param {[number, number][]} ranges @param {RangeSet[]} others */
 function without (ranges, ...others) {

@@ -51,26 +51,29 @@ export class Streams {
   }
 
   /**
-   * A spool has said what it holds, all of it.
+   * A spool has said what it holds.
    * @param {string} gateway
    * @param {string} spool
    * @param {import('./head.js').HeadSource[]} sources
+   * @param {boolean} [isAll]  false: there was no room for more, and a source that is not named stays as it was
    * @returns {boolean} whether something has left it that some sink is not known to have
    * @throws {SluiceError} SLUICE_PROTOCOL
    */
-  setHead (gateway, spool, sources) {
+  setHead (gateway, spool, sources, isAll = true) {
     const names = sources.map(({ source }) => source)
     this.check(gateway, names)
     const spools = this.#spools.get(gateway) ?? new Map()
     if (!spools.has(spool) && spools.size >= MAX_SPOOLS) {
       throw new SluiceError('SLUICE_PROTOCOL', `Gateway ${gateway} has more than ${MAX_SPOOLS} spools; ${spool} is ignored.`)
     }
-    const gone = (spools.get(spool) ?? []).filter((/** @type {string} */ name) => !names.includes(name))
+    const named = new Set(names)
+    const unnamed = (spools.get(spool) ?? []).filter((/** @type {string} */ name) => !named.has(name))
+    const gone = isAll ? unnamed : []
     const left = [
-      ...sources.map(head => this.get(gateway, head.source).setHead(spool, head)),
+      ...sources.map(head => this.get(gateway, head.source).setHead(spool, head, isAll)),
       ...gone.map((/** @type {string} */ name) => this.get(gateway, name).setHead(spool, null))
     ]
-    if (names.length > 0) spools.set(spool, names)
+    if (names.length > 0) spools.set(spool, isAll ? names : [...names, ...unnamed])
     else spools.delete(spool)
     this.#spools.set(gateway, spools)
     return left.includes(true)
@@ -96,6 +99,6 @@ export class Streams {
   /** A source that is silent from now on has sent all that its spool has. */
   connected () { for (const stream of this) stream.lastDataMs = performance.now() }
 
-  /** What the spools have, as far as they have said so: for compaction. */
-  heads () { return [...this].filter(({ headKnown }) => headKnown).flatMap(stream => stream.heads()) }
+  /** What the spools have, or may have: for compaction. */
+  heads () { return [...this].flatMap(stream => stream.heads()) }
 }

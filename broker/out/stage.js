@@ -159,7 +159,7 @@ export class Stage extends EventEmitter {
   #heard () {
     const { requiredSinks } = this.#options
     return {
-      head: payload => this.spool.heard({ sources: readHead(payload) }),
+      head: payload => this.spool.heard(readHead(payload)),
       sinks: (consumer, reader, payload) => requiredSinks.heard(consumer, reader, payload),
       commit: (consumer, sink, payload) => this.commits.hear(consumer, sink, payload),
       resend: (consumer, reader, payload) => this.#resend(consumer, reader, payload),

@@ -235,8 +235,3 @@ export function writeAt (file, buffers, position, isSyncing) {
   if (!isSyncing && size <= AT_ONCE_BYTES) return writevSync(file.fd, buffers, position)
   return file.writev(buffers, position).then(({ bytesWritten }) => bytesWritten)
 }
-
-/** The persisted counter an epoch's name begins with. @param {string} epoch */
-export function epochCounter (epoch) {
-  return parseInt(epoch, 10)
-}

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { basename } from 'node:path'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { counterOf } from '../../gateway/batch/epochs.js'
 import { spoolMark } from '../spool-mark.js'
 import { Confirmations } from './confirmations.js'
 import { Epochs } from './epochs.js'
@@ -13,7 +14,6 @@ import { Recovery, refuseStrangers, strangersIn } from './recovery.js'
 import { restage } from './restaging.js'
 import { Retention } from './retention.js'
 import { Saved, stateOf } from './saved.js'
-import { epochCounter } from './segment.js'
 import { Sources } from './sources.js'
 
 /**
@@ -272,7 +272,7 @@ export class Spool extends EventEmitter {
     await recovery.run()
     this.#tornBytes = recovery.tornBytes
     if (recovery.tornBytes > 0) log.warn(`Spool ${this.folder}: ${recovery.tornBytes} bytes of an unfinished write were left out.`)
-    const counters = Array.from(this.#sources.streams(), ({ epoch }) => epochCounter(epoch))
+    const counters = Array.from(this.#sources.streams(), ({ epoch }) => counterOf(epoch))
     this.#epochs.count = Math.max(state?.counter ?? 0, ...counters)
     this.#confirmations.load(state?.sinks ?? [], (source, epoch) => this.#find(source, epoch))
     await this.#retention.release(strangersIn(this.#files, this.gateway), 'stored')

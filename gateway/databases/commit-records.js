@@ -1,3 +1,4 @@
+import { counterOf } from '../batch/epochs.js'
 import { addHashes } from '../batch/hashes.js'
 
 /**
@@ -89,7 +90,7 @@ function byStream (rows) {
 
 /** @param {CommitRow} a @param {CommitRow} b */
 function inOrder (a, b) {
-  return compare(a.gateway, b.gateway) || compare(a.source, b.source) || parseInt(a.epoch, 10) - parseInt(b.epoch, 10) ||
+  return compare(a.gateway, b.gateway) || compare(a.source, b.source) || counterOf(a.epoch) - counterOf(b.epoch) ||
     compare(a.epoch, b.epoch) || compare(a.table, b.table) || a.seq - b.seq || b.last - a.last
 }
 

@@ -1,4 +1,5 @@
 import { SluiceError } from '../base/errors.js'
+import { counterOf } from '../batch/epochs.js'
 import { recordKey } from './commit-records.js'
 
 /**
@@ -68,5 +69,5 @@ export function setBack (place) {
 
 /** @param {CommitRow} a @param {CommitRow} b */
 function byAge (a, b) {
-  return parseInt(a.epoch, 10) - parseInt(b.epoch, 10) || a.seq - b.seq
+  return counterOf(a.epoch) - counterOf(b.epoch) || a.seq - b.seq
 }

@@ -1,3 +1,4 @@
+import { counterOf, markOf } from '../batch/epochs.js'
 import { RangeSet } from '../batch/ranges.js'
 
 /**
@@ -129,12 +130,6 @@ function firstOf (records) {
     return (counterOf(record.epoch) - counterOf(least.epoch) || record.first - least.first) < 0 ? record : least
   }, undefined)
 }
-
-/** What the names of all epochs of a spool have in common (see docs/protocol.md). @param {string} epoch */
-function markOf (epoch) { return epoch.slice(epoch.indexOf('-') + 1).slice(0, 4) }
-
-/** @param {string} epoch */
-function counterOf (epoch) { return parseInt(epoch, 10) }
 
 /** @param {{rows: number}[]} parts */
 function sum (parts) { return parts.reduce((total, { rows }) => total + rows, 0) }

@@ -7,7 +7,7 @@ const counted = (...ranges) => ranges
 /** @param {unknown} message */
 const read = message => readHead(Buffer.from(JSON.stringify(message)))
 /** @param {unknown} epoch */
-const readEpoch = epoch => read({ sources: [{ source: 'press', rows: 10, epochs: [epoch] }] })[0].epochs[0]
+const readEpoch = epoch => read({ sources: [{ source: 'press', rows: 10, epochs: [epoch] }] }).sources[0].epochs[0]
 
 describe('a head message', () => {
   it('is what a spool holds', () => {
@@ -26,7 +26,7 @@ describe('a head message', () => {
         ]
       }]
     }
-    expect(read(JSON.parse(headMessage(spool)))).to.deep.equal([{
+    expect(read(JSON.parse(headMessage(spool))).sources).to.deep.equal([{
       source: 'press',
       rows: 900,
       replacedRows: 5,

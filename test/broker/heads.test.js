@@ -65,7 +65,7 @@ describe('heads', () => {
       lost: Array.from({ length: 2000 }, (_each, n) => /** @type {[number, number, number]} */ ([2 * n, 2 * n, 1]))
     }))
     const message = headMessage({ sources: [{ source: 'press', rows: 10, lost: 0, dropped: 0, replaced: 0, epochs }] })
-    const [{ epochs: read }] = readHead(Buffer.from(message))
+    const { sources: [{ epochs: read }] } = readHead(Buffer.from(message))
     expect(read).to.have.length(64)
     expect(read.map(({ epoch }) => epoch).slice(-2)).to.deep.equal(['63-a', '200-a'])
     expect(read[0].lost).to.have.length(1000)
@@ -86,7 +86,7 @@ describe('heads', () => {
         lost: Array.from({ length: ranges }, (_each, n) => /** @type {[number, number, number]} */ ([2 * n, 2 * n, 1]))
       }]
     })
-    const namesOf = (/** @type {string} */ message) => readHead(Buffer.from(message)).map(({ source }) => source)
+    const namesOf = (/** @type {string} */ message) => readHead(Buffer.from(message)).sources.map(({ source }) => source)
 
     it('say what is held by the sources that come first, and that there is more', () => {
       const sources = Array.from({ length: 50 }, (_, i) => sourceOf(`größe ${i}`))

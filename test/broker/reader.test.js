@@ -209,6 +209,17 @@ describe('a reader', () => {
       expect([refused, consumer.state.received]).to.deep.equal([1, 1])
     })
 
+    it('keeps what it knew of a source that a head had no room for, and forgets one that a whole head no longer names', () => {
+      const streams = new Streams()
+      const head = (/** @type {string[]} */ names, isAll = true) => {
+        streams.setHead('gw', 'out', names.map(source => ({ source, rows: 0, replacedRows: 0, epochs: [] })), isAll)
+        return streams.of('gw').filter(({ headKnown }) => headKnown).map(({ source }) => source)
+      }
+      expect(head(['press', 'lathe'])).to.deep.equal(['press', 'lathe'])
+      expect(head(['press'], false)).to.deep.equal(['press', 'lathe'])
+      expect(head(['press'])).to.deep.equal(['press'])
+    })
+
     it('knows no more than 1000 gateways, whoever invents them, and goes on with those it knows', () => {
       const streams = new Streams()
       /** @type {import('../../broker/in/head.js').HeadSource[]} */

@@ -12,22 +12,22 @@ const ROWS = 10
 
 describe('what a consumer knows of a source', () => {
   const first = '1-aaaaaaaa'
-  const second = '2-bbbbbbbb'
+  const second = '2-aaaabbbb'
   /** @type {Stream} */
   let stream
   let readings = 0
 
   beforeEach(() => { stream = new Stream('gw', 'press', () => 0) })
 
-  /** @param {Record<string, [number, number]>} held @param {{spool?: string} & Partial<HeadEpoch>} [more] */
-  const holds = (held, { spool = 'out', ...exceptions } = {}) => stream.setHead(spool, {
+  /** @param {Record<string, [number, number]>} held @param {{spool?: string, isAll?: boolean} & Partial<HeadEpoch>} [more] */
+  const holds = (held, { spool = 'out', isAll = true, ...exceptions } = {}) => stream.setHead(spool, {
     source: 'press',
     rows: 1000,
     replacedRows: 0,
     epochs: Object.entries(held).map(([epoch, [from, to]]) => {
       return { epoch, first: from, last: to, before: from * ROWS, rows: (to + 1) * ROWS, lost: [], replaced: [], doubt: [], ...exceptions }
     })
-  })
+  }, isAll)
 
   /** One record of each range, as a compaction leaves it. @param {Record<string, Ranges>} epochs @param {string} [sink] */
   const stored = (epochs, sink = 'db') => {
@@ -172,10 +172,26 @@ describe('what a consumer knows of a source', () => {
     })
   })
 
-  it('names for compaction what the spools hold, and as over what they no longer name', () => {
-    holds({ [second]: [3, 9] })
-    stored({ [first]: [[0, 9]], [second]: [[0, 5]], '9-eeeeeeee': [[0, 2]] })
-    expect(stream.heads().map(({ epoch, first: from, last }) => [epoch, from, last])).to.deep.equal([[second, 3, 9], [first, 10, 9]])
+  describe('names for compaction', () => {
+    const heads = () => stream.heads().map(({ epoch, first: from, last }) => [epoch, from, last])
+
+    it('what the spools hold, and as over what they no longer name', () => {
+      holds({ [second]: [3, 9] })
+      stored({ [first]: [[0, 9]], [second]: [[0, 5]], '9-aaaaeeee': [[0, 2]] })
+      expect(heads()).to.deep.equal([[second, 3, 9], [first, 10, 9], ['9-aaaaeeee', 0, 2]])
+    })
+
+    it('nothing as over before its own spool has said so: others may have later epochs', () => {
+      holds({ '5-dddddddd': [0, 9] }, { spool: 'other' })
+      stored({ [first]: [[0, 9]] })
+      expect(heads()).to.deep.equal([['5-dddddddd', 0, 9], [first, 0, 9]])
+    })
+
+    it('nothing as over that a head may have had no room for', () => {
+      stored({ [first]: [[0, 9]] })
+      holds({ [second]: [3, 9] }, { isAll: false })
+      expect(heads()).to.deep.equal([[second, 3, 9], [first, 0, 9]])
+    })
   })
 
   describe('with two spools of one source', () => {
