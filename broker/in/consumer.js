@@ -1,12 +1,9 @@
 import { EventEmitter } from 'node:events'
-import { peekIdentity, recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
-import { identityKey } from '../../gateway/batch/batch.js'
-import { hashOf } from '../../gateway/batch/hashes.js'
-import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
 import { sumOf } from '../../gateway/stats/balance.js'
 import { consumerTopics, filters, parseTopic } from '../topics.js'
-import { clashOf } from './clash.js'
+import { Arrivals } from './arrivals.js'
 import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
@@ -81,6 +78,7 @@ export class Consumer extends EventEmitter {
   #sinks
   #held
   #keeper
+  #arrivals
   #requests = new ResendRequests()
   /** @type {{atMs: number, lines: ReaderSinks['balances']}} */
   #balances = { atMs: -Infinity, lines: [] }
@@ -91,10 +89,8 @@ export class Consumer extends EventEmitter {
   #timer
   /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
   #soon
-  #received = {
-    received: 0, duplicates: 0, clashes: 0, overflow: 0,
-    redelivered: 0, resent: 0, replaced: 0, refused: 0, thirdParty: 0, ignored: 0
-  }
+  /** Of messages that made no sense. */
+  #ignored = 0
 
   /** @param {ConsumerOptions} options */
   constructor (options) {
@@ -117,6 +113,16 @@ export class Consumer extends EventEmitter {
       onDone: () => { if (!this.#requests.isEmpty) this.#soon ??= setTimeout(() => this.#requestMissing(), SOON_MS) }
     })
     this.#keeper = new Keeper(client, log)
+    this.#arrivals = new Arrivals({
+      ...this.options,
+      streams: this.#streams,
+      sinks: this.#sinks,
+      held: this.#held,
+      requests: this.#requests,
+      keeper: this.#keeper,
+      isMeant: (gateway, source) => this.#isMeant(gateway, source),
+      onIgnored: (what, reason) => this.#ignore(what, reason)
+    })
     this.wire(this.options.sinks)
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
@@ -124,7 +130,7 @@ export class Consumer extends EventEmitter {
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
-  get counters () { return { ...this.#received, setBack: this.#sinks.setBack, ...this.#held.counters } }
+  get counters () { return { ...this.#arrivals.counters, ignored: this.#ignored, setBack: this.#sinks.setBack, ...this.#held.counters } }
 
   get state () {
     const { lost, parked } = sumOf(this.balances)
@@ -170,9 +176,9 @@ export class Consumer extends EventEmitter {
       this.#onHead(about.gateway, about.spool, packet)
       ack()
     } else if (about?.kind === 'data' && this.#isMeant(about.gateway, about.source)) {
-      this.#onData(packet, ack, about.gateway, about.source)
+      this.#arrivals.receive(packet, ack, about.gateway, about.source)
     } else if (about?.kind === 'resent' && this.#isMeant(about.gateway) && about.reader === this.options.reader) {
-      this.#onData(packet, ack, about.gateway)
+      this.#arrivals.receive(packet, ack, about.gateway)
     } else if (about?.kind === 'sinks' && about.consumer === this.options.consumer && about.reader !== this.options.reader) {
       this.#onList(about.reader, packet)
       ack()
@@ -207,100 +213,6 @@ export class Consumer extends EventEmitter {
     return [gateway, '+'].includes(options.gateway) && (source === undefined || [source, '+'].includes(options.source))
   }
 
-  /**
-   * @param {Packet} packet
-   * @param {() => void} ack
-   * @param {string} gateway  whose topic it is
-   * @param {string} [source]  likewise; undefined of what was resent
-   */
-  #onData (packet, ack, gateway, source) {
-    const identity = identityOf(packet.payload)
-    if (!identity && source !== undefined) {
-      this.#received.thirdParty++
-      this.#keeper.keep(packet, ack, () => this.options.onThirdParty(packet))
-      return
-    }
-    const isOfTopic = identity?.gateway === gateway && (source === undefined || identity.source === source)
-    if (!identity || !isOfTopic || !this.#isMeant(gateway, identity.source)) {
-      this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity is not that of its topic.'))
-      return
-    }
-    try {
-      this.#streams.check(gateway, [identity.source])
-    } catch (error) {
-      this.#ignore(`a batch on ${packet.topic}`, error)
-      ack()
-      return
-    }
-    this.#onBatch(packet, ack, identity, source !== undefined)
-  }
-
-  /** @param {Packet} packet @param {() => void} ack @param {Identity} identity @param {boolean} isInOrder  false: it was resent */
-  #onBatch (packet, ack, identity, isInOrder) {
-    const counters = this.#received
-    counters.received++
-    const { epoch, seq, gateway } = identity
-    const stream = this.#streams.get(gateway, identity.source)
-    stream.lastDataMs = performance.now()
-    if (isInOrder) stream.observe(epoch, seq)
-    else {
-      counters.resent++
-      this.#requests.came(gateway)
-    }
-    const { sinks } = this.#held
-    const id = `${this.options.client.options.clientId}:${identityKey(identity)}` // two stage ins may hold the same batch
-    if (this.#held.redelivered(id, ack)) {
-      counters.redelivered++
-    } else if (sinks.length > 0 && sinks.every(sink => stream.storedBy(sink).has(epoch, seq))) {
-      this.#onStored(stream, { ...identity, hash: hashOf(packet.payload) })
-      ack()
-    } else if (stream.isParked(epoch, seq)) {
-      ack()
-    } else if (stream.isReplaced(epoch, seq)) {
-      counters.replaced++ // its rows come under another identity
-      ack()
-    } else if (stream.defer(identity)) {
-      counters.overflow++ // the same rows twice in one transaction, and neither would know of the other
-      ack()
-    } else if (sinks.length === 0 || !this.#held.hasRoom(packet.payload.length)) {
-      counters.overflow++ // safe to acknowledge: the spool has it until it is stored, and it will be found missing
-      this.#requests.overflowed(stream, epoch, seq)
-      ack()
-    } else this.#hold(id, packet, ack, identity, stream)
-  }
-
-  /** All sinks have a record of it: this batch, or another that has its identity. @param {Stream} stream @param {Identity} identity */
-  #onStored (stream, identity) {
-    this.#sinks.sent(stream.gateway)
-    const clash = this.#held.sinks.find(sink => (stream.storedBy(sink).hashOf(identity) ?? identity.hash) !== identity.hash)
-    if (clash === undefined) {
-      this.#received.duplicates++
-      return
-    }
-    this.#received.clashes++
-    this.options.log.error(describe(clashOf(this.#sinks.labelOf(clash), identity)))
-  }
-
-  /** @param {string} id @param {Packet} packet @param {() => void} ack @param {Identity} identity @param {Stream} stream */
-  #hold (id, packet, ack, identity, stream) {
-    let batch
-    try {
-      const decoded = this.options.decode(packet)
-      batch = decoded.withIdentity({ ...identity, rows: decoded.rows, hash: hashOf(packet.payload) })
-    } catch (error) {
-      stream.park(identity.epoch, identity.seq, 0) // it would come again, as broken
-      this.#refuse(packet, ack, error)
-      return
-    }
-    this.#held.hold(id, batch, stream, { bytes: packet.payload.length, ack })
-  }
-
-  /** @param {Packet} packet @param {() => void} ack @param {unknown} reason */
-  #refuse (packet, ack, reason) {
-    this.#received.refused++
-    this.#keeper.keep(packet, ack, () => this.options.onRefused(packet, reason))
-  }
-
   /** @param {string} gateway @param {string} spool @param {Packet} packet */
   #onHead (gateway, spool, { payload }) {
     try {
@@ -324,7 +236,7 @@ export class Consumer extends EventEmitter {
 
   /** @param {string} what @param {unknown} error */
   #ignore (what, error) {
-    this.#received.ignored++
+    this.#ignored++
     this.#quietLog.say('warn', what, `Ignored ${what}: ${describe(error)}`)
   }
 
@@ -387,14 +299,5 @@ export class Consumer extends EventEmitter {
         this.options.log.warn(`Sink "${handle.name}" could not compact its commit records: ${describe(error)}`)
       })
     }
-  }
-}
-
-/** Null of a third-party message, broken ones included. @param {Buffer} payload */
-function identityOf (payload) {
-  try {
-    return recognises(payload) ? peekIdentity(payload) : null
-  } catch {
-    return null
   }
 }
