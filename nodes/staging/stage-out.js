@@ -133,7 +133,7 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
   })
   const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
-    return { ...state, onDisk: spoolBytes, requiredSinks: required.join(', ') }
+    return { ...state, onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
   })
   return { stage, places: placesOf(stage, maxSources), connection, link, release, dropGauge }
 }
