@@ -45,14 +45,16 @@ export class Saved {
 
   /**
    * @param {import('../../gateway/base/log.js').Log} log
-   * @returns {Promise<State|null>} null when there is none; one that cannot be read is kept aside
+   * @returns {Promise<State|null>} null when there is none; a damaged one is kept aside
    */
   async load (log) {
     let text
     try {
       text = await readFile(this.#path, 'utf8')
     } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
+      const { code } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (code === 'ENOENT') return null
+      if (code !== 'EIO') throw error // it may be sound all the same: a right to read it is missing, say
       text = ''
     }
     try {

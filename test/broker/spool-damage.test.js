@@ -308,4 +308,14 @@ describe('spool, damaged', () => {
     }
     expect(rig.said.join()).to.include('SLUICE_SPOOL_DAMAGED').and.to.include('SLUICE_SPOOL_VERSION')
   })
+
+  it('does not open, and takes nothing for damaged, where it is kept from reading its state', async () => {
+    await rig.close(await rig.open())
+    await rm(join(rig.folder, 'saved.json'))
+    await mkdir(join(rig.folder, 'saved.json')) // root may read everything else
+    const reason = await rig.open().then(() => null, error => error)
+    expect(reason).to.include({ code: 'EISDIR' })
+    expect(await readdir(rig.folder)).to.include('saved.json')
+    expect(rig.said.join()).to.not.include('DAMAGED')
+  })
 })
