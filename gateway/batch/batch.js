@@ -38,6 +38,12 @@ export const COLUMN_TYPES = Object.freeze({
   bytes: Array
 })
 
+/** What a plain array holds for a missing value. @type {Partial<Record<FieldType, unknown>>} */
+export const NOTHING = Object.freeze({ string: '', bytes: new Uint8Array(0) })
+
+/** Fields of a batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
+export const MAX_FIELDS = 1000
+
 /**
  * n rows taken at n times from one source, column by column: all that moves through the gateway.
  *

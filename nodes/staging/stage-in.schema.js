@@ -1,4 +1,5 @@
 import { nodeSchema } from '../schema.js'
+import { gatheringProperties } from './gathering.js'
 
 export const schema = nodeSchema({
   required: ['broker'],
@@ -87,6 +88,7 @@ export const schema = nodeSchema({
       default: [],
       'x-advanced': true
     },
+    ...gatheringProperties,
     maxSources: {
       type: 'integer',
       title: 'Sources',
