@@ -1,4 +1,5 @@
 import { SluiceError } from '../base/errors.js'
+import { changedTags, rowsOf, tagColumns } from './tags.js'
 
 /**
  * @typedef {'float64'|'float32'|'int64'|'int32'|'int16'|'uint16'|'bool'|'string'|'bytes'} FieldType
@@ -20,7 +21,7 @@ import { SluiceError } from '../base/errors.js'
  * @property {Field[]} [fields]
  * @property {Column[]} [columns]  one per field, each as long as `time`
  * @property {(Uint8Array|null)[]} [validity]  per field: null when every value is there, else 1 = there, 0 = missing
- * @property {Record<string, string>} [tags]  constant over the batch
+ * @property {import('./tags.js').Tags} [tags]
  * @property {Identity|null} [identity]
  * @property {{whole: Batch, rows: Uint32Array}|null} [origin]  of a selection of rows: the whole batch, and which of its rows these are
  */
@@ -118,7 +119,8 @@ export class Batch {
   toJSON () {
     const { source, rows, tags, identity, fields } = this
     const first = this.slice(0, Math.min(rows, 5)).toObjects()
-    return { source, rows, fields, tags, identity, first: JSON.parse(JSON.stringify(first, printable)) }
+    const shown = changedTags(tags, column => rowsOf(column, [...first.keys()]))
+    return { source, rows, fields, tags: shown, identity, first: JSON.parse(JSON.stringify(first, printable)) }
   }
 }
 
@@ -156,7 +158,7 @@ export function identityKey ({ gateway, source, epoch, seq }) {
 }
 
 /** @param {Batch} batch */
-function checkShape ({ source, time, fields, columns, validity }) {
+function checkShape ({ source, time, fields, columns, validity, tags }) {
   const bad = (/** @type {string} */ what) => {
     throw new SluiceError('SLUICE_BATCH_SHAPE', `Batch of source "${source}": ${what}.`)
   }
@@ -173,6 +175,10 @@ function checkShape ({ source, time, fields, columns, validity }) {
     const valid = validity[f]
     if (valid && valid.length !== time.length) bad(`field "${name}" has ${valid.length} validity marks for ${time.length} times`)
   })
+  for (const [name, { values, valid }] of tagColumns(tags)) {
+    const isWhole = values.length === time.length && (valid ?? values).length === time.length
+    if (!isWhole) bad(`tag "${name}" has not one value for each of ${time.length} times`)
+  }
 }
 
 /** @param {Batch} batch @param {number} from @param {number} to @param {Identity|null} identity */
@@ -182,6 +188,7 @@ function cut (batch, from, to, identity) {
     identity,
     origin: originOf(batch, Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
     time: batch.time.subarray(from, to),
+    tags: changedTags(batch.tags, ({ values, valid }) => ({ values: values.slice(from, to), valid: valid && valid.subarray(from, to) })),
     columns: batch.columns.map(column => {
       return Array.isArray(column) ? /** @type {Column} */ (column.slice(from, to)) : column.subarray(from, to)
     }),
@@ -196,6 +203,7 @@ function choose (batch, indices, identity) {
     identity,
     origin: originOf(batch, Uint32Array.from(indices)),
     time: BigInt64Array.from(indices, i => batch.time[i]),
+    tags: changedTags(batch.tags, column => rowsOf(column, indices)),
     columns: batch.columns.map((column, f) => {
       const chosen = new (/** @type {any} */ (COLUMN_TYPES[batch.fields[f].type]))(indices.length)
       indices.forEach((from, to) => { chosen[to] = column[from] })

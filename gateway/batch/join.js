@@ -1,4 +1,5 @@
 import { Batch, COLUMN_TYPES, MAX_FIELDS, NOTHING } from './batch.js'
+import { joinedTag } from './tags.js'
 
 /**
  * @typedef {import('./batch.js').Column} Column
@@ -16,15 +17,13 @@ export class Joint {
   /** @type {Map<string, Field>} */
   #fields = new Map()
   #values = 0
-  #tags = ''
 
   /**
-   * Whether a batch can go with those before: they have the same tags, no field of another type, and little that is missing.
+   * Whether a batch can go with those before: they have no field of another type, and little that is missing.
    * @param {Batch} batch
    */
   takes (batch) {
     if (this.rows === 0) return true
-    if (tagsOf(batch) !== this.#tags) return false
     let added = 0
     for (const { name, type, unit } of batch.fields) {
       const field = this.#fields.get(name)
@@ -38,7 +37,6 @@ export class Joint {
 
   /** @param {Batch} batch  that it takes */
   add (batch) {
-    if (this.rows === 0) this.#tags = tagsOf(batch)
     for (const field of batch.fields) if (!this.#fields.has(field.name)) this.#fields.set(field.name, field)
     this.batches.push(batch)
     this.rows += batch.rows
@@ -74,9 +72,18 @@ export class Joint {
       }
       at += part.rows
     }
-    const { source, tags } = batches[0]
-    return new Batch({ source, tags, time, fields, columns, validity })
+    const tags = Object.fromEntries([...new Set(batches.flatMap(each => Object.keys(each.tags)))].map(name => {
+      return [name, joinedTag(batches.map(part => ({ rows: part.rows, tag: part.tags[name] })))]
+    }))
+    return new Batch({ source: batches[0].source, tags, time, fields, columns, validity })
   }
+}
+
+/** @param {Batch[]} batches  that differ in their tags only */
+export function joined (batches) {
+  const joint = new Joint()
+  for (const batch of batches) joint.add(batch)
+  return joint.batch()
 }
 
 /** Of a field, all valid at first. @param {(Uint8Array|null)[]} validity @param {number} field @param {number} rows */
@@ -88,10 +95,4 @@ function marks (validity, field, rows) {
 function copy (from, to, at) {
   if (Array.isArray(to)) for (let i = 0; i < from.length; i++) to[at + i] = from[i]
   else to.set(from, at)
-}
-
-/** @param {Batch} batch */
-function tagsOf ({ tags }) {
-  const names = Object.keys(tags)
-  return names.length > 0 ? JSON.stringify(names.sort().map(name => [name, tags[name]])) : ''
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Batch, COLUMN_TYPES, identityKey } from '../batch/batch.js'
+import { tagsAt } from '../batch/tags.js'
 import { SluiceError, describe } from '../base/errors.js'
 
 /**
@@ -38,7 +39,7 @@ export function deadLetter (batch, row, error) {
     row,
     source,
     time: String(time[row]),
-    tags,
+    tags: tagsAt(tags, row),
     fields,
     values: fields.map((_, f) => toJson(batch.value(f, row)))
   }

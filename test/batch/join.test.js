@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Batch } from '../../gateway/batch/batch.js'
 import { Joint } from '../../gateway/batch/join.js'
+import { tagsAt } from '../../gateway/batch/tags.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 
 /** One batch of a row each. @param {Record<string, unknown>} values @param {object} [more] @returns {Batch} */
@@ -37,12 +38,19 @@ describe('Batches that become one', () => {
     }))
   })
 
-  it('are not those with other tags, nor those with a field of another type or unit', () => {
-    const joint = jointOf(rowOf({ force: 1 }, { tags: { line: '1', hall: 'a' } }))
-    expect(joint.takes(rowOf({ force: 2 }, { tags: { hall: 'a', line: '1' } }))).to.equal(true)
-    expect(joint.takes(rowOf({ force: 2 }, { tags: { line: '2', hall: 'a' } }))).to.equal(false)
-    expect(joint.takes(rowOf({ force: 2 }))).to.equal(false)
-    expect(joint.takes(rowOf({ force: 'much' }, { tags: { line: '1', hall: 'a' } }))).to.equal(false)
+  it('have tags of their own, and one for all where they agree', () => {
+    const { tags } = jointOf(
+      rowOf({ force: 1 }, { tags: { device: 'a', hall: 'x' } }), rowOf({ force: 2 }, { tags: { device: 'b', hall: 'x' } }),
+      rowOf({ force: 3 }, { tags: { hall: 'x', line: '7' } })
+    ).batch()
+    expect(tags.hall).to.equal('x')
+    expect([0, 1, 2].map(row => tagsAt(tags, row))).to.deep.equal([
+      { device: 'a', hall: 'x' }, { device: 'b', hall: 'x' }, { hall: 'x', line: '7' }
+    ])
+  })
+
+  it('are not those with a field of another type or unit', () => {
+    expect(jointOf(rowOf({ force: 1 })).takes(rowOf({ force: 'much' }))).to.equal(false)
     const withUnit = (/** @type {string} */ unit) => new Batch({
       source: 'press', time: new BigInt64Array(1), fields: [{ name: 'force', type: 'float64', unit }], columns: [new Float64Array(1)]
     })
