@@ -8,7 +8,7 @@ import { tagAt, tagColumns, tagsAt } from './tags.js'
  */
 export function byTags (batch) {
   const columns = tagColumns(batch.tags).map(([, column]) => column)
-  if (columns.length === 0) return [batch]
+  if (columns.length === 0 || batch.rows === 0) return [batch]
   /** @type {Map<string|undefined, number[]>} */
   const groups = new Map()
   for (let row = 0; row < batch.rows; row++) {

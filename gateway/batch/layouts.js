@@ -1,7 +1,7 @@
 import { Batch } from './batch.js'
 import { byTags } from './groups.js'
 import { joined } from './join.js'
-import { changedTags, rowsOf } from './tags.js'
+import { changedTags, joinedTag, rowsOf } from './tags.js'
 
 /**
  * The layouts other than wide, each as another batch: whatever stores a wide batch stores these as well.
@@ -116,8 +116,9 @@ export function narrow (batch) {
  * @param {bigint} intervalNs
  */
 export function documents (batch, intervalNs) {
-  const parts = byTags(batch).map(part => documentsOf(part, intervalNs))
-  return joined(parts).withIdentity(batch.identity)
+  const joint = joined(byTags(batch).map(part => documentsOf(part, intervalNs)))
+  const tags = Object.keys(batch.tags).map(name => [name, joint.tags[name] ?? joinedTag([{ rows: joint.rows, tag: undefined }])])
+  return new Batch({ ...joint, tags: Object.fromEntries(tags), identity: batch.identity })
 }
 
 /** @param {Batch} batch  with the same tags in all rows @param {bigint} intervalNs */

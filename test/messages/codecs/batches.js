@@ -70,7 +70,8 @@ export function meaning (batch) {
   const columns = fields.map((_, f) => Array.from(time, (__, row) => plain(batch.value(f, row))))
   const constants = Object.fromEntries(Object.entries(tags).filter(([, tag]) => typeof tag === 'string'))
   const varying = tagColumns(tags).map(([name, column]) => [name, Array.from(time, (_, row) => tagAt(column, row) ?? null)])
-  return { source, tags: { ...constants, ...Object.fromEntries(varying) }, identity, fields: fields.map(field => ({ ...field })), time: [...time], columns }
+  const own = { ...constants, ...Object.fromEntries(varying) }
+  return { source, tags: own, identity, fields: fields.map(field => ({ ...field })), time: [...time], columns }
 }
 
 /** @param {Batch} actual @param {Batch} expected */
@@ -104,13 +105,16 @@ export const anyBatch = fc.record({
   names: fc.uniqueArray(text.filter(name => name !== 'time'), { maxLength: 6 }),
   source: text.filter(Boolean),
   tags: fc.dictionary(text, text, { maxKeys: 3 }),
-  devices: fc.option(fc.array(fc.option(fc.constantFrom('a', 'b', 'c'), { nil: undefined }), { minLength: 20, maxLength: 20 })),
+  devices: fc.option(fc.array(fc.constantFrom('a', 'b', 'c', undefined), { minLength: 20, maxLength: 20 })),
   identity: fc.option(fc.record({ gateway: text, epoch: text, seq: fc.maxSafeNat() }))
 }).chain(({ rows, names, source, tags, devices, identity }) => fc.record({
   time: fc.array(VALUES.int64, { minLength: rows, maxLength: rows }),
   columns: fc.tuple(...names.map(name => fc.tuple(fc.constant(name), anyColumn(rows))))
 }).map(({ time, columns }) => batchOf(Object.fromEntries(columns), {
-  time: BigInt64Array.from(/** @type {bigint[]} */ (time)), source, tags: devices ? { ...tags, device: tagOf(devices.slice(0, rows)) } : tags, identity: identity && { ...identity, source }
+  time: BigInt64Array.from(/** @type {bigint[]} */ (time)),
+  source,
+  tags: devices ? { ...tags, device: tagOf(devices.slice(0, rows)) } : tags,
+  identity: identity && { ...identity, source }
 })))
 
 /** @param {number} rows @returns {fc.Arbitrary<[FieldType, unknown[], string?]>} */
