@@ -1,5 +1,5 @@
 import { SluiceError } from '../base/errors.js'
-import { changedTags, rowsOf, tagColumns } from './tags.js'
+import { changedTags, rowsOf, tagColumns, tagsAt } from './tags.js'
 
 /**
  * @typedef {'float64'|'float32'|'int64'|'int32'|'int16'|'uint16'|'bool'|'string'|'bytes'} FieldType
@@ -106,6 +106,9 @@ export class Batch {
     const value = this.columns[field][row]
     return this.fields[field].type === 'bool' ? value === 1 : value
   }
+
+  /** The tags of a row. @param {number} row */
+  tagsAt (row) { return tagsAt(this.tags, row) }
 
   /** One object a row, `time` as BigInt nanoseconds, missing values left out: for function nodes. @returns {Record<string, unknown>[]} */
   toObjects () {

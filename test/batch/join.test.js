@@ -2,7 +2,6 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Batch } from '../../gateway/batch/batch.js'
 import { Joint } from '../../gateway/batch/join.js'
-import { tagsAt } from '../../gateway/batch/tags.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 
 /** One batch of a row each. @param {Record<string, unknown>} values @param {object} [more] @returns {Batch} */
@@ -39,12 +38,12 @@ describe('Batches that become one', () => {
   })
 
   it('have tags of their own, and one for all where they agree', () => {
-    const { tags } = jointOf(
+    const batch = jointOf(
       rowOf({ force: 1 }, { tags: { device: 'a', hall: 'x' } }), rowOf({ force: 2 }, { tags: { device: 'b', hall: 'x' } }),
       rowOf({ force: 3 }, { tags: { hall: 'x', line: '7' } })
     ).batch()
-    expect(tags.hall).to.equal('x')
-    expect([0, 1, 2].map(row => tagsAt(tags, row))).to.deep.equal([
+    expect(batch.tags.hall).to.equal('x')
+    expect([0, 1, 2].map(row => batch.tagsAt(row))).to.deep.equal([
       { device: 'a', hall: 'x' }, { device: 'b', hall: 'x' }, { hall: 'x', line: '7' }
     ])
   })

@@ -1,4 +1,4 @@
-import { tagColumns, tagsAt } from '../../batch/tags.js'
+import { tagColumns } from '../../batch/tags.js'
 import { nowNs } from '../../clock/system-clock.js'
 import { describe } from '../../base/errors.js'
 import { toBatches } from '../payload.js'
@@ -45,7 +45,7 @@ export function encodeJson (batch) {
       const json = value === undefined ? 'null' : write[f](value)
       if (json !== 'null') cells += `,${names[f]}${json}`
     }
-    return hasColumns ? `${start},"tags":${JSON.stringify(tagsAt(batch.tags, row))},"fields":{${cells.slice(1)}}}` : `${start}${cells}}`
+    return hasColumns ? `${start},"tags":${JSON.stringify(batch.tagsAt(row))},"fields":{${cells.slice(1)}}}` : `${start}${cells}}`
   })
   const tags = hasColumns ? {} : batch.tags
   return Buffer.from(`{"source":${JSON.stringify(source)},"tags":${JSON.stringify(tags)},"rows":[${rows.join(',')}]}`)
