@@ -86,8 +86,9 @@ export const errors = {
       'Send `true` or `"start"`, `false` or `"stop"` as payload.'
     ],
     SLUICE_SOURCE_NAME: [
-      'The name of a source is too long: it is in every record and topic.',
-      'Give the source a shorter name.'
+      'The name of a source is too long (it is in every record and topic), or has NUL or half a surrogate pair, which not every broker and ' +
+      'database gives back.',
+      'Give the source a shorter name, of other characters.'
     ],
     SLUICE_SOURCE_COUNT: [
       'One stage node has batches of too many sources; the new one is refused until all of another is stored, or it has been silent for ' +
