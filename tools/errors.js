@@ -86,8 +86,8 @@ export const errors = {
       'Send `true` or `"start"`, `false` or `"stop"` as payload.'
     ],
     SLUICE_SOURCE_NAME: [
-      'The name of a source is too long (it is in every record and topic), or has NUL or half a surrogate pair, which not every broker and ' +
-      'database gives back.',
+      'The name of a source is too long (it is in every record and topic), or has NUL or half a surrogate pair, which not every broker ' +
+      'and database gives back.',
       'Give the source a shorter name, of other characters.'
     ],
     SLUICE_SOURCE_COUNT: [
