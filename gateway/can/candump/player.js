@@ -5,7 +5,7 @@ import { playProperties } from '../../sources/playback/options.js'
 import { Player } from '../../sources/playback/player.js'
 import { nameProperty } from '../../sources/source.js'
 import { warnerOnce } from '../../sources/warn-once.js'
-import { readDbcFile } from '../dbc/file.js'
+import { dbcProperties, readMessages } from '../dbc/options.js'
 import { SignalSorter } from '../rows/signal-rows.js'
 import { logEntries, refuseUnreadableLog } from './log-file.js'
 
@@ -26,15 +26,9 @@ export const schema = {
       default: 'examples/data/nmea2000.log',
       minLength: 1
     },
-    dbcFile: {
-      type: 'string',
-      title: 'DBC file',
-      description: 'Describes the messages and signals of the bus. Messages of J1939 and NMEA 2000 are found by parameter group ' +
-        'number, and their "not available" is a missing value.',
-      default: 'examples/data/nmea2000.dbc',
-      minLength: 1,
-      'x-dbc': true
-    },
+    dbcFile: { ...dbcProperties.dbcFile, default: 'examples/data/nmea2000.dbc' },
+    matching: dbcProperties.matching,
+    indicators: dbcProperties.indicators,
     ...playProperties('log', 'log')
   }
 }
@@ -69,13 +63,9 @@ class CandumpPlayer {
     this.#options = options
     this.#warnOnce = warnerOnce(context.log)
     refuseUnreadableLog(options.logFile)
-    const { messages, warnings } = readDbcFile(options.dbcFile)
-    for (const { line, reason } of warnings) {
-      this.#warnOnce('dbc', `${options.dbcFile}, line ${line}: ${reason}. ${warnings.length} such in all; the rest of the file is used.`)
-    }
     this.#sorter = new SignalSorter({
       name: options.name,
-      messages,
+      messages: readMessages(options, context.log),
       counters: this.counters,
       warnOnce: this.#warnOnce,
       stamp: ns => this.#player.stamp(ns),

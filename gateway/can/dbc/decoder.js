@@ -44,9 +44,9 @@ export class Decoder {
     return this.#extended.get(id) ?? this.#groupsOfSource.get(groupOfSource(id)) ?? this.#groups.get(pgnOf(id))
   }
 
-  /** Whether messages of a parameter group are longer than a frame: they come in several. @param {number} pgn */
-  isLongGroup (pgn) {
-    return (this.#groups.get(pgn)?.length ?? 0) > 8
+  /** Whether messages of a parameter group come as fast packets. @param {number} pgn */
+  isFastPacket (pgn) {
+    return this.#groups.get(pgn)?.isFastPacket ?? false
   }
 
   /**

@@ -5,10 +5,11 @@ import { parseDbc } from './parser.js'
 /**
  * Reads a DBC file in UTF-8 or, as most tools write it, Windows-1252.
  * @param {string} path
+ * @param {import('./parser.js').DbcOptions} [options]
  * @returns {import('./parser.js').Dbc}
  * @throws {SluiceError} SLUICE_DBC_FILE when it cannot be read, SLUICE_DBC_EMPTY when it holds no message
  */
-export function readDbcFile (path) {
+export function readDbcFile (path, options) {
   let bytes
   try {
     bytes = readFileSync(path)
@@ -17,7 +18,7 @@ export function readDbcFile (path) {
       cause, fix: 'Check the path and its permissions.'
     })
   }
-  const dbc = parseDbc(decodeText(bytes))
+  const dbc = parseDbc(decodeText(bytes), options)
   if (dbc.messages.length === 0) {
     const [first] = dbc.warnings
     throw new SluiceError('SLUICE_DBC_EMPTY', `The DBC file ${path} holds no message` +

@@ -1,3 +1,4 @@
+import { FIRST_FAST_GROUP } from './fast-packets.js'
 import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './identifier.js'
 
 /**
@@ -36,8 +37,6 @@ const ABORT = 255
 
 const BYTES_PER_PACKET = 7
 const FIRST_FAST_BYTES = 6
-/** Lower groups are of J1939 and never come as fast packets, however long. */
-const FIRST_FAST_GROUP = 0x1ED00
 const MAX_FAST_BYTES = 223
 const MIN_TRANSFER_BYTES = 9
 const EVERYONE = 0xFF

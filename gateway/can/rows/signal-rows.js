@@ -41,7 +41,7 @@ export class SignalSorter {
     this.#name = name
     this.#decoder = decoder
     this.#transport = messages.some(({ isParameterGroup }) => isParameterGroup)
-      ? new TransportAssembler({ isFastPacket: pgn => decoder.isLongGroup(pgn) })
+      ? new TransportAssembler({ isFastPacket: pgn => decoder.isFastPacket(pgn) })
       : null
     this.#counters = counters
     this.#warnOnce = warnOnce
