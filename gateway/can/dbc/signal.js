@@ -54,14 +54,14 @@ export function compileSignal (definition, { protocol, indicators, isSelected })
   const readRaw = rawReader(definition)
   const toPhysical = converter(definition, type)
   const missing = missingValues(definition, protocol, indicators)
-  const reasonOf = reasonsByRaw(definition, missing)
+  const [lowest, highest, reasonOf] = reasonsByRaw(definition, missing)
   const texts = textsByRaw(definition)
 
   /** @param {Uint8Array} data */
   const read = data => {
     if (data.length < bytes) return undefined
     const raw = readRaw(data)
-    return reasonOf(raw) === undefined ? toPhysical(raw) : undefined
+    return raw < lowest || raw > highest || reasonOf(raw) === undefined ? toPhysical(raw) : undefined
   }
   /** A name that the table has for "not available" tells more than a missing value. @param {Uint8Array} data */
   const readText = data => {
@@ -70,7 +70,11 @@ export function compileSignal (definition, { protocol, indicators, isSelected })
     return texts.get(raw) ?? (reasonOf(raw) === undefined ? String(toPhysical(raw)) : undefined)
   }
   /** @param {Uint8Array} data */
-  const faultOf = data => data.length < bytes ? undefined : reasonOf(readRaw(data)) || undefined
+  const faultOf = data => {
+    if (data.length < bytes) return undefined
+    const raw = readRaw(data)
+    return raw < lowest || raw >= highest ? undefined : reasonOf(raw) || undefined
+  }
   const range = definition.floatBits ? null : rawRange(definition, missing.at(0)?.first)
   const [minimum, maximum] = limitsOf(definition, range, toPhysical)
   const absent = protocol && definition.floatBits ? bitsOfFloat(NaN, definition.floatBits) : missing.at(-1)?.last ?? 0n
@@ -136,13 +140,13 @@ function converter ({ length, signed, floatBits, factor, offset }, type) {
 /**
  * @param {SignalDefinition} definition
  * @param {import('../j1939/indicators.js').Indicator[]} missing
- * @returns {(raw: Value) => string|undefined}  why there is no value; undefined where there is one
+ * @returns {[lowest: Value, highest: Value, reasonOf: (raw: Value) => string|undefined]}  raw values as they are read; why there is no
+ *   value, undefined where there is one
  */
 function reasonsByRaw (definition, missing) {
   const ranges = missing.map(({ first, last, reason }) => ({ first: rawOf(definition, first), last: rawOf(definition, last), reason }))
-  const [lowest] = ranges
-  if (!lowest) return () => undefined
-  return raw => raw < lowest.first ? undefined : ranges.find(({ first, last }) => raw >= first && raw <= last)?.reason
+  if (ranges.length === 0) return [Infinity, Infinity, () => undefined]
+  return [ranges[0].first, ranges[ranges.length - 1].last, raw => ranges.find(({ first, last }) => raw >= first && raw <= last)?.reason]
 }
 
 /**
