@@ -29,7 +29,7 @@ export class CanDecoder {
   /**
    * @param {object} options  as in the schema
    * @param {{log: import('../base/log.js').Log, nowNs: () => bigint}} context
-   * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY
+   * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, those of readDbcFile
    */
   constructor (options, { log, nowNs }) {
     const { name, choices, ...ofFile } = readOptions(schema, options)

@@ -67,7 +67,7 @@ export const schema = {
  * @param {object} options  as in the schema
  * @param {CanContext} context
  * @returns {import('../sources/source.js').Source}
- * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_CAN_FILTER, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY; `onEnd` is
+ * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_CAN_FILTER, those of readDbcFile; `onEnd` is
  *   called with what a played log fails with
  */
 export function openCanRead (options, context) {

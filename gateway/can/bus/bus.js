@@ -1,3 +1,4 @@
+import { LOG_FORMATS } from '../logs/log-lines.js'
 import { openPlaybackBus } from './playback.js'
 import { openSocketcan } from './socketcan.js'
 import { openVirtualBus } from './virtual.js'
@@ -90,8 +91,7 @@ export const schema = {
     logFile: {
       type: 'string',
       title: 'Log file',
-      description: 'As candump writes it: with -l, or what it shows on the screen. It plays as if it were live, from when the first ' +
-        'node listens.',
+      description: `In one of these formats: ${LOG_FORMATS}. It plays as if it were live, from when the first node listens.`,
       minLength: 1,
       default: 'examples/data/nmea2000.log',
       'x-when': ofPlayback

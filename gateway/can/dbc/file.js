@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, SluiceError } from '../../base/errors.js'
+import { refuseOtherFormats } from './other-formats.js'
 import { parseDbc } from './parser.js'
 
 /**
@@ -7,7 +8,8 @@ import { parseDbc } from './parser.js'
  * @param {string} path
  * @param {import('./parser.js').DbcOptions} [options]
  * @returns {import('./parser.js').Dbc}
- * @throws {SluiceError} SLUICE_DBC_FILE when it cannot be read, SLUICE_DBC_EMPTY when it holds no message
+ * @throws {SluiceError} SLUICE_DBC_FILE when it cannot be read, SLUICE_DBC_FORMAT when it is another database, SLUICE_DBC_EMPTY when it
+ *   holds no message
  */
 export function readDbcFile (path, options) {
   let bytes
@@ -18,8 +20,10 @@ export function readDbcFile (path, options) {
       cause, fix: 'Check the path and its permissions.'
     })
   }
-  const dbc = parseDbc(decodeText(bytes), options)
+  const text = decodeText(bytes)
+  const dbc = parseDbc(text, options)
   if (dbc.messages.length === 0) {
+    refuseOtherFormats(text, path)
     const [first] = dbc.warnings
     throw new SluiceError('SLUICE_DBC_EMPTY', `The DBC file ${path} holds no message` +
       (first ? ` (line ${first.line}: ${first.reason}).` : '.'), { fix: 'Check that it is a DBC file.' })

@@ -86,7 +86,7 @@ export const schema = {
  * @param {import('../../base/log.js').Log} context.log
  * @param {import('../../clock/system-clock.js').Clock} [context.clock]
  * @returns {{counters: Record<string, number>, trouble: () => string|undefined, close: () => Promise<void>}}
- * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY, SLUICE_VEHICLE_MESSAGES
+ * @throws {SluiceError} SLUICE_OPTIONS, those of readDbcFile, SLUICE_VEHICLE_MESSAGES
  */
 export function openVehicle (options, context) {
   const vehicle = new Vehicle(readOptions(schema, options), context)
