@@ -12,6 +12,7 @@ import { LogLines } from './logs/log-lines.js'
  */
 
 const MAX_BYTES = 1785
+const MAX_CLASSIC_BYTES = 8
 /** As cansend takes it, without bus and time: 123#DEADBEEF. */
 const CANSEND = /^[0-9A-Fa-f]{3,8}#\S*$/
 const HEX_BYTES = /^(?:[0-9A-Fa-f]{2}[\s.]*)*$/
@@ -72,8 +73,10 @@ function readObject (value) {
   const time = timeOf(value)
   if (typeof time === 'string') return { reason: time }
   const bus = typeof value.bus === 'string' && value.bus !== '' ? value.bus.slice(0, 100) : 'can'
-  const fd = Boolean(value.fd ?? value.canfd ?? data.length > 8)
-  return { frame: { stamp: null, bus, id, extended, kind: kindOf(value), fd, data }, ns: time }
+  const fd = Boolean(value.fd ?? value.canfd ?? data.length > MAX_CLASSIC_BYTES)
+  /** @type {Frame} */
+  const frame = { stamp: null, bus, id, extended, kind: kindOf(value), fd, data }
+  return { frame: !fd && data.length > MAX_CLASSIC_BYTES ? { ...frame, isWhole: true } : frame, ns: time }
 }
 
 /** @param {any} value @returns {Frame['kind']} */

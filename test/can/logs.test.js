@@ -48,7 +48,7 @@ End TriggerBlock
       '(1397640075.159001) can2 18EBFF00#01A00F',
       '(1397640076.159000) can2 200#R',
       '(1397640076.659000) can1 064#',
-      '(1397640077.159000) can1 20000000#'
+      '(1397640077.159000) can1 20000088#0000000000000000'
     ])
   })
 
@@ -65,7 +65,7 @@ End TriggerBlock
       `(1397640103.259000) can2 1C4D80A7##1${'00'.repeat(12)}`,
       '(1397640103.359000) can2 123#0A0B',
       '(1397640103.459000) can3 00050005#R',
-      '(1397640103.559000) can5 20000000#'
+      '(1397640103.559000) can5 20000088#0000000000000000'
     ])
   })
 
@@ -129,7 +129,7 @@ describe('logs of PCAN TRC', () => {
   ])) {
     it(`of version ${version} hold data and remote frames, and errors`, async () => {
       const frames = await read(`${header}; a comment\n;---+--   ----+----\n${lines}\n`)
-      expect(frames.map(frame => frame.slice(frame.indexOf(' ') + 1))).to.deep.equal(['can1 00000100#0001', 'can1 704#R', 'can1 20000000#'])
+      expect(frames.map(frame => frame.slice(frame.indexOf(' ') + 1))).to.deep.equal(['can1 00000100#0001', 'can1 704#R', 'can1 20000088#0000000000000000'])
       expect(frames[0].split(' ')[0]).to.equal(time)
     })
   }
@@ -186,6 +186,11 @@ describe('logs of NMEA 2000 gateways', () => {
       'line 3: not a line of actisense-serial or canboat'
     ])
     expect(await read('A173321.107 23FF7 1F513 01\nA17 23FF7 1F513 01\n')).to.include('line 2: not a line of Actisense N2K ASCII')
+  })
+
+  it('hold messages that are whole, too, once they were rows of can read', () => {
+    const { frames: [{ frame }] } = framesOf({ id: 0x0DF80507, extended: true, fd: false, data: Buffer.alloc(43) })
+    expect(frame).to.include({ fd: false, isWhole: true })
   })
 
   it('may be given to can decode, line by line', () => {

@@ -9,6 +9,8 @@ import { stampOf } from '../candump/line.js'
 
 /** CAN FD's length codes beyond 8. */
 const FD_LENGTHS = [12, 16, 20, 24, 32, 48, 64]
+/** A protocol violation, linux/can/error.h. */
+const BUS_ERROR = 0x88
 const MAX_TIME_NS = 2n ** 63n - 1n
 
 /** Data bytes by their length code. @param {number} code */
@@ -52,7 +54,7 @@ export function frameOf ({ ns, data, ...frame }) {
   return { ...frame, stamp: ns === null ? null : stampOf(ns), data }
 }
 
-/** A frame that says that something went wrong on the bus. @param {string} bus @param {bigint} ns */
+/** A frame that says, as SocketCAN would, that something went wrong on the bus. @param {string} bus @param {bigint} ns */
 export function errorFrame (bus, ns) {
-  return frameOf({ bus, ns, id: 0, extended: true, kind: 'error', fd: false, data: new Uint8Array(0) })
+  return frameOf({ bus, ns, id: BUS_ERROR, extended: true, kind: 'error', fd: false, data: new Uint8Array(8) })
 }
