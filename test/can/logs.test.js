@@ -129,7 +129,8 @@ describe('logs of PCAN TRC', () => {
   ])) {
     it(`of version ${version} hold data and remote frames, and errors`, async () => {
       const frames = await read(`${header}; a comment\n;---+--   ----+----\n${lines}\n`)
-      expect(frames.map(frame => frame.slice(frame.indexOf(' ') + 1))).to.deep.equal(['can1 00000100#0001', 'can1 704#R', 'can1 20000088#0000000000000000'])
+      expect(frames.map(frame => frame.slice(frame.indexOf(' ') + 1)))
+        .to.deep.equal(['can1 00000100#0001', 'can1 704#R', 'can1 20000088#0000000000000000'])
       expect(frames[0].split(' ')[0]).to.equal(time)
     })
   }
