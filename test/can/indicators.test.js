@@ -76,6 +76,15 @@ describe('errors and reserved values', () => {
     ])) it(`have ${hex} of ${signal} as ${meaning}`, () => expect(read(NMEA_ID, [`s : ${signal}`], hex)).to.equal(meaning))
   })
 
+  it('are those of J1939 in its groups on a boat, and of NMEA 2000 in its manufacturers\' groups', () => {
+    const group = (/** @type {number} */ id) => `BO_ ${0x80000000 + id} M${id}: 8 X\n SG_ s : 0|16@1+ (1,0) [0|0] "" X\n`
+    const dbc = (/** @type {number[]} */ ...ids) => `${ids.map(group).join('')}BA_ "ProtocolType" "J1939";`
+    const error = Buffer.from('00fe', 'hex')
+    const faults = (/** @type {string} */ text) => parseDbc(text).messages.map(({ signals }) => signals[0].faultOf(error))
+    expect(faults(dbc(J1939_ID, 0x18FF00FE, 0x18EFFFFE))).to.deep.equal(['error', 'error', 'error'])
+    expect(faults(dbc(NMEA_ID, J1939_ID, 0x18FF00FE, 0x18EFFFFE))).to.deep.equal([undefined, 'error', undefined, undefined])
+  })
+
   it('are numbers by option, but for "not available"', () => {
     expect(read(J1939_ID, ['s : 0|8@1+ (1,0) [0|250]'], 'fe', { indicators: 'numbers' })).to.equal(254)
     expect(read(J1939_ID, ['s : 0|8@1+ (1,0) [0|250]'], 'ff', { indicators: 'numbers' })).to.equal('not available')

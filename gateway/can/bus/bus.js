@@ -37,7 +37,7 @@ import { openVirtualBus } from './virtual.js'
 /** @type {Record<string, {label: string, open: (options: any, context: BusContext) => Bus|Promise<Bus>}>} */
 const kinds = {
   socketcan: { label: 'SocketCAN interface (Linux)', open: openSocketcan },
-  playback: { label: 'Playback of a candump log', open: openPlaybackBus },
+  playback: { label: 'Playback of a log', open: openPlaybackBus },
   virtual: { label: 'Virtual: inside this process', open: openVirtualBus }
 }
 

@@ -14,7 +14,7 @@ const TICK_MS = 10
 const MAX_FRAMES = 1000
 
 /**
- * A candump log that plays as if it were live, from when the first listener comes, and once it has ended, from when the next does. While a
+ * A log that plays as if it were live, from when the first listener comes, and once it has ended, from when the next does. While a
  * listener is paused it stands still.
  * @param {{logFile: string, speed: number, loop: boolean, bitrate: number, dataBitrate: number}} options
  * @param {import('./bus.js').BusContext} context

@@ -1,5 +1,5 @@
 import { bytesNeeded } from './bits.js'
-import { isFastGroup } from '../j1939/fast-packets.js'
+import { isFastGroup } from '../j1939/groups.js'
 import { pgnOf } from '../j1939/identifier.js'
 import { Multiplexing } from './multiplexing.js'
 import { compileSignal } from './signal.js'

@@ -1,5 +1,5 @@
 import { pgnOf, sourceAddressOf } from '../j1939/identifier.js'
-import { isOnlyNmea } from '../j1939/fast-packets.js'
+import { isOnlyJ1939, isOnlyNmea } from '../j1939/groups.js'
 
 /**
  * Which messages of a DBC file are parameter groups of J1939 or NMEA 2000: those whose frame format says so, or all with 29-bit
@@ -26,7 +26,10 @@ export function protocolsOf (messages, matching) {
     return extended && (matching === 'groups' || /J1939|NMEA|N2K|ISO_?BUS|11783/i.test(frameFormat))
   }
   const isNmea = messages.some(message => isGroup(message) && (/NMEA|N2K/i.test(message.frameFormat) || isOnlyNmea(pgnOf(message.id))))
-  return message => isGroup(message) ? isNmea ? 'NMEA 2000' : 'J1939' : null
+  return message => {
+    if (!isGroup(message)) return null
+    return isNmea && !isOnlyJ1939(pgnOf(message.id)) ? 'NMEA 2000' : 'J1939'
+  }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { FIRST_FAST_GROUP } from './fast-packets.js'
+import { FIRST_FAST_GROUP } from './groups.js'
 import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './identifier.js'
 
 /**

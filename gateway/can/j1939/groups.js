@@ -1,8 +1,11 @@
 /**
- * Which parameter groups NMEA 2000 sends as fast packets. Nothing in a frame tells; these are the standard ones, as the CANboat project
- * lists them, and the ranges for manufacturers. J1939 uses the same ranges for single frames.
+ * Which parameter groups are of J1939 and of NMEA 2000, and which the latter sends as fast packets. Nothing in a frame tells: these are the
+ * standard ones, as the CANboat project lists them, and the ranges for manufacturers, where J1939 has single frames.
  */
 
+/** Manufacturers of either may use these, with whatever data. */
+const ADDRESSED_GROUP_OF_MANUFACTURERS = 0xEF00
+const FIRST_GROUP_OF_MANUFACTURERS = 0xFF00
 /** Lower groups are of J1939 and never come as fast packets, however long. */
 export const FIRST_FAST_GROUP = 0x1ED00
 /** Above them are groups of single frames and of fast packets, up to those of manufacturers: J1939 has none there. */
@@ -24,6 +27,11 @@ export function isFastGroup (pgn) {
   if (pgn < FIRST_FAST_GROUP) return false
   if (pgn < FIRST_MIXED_GROUP || pgn >= FIRST_FAST_GROUP_OF_MANUFACTURERS) return true
   return STANDARD.some(([first, last]) => first <= pgn && pgn <= last)
+}
+
+/** Whether a group is of J1939 on a boat, too. @param {number} pgn */
+export function isOnlyJ1939 (pgn) {
+  return pgn < FIRST_GROUP_OF_MANUFACTURERS && pgn !== ADDRESSED_GROUP_OF_MANUFACTURERS
 }
 
 /** Whether a group can be only of NMEA 2000. @param {number} pgn */
