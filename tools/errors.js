@@ -264,8 +264,8 @@ export const errors = {
     ],
     SLUICE_CAN_LOG_FORMAT: [
       'A CAN log is in a binary format that is not read (BLF, MDF, pcap), or compressed.',
-      'Convert it to one that is read (candump, Vector ASC, PCAN TRC, actisense-serial or canboat raw, Actisense N2K ASCII), for example with ' +
-      '`can_logconvert` of python-can; or unpack it.'
+      'Convert it to one that is read (candump, Vector ASC, PCAN TRC, actisense-serial or canboat raw, Actisense N2K ASCII), for example ' +
+      'with `can_logconvert` of python-can; or unpack it.'
     ],
     SLUICE_REPLAY_TIMES: [
       'The player is to keep the times of the log, and they have no dates.',
