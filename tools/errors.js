@@ -247,6 +247,10 @@ export const errors = {
       'A DBC file has no message that can be read.',
       'Check that it is a DBC file; the message gives the first line that could not be read.'
     ],
+    SLUICE_DBC_FORMAT: [
+      'A file in another format (KCD, SYM, ARXML) is given as a DBC file.',
+      'Convert it to a DBC file, for example with `canconvert` of canmatrix.'
+    ],
     SLUICE_VEHICLE_MESSAGES: [
       'No message of the DBC file fits into one frame, so the vehicle has nothing to send.',
       'Choose another DBC file.'
@@ -258,6 +262,11 @@ export const errors = {
     SLUICE_REPLAY_EMPTY: [
       'A CAN log has no frame.',
       'Record one with `candump -l`.'
+    ],
+    SLUICE_CAN_LOG_FORMAT: [
+      'A CAN log is in a binary format that is not read (BLF, MDF, pcap), or compressed.',
+      'Convert it to one that is read (candump, Vector ASC, PCAN TRC, actisense-serial or canboat raw, Actisense N2K ASCII), for example ' +
+      'with `can_logconvert` of python-can; or unpack it.'
     ],
     SLUICE_REPLAY_TIMES: [
       'The player is to keep the times of the log, and they have no dates.',
