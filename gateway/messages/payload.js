@@ -58,14 +58,20 @@ import { parseTime } from '../batch/time.js'
  *
  * Never throws for what is in a message, and never changes it.
  * @param {Message} message
- * @param {{source?: string, otherwise?: string, nested?: boolean, timeUnit?: TimeUnit, now?: () => bigint, bytes?: Uint8Array}} [options]
- *   `otherwise`: the source of rows for which nothing else gives one; `nested`: any row may hold objects and arrays, as documents do;
- *   `timeUnit` of times that are numbers; `now` in nanoseconds; `bytes` from which the message was read
+ * @param {object} [options]
+ * @param {string} [options.source]
+ * @param {string} [options.otherwise]  the source of rows for which nothing else gives one
+ * @param {boolean} [options.nested]  any row may hold objects and arrays, as documents do
+ * @param {boolean} [options.hasOneNumber]  a BigInt is a number that float64 does not hold, see `one-number.js`
+ * @param {TimeUnit} [options.timeUnit]  of times that are numbers
+ * @param {() => bigint} [options.now]  in nanoseconds
+ * @param {Uint8Array} [options.bytes]  from which the message was read
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function toBatches (message, { source, otherwise, nested = false, timeUnit = 'ms', now = nowNs, bytes } = {}) {
+export function toBatches (message, options = {}) {
+  const { source, otherwise, nested = false, hasOneNumber = false, timeUnit = 'ms', now = nowNs, bytes } = options
   if (message?.payload instanceof Batch) return { batches: [message.payload], refused: [] }
-  const conversion = new Conversion(message, { source, otherwise, nested, timeUnit, now })
+  const conversion = new Conversion(message, { source, otherwise, nested, hasOneNumber, timeUnit, now })
   try {
     conversion.takeAll()
   } catch (error) {
@@ -77,19 +83,20 @@ export function toBatches (message, { source, otherwise, nested = false, timeUni
 
 class Conversion {
   refused = new Refusals()
-  #gatherer = new Gatherer()
+  #gatherer
   /** @type {bigint|undefined} */
   #messageTime
 
   /**
    * @param {Message} message
-   * @param {{source?: string, otherwise?: string, nested: boolean, timeUnit: TimeUnit, now: () => bigint}} options
+   * @param {{source?: string, otherwise?: string, nested: boolean, hasOneNumber: boolean, timeUnit: TimeUnit, now: () => bigint}} options
    */
-  constructor (message, { source, otherwise, nested, timeUnit, now }) {
+  constructor (message, { source, otherwise, nested, hasOneNumber, timeUnit, now }) {
     this.message = message
     this.source = source
     this.otherwise = otherwise
     this.nested = nested
+    this.#gatherer = new Gatherer({ hasOneNumber })
     this.timeUnit = timeUnit
     this.now = now
   }

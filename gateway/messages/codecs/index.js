@@ -39,17 +39,27 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   const type = contentType?.split(';')[0].trim().toLowerCase()
   if (arrow.recognises(bytes) || type === arrow.contentType) return decodeArrow(bytes, source)
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
   const senml = senmlTypes.includes(type ?? '')
-  if (senml || type === json.contentType || JSON_START.test(text)) return json.decodeJson(bytes, { source, timeUnit, senml, now })
+  if (senml || type === json.contentType || beginsLikeJson(bytes)) return json.decodeJson(bytes, { source, timeUnit, senml, now })
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+  if (BARE_JSON.test(text)) return json.decodeJson(bytes, { source, timeUnit, now })
   if (isLineProtocol(text)) return decodeLines(text, { now })
   return toBatches({ payload: text }, { source, timeUnit, now })
 }
 
-/**
- * An object, array, text, number, true or false that is JSON: plain text does not begin like it, nor is it a bare number or truth value.
- */
-const JSON_START = /^\s*(?:[[{"]|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$)/
+/** A number, true or false that is JSON. */
+const BARE_JSON = /^\s*(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$/
+
+const JSON_STARTS = new Set(Buffer.from('[{"'))
+/** White space, and what a byte order mark consists of. */
+const SPACES = new Set(Buffer.from(' \t\r\n\ufeff'))
+
+/** Like an object, array or text, as no plain text does. @param {Uint8Array} bytes */
+function beginsLikeJson (bytes) {
+  let at = 0
+  while (SPACES.has(bytes[at])) at++
+  return JSON_STARTS.has(bytes[at])
+}
 
 /** @param {Uint8Array} bytes @param {string|undefined} source */
 function decodeArrow (bytes, source) {

@@ -232,6 +232,60 @@ describe('Third-party JSON', () => {
     expect(decode(`{"time": ${T1}, "v": 1}`, { timeUnit: 'ns' }).batches[0].time[0]).to.equal(T1)
   })
 
+  describe('keeps integers beyond 2^53 to the digit', () => {
+    const BEYOND = 2n ** 53n + 1n
+    /** @param {string[]} values */
+    const column = values => {
+      const rows = values.map((value, i) => `{"time":${1_436_509_052_249 + i},"n":${value},"ok":true}`)
+      const { batches: [batch], refused } = decode(`[${rows}]`)
+      const n = batch.fields.findIndex(({ name }) => name === 'n')
+      return {
+        type: batch.fields[n].type,
+        values: Array.from(batch.time, (_, row) => batch.value(n, row)),
+        refused: refused.map(({ reason }) => reason)
+      }
+    }
+
+    it('in a column of integers, which becomes int64', () => {
+      const values = [BEYOND, 1n, -(2n ** 63n), 2n ** 63n - 1n]
+      for (const order of [values, values.toReversed(), [1n, 2n, BEYOND]]) {
+        expect(column(order.map(String))).to.deep.equal({ type: 'int64', values: order, refused: [] })
+      }
+    })
+
+    it('in a column with decimals only where float64 holds them', () => {
+      expect(column(['0.5', String(2n ** 60n)])).to.deep.equal({ type: 'float64', values: [0.5, 2 ** 60], refused: [] })
+      expect(column([String(2n ** 60n), '0.5'])).to.deep.equal({ type: 'float64', values: [2 ** 60, 0.5], refused: [] })
+      expect(column(['0.5', String(BEYOND)])).to.deep.equal({
+        type: 'float64', values: [0.5], refused: ['"n" is int64 here and float64 in the rows before']
+      })
+      expect(column([String(BEYOND), '0.5'])).to.deep.equal({
+        type: 'int64', values: [BEYOND], refused: ['"n" is float64 here and int64 in the rows before']
+      })
+    })
+
+    it('up to 2^63; a larger one is refused, not its row', () => {
+      expect(column([String(2n ** 64n - 1n), '5'])).to.deep.equal({
+        type: 'float64', values: [undefined, 5], refused: ['"n" does not fit a 64-bit integer']
+      })
+    })
+
+    it('and those that JavaScript prints for a float stay one', () => {
+      expect(column([String(2 ** 66), '0.5'])).to.deep.equal({ type: 'float64', values: [2 ** 66, 0.5], refused: [] })
+    })
+
+    it('in messages of Neuron', () => {
+      const { batches: [batch] } = decode(`{"node":"plc","group":"g","timestamp":1436509052249,"values":{"n":${BEYOND},"m":1}}`)
+      expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, n: BEYOND, m: 1 }])
+    })
+
+    it('in time that is linear in the rows, whatever their order', () => {
+      const rows = 100_000
+      const values = Array.from({ length: rows }, (_, row) => row === rows / 2 ? '0.5' : row > rows / 2 ? String(BEYOND) : '1')
+      expect(column(values).refused[0]).to.equal('"n" is int64 here and float64 in the rows before')
+    })
+  })
+
   for (const [format, payload] of Object.entries({
     values: { node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, values: { level: 3.5 }, errors: { flow: 3002 } },
     tags: { node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, tags: [{ name: 'level', value: 3.5 }, { name: 'flow', error: 3002 }] }
