@@ -41,8 +41,8 @@ import { parseTime } from '../batch/time.js'
  * - node-red-node-mysql: an INSERT statement in msg.topic, with the values of ? or :name in msg.payload, for `VALUES ?` a list of rows;
  * - the nodes for MongoDB: with msg.collection, a document or an array of them; with msg.operation insertOne or insertMany, its arguments.
  *   The name of a value in an object has dots, that of one in an array its number: `{a: {b: 1}, c: [2, 3]}` has the fields `a.b`, `c0` and
- *   `c1`. `_id` is left out. Without either, a list of documents in a list, `[[…]]`, is a row each, unless it can be a pair `[fields,
- *   tags]`.
+ *   `c1`. An ObjectId is its hexadecimal text; an `_id` that the MongoDB sink gave is left out. Without either, a list of documents in a
+ *   list, `[[…]]`, is a row each, unless it can be a pair `[fields, tags]`.
  *
  * An INSERT names its columns and gives plain values: placeholders, numbers, texts, NULL, TRUE, FALSE, NOW() and CURRENT_TIMESTAMP. Its
  * table, without the schema, is the source; a time without a zone is UTC. All other SQL, templates included, and other operations are

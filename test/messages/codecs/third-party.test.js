@@ -1,24 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { decodeMessage } from '../../../gateway/messages/codecs/index.js'
 import { encodeLines } from '../../../gateway/messages/codecs/line-protocol/line-protocol.js'
 import { Batch } from '../../../gateway/batch/batch.js'
+import { decode, plain } from './decode.js'
 
 const T1 = 1_436_509_052_249_713_000n
-
-/** @param {string|object} payload @param {object} [options] */
-const decode = (payload, options) => decodeMessage(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), {
-  source: 'plant',
-  ...options
-})
-
-/** @param {import('../../../gateway/batch/batch.js').Batch} batch */
-const plain = ({ source, tags, fields, ...batch }) => ({
-  source,
-  tags,
-  units: fields.map(({ unit = '' }) => unit),
-  rows: new Batch(/** @type {any} */ ({ source, fields, ...batch })).toObjects()
-})
 
 describe('line protocol of Telegraf', () => {
   it('has a measurement that is the source, tags, fields of every type and nanoseconds', () => {
@@ -111,109 +97,6 @@ describe('line protocol of Telegraf', () => {
   })
 })
 
-describe('SenML', () => {
-  it('has base values, units and several times (RFC 8428, section 5.1.3)', () => {
-    const { batches, refused } = decode([
-      { bn: 'urn:dev:ow:10e2073a0108006:', bt: 1.276020076001e+09, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
-      { n: 'current', t: -5, v: 1.2 },
-      { n: 'current', t: -4, v: 1.3 },
-      { n: 'current', v: 1.7 }
-    ])
-    expect(refused).to.deep.equal([])
-    expect(batches.map(plain)).to.deep.equal([{
-      source: 'plant',
-      tags: { device: 'urn:dev:ow:10e2073a0108006' },
-      units: ['V', 'A'],
-      rows: [
-        { time: 1276020076001000000n, voltage: 120.1, current: 1.7 },
-        { time: 1276020071001000000n, current: 1.2 },
-        { time: 1276020072001000000n, current: 1.3 }
-      ]
-    }])
-  })
-
-  it('has texts, booleans, data and sums (RFC 8428, section 5.1.5)', () => {
-    const { batches: [batch] } = decode([
-      { bn: 'urn:dev:ow:10e2073a01080063:', bt: 1.320067464e9, n: 'temp', u: 'Cel', v: 23.1 },
-      { n: 'label', vs: 'Machine Room' },
-      { n: 'open', vb: false },
-      { n: 'nfc-reader', vd: 'aGkgCg' },
-      { n: 'energy', s: 3.5 }
-    ])
-    expect(batch.toObjects()).to.deep.equal([
-      {
-        time: 1320067464000000000n,
-        temp: 23.1,
-        label: 'Machine Room',
-        open: false,
-        'nfc-reader': new Uint8Array(Buffer.from('hi \n')),
-        'energy.sum': 3.5
-      }
-    ])
-  })
-
-  it('has times relative to now, and a single value without a name of its own', () => {
-    const { batches: [batch] } = decode([{ bn: 'urn:dev:mac:0024befffe804ff1', v: 5, t: -60 }])
-    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 60_000)).to.be.below(5000)
-    expect(batch.fields.map(({ name }) => name)).to.deep.equal(['value'])
-  })
-
-  it('reports every incomplete record', () => {
-    const { batches, refused } = decode([
-      { bn: 'dev:', bt: 1.276e9 },
-      { n: 'a', v: 1 },
-      { n: 'b' },
-      { n: 'c', v: 1, vs: 'one' },
-      { n: 'd', u: 'A' }
-    ])
-    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal([
-      '2: it has no value',
-      '3: it has more than one value: v, vs',
-      '4: it has no value'
-    ])
-    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
-  })
-
-  it('may have unknown labels if its content type is SenML, but none that must be understood', () => {
-    const records = [{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 1, colour: 'red' }, { n: 'b', v: 2, colour_: 'blue' }, 7]
-    const { batches, refused } = decode(records, { contentType: 'application/senml+json' })
-    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
-    expect(refused.map(({ reason }) => reason)).to.deep.equal([
-      'the label "colour_" must be understood, but is not known', 'it is not an object'
-    ])
-  })
-
-  it('has times before now, as far back as possible', () => {
-    const { batches: [batch], refused } = decode([{ n: 'a', v: 1, t: -3e8 }, { n: 'b', v: 1, t: -1e11 }])
-    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 3e11)).to.be.below(5000)
-    expect(refused).to.have.length(1)
-  })
-
-  it('is as fast for many values of one name and time as for many names', () => {
-    const { batches: [batch] } = decode([
-      { bn: 'dev:', bt: 1.276e9, n: 'a', v: 0 },
-      ...Array.from({ length: 20_000 }, (_, i) => ({ n: 'a', v: i + 1 }))
-    ])
-    expect(Array.from(/** @type {Float64Array} */ (batch.columns[0]))).to.deep.equal(Array.from({ length: 20_001 }, (_, i) => i))
-  })
-
-  it('loses only the invalid record', () => {
-    const { batches, refused } = decode([
-      { bn: 'dev:', n: 'a', v: 1 },
-      { n: 'b', v: 'high' },
-      { n: '§', v: 1 },
-      { n: 'c', v: 3 },
-      { bver: 12, n: 'd', v: 4 }
-    ])
-    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal([
-      '1: "v" is not a number',
-      '2: the name "dev:§" is not valid',
-      '4: version 12 of SenML is not known'
-    ])
-    expect(batches[0].fields.map(({ name }) => name)).to.deep.equal(['a', 'c'])
-  })
-})
-
 describe('Third-party JSON', () => {
   it('has the shape {ts, values}, alone and in a list', () => {
     const row = { ts: 1_436_509_052_249, values: { temperature: 20.5, on: true } }
@@ -225,6 +108,12 @@ describe('Third-party JSON', () => {
   it('has objects in objects', () => {
     expect(decode({ ts: 1_436_509_052_249, ENERGY: { Power: 12, Voltage: [230, 231] } }).batches[0].toObjects()).to.deep.equal([
       { time: 1_436_509_052_249_000_000n, 'ENERGY.Power': 12, 'ENERGY.Voltage0': 230, 'ENERGY.Voltage1': 231 }
+    ])
+  })
+
+  it('keeps _id', () => {
+    expect(decode({ _id: 'abc', time: 1_436_509_052_249, a: 1 }).batches[0].toObjects()).to.deep.equal([
+      { time: 1_436_509_052_249_000_000n, _id: 'abc', a: 1 }
     ])
   })
 
