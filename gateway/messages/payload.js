@@ -1,16 +1,15 @@
-import { types } from 'node:util'
 import { SluiceError, describe } from '../base/errors.js'
 import { Batch } from '../batch/batch.js'
 import { nowNs } from '../clock/system-clock.js'
 import { MAX_FIELDS, MAX_ROWS, tooLarge } from './bounds.js'
+import { TOO_MANY_FIELDS, cellsOf } from './cells.js'
 import { contentsOf } from './contents.js'
-import { Gatherer, nameFault, quoted } from './gatherer.js'
+import { Gatherer } from './gatherer.js'
 import { timeIn } from './precision.js'
 import { Refusals } from './refusals.js'
 import { parseTime } from '../batch/time.js'
 
 /**
- * @typedef {import('../batch/batch.js').FieldType} FieldType
  * @typedef {import('../batch/time.js').TimeUnit} TimeUnit
  * @typedef {import('./contents.js').Message} Message
  * @typedef {import('./contents.js').Contents} Contents
@@ -132,19 +131,10 @@ class Conversion {
     const read = readRow(row)
     if (!read) return 'it is not an object of values, a point or a [fields, tags] pair'
     const { values, time, timeKey, tags, measurement } = read
-    const cells = []
     const refusedBefore = this.refused.count
-    for (const name of Object.keys(values)) {
-      const value = values[name]
-      if (name === timeKey || value == null) continue
-      const type = typeOf(value)
-      const reason = type ? nameFault(name) : whyNot(value)
-      if (reason) this.refuse(index, `${quoted(name)} ${reason}`, value)
-      else {
-        cells.push({ name, type: /** @type {FieldType} */ (type), value })
-        if (cells.length > MAX_FIELDS) return `there are more than ${MAX_FIELDS} fields`
-      }
-    }
+    const names = Object.keys(values).filter(name => name !== timeKey)
+    const cells = cellsOf(names, values, (reason, value) => this.refuse(index, reason, value))
+    if (cells.length > MAX_FIELDS) return TOO_MANY_FIELDS
     if (cells.length === 0) return this.refused.count > refusedBefore ? null : 'it holds no values'
     const ns = time == null ? this.#timeOfMessage() : precision ? timeIn(time, precision) : parseTime(time, this.timeUnit)
     return this.#gatherer.take(measurement ?? ownSource, tags ?? ownTags, ns, cells)
@@ -169,25 +159,4 @@ class Conversion {
 /** The properties of a message that make up a statement or operation, without what else it carries. @param {Message} message */
 function requestOf ({ payload, topic, query, params, queryParameters, collection, operation }) {
   return { payload, topic, query, params, queryParameters, collection, operation }
-}
-
-/** The type a value is stored in; null when it cannot be. @param {unknown} value @returns {FieldType|null} */
-export function typeOf (value) {
-  switch (typeof value) {
-    case 'number': return Number.isFinite(value) ? 'float64' : null
-    case 'bigint': return BigInt.asIntN(64, value) === value ? 'int64' : null
-    case 'boolean': return 'bool'
-    case 'string': return 'string'
-    default: return types.isUint8Array(value) ? 'bytes' : null
-  }
-}
-
-/** @param {unknown} value  that has no type */
-export function whyNot (value) {
-  switch (typeof value) {
-    case 'number': return `is ${value}: treated as missing`
-    case 'bigint': return 'does not fit a 64-bit integer'
-    case 'object': return `is an ${Array.isArray(value) ? 'array' : 'object'}: send its values as fields of their own`
-    default: return `is a ${typeof value}`
-  }
 }

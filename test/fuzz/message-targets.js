@@ -130,6 +130,8 @@ export const messageTargets = [{
     '[{"bn":"urn:dev:1:","bt":1.7e9,"bu":"Cel","n":"t","v":1},{"n":"h","vs":"x","t":-1},{"n":"s","s":3,"vd":"AA"}]',
     '{"node":"plc","group":"g","timestamp":1700000000000,"values":{"a":1},"errors":{"b":3002}}',
     '{"node":"plc","group":"g","timestamp":1700000000000,"tags":[{"name":"a","value":1},{"name":"b","error":3}]}',
+    '{"fields":{"a":1.5,"b":9007199254740993},"name":"cpu","tags":{"host":"x"},"timestamp":1458229140}',
+    '{"metrics":[{"fields":{"a":1},"name":"cpu","tags":{},"timestamp":1458229140000}]}',
     '[[{"a":1,"ts":1700000000123456789},{"room":"x"}]]', '{"a":{"b":[1,2,{"c":3}]},"d":[true,null]}', '21.5'
   ].map(text => Buffer.from(text)),
   invent: random => Buffer.from(random.oneIn(4) ? rows(random) : json(random)),

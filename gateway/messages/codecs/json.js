@@ -8,6 +8,7 @@ import { BROKEN, JsonReader } from './json-reader.js'
 import { learnShape, readAlike } from './json-shapes.js'
 import { decodeNeuron, isNeuron } from './neuron.js'
 import { decodeSenml, isSenml } from './senml.js'
+import { decodeTelegraf, isTelegraf } from './telegraf.js'
 
 /**
  * A batch as JSON, for programs without Arrow:
@@ -48,7 +49,8 @@ export function encodeJson (batch) {
 
 /**
  * Batches, without identity, of any JSON that `toBatches` accepts as a payload, nested objects and arrays included; of SenML (`senml`: the
- * sender declares it), and of what Neuron publishes. Whole numbers beyond 2^53 are int64; as the time of a row they are nanoseconds.
+ * sender declares it), and of what Neuron and Telegraf publish. Whole numbers beyond 2^53 are int64; as the time of a row they are
+ * nanoseconds.
  * @param {Uint8Array} message
  * @param {{source?: string, timeUnit?: TimeUnit, senml?: boolean, now?: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
@@ -66,8 +68,9 @@ export function decodeJson (message, { source, timeUnit, senml = false, now = no
   }
   if ((senml && Array.isArray(payload)) || isSenml(payload)) return decodeSenml(payload, { source, now, bytes })
   if (isNeuron(payload)) return decodeNeuron(payload, { source, now })
+  if (isTelegraf(payload)) return decodeTelegraf(payload, bytes)
   const content = toBatches({ payload }, { source, timeUnit, nested: true, hasOneNumber: true, now, bytes })
-  if (source && content.refused.length === 0) learnShape(bytes, source, row => !isSenml([row]) && !isNeuron(row))
+  if (source && content.refused.length === 0) learnShape(bytes, source, row => !isSenml([row]) && !isNeuron(row) && !isTelegraf(row))
   return content
 }
 

@@ -2,7 +2,7 @@ import { MAX_NAME, MAX_RECORDS, tooLarge } from '../bounds.js'
 import { Gatherer, nameFault, quoted } from '../gatherer.js'
 import { Refusals } from '../refusals.js'
 import { isPlainObject } from '../rows.js'
-import { typeOf, whyNot as whyNotValue } from '../payload.js'
+import { typeOf, whyNot as whyNotValue } from '../cells.js'
 import { parseTime } from '../../batch/time.js'
 import { describe } from '../../base/errors.js'
 

@@ -189,6 +189,14 @@ describe('Third-party JSON', () => {
 })
 
 describe('a message of Neuron', () => {
+  it('has the elements of an array as values of their own', () => {
+    const { batches: [batch], refused } = decode({
+      node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, tags: [{ name: 'word', value: [1, 2] }, { name: 'a', value: 1.5 }]
+    })
+    expect(refused).to.deep.equal([])
+    expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, word0: 1, word1: 2, a: 1.5 }])
+  })
+
   it('keeps the errors of its tags where one is called quality, and reports tags that occur twice', () => {
     const { batches: [batch], refused } = decode({
       node: 'plc',
@@ -198,6 +206,37 @@ describe('a message of Neuron', () => {
     })
     expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, quality_2: 5, a: 1, quality: 'b: error 3002' }])
     expect(refused.map(({ reason }) => reason)).to.deep.equal(['"a" occurs twice'])
+  })
+})
+
+describe('JSON of Telegraf', () => {
+  const metric = { fields: { usage: 97.25, uptime: 86400, note: '5i' }, name: 'cpu', tags: { host: 'gate' }, timestamp: 1_458_229_140 }
+  const row = { usage: 97.25, uptime: 86400, note: '5i' }
+
+  for (const [unit, zeros] of Object.entries({ s: '', ms: '000', us: '000000', ns: '000000000' })) {
+    it(`has times in ${unit}, whatever the node's unit`, () => {
+      const text = JSON.stringify(metric).replace('1458229140', `1458229140${zeros}`)
+      for (const timeUnit of /** @type {const} */ ([undefined, 'ns'])) {
+        const { batches, refused } = decode(text, { timeUnit })
+        expect(refused).to.deep.equal([])
+        expect(batches.map(({ source, tags }) => ({ source, tags }))).to.deep.equal([{ source: 'cpu', tags: { host: 'gate' } }])
+        expect(batches[0].toObjects()).to.deep.equal([{ time: 1_458_229_140_000_000_000n, ...row }])
+      }
+    })
+  }
+
+  it('comes in batches', () => {
+    const other = { ...metric, name: 'disk', tags: {}, fields: { free: 1 } }
+    const { batches, refused } = decode({ metrics: [metric, other, { ...metric, timestamp: 1_458_229_141 }, { ...metric, fields: {} }] })
+    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['3: it holds no values'])
+    expect(batches.map(({ source, rows }) => [source, rows])).to.deep.equal([['cpu', 2], ['disk', 1]])
+  })
+
+  it('keeps integers beyond 2^53, and refuses those of more than 64 bits alone', () => {
+    const text = JSON.stringify(metric).replace('97.25', '9007199254740993').replace('86400', '18446744073709551615')
+    const { batches: [batch], refused } = decode(text)
+    expect(batch.toObjects()).to.deep.equal([{ time: 1_458_229_140_000_000_000n, usage: 9007199254740993n, note: '5i' }])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal(['"uptime" does not fit a 64-bit integer'])
   })
 })
 
