@@ -4,6 +4,7 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { encodePayload } from '../../gateway/sparkplug/codec.js'
 import { SparkplugHost } from '../../gateway/sparkplug/host.js'
 import { stream, times } from '../messages/codecs/apache.js'
+import { cbor } from '../messages/codecs/cbor.js'
 import { EVERY_TYPE, IDENTITY, NOW, batchOf } from '../messages/codecs/batches.js'
 
 /**
@@ -103,6 +104,12 @@ const BIRTH = encodePayload({
   ]
 })
 
+const PACK = cbor([
+  new Map(/** @type {[any, unknown][]} */ ([[-2, 'urn:dev:1:'], [-3, 1.7e9], [-4, 'Cel'], [0, 't'], [2, 1.5]])),
+  new Map(/** @type {[any, unknown][]} */ ([[0, 'h'], [3, 'x'], [6, -1], ['other', [1, null, true]]])),
+  new Map(/** @type {[any, unknown][]} */ ([[0, 's'], [5, 3], [8, Buffer.from('AA')]]))
+])
+
 const DICTIONARY = apache.vectorFromArray(['open', 'closed', 'open'], new apache.Dictionary(new apache.Utf8(), new apache.Int8()))
 
 /** What comes over MQTT. @type {Target[]} */
@@ -136,6 +143,13 @@ export const messageTargets = [{
   ].map(text => Buffer.from(text)),
   invent: random => Buffer.from(random.oneIn(4) ? rows(random) : json(random)),
   read: message('application/json')
+}, {
+  name: 'senml in cbor',
+  samples: [PACK],
+  invent: random => Buffer.concat([Buffer.from([0x9f]), ...Array.from({ length: random.small(3000) }, () => random.pick([
+    PACK.subarray(1), Buffer.from([0xa0]), Buffer.from([0xa1, 0x02, random.below(24)]), random.oneIn(50) ? random.bytes(4) : PACK.subarray(1)
+  ])), Buffer.from([0xff])]),
+  read: message('application/senml+cbor')
 }, {
   name: 'line protocol',
   samples: [

@@ -8,6 +8,7 @@ import * as arrow from './arrow/arrow.js'
 import * as json from './json.js'
 import { decodeLines, isLineProtocol } from './line-protocol/decode.js'
 import { contentTypes as senmlTypes } from './senml.js'
+import { contentTypes as cborTypes, decodeSenmlCbor, mayBeSenmlCbor } from './senml-cbor.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -19,9 +20,9 @@ const BAD_TIME = 'its time is missing or not between 1970 and 2262'
 
 /**
  * The batches in the payload of any MQTT message: Sluice's own, with their identity, or third-party ones. Bytes that begin as an Arrow
- * stream are one, whatever the content type; the rest is JSON (SenML and Neuron's included) where its content type says so or it begins
- * like an object, an array or a text; line protocol where its first line is; otherwise a bare number, true, false, or plain text: one row,
- * field `value`.
+ * stream are one, whatever the content type, and so is SenML in CBOR; the rest is JSON (that of SenML, Neuron and Telegraf included) where
+ * its content type says so or it begins like an object, an array or a text; line protocol where its first line is; otherwise a bare number,
+ * true, false, or plain text: one row, field `value`.
  *
  * Never throws for what is in the bytes.
  * @param {Uint8Array} bytes
@@ -38,6 +39,9 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   if (bytes.length === 0) return refusedWhole('the message is empty')
   const type = contentType?.split(';')[0].trim().toLowerCase()
   if (arrow.recognises(bytes) || type === arrow.contentType) return decodeArrow(bytes, source)
+  const isDeclared = cborTypes.includes(type ?? '')
+  const pack = isDeclared || mayBeSenmlCbor(bytes) ? decodeSenmlCbor(bytes, { source, isDeclared, now }) : null
+  if (pack) return pack
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
   const senml = senmlTypes.includes(type ?? '')
   if (senml || type === json.contentType || beginsLikeJson(bytes)) return json.decodeJson(bytes, { source, timeUnit, senml, now })

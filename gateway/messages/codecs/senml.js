@@ -79,6 +79,7 @@ export function decodeSenml (records, { source, now, bytes }) {
       refused.add(index, typeof error === 'string' ? error : describe(error), record)
     }
   })
+  if (measured.length === 0 && refused.count === 0) refused.add(-1, 'it holds no values', bytes ?? records)
   const nameOf = namesByUnit(measured)
   for (const record of measured) {
     for (const cell of record.cells) {

@@ -1,5 +1,6 @@
 import { COLUMN_TYPES } from '../../../batch/batch.js'
 import { MAX_DICTIONARY_BYTES, tooLarge } from '../../bounds.js'
+import { halfFloat } from '../half-float.js'
 import { Precision, TIME_UNITS, TYPE_NAMES, Type, arrowError } from './format.js'
 
 /**
@@ -152,13 +153,4 @@ function values (body, rows, valid, readOffsets, cut, missing) {
 /** @param {Body} body */
 function largeOffsets (body) {
   return Float64Array.from(body.array(BigInt64Array), Number)
-}
-
-/** IEEE 754 half precision. @param {number} bits */
-function halfFloat (bits) {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >> 10) & 0x1f
-  const fraction = bits & 0x3ff
-  if (exponent === 0x1f) return fraction ? NaN : sign * Infinity
-  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25)
 }
