@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import * as apache from 'apache-arrow'
 import { encode, peekIdentity, recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
@@ -110,6 +111,10 @@ const PACK = cbor([
   new Map(/** @type {[any, unknown][]} */ ([[0, 's'], [5, 3], [8, Buffer.from('AA')]]))
 ])
 
+/** Of pyarrow and polars: every type, also compressed. */
+const PEERS = readFileSync(new URL('../data/arrow/streams.jsonl', import.meta.url), 'utf8').trim().split('\n')
+  .map(line => Buffer.from(JSON.parse(line).bytes, 'base64'))
+
 const DICTIONARY = apache.vectorFromArray(['open', 'closed', 'open'], new apache.Dictionary(new apache.Utf8(), new apache.Int8()))
 
 /** What comes over MQTT. @type {Target[]} */
@@ -119,7 +124,8 @@ export const messageTargets = [{
     encode(EVERY_TYPE), encode(batchOf({ a: ['float64', [1, undefined, 3]] })),
     stream({
       time: times([NOW, null, NOW]), text: /** @type {any} */ (DICTIONARY), n: apache.vectorFromArray([1, 2, 3], new apache.Uint8())
-    })
+    }),
+    ...PEERS
   ],
   invent: random => encode(batchOf(Object.fromEntries(Array.from({ length: random.small(20) }, (_, i) => [
     `f${i}`, random.oneIn(2) ? ['bool', [1, undefined, 0]] : ['string', ['x'.repeat(random.below(50)), '', undefined]]
@@ -147,7 +153,7 @@ export const messageTargets = [{
   name: 'senml in cbor',
   samples: [PACK],
   invent: random => Buffer.concat([Buffer.from([0x9f]), ...Array.from({ length: random.small(3000) }, () => random.pick([
-    PACK.subarray(1), Buffer.from([0xa0]), Buffer.from([0xa1, 0x02, random.below(24)]), random.oneIn(50) ? random.bytes(4) : PACK.subarray(1)
+    PACK.subarray(1), Buffer.from([0xa0]), Buffer.from([0xa1, 0x02, random.below(24)]), random.bytes(random.oneIn(50) ? 4 : 0)
   ])), Buffer.from([0xff])]),
   read: message('application/senml+cbor')
 }, {

@@ -67,19 +67,23 @@ function beginsLikeJson (bytes) {
 
 /** @param {Uint8Array} bytes @param {string|undefined} source */
 function decodeArrow (bytes, source) {
+  const refused = new Refusals()
   try {
-    return withoutBadTimes(arrow.decode(bytes, { source }), bytes)
+    const batch = arrow.decode(bytes, { source, onRefused: (row, reason, value) => refused.add(row, reason, value) })
+    return withoutBadTimes(batch, refused, bytes)
   } catch (error) {
     return refusedWhole(describe(error), bytes)
   }
 }
 
-/** Refuses third-party rows without a time: a time series cannot hold them. @param {Batch} batch @param {Uint8Array} bytes */
-function withoutBadTimes (batch, bytes) {
-  const refused = new Refusals()
+/**
+ * Refuses third-party rows without a time: a time series cannot hold them.
+ * @param {Batch} batch @param {Refusals} refused  of it so far @param {Uint8Array} bytes
+ */
+function withoutBadTimes (batch, refused, bytes) {
   /** @type {number[]} */
   const good = []
-  if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused: [] }
+  if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused: refused.list(bytes) }
   batch.time.forEach((time, index) => {
     if (time > 0n) good.push(index)
     else refused.add(index, BAD_TIME, refused.count < MAX_REFUSED ? batch.pick([index]).toObjects()[0] : undefined)
