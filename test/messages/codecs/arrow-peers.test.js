@@ -52,8 +52,8 @@ const COLUMNS = {
 const REFUSED = {
   pyarrow: [
     ...Object.entries({
-      list: 'list', struct: 'struct', 'fixed list': 'fixed-size list', map: 'map', 'list view': 'list view', 'sparse union': 'union',
-      'dense union': 'union', runs: 'run-end encoded', interval: 'interval'
+      list: 'list', struct: 'struct', 'coded struct': 'struct', 'fixed list': 'fixed-size list', map: 'map', 'list view': 'list view',
+      'sparse union': 'union', 'dense union': 'union', runs: 'run-end encoded', interval: 'interval'
     }).map(([name, type]) => `-1: ${notRead(name, type)}`),
     `2: "uint64" ${TOO_LARGE}`, '2: "decimal256" has more digits than a number holds', '1: "whole" has more digits than a number holds'
   ],

@@ -38,6 +38,7 @@ PYARROW = pa.table({
     "bytes view": pa.array([b"a", None, b"y" * 13], pa.binary_view()),
     "list": pa.array([[1], None, [2, 3]], pa.list_(pa.int64())),
     "struct": pa.array([{"a": 1, "b": LONG}, None, {"a": 2, "b": "y"}], pa.struct([("a", pa.int64()), ("b", pa.string_view())])),
+    "coded struct": pa.StructArray.from_arrays([pa.array(["x", "y", "x"]).dictionary_encode()], names=["c"]),
     "fixed list": pa.array([[1.0, 2.0], [3.0, 4.0], None], pa.list_(pa.float64(), 2)),
     "map": pa.array([[("k", 1)], None, []], pa.map_(pa.string(), pa.int64())),
     "list view": pa.array([[1], None, [2, 3]], pa.list_view(pa.int64())),

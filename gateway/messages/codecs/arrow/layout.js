@@ -15,13 +15,18 @@ const DENSE = 1
 
 /**
  * @param {import('./flatbuffer.js').Table} field
+ * @param {(dictionary: number) => void} note  is told of the dictionaries that it uses
  * @returns {(body: import('./body.js').Body) => void}
  */
-export function passOver (field, depth = 0) {
+export function passOver (field, note, depth = 0) {
   if (depth > MAX_DEPTH) throw arrowError(`its columns are nested more than ${MAX_DEPTH} deep`)
   const type = field.uint8(2)
-  if (field.table(4)) return body => body.passNode(BUFFERS_OF_MOST) // the indices into a dictionary
-  const children = field.tables(5, MAX_COLUMNS).map(child => passOver(child, depth + 1))
+  const encoding = field.table(4)
+  const children = field.tables(5, MAX_COLUMNS).map(child => passOver(child, note, depth + 1))
+  if (encoding) {
+    note(encoding.size(0))
+    return body => body.passNode(BUFFERS_OF_MOST) // the indices
+  }
   const buffers = type === Type.union ? (field.table(3)?.int16(0) === DENSE ? 2 : 1) : BUFFERS[type] ?? BUFFERS_OF_MOST
   return body => {
     body.passNode(buffers)

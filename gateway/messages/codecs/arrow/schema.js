@@ -87,7 +87,7 @@ function parse (header) {
     const encoding = field.table(4)
     const kind = encoding ? encoded(encoding, plain, name, dictionaries, room) : plain
     if (!kind) {
-      passed.push(passOver(field))
+      passed.push(passOver(field, id => dictionaryOf(dictionaries, id, null)))
       if (typeType !== Type.null) unread.push(whyNotRead(typeType, name))
       return null
     }
@@ -133,10 +133,20 @@ function findTime (columns) {
 function encoded (encoding, entry, name, dictionaries, room) {
   const index = encoding.table(1)
   const id = encoding.size(0)
-  const dictionary = dictionaries.get(id) ?? { kind: entry, entries: [] }
-  dictionaries.set(id, dictionary)
+  const dictionary = dictionaryOf(dictionaries, id, entry)
   const indices = index ? integerKind(index, name) : INT32
   return entry && indices && dictionaryKind(indices, { kind: entry, entries: dictionary.entries }, room)
+}
+
+/**
+ * The dictionary of a number, which several columns may share.
+ * @param {Schema['dictionaries']} dictionaries @param {number} id @param {ColumnKind|null} kind  of its entries; null: they are not read
+ */
+function dictionaryOf (dictionaries, id, kind) {
+  const dictionary = dictionaries.get(id) ?? { kind, entries: [] }
+  dictionary.kind ??= kind
+  dictionaries.set(id, dictionary)
+  return dictionary
 }
 
 /**
