@@ -24,24 +24,31 @@ const UNUSED = -2
 
 const MAX_ROW_BYTES = 2 ** 16
 const MAX_SHAPES = 4
-const MAX_SOURCES = 1024
+const MAX_SOURCES = 4096
+const MAX_RECENT = 8
+/** How often it is tried to learn a shape from a source: its rows may never be alike. */
+const MAX_LESSONS = 16
 const [COMMA, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, SMALL_N] = Buffer.from(',[]{n')
 const NULL = Buffer.from('null')
 
-/** The shapes of the rows that a source has sent. @type {Map<string, Shape[]>} */
+/** The shapes of the rows that a source has sent. @type {Map<string, {shapes: Shape[], lessons: number}>} */
 const known = new Map()
+/** Those learned last, for sources that are new: a thousand devices mostly send the same. @type {Shape[]} */
+const recent = []
 
 /**
- * The batch of a message all of whose rows have one shape that its source has sent before; null where it must be read the other way.
+ * The batch of a message all of whose rows have one shape that has been learned; null where it must be read the other way.
  * @param {Buffer} bytes @param {{source?: string, timeUnit?: TimeUnit, now: () => bigint}} options
  */
 export function readAlike (bytes, { source = '', timeUnit, now }) {
-  for (const shape of known.get(source) ?? []) {
-    try {
-      const batch = readRows(bytes, shape, { source, timeUnit, now })
-      if (batch) return batch
-    } catch (error) {
-      if (error !== BROKEN && !(error instanceof SluiceError)) throw error
+  if (!mayHaveShapes(source)) return null
+  const own = known.get(source)?.shapes
+  for (const shapes of own ? [own, recent] : [recent]) {
+    for (const shape of shapes) {
+      const batch = tryRows(bytes, shape, { source, timeUnit, now })
+      if (!batch) continue
+      if (shapes === recent) keep(source, shape)
+      return batch
     }
   }
   return null
@@ -54,12 +61,39 @@ export function readAlike (bytes, { source = '', timeUnit, now }) {
  * @param {(row: unknown) => boolean} isPlain  whether a message of this row alone, too, would be nothing but a row
  */
 export function learnShape (bytes, source, isPlain) {
-  const shapes = known.get(source) ?? []
-  if (source === '' || source.length > MAX_NAME || shapes.length === MAX_SHAPES) return
+  if (!mayHaveShapes(source) || ++knownOf(source).lessons > MAX_LESSONS) return
   const shape = shapeOf(bytes, isPlain)
   if (!shape) return
+  keep(source, shape)
+  if (recent.some(other => isSame(shape, other))) return
+  recent.unshift(shape)
+  if (recent.length > MAX_RECENT) recent.pop()
+}
+
+/** @param {string} source */
+function mayHaveShapes (source) {
+  return source !== '' && source.length <= MAX_NAME
+}
+
+/** @param {string} source @param {Shape} shape */
+function keep (source, shape) {
+  const { shapes } = knownOf(source)
+  if (shapes.length < MAX_SHAPES && !shapes.some(other => isSame(shape, other))) shapes.push(shape)
+}
+
+/** @param {string} source */
+function knownOf (source) {
+  let its = known.get(source)
+  if (its) return its
   if (known.size === MAX_SOURCES) known.clear()
-  known.set(source, [...shapes, shape])
+  known.set(source, its = { shapes: [], lessons: 0 })
+  return its
+}
+
+/** @param {Shape} shape @param {Shape} other */
+function isSame ({ texts, slots }, other) {
+  return texts.length === other.texts.length && texts.every((text, i) => text.equals(other.texts[i])) &&
+    slots.every(({ kind }, i) => kind === other.slots[i].kind)
 }
 
 /** Notes where values are; their own place is then the number that stands for them. */
@@ -118,10 +152,17 @@ function enter (reader) {
   return true
 }
 
-/**
- * @param {Buffer} bytes @param {Shape} shape @param {{source: string, timeUnit?: TimeUnit, now: () => bigint}} options
- * @returns {Batch|null} null where not all is as it should be
- */
+/** @param {Parameters<typeof readRows>} message @returns {Batch|null} null where not all is as it should be */
+function tryRows (...message) {
+  try {
+    return readRows(...message)
+  } catch (error) {
+    if (error !== BROKEN && !(error instanceof SluiceError)) throw error
+    return null
+  }
+}
+
+/** @param {Buffer} bytes @param {Shape} shape @param {{source: string, timeUnit?: TimeUnit, now: () => bigint}} options */
 function readRows (bytes, shape, { source, timeUnit, now }) {
   const reader = new JsonReader(bytes)
   const isArray = enter(reader)

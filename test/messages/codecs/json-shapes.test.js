@@ -16,9 +16,13 @@ function content (payload, source) {
   const { batches, refused } = decodeJson(bytesOf(payload), { source, now })
   return {
     batches: batches.map(batch => ({ ...meaning(batch), source: '' })),
-    refused: refused.map(({ index, reason }) => ({ index, reason }))
+    refused: refused.map(({ index, reason }) => ({ index, reason: reason.replace(/^(it is not JSON): .*/s, '$1') }))
   }
 }
+
+let spaces = 0
+/** What it is without a shape that has been learned: the one that has so many spaces was not. @param {string} text */
+const contentAlone = text => content(text.replace('{', `{${' '.repeat(1 + spaces++ % 50)}`), newSource())
 
 /** Whether it is read without making objects. @param {string|object} payload @param {string} source */
 const isAlike = (payload, source) => readAlike(bytesOf(payload), { source, now }) !== null
@@ -36,16 +40,22 @@ describe('JSON of rows that are alike', () => {
   for (const [name, row] of Object.entries(rows)) {
     it(`is read into columns the second time: ${name}`, () => {
       const source = newSource()
-      expect(isAlike(row, source)).to.equal(false)
       const first = content(row, source)
       expect(isAlike(row, source)).to.equal(true)
       expect(content(row, source)).to.deep.equal(first)
       for (const list of [[row], [row, row], [row, row, row]]) {
         expect(isAlike(list, source)).to.equal(true)
-        expect(content(list, source)).to.deep.equal(content(list, newSource()))
+        expect(content(list, source)).to.deep.equal(contentAlone(JSON.stringify(list)))
       }
     })
   }
+
+  it('is read into columns at once where another source has sent such rows, however many sources there are', () => {
+    const row = { ts: MS, only: 1.5, here: 'x' }
+    expect(isAlike(row, newSource())).to.equal(false)
+    content(row, newSource())
+    for (let i = 0; i < 10_000; i++) expect(isAlike(row, newSource())).to.equal(true)
+  })
 
   it('keeps integers beyond 2^53 in a column', () => {
     const source = newSource()
@@ -64,7 +74,7 @@ describe('JSON of rows that are alike', () => {
     for (const [shape, message] of [[[senml, { x: 1 }], [senml]], [[neuron, neuron], neuron]]) {
       const source = newSource()
       content(shape, source)
-      expect(content(message, source)).to.deep.equal(content(message, newSource()))
+      expect(content(message, source)).to.deep.equal(contentAlone(JSON.stringify(message)))
     }
   })
 
@@ -96,7 +106,7 @@ describe('JSON of rows that are alike', () => {
       content(text(null), source)
       for (const [isList, list] of others) {
         const sent = isList ? `[${list.map(text).join(', ')}]` : text(list[0])
-        expect(content(sent, source), sent).to.deep.equal(content(sent, newSource()))
+        expect(content(sent, source), sent).to.deep.equal(contentAlone(sent))
       }
     }), { numRuns: 5000, seed: 1 })
   }).timeout(30_000)
