@@ -14,6 +14,9 @@ import { MAX_FIELDS } from './bounds.js'
 /** How deeply objects may be nested. */
 export const MAX_DEPTH = 8
 
+/** What a document of our MongoDB sink begins with: its _id names a batch and row, and says nothing about another. */
+const OWN_KEYS = ['_id', 'time', 'time_ns']
+
 const INSERTS = new Set(['insertOne', 'insertMany'])
 const OTHER_OPERATIONS = new Set([
   'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany', 'find', 'findOne', 'findOneAndUpdate', 'findOneAndReplace',
@@ -51,12 +54,19 @@ export function nameOf (name) {
 export function readDocument (document) {
   if (!isPlainObject(document)) return null
   const row = timed(document)
+  const isOurs = OWN_KEYS.every(key => Object.hasOwn(document, key))
   /** @type {Map<string, unknown>} */
   const values = new Map()
   for (const key of Object.keys(document)) {
-    if (key !== '_id' && key !== row.timeKey) flatten(values, key, document[key], 1)
+    if (key === row.timeKey || (key === '_id' && isOurs)) continue
+    flatten(values, key, key === '_id' ? idText(document[key]) : document[key], 1)
   }
   return { values: Object.fromEntries(values), time: row.time }
+}
+
+/** MongoDB's ObjectId as the text that it is known by; any other as it is. @param {any} id */
+function idText (id) {
+  return typeof id?.toHexString === 'function' ? id.toHexString() : id
 }
 
 /**

@@ -11,6 +11,12 @@ export class Gatherer {
   /** @type {Map<string, Series>} */
   #series = new Map()
   #budget = new CellBudget()
+  #hasOneNumber
+
+  /** @param {{hasOneNumber?: boolean}} [options]  see `Series` */
+  constructor ({ hasOneNumber = false } = {}) {
+    this.#hasOneNumber = hasOneNumber
+  }
 
   /**
    * @param {unknown} source @param {Record<string, unknown>|undefined} tags  those without a value are left out
@@ -42,7 +48,8 @@ export class Gatherer {
     let series = this.#series.get(key)
     if (!series) {
       if (this.#series.size === MAX_SERIES) return `the message has more than ${MAX_SERIES} combinations of source and tags`
-      series = new Series(source, Object.fromEntries(texts.map(([name, value]) => [name, String(value)])), this.#budget)
+      const ownTags = Object.fromEntries(texts.map(([name, value]) => [name, String(value)]))
+      series = new Series(source, ownTags, this.#budget, this.#hasOneNumber)
       this.#series.set(key, series)
     }
     return series

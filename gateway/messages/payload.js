@@ -1,16 +1,15 @@
-import { types } from 'node:util'
 import { SluiceError, describe } from '../base/errors.js'
 import { Batch } from '../batch/batch.js'
 import { nowNs } from '../clock/system-clock.js'
 import { MAX_FIELDS, MAX_ROWS, tooLarge } from './bounds.js'
+import { TOO_MANY_FIELDS, cellsOf } from './cells.js'
 import { contentsOf } from './contents.js'
-import { Gatherer, nameFault, quoted } from './gatherer.js'
+import { Gatherer } from './gatherer.js'
 import { timeIn } from './precision.js'
 import { Refusals } from './refusals.js'
 import { parseTime } from '../batch/time.js'
 
 /**
- * @typedef {import('../batch/batch.js').FieldType} FieldType
  * @typedef {import('../batch/time.js').TimeUnit} TimeUnit
  * @typedef {import('./contents.js').Message} Message
  * @typedef {import('./contents.js').Contents} Contents
@@ -41,8 +40,8 @@ import { parseTime } from '../batch/time.js'
  * - node-red-node-mysql: an INSERT statement in msg.topic, with the values of ? or :name in msg.payload, for `VALUES ?` a list of rows;
  * - the nodes for MongoDB: with msg.collection, a document or an array of them; with msg.operation insertOne or insertMany, its arguments.
  *   The name of a value in an object has dots, that of one in an array its number: `{a: {b: 1}, c: [2, 3]}` has the fields `a.b`, `c0` and
- *   `c1`. `_id` is left out. Without either, a list of documents in a list, `[[…]]`, is a row each, unless it can be a pair `[fields,
- *   tags]`.
+ *   `c1`. An ObjectId is its hexadecimal text; an `_id` that the MongoDB sink gave is left out. Without either, a list of documents in a
+ *   list, `[[…]]`, is a row each, unless it can be a pair `[fields, tags]`.
  *
  * An INSERT names its columns and gives plain values: placeholders, numbers, texts, NULL, TRUE, FALSE, NOW() and CURRENT_TIMESTAMP. Its
  * table, without the schema, is the source; a time without a zone is UTC. All other SQL, templates included, and other operations are
@@ -58,14 +57,20 @@ import { parseTime } from '../batch/time.js'
  *
  * Never throws for what is in a message, and never changes it.
  * @param {Message} message
- * @param {{source?: string, otherwise?: string, nested?: boolean, timeUnit?: TimeUnit, now?: () => bigint, bytes?: Uint8Array}} [options]
- *   `otherwise`: the source of rows for which nothing else gives one; `nested`: any row may hold objects and arrays, as documents do;
- *   `timeUnit` of times that are numbers; `now` in nanoseconds; `bytes` from which the message was read
+ * @param {object} [options]
+ * @param {string} [options.source]
+ * @param {string} [options.otherwise]  the source of rows for which nothing else gives one
+ * @param {boolean} [options.nested]  any row may hold objects and arrays, as documents do
+ * @param {boolean} [options.hasOneNumber]  a BigInt is a number that float64 does not hold, see `one-number.js`
+ * @param {TimeUnit} [options.timeUnit]  of times that are numbers
+ * @param {() => bigint} [options.now]  in nanoseconds
+ * @param {Uint8Array} [options.bytes]  from which the message was read
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function toBatches (message, { source, otherwise, nested = false, timeUnit = 'ms', now = nowNs, bytes } = {}) {
+export function toBatches (message, options = {}) {
+  const { source, otherwise, nested = false, hasOneNumber = false, timeUnit = 'ms', now = nowNs, bytes } = options
   if (message?.payload instanceof Batch) return { batches: [message.payload], refused: [] }
-  const conversion = new Conversion(message, { source, otherwise, nested, timeUnit, now })
+  const conversion = new Conversion(message, { source, otherwise, nested, hasOneNumber, timeUnit, now })
   try {
     conversion.takeAll()
   } catch (error) {
@@ -77,19 +82,20 @@ export function toBatches (message, { source, otherwise, nested = false, timeUni
 
 class Conversion {
   refused = new Refusals()
-  #gatherer = new Gatherer()
+  #gatherer
   /** @type {bigint|undefined} */
   #messageTime
 
   /**
    * @param {Message} message
-   * @param {{source?: string, otherwise?: string, nested: boolean, timeUnit: TimeUnit, now: () => bigint}} options
+   * @param {{source?: string, otherwise?: string, nested: boolean, hasOneNumber: boolean, timeUnit: TimeUnit, now: () => bigint}} options
    */
-  constructor (message, { source, otherwise, nested, timeUnit, now }) {
+  constructor (message, { source, otherwise, nested, hasOneNumber, timeUnit, now }) {
     this.message = message
     this.source = source
     this.otherwise = otherwise
     this.nested = nested
+    this.#gatherer = new Gatherer({ hasOneNumber })
     this.timeUnit = timeUnit
     this.now = now
   }
@@ -125,19 +131,10 @@ class Conversion {
     const read = readRow(row)
     if (!read) return 'it is not an object of values, a point or a [fields, tags] pair'
     const { values, time, timeKey, tags, measurement } = read
-    const cells = []
     const refusedBefore = this.refused.count
-    for (const name of Object.keys(values)) {
-      const value = values[name]
-      if (name === timeKey || value == null) continue
-      const type = typeOf(value)
-      const reason = type ? nameFault(name) : whyNot(value)
-      if (reason) this.refuse(index, `${quoted(name)} ${reason}`, value)
-      else {
-        cells.push({ name, type: /** @type {FieldType} */ (type), value })
-        if (cells.length > MAX_FIELDS) return `there are more than ${MAX_FIELDS} fields`
-      }
-    }
+    const names = Object.keys(values).filter(name => name !== timeKey)
+    const cells = cellsOf(names, values, (reason, value) => this.refuse(index, reason, value))
+    if (cells.length > MAX_FIELDS) return TOO_MANY_FIELDS
     if (cells.length === 0) return this.refused.count > refusedBefore ? null : 'it holds no values'
     const ns = time == null ? this.#timeOfMessage() : precision ? timeIn(time, precision) : parseTime(time, this.timeUnit)
     return this.#gatherer.take(measurement ?? ownSource, tags ?? ownTags, ns, cells)
@@ -162,25 +159,4 @@ class Conversion {
 /** The properties of a message that make up a statement or operation, without what else it carries. @param {Message} message */
 function requestOf ({ payload, topic, query, params, queryParameters, collection, operation }) {
   return { payload, topic, query, params, queryParameters, collection, operation }
-}
-
-/** The type a value is stored in; null when it cannot be. @param {unknown} value @returns {FieldType|null} */
-export function typeOf (value) {
-  switch (typeof value) {
-    case 'number': return Number.isFinite(value) ? 'float64' : null
-    case 'bigint': return BigInt.asIntN(64, value) === value ? 'int64' : null
-    case 'boolean': return 'bool'
-    case 'string': return 'string'
-    default: return types.isUint8Array(value) ? 'bytes' : null
-  }
-}
-
-/** @param {unknown} value  that has no type */
-export function whyNot (value) {
-  switch (typeof value) {
-    case 'number': return `is ${value}: treated as missing`
-    case 'bigint': return 'does not fit a 64-bit integer'
-    case 'object': return `is an ${Array.isArray(value) ? 'array' : 'object'}: send its values as fields of their own`
-    default: return `is a ${typeof value}`
-  }
 }

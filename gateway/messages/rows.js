@@ -10,8 +10,8 @@ import { MAX_FIELDS, tooLarge } from './bounds.js'
  */
 
 export const TIME_KEYS = ['time', 'timestamp', 'ts']
-const POINT_KEYS = new Set(['measurement', 'tags', 'fields', 'values', ...TIME_KEYS])
-const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
+export const POINT_KEYS = new Set(['measurement', 'tags', 'fields', 'values', ...TIME_KEYS])
+export const TABLE_KEYS = new Set(['source', 'tags', 'rows'])
 
 /**
  * The rows of a payload, each still to be read by `readRow`, and what applies to all of them.

@@ -1,5 +1,6 @@
 import { Batch, COLUMN_TYPES, NOTHING } from '../batch/batch.js'
 import { CellBudget, MAX_FIELDS } from './bounds.js'
+import { isMadeAlike, note } from './one-number.js'
 
 /**
  * @typedef {import('../batch/batch.js').FieldType} FieldType
@@ -10,17 +11,22 @@ import { CellBudget, MAX_FIELDS } from './bounds.js'
 /** Rows of one source with the same tags, gathered one by one into columns. */
 export class Series {
   #budget
+  #hasOneNumber
 
-  /** @param {string} source @param {Record<string, string>} tags @param {CellBudget} [budget]  of its message */
-  constructor (source, tags, budget = new CellBudget()) {
+  /**
+   * @param {string} source @param {Record<string, string>} tags @param {CellBudget} [budget]  of its message
+   * @param {boolean} [hasOneNumber]  what its values come from knows only numbers: int64 means one that float64 does not hold
+   */
+  constructor (source, tags, budget = new CellBudget(), hasOneNumber = false) {
     this.#budget = budget
+    this.#hasOneNumber = hasOneNumber
     this.source = source
     this.tags = tags
     /** @type {bigint[]} */
     this.times = []
     /**
      * By name, the values that are there, and their rows.
-     * @type {Map<string, {type: FieldType, unit?: string, rows: number[], values: unknown[]}>}
+     * @type {Map<string, {type: FieldType, unit?: string, rows: number[], values: unknown[], isBound?: boolean}>}
      */
     this.columns = new Map()
   }
@@ -33,10 +39,13 @@ export class Series {
   add (time, cells) {
     const { columns } = this
     let added = 0
-    for (const { name, type } of cells) {
+    for (const cell of cells) {
+      const { name, type } = cell
       const column = columns.get(name)
       if (!column) added++
-      else if (column.type !== type) return `"${name}" is ${type} here and ${column.type} in the rows before`
+      else if (column.type !== type && !(this.#hasOneNumber && isMadeAlike(column, cell))) {
+        return `"${name}" is ${type} here and ${column.type} in the rows before`
+      }
     }
     if (columns.size + added > MAX_FIELDS) return `there are more than ${MAX_FIELDS} fields`
     const rows = this.times.length
@@ -48,6 +57,7 @@ export class Series {
       let column = columns.get(name)
       if (!column) columns.set(name, column = { type, unit, rows: [], values: [] })
       if (value === undefined) continue
+      if (this.#hasOneNumber) note(column, value)
       column.rows.push(row)
       column.values.push(value)
     }

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import * as apache from 'apache-arrow'
 import { encode, peekIdentity, recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { encodePayload } from '../../gateway/sparkplug/codec.js'
 import { SparkplugHost } from '../../gateway/sparkplug/host.js'
 import { stream, times } from '../messages/codecs/apache.js'
+import { cbor } from '../messages/codecs/cbor.js'
 import { EVERY_TYPE, IDENTITY, NOW, batchOf } from '../messages/codecs/batches.js'
 
 /**
@@ -103,6 +105,16 @@ const BIRTH = encodePayload({
   ]
 })
 
+const PACK = cbor([
+  new Map(/** @type {[any, unknown][]} */ ([[-2, 'urn:dev:1:'], [-3, 1.7e9], [-4, 'Cel'], [0, 't'], [2, 1.5]])),
+  new Map(/** @type {[any, unknown][]} */ ([[0, 'h'], [3, 'x'], [6, -1], ['other', [1, null, true]]])),
+  new Map(/** @type {[any, unknown][]} */ ([[0, 's'], [5, 3], [8, Buffer.from('AA')]]))
+])
+
+/** Of pyarrow and polars: every type, also compressed. */
+const PEERS = readFileSync(new URL('../data/arrow/streams.jsonl', import.meta.url), 'utf8').trim().split('\n')
+  .map(line => Buffer.from(JSON.parse(line).bytes, 'base64'))
+
 const DICTIONARY = apache.vectorFromArray(['open', 'closed', 'open'], new apache.Dictionary(new apache.Utf8(), new apache.Int8()))
 
 /** What comes over MQTT. @type {Target[]} */
@@ -112,7 +124,8 @@ export const messageTargets = [{
     encode(EVERY_TYPE), encode(batchOf({ a: ['float64', [1, undefined, 3]] })),
     stream({
       time: times([NOW, null, NOW]), text: /** @type {any} */ (DICTIONARY), n: apache.vectorFromArray([1, 2, 3], new apache.Uint8())
-    })
+    }),
+    ...PEERS
   ],
   invent: random => encode(batchOf(Object.fromEntries(Array.from({ length: random.small(20) }, (_, i) => [
     `f${i}`, random.oneIn(2) ? ['bool', [1, undefined, 0]] : ['string', ['x'.repeat(random.below(50)), '', undefined]]
@@ -130,10 +143,19 @@ export const messageTargets = [{
     '[{"bn":"urn:dev:1:","bt":1.7e9,"bu":"Cel","n":"t","v":1},{"n":"h","vs":"x","t":-1},{"n":"s","s":3,"vd":"AA"}]',
     '{"node":"plc","group":"g","timestamp":1700000000000,"values":{"a":1},"errors":{"b":3002}}',
     '{"node":"plc","group":"g","timestamp":1700000000000,"tags":[{"name":"a","value":1},{"name":"b","error":3}]}',
+    '{"fields":{"a":1.5,"b":9007199254740993},"name":"cpu","tags":{"host":"x"},"timestamp":1458229140}',
+    '{"metrics":[{"fields":{"a":1},"name":"cpu","tags":{},"timestamp":1458229140000}]}',
     '[[{"a":1,"ts":1700000000123456789},{"room":"x"}]]', '{"a":{"b":[1,2,{"c":3}]},"d":[true,null]}', '21.5'
   ].map(text => Buffer.from(text)),
   invent: random => Buffer.from(random.oneIn(4) ? rows(random) : json(random)),
   read: message('application/json')
+}, {
+  name: 'senml in cbor',
+  samples: [PACK],
+  invent: random => Buffer.concat([Buffer.from([0x9f]), ...Array.from({ length: random.small(3000) }, () => random.pick([
+    PACK.subarray(1), Buffer.from([0xa0]), Buffer.from([0xa1, 0x02, random.below(24)]), random.bytes(random.oneIn(50) ? 4 : 0)
+  ])), Buffer.from([0xff])]),
+  read: message('application/senml+cbor')
 }, {
   name: 'line protocol',
   samples: [

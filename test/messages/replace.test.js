@@ -242,7 +242,8 @@ describe('A sink instead of the MongoDB nodes', () => {
     expect(stored({ collection: 'plant', topic: 'x', payload: document })).to.deep.equal([{
       source: 'plant',
       rows: [{
-        time: T1_NS, 'press.force': 5, 'press.valve.open': true, phases0: 1, phases1: 2.5, phases2: 3, made: '2015-07-10T06:17:32.249Z'
+        time: T1_NS, _id: 'abc', 'press.force': 5, 'press.valve.open': true, phases0: 1, phases1: 2.5, phases2: 3,
+        made: '2015-07-10T06:17:32.249Z'
       }]
     }])
     expect(stored({ collection: 'plant', payload: [{ a: 1 }, { b: 'x' }] })[0].rows).to.deep.equal([

@@ -8,6 +8,7 @@ import * as arrow from './arrow/arrow.js'
 import * as json from './json.js'
 import { decodeLines, isLineProtocol } from './line-protocol/decode.js'
 import { contentTypes as senmlTypes } from './senml.js'
+import { contentTypes as cborTypes, decodeSenmlCbor, mayBeSenmlCbor } from './senml-cbor.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -19,9 +20,9 @@ const BAD_TIME = 'its time is missing or not between 1970 and 2262'
 
 /**
  * The batches in the payload of any MQTT message: Sluice's own, with their identity, or third-party ones. Bytes that begin as an Arrow
- * stream are one, whatever the content type; the rest is JSON (SenML and Neuron's included) where its content type says so or it begins
- * like an object, an array or a text; line protocol where its first line is; otherwise a bare number, true, false, or plain text: one row,
- * field `value`.
+ * stream are one, whatever the content type, and so is SenML in CBOR; the rest is JSON (that of SenML, Neuron and Telegraf included) where
+ * its content type says so or it begins like an object, an array or a text; line protocol where its first line is; otherwise a bare number,
+ * true, false, or plain text: one row, field `value`.
  *
  * Never throws for what is in the bytes.
  * @param {Uint8Array} bytes
@@ -38,34 +39,51 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   if (bytes.length === 0) return refusedWhole('the message is empty')
   const type = contentType?.split(';')[0].trim().toLowerCase()
   if (arrow.recognises(bytes) || type === arrow.contentType) return decodeArrow(bytes, source)
+  const isDeclared = cborTypes.includes(type ?? '')
+  const pack = isDeclared || mayBeSenmlCbor(bytes) ? decodeSenmlCbor(bytes, { source, isDeclared, now }) : null
+  if (pack) return pack
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
   const senml = senmlTypes.includes(type ?? '')
-  if (senml || type === json.contentType || JSON_START.test(text)) return json.decodeJson(bytes, { source, timeUnit, senml, now })
+  if (senml || type === json.contentType || beginsLikeJson(bytes)) return json.decodeJson(bytes, { source, timeUnit, senml, now })
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+  if (BARE_JSON.test(text)) return json.decodeJson(bytes, { source, timeUnit, now })
   if (isLineProtocol(text)) return decodeLines(text, { now })
   return toBatches({ payload: text }, { source, timeUnit, now })
 }
 
-/**
- * An object, array, text, number, true or false that is JSON: plain text does not begin like it, nor is it a bare number or truth value.
- */
-const JSON_START = /^\s*(?:[[{"]|(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$)/
+/** A number, true or false that is JSON. */
+const BARE_JSON = /^\s*(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false)\s*$/
+
+const JSON_STARTS = new Set(Buffer.from('[{"'))
+/** White space, and what a byte order mark consists of. */
+const SPACES = new Set(Buffer.from(' \t\r\n\ufeff'))
+
+/** Like an object, array or text, as no plain text does. @param {Uint8Array} bytes */
+function beginsLikeJson (bytes) {
+  let at = 0
+  while (SPACES.has(bytes[at])) at++
+  return JSON_STARTS.has(bytes[at])
+}
 
 /** @param {Uint8Array} bytes @param {string|undefined} source */
 function decodeArrow (bytes, source) {
+  const refused = new Refusals()
   try {
-    return withoutBadTimes(arrow.decode(bytes, { source }), bytes)
+    const batch = arrow.decode(bytes, { source, onRefused: (row, reason, value) => refused.add(row, reason, value) })
+    return withoutBadTimes(batch, refused, bytes)
   } catch (error) {
     return refusedWhole(describe(error), bytes)
   }
 }
 
-/** Refuses third-party rows without a time: a time series cannot hold them. @param {Batch} batch @param {Uint8Array} bytes */
-function withoutBadTimes (batch, bytes) {
-  const refused = new Refusals()
+/**
+ * Refuses third-party rows without a time: a time series cannot hold them.
+ * @param {Batch} batch @param {Refusals} refused  of it so far @param {Uint8Array} bytes
+ */
+function withoutBadTimes (batch, refused, bytes) {
   /** @type {number[]} */
   const good = []
-  if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused: [] }
+  if (batch.identity || batch.time.every(time => time > 0n)) return { batches: [batch], refused: refused.list(bytes) }
   batch.time.forEach((time, index) => {
     if (time > 0n) good.push(index)
     else refused.add(index, BAD_TIME, refused.count < MAX_REFUSED ? batch.pick([index]).toObjects()[0] : undefined)

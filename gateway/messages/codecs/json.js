@@ -1,12 +1,15 @@
+import { isUtf8 } from 'node:buffer'
 import { tagColumns } from '../../batch/tags.js'
 import { nowNs } from '../../clock/system-clock.js'
 import { describe } from '../../base/errors.js'
 import { toBatches } from '../payload.js'
-import { TIME_KEYS } from '../rows.js'
 import { formatTime } from '../../batch/time.js'
 import { checkJson } from './json-bounds.js'
+import { BROKEN, JsonReader } from './json-reader.js'
+import { learnShape, readAlike } from './json-shapes.js'
 import { decodeNeuron, isNeuron } from './neuron.js'
 import { decodeSenml, isSenml } from './senml.js'
+import { decodeTelegraf, isTelegraf } from './telegraf.js'
 
 /**
  * A batch as JSON, for programs without Arrow:
@@ -21,10 +24,8 @@ import { decodeSenml, isSenml } from './senml.js'
 
 export const contentType = 'application/json'
 
-const LONG_NUMBER = /\d{16}/
-const WHOLE = /^\d+$/
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER)
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+const utf8 = new TextDecoder('utf-8')
 
 /**
  * Times are ISO 8601 with nine decimals, bytes base64. An int64 column with a value beyond 2^53 is text, so that no reader rounds it. What
@@ -53,34 +54,49 @@ export function encodeJson (batch) {
 
 /**
  * Batches, without identity, of any JSON that `toBatches` accepts as a payload, nested objects and arrays included; of SenML (`senml`: the
- * sender declares it), and of what Neuron publishes. A time beyond 2^53 is read digit for digit, as nanoseconds; other numbers are
- * JavaScript's.
- * @param {Uint8Array} bytes
+ * sender declares it), and of what Neuron and Telegraf publish. Whole numbers beyond 2^53 are int64; as the time of a row they are
+ * nanoseconds.
+ * @param {Uint8Array} message
  * @param {{source?: string, timeUnit?: TimeUnit, senml?: boolean, now?: () => bigint}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function decodeJson (bytes, { source, timeUnit, senml = false, now = nowNs }) {
+export function decodeJson (message, { source, timeUnit, senml = false, now = nowNs }) {
+  const bytes = Buffer.from(message.buffer, message.byteOffset, message.length)
+  const alike = senml || !isUtf8(bytes) ? null : readAlike(bytes, { source, timeUnit, now })
+  if (alike) return { batches: [alike], refused: [] }
+  /** @type {any} */
   let payload
   try {
-    checkJson(bytes)
+    payload = parse(bytes)
   } catch (error) {
     return { batches: [], refused: [{ index: -1, reason: describe(error), value: bytes }] }
   }
-  try {
-    const text = utf8.decode(bytes)
-    payload = JSON.parse(text, LONG_NUMBER.test(text) ? /** @type {any} */ (withExactTimes) : undefined)
-  } catch (error) {
-    return { batches: [], refused: [{ index: -1, reason: `it is not JSON: ${/** @type {Error} */ (error).message}`, value: bytes }] }
-  }
   if ((senml && Array.isArray(payload)) || isSenml(payload)) return decodeSenml(payload, { source, now, bytes })
   if (isNeuron(payload)) return decodeNeuron(payload, { source, now })
-  return toBatches({ payload }, { source, timeUnit, nested: true, now, bytes })
+  if (isTelegraf(payload)) return decodeTelegraf(payload, bytes)
+  const content = toBatches({ payload }, { source, timeUnit, nested: true, hasOneNumber: true, now, bytes })
+  if (source && content.refused.length === 0) learnShape(bytes, source, row => !isSenml([row]) && !isNeuron(row) && !isTelegraf(row))
+  return content
 }
 
-/** @param {string} key @param {unknown} value @param {any} context  the third parameter of a reviver, which TypeScript does not know yet */
-function withExactTimes (key, value, context) {
-  const isTime = typeof value === 'number' && !Number.isSafeInteger(value) && TIME_KEYS.includes(key)
-  return isTime && WHOLE.test(context.source) ? BigInt(context.source) : value
+/** @param {Buffer} bytes @throws {Error} that says what is wrong with them */
+function parse (bytes) {
+  checkJson(bytes)
+  if (!isUtf8(bytes)) throw new Error('it is not JSON: its bytes are not utf-8')
+  try {
+    return new JsonReader(bytes).document()
+  } catch (error) {
+    throw error === BROKEN ? new Error(`it is not JSON: ${whatIsBroken(bytes)}`) : error
+  }
+}
+
+/** What JSON.parse says of it, and where. @param {Buffer} bytes @returns {string} */
+function whatIsBroken (bytes) {
+  try {
+    return JSON.parse(utf8.decode(bytes))
+  } catch (error) {
+    return /** @type {Error} */ (error).message
+  }
 }
 
 /** @param {string} type @param {Column} column @returns {(value: any) => string} */

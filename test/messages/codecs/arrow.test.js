@@ -216,7 +216,7 @@ describe('arrow codec', () => {
         'column "list" is of type list, which is not supported'
       )
       expect(() => decode({ time: time(), big: apache.vectorFromArray([2n ** 63n, 1n], new apache.Uint64()) })).to.throw(
-        '9223372036854775808 does not fit int64'
+        '9223372036854775808 in column "big" does not fit a 64-bit integer'
       )
     })
   })

@@ -1,24 +1,10 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { decodeMessage } from '../../../gateway/messages/codecs/index.js'
 import { encodeLines } from '../../../gateway/messages/codecs/line-protocol/line-protocol.js'
 import { Batch } from '../../../gateway/batch/batch.js'
+import { decode, plain } from './decode.js'
 
 const T1 = 1_436_509_052_249_713_000n
-
-/** @param {string|object} payload @param {object} [options] */
-const decode = (payload, options) => decodeMessage(Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)), {
-  source: 'plant',
-  ...options
-})
-
-/** @param {import('../../../gateway/batch/batch.js').Batch} batch */
-const plain = ({ source, tags, fields, ...batch }) => ({
-  source,
-  tags,
-  units: fields.map(({ unit = '' }) => unit),
-  rows: new Batch(/** @type {any} */ ({ source, fields, ...batch })).toObjects()
-})
 
 describe('line protocol of Telegraf', () => {
   it('has a measurement that is the source, tags, fields of every type and nanoseconds', () => {
@@ -111,109 +97,6 @@ describe('line protocol of Telegraf', () => {
   })
 })
 
-describe('SenML', () => {
-  it('has base values, units and several times (RFC 8428, section 5.1.3)', () => {
-    const { batches, refused } = decode([
-      { bn: 'urn:dev:ow:10e2073a0108006:', bt: 1.276020076001e+09, bu: 'A', bver: 5, n: 'voltage', u: 'V', v: 120.1 },
-      { n: 'current', t: -5, v: 1.2 },
-      { n: 'current', t: -4, v: 1.3 },
-      { n: 'current', v: 1.7 }
-    ])
-    expect(refused).to.deep.equal([])
-    expect(batches.map(plain)).to.deep.equal([{
-      source: 'plant',
-      tags: { device: 'urn:dev:ow:10e2073a0108006' },
-      units: ['V', 'A'],
-      rows: [
-        { time: 1276020076001000000n, voltage: 120.1, current: 1.7 },
-        { time: 1276020071001000000n, current: 1.2 },
-        { time: 1276020072001000000n, current: 1.3 }
-      ]
-    }])
-  })
-
-  it('has texts, booleans, data and sums (RFC 8428, section 5.1.5)', () => {
-    const { batches: [batch] } = decode([
-      { bn: 'urn:dev:ow:10e2073a01080063:', bt: 1.320067464e9, n: 'temp', u: 'Cel', v: 23.1 },
-      { n: 'label', vs: 'Machine Room' },
-      { n: 'open', vb: false },
-      { n: 'nfc-reader', vd: 'aGkgCg' },
-      { n: 'energy', s: 3.5 }
-    ])
-    expect(batch.toObjects()).to.deep.equal([
-      {
-        time: 1320067464000000000n,
-        temp: 23.1,
-        label: 'Machine Room',
-        open: false,
-        'nfc-reader': new Uint8Array(Buffer.from('hi \n')),
-        'energy.sum': 3.5
-      }
-    ])
-  })
-
-  it('has times relative to now, and a single value without a name of its own', () => {
-    const { batches: [batch] } = decode([{ bn: 'urn:dev:mac:0024befffe804ff1', v: 5, t: -60 }])
-    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 60_000)).to.be.below(5000)
-    expect(batch.fields.map(({ name }) => name)).to.deep.equal(['value'])
-  })
-
-  it('reports every incomplete record', () => {
-    const { batches, refused } = decode([
-      { bn: 'dev:', bt: 1.276e9 },
-      { n: 'a', v: 1 },
-      { n: 'b' },
-      { n: 'c', v: 1, vs: 'one' },
-      { n: 'd', u: 'A' }
-    ])
-    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal([
-      '2: it has no value',
-      '3: it has more than one value: v, vs',
-      '4: it has no value'
-    ])
-    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
-  })
-
-  it('may have unknown labels if its content type is SenML, but none that must be understood', () => {
-    const records = [{ bn: 'dev:', bt: 1.276e9, n: 'a', v: 1, colour: 'red' }, { n: 'b', v: 2, colour_: 'blue' }, 7]
-    const { batches, refused } = decode(records, { contentType: 'application/senml+json' })
-    expect(batches[0].toObjects()).to.deep.equal([{ time: 1_276_000_000_000_000_000n, a: 1 }])
-    expect(refused.map(({ reason }) => reason)).to.deep.equal([
-      'the label "colour_" must be understood, but is not known', 'it is not an object'
-    ])
-  })
-
-  it('has times before now, as far back as possible', () => {
-    const { batches: [batch], refused } = decode([{ n: 'a', v: 1, t: -3e8 }, { n: 'b', v: 1, t: -1e11 }])
-    expect(Math.abs(Number(batch.time[0] / 1_000_000n) - Date.now() + 3e11)).to.be.below(5000)
-    expect(refused).to.have.length(1)
-  })
-
-  it('is as fast for many values of one name and time as for many names', () => {
-    const { batches: [batch] } = decode([
-      { bn: 'dev:', bt: 1.276e9, n: 'a', v: 0 },
-      ...Array.from({ length: 20_000 }, (_, i) => ({ n: 'a', v: i + 1 }))
-    ])
-    expect(Array.from(/** @type {Float64Array} */ (batch.columns[0]))).to.deep.equal(Array.from({ length: 20_001 }, (_, i) => i))
-  })
-
-  it('loses only the invalid record', () => {
-    const { batches, refused } = decode([
-      { bn: 'dev:', n: 'a', v: 1 },
-      { n: 'b', v: 'high' },
-      { n: '§', v: 1 },
-      { n: 'c', v: 3 },
-      { bver: 12, n: 'd', v: 4 }
-    ])
-    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal([
-      '1: "v" is not a number',
-      '2: the name "dev:§" is not valid',
-      '4: version 12 of SenML is not known'
-    ])
-    expect(batches[0].fields.map(({ name }) => name)).to.deep.equal(['a', 'c'])
-  })
-})
-
 describe('Third-party JSON', () => {
   it('has the shape {ts, values}, alone and in a list', () => {
     const row = { ts: 1_436_509_052_249, values: { temperature: 20.5, on: true } }
@@ -228,8 +111,68 @@ describe('Third-party JSON', () => {
     ])
   })
 
+  it('keeps _id', () => {
+    expect(decode({ _id: 'abc', time: 1_436_509_052_249, a: 1 }).batches[0].toObjects()).to.deep.equal([
+      { time: 1_436_509_052_249_000_000n, _id: 'abc', a: 1 }
+    ])
+  })
+
   it('has times in nanoseconds that no number can hold', () => {
     expect(decode(`{"time": ${T1}, "v": 1}`, { timeUnit: 'ns' }).batches[0].time[0]).to.equal(T1)
+  })
+
+  describe('keeps integers beyond 2^53 to the digit', () => {
+    const BEYOND = 2n ** 53n + 1n
+    /** @param {string[]} values */
+    const column = values => {
+      const rows = values.map((value, i) => `{"time":${1_436_509_052_249 + i},"n":${value},"ok":true}`)
+      const { batches: [batch], refused } = decode(`[${rows}]`)
+      const n = batch.fields.findIndex(({ name }) => name === 'n')
+      return {
+        type: batch.fields[n].type,
+        values: Array.from(batch.time, (_, row) => batch.value(n, row)),
+        refused: refused.map(({ reason }) => reason)
+      }
+    }
+
+    it('in a column of integers, which becomes int64', () => {
+      const values = [BEYOND, 1n, -(2n ** 63n), 2n ** 63n - 1n]
+      for (const order of [values, values.toReversed(), [1n, 2n, BEYOND]]) {
+        expect(column(order.map(String))).to.deep.equal({ type: 'int64', values: order, refused: [] })
+      }
+    })
+
+    it('in a column with decimals only where float64 holds them', () => {
+      expect(column(['0.5', String(2n ** 60n)])).to.deep.equal({ type: 'float64', values: [0.5, 2 ** 60], refused: [] })
+      expect(column([String(2n ** 60n), '0.5'])).to.deep.equal({ type: 'float64', values: [2 ** 60, 0.5], refused: [] })
+      expect(column(['0.5', String(BEYOND)])).to.deep.equal({
+        type: 'float64', values: [0.5], refused: ['"n" is int64 here and float64 in the rows before']
+      })
+      expect(column([String(BEYOND), '0.5'])).to.deep.equal({
+        type: 'int64', values: [BEYOND], refused: ['"n" is float64 here and int64 in the rows before']
+      })
+    })
+
+    it('up to 2^63; a larger one is refused, not its row', () => {
+      expect(column([String(2n ** 64n - 1n), '5'])).to.deep.equal({
+        type: 'float64', values: [undefined, 5], refused: ['"n" does not fit a 64-bit integer']
+      })
+    })
+
+    it('and those that JavaScript prints for a float stay one', () => {
+      expect(column([String(2 ** 66), '0.5'])).to.deep.equal({ type: 'float64', values: [2 ** 66, 0.5], refused: [] })
+    })
+
+    it('in messages of Neuron', () => {
+      const { batches: [batch] } = decode(`{"node":"plc","group":"g","timestamp":1436509052249,"values":{"n":${BEYOND},"m":1}}`)
+      expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, n: BEYOND, m: 1 }])
+    })
+
+    it('in time that is linear in the rows, whatever their order', () => {
+      const rows = 100_000
+      const values = Array.from({ length: rows }, (_, row) => row === rows / 2 ? '0.5' : row > rows / 2 ? String(BEYOND) : '1')
+      expect(column(values).refused[0]).to.equal('"n" is int64 here and float64 in the rows before')
+    })
   })
 
   for (const [format, payload] of Object.entries({
@@ -246,6 +189,14 @@ describe('Third-party JSON', () => {
 })
 
 describe('a message of Neuron', () => {
+  it('has the elements of an array as values of their own', () => {
+    const { batches: [batch], refused } = decode({
+      node: 'plc', group: 'slow', timestamp: 1_436_509_052_249, tags: [{ name: 'word', value: [1, 2] }, { name: 'a', value: 1.5 }]
+    })
+    expect(refused).to.deep.equal([])
+    expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, word0: 1, word1: 2, a: 1.5 }])
+  })
+
   it('keeps the errors of its tags where one is called quality, and reports tags that occur twice', () => {
     const { batches: [batch], refused } = decode({
       node: 'plc',
@@ -255,6 +206,37 @@ describe('a message of Neuron', () => {
     })
     expect(batch.toObjects()).to.deep.equal([{ time: 1_436_509_052_249_000_000n, quality_2: 5, a: 1, quality: 'b: error 3002' }])
     expect(refused.map(({ reason }) => reason)).to.deep.equal(['"a" occurs twice'])
+  })
+})
+
+describe('JSON of Telegraf', () => {
+  const metric = { fields: { usage: 97.25, uptime: 86400, note: '5i' }, name: 'cpu', tags: { host: 'gate' }, timestamp: 1_458_229_140 }
+  const row = { usage: 97.25, uptime: 86400, note: '5i' }
+
+  for (const [unit, zeros] of Object.entries({ s: '', ms: '000', us: '000000', ns: '000000000' })) {
+    it(`has times in ${unit}, whatever the node's unit`, () => {
+      const text = JSON.stringify(metric).replace('1458229140', `1458229140${zeros}`)
+      for (const timeUnit of /** @type {const} */ ([undefined, 'ns'])) {
+        const { batches, refused } = decode(text, { timeUnit })
+        expect(refused).to.deep.equal([])
+        expect(batches.map(({ source, tags }) => ({ source, tags }))).to.deep.equal([{ source: 'cpu', tags: { host: 'gate' } }])
+        expect(batches[0].toObjects()).to.deep.equal([{ time: 1_458_229_140_000_000_000n, ...row }])
+      }
+    })
+  }
+
+  it('comes in batches', () => {
+    const other = { ...metric, name: 'disk', tags: {}, fields: { free: 1 } }
+    const { batches, refused } = decode({ metrics: [metric, other, { ...metric, timestamp: 1_458_229_141 }, { ...metric, fields: {} }] })
+    expect(refused.map(({ index, reason }) => `${index}: ${reason}`)).to.deep.equal(['3: it holds no values'])
+    expect(batches.map(({ source, rows }) => [source, rows])).to.deep.equal([['cpu', 2], ['disk', 1]])
+  })
+
+  it('keeps integers beyond 2^53, and refuses those of more than 64 bits alone', () => {
+    const text = JSON.stringify(metric).replace('97.25', '9007199254740993').replace('86400', '18446744073709551615')
+    const { batches: [batch], refused } = decode(text)
+    expect(batch.toObjects()).to.deep.equal([{ time: 1_458_229_140_000_000_000n, usage: 9007199254740993n, note: '5i' }])
+    expect(refused.map(({ reason }) => reason)).to.deep.equal(['"uptime" does not fit a 64-bit integer'])
   })
 })
 

@@ -34,16 +34,19 @@ export function recognises (bytes) {
  * The batch in an Arrow stream, its numeric columns views of `bytes` where those lie at a multiple of eight in their memory (otherwise they
  * are copied once).
  *
- * Third-party streams are accepted too, without identity: several record batches, dictionaries, timestamps in any unit and integers and
- * floats of any width (as the next wider type that a batch has). Their times are the column `time`, `timestamp` or `ts`, else the first
- * timestamp. A row's time is 0n where it is missing or out of range.
+ * Third-party streams are accepted too, without identity: several record batches, also compressed ones, dictionaries, views, timestamps in
+ * any unit, integers and floats of any width (as the next wider type that a batch has), decimals, and dates as text. Their times are the
+ * column `time`, `timestamp` or `ts`, else the first timestamp. A row's time is 0n where it is missing or out of range.
  * @param {Uint8Array} bytes
- * @param {{source?: string}} [options]  the source of a stream that does not name one
+ * @param {object} [options]
+ * @param {string} [options.source]  of a stream that does not name one
+ * @param {import('./body.js').Refuse} [options.onRefused]  is told of values that a batch cannot hold and, with row -1, of columns that are
+ *   not read; without it, they are an error
  * @returns {Batch}
  * @throws {SluiceError} SLUICE_CODEC_ARROW or SLUICE_MESSAGE_TOO_LARGE, whatever the bytes are
  */
-export function decode (bytes, { source } = {}) {
-  return guarded(() => readBatch(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), source))
+export function decode (bytes, { source, onRefused } = {}) {
+  return guarded(() => readBatch(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), source, onRefused))
 }
 
 /**

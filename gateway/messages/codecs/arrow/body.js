@@ -1,19 +1,29 @@
+import { unpacker } from './compression.js'
 import { sizeAt } from './flatbuffer.js'
 import { arrowError } from './format.js'
+
+/** @typedef {(row: number, reason: string, value: unknown) => void} Refuse */
 
 /** The columns of a record batch, read one after the other: each a node (its length and missing values), then its buffers. */
 export class Body {
   /**
    * @param {import('./flatbuffer.js').Table} record  the RecordBatch
    * @param {Buffer} bytes  the message's body
+   * @param {{bytes: number}} room  that what is unpacked may still take
+   * @param {Refuse} [onRefused]  is told of values that a batch cannot hold; without it, they are an error
    */
-  constructor (record, bytes) {
-    if (record.position(3)) throw arrowError('its record batches are compressed; write them without compression')
+  constructor (record, bytes, room, onRefused) {
+    this.unpack = record.position(3) ? unpacker(record.table(3), room) : null
+    this.onRefused = onRefused
     this.rows = record.size(0)
     this.bytes = bytes
+    /** Of the column that is read. @type {Uint8Array|null} */
+    this.valid = null
     this.view = record.view
     this.nodes = record.vector(1)
     this.buffers = record.vector(2)
+    this.variadics = record.vector(4)
+    this.variadicsUsed = 0
     this.node = 0
     this.used = 0
     this.end = 0
@@ -29,12 +39,50 @@ export class Body {
     const rows = sizeAt(this.view, at)
     if (rows !== this.rows) throw arrowError(`a column of ${rows} values in a record batch of ${this.rows} rows`)
     const missing = sizeAt(this.view, at + 8)
-    const valid = missing > 0 ? this.bits(rows) : this.skip()
-    return { column: read(this, rows, valid), valid }
+    this.valid = missing > 0 ? this.bits(rows) : this.skip()
+    const column = read(this, rows, this.valid)
+    return { column, valid: this.valid }
   }
 
-  /** The next buffer. Buffers follow one another, so that no byte is read twice. */
+  /**
+   * Makes a value of the column that is read missing.
+   * @param {number} row @param {string} name @param {unknown} value @param {string} why
+   */
+  refuse (row, name, value, why) {
+    const reason = `${JSON.stringify(name)} ${why}`
+    if (!this.onRefused) throw arrowError(`${value} in column ${reason}`)
+    this.valid ??= new Uint8Array(this.rows).fill(1)
+    this.valid[row] = 0
+    this.onRefused(row, reason, value)
+  }
+
+  /** How many buffers follow that the column's type does not tell. */
+  variadic () {
+    if (this.variadicsUsed === this.variadics.count) throw arrowError('it does not say how many buffers its views have')
+    const count = sizeAt(this.view, this.variadics.at + 8 * this.variadicsUsed++)
+    if (count > this.buffers.count - this.used) throw arrowError(`only ${this.buffers.count} buffers in a record batch`)
+    return count
+  }
+
+  /** Passes over a column and its buffers. @param {number} buffers */
+  passNode (buffers) {
+    this.node++
+    this.passBuffers(buffers)
+  }
+
+  /** @param {number} count */
+  passBuffers (count) {
+    this.used += count
+  }
+
+  /** The next buffer. */
   buffer () {
+    const bytes = this.#next()
+    return this.unpack && bytes.length > 0 ? this.unpack(bytes) : bytes
+  }
+
+  /** Buffers follow one another, so that no byte is read twice. */
+  #next () {
     if (this.used === this.buffers.count) throw arrowError(`only ${this.used} buffers in a record batch`)
     const at = this.buffers.at + 16 * this.used++
     const length = sizeAt(this.view, at + 8)
@@ -74,7 +122,7 @@ export class Body {
 
   /** @returns {null} */
   skip () {
-    this.buffer()
+    this.#next()
     return null
   }
 }

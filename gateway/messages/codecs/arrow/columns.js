@@ -1,6 +1,10 @@
 import { COLUMN_TYPES } from '../../../batch/batch.js'
 import { MAX_DICTIONARY_BYTES, tooLarge } from '../../bounds.js'
+import { halfFloat } from '../half-float.js'
+import { dateKind } from './dates.js'
+import { decimalKind } from './decimals.js'
 import { Precision, TIME_UNITS, TYPE_NAMES, Type, arrowError } from './format.js'
+import { views } from './views.js'
 
 /**
  * Reading Arrow's column types into a batch's. A reader consumes its buffers from the body in order.
@@ -9,30 +13,76 @@ import { Precision, TIME_UNITS, TYPE_NAMES, Type, arrowError } from './format.js
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  * @typedef {import('./body.js').Body} Body
  * @typedef {(body: Body, rows: number, valid: Uint8Array|null) => Column} ReadColumn
- * @typedef {{type: FieldType, unit?: string, read: ReadColumn}} ColumnKind  `unit` of a timestamp
+ * @typedef {{type: FieldType, unit?: string, read: ReadColumn}} ColumnKind  `unit` of a timestamp, time or duration
  */
 
 /**
- * How to read a column of this Arrow type; narrow integers and half floats are widened, timestamps are int64 in their unit.
+ * How to read a column of this Arrow type: narrow integers and half floats are widened, timestamps, times and durations are integers in
+ * their unit, dates texts; null where it is not read.
  * @param {number} typeType @param {import('./flatbuffer.js').Table|null} type @param {string} name
- * @returns {ColumnKind}
+ * @param {{bytes: number}} room  that texts and bytes of views and dictionaries may still take
+ * @returns {ColumnKind|null}
  */
-export function kindOf (typeType, type, name) {
+export function kindOf (typeType, type, name, room) {
   switch (typeType) {
-    case Type.int: {
-      const kind = INTEGERS[`${type?.uint8(1) ? 'int' : 'uint'}${type?.int32(0)}`]
-      if (kind) return kind
-      break
-    }
-    case Type.floatingPoint: return FLOATS[type?.int16(0) ?? Precision.half] ?? refuse(typeType, name)
+    case Type.int: return integerKind(type, name)
+    case Type.floatingPoint: return FLOATS[type?.int16(0) ?? Precision.half] ?? null
     case Type.bool: return BOOL
+    case Type.decimal: return decimalKind(type, name)
+    case Type.date: return dateKind(type, name)
+    case Type.time: return { ...(type?.int32(1) === 64 ? INTEGERS.int64 : INTEGERS.int32), unit: unitOf(type) }
+    case Type.duration: return { ...INTEGERS.int64, unit: unitOf(type) }
+    case Type.fixedSizeBinary: return { type: 'bytes', read: fixedBytes(type?.int32(0) ?? 0) }
+    case Type.utf8View: return { type: 'string', read: views(cutText, NOTHING.string, room) }
+    case Type.binaryView: return { type: 'bytes', read: views(cutBytes, NOTHING.bytes, room) }
     case Type.utf8: return { type: 'string', read: texts(body => body.array(Int32Array)) }
     case Type.binary: return { type: 'bytes', read: bytes(body => body.array(Int32Array)) }
     case Type.largeUtf8: return { type: 'string', read: texts(largeOffsets) }
     case Type.largeBinary: return { type: 'bytes', read: bytes(largeOffsets) }
     case Type.timestamp: return { ...INTEGERS.int64, unit: TIME_UNITS[type?.int16(0) ?? 0] }
+    default: return null
   }
-  return refuse(typeType, name)
+}
+
+/** Why a column is not read. @param {number} typeType @param {string} name */
+export function whyNotRead (typeType, name) {
+  const type = TYPE_NAMES[typeType] ?? typeType
+  return `column "${name}" is of type ${type}, which is not supported; send numbers, bool, texts, bytes, timestamps, dates or decimals`
+}
+
+/** The type of whole numbers. @param {import('./flatbuffer.js').Table|null} type @param {string} name @returns {ColumnKind|null} */
+export function integerKind (type, name) {
+  const kind = `${type?.uint8(1) ? 'int' : 'uint'}${type?.int32(0)}`
+  return kind === 'uint64' ? { type: 'int64', read: unsigned64(name) } : INTEGERS[kind] ?? null
+}
+
+/** Of a time or duration, in milliseconds unless it says so. @param {import('./flatbuffer.js').Table|null} type */
+function unitOf (type) {
+  return TIME_UNITS[type?.position(0) ? type.int16(0) : 1]
+}
+
+/** @param {string} name @returns {ReadColumn} */
+function unsigned64 (name) {
+  return (body, rows, valid) => {
+    let column = body.array(BigInt64Array, rows)
+    const signed = column
+    signed.forEach((value, row) => {
+      if (value >= 0n || (valid && !valid[row])) return
+      if (column === signed) column = signed.slice()
+      column[row] = 0n
+      body.refuse(row, name, BigInt.asUintN(64, value), 'does not fit a 64-bit integer')
+    })
+    return column
+  }
+}
+
+/** @param {number} size @returns {ReadColumn} */
+function fixedBytes (size) {
+  return (body, rows) => {
+    const data = body.buffer()
+    if (size < 1 || data.length < size * rows) throw arrowError(`a buffer of ${data.length} bytes for ${rows} values of ${size}`)
+    return Array.from({ length: rows }, (_, row) => data.subarray(row * size, (row + 1) * size))
+  }
 }
 
 const OVER_ROOM = `its dictionaries stand for over ${MAX_DICTIONARY_BYTES} bytes`
@@ -53,7 +103,7 @@ export function dictionaryKind (index, { kind: { type }, entries }, room) {
       const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)
       for (let row = 0; row < rows; row++) {
         if (valid && !valid[row]) {
-          if (type in NOTHING) column[row] = NOTHING[type]
+          if (type in NOTHING) column[row] = NOTHING[/** @type {keyof NOTHING} */ (type)]
           continue
         }
         const entry = Number(indices[row])
@@ -68,15 +118,9 @@ export function dictionaryKind (index, { kind: { type }, entries }, room) {
 
 /**
  * What a plain array holds for a missing value.
- * @type {Record<string, unknown>}
+ * @type {{string: string, bytes: Buffer}}
  */
 const NOTHING = { string: '', bytes: Buffer.alloc(0) }
-
-/** @param {number} typeType @param {string} name @returns {never} */
-function refuse (typeType, name) {
-  const type = TYPE_NAMES[typeType] ?? typeType
-  throw arrowError(`column "${name}" is of type ${type}, which is not supported; send numbers, bool, utf8, binary or timestamps`)
-}
 
 /**
  * @param {FieldType} type
@@ -97,11 +141,7 @@ const INTEGERS = {
   uint16: numbers('uint16', Uint16Array),
   int32: numbers('int32', Int32Array),
   uint32: numbers('int64', Uint32Array, BigInt),
-  int64: numbers('int64', BigInt64Array),
-  uint64: numbers('int64', BigUint64Array, value => {
-    if (value >= 2n ** 63n) throw arrowError(`the unsigned 64-bit number ${value} does not fit int64`)
-    return value
-  })
+  int64: numbers('int64', BigInt64Array)
 }
 
 /** @type {Record<number, ColumnKind>} */
@@ -117,14 +157,24 @@ export const INT32 = INTEGERS.int32
 /** @type {ColumnKind} */
 const BOOL = { type: 'bool', read: (body, rows) => body.bits(rows) }
 
+/** @param {Buffer} data @param {number} from @param {number} to */
+function cutText (data, from, to) {
+  return from === to ? '' : data.toString('utf8', from, to)
+}
+
+/** @param {Buffer} data @param {number} from @param {number} to */
+function cutBytes (data, from, to) {
+  return data.subarray(from, to)
+}
+
 /** @param {(body: Body) => Int32Array|Float64Array} readOffsets @returns {ReadColumn} */
 function texts (readOffsets) {
-  return (body, rows, valid) => values(body, rows, valid, readOffsets, (data, from, to) => data.toString('utf8', from, to), NOTHING.string)
+  return (body, rows, valid) => values(body, rows, valid, readOffsets, cutText, NOTHING.string)
 }
 
 /** @param {(body: Body) => Int32Array|Float64Array} readOffsets @returns {ReadColumn} */
 function bytes (readOffsets) {
-  return (body, rows, valid) => values(body, rows, valid, readOffsets, (data, from, to) => data.subarray(from, to), NOTHING.bytes)
+  return (body, rows, valid) => values(body, rows, valid, readOffsets, cutBytes, NOTHING.bytes)
 }
 
 /**
@@ -152,13 +202,4 @@ function values (body, rows, valid, readOffsets, cut, missing) {
 /** @param {Body} body */
 function largeOffsets (body) {
   return Float64Array.from(body.array(BigInt64Array), Number)
-}
-
-/** IEEE 754 half precision. @param {number} bits */
-function halfFloat (bits) {
-  const sign = bits & 0x8000 ? -1 : 1
-  const exponent = (bits >> 10) & 0x1f
-  const fraction = bits & 0x3ff
-  if (exponent === 0x1f) return fraction ? NaN : sign * Infinity
-  return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25)
 }

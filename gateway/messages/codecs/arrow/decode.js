@@ -2,6 +2,7 @@ import { Batch, COLUMN_TYPES } from '../../../batch/batch.js'
 import { NANOSECONDS_PER } from '../../../batch/time.js'
 import { MAX_CELLS, MAX_DICTIONARY_BYTES, tooLarge } from '../../bounds.js'
 import { Body } from './body.js'
+import { roomToUnpack } from './compression.js'
 import { Table } from './flatbuffer.js'
 import { CONTINUATION, Header, Key, PREFIX_BYTES, arrowError } from './format.js'
 import { readSchema } from './schema.js'
@@ -16,14 +17,22 @@ import { readSchema } from './schema.js'
 const MAX_TIME_NS = 2n ** 63n - 1n
 const MAX_ANCESTORS = 8
 
-/** @param {Uint8Array} bytes  at a multiple of eight in their memory @param {string} [source] @returns {Batch} */
-export function readBatch (bytes, source) {
+/**
+ * @param {Uint8Array} bytes  at a multiple of eight in their memory @param {string} [source]
+ * @param {import('./body.js').Refuse} [onRefused]  see `decode` in arrow.js
+ * @returns {Batch}
+ */
+export function readBatch (bytes, source, onRefused) {
   const stream = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = metadataAt(stream, 0)
   if (!start) throw arrowError('it is empty')
   const { schema, ...digits } = readSchema(start)
+  for (const reason of schema.unread) {
+    if (!onRefused || schema.fields.length === 0) throw arrowError(reason)
+    onRefused(-1, reason, undefined)
+  }
   try {
-    return readRecords(stream, PREFIX_BYTES + start.length, schema, identityOf(schema, digits), source)
+    return readRecords(stream, PREFIX_BYTES + start.length, schema, identityOf(schema, digits), { source, onRefused })
   } finally { // the next stream of this shape has dictionaries of its own
     for (const { entries } of schema.dictionaries.values()) entries.length = 0
     schema.room.bytes = MAX_DICTIONARY_BYTES
@@ -32,13 +41,14 @@ export function readBatch (bytes, source) {
 
 /**
  * @param {Buffer} stream @param {number} at  where its second message begins
- * @param {Schema} schema @param {Identity|null} identity @param {string} [source]
+ * @param {Schema} schema @param {Identity|null} identity
+ * @param {{source?: string, onRefused?: import('./body.js').Refuse}} options
  */
-function readRecords (stream, at, schema, identity, source) {
+function readRecords (stream, at, schema, identity, { source, onRefused }) {
   const own = schema.metadata[Key.source]
   /** @type {ReadColumn[][]} */
   const records = []
-  const room = { cells: MAX_CELLS }
+  const room = { cells: MAX_CELLS, bytes: roomToUnpack(stream.length), rows: 0 }
   for (;;) {
     // Third-party streams may omit the end marker; one of Sluice's own without it was cut short.
     if (at === stream.length && own === undefined) break
@@ -48,7 +58,7 @@ function readRecords (stream, at, schema, identity, source) {
     const bodyAt = at + PREFIX_BYTES + metadata.length
     at = bodyAt + message.size(3)
     if (at > stream.length) throw arrowError(`it is cut short at byte ${stream.length} of at least ${at}`)
-    readMessage(message, stream.subarray(bodyAt, at), schema, records, room)
+    readMessage(message, stream.subarray(bodyAt, at), schema, records, room, onRefused)
   }
   const columns = records.length === 1 ? records[0] : schema.kinds.map((kind, c) => join(records.map(record => record[c]), kind))
   const [time] = columns.splice(schema.timeColumn, 1)
@@ -95,21 +105,32 @@ function metadataAt (stream, at) {
 
 /**
  * @param {Table} message @param {Buffer} body @param {Schema} schema @param {ReadColumn[][]} records
- * @param {{cells: number}} room  that is left
+ * @param {{cells: number, bytes: number, rows: number}} room  that is left, and the rows so far
+ * @param {import('./body.js').Refuse} [onRefused]
  */
-function readMessage (message, body, { kinds, dictionaries }, records, room) {
+function readMessage (message, body, { columns, passOver, dictionaries }, records, room, onRefused) {
   const header = message.table(2)
   if (!header) throw arrowError('a message has no header')
   if (message.uint8(1) === Header.recordBatch) {
-    const record = new Body(header, body)
-    room.cells -= record.rows * kinds.length
+    const from = room.rows
+    const record = new Body(header, body, room, onRefused && ((row, reason, value) => onRefused(from + row, reason, value)))
+    room.rows += record.rows
+    room.cells -= record.rows * columns.length
     if (room.cells < 0) throw tooLarge(`it has over ${MAX_CELLS} values, missing ones included`)
-    records.push(kinds.map(({ read }) => record.column(read)))
+    let passed = 0
+    /** @type {ReadColumn[]} */
+    const read = []
+    for (const kind of columns) {
+      if (kind) read.push(record.column(kind.read))
+      else passOver[passed++](record)
+    }
+    records.push(read)
   } else if (message.uint8(1) === Header.dictionaryBatch) {
     const dictionary = dictionaries.get(header.size(0))
     const record = header.table(1)
     if (!dictionary || !record) throw arrowError(`no column uses its dictionary ${header.size(0)}`)
-    const { column, valid } = new Body(record, body).column(dictionary.kind.read)
+    if (!dictionary.kind) return
+    const { column, valid } = new Body(record, body, room).column(dictionary.kind.read)
     if (valid) throw arrowError('an entry of a dictionary is missing')
     if (!header.uint8(2)) dictionary.entries.length = 0
     for (const entry of column) dictionary.entries.push(entry)

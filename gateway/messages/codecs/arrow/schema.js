@@ -1,7 +1,8 @@
 import { MAX_COLUMNS, MAX_DICTIONARY_BYTES } from '../../bounds.js'
 import { Table } from './flatbuffer.js'
 import { BEFORE_TAIL_BYTES, DIGITS, Header, Key, SEQ_TAIL_BYTES, Type, arrowError } from './format.js'
-import { INT32, dictionaryKind, kindOf } from './columns.js'
+import { INT32, dictionaryKind, integerKind, kindOf, whyNotRead } from './columns.js'
+import { passOver } from './layout.js'
 
 /**
  * @typedef {import('../../../batch/batch.js').Field} Field
@@ -9,12 +10,15 @@ import { INT32, dictionaryKind, kindOf } from './columns.js'
  * @typedef {import('../../../batch/time.js').TimeUnit} TimeUnit
  *
  * @typedef {object} Schema
- * @property {ColumnKind[]} kinds  of all columns, the time included
- * @property {number} timeColumn
+ * @property {(ColumnKind|null)[]} columns  all there are; null: not read
+ * @property {((body: import('./body.js').Body) => void)[]} passOver  the columns that are not read, in their order
+ * @property {string[]} unread  why they are not
+ * @property {ColumnKind[]} kinds  of all columns that are read, the time included
+ * @property {number} timeColumn  among those
  * @property {TimeUnit} timeUnit
  * @property {Field[]} fields  frozen
- * @property {(string|null)[]} tagNames  by column but the time: null of a field
- * @property {Map<number, {kind: ColumnKind, entries: unknown[]}>} dictionaries  by number; filled by the stream's dictionary batches
+ * @property {(string|null)[]} tagNames  by column that is read, but the time: null of a field
+ * @property {Map<number, {kind: ColumnKind|null, entries: unknown[]}>} dictionaries  by number; filled by the stream's dictionary batches
  * @property {Record<string, string|undefined>} metadata  the values under Sluice's keys
  * @property {Record<string, string>} tags  that all rows have; frozen
  * @property {{bytes: number}} room  for what dictionaries stand for
@@ -74,23 +78,36 @@ function parse (header) {
   /** @type {Schema['dictionaries']} */
   const dictionaries = new Map()
   const room = { bytes: MAX_DICTIONARY_BYTES }
-  const columns = header.tables(1, MAX_COLUMNS).map(field => {
+  /** @type {Schema['passOver']} */
+  const passed = []
+  /** @type {string[]} */
+  const unread = []
+  const all = header.tables(1, MAX_COLUMNS).map(field => {
     const name = textOf(field.string(0))
     const typeType = field.uint8(2)
-    const plain = kindOf(typeType, field.table(3), name)
+    const plain = kindOf(typeType, field.table(3), name, room)
     const encoding = field.table(4)
     const kind = encoding ? encoded(encoding, plain, name, dictionaries, room) : plain
-    const { [Key.unit]: unit = plain.unit, [Key.tag]: tagName } = pairs(field, 6, [Key.unit, Key.tag])
+    if (!kind) {
+      passed.push(passOver(field, id => dictionaryOf(dictionaries, id, null)))
+      if (typeType !== Type.null) unread.push(whyNotRead(typeType, name))
+      return null
+    }
+    const { [Key.unit]: unit = plain?.unit, [Key.tag]: tagName } = pairs(field, 6, [Key.unit, Key.tag])
     const { type } = kind
     const tag = type === 'string' ? tagName ?? null : null
     const isTime = typeType === Type.timestamp && !encoding
     return { kind, tag, isTime, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
   })
+  const columns = all.filter(column => column !== null)
   if (new Set(columns.map(({ field }) => field.name)).size < columns.length) throw arrowError('two of its columns have one name')
   const timeColumn = findTime(columns)
   const metadata = pairs(header, 2, Object.values(Key))
   const others = columns.filter((_, c) => c !== timeColumn)
   return {
+    columns: all.map(column => column && column.kind),
+    passOver: passed,
+    unread,
     kinds: columns.map(({ kind }) => kind),
     timeColumn,
     timeUnit: /** @type {TimeUnit} */ (columns[timeColumn].kind.unit),
@@ -116,15 +133,27 @@ function findTime (columns) {
 }
 
 /**
- * @param {Table} encoding @param {ColumnKind} entry @param {string} name @param {Schema['dictionaries']} dictionaries
+ * @param {Table} encoding @param {ColumnKind|null} entry @param {string} name @param {Schema['dictionaries']} dictionaries
  * @param {{bytes: number}} room  for what dictionaries stand for
+ * @returns {ColumnKind|null}
  */
 function encoded (encoding, entry, name, dictionaries, room) {
   const index = encoding.table(1)
   const id = encoding.size(0)
-  const dictionary = dictionaries.get(id) ?? { kind: entry, entries: [] }
+  const dictionary = dictionaryOf(dictionaries, id, entry)
+  const indices = index ? integerKind(index, name) : INT32
+  return entry && indices && dictionaryKind(indices, { kind: entry, entries: dictionary.entries }, room)
+}
+
+/**
+ * The dictionary of a number, which several columns may share.
+ * @param {Schema['dictionaries']} dictionaries @param {number} id @param {ColumnKind|null} kind  of its entries; null: they are not read
+ */
+function dictionaryOf (dictionaries, id, kind) {
+  const dictionary = dictionaries.get(id) ?? { kind, entries: [] }
+  dictionary.kind ??= kind
   dictionaries.set(id, dictionary)
-  return dictionaryKind(index ? kindOf(Type.int, index, name) : INT32, dictionary, room)
+  return dictionary
 }
 
 /**
