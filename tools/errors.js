@@ -103,8 +103,8 @@ export const errors = {
       'Correct the table of columns or the separator; start the node again to read a changed file.'
     ],
     SLUICE_CSV_TIMES: [
-      'The node is to keep the times of the file, and they have no dates.',
-      'Choose times shifted to now.'
+      'The node is to keep the times of the file, and they have no dates; or these leave open whether the day or the month is first.',
+      'Choose times shifted to now, or the format of times.'
     ],
     SLUICE_CSV_EMPTY: [
       'A CSV file has no row that can be read.',
