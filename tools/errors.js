@@ -300,8 +300,8 @@ export const errors = {
       'If the batch comes from a function node, correct it there; otherwise report it.'
     ],
     SLUICE_SPARKPLUG: [
-      'A payload is not Sparkplug B, or is compressed.',
-      'Check the publisher; have the edge node send without compression.'
+      'A payload is not Sparkplug B, or is compressed in a way that cannot be read.',
+      'Check the publisher; have the edge node send with GZIP, DEFLATE or without compression.'
     ],
     SLUICE_SPARKPLUG_NAME: [
       'Two nodes would be the same Sparkplug edge node at one broker.',
