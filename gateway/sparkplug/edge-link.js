@@ -5,7 +5,7 @@ import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { nowNs } from '../clock/system-clock.js'
 import { describe } from '../base/errors.js'
 import { encodeDeath, SparkplugEdge } from './edge.js'
-import { stateTopic, topicOf } from './topic.js'
+import { stateOf, stateTopic, topicOf } from './topic.js'
 
 /**
  * @typedef {object} EdgeOptions
@@ -160,14 +160,4 @@ class EdgeLink {
 /** @param {number} bdSeq */
 function next (bdSeq) {
   return (bdSeq + 1) % 256
-}
-
-/** @param {Buffer} payload */
-function stateOf (payload) {
-  try {
-    const { online, timestamp } = JSON.parse(payload.toString())
-    return typeof online === 'boolean' && typeof timestamp === 'number' ? { online, timestamp } : null
-  } catch {
-    return null
-  }
 }
