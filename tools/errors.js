@@ -306,6 +306,15 @@ export const errors = {
     SLUICE_SPARKPLUG_NAME: [
       'Two nodes would be the same Sparkplug edge node at one broker.',
       'Give one of them another group or edge node id.'
+    ],
+    SLUICE_SPARKPLUG_WRITE: [
+      'A message for *Sparkplug write* cannot be written: a metric that is not in its table, a value of another type or outside its ' +
+      'limits, or no connection to the broker. Nothing was sent.',
+      'Correct the payload, or send it again once the broker is connected.'
+    ],
+    SLUICE_SPARKPLUG_WRITE_OFF: [
+      'The node is not allowed to write.',
+      'Tick *Allow writing* in its form, and deploy.'
     ]
   },
 
