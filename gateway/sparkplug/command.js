@@ -15,19 +15,19 @@ import { topicOf } from './topic.js'
 /** @type {Record<string, Writable>} */
 const TYPES = {
   Boolean: { code: 11, write: value => ({ case: 'booleanValue', value: truth(value) }) },
-  Int8: whole(1, -(2n ** 7n), 2n ** 7n),
-  Int16: whole(2, -(2n ** 15n), 2n ** 15n),
-  Int32: whole(3, -(2n ** 31n), 2n ** 31n),
-  Int64: whole(4, -(2n ** 63n), 2n ** 63n),
-  UInt8: whole(5, 0n, 2n ** 8n),
-  UInt16: whole(6, 0n, 2n ** 16n),
-  UInt32: whole(7, 0n, 2n ** 32n),
-  UInt64: whole(8, 0n, 2n ** 64n),
+  Int8: whole(1, 8, -(2n ** 7n), 2n ** 7n),
+  Int16: whole(2, 16, -(2n ** 15n), 2n ** 15n),
+  Int32: whole(3, 32, -(2n ** 31n), 2n ** 31n),
+  Int64: whole(4, 64, -(2n ** 63n), 2n ** 63n),
+  UInt8: whole(5, 8, 0n, 2n ** 8n),
+  UInt16: whole(6, 16, 0n, 2n ** 16n),
+  UInt32: whole(7, 32, 0n, 2n ** 32n),
+  UInt64: whole(8, 64, 0n, 2n ** 64n),
   Float: { code: 9, isNumber: true, write: value => ({ case: 'floatValue', value: finite(value, Math.fround) }) },
   Double: { code: 10, isNumber: true, write: value => ({ case: 'doubleValue', value: finite(value, Number) }) },
   String: { code: 12, write: value => ({ case: 'stringValue', value: text(value) }) },
   Text: { code: 14, write: value => ({ case: 'stringValue', value: text(value) }) },
-  DateTime: whole(13, 0n, 2n ** 63n)
+  DateTime: whole(13, 64, 0n, 2n ** 63n)
 }
 
 const numeric = { type: Object.keys(TYPES).filter(type => TYPES[type].isNumber) }
@@ -155,20 +155,19 @@ export class Commander {
 }
 
 /**
- * Up to 32 bits in `int_value`, otherwise in `long_value`; negative ones in two's complement.
- * @param {number} code @param {bigint} lowest @param {bigint} above
+ * Up to 32 bits in `int_value`, otherwise in `long_value`; negative ones in two's complement of their own width.
+ * @param {number} code @param {number} bits @param {bigint} lowest @param {bigint} above
  * @returns {Writable}
  */
-function whole (code, lowest, above) {
-  const isLong = above > 2n ** 32n
+function whole (code, bits, lowest, above) {
   return {
     code,
     isNumber: true,
     write (value) {
       const number = integer(value)
       if (number < lowest || number >= above) throw refusal(`must be between ${lowest} and ${above - 1n}`)
-      if (isLong) return { case: 'longValue', value: BigInt.asUintN(64, number) }
-      return { case: 'intValue', value: Number(BigInt.asUintN(32, number)) }
+      const unsigned = BigInt.asUintN(bits, number)
+      return bits > 32 ? { case: 'longValue', value: unsigned } : { case: 'intValue', value: Number(unsigned) }
     }
   }
 }

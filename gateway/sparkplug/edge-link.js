@@ -13,7 +13,7 @@ import { stateOf, stateTopic, topicOf } from './topic.js'
  * @property {string} clientId
  * @property {string} groupId
  * @property {string} nodeId
- * @property {string} [deviceId]  of all batches; default: each belongs to the device named like its source
+ * @property {string} [deviceId]  of all batches, see `SparkplugEdge`; default: each belongs to the device named like its source
  * @property {string} [primaryHostId]  publishes only while this host application reports that it is online
  * @property {number} [maxHeldValues]
  * @property {string} bdSeqFile  stores the number of the last session
