@@ -1,4 +1,7 @@
 import { expect } from 'chai'
+import { systemClock } from '../../gateway/clock/system-clock.js'
+import { openModbusRead } from '../../gateway/modbus/source.js'
+import { recorder } from '../sources/manual-clock.js'
 import { answerAddress, failure, lineRig, read, readAtLast } from './wire-rig.js'
 
 /** @typedef {import('./wire-fake-slaves.js').FakeRequest} FakeRequest */
@@ -24,6 +27,27 @@ describe('A Modbus device that closes the connection after each reply', () => {
   it('answers those that are made one after the other', async () => {
     const device = open(await slaves(answerAndClose))
     for (const address of [1, 2, 3, 4, 5]) expect(await read(device, address)).to.deep.equal([address])
+  })
+
+  it('gives all values of each poll', async () => {
+    const device = open(await slaves(answerAndClose))
+    const recording = recorder(/** @type {any} */ (systemClock))
+    const three = Promise.withResolvers()
+    const tags = [0, 1000, 2000, 3000, 4000].map(address => ({ name: `t${address}`, address: String(address), type: 'uint16' }))
+    const source = openModbusRead({ name: 'plant', batchMs: 0, tags, groups: [{ name: 'default', periodMs: 20 }] }, {
+      ...recording,
+      emit (batch) {
+        recording.emit(batch)
+        if (recording.batches.length === 3) three.resolve(undefined)
+      },
+      device,
+      deviceName: 'meter'
+    })
+    await three.promise
+    await source.close()
+    for (const { time: _, ...values } of recording.rows().slice(0, 3)) {
+      expect(values).to.deep.equal({ t0: 0, t1000: 1000, t2000: 2000, t3000: 3000, t4000: 4000 })
+    }
   })
 
   it('gets each request once, as soon as it is known to close', async () => {
