@@ -104,8 +104,8 @@ export const errors = {
       'Correct the table of columns or the separator; start the node again to read a changed file.'
     ],
     SLUICE_CSV_TIMES: [
-      'The node is to keep the times of the file, and they have no dates.',
-      'Choose times shifted to now.'
+      'The node is to keep the times of the file, and they have no dates; or these leave open whether the day or the month is first.',
+      'Choose times shifted to now, or the format of times.'
     ],
     SLUICE_CSV_EMPTY: [
       'A CSV file has no row that can be read.',
@@ -310,12 +310,21 @@ export const errors = {
       'If the batch comes from a function node, correct it there; otherwise report it.'
     ],
     SLUICE_SPARKPLUG: [
-      'A payload is not Sparkplug B, or is compressed.',
-      'Check the publisher; have the edge node send without compression.'
+      'A payload is not Sparkplug B, or is compressed in a way that cannot be read.',
+      'Check the publisher; have the edge node send with GZIP, DEFLATE or without compression.'
     ],
     SLUICE_SPARKPLUG_NAME: [
       'Two nodes would be the same Sparkplug edge node at one broker.',
       'Give one of them another group or edge node id.'
+    ],
+    SLUICE_SPARKPLUG_WRITE: [
+      'A message for *Sparkplug write* cannot be written: a metric that is not in its table, a value of another type or outside its ' +
+      'limits, or no connection to the broker. Nothing was sent.',
+      'Correct the payload, or send it again once the broker is connected.'
+    ],
+    SLUICE_SPARKPLUG_WRITE_OFF: [
+      'The node is not allowed to write.',
+      'Tick *Allow writing* in its form, and deploy.'
     ]
   },
 

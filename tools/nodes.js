@@ -111,6 +111,12 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-sparkplug-write', file: 'staging/sparkplug-write', label: 'Sparkplug write',
+    summary: 'Writes metrics of a Sparkplug device or edge node, as a host: NCMD and DCMD, within limits.',
+    inputs: 1,
+    outputs: 1
+  },
+  {
     type: 'sluice-settle', file: 'staging/settle', label: 'settle',
     summary: 'Tells stage in that a flow drops a batch on purpose.',
     inputs: 1

@@ -11,7 +11,7 @@ import { bytes, mover } from './bytes.js'
  * @property {number|bigint} highest
  * @property {() => number|bigint|undefined} get  from `bytes`; undefined where it is bad
  * @property {(value: number|bigint) => void} set  into `bytes`
- * @property {string} fault  how it can be bad
+ * @property {() => string} fault  how `bytes` are bad
  */
 
 const MAX_FLOAT32 = (2 - 2 ** -23) * 2 ** 127
@@ -26,7 +26,7 @@ export const NUMBERS = {
   int64: numberType(4, 'int64', -(2n ** 63n), MAX_INT64, () => bytes.getBigInt64(0), value => bytes.setBigInt64(0, BigInt(value))),
   uint64: {
     ...numberType(4, 'int64', 0n, 2n ** 64n - 1n, () => bytes.getBigUint64(0), value => bytes.setBigUint64(0, BigInt(value))),
-    fault: 'out of range'
+    fault: () => `out of range: ${bytes.getBigUint64(0)}`
   },
   float32: numberType(2, 'float32', -MAX_FLOAT32, MAX_FLOAT32, () => bytes.getFloat32(0), value => bytes.setFloat32(0, Number(value))),
   float64: numberType(
@@ -34,11 +34,11 @@ export const NUMBERS = {
   ),
   bcd16: {
     ...numberType(1, 'uint16', 0, 9999, () => fromBcd(bytes.getUint16(0), 4), value => bytes.setUint16(0, toBcd(Number(value)))),
-    fault: 'bad BCD'
+    fault: () => 'bad BCD'
   },
   bcd32: {
     ...numberType(2, 'int32', 0, 99_999_999, () => fromBcd(bytes.getUint32(0), 8), value => bytes.setUint32(0, toBcd(Number(value)))),
-    fault: 'bad BCD'
+    fault: () => 'bad BCD'
   }
 }
 
@@ -52,7 +52,7 @@ export const NUMBERS = {
  * @returns {NumberType}
  */
 function numberType (words, field, lowest, highest, get, set) {
-  return { words, field, lowest, highest, get, set, fault: 'not a number' }
+  return { words, field, lowest, highest, get, set, fault: () => 'not a number' }
 }
 
 /**
@@ -69,7 +69,10 @@ export function numberCodec (name, { order, scale, offset }) {
   return {
     field: isScaled ? 'float64' : type.field,
     count: type.words,
-    fault: type.fault,
+    fault (registers, at) {
+      load(registers, at)
+      return type.fault()
+    },
     read (registers, at) {
       load(registers, at)
       const raw = type.get()

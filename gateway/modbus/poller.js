@@ -140,7 +140,7 @@ export class Poller {
         const value = tag.read(outcome.values, tag.address - address)
         if (value === undefined) {
           counters.badValues++
-          reasons.set(tag.name, tag.fault)
+          reasons.set(tag.name, tag.fault(outcome.values, tag.address - address))
         }
         cells[tag.column] = value
       }

@@ -9,8 +9,8 @@ import { planReads, splitBlock } from './plan.js'
  * @typedef {{block: Block, error: any}} Failure  of a request
  */
 
-/** Exceptions caused by the range: illegal address, illegal value. */
-const RANGE_EXCEPTIONS = [2, 3]
+/** Exceptions caused by the range: illegal address, illegal value; device failure, as some call a register that cannot be read. */
+const RANGE_EXCEPTIONS = [2, 3, 4]
 
 /**
  * Reads tags in the fewest requests. A request that the device refuses for its range is split until all that can be read is read; a split

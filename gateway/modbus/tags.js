@@ -2,7 +2,7 @@ import { nameFault } from '../messages/gatherer.js'
 import { QUALITY_FIELD } from '../batch/quality.js'
 import { SluiceError } from '../base/errors.js'
 import { ADDRESSES, parseAddress } from './addresses.js'
-import { compileValue } from './values.js'
+import { compileValue, TEXT_TYPES } from './values.js'
 import { isBits } from './wire/pdu.js'
 
 /**
@@ -101,7 +101,7 @@ function settingFaultOf (entry, { addressing, limits, groups, isWritten = false 
   const maxCount = limits && (bits ? limits.maxBits : limits.maxRegisters)
   if (parsed.address + count > ADDRESSES) return { address: `leaves no space for its ${count} registers` }
   if (maxCount && count > maxCount) {
-    return { [type === 'string' ? 'length' : 'type']: `needs ${count} registers, and the device returns ${maxCount} at a time` }
+    return { [TEXT_TYPES.includes(type) ? 'length' : 'type']: `needs ${count} registers, and the device returns ${maxCount} at a time` }
   }
   return {}
 }

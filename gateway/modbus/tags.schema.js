@@ -1,6 +1,6 @@
 import { AREAS } from './addresses.js'
 import { ORDERS } from './bytes.js'
-import { NUMBER_TYPES, TYPES } from './values.js'
+import { NUMBER_TYPES, TEXT_TYPES, TYPES } from './values.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
 
@@ -32,18 +32,19 @@ const common = {
   type: {
     type: 'string',
     title: 'Type',
-    description: 'bool is for coils and discrete inputs, all others are for registers.',
+    description: 'bool is for coils and discrete inputs, all others are for registers. string is one byte a character (ISO 8859-1), ' +
+      'string-utf8 UTF-8; uint64-string is the digits of an unsigned number of 64 bits, also beyond the 63 bits that uint64 has.',
     enum: TYPES,
     default: 'int16'
   },
   length: {
     type: 'integer',
     title: 'Length',
-    description: 'Characters of a string, two in each register.',
+    description: 'Bytes of a text, two in each register.',
     minimum: 1,
     maximum: 250,
     default: 16,
-    'x-when': { type: 'string' }
+    'x-when': { type: TEXT_TYPES }
   },
   order: {
     type: 'string',

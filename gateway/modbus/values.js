@@ -1,7 +1,7 @@
 import { SluiceError } from '../base/errors.js'
-import { ORDERS } from './bytes.js'
+import { bytes, mover, ORDERS } from './bytes.js'
 import { NUMBERS, numberCodec } from './numbers.js'
-import { textCodec } from './text.js'
+import { TEXTS, textCodec } from './text.js'
 
 /**
  * @typedef {import('./bytes.js').Order} Order
@@ -11,23 +11,26 @@ import { textCodec } from './text.js'
  * @property {import('../batch/batch.js').FieldType} field  the type of its column
  * @property {number} count  registers or bits it occupies
  * @property {(registers: ArrayLike<number>, at: number) => Cell|undefined} read  the value that starts at `at`; undefined where it is bad
- * @property {string} fault  how a value can be bad
+ * @property {(registers: ArrayLike<number>, at: number) => string} fault  why the value there is bad
  * @property {(value: unknown) => Uint16Array} encode  registers, or bits as 0 and 1. Throws SLUICE_MODBUS_VALUE
  *
  * @typedef {object} Description
  * @property {string} type
  * @property {Order} [order]
- * @property {number} [length]  characters of a string
+ * @property {number} [length]  bytes of a text
  * @property {number} [bit]  of a register, 0 being the least significant
  * @property {number} [scale]
  * @property {number} [offset]
  */
 
 /** The types of tags, as their table offers them. */
-export const TYPES = ['bool', 'bit', ...Object.keys(NUMBERS), 'string']
+export const TYPES = ['bool', 'bit', ...Object.keys(NUMBERS), 'uint64-string', ...Object.keys(TEXTS)]
 
 /** Those that can have scale and offset. */
 export const NUMBER_TYPES = Object.keys(NUMBERS)
+
+/** Those that have a length. */
+export const TEXT_TYPES = Object.keys(TEXTS)
 
 /**
  * Compiles the reading and writing of a value. With a scale or offset it is a float64: `raw · scale + offset`.
@@ -37,7 +40,8 @@ export const NUMBER_TYPES = Object.keys(NUMBERS)
 export function compileValue ({ type, order = 'ABCD', length = 1, bit = 0, scale = 1, offset = 0 }) {
   if (type === 'bool') return boolCodec
   if (type === 'bit') return bitCodec(order, bit)
-  if (type === 'string') return textCodec(length, order)
+  if (type in TEXTS) return textCodec(type, length, order)
+  if (type === 'uint64-string') return digitsCodec(order)
   return numberCodec(type, { order, scale, offset })
 }
 
@@ -48,11 +52,11 @@ export function compileValue ({ type, order = 'ABCD', length = 1, bit = 0, scale
  * @returns {({type: string} & Record<Order, string>)[]}
  */
 export function preview (registers) {
-  const types = [...NUMBER_TYPES, 'string'].filter(type => type === 'string' || NUMBERS[type].words <= registers.length)
+  const types = [...NUMBER_TYPES.filter(type => NUMBERS[type].words <= registers.length), ...TEXT_TYPES]
   return types.map(type => {
     const texts = ORDERS.map(order => {
       const { read, fault } = compileValue({ type, order, length: 2 * registers.length })
-      return [order, String(read(registers, 0) ?? fault)]
+      return [order, String(read(registers, 0) ?? fault(registers, 0))]
     })
     return /** @type {any} */ ({ type, ...Object.fromEntries(texts) })
   })
@@ -62,7 +66,7 @@ export function preview (registers) {
 const boolCodec = {
   field: 'bool',
   count: 1,
-  fault: '',
+  fault: () => '',
   read: (bits, at) => bits[at],
   encode: value => Uint16Array.of(truth(value))
 }
@@ -78,9 +82,25 @@ function bitCodec (order, bit) {
   return {
     field: 'bool',
     count: 1,
-    fault: '',
+    fault: () => '',
     read: (registers, at) => Number(read(registers, at)) >>> bit & 1,
     encode () { throw new SluiceError('SLUICE_MODBUS_VALUE', 'a bit of a register cannot be written by itself') }
+  }
+}
+
+/** All 64 unsigned bits, of which a column of integers has 63: their digits as text. @param {Order} order @returns {Codec} */
+function digitsCodec (order) {
+  const { encode } = numberCodec('uint64', { order, scale: 1, offset: 0 })
+  const { load } = mover(4, order)
+  return {
+    field: 'string',
+    count: 4,
+    fault: () => '',
+    read (registers, at) {
+      load(registers, at)
+      return String(bytes.getBigUint64(0))
+    },
+    encode
   }
 }
 

@@ -1,5 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { SluiceError } from '../base/errors.js'
+import { decompress, isCompressed, unreadable } from './compression.js'
 import { PayloadSchema } from './sparkplug_b_pb.js'
 import { checkWire } from './wire-bounds.js'
 
@@ -15,9 +16,6 @@ import { checkWire } from './wire-bounds.js'
 
 export const REBIRTH = 'Node Control/Rebirth'
 export const BD_SEQ = 'bdSeq'
-
-/** Marks a payload that carries another, compressed (specification 2.2). */
-const COMPRESSED = 'SPBV1.0_COMPRESSED'
 
 const NS_PER_MS = 1_000_000n
 const INT32 = 3
@@ -36,17 +34,23 @@ export function encodePayload (payload) {
 
 /** @param {Uint8Array} bytes @returns {Payload} @throws {SluiceError} SLUICE_SPARKPLUG, SLUICE_MESSAGE_TOO_LARGE */
 export function decodePayload (bytes) {
+  const payload = decodePlain(bytes)
+  if (!isCompressed(payload)) return payload
+  const inner = decodePlain(decompress(payload))
+  if (isCompressed(inner)) throw unreadable('is compressed twice')
+  const seq = given(inner, 'seq') ?? given(payload, 'seq')
+  if (seq !== undefined) inner.seq = seq
+  return inner
+}
+
+/** @param {Uint8Array} bytes @returns {Payload} */
+function decodePlain (bytes) {
   checkWire(bytes, PayloadSchema)
-  let payload
   try {
-    payload = fromBinary(PayloadSchema, bytes, { readUnknownFields: false })
+    return fromBinary(PayloadSchema, bytes, { readUnknownFields: false })
   } catch (error) {
     throw new SluiceError('SLUICE_SPARKPLUG', `The payload is not Sparkplug B: ${/** @type {Error} */ (error).message}.`, { cause: error })
   }
-  if (payload.uuid === COMPRESSED) {
-    throw new SluiceError('SLUICE_SPARKPLUG', 'The payload is compressed.', { fix: 'Have the node send it uncompressed.' })
-  }
-  return payload
 }
 
 /**

@@ -166,9 +166,9 @@ function array (name, field, unpack, convert, unit) {
   }
 }
 
-/** A field holds 63 of 64 unsigned bits. @param {bigint} value */
+/** A field holds 63 of 64 unsigned bits: beyond, the quality has the digits. @param {bigint} value */
 function fitting (value) {
-  return BigInt.asIntN(64, value) === value ? value : OUT_OF_RANGE
+  return BigInt.asIntN(64, value) === value ? value : new Bad(`out of range: ${value}`)
 }
 
 /** @param {number} value */

@@ -5,7 +5,7 @@ import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { nowNs } from '../clock/system-clock.js'
 import { describe } from '../base/errors.js'
 import { encodeDeath, SparkplugEdge } from './edge.js'
-import { stateTopic, topicOf } from './topic.js'
+import { stateOf, stateTopic, topicOf } from './topic.js'
 
 /**
  * @typedef {object} EdgeOptions
@@ -13,7 +13,7 @@ import { stateTopic, topicOf } from './topic.js'
  * @property {string} clientId
  * @property {string} groupId
  * @property {string} nodeId
- * @property {string} [deviceId]  of all batches; default: each belongs to the device named like its source
+ * @property {string} [deviceId]  of all batches, see `SparkplugEdge`; default: each belongs to the device named like its source
  * @property {string} [primaryHostId]  publishes only while this host application reports that it is online
  * @property {number} [maxHeldValues]
  * @property {string} bdSeqFile  stores the number of the last session
@@ -160,14 +160,4 @@ class EdgeLink {
 /** @param {number} bdSeq */
 function next (bdSeq) {
   return (bdSeq + 1) % 256
-}
-
-/** @param {Buffer} payload */
-function stateOf (payload) {
-  try {
-    const { online, timestamp } = JSON.parse(payload.toString())
-    return typeof online === 'boolean' && typeof timestamp === 'number' ? { online, timestamp } : null
-  } catch {
-    return null
-  }
 }

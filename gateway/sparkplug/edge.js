@@ -20,6 +20,7 @@ const MAX_METRICS = 100_000
 const MAX_DEVICES = 10_000
 
 const NOT_IN_TOPICS = /[/+#]/g
+const IN_BRACES = /\{([^{}]+)\}/g
 
 /**
  * What an edge node of Sparkplug 3.0 publishes, each source of batches being one of its devices. It knows nothing of MQTT: the owner of the
@@ -53,7 +54,8 @@ export class SparkplugEdge {
    * @param {object} options
    * @param {string} options.groupId
    * @param {string} options.nodeId
-   * @param {string} [options.deviceId]  of all batches; default: each belongs to the device named like its source
+   * @param {string} [options.deviceId]  of all batches, with the source for `{source}` and a tag for its name in braces; default: each
+   *   belongs to the device named like its source
    * @param {Outlet} options.outlet
    * @param {number} [options.maxHeldValues]
    * @param {() => bigint} [options.now]  nanoseconds since 1970
@@ -196,8 +198,9 @@ export class SparkplugEdge {
   }
 
   /** @param {Batch} batch */
-  #deviceIdOf ({ source }) {
-    return this.#deviceId || source.replace(NOT_IN_TOPICS, '.')
+  #deviceIdOf ({ source, tags }) {
+    const id = this.#deviceId?.replace(IN_BRACES, (_, name) => name === 'source' ? source : tags[name] ?? '')
+    return (id || source).replace(NOT_IN_TOPICS, '.')
   }
 }
 

@@ -48,8 +48,11 @@ const OF_HOSTS = new Set(['STATE', 'NCMD', 'DCMD'])
  * hold until the next birth. What is refused is a metric, `index` being its number in the payload, or the whole payload as bytes.
  */
 export class SparkplugHost {
-  /** `leftOut`: values that are not stored; `oldDeaths`: of earlier sessions. */
-  counters = { gaps: 0, rebirthsRequested: 0, oldDeaths: 0, leftOut: 0 }
+  /**
+   * `leftOut`: values that are not to be stored; `unstorable`: of metrics that cannot be, such as a DataSet, beyond the first, which is
+   * refused; `oldDeaths`: of earlier sessions.
+   */
+  counters = { gaps: 0, rebirthsRequested: 0, oldDeaths: 0, leftOut: 0, unstorable: 0 }
   /** Live nodes, by group and node. @type {Map<string, Node>} */
   #nodes = new Map()
   #sources = 0
@@ -90,6 +93,7 @@ export class SparkplugHost {
       const reading = new Reading(decodePayload(bytes), bytes, this.#now)
       this.#handlers[type]?.(descriptor, reading)
       this.counters.leftOut += reading.leftOut
+      this.counters.unstorable += reading.unstorable
       return reading.result()
     } catch (error) {
       return refusedWhole(describe(error), bytes)
@@ -127,15 +131,16 @@ export class SparkplugHost {
       const isSameSession = before?.bdSeq === bdSeq
       if (!this.#accepts(reading, before?.metrics)) return
       if (before && !isSameSession) this.#buryDevices(descriptor, before, reading)
-      const metrics = reading.takeBirth(descriptor)
+      const metrics = reading.takeBirth(descriptor, before?.metrics)
       this.#nodes.set(key, { bdSeq, nextSeq: after(reading.seq ?? 0), metrics, devices: before?.devices ?? new Map() })
       this.#rebirths.born(key)
     },
 
     DBIRTH: (descriptor, reading) => {
       const node = this.#bornNode(descriptor, reading)
-      if (!node || !this.#accepts(reading, node.devices.get(deviceOf(descriptor)))) return
-      node.devices.set(deviceOf(descriptor), reading.takeBirth(descriptor))
+      const before = node?.devices.get(deviceOf(descriptor))
+      if (!node || !this.#accepts(reading, before)) return
+      node.devices.set(deviceOf(descriptor), reading.takeBirth(descriptor, before))
     },
 
     NDATA: (descriptor, reading) => {

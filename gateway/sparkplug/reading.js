@@ -21,6 +21,8 @@ const MAX_REFUSED = 100
 export class Reading {
   /** Values that are not stored: transient, or of the protocol. */
   leftOut = 0
+  /** Values of metrics that cannot be stored, for which these were refused before. */
+  unstorable = 0
   #payload
   #bytes
   #now
@@ -53,13 +55,16 @@ export class Reading {
   /** How many metrics it has. */
   get metrics () { return this.#payload.metrics.length }
 
-  /** @param {Descriptor} descriptor @returns {Definitions} */
-  takeBirth (descriptor) {
+  /** @param {Descriptor} descriptor @param {Definitions} [before]  of the same node or device @returns {Definitions} */
+  takeBirth (descriptor, before) {
     const definitions = new Definitions()
     const rows = rowsOf(descriptor, this.#room)
     this.#payload.metrics.forEach((metric, index) => {
-      const reason = definitions.add(metric) ?? this.#take(definitions, metric, rows)
-      if (reason) this.#refuseMetric(index, reason, metric)
+      const fault = definitions.add(metric)
+      const meaning = fault ?? definitions.find(metric)
+      if (typeof meaning !== 'string') return this.#take(meaning, metric, index, rows)
+      if (!fault && before?.find(metric) === meaning) this.unstorable++
+      else this.#refuseMetric(index, meaning, metric)
     })
     this.#finish(rows)
     return definitions
@@ -71,9 +76,13 @@ export class Reading {
     let agrees = true
     this.#payload.metrics.forEach((metric, index) => {
       const disagreement = definitions.disagreement(metric)
-      const reason = disagreement ?? this.#take(definitions, metric, rows)
-      if (disagreement) agrees = false
-      if (reason) this.#refuseMetric(index, reason, metric)
+      if (disagreement) {
+        agrees = false
+        return this.#refuseMetric(index, disagreement, metric)
+      }
+      const meaning = definitions.find(metric)
+      if (typeof meaning === 'string') this.unstorable++
+      else this.#take(meaning, metric, index, rows)
     })
     this.#finish(rows)
     return agrees
@@ -105,16 +114,15 @@ export class Reading {
     this.#batches.push(...rows.batches(reason => this.refuse(reason)))
   }
 
-  /** @param {Definitions} definitions @param {Metric} metric @param {Rows} rows @returns {string|null} why it was refused */
-  #take (definitions, metric, rows) {
-    const found = definitions.find(metric)
-    if (typeof found === 'string') return found
-    if (!found || metric.isTransient) {
+  /** @param {import('./definitions.js').Definition|null} definition @param {Metric} metric @param {number} index @param {Rows} rows */
+  #take (definition, metric, index, rows) {
+    if (!definition || metric.isTransient) {
       this.leftOut++
-      return null
+      return
     }
     const ns = this.#timeOf(metric)
-    return ns === null ? `the time of "${found.name}" is not between 1970 and 2262` : rows.take(found, metric, ns)
+    const reason = ns === null ? `the time of "${definition.name}" is not between 1970 and 2262` : rows.take(definition, metric, ns)
+    if (reason) this.#refuseMetric(index, reason, metric)
   }
 
   /** @param {Metric|Payload} of @returns {bigint|null} */

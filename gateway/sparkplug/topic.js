@@ -37,3 +37,13 @@ export function topicOf ({ type, groupId, nodeId, deviceId }) {
 export function stateTopic (hostId) {
   return `${NAMESPACE}/STATE/${hostId}`
 }
+
+/** What a message on it says; null where it is not the state of a host. @param {Uint8Array} payload */
+export function stateOf (payload) {
+  try {
+    const { online, timestamp } = JSON.parse(Buffer.from(payload).toString())
+    return typeof online === 'boolean' && typeof timestamp === 'number' ? { online, timestamp } : null
+  } catch {
+    return null
+  }
+}

@@ -10,9 +10,9 @@ const SESSION_EXPIRY_SECONDS = 7 * 86_400
  * `flaw` is later set to what about that broker breaks the promise, if anything does.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
- * @param {{broker: string, role: 'in'|'out'|'foreign', receiveMaximum?: number}} options
+ * @param {{broker: string, role: 'in'|'out'|'foreign', receiveMaximum?: number, will?: import('mqtt').IClientOptions['will']}} options
  */
-export async function openConnection (RED, node, { broker, role, receiveMaximum }) {
+export async function openConnection (RED, node, { broker, role, receiveMaximum, will }) {
   const brokerNode = RED.nodes.getNode(broker)
   if (!brokerNode?.options) {
     throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
@@ -25,6 +25,7 @@ export async function openConnection (RED, node, { broker, role, receiveMaximum 
     clean: false,
     sessionExpirySeconds: SESSION_EXPIRY_SECONDS,
     receiveMaximum,
+    will,
     log: logOf(node)
   })
   /** @type {{gateway: string, connection: typeof connection, flaw: string|null}} */

@@ -33,9 +33,10 @@ export const schema = nodeSchema({
     deviceId: {
       type: 'string',
       title: 'Device',
-      description: 'The device of all values; empty for one device per source, named after it.',
+      description: 'The device of all values; {source}, or the name of a tag in braces, stands for that of each batch: {hall}-{machine}. ' +
+        'Empty for one device per source, named after it.',
       pattern: ID,
-      examples: ['press'],
+      examples: ['press', '{machine}'],
       maxLength: 100,
       default: '',
       'x-labels': { '': 'named after the source' }

@@ -88,6 +88,18 @@ export const schema = nodeSchema({
       default: [],
       'x-advanced': true
     },
+    sparkplugHost: {
+      type: 'string',
+      title: 'Sparkplug host',
+      description: 'The id of the Sparkplug host that this node is, for edge nodes that wait for it: published as STATE while it is ' +
+        'connected. Each stage in needs its own. Empty: no state is published.',
+      pattern: '^[^/+#]*$',
+      examples: ['scada'],
+      maxLength: 100,
+      default: '',
+      'x-labels': { '': 'none' },
+      'x-advanced': true
+    },
     ...gatheringProperties,
     maxSources: {
       type: 'integer',

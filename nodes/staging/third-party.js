@@ -47,6 +47,8 @@ export class ThirdPartyStage {
   #opening
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
+  /** Where the host has a name. @type {import('../../gateway/sparkplug/presence.js').HostPresence|null} */
+  #presence = null
   #dropGauge = () => {}
   #hasDropped = false
   /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Promise<Taken>>} */
@@ -110,6 +112,7 @@ export class ThirdPartyStage {
     this.#dropGauge()
     if (!opened) return
     opened.consumer.close()
+    this.#presence?.close()
     const { gathering, stage, connection, receipts, release } = opened
     gathering.flush()
     await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
@@ -171,10 +174,13 @@ export class ThirdPartyStage {
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
-    const { broker, receiveMaximum, foreignTopics, maxSources } = this.#options
+    const { broker, receiveMaximum, foreignTopics, maxSources, sparkplugHost } = this.#options
     const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
     const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
-    const { gateway, connection } = await openConnection(RED, this.#node, { broker, role: 'foreign', receiveMaximum }).catch(error => {
+    const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
+    const { gateway, connection } = await openConnection(RED, this.#node, {
+      broker, role: 'foreign', receiveMaximum, will: presence?.will()
+    }).catch(error => {
       release()
       throw error
     })
@@ -189,6 +195,7 @@ export class ThirdPartyStage {
       onNewSession: () => this.#newSession(),
       log
     })
+    presence?.attach(client, foreignTopics) // after the consumer, which subscribes first
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
       const stage = await Stage.open({
@@ -216,6 +223,12 @@ export class ThirdPartyStage {
 /** @param {string} filter */
 function mayBeSparkplug (filter) {
   return [NAMESPACE, '#', '+'].includes(filter.replace(/^\$share\/[^/]*\//, '').split('/')[0])
+}
+
+/** @param {string} hostId @param {import('../../gateway/base/log.js').Log} log */
+async function openPresence (hostId, log) {
+  const { HostPresence } = await import('../../gateway/sparkplug/presence.js')
+  return new HostPresence(hostId, log)
 }
 
 /** The Sparkplug code is loaded only where it is used. */

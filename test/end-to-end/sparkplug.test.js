@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
+import mqtt from 'mqtt'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { requirePython, startPython } from '../servers/python.js'
 import { Gateway, node } from './gateway.js'
@@ -24,7 +25,7 @@ describe('An independent Sparkplug edge node, staged and stored', function () {
     gateway = await Gateway.start()
     await gateway.deploy([
       node('broker', '-broker', { url: mosquitto.url }),
-      node('stage-in', '-stage-in', { broker: 'broker', foreignTopics: ['spBv1.0/#'] }, 'store'),
+      node('stage-in', '-stage-in', { broker: 'broker', foreignTopics: ['spBv1.0/#'], sparkplugHost: 'store' }, 'store'),
       node('store', '-sqlite', { name: 'store', file: 'store.sqlite', maxAgeMs: 50 })
     ])
     edge = startPython('sparkplug_edge.py', [String(mosquitto.port)])
@@ -59,6 +60,24 @@ describe('An independent Sparkplug edge node, staged and stored', function () {
     await until(value => value === 1e-300)
     tell({ double: 2.5, ms: NOON_MS + 1000 })
     await until(value => value === 2.5)
+  })
+
+  it('finds the state of its host on the broker', async () => {
+    const client = await mqtt.connectAsync(mosquitto.url)
+    try {
+      /** @type {any[]} */
+      const states = []
+      client.on('message', (_topic, payload, { retain }) => { states.push({ ...JSON.parse(payload.toString()), retain }) })
+      await client.subscribeAsync('spBv1.0/STATE/store', { qos: 1 })
+      await gateway.until(() => states.length === 1, () => JSON.stringify(states))
+      const [{ timestamp }] = states
+      expect(states).to.deep.equal([{ online: true, timestamp, retain: true }])
+      await client.publishAsync('spBv1.0/STATE/store', JSON.stringify({ online: false, timestamp }), { qos: 1, retain: true })
+      await gateway.until(() => states.length === 3, () => JSON.stringify(states))
+      expect(states[2]).to.deep.equal({ online: true, timestamp, retain: false })
+    } finally {
+      await client.endAsync()
+    }
   })
 
   it('is asked for its births again by a gateway that comes later', async () => {

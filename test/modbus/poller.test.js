@@ -161,12 +161,20 @@ describe('Modbus read', () => {
       expect(counters.splits).to.equal(0)
     })
 
+    it('reads around an address at which the device itself fails, as around one that it lacks', async () => {
+      const { device, counters, run, values } = open({ tags: [FLOW, LEVEL, FAR], groups: FAST })
+      device.fails = request => lacking([1])(request) && exception(4)
+      await run(150)
+      expect(values()[1]).to.deep.equal({ flow: 0, far: 0, quality: 'level: exception 4' })
+      expect(counters.splits).to.equal(1)
+    })
+
     it('does not split for other failures', async () => {
       const { device, run, values } = open({ tags: [FLOW, LEVEL] })
-      device.fails = () => exception(4)
+      device.fails = () => exception(1)
       await run(10)
       expect(device.asked).to.have.length(1)
-      expect(values()).to.deep.equal([{ quality: 'exception 4' }])
+      expect(values()).to.deep.equal([{ quality: 'exception 1' }])
     })
   })
 

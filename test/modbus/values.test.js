@@ -54,7 +54,9 @@ describe('A Modbus value', () => {
 
   it('that is bad is missing, with its fault', () => {
     const cases = /** @type {[Description, number[], string][]} */ ([
-      [{ type: 'uint64' }, [0x8000, 0, 0, 0], 'out of range'],
+      [{ type: 'uint64' }, [0x8000, 0, 0, 0], 'out of range: 9223372036854775808'],
+      [{ type: 'uint64', order: 'CDAB' }, [0xFFFF, 0, 0, 0xFFFF], 'out of range: 18446462598732906495'],
+      [{ type: 'string-utf8', length: 2 }, [0x41FF], 'not UTF-8'],
       [{ type: 'float32' }, [0x7FC0, 0], 'not a number'],
       [{ type: 'float64', scale: 2 }, [0x7FF0, 0, 0, 0], 'not a number'],
       [{ type: 'bcd16' }, [0x12A4], 'bad BCD'],
@@ -63,7 +65,7 @@ describe('A Modbus value', () => {
     for (const [description, registers, fault] of cases) {
       const codec = compileValue(description)
       expect(codec.read(registers, 0), description.type).to.equal(undefined)
-      expect(codec.fault).to.equal(fault)
+      expect(codec.fault(registers, 0)).to.equal(fault)
     }
   })
 
@@ -78,6 +80,28 @@ describe('A Modbus value', () => {
     expect(read({ type: 'string', length: 6, order: 'BADC' }, text)).to.equal('BA C')
     expect(read({ type: 'string', length: 3 }, [0x4100, 0x4200])).to.equal('A')
     expect(encode({ type: 'string', length: 5 }, 'Öl')).to.deep.equal([0xD66C, 0, 0])
+  })
+
+  it('can be text in UTF-8, of which a character that is cut at the end is left out', () => {
+    const type = 'string-utf8'
+    expect(read({ type, length: 6 }, [0x32C2, 0xB043, 0x2020])).to.equal('2°C')
+    expect(read({ type, length: 6, order: 'BADC' }, [0xC232, 0x43B0, 0])).to.equal('2°C')
+    expect(read({ type, length: 4 }, [0x4142, 0xE282])).to.equal('AB')
+    expect(encode({ type, length: 6 }, '2°€')).to.deep.equal([0x32C2, 0xB0E2, 0x82AC])
+  })
+
+  it('of type string is one byte a character, whatever the device means', () => {
+    expect(read({ type: 'string', length: 4 }, [0x32C2, 0xB043])).to.equal('2Â°C')
+  })
+
+  it('of 64 unsigned bits can be its exact digits', () => {
+    const type = 'uint64-string'
+    const codec = compileValue({ type, order: 'CDAB' })
+    expect(codec).to.include({ field: 'string', count: 4 })
+    expect(codec.read([0xFFFF, 0xFFFF, 0xFFFF, 0xFFFF], 0)).to.equal('18446744073709551615')
+    expect(codec.read([7, 0, 0, 0x8000], 0)).to.equal('9223372036854775815')
+    expect(encode({ type, order: 'CDAB' }, '9223372036854775815')).to.deep.equal([7, 0, 0, 0x8000])
+    expect(encode({ type }, 7)).to.deep.equal([0, 0, 0, 7])
   })
 
   it('that does not fit is refused', () => {
@@ -95,6 +119,11 @@ describe('A Modbus value', () => {
       [{ type: 'bool' }, 'on', /true or false/],
       [{ type: 'string', length: 3 }, 'four', /at most 3/],
       [{ type: 'string', length: 3 }, '€', /ISO 8859-1/],
+      [{ type: 'string-utf8', length: 3 }, '2°C', /at most 3 bytes/],
+      [{ type: 'string-utf8', length: 9 }, 'a\0b', /NUL/],
+      [{ type: 'string-utf8', length: 9 }, '\uD800', /UTF-8/],
+      [{ type: 'uint64-string' }, '18446744073709551616', /between 0/],
+      [{ type: 'uint64-string' }, 'seven', /number/],
       [{ type: 'bit' }, true, /by itself/]
     ])
     for (const [description, value, text] of cases) {
@@ -114,6 +143,8 @@ describe('A Modbus value', () => {
       float64: fc.double({ noNaN: true, noDefaultInfinity: true }),
       bcd16: fc.integer({ min: 0, max: 9999 }),
       bcd32: fc.integer({ min: 0, max: 99_999_999 }),
+      'uint64-string': fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(String),
+      'string-utf8': fc.string({ maxLength: 9, unit: fc.constantFrom('a', 'ä', '€', '😀') }).filter(text => Buffer.byteLength(text) <= 9),
       string: fc.string({ maxLength: 9, unit: fc.integer({ min: 0x21, max: 0xFF }).map(code => String.fromCharCode(code)) })
     }
     for (const [type, arbitrary] of Object.entries(values)) {
@@ -134,7 +165,9 @@ describe('A Modbus value', () => {
 
   it('is previewed in all types and orders', () => {
     const shown = preview([0x4048, 0xF5C3])
-    expect(shown.map(({ type }) => type)).to.deep.equal(['int16', 'uint16', 'int32', 'uint32', 'float32', 'bcd16', 'bcd32', 'string'])
+    expect(shown.map(({ type }) => type)).to.deep.equal([
+      'int16', 'uint16', 'int32', 'uint32', 'float32', 'bcd16', 'bcd32', 'string', 'string-utf8'
+    ])
     expect(shown.find(({ type }) => type === 'float32')).to.include({ ABCD: '3.140000104904175', type: 'float32' })
     expect(shown.find(({ type }) => type === 'bcd16')).to.include({ ABCD: '4048', BADC: '4840' })
     expect(shown.find(({ type }) => type === 'bcd32')).to.include({ ABCD: 'bad BCD' })

@@ -39,6 +39,52 @@ describe('the times of a CSV file', () => {
     })
   }
 
+  for (const [text, utc, options] of /** @type {[string, string, object?][]} */ ([
+    ['01.02.2024', '2024-02-01T00:00:00Z'],
+    ['1.2.2024 9:05', '2024-02-01T09:05:00Z'],
+    ['01.02.2024 13:45:10', '2024-02-01T13:45:10Z'],
+    ['01.02.2024, 13:45:10,250', '2024-02-01T13:45:10.250Z'],
+    ['01.07.2024 13:45:10', '2024-07-01T11:45:10Z', { timeZone: 'Europe/Berlin' }],
+    ['31/12/2024 13:45', '2024-12-31T13:45:00Z'],
+    ['12/31/2024', '2024-12-31T00:00:00Z'],
+    ['31-12-2024', '2024-12-31T00:00:00Z'],
+    ['01/02/2024', '2024-02-01T00:00:00Z', { timeFormat: 'day-first' }],
+    ['01/02/2024', '2024-01-02T00:00:00Z', { timeFormat: 'month-first' }],
+    ['01.02.2024', '2024-01-02T00:00:00Z', { timeFormat: 'month-first' }]
+  ])) {
+    it(`reads the date ${text} of ${utc}${options ? ` with ${Object.values(options)[0]}` : ''}`, async () => {
+      expect(await timeOf(text, options)).to.equal(BigInt(Date.parse(utc)) * 1_000_000n)
+    })
+  }
+
+  it('finds out from other rows whether the day or the month comes first', async () => {
+    const { rows, counters } = await play('time,x\n03/04/2024,1\n03/14/2024,2\n')
+    const days = ['2024-03-04', '2024-03-14'].map(day => BigInt(Date.parse(day)) * 1_000_000n)
+    expect(rows.map(({ time }) => time)).to.deep.equal(days)
+    expect(counters.badLines).to.equal(0)
+  })
+
+  it('does not guess whether the day or the month comes first', async () => {
+    for (const text of ['time,x\n03/04/2024,1\n', 'time,x\n14/03/2024,1\n03/14/2024,2\n']) {
+      const { error, rows } = await play(text)
+      expect(error).to.have.property('code', 'SLUICE_CSV_TIMES')
+      expect(error).to.have.property('message').that.includes('the day or the month')
+      expect(rows).to.deep.equal([])
+    }
+  })
+
+  it('reads ISO dates although one of another kind is among them', async () => {
+    const { rows, counters } = await play('time,x\n2024-03-04,1\n03/04/2024,2\n')
+    expect(rows.map(({ x }) => x)).to.deep.equal([1n])
+    expect(counters.badLines).to.equal(1)
+  })
+
+  it('leaves out days that do not exist', async () => {
+    const { rows, counters } = await play('time,x\n31.02.2024,1\n01.13.2024,2\n28.02.2024,3\n')
+    expect(rows.map(({ x }) => x)).to.deep.equal([3n])
+    expect(counters.badLines).to.equal(2)
+  })
+
   it('joins a date and a time of day', async () => {
     const { rows } = await play('Date,Time,x\n2024-05-01,12:00:00.5,1\n', {
       columns: [{ column: 'Date', role: 'time' }, { column: 'Time', role: 'time' }, { column: 'x' }]

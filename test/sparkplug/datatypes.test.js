@@ -34,7 +34,8 @@ describe('Sparkplug data types', () => {
     expect(read('UInt32', long(2n ** 32n - 1n))).to.equal(2n ** 32n - 1n)
     expect(read('UInt32', long(2n ** 32n))).to.equal('out of range')
     expect(read('UInt64', long(2n ** 63n - 1n))).to.equal(2n ** 63n - 1n)
-    expect(read('UInt64', long(2n ** 63n))).to.equal('out of range')
+    expect(read('UInt64', long(2n ** 63n))).to.equal('out of range: 9223372036854775808')
+    expect(read('DateTime', long(2n ** 64n - 1n))).to.equal('out of range: 18446744073709551615')
     expect(read('DateTime', long(1_700_000_000_000n))).to.equal(1_700_000_000_000n)
   })
 
@@ -61,7 +62,8 @@ describe('Sparkplug data types', () => {
     expect(read('UInt8Array', bytes('17fa'))).to.deep.equal([23, 250])
     expect(read('UInt16Array', bytes('1e0088cc'))).to.deep.equal([30, 52_360])
     expect(read('UInt32Array', bytes('3400000049fb55c4'))).to.deep.equal([52n, 3_293_969_225n])
-    expect(read('UInt64Array', bytes('3400000000000000d99e02d1b27637e4'))).to.deep.equal([52n, new Bad('out of range')])
+    const tooBig = new Bad('out of range: 16444743074749521625')
+    expect(read('UInt64Array', bytes('3400000000000000d99e02d1b27637e4'))).to.deep.equal([52n, tooBig])
     expect(read('BooleanArray', bytes('0c00000034d0'))).to.deep.equal([
       false, false, true, true, false, true, false, false, true, true, false, true
     ])

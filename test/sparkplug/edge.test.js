@@ -221,4 +221,18 @@ describe('A Sparkplug edge node', () => {
     edge.take(batchOf({ level: 1 }, 'tank'))
     expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH line', 'DBIRTH line'])
   })
+
+  it('can have a device for each tag, whatever the source', () => {
+    make({ deviceId: '{line}-{source}' })
+    edge.begin(0n)
+    const tagged = (/** @type {Record<string, string>} */ tags) => new Batch({ ...batchOf({ speed: 1 }, 'press/1'), tags })
+    edge.take(tagged({ line: 'a' }))
+    edge.take(tagged({ line: 'b/2', hall: '1' }))
+    edge.take(tagged({}))
+    expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH a-press.1', 'DBIRTH b.2-press.1', 'DBIRTH -press.1'])
+    make({ deviceId: '{line}' })
+    edge.begin(0n)
+    edge.take(tagged({}))
+    expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH press.1'])
+  })
 })

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { encodePayload } from '../../gateway/sparkplug/codec.js'
@@ -42,7 +43,11 @@ const mutated = fc.tuple(
   for (const [at, byte] of changes) if (at < bytes.length) bytes[at] = byte
   return bytes.subarray(0, Math.max(0, bytes.length - (length > 150 ? length - 150 : 0)))
 })
-const bytes = fc.oneof({ weight: 2, arbitrary: payload }, { weight: 3, arbitrary: mutated }, {
+const compressed = fc.tuple(mutated, fc.nat(60)).map(([inner, cut]) => {
+  const body = gzipSync(inner)
+  return encodePayload({ uuid: 'SPBV1.0_COMPRESSED', body: cut < 50 ? body : body.subarray(0, body.length - cut + 49) })
+})
+const bytes = fc.oneof({ weight: 2, arbitrary: payload }, { weight: 3, arbitrary: mutated }, { weight: 1, arbitrary: compressed }, {
   weight: 1,
   arbitrary: fc.uint8Array({ maxLength: 60 })
 })

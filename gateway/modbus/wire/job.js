@@ -6,6 +6,8 @@ export class Job {
   tries = 0
   /** it is sent a second time, since the first answer may have belonged to another request */
   isRepeated = false
+  /** it is sent a second time, since the first connection was closed before an answer came */
+  wasLost = false
   isSettled = false
   /** @type {Promise<Values>} */
   promise

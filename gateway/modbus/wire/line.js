@@ -1,4 +1,6 @@
+import { Closings } from './closings.js'
 import { Link } from './link.js'
+import { Rota } from './rota.js'
 import { Station } from './station.js'
 
 /**
@@ -24,20 +26,18 @@ const MAX_FRUITLESS_TIMEOUTS = 3
 /** Unit and checksum, of request and reply. */
 const FRAME_BYTES = 6
 
-/**
- * One connection and the devices that are asked over it in turn: each with a waiting request gets one before any gets its second. After a
- * timeout, all that answer get their turn before another is tried that may not: however many are dead, a request waits for one timeout at a
- * time.
- */
+/** One connection and the devices that are asked over it in turn. */
 export class Line {
-  /** @type {Station[]} the one asked last is last */
-  #stations = []
+  #rota = new Rota()
   /** @type {Set<Sent>} */
   #sent = new Set()
   #transport
   #framing
   #random
   #link
+  #closings = new Closings()
+  /** the connection that a device closed is opened again */
+  #isRenewed = false
   #isWoken = false
   /** @type {NodeJS.Timeout|undefined} */
   #nextTimer
@@ -53,8 +53,6 @@ export class Line {
   #fruitlessSinceMs = -Infinity
   /** @type {Station|null} its answer may still come */
   #givenUp = null
-  /** those that had a turn since the last timeout @type {Set<Station>} */
-  #served = new Set()
   /** @type {unknown} why it is down; null while it is up or not yet known */
   #downError = null
 
@@ -65,6 +63,7 @@ export class Line {
     this.#random = options.random
     this.#link = new Link(transport, options, {
       up: () => this.#up(),
+      closed: reason => this.#closed(reason),
       down: (error, wasUp) => this.#down(error, wasUp),
       data: chunk => this.#received(chunk)
     })
@@ -73,45 +72,63 @@ export class Line {
   /** @param {StationOptions} options @param {{log?: import('../../base/log.js').Log}} context */
   join (options, { log }) {
     const station = new Station(this.#transport.endpoint, options, { log, random: this.#random, wake: () => this.#wake() })
-    this.#stations.push(station)
+    this.#rota.stations.push(station)
     if (this.#downError) station.disconnected(this.#downError, false)
     return station
   }
 
   /** Rejects its waiting requests. One already sent occupies the line until its timeout. @param {Station} station */
   leave (station) {
-    this.#stations = this.#stations.filter(other => other !== station)
+    this.#rota.remove(station)
     if (this.#givenUp === station) this.#givenUp = null
-    this.#served.delete(station)
     station.close()
   }
 
   async close () {
-    for (const exchange of this.#sent) clearTimeout(exchange.timer)
+    this.#forgetSent()
+    await this.#link.close()
+  }
+
+  /** What was pending. */
+  #forgetSent () {
+    const sent = [...this.#sent]
     this.#sent.clear()
+    for (const { timer } of sent) clearTimeout(timer)
     clearTimeout(this.#nextTimer)
     clearTimeout(this.#drainTimer)
-    await this.#link.close()
+    return sent
   }
 
   #up () {
     this.#framing.reset()
+    this.#closings.opened()
     this.#dirtySinceMs = null
     this.#fruitless = 0
     this.#givenUp = null
     this.#downError = null
-    for (const station of this.#stations) station.connected()
+    for (const station of this.#rota.stations) station.connected(this.#isRenewed)
+    this.#isRenewed = false
     this.#wake()
+  }
+
+  /**
+   * A device that has just answered may close the connection: its requests go on with the next one.
+   * @param {unknown} reason @returns {boolean} whether there is to be one at once
+   */
+  #closed (reason) {
+    const hasAnswered = this.#closings.closed(this.#sent.size > 0)
+    if (!hasAnswered || !this.#rota.hasGood) return false
+    for (const { station, job } of this.#forgetSent().reverse()) station.lost(job, reason)
+    this.#isRenewed = true
+    return true
   }
 
   /** @param {unknown} error @param {boolean} wasUp */
   #down (error, wasUp) {
-    clearTimeout(this.#nextTimer)
-    clearTimeout(this.#drainTimer)
-    for (const exchange of this.#sent) clearTimeout(exchange.timer)
-    this.#sent.clear()
+    this.#forgetSent()
     this.#downError = error
-    for (const station of this.#stations) station.disconnected(error, wasUp)
+    for (const station of this.#rota.stations) station.disconnected(error, wasUp || this.#isRenewed)
+    this.#isRenewed = false
   }
 
   /** Sends after all callers just answered have made their next request, so that those go in one packet. */
@@ -128,7 +145,7 @@ export class Line {
     clearTimeout(this.#nextTimer)
     const { stream } = this.#link
     if (!stream) return
-    const capacity = Math.min(this.#framing.capacity, Math.max(...this.#stations.map(({ options }) => options.pipeline)))
+    const capacity = Math.min(this.#framing.capacity, this.#closings.capacity, this.#rota.pipeline)
     if (capacity > 1) stream.cork()
     while (this.#sent.size < capacity) {
       const station = this.#next()
@@ -141,19 +158,9 @@ export class Line {
   /** The station whose turn it is. If none is ready, a timer checks again when one is. */
   #next () {
     const nowMs = performance.now()
-    const isOwed = (/** @type {Station} */ station) => station.wants && station.isGood && !this.#served.has(station)
-    const goodFirst = this.#stations.some(isOwed)
-    let waitMs = Infinity
-    for (const [turn, station] of this.#stations.entries()) {
-      if (!station.wants || (goodFirst && !station.isGood)) continue
-      const readyInMs = Math.max(station.readyMs, this.#quietMs(station.options)) - nowMs
-      if (readyInMs <= 0) {
-        this.#stations.push(...this.#stations.splice(turn, 1))
-        return station
-      }
-      waitMs = Math.min(waitMs, readyInMs)
-    }
-    if (waitMs < Infinity) this.#nextTimer = setTimeout(() => this.#sendAll(), Math.ceil(waitMs))
+    const { station, waitMs } = this.#rota.next(({ readyMs, options }) => Math.max(readyMs, this.#quietMs(options)) - nowMs)
+    if (!station && waitMs < Infinity) this.#nextTimer = setTimeout(() => this.#sendAll(), Math.ceil(waitMs))
+    return station
   }
 
   /**
@@ -163,7 +170,7 @@ export class Line {
    */
   #quietMs ({ pauseBetweenMs, timeoutMs }) {
     const { gapMs, drainMs } = this.#transport
-    const afterActMs = this.#lastActMs + Math.max(gapMs, pauseBetweenMs)
+    const afterActMs = Math.max(this.#lastActMs + Math.max(gapMs, pauseBetweenMs), this.#closings.untilMs(timeoutMs))
     if (this.#dirtySinceMs === null) return Math.max(afterActMs, this.#lastByteMs + gapMs)
     return Math.max(afterActMs, Math.min(this.#lastByteMs + drainMs, this.#dirtySinceMs + timeoutMs))
   }
@@ -189,8 +196,8 @@ export class Line {
     }
     // Bytes that arrived while the process was busy are read first.
     exchange.timer = setTimeout(() => setImmediate(() => this.#timedOut(exchange)), waitMs)
+    this.#closings.sent()
     this.#sent.add(exchange)
-    this.#served.add(station)
     this.#lastActMs = exchange.sentMs
     this.#dirtySinceMs = null
     return this.#framing.start(exchange)
@@ -246,6 +253,7 @@ export class Line {
   /** @param {Sent} exchange @param {import('./pdu.js').Answer} answer */
   #settle (exchange, answer) {
     if (this.#givenUp === exchange.station) this.#givenUp = null
+    if (!('problem' in answer)) this.#closings.answered()
     if ('values' in answer) this.#link.proven()
     exchange.station.answered(exchange.job, answer, exchange.sentMs)
   }
@@ -262,7 +270,7 @@ export class Line {
 
   #unawaited () {
     this.#dirtySinceMs ??= performance.now()
-    if (this.#givenUp) for (const station of this.#stationsLike(this.#givenUp)) station.cameLate()
+    if (this.#givenUp) for (const station of this.#rota.like(this.#givenUp)) station.cameLate()
   }
 
   /** @param {Sent} exchange */
@@ -272,16 +280,11 @@ export class Line {
     const problem = this.#framing.complaint()?.text
     this.#dirtySinceMs ??= performance.now()
     if (this.#framing.capacity === 1) this.#givenUp = station
-    this.#served.clear()
+    this.#rota.timedOut()
     this.#end(exchange)
     station.unanswered(job, { sentMs, waitMs, problem })
-    for (const other of this.#stationsLike(station)) if (other !== station) other.unansweredElsewhere(sentMs)
+    for (const other of this.#rota.like(station)) if (other !== station) other.unansweredElsewhere(sentMs)
     this.#countFruitless(sentMs, waitMs)
-  }
-
-  /** Those for the same device. @param {Station} station */
-  #stationsLike (station) {
-    return this.#stations.filter(({ options }) => options.unit === station.options.unit)
   }
 
   /**
@@ -290,7 +293,7 @@ export class Line {
    * @param {number} waitMs
    */
   #countFruitless (sentMs, waitMs) {
-    if (!this.#transport.canHang || this.#stations.some(({ isGood }) => isGood)) return
+    if (!this.#transport.canHang || this.#rota.hasGood) return
     if (sentMs < this.#fruitlessSinceMs || this.#lastByteMs > sentMs) return
     this.#fruitlessSinceMs = performance.now()
     if (++this.#fruitless < MAX_FRUITLESS_TIMEOUTS) return

@@ -5,6 +5,8 @@ import { backoff } from '../../base/backoff.js'
  *
  * @typedef {object} LinkEvents
  * @property {() => void} up
+ * @property {(reason: unknown) => boolean} closed  by the other side; whether it is reopened at once, before which it counts as down only
+ *   where that fails
  * @property {(error: unknown, wasUp: boolean) => void} down  lost, or could not be opened
  * @property {(chunk: Uint8Array) => void} data
  */
@@ -45,7 +47,7 @@ export class Link {
 
   /** Replaces this connection by a new one. @param {Error} reason */
   drop (reason) {
-    if (this.#connection) this.#lost(this.#connection, reason)
+    if (this.#connection && this.#end(this.#connection)) this.#failed(reason, true)
   }
 
   async close () {
@@ -85,11 +87,18 @@ export class Link {
 
   /** @param {import('./transport.js').Connection} connection @param {unknown} reason */
   #lost (connection, reason) {
-    if (this.#connection !== connection) return
+    if (!this.#end(connection)) return
+    if (this.#events.closed(reason)) this.#opening = this.#open()
+    else this.#failed(reason, true)
+  }
+
+  /** @param {import('./transport.js').Connection} connection @returns {boolean} whether it was in use */
+  #end (connection) {
+    if (this.#connection !== connection) return false
     this.#connection = null
     connection.end().catch(() => {})
     if (performance.now() - this.#upSinceMs > this.#options.longestRetryMs) this.#attempts = 0 // it was idle, or rarely used
-    this.#failed(reason, true)
+    return true
   }
 
   /** @param {unknown} error @param {boolean} wasUp */

@@ -13,7 +13,7 @@ import { Job } from './job.js'
  * @property {number} timeouts
  * @property {number} exceptions
  * @property {number} badReplies
- * @property {number} disconnects
+ * @property {number} disconnects  not counted where a device that had answered closed the connection and accepted the next one at once
  * @property {number|null} lastGoodMs  when it last answered a request with data, in milliseconds of the sources' clock
  * @property {number} queued  waiting requests
  *
@@ -112,11 +112,25 @@ export class Station {
     return job
   }
 
-  connected () {
+  /** @param {boolean} [isRenewed]  the connection, which a device had closed: nothing else is new */
+  connected (isRenewed = false) {
+    this.#restsUntilMs = performance.now() + this.options.pauseAfterConnectMs
+    if (isRenewed) return
     this.health.state = 'connecting'
     this.#askAgainMs = 0
     this.#silentSinceMs = -Infinity
-    this.#restsUntilMs = performance.now() + this.options.pauseAfterConnectMs
+  }
+
+  /**
+   * The connection was closed before the answer came. A read is sent once more, on the next one; a write may have been done.
+   * @param {Job} job @param {unknown} reason
+   */
+  lost (job, reason) {
+    this.#asked.delete(job)
+    if (this.#isClosed || job.isSettled) return
+    if (job.wasLost || job.request.byteCount === null) return job.reject(disconnected(this.where, reason))
+    job.wasLost = true
+    this.#waiting.unshift(job)
   }
 
   /** @param {unknown} error @param {boolean} wasUp */

@@ -9,6 +9,7 @@ const WHOLE = /^[+-]?\d{1,19}$/
 const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i
 const LEADING_ZERO = /^[+-]?0\d/
 const LONG_WHOLE = /^[+-]?\d{16,}$/
+const GROUPED = /^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$/
 const INT64 = [-(2n ** 63n), 2n ** 63n - 1n]
 const BOOLS = new Map([['true', 1], ['false', 0], ['yes', 1], ['no', 0], ['on', 1], ['off', 0], ['1', 1], ['0', 0]])
 
@@ -50,21 +51,31 @@ export function typeOf (cells, decimal) {
   if (there.some(text => LEADING_ZERO.test(text) && WHOLE.test(text))) return 'string'
   if (fits('int64')) return 'int64'
   if (fits('bool')) return 'bool'
-  return fits('float64') && !there.some(text => LONG_WHOLE.test(text)) ? 'float64' : 'string'
+  return fits('float64') && !there.some(text => LONG_WHOLE.test(plain(text, decimal))) ? 'float64' : 'string'
+}
+
+/**
+ * A number with a point as its decimal sign and nothing else. Where a comma is that sign, a point separates thousands, or it is no number:
+ * it is never read as the other.
+ * @param {string} text @param {string} decimal
+ */
+function plain (text, decimal) {
+  if (decimal !== ',') return text
+  return GROUPED.test(text) ? text.replaceAll('.', '').replace(',', '.') : text.replace(/[.,]/g, sign => sign === ',' ? '.' : ',')
 }
 
 /** @type {Record<CellType, (decimal: string) => ReadCell>} */
 const readers = {
-  // Where a comma is the decimal sign, a point separates thousands: it is not read as the other.
   float64: decimal => text => {
-    const plain = decimal === ',' ? text.replace(/[.,]/g, sign => sign === ',' ? '.' : ',') : text
-    const value = NUMBER.test(plain) ? Number(plain) : NaN
+    const number = plain(text, decimal)
+    const value = NUMBER.test(number) ? Number(number) : NaN
     return Number.isFinite(value) ? value : undefined
   },
 
-  int64: () => text => {
-    if (!WHOLE.test(text)) return undefined
-    const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  int64: decimal => text => {
+    const number = plain(text, decimal)
+    if (!WHOLE.test(number)) return undefined
+    const value = BigInt(number.startsWith('+') ? number.slice(1) : number)
     return value >= INT64[0] && value <= INT64[1] ? value : undefined
   },
 

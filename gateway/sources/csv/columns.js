@@ -8,7 +8,8 @@ import { cellReader, typeOf } from './cells.js'
  *
  * @typedef {import('./cells.js').CellType} CellType
  * @typedef {{column: string, field: string, type: 'auto'|CellType, unit: string, role: 'field'|'time'|'tag'|'source'}} ColumnOption
- * @typedef {{index: number, name: string, unit: string, type: CellType, read: import('./cells.js').ReadCell}} FieldColumn
+ * @typedef {{index: number, name: string, unit: string, type: CellType, isGuessed: boolean,
+ *   read: import('./cells.js').ReadCell}} FieldColumn  `isGuessed`: its type, by the first rows
  *
  * @typedef {object} Columns
  * @property {number} count
@@ -47,7 +48,7 @@ export function columnsOf (names, rows, { columns, decimal, needsTime }) {
     source: sources[0]?.index ?? -1,
     fields: fields.map(({ index, field, type: wanted, unit }) => {
       const type = wanted === 'auto' ? typeOf(rows.map(cells => cells[index]?.trim() ?? ''), decimal) : wanted
-      return { index, name: take(field || named[index]), unit, type, read: cellReader(type, decimal) }
+      return { index, name: take(field || named[index]), unit, type, isGuessed: wanted === 'auto', read: cellReader(type, decimal) }
     }),
     tags: withRole('tag').map(({ index, field }) => ({ index, name: take(field || named[index]) }))
   }

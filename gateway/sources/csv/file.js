@@ -18,6 +18,9 @@ const MAX_RECORDS_A_BLOCK = 100
 /** In the order in which they are looked for. */
 const DELIMITERS = ['\t', ';', ',']
 
+/** A first line that tells Excel the delimiter. */
+const SEPARATOR_LINE = /^"?sep=(.)"?$/i
+
 /** The beginning of a file that a spreadsheet has saved as "Unicode text". */
 const UTF_16 = Buffer.of(0xFF, 0xFE)
 
@@ -25,7 +28,8 @@ const UTF_16 = Buffer.of(0xFF, 0xFE)
  * The records of a CSV file (RFC 4180), block by block as they are read. A line that cannot be read does not
  * affect the others.
  * @param {string} file
- * @param {{encoding: string, delimiter: string}} options  delimiter 'auto': tab, semicolon or comma, whichever the first line has
+ * @param {{encoding: string, delimiter: string}} options  delimiter 'auto': what a first line like `sep=;` says; tab, semicolon or comma,
+ *   whichever the first line has
  * @returns {AsyncGenerator<(CsvRecord|BadLine)[], void>}
  * @throws {SluiceError} SLUICE_CSV_FILE
  */
@@ -35,7 +39,11 @@ export async function * csvRecords (file, { encoding, delimiter }) {
   /** @type {string[]} */
   let waiting = []
   function * take (/** @type {boolean} */ isEnd) {
-    if (chosen === 'auto' && waiting.length > 0) chosen = delimiterOf(waiting[0])
+    if (line === 1 && waiting.length > 0) {
+      const [, separator] = SEPARATOR_LINE.exec(withoutReturn(waiting[0])) ?? []
+      if (chosen === 'auto') chosen = separator ?? delimiterOf(waiting[0])
+      if (separator) waiting[0] = ''
+    }
     /** @type {(CsvRecord|BadLine)[]} */
     let records = []
     let from = 0

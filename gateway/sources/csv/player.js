@@ -5,9 +5,11 @@ import { readOptions } from '../../base/options.js'
 import { COMPLAINTS, isMissing } from './cells.js'
 import { columnsOf } from './columns.js'
 import { csvRecords, refuseUnreadableCsv } from './file.js'
+import { dateOrder } from './local-dates.js'
 import { CsvRows } from './rows.js'
 import { schema } from './schema.js'
 import { formatOf, timeReader } from './time.js'
+import { withDecimals } from './turning-decimal.js'
 import { Player } from '../playback/player.js'
 import { warnerOnce } from '../warn-once.js'
 
@@ -94,13 +96,24 @@ class CsvPlayer {
     if (times === 'recorded' && (format === 'none' || format === 'relative')) {
       throw new SluiceError('SLUICE_CSV_TIMES', `${file} has no dates.`, { fix: 'Choose times shifted to now.' })
     }
+    columns.fields = await withDecimals(columns.fields, file, {
+      delimited: this.#delimited,
+      decimal,
+      count: columns.count,
+      isClosed: () => this.#player.closed
+    })
     return { names: header ? first : null, columns, readTime: isTimed ? timeReader(format, this.#zone) : () => undefined }
   }
 
   /** The format of the first of these that is a time. @param {string[]} texts */
   #formatOf (texts) {
     const text = texts.find(each => timeReader(formatOf(each), this.#zone)(each) !== undefined)
-    return text === undefined ? 'date' : formatOf(text)
+    if (text !== undefined) return formatOf(text)
+    const order = dateOrder(texts) ?? 'date'
+    if (order !== 'unknown') return order
+    throw new SluiceError('SLUICE_CSV_TIMES', `In the dates of ${this.#options.file}, either the day or the month may come first.`, {
+      fix: 'Choose the format of times.'
+    })
   }
 
   /** @param {Plan} plan */

@@ -38,7 +38,8 @@ export const schema = {
           type: {
             type: 'string',
             title: 'Type',
-            description: 'Of a field. Automatic: by the first 1000 rows; in later ones, a value that does not fit is missing.',
+            description: 'Of a field. Automatic: by the first 1000 rows, and whole numbers by the first million, in which they may turn ' +
+              'decimal; later, a value that does not fit is missing.',
             enum: ['auto', 'float64', 'int64', 'bool', 'string'],
             default: 'auto',
             'x-when': { role: 'field' }
@@ -56,12 +57,15 @@ export const schema = {
     timeFormat: {
       type: 'string',
       title: 'Format of times',
-      description: 'Dates are ISO 8601, with "T" or a blank, up to nine decimals, with or without zone. Numbers are exact to the ' +
+      description: 'Dates are ISO 8601, with "T" or a blank, up to nine decimals, with or without zone, or 31.12.2024. Of dates such as ' +
+        '31/12/2024, automatic finds out what comes first where a number is over 12, and otherwise asks. Numbers are exact to the ' +
         'nanosecond.',
-      enum: ['auto', 'date', 's', 'ms', 'us', 'ns', 'relative', 'none'],
+      enum: ['auto', 'date', 'day-first', 'month-first', 's', 'ms', 'us', 'ns', 'relative', 'none'],
       'x-labels': {
         auto: 'Automatic',
         date: 'Date and time',
+        'day-first': 'Date, day first: 31/12/2024',
+        'month-first': 'Date, month first: 12/31/2024',
         s: 'Seconds since 1970',
         ms: 'Milliseconds since 1970',
         us: 'Microseconds since 1970',
@@ -77,7 +81,7 @@ export const schema = {
       description: 'Of dates without one, for example Europe/Berlin. Of the hour that comes twice in autumn, the first is meant.',
       default: 'UTC',
       minLength: 1,
-      'x-when': { timeFormat: ['auto', 'date'] }
+      'x-when': { timeFormat: ['auto', 'date', 'day-first', 'month-first'] }
     },
     rowsPerSecond: {
       type: 'number',
@@ -100,7 +104,8 @@ export const schema = {
     delimiter: {
       type: 'string',
       title: 'Delimiter',
-      description: 'Automatic: tab, semicolon or comma, the first of these that the first line has.',
+      description: 'Automatic: as a first line such as sep=; says; otherwise tab, semicolon or comma, the first of these that the first ' +
+        'line has.',
       enum: ['auto', 'comma', 'semicolon', 'tab'],
       'x-labels': { auto: 'Automatic', comma: 'Comma', semicolon: 'Semicolon', tab: 'Tab' },
       default: 'auto',
@@ -109,7 +114,7 @@ export const schema = {
     decimal: {
       type: 'string',
       title: 'Decimal sign',
-      description: 'Of numbers in the file.',
+      description: 'Of numbers in the file. With a comma, points may separate thousands.',
       enum: ['.', ','],
       'x-labels': { '.': 'Point', ',': 'Comma' },
       default: '.',

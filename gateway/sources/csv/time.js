@@ -1,10 +1,11 @@
 import { NANOSECONDS_PER, parseTime } from '../../batch/time.js'
 import { SluiceError } from '../../base/errors.js'
+import { isoDate } from './local-dates.js'
 
 /**
  * The times of a CSV file.
  *
- * @typedef {'date'|'s'|'ms'|'us'|'ns'|'relative'} TimeFormat
+ * @typedef {'date'|import('./local-dates.js').DateOrder|'s'|'ms'|'us'|'ns'|'relative'} TimeFormat
  */
 
 const DATE = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:[.,]\d{1,9})?)?)? ?(Z|[+-]\d\d:?(?:\d\d)?)?$/i
@@ -27,7 +28,7 @@ export function formatOf (text) {
 
 /**
  * What reads the times of a format: nanoseconds since 1970, of 'relative' since the start.
- * @param {TimeFormat} format  'date': ISO 8601; without a zone, the time on the clocks of `zone`
+ * @param {TimeFormat} format  'date' and the orders of dates: ISO 8601, or a local date; without a zone, the time on the clocks of `zone`
  * @param {{zone: string, decimal: string}} options
  * @returns {(text: string) => bigint|undefined} undefined: it is not a time
  * @throws {SluiceError} SLUICE_OPTIONS for what is not a time zone
@@ -35,14 +36,15 @@ export function formatOf (text) {
 export function timeReader (format, { zone, decimal }) {
   const offset = zoneOffset(zone)
   const plain = (/** @type {string} */ text) => decimal === ',' ? text.replace(',', '.') : text
-  if (format === 'date') return text => dateNs(text, offset)
+  if (format === 'date') return text => dateNs(isoDate(text), offset)
+  if (format === 'day-first' || format === 'month-first') return text => dateNs(isoDate(text, format), offset)
   if (format === 'relative') return text => secondsNs(plain(text))
   return text => ifTime(() => parseTime(plain(text), format))
 }
 
-/** @param {string} text @param {(wallMs: number) => number} offset */
+/** @param {string|undefined} text @param {(wallMs: number) => number} offset */
 function dateNs (text, offset) {
-  const parts = DATE.exec(text)
+  const parts = DATE.exec(text ?? '')
   if (!parts) return undefined
   const [, day, clock = '00:00', seconds = ':00', zone] = parts
   const ns = ifTime(() => parseTime(`${day}T${clock}${seconds}${zone ?? 'Z'}`))

@@ -1,5 +1,5 @@
 """An edge node made with pysparkplug: `sparkplug_edge.py PORT`. Group "plant", node "cell", device "press" with a metric of every data type the library knows.
-It prints "online" once connected and does what each line of its input says; a rebirth that a host asks for is given and printed."""
+It prints "online" once connected, what it is told to write, and does what each line of its input says; a rebirth that a host asks for is given and printed."""
 import datetime
 import itertools
 import json
@@ -31,8 +31,12 @@ def metric(datatype, value, ms=NOON, by_alias=False, **more):
     return spb.Metric(timestamp=ms, name=name, alias=ALIASES[datatype], datatype=datatype, value=value, **more)
 
 
+def shown(_, message):
+    print(json.dumps([[m.name, m.datatype.name, m.value] for m in message.payload.metrics]), flush=True)
+
+
 seqs = itertools.cycle(range(256))
-device = spb.Device(DEVICE, metrics=[metric(datatype, value) for datatype, value in VALUES.items()])
+device = spb.Device(DEVICE, metrics=[metric(datatype, value) for datatype, value in VALUES.items()], cmd_callback=shown)
 client = spb.Client()
 
 
@@ -43,7 +47,7 @@ def publish(message_type, device_id, payload, include_dtypes=False):
 
 def on_command(edge, message):
     if not any(m.name == "Node Control/Rebirth" and m.value for m in message.payload.metrics):
-        return
+        return shown(edge, message)
     seq = itertools.cycle(range(256))
     edge._EdgeNode__seq_cycler = seq
     node_metrics = (*edge.metrics.values(), bd_seq(edge))
