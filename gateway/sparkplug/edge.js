@@ -1,3 +1,4 @@
+import { byTags } from '../batch/groups.js'
 import { nowNs } from '../clock/system-clock.js'
 import { asksForRebirth, BD_SEQ, decodePayload, encodePayload, msOf, REBIRTH } from './codec.js'
 import { EdgeDevice } from './edge-device.js'
@@ -112,6 +113,11 @@ export class SparkplugEdge {
 
   /** @param {Batch} whole */
   take (whole) {
+    for (const part of byTags(whole)) this.#takePart(part)
+  }
+
+  /** @param {Batch} whole  with the same tags in all rows */
+  #takePart (whole) {
     const batch = this.#withGoodTimes(whole)
     if (batch.values === 0) return
     const device = this.#deviceFor(batch)
@@ -199,7 +205,7 @@ export class SparkplugEdge {
 
   /** @param {Batch} batch */
   #deviceIdOf ({ source, tags }) {
-    const id = this.#deviceId?.replace(IN_BRACES, (_, name) => name === 'source' ? source : tags[name] ?? '')
+    const id = this.#deviceId?.replace(IN_BRACES, (_, name) => name === 'source' ? source : String(tags[name] ?? ''))
     return (id || source).replace(NOT_IN_TOPICS, '.')
   }
 }

@@ -235,4 +235,12 @@ describe('A Sparkplug edge node', () => {
     edge.take(tagged({}))
     expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH press.1'])
   })
+
+  it('keeps apart the rows of a batch whose tags vary', () => {
+    make({ deviceId: '{line}' })
+    edge.begin(0n)
+    const rows = batchOf([{ speed: 1 }, { speed: 2 }, { speed: 3 }])
+    edge.take(new Batch({ ...rows, tags: { line: { values: ['a', 'b', 'a'], valid: null } } }))
+    expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH a', 'DDATA a', 'DBIRTH b'])
+  })
 })
