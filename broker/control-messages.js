@@ -1,4 +1,5 @@
 import { SluiceError } from '../gateway/base/errors.js'
+import { isName } from '../gateway/batch/names.js'
 
 /**
  * The control messages of the staging protocol (docs/protocol.md), read with suspicion: anybody on the broker may have written them. What
@@ -135,7 +136,7 @@ function isReading (value) {
 
 /** @param {unknown} name @param {string} what */
 function nameOf (name, what) {
-  if (typeof name !== 'string' || name.length === 0 || name.length > MAX_NAME) throw refused(`${short(name)} is not the name of a ${what}`)
+  if (typeof name !== 'string' || !isName(name) || name.length > MAX_NAME) throw refused(`${short(name)} is not the name of a ${what}`)
   return name
 }
 

@@ -3,9 +3,9 @@
  */
 export const ROOT = 'sluice/v2'
 
-/** A name as one topic level: what MQTT would read as structure is percent-encoded. @param {string} name */
+/** A name as one topic level: what MQTT would read as structure, or brokers refuse, is percent-encoded. @param {string} name */
 export function level (name) {
-  return name.replace(/[%/+#\p{Cc}]/gu, encodeURIComponent)
+  return name.replace(/[%/+#\p{Cc}\p{Noncharacter_Code_Point}]/gu, encodeURIComponent)
 }
 
 /** A name in a filter; `+`, which is any name, stays. @param {string} name */

@@ -27,7 +27,7 @@ export function prepareCheck (row, dbcFile, text) {
     const asked = request = $.ajax({ url: 'sluice-can/dbc', method: 'POST', contentType: 'application/json', data })
     asked.then(answer => {
       if (asked !== request) return
-      if (answer.ok) show(answer.warnings.length > 0 ? 'doubtful' : 'good', ...report(answer, text))
+      if (answer.ok) show(answer.warnings.length > 0 || answer.hint ? 'doubtful' : 'good', ...report(answer, text))
       else show('bad', document.createTextNode(answer.text))
     }, failed => {
       if (asked === request) show('bad', document.createTextNode(refusedText(failed, 'dbc', text)))
@@ -40,15 +40,15 @@ export function prepareCheck (row, dbcFile, text) {
 }
 
 /**
- * @param {{messages: number, signals: number, warnings: {line: number, text: string, reason: string}[]}} answer
+ * @param {{messages: number, signals: number, warnings: {line: number, text: string, reason: string}[], hint?: string}} answer
  * @param {(key: string, values?: object) => string} text
  */
-function report ({ messages, signals, warnings }, text) {
-  const found = $('<p>').text(text('dbcFound', { messages, signals }))
-  if (warnings.length === 0) return [found]
+function report ({ messages, signals, warnings, hint }, text) {
+  const found = [text('dbcFound', { messages, signals }), ...hint ? [hint] : []].map(line => $('<p>').text(line))
+  if (warnings.length === 0) return found
   const list = $('<ol>').append(warnings.slice(0, LISTED_WARNINGS).map(({ line, text: content, reason }) =>
     $('<li>').attr('value', line).append(document.createTextNode(reason), $('<code>').text(content))))
   const more = warnings.length - LISTED_WARNINGS
   const count = $('<p>').text(text(warnings.length === 1 ? 'dbcWarning' : 'dbcWarnings', { n: warnings.length }))
-  return [found, count, list, ...more > 0 ? [$('<p>').text(text('dbcMore', { n: more }))] : []]
+  return [...found, count, list, ...more > 0 ? [$('<p>').text(text('dbcMore', { n: more }))] : []]
 }

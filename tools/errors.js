@@ -86,8 +86,9 @@ export const errors = {
       'Send `true` or `"start"`, `false` or `"stop"` as payload.'
     ],
     SLUICE_SOURCE_NAME: [
-      'The name of a source is too long: it is in every record and topic.',
-      'Give the source a shorter name.'
+      'The name of a source is too long (it is in every record and topic), or has NUL or half a surrogate pair, which not every broker ' +
+      'and database gives back.',
+      'Give the source a shorter name, of other characters.'
     ],
     SLUICE_SOURCE_COUNT: [
       'One stage node has batches of too many sources; the new one is refused until all of another is stored, or it has been silent for ' +
@@ -246,6 +247,10 @@ export const errors = {
       'A DBC file has no message that can be read.',
       'Check that it is a DBC file; the message gives the first line that could not be read.'
     ],
+    SLUICE_DBC_FORMAT: [
+      'A file in another format (KCD, SYM, ARXML) is given as a DBC file.',
+      'Convert it to a DBC file, for example with `canconvert` of canmatrix.'
+    ],
     SLUICE_VEHICLE_MESSAGES: [
       'No message of the DBC file fits into one frame, so the vehicle has nothing to send.',
       'Choose another DBC file.'
@@ -257,6 +262,11 @@ export const errors = {
     SLUICE_REPLAY_EMPTY: [
       'A CAN log has no frame.',
       'Record one with `candump -l`.'
+    ],
+    SLUICE_CAN_LOG_FORMAT: [
+      'A CAN log is in a binary format that is not read (BLF, MDF, pcap), or compressed.',
+      'Convert it to one that is read (candump, Vector ASC, PCAN TRC, actisense-serial or canboat raw, Actisense N2K ASCII), for example ' +
+      'with `can_logconvert` of python-can; or unpack it.'
     ],
     SLUICE_REPLAY_TIMES: [
       'The player is to keep the times of the log, and they have no dates.',

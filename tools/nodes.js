@@ -34,7 +34,7 @@ export const faces = [
   },
   {
     type: 'sluice-candump', file: 'sources/candump', label: 'candump player',
-    summary: 'Plays a candump log through a DBC file, at any speed.',
+    summary: 'Plays a CAN log through a DBC file, at any speed.',
     inputs: 1, outputs: 1
   },
   {
@@ -64,7 +64,7 @@ export const faces = [
   },
   {
     type: 'sluice-can-bus', file: 'can/bus', label: 'CAN bus',
-    summary: 'A SocketCAN interface, the playback of a candump log, or a virtual bus (shared by the nodes that read and send).',
+    summary: 'A SocketCAN interface, the playback of a log, or a virtual bus (shared by the nodes that read and send).',
     isConfig: true
   },
   {

@@ -1,6 +1,7 @@
 import { peekIdentity, recognises } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { identityKey } from '../../gateway/batch/batch.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
+import { isName } from '../../gateway/batch/names.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { clashOf } from './clash.js'
 
@@ -54,6 +55,10 @@ export class Arrivals {
     const isOfTopic = identity?.gateway === gateway && (source === undefined || identity.source === source)
     if (!identity || !isOfTopic || !this.#options.isMeant(gateway, identity.source)) {
       this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity is not that of its topic.'))
+      return
+    }
+    if (![gateway, identity.source, identity.epoch].every(isName)) { // in a commit record, a database could refuse it again and again
+      this.#refuse(packet, ack, new SluiceError('SLUICE_PROTOCOL', 'Its identity has a name with NUL or half a surrogate pair.'))
       return
     }
     try {

@@ -1,3 +1,4 @@
+import { isName } from '../../gateway/batch/names.js'
 import {
   isCount, MAX_CONTROL_EPOCHS, MAX_CONTROL_RANGES, MAX_CONTROL_SOURCES, MAX_NAME, objectOf, rangeOf, refused
 } from '../control-messages.js'
@@ -31,7 +32,7 @@ import {
 export function readHead (payload) {
   const { sources, more } = objectOf(payload)
   const read = listOf(sources, MAX_CONTROL_SOURCES, 'sources').map(({ source, rows, replacedRows = 0, epochs }) => {
-    if (typeof source !== 'string' || source === '' || source.length > MAX_NAME) throw refused('a source has no name')
+    if (typeof source !== 'string' || !isName(source) || source.length > MAX_NAME) throw refused('a source has no name')
     if (!isCount(rows) || !isCount(replacedRows) || replacedRows > rows) throw refused(`the rows of "${source}" are not counted`)
     return { source, rows, replacedRows, epochs: listOf(epochs, MAX_CONTROL_EPOCHS, 'epochs').map(epochOf) }
   })
@@ -41,7 +42,8 @@ export function readHead (payload) {
 /** @param {any} value @returns {HeadEpoch} */
 function epochOf (value) {
   const [epoch, first, last, before, rows, exceptions = {}] = listOf(value, 6, 'parts of an epoch')
-  if (typeof epoch !== 'string' || !/^\d{1,15}-/.test(epoch) || epoch.length > MAX_NAME) throw refused('an epoch has no name')
+  const isNamed = typeof epoch === 'string' && isName(epoch) && epoch.length <= MAX_NAME && /^\d{1,15}-/.test(epoch)
+  if (!isNamed) throw refused('an epoch has no name')
   const isEmpty = last === -1 || last === first - 1
   if (!isCount(first) || !(isEmpty || isCount(last)) || (first > last && !isEmpty)) throw refused(`epoch ${epoch} ends before it begins`)
   if (!isCount(before) || !isCount(rows) || rows < before) throw refused(`the rows of epoch ${epoch} shrink`)

@@ -1,4 +1,5 @@
 import { SluiceError } from '../../gateway/base/errors.js'
+import { isName } from '../../gateway/batch/names.js'
 import { Stream } from './stream.js'
 
 /** @typedef {import('./stream.js').Mark} Mark */
@@ -138,6 +139,12 @@ export class Sources {
 
   /** @param {string} name */
   #admit (name) {
+    if (!isName(name)) {
+      const shown = JSON.stringify(name.slice(0, 40))
+      throw new SluiceError('SLUICE_SOURCE_NAME', `The source name ${shown} has NUL or half a surrogate pair.`, {
+        fix: 'Use other characters: not every broker and database could give these back.'
+      })
+    }
     if (Buffer.byteLength(name) > MAX_NAME_BYTES) {
       throw new SluiceError('SLUICE_SOURCE_NAME', `The source name "${name.slice(0, 40)}…" is too long.`, {
         fix: `Keep it under ${MAX_NAME_BYTES / 2} characters.`

@@ -1,4 +1,5 @@
 import { SluiceError } from '../base/errors.js'
+import { changedTags, rowsOf, tagColumns, tagsAt } from './tags.js'
 
 /**
  * @typedef {'float64'|'float32'|'int64'|'int32'|'int16'|'uint16'|'bool'|'string'|'bytes'} FieldType
@@ -20,7 +21,7 @@ import { SluiceError } from '../base/errors.js'
  * @property {Field[]} [fields]
  * @property {Column[]} [columns]  one per field, each as long as `time`
  * @property {(Uint8Array|null)[]} [validity]  per field: null when every value is there, else 1 = there, 0 = missing
- * @property {Record<string, string>} [tags]  constant over the batch
+ * @property {import('./tags.js').Tags} [tags]
  * @property {Identity|null} [identity]
  * @property {{whole: Batch, rows: Uint32Array}|null} [origin]  of a selection of rows: the whole batch, and which of its rows these are
  */
@@ -37,6 +38,12 @@ export const COLUMN_TYPES = Object.freeze({
   string: Array,
   bytes: Array
 })
+
+/** What a plain array holds for a missing value. @type {Partial<Record<FieldType, unknown>>} */
+export const NOTHING = Object.freeze({ string: '', bytes: new Uint8Array(0) })
+
+/** Fields of a batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
+export const MAX_FIELDS = 1000
 
 /**
  * n rows taken at n times from one source, column by column: all that moves through the gateway.
@@ -100,6 +107,9 @@ export class Batch {
     return this.fields[field].type === 'bool' ? value === 1 : value
   }
 
+  /** The tags of a row. @param {number} row */
+  tagsAt (row) { return tagsAt(this.tags, row) }
+
   /** One object a row, `time` as BigInt nanoseconds, missing values left out: for function nodes. @returns {Record<string, unknown>[]} */
   toObjects () {
     return Array.from(this.time, (time, row) => {
@@ -112,7 +122,8 @@ export class Batch {
   toJSON () {
     const { source, rows, tags, identity, fields } = this
     const first = this.slice(0, Math.min(rows, 5)).toObjects()
-    return { source, rows, fields, tags, identity, first: JSON.parse(JSON.stringify(first, printable)) }
+    const shown = changedTags(tags, column => rowsOf(column, [...first.keys()]))
+    return { source, rows, fields, tags: shown, identity, first: JSON.parse(JSON.stringify(first, printable)) }
   }
 }
 
@@ -150,7 +161,7 @@ export function identityKey ({ gateway, source, epoch, seq }) {
 }
 
 /** @param {Batch} batch */
-function checkShape ({ source, time, fields, columns, validity }) {
+function checkShape ({ source, time, fields, columns, validity, tags }) {
   const bad = (/** @type {string} */ what) => {
     throw new SluiceError('SLUICE_BATCH_SHAPE', `Batch of source "${source}": ${what}.`)
   }
@@ -167,6 +178,10 @@ function checkShape ({ source, time, fields, columns, validity }) {
     const valid = validity[f]
     if (valid && valid.length !== time.length) bad(`field "${name}" has ${valid.length} validity marks for ${time.length} times`)
   })
+  for (const [name, { values, valid }] of tagColumns(tags)) {
+    const isWhole = values.length === time.length && (valid ?? values).length === time.length
+    if (!isWhole) bad(`tag "${name}" has not one value for each of ${time.length} times`)
+  }
 }
 
 /** @param {Batch} batch @param {number} from @param {number} to @param {Identity|null} identity */
@@ -176,6 +191,7 @@ function cut (batch, from, to, identity) {
     identity,
     origin: originOf(batch, Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
     time: batch.time.subarray(from, to),
+    tags: changedTags(batch.tags, ({ values, valid }) => ({ values: values.slice(from, to), valid: valid && valid.subarray(from, to) })),
     columns: batch.columns.map(column => {
       return Array.isArray(column) ? /** @type {Column} */ (column.slice(from, to)) : column.subarray(from, to)
     }),
@@ -190,6 +206,7 @@ function choose (batch, indices, identity) {
     identity,
     origin: originOf(batch, Uint32Array.from(indices)),
     time: BigInt64Array.from(indices, i => batch.time[i]),
+    tags: changedTags(batch.tags, column => rowsOf(column, indices)),
     columns: batch.columns.map((column, f) => {
       const chosen = new (/** @type {any} */ (COLUMN_TYPES[batch.fields[f].type]))(indices.length)
       indices.forEach((from, to) => { chosen[to] = column[from] })

@@ -1,4 +1,7 @@
 import { Batch } from './batch.js'
+import { byTags } from './groups.js'
+import { joined } from './join.js'
+import { changedTags, joinedTag, rowsOf } from './tags.js'
 
 /**
  * The layouts other than wide, each as another batch: whatever stores a wide batch stores these as well.
@@ -70,6 +73,7 @@ export function narrow (batch) {
   const valid = new Map(targets.map(({ name }) => [name, several ? new Uint8Array(rows) : null]))
   const times = new BigInt64Array(rows)
   const sensors = new Array(rows)
+  const rowOf = new Uint32Array(rows)
   const cells = fields.map(({ name, type }, f) => {
     const target = NARROW_COLUMNS[type]
     return {
@@ -86,6 +90,7 @@ export function narrow (batch) {
       if (cell.valid && cell.valid[row] === 0) continue
       times[at] = time[row]
       sensors[at] = cell.name
+      rowOf[at] = row
       cell.values[at] = cell.column[row]
       if (cell.marks) cell.marks[at] = 1
       at++
@@ -93,7 +98,7 @@ export function narrow (batch) {
   }
   return new Batch({
     source: batch.source,
-    tags: batch.tags,
+    tags: changedTags(batch.tags, column => rowsOf(column, rowOf)),
     identity: batch.identity,
     time: times,
     fields: [{ name: 'sensor', type: 'string' }, ...targets.map(({ name, type }) => ({ name, type }))],
@@ -105,11 +110,19 @@ export function narrow (batch) {
 /**
  * A row per interval: its start, `size` (how many rows it holds) and `measurements`, a JSON text:
  * `{"fields": ["m0", …], "measurements": [{"ns": 0, "m": [1, …]}, …]}`
- * with `ns` counted from the interval's start. Missing values and NaN are null, infinities "Infinity" and "-Infinity", bytes base64.
+ * with `ns` counted from the interval's start. Missing values and NaN are null, infinities "Infinity" and "-Infinity", bytes base64. Rows
+ * with different tags are never in one document.
  * @param {Batch} batch
  * @param {bigint} intervalNs
  */
 export function documents (batch, intervalNs) {
+  const joint = joined(byTags(batch).map(part => documentsOf(part, intervalNs)))
+  const tags = Object.keys(batch.tags).map(name => [name, joint.tags[name] ?? joinedTag([{ rows: joint.rows, tag: undefined }])])
+  return new Batch({ ...joint, tags: Object.fromEntries(tags), identity: batch.identity })
+}
+
+/** @param {Batch} batch  with the same tags in all rows @param {bigint} intervalNs */
+function documentsOf (batch, intervalNs) {
   /** @type {Map<bigint, number[]>} */
   const intervals = new Map()
   batch.time.forEach((time, row) => {

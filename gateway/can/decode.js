@@ -1,6 +1,6 @@
 import { framesOf } from './payload.js'
 import { readOptions } from '../base/options.js'
-import { dbcProperties, readMessages } from './read.js'
+import { dbcProperties, readMessages } from './dbc/options.js'
 import { SignalSorter } from './rows/signal-rows.js'
 import { nameProperty } from '../sources/source.js'
 import { warnerOnce } from '../sources/warn-once.js'
@@ -29,11 +29,11 @@ export class CanDecoder {
   /**
    * @param {object} options  as in the schema
    * @param {{log: import('../base/log.js').Log, nowNs: () => bigint}} context
-   * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY
+   * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, those of readDbcFile
    */
   constructor (options, { log, nowNs }) {
-    const { name, dbcFile, choices } = readOptions(schema, options)
-    const messages = readMessages(dbcFile, log)
+    const { name, choices, ...ofFile } = readOptions(schema, options)
+    const messages = readMessages(ofFile, log)
     this.#rows = new SignalSorter({ name, messages, choices, counters: this.counters, warnOnce: warnerOnce(log) })
     this.#nowNs = nowNs
   }

@@ -1,7 +1,7 @@
 import { Batch } from '../batch/batch.js'
 import { parseTime } from '../batch/time.js'
 import { describe } from '../base/errors.js'
-import { parseCandumpLine } from './candump/line.js'
+import { LogLines } from './logs/log-lines.js'
 
 /**
  * Frames as other nodes and people write them.
@@ -12,6 +12,7 @@ import { parseCandumpLine } from './candump/line.js'
  */
 
 const MAX_BYTES = 1785
+const MAX_CLASSIC_BYTES = 8
 /** As cansend takes it, without bus and time: 123#DEADBEEF. */
 const CANSEND = /^[0-9A-Fa-f]{3,8}#\S*$/
 const HEX_BYTES = /^(?:[0-9A-Fa-f]{2}[\s.]*)*$/
@@ -20,7 +21,7 @@ const MAX_TEXT_CHARACTERS = 6 * MAX_BYTES
 const FRAME_FIELDS = ['id', 'extended', 'data']
 
 /**
- * The frames of a payload. It may be lines of candump or cansend (text or a buffer of it), an object, an array of these, or a batch of
+ * The frames of a payload. It may be lines of a log or of cansend (text or a buffer of it), an object, an array of these, or a batch of
  * frames from can read.
  *
  * An object has `id` (or `canid`) as a number or a text such as "0x123", `data` (or `rawData`) as a buffer, an array of bytes or text
@@ -50,8 +51,9 @@ export function framesOf (payload) {
 
 /** @param {string} text @param {Timed[]} frames @param {Refusal[]} refused */
 function readLines (text, frames, refused) {
+  const log = new LogLines()
   for (const line of text.split('\n')) {
-    const frame = parseCandumpLine(CANSEND.test(line.trim()) ? `(0.0) can ${line.trim()}` : line)
+    const frame = log.parse(CANSEND.test(line.trim()) ? `(0.0) can ${line.trim()}` : line)
     if (frame === null) continue
     if ('reason' in frame) refused.push({ value: line, reason: frame.reason })
     else frames.push({ frame, ns: frame.stamp?.absolute ? frame.stamp.ns : null })
@@ -71,8 +73,10 @@ function readObject (value) {
   const time = timeOf(value)
   if (typeof time === 'string') return { reason: time }
   const bus = typeof value.bus === 'string' && value.bus !== '' ? value.bus.slice(0, 100) : 'can'
-  const fd = Boolean(value.fd ?? value.canfd ?? data.length > 8)
-  return { frame: { stamp: null, bus, id, extended, kind: kindOf(value), fd, data }, ns: time }
+  const fd = Boolean(value.fd ?? value.canfd ?? data.length > MAX_CLASSIC_BYTES)
+  /** @type {Frame} */
+  const frame = { stamp: null, bus, id, extended, kind: kindOf(value), fd, data }
+  return { frame: !fd && data.length > MAX_CLASSIC_BYTES ? { ...frame, isWhole: true } : frame, ns: time }
 }
 
 /** @param {any} value @returns {Frame['kind']} */

@@ -1,6 +1,6 @@
 import { systemClock } from '../clock/system-clock.js'
 import { parseIdFilter } from './bus/id-filter.js'
-import { readDbcFile } from './dbc/file.js'
+import { dbcProperties, readMessages } from './dbc/options.js'
 import { readOptions } from '../base/options.js'
 import { FrameSorter } from './rows/frame-rows.js'
 import { SignalSorter } from './rows/signal-rows.js'
@@ -15,28 +15,6 @@ import { warnerOnce } from '../sources/warn-once.js'
  */
 
 const PAUSED_POLL_MS = 20
-const MAX_LISTED_WARNINGS = 20
-
-/** Options of what decodes frames to signals. */
-export const dbcProperties = {
-  dbcFile: {
-    type: 'string',
-    title: 'DBC file',
-    description: 'Describes the messages and signals of the bus. Messages of J1939 and NMEA 2000 are found by parameter group number, ' +
-      'and their "not available" is a missing value.',
-    default: 'examples/data/vehicle.dbc',
-    minLength: 1,
-    'x-dbc': true
-  },
-  choices: {
-    type: 'string',
-    title: 'Named values',
-    description: 'Signals whose values have names in the DBC file: as numbers, or as texts.',
-    enum: ['numbers', 'texts'],
-    'x-labels': { numbers: 'Numbers', texts: 'Texts' },
-    default: 'numbers'
-  }
-}
 
 const ofSignals = { mode: 'signals' }
 
@@ -57,6 +35,8 @@ export const schema = {
     },
     dbcFile: { ...dbcProperties.dbcFile, 'x-when': ofSignals },
     choices: { ...dbcProperties.choices, 'x-when': ofSignals },
+    matching: { ...dbcProperties.matching, 'x-when': ofSignals },
+    indicators: { ...dbcProperties.indicators, 'x-when': ofSignals },
     filter: {
       type: 'string',
       title: 'Identifiers',
@@ -87,7 +67,7 @@ export const schema = {
  * @param {object} options  as in the schema
  * @param {CanContext} context
  * @returns {import('../sources/source.js').Source}
- * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_CAN_FILTER, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY; `onEnd` is
+ * @throws {import('../base/errors.js').SluiceError} SLUICE_OPTIONS, SLUICE_CAN_FILTER, those of readDbcFile; `onEnd` is
  *   called with what a played log fails with
  */
 export function openCanRead (options, context) {
@@ -113,14 +93,15 @@ class CanRead {
   #isOver = false
 
   /** @param {any} options @param {CanContext} context */
-  constructor ({ name, mode, dbcFile, choices, filter, batchMs }, context) {
+  constructor (options, context) {
+    const { name, mode, choices, filter, batchMs } = options
     this.#context = context
     this.#clock = context.clock ?? systemClock
     const counters = this.counters = countersOf(context.bus)
     this.filter = parseIdFilter(filter)
     this.#sorter = mode === 'frames'
       ? new FrameSorter({ name, counters })
-      : new SignalSorter({ name, messages: readMessages(dbcFile, context.log), choices, counters, warnOnce: warnerOnce(context.log) })
+      : new SignalSorter({ name, messages: readMessages(options, context.log), choices, counters, warnOnce: warnerOnce(context.log) })
     this.#stopFlushing = this.#clock.every(batchMs, () => this.#flushIfTaken())
     this.#stopListening = context.bus.listen(this)
   }
@@ -186,15 +167,6 @@ class CanRead {
   #flush () {
     for (const rows of this.#sorter.all()) if (rows.rows > 0) this.#context.emit(rows.take())
   }
-}
-
-/** The messages of a DBC file; its bad lines go to the log. @param {string} dbcFile @param {import('../base/log.js').Log} log */
-export function readMessages (dbcFile, log) {
-  const { messages, warnings } = readDbcFile(dbcFile)
-  for (const { line, reason } of warnings.slice(0, MAX_LISTED_WARNINGS)) log.warn(`${dbcFile}, line ${line}: ${reason}.`)
-  const unlisted = warnings.length - MAX_LISTED_WARNINGS
-  if (unlisted > 0) log.warn(`${dbcFile} has ${unlisted} more bad lines: "Check file" in the form lists them.`)
-  return messages
 }
 
 /** The bus counts from when it was opened, for all who read it; these counters begin now. @param {Bus} bus */

@@ -80,7 +80,7 @@ export class CanWriter {
   /**
    * @param {object} options  as in the schema
    * @param {{bus: Bus, clock?: import('../clock/system-clock.js').Clock}} context
-   * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY, SLUICE_CAN_MESSAGE
+   * @throws {SluiceError} SLUICE_OPTIONS, those of readDbcFile, SLUICE_CAN_MESSAGE
    */
   constructor (options, { bus, clock = systemClock }) {
     const { dbcFile, cyclic } = readOptions(schema, options)

@@ -67,6 +67,28 @@ export function wideColumns ({ fields, tags }, dialect, withSource, json) {
 }
 
 /**
+ * The text that a column has in all rows of a batch; undefined where each has its own value.
+ * @param {Pick<WideColumn, 'origin'|'tag'>} column
+ * @param {Batch} batch
+ */
+export function constantOf ({ origin, tag = '' }, { source, tags }) {
+  const text = origin === 'source' ? source : origin === 'tag' ? tags[tag] : undefined
+  return typeof text === 'string' ? text : undefined
+}
+
+/**
+ * The values of a column that has one for each row, of a field or a tag. `valid`: null when every row has one.
+ * @param {Pick<WideColumn, 'origin'|'tag'|'field'>} column
+ * @param {Batch} batch
+ * @returns {{type: FieldType, values: import('../batch/batch.js').Column, valid: Uint8Array|null}}
+ */
+export function valuesOf ({ origin, tag = '', field = 0 }, { fields, columns, validity, tags }) {
+  if (origin !== 'tag') return { type: fields[field].type, values: columns[field], valid: validity[field] }
+  const { values, valid } = /** @type {import('../batch/tags.js').TagColumn} */ (tags[tag])
+  return { type: 'string', values, valid }
+}
+
+/**
  * Finds each wanted column's place in a table.
  * @param {string} table
  * @param {WideColumn[]} wanted

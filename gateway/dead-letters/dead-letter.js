@@ -28,7 +28,7 @@ import { SluiceError, describe } from '../base/errors.js'
  * @returns {DeadLetter}
  */
 export function deadLetter (batch, row, error) {
-  const { identity, source, time, tags, fields } = batch
+  const { identity, source, time, fields } = batch
   const code = error instanceof Error ? /** @type {{code?: unknown}} */ (error).code : undefined
   return {
     key: identity ? `${identityKey(identity)}/${row}` : randomUUID(),
@@ -38,7 +38,7 @@ export function deadLetter (batch, row, error) {
     row,
     source,
     time: String(time[row]),
-    tags,
+    tags: batch.tagsAt(row),
     fields,
     values: fields.map((_, f) => toJson(batch.value(f, row)))
   }

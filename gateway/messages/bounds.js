@@ -1,5 +1,7 @@
 import { SluiceError, describe } from '../base/errors.js'
 
+export { MAX_FIELDS } from '../batch/batch.js'
+
 /**
  * What one message may become. A few bytes can stand for gigabytes (a dictionary, rows that share no field, empty objects): all codecs
  * measure by these bounds, before they take the memory. They are far above what a message of a flow or a device has.
@@ -22,8 +24,6 @@ const MIN_DENSITY = 1 / 8
 export const MAX_DICTIONARY_BYTES = 2 ** 24
 /** Batches of a message: combinations of source and tags. */
 export const MAX_SERIES = 10_000
-/** Fields of a batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
-export const MAX_FIELDS = 1000
 /** Columns of an Arrow stream and of a CSV file. */
 export const MAX_COLUMNS = 4096
 /** Tags of a batch. */

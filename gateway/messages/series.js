@@ -1,4 +1,4 @@
-import { Batch, COLUMN_TYPES } from '../batch/batch.js'
+import { Batch, COLUMN_TYPES, NOTHING } from '../batch/batch.js'
 import { CellBudget, MAX_FIELDS } from './bounds.js'
 
 /**
@@ -67,9 +67,6 @@ export class Series {
     })
   }
 }
-
-/** What a plain array holds for a missing value. @type {Partial<Record<FieldType, unknown>>} */
-const NOTHING = { string: '', bytes: new Uint8Array(0) }
 
 /** @param {{type: FieldType, rows: number[], values: unknown[]}} column @param {number} length @returns {Column} */
 function columnOf ({ type, rows, values }, length) {

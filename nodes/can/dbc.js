@@ -6,8 +6,8 @@ import { located } from '../sources/located.js'
 
 /**
  * @typedef {import('../../gateway/can/dbc/parser.js').Warning} Warning
- * @typedef {{ok: true, messages: number, signals: number, warnings: Warning[]}|{ok: false, text: string}} Outcome  `text`: what is wrong,
- *   and what to do
+ * @typedef {{ok: true, messages: number, signals: number, warnings: Warning[], hint?: string}|{ok: false, text: string}} Outcome  `text`:
+ *   what is wrong, and what to do
  */
 
 const MAX_WARNINGS = 1000
@@ -27,12 +27,13 @@ export function serveDbcChecks (RED) {
 /** @param {unknown} dbcFile @returns {Outcome} */
 function outcomeOf (dbcFile) {
   try {
-    const { messages, warnings } = readDbcFile(regular(dbcFile))
+    const { messages, warnings, hint } = readDbcFile(regular(dbcFile))
     return {
       ok: true,
       messages: messages.length,
       signals: messages.reduce((sum, { signals }) => sum + signals.length, 0),
-      warnings: warnings.slice(0, MAX_WARNINGS).map(({ line, text, reason }) => ({ line, text: text.slice(0, MAX_CHARACTERS), reason }))
+      warnings: warnings.slice(0, MAX_WARNINGS).map(({ line, text, reason }) => ({ line, text: text.slice(0, MAX_CHARACTERS), reason })),
+      ...hint && { hint: `${hint}.` }
     }
   } catch (error) {
     return { ok: false, text: error instanceof SluiceError ? error.message : describe(error) }

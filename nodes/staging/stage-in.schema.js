@@ -1,4 +1,5 @@
 import { nodeSchema } from '../schema.js'
+import { gatheringProperties } from './gathering.js'
 
 export const schema = nodeSchema({
   required: ['broker'],
@@ -99,6 +100,7 @@ export const schema = nodeSchema({
       'x-labels': { '': 'none' },
       'x-advanced': true
     },
+    ...gatheringProperties,
     maxSources: {
       type: 'integer',
       title: 'Sources',

@@ -14,6 +14,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { openConnection } from './connection.js'
+import { gatheringOf } from './gathering.js'
 import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
 import { schema } from './stage-out.schema.js'
@@ -29,6 +30,7 @@ export default function (RED) {
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
     let refusedValues = 0
+    const gathering = gatheringOf(options, async batch => (await opening).stage.append(batch))
 
     const pauseFeeders = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
     const resumeFeeders = () => { for (const feeder of feeders) backpressure.resume(feeder, node.id) }
@@ -36,7 +38,7 @@ export default function (RED) {
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
       const { batches, refused } = await marker.read(now => toBatches(message, { source: options.source || undefined, now }))
-      await Promise.all(batches.map(accept))
+      await gathering.message(() => Promise.all(batches.map(accept)))
       if (refused.length === 0) return
       refusedValues += countOf(refused)
       ownMeter().errors += countOf(refused)
@@ -56,7 +58,7 @@ export default function (RED) {
         })
         if (stage.blocked) pauseFeeders()
         places.admit(batch.source)
-        await stage.append(batch)
+        await gathering.append(batch)
         stats.meter('stage', batch.source).record(batch)
       } catch (error) {
         const isInvented = error instanceof SluiceError && error.code === 'SLUICE_SOURCE_COUNT'
@@ -75,6 +77,7 @@ export default function (RED) {
         dropGauge()
         marker.release()
         await nextTurn() // what the flow has under way still arrives
+        gathering.flush()
         await closeAll(() => stage.close(() => connection.close()), release)
       } catch (error) {
         node.error(error)

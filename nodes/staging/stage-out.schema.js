@@ -1,4 +1,5 @@
 import { nodeSchema } from '../schema.js'
+import { gatheringProperties } from './gathering.js'
 
 export const schema = nodeSchema({
   required: ['broker'],
@@ -55,6 +56,7 @@ export const schema = nodeSchema({
       'x-unit': 'ms',
       'x-when': { fsync: 'interval' }
     },
+    ...gatheringProperties,
     maxSources: {
       type: 'integer',
       title: 'Sources',

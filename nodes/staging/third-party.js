@@ -16,6 +16,7 @@ import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
+import { gatheringOf } from './gathering.js'
 import { spoolAll } from './spooling.js'
 
 /**
@@ -28,6 +29,7 @@ import { spoolAll } from './spooling.js'
  * @property {import('../../broker/connection/connection.js').Connection} connection
  * @property {ThirdPartyConsumer} consumer
  * @property {Stage} stage
+ * @property {import('../../broker/out/gathering.js').Gathering} gathering
  * @property {Receipts} receipts
  * @property {ReturnType<typeof placesOf>} places
  * @property {() => void} release
@@ -79,13 +81,13 @@ export class ThirdPartyStage {
     let taken = this.#taken.get(packet)
     if (!taken) this.#taken.set(packet, taken = this.#take(packet))
     const { content, done } = await taken
-    const { stage, places, receipts } = await this.#opening
+    const { gathering, places, receipts } = await this.#opening
     try {
-      await spoolAll(content, async batch => {
+      await gathering.message(() => spoolAll(content, async batch => {
         places.admit(batch.source)
-        await stage.append(batch)
+        await gathering.append(batch)
         stats.meter('stage', batch.source).record(batch)
-      }, packet.payload)
+      }, packet.payload))
     } catch (error) {
       await receipts.doubt(packet)
       throw error
@@ -111,7 +113,8 @@ export class ThirdPartyStage {
     if (!opened) return
     opened.consumer.close()
     this.#presence?.close()
-    const { stage, connection, receipts, release } = opened
+    const { gathering, stage, connection, receipts, release } = opened
+    gathering.flush()
     await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
   }
 
@@ -200,7 +203,8 @@ export class ThirdPartyStage {
         fsync: 'batch', log
       })
       const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
-      return { connection, consumer, stage, receipts, places: placesOf(stage, maxSources), release }
+      const gathering = gatheringOf(this.#options, batch => stage.append(batch))
+      return { connection, consumer, stage, gathering, receipts, places: placesOf(stage, maxSources), release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await closeAll(() => connection.close(), release)

@@ -54,6 +54,7 @@ describe('a head message', () => {
     ['nothing', null],
     ['no sources', {}],
     ['a source without a name', { sources: [{ source: 5, rows: 1, epochs: [] }] }],
+    ['a name that a database refuses', { sources: [{ source: 'a\0b', rows: 1, epochs: [] }] }],
     ['rows that are not counted', { sources: [{ source: 'press', rows: -1, epochs: [] }] }],
     ['more rows replaced than produced', { sources: [{ source: 'press', rows: 1, replacedRows: 2, epochs: [] }] }],
     ['more than 1000 sources', { sources: many(1001, i => ({ source: `s${i}`, rows: 0, epochs: [] })) }],

@@ -159,7 +159,8 @@ describe('a reader', () => {
       ['a gateway other than that of the topic', 'sluice/v2/other/data/press'],
       ['a source other than that of the topic', 'sluice/v2/gw/data/oven'],
       ['another gateway among what was resent', 'sluice/v2/other/resent/reading/in'],
-      ['a source that is not read, among what was resent', 'sluice/v2/gw/resent/reading/in', 'oven']
+      ['a source that is not read, among what was resent', 'sluice/v2/gw/resent/reading/in', 'oven'],
+      ['a source that a database would refuse in a commit record', 'sluice/v2/gw/data/a%00b', 'a\0b']
     ])) {
       it(`refuses a batch that says it is of ${what}`, async () => {
         const [one] = databases('one')

@@ -93,6 +93,9 @@ describe('spool, of many sources', () => {
     for (const name of names) await spool.append(batchOf(1, 0, name))
     const tooLong = await spool.append(batchOf(1, 0, 'x'.repeat(201))).catch(error => error)
     expect(tooLong).to.include({ code: 'SLUICE_SOURCE_NAME' })
+    for (const name of ['a\0b', '\ud83d']) { // which would come back as another name, or be refused for ever
+      expect(await spool.append(batchOf(1, 0, name)).catch(error => error)).to.include({ code: 'SLUICE_SOURCE_NAME' })
+    }
     await rig.close(spool)
     spool = await rig.open()
     expect(spool.head.sources.map(({ source }) => source).sort()).to.deep.equal(names.sort())

@@ -84,6 +84,15 @@ describe('Check file in a browser', function () {
     await look('many-bad-lines')
   })
 
+  it('hints at a file of J1939 or NMEA 2000 that does not say so', async () => {
+    const file = path.join(folder, 'groups.dbc')
+    await writeFile(file, `BO_ ${0x80000000 + 0x19F112FE} PGN_127250: 8 X\n SG_ heading : 8|16@1+ (0.0001,0) [0|0] "rad" X\n`)
+    const { state, text } = await check(file)
+    expect(state).to.equal('doubtful')
+    expect(text).to.match(/^Messages: 1, signals: 1\.It looks like a file for J1939 or NMEA 2000, .* by parameter group/)
+    await look('groups')
+  })
+
   it('says which file is not there', async () => {
     const file = path.join(folder, 'missing.dbc')
     const { state, text } = await check(file)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { formatCandumpLine, parseCandumpLine, stampOf } from '../../gateway/can/candump/line.js'
-import { lineBlocks } from '../../gateway/can/candump/line-blocks.js'
+import { lineBlocks } from '../../gateway/can/logs/line-blocks.js'
 import { findProgram, requireServer } from '../servers/programs.js'
 
 /** @param {string} line @returns {any} a frame, its data as hexadecimal text */

@@ -97,6 +97,21 @@ SG_MUL_VAL_ 100 wide outer 2-9;`
     expect(decode(text, 100, '4709')).to.deep.equal({ outer: 7, wide: 9 })
   })
 
+  it('takes the values of a signal marked m from its SG_MUL_VAL_', () => {
+    const signals = message('which M : 0|8@1+ (1,0)', 'one m : 8|8@1+ (1,0)', 'two m 2 : 8|8@1+ (1,0)')
+    const text = `${signals}\nSG_MUL_VAL_ 100 one which 1-1, 5-6;`
+    expect(parseDbc(text).warnings).to.deep.equal([])
+    expect(decode(text, 100, '0507')).to.deep.equal({ which: 5, one: 7 })
+    expect(decode(text, 100, '0207')).to.deep.equal({ which: 2, two: 7 })
+  })
+
+  it('refuses a signal marked m of which nothing says by which value it is selected', () => {
+    const { messages, warnings } = parseDbc(message('which M : 0|8@1+ (1,0)', 'one m : 8|8@1+ (1,0)', 'two mM : 8|8@1+ (1,0)'))
+    expect(messages[0].signals.map(({ name }) => name)).to.deep.equal(['which'])
+    expect(warnings.map(({ line, reason }) => `${line} ${reason}`)).to.deep.equal([3, 4].map(line =>
+      `${line} multiplexed, but neither a number after m nor an SG_MUL_VAL_ says by which value`))
+  })
+
   it('selects by the raw bits of a signed multiplexor', () => {
     expect(decode(message('which M : 0|4@1- (1,0)', 'last m15 : 8|8@1+ (1,0)'), 100, '0f05')).to.deep.equal({ which: -1, last: 5 })
   })
@@ -142,7 +157,7 @@ BO_ ${0x80000000 + 0x18FF0002} B: 8 X\n SG_ b : 0|8@1+ (1,0)\nBA_ "ProtocolType"
 
   it('have "not available" as missing, except in a single bit', () => {
     expect(decode(j1939, 0x0CF00400, 'ffff7dffff', true)).to.deep.equal({ flag: 1, torque: 125 })
-    expect(decode(j1939, 0x0CF00400, 'fffffffeff', true)).to.deep.equal({ flag: 1, torque: -1, speed: 65534 * 0.125 })
+    expect(decode(j1939, 0x0CF00400, 'fffffffffa', true)).to.deep.equal({ flag: 1, torque: -1, speed: 0xFAFF * 0.125 })
   })
 
   it('read the largest signed value as "not available" where the range leaves it out, and from 16 bits on', () => {

@@ -74,8 +74,75 @@ describe('sluice decode', () => {
     expect(lines).to.have.length(1)
     expect(err).to.equal('sluice decode: not decoded of 4 frames: 1 with an identifier the DBC does not have, ' +
       '1 too short for any of their signals, 1 remote or error frames\n' +
-      'sluice decode: 2 lines are not of candump (first: line 5, not a line of candump)\n')
+      'sluice decode: 2 lines could not be read (first: line 5, not a line of candump)\n')
     expect(code).to.equal(0)
+  })
+
+  describe('of J1939 and NMEA 2000', () => {
+    const GROUPS = `BO_ ${0x80000000 + 0x18FECAFE} Faults: 10 X
+ SG_ lamp : 0|2@1+ (1,0) [0|0] "" X
+ SG_ last : 72|8@1+ (1,0) [0|0] "" X
+BO_ ${0x80000000 + 0x19F805FE} Gnss: 8 X
+ SG_ sequence : 0|8@1+ (1,0) [0|0] "" X
+ SG_ days : 8|16@1+ (1,0) [0|0] "" X
+`
+    const groups = path.join(folder, 'groups.dbc')
+    const undeclared = path.join(folder, 'undeclared.dbc')
+    writeFileSync(groups, `${GROUPS}BA_ "ProtocolType" "J1939";\n`)
+    writeFileSync(undeclared, GROUPS)
+
+    it('puts the messages of the transport protocol together, with the time of the last frame', async () => {
+      const { lines, err } = await run(['--dbc', groups], `(1436509052.000000) can0 1CECFF07#200A0002FFCAFE00
+(1436509052.050000) can0 1CEBFF07#0100010203040506
+(1436509052.100000) can0 1CEBFF07#0207085AFFFFFFFF
+`)
+      expect(lines).to.deep.equal([
+        { time: '1436509052.100000', id: 0x1CFECA07, message: 'Faults', signals: { lamp: 0, last: 0x5A } }
+      ])
+      expect(err).to.equal('')
+    })
+
+    it('prints no packet of a fast packet as a message, though the DBC describes no more bytes than it has', async () => {
+      const { lines, err } = await run(['--dbc', groups], `(1.000000) can0 0DF80507#400A0134120000FF
+(1.010000) can0 0DF80507#4100000000FFFFFF
+(1.020000) can0 0DF80507#600A0234120000FF
+`)
+      expect(lines).to.deep.equal([{ time: '1.010000', id: 0x0DF80507, message: 'Gnss', signals: { sequence: 1, days: 0x1234 } }])
+      expect(err).to.equal('sluice decode: not decoded of 3 frames: 1 messages of several frames that are incomplete\n')
+    })
+
+    it('matches by parameter group where it is told to, and says when it may have to be', async () => {
+      const frame = '(1.0) can0 18FECA07#02000000000000000000\n(1.0) can0 18FECA07#02\n'
+      const asItStands = await run(['--dbc', undeclared], frame)
+      expect(asItStands.lines).to.deep.equal([])
+      expect(asItStands.err).to.match(/undeclared\.dbc: It looks like a file for J1939 or NMEA 2000.* \(--match-groups\)/)
+      const matched = await run(['--dbc', undeclared, '--match-groups', '--keep-indicators'], frame)
+      expect(matched.lines.map(({ signals }) => signals)).to.deep.equal([{ lamp: 2 }])
+    })
+
+    it('states why a value is missing', async () => {
+      const gnss = '2016-02-28T19:57:02.364Z,3,129029,7,255,10,01,fe,ff,00,00,00,00,00,00,00\n'
+      const { lines } = await run(['--dbc', groups], gnss)
+      expect(lines).to.deep.equal([
+        { time: '1456689422.364000', id: 0x0DF80507, message: 'Gnss', signals: { sequence: 1 }, quality: 'days: out of range' }
+      ])
+      expect((await run(['--dbc', groups, '--keep-indicators'], gnss)).lines[0].signals).to.deep.equal({ sequence: 1, days: 65534 })
+    })
+
+    it('leaves out messages of which the DBC describes the packets', async () => {
+      writeFileSync(undeclared, `${GROUPS}BO_ ${0x80000000 + 0x19F814FE} Datum: 8 X\n SG_ fastPacketData : 8|56@1+ (1,0) [0|0] "" X\n`)
+      const log = '2016-02-28T19:57:02Z,3,129044,7,255,9,1,2,3,4,5,6,7,8,9\n'
+      const { lines, err } = await run(['--dbc', undeclared, '--match-groups'], log)
+      expect(lines).to.deep.equal([])
+      expect(err).to.equal(`${undeclared}: 1 messages are left out, such as Datum: the file describes their packets, not the messages\n` +
+        'sluice decode: not decoded of 1 frames: 1 messages of which the DBC describes the packets only\n')
+    })
+  })
+
+  it('refuses a log in a binary format by its name', async () => {
+    const { code, err } = await run(['--dbc', dbc], 'LOGG....')
+    expect(code).to.equal(1)
+    expect(err).to.include('SLUICE_CAN_LOG_FORMAT').and.include('the standard input is a Vector BLF log, which is not read')
   })
 
   it('fails when nothing could be read', async () => {
@@ -92,7 +159,7 @@ describe('sluice decode', () => {
     for (const args of [[], ['--wrong'], ['--dbc', dbc, 'a', 'b']]) {
       const { code, out, err } = await run(args)
       expect({ code, out }).to.deep.equal({ code: 2, out: '' })
-      expect(err).to.include('Usage: sluice decode --dbc FILE [LOG]')
+      expect(err).to.include('Usage: sluice decode --dbc FILE [OPTIONS] [LOG]')
     }
     expect((await run(['--help'])).out).to.include('Usage: sluice decode')
   })

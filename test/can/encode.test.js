@@ -131,8 +131,8 @@ describe('encoding a parameter group', () => {
     expect(hex(EEC1, { speed: null, on: 0 })).to.equal('feff7fffffffffff')
   })
 
-  it('refuses the number that would mean "not available"', () => {
-    expect(() => encodeMessage(EEC1, { speed: 65535 * 0.125 })).to.throw('it takes 0 to 8191.75 rpm')
+  it('refuses the numbers that would mean "not available" or an error', () => {
+    for (const raw of [0xFFFF, 0xFB00]) expect(() => encodeMessage(EEC1, { speed: raw * 0.125 })).to.throw('it takes 0 to 8031.875 rpm')
     expect(() => encodeMessage(EEC1, { angle: 32767 })).to.throw('it takes -32768 to 32766')
   })
 

@@ -193,7 +193,7 @@ async function begin ({ wall, synchronised = undefined, maxBytes }) {
       return time.synchronised
     }
   })
-  /** @type {{seconds: number[], tags: Record<string, string>}[]} */
+  /** @type {{seconds: number[], tags: Record<string, unknown>}[]} */
   const stored = []
   const restamper = new Restamper(clock, batch => {
     stored.push({ seconds: Array.from(batch.time, ns => Number(ns - RELEASED) / 1e9), tags: withoutBus(batch.tags) })
@@ -212,7 +212,7 @@ async function begin ({ wall, synchronised = undefined, maxBytes }) {
   return { time, clock, source, stored, asked: () => asked }
 }
 
-/** @param {Record<string, string>} tags  which keep those of the source */
+/** @param {Record<string, unknown>} tags  which keep those of the source */
 function withoutBus ({ bus, ...others }) {
   expect(bus).to.equal('a')
   return others

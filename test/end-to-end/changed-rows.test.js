@@ -34,7 +34,7 @@ describe('Rows that a flow has changed', () => {
     return gateway.deploy([
       node('embedded', '-embedded-broker', { port }),
       node('broker', '-broker', { url: `mqtt://127.0.0.1:${port}` }),
-      node('stage-out', '-stage-out', { broker: 'broker' }),
+      node('stage-out', '-stage-out', { broker: 'broker', gatherMs: 0 }),
       stageIn('parts', 'change-parts'),
       change('parts', 'return [[{...msg, payload: msg.payload.slice(0, 1)}, {...msg, payload: msg.payload.pick([1])}]]', ['parts']),
       sink('parts'),

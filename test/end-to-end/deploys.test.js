@@ -28,7 +28,7 @@ describe('Deploys of modified nodes', () => {
   const deploy = (sinks, type = 'nodes') => gateway.deploy([
     node('embedded', '-embedded-broker', { port }),
     node('broker', '-broker', { url: `mqtt://127.0.0.1:${port}` }),
-    node('stage-out', '-stage-out', { broker: 'broker', spoolMegabytes: 2 }),
+    node('stage-out', '-stage-out', { broker: 'broker', spoolMegabytes: 2, gatherMs: 0 }),
     node('stage-in', '-stage-in', { broker: 'broker' }, sinks.map(({ id }) => id)),
     ...sinks
   ], { type, feeds: ['stage-out'] })

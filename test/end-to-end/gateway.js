@@ -166,6 +166,8 @@ export class Gateway {
     this.#child = this.#spawn()
     this.#ended = once(this.#child, 'exit')
     await this.#running()
+    if (this.#revision === '') return
+    await this.until(async () => (await fetch(`${this.#url}report`)).ok, () => 'the flow to start') // the editor is there earlier
   }
 
   async remove () {

@@ -25,7 +25,7 @@ describe('A flow between staging and sinks', function () {
   /** From stage in on, in front of it a stage out that is fed. @param {...object} nodes */
   const flow = (...nodes) => [
     node('broker', '-broker', { url: mosquitto.url }),
-    node('stage-out', '-stage-out', { broker: 'broker' }),
+    node('stage-out', '-stage-out', { broker: 'broker', gatherMs: 0 }),
     .../** @type {import('./gateway.js').FlowNode[]} */ (nodes)
   ]
   const stageIn = (/** @type {object} */ options, /** @type {string[]} */ ...next) =>

@@ -50,7 +50,12 @@ const CANDUMP = [
   '(1436509052.249713) can0 18FEF100#0102030405060708\n(1436509052.249714) can0 123#R8\n',
   '(1436509052.249713) vcan0 12345678##1001122334455667788 R\n',
   '  can0  18ECFF00   [8]  20 0E 00 02 FF E3 FE 00\n  can0  18EBFF00   [8]  01 01 02 03 04 05 06 07\n',
-  ' (2015-07-10 06:17:32.249713)  can1  TX - -  123   [3]  11 22 33   \'."3\'\n# a comment\n\n', '123#DEADBEEF\n20000080#0000000000000000\n'
+  ' (2015-07-10 06:17:32.249713)  can1  TX - -  123   [3]  11 22 33   \'."3\'\n# a comment\n\n',
+  '123#DEADBEEF\n20000080#0000000000000000\n',
+  'date Wed Apr 16 09:21:13 am 2014\nbase hex timestamps absolute\n 1.5 1 6F9 Rx d 2 05 0C\n 2.5 CANFD 1 Rx 300 1 0 8 2 05 0C 1 2 303000',
+  ';$FILEVERSION=2.1\n;$STARTTIME=44548.602\n;$COLUMNS=N,O,T,B,I,d,R,L,D\n 1 1.5 FB 2 18EF4AF1 Rx - 2 11 22\n 2 2.5 RR 1 0100 Rx - 1\n',
+  '2016-02-28T19:57:02.364Z,2,127250,7,255,8,ff,10,3b,ff,7f,ce,f5,fc\n,6,126208,0,67,9,01,16,f0,01,ff,01,02,0e,01\n',
+  'A173321.107 23FF7 1F513 012F3070002F30709F\n'
 ].map(text => Buffer.from(text))
 
 const decoder = new CanDecoder(

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -181,6 +181,13 @@ describe('CAN nodes', () => {
       const { ok, warnings } = ask({ dbcFile: 'test/data/can/dbc/opendbc-tesla_can.dbc' })
       expect(ok).to.equal(true)
       expect(warnings[0]).to.have.all.keys('line', 'text', 'reason')
+    })
+
+    it('hints at what the file lacks as a whole', async () => {
+      const dbcFile = path.join(await mkdtemp(path.join(os.tmpdir(), 'sluice-check-')), 'pgn.dbc')
+      await writeFile(dbcFile, `BO_ ${0x80000000 + 0x19F112FE} PGN_127250: 8 X\n SG_ heading : 8|16@1+ (0.0001,0) [0|0] "rad" X\n`)
+      expect(ask({ dbcFile }).hint).to.match(/^It looks like a file for J1939 or NMEA 2000, .*\.$/)
+      await rm(path.dirname(dbcFile), { recursive: true })
     })
 
     for (const dbcFile of ['nowhere.dbc', '', '/dev/zero', 'examples', undefined, 7]) {

@@ -5,7 +5,7 @@ import { formatCandumpLine, parseCandumpLine, stampOf } from '../../can/candump/
 import { readDbcFile } from '../../can/dbc/file.js'
 import { parseDbc } from '../../can/dbc/parser.js'
 import { Decoder } from '../../can/dbc/decoder.js'
-import { lineBlocks } from '../../can/candump/line-blocks.js'
+import { lineBlocks } from '../../can/logs/line-blocks.js'
 import { MessageRows } from '../../can/rows/message-rows.js'
 import { openCandumpPlayer } from '../../can/candump/player.js'
 

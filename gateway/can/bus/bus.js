@@ -1,3 +1,4 @@
+import { LOG_FORMATS } from '../logs/log-lines.js'
 import { openPlaybackBus } from './playback.js'
 import { openSocketcan } from './socketcan.js'
 import { openVirtualBus } from './virtual.js'
@@ -36,7 +37,7 @@ import { openVirtualBus } from './virtual.js'
 /** @type {Record<string, {label: string, open: (options: any, context: BusContext) => Bus|Promise<Bus>}>} */
 const kinds = {
   socketcan: { label: 'SocketCAN interface (Linux)', open: openSocketcan },
-  playback: { label: 'Playback of a candump log', open: openPlaybackBus },
+  playback: { label: 'Playback of a log', open: openPlaybackBus },
   virtual: { label: 'Virtual: inside this process', open: openVirtualBus }
 }
 
@@ -90,8 +91,7 @@ export const schema = {
     logFile: {
       type: 'string',
       title: 'Log file',
-      description: 'As candump writes it: with -l, or what it shows on the screen. It plays as if it were live, from when the first ' +
-        'node listens.',
+      description: `In one of these formats: ${LOG_FORMATS}. It plays as if it were live, from when the first node listens.`,
       minLength: 1,
       default: 'examples/data/nmea2000.log',
       'x-when': ofPlayback

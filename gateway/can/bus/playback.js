@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '../../clock/system-clock.js'
 import { SluiceError } from '../../base/errors.js'
 import { Pace } from '../../sources/playback/pace.js'
-import { logEntries, refuseUnreadableLog } from '../candump/log-file.js'
+import { logEntries, refuseUnreadableLog } from '../logs/log-file.js'
 import { Listeners } from './listeners.js'
 
 /**
@@ -14,11 +14,11 @@ const TICK_MS = 10
 const MAX_FRAMES = 1000
 
 /**
- * A candump log that plays as if it were live, from when the first listener comes, and once it has ended, from when the next does. While a
+ * A log that plays as if it were live, from when the first listener comes, and once it has ended, from when the next does. While a
  * listener is paused it stands still.
  * @param {{logFile: string, speed: number, loop: boolean, bitrate: number, dataBitrate: number}} options
  * @param {import('./bus.js').BusContext} context
- * @throws {SluiceError} SLUICE_REPLAY_FILE; its listeners end with that or SLUICE_REPLAY_EMPTY
+ * @throws {SluiceError} SLUICE_REPLAY_FILE; its listeners end with that, SLUICE_CAN_LOG_FORMAT or SLUICE_REPLAY_EMPTY
  */
 export function openPlaybackBus (options, context) {
   refuseUnreadableLog(options.logFile)
@@ -142,7 +142,7 @@ class PlaybackBus {
     this.#listeners.hear(frames, times)
   }
 
-  /** @param {import('../candump/log-file.js').BadLine} badLine */
+  /** @param {import('../logs/log-file.js').BadLine} badLine */
   #refuse ({ line, reason }) {
     if (this.counters.badLines++ > 0) return
     this.#log.warn(`${this.#options.logFile}, line ${line}: ${reason}. Bad lines are counted and left out.`)

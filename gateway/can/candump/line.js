@@ -9,6 +9,7 @@
  * @property {'data'|'remote'|'error'} kind
  * @property {boolean} fd
  * @property {Uint8Array} data
+ * @property {boolean} [isWhole]  a message that whoever logged it has put together, of any length
  *
  * @typedef {object} Stamp
  * @property {bigint} ns

@@ -6,8 +6,10 @@ import { Player } from '../../sources/playback/player.js'
 import { nameProperty } from '../../sources/source.js'
 import { warnerOnce } from '../../sources/warn-once.js'
 import { readDbcFile } from '../dbc/file.js'
+import { dbcProperties } from '../dbc/options.js'
 import { SignalSorter } from '../rows/signal-rows.js'
-import { logEntries, refuseUnreadableLog } from './log-file.js'
+import { logEntries, refuseUnreadableLog } from '../logs/log-file.js'
+import { LOG_FORMATS } from '../logs/log-lines.js'
 
 /** A machine has a few; a log can name any number. */
 const MAX_BUSES = 100
@@ -15,32 +17,26 @@ const MAX_BUSES = 100
 export const schema = {
   type: 'object',
   title: 'candump player',
-  description: 'Plays a log written by candump and decodes it with a DBC file: one batch per message and tick, one column per signal.',
+  description: 'Plays a log of a CAN bus and decodes it with a DBC file: one batch per message and tick, one column per signal.',
   required: ['logFile', 'dbcFile'],
   properties: {
     name: nameProperty('n2k'),
     logFile: {
       type: 'string',
       title: 'Log file',
-      description: 'As candump writes it: with -l, or what it shows on the screen. Time stamps that are dates are read as UTC.',
+      description: `In one of these formats: ${LOG_FORMATS}. Dates without a zone are read as UTC.`,
       default: 'examples/data/nmea2000.log',
       minLength: 1
     },
-    dbcFile: {
-      type: 'string',
-      title: 'DBC file',
-      description: 'Describes the messages and signals of the bus. Messages of J1939 and NMEA 2000 are found by parameter group ' +
-        'number, and their "not available" is a missing value.',
-      default: 'examples/data/nmea2000.dbc',
-      minLength: 1,
-      'x-dbc': true
-    },
+    dbcFile: { ...dbcProperties.dbcFile, default: 'examples/data/nmea2000.dbc' },
+    matching: dbcProperties.matching,
+    indicators: dbcProperties.indicators,
     ...playProperties('log', 'log')
   }
 }
 
 /**
- * Starts to play a candump log. Batches are named `<name>.<message>`, one for each message and bus at every tick (50 ms, at most 1000
+ * Starts to play a log. Batches are named `<name>.<message>`, one for each message and bus at every tick (50 ms, at most 1000
  * rows). While it is paused it stands still and loses nothing.
  *
  * Counters: `frames` read, `rows` decoded, `unknownIds` (frames the DBC does not know), `undecodable` (too short for any signal),
@@ -48,8 +44,8 @@ export const schema = {
  * @param {object} options  as in the schema
  * @param {import('../../sources/source.js').SourceContext} context
  * @returns {import('../../sources/source.js').Source}
- * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_REPLAY_FILE, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY; while it plays, `onEnd` is called with
- *   SLUICE_REPLAY_FILE, SLUICE_REPLAY_EMPTY or SLUICE_REPLAY_TIMES
+ * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_REPLAY_FILE, those of readDbcFile; while it plays, `onEnd` is called with
+ *   SLUICE_REPLAY_FILE, SLUICE_CAN_LOG_FORMAT, SLUICE_REPLAY_EMPTY or SLUICE_REPLAY_TIMES
  */
 export function openCandumpPlayer (options, context) {
   const player = new CandumpPlayer(readOptions(schema, options), context)
@@ -69,7 +65,8 @@ class CandumpPlayer {
     this.#options = options
     this.#warnOnce = warnerOnce(context.log)
     refuseUnreadableLog(options.logFile)
-    const { messages, warnings } = readDbcFile(options.dbcFile)
+    const { messages, warnings, hint } = readDbcFile(options.dbcFile, options)
+    if (hint) context.log.warn(`${options.dbcFile}: ${hint}.`)
     for (const { line, reason } of warnings) {
       this.#warnOnce('dbc', `${options.dbcFile}, line ${line}: ${reason}. ${warnings.length} such in all; the rest of the file is used.`)
     }

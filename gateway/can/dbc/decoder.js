@@ -1,5 +1,6 @@
 import { withTexts } from './choices.js'
 import { pgnOf, sourceAddressOf } from '../j1939/identifier.js'
+import { TransportAssembler } from '../j1939/transport.js'
 
 /**
  * @typedef {import('./message.js').Message} Message
@@ -44,9 +45,10 @@ export class Decoder {
     return this.#extended.get(id) ?? this.#groupsOfSource.get(groupOfSource(id)) ?? this.#groups.get(pgnOf(id))
   }
 
-  /** Whether messages of a parameter group are longer than a frame: they come in several. @param {number} pgn */
-  isLongGroup (pgn) {
-    return (this.#groups.get(pgn)?.length ?? 0) > 8
+  /** What is to put the messages of several frames together before they are decoded; null where the DBC has no parameter groups. */
+  newAssembler () {
+    if (this.#groups.size === 0) return null
+    return new TransportAssembler({ isFastPacket: pgn => this.#groups.get(pgn)?.isFastPacket ?? false })
   }
 
   /**

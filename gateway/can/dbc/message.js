@@ -1,5 +1,6 @@
 import { bytesNeeded } from './bits.js'
-import { isParameterGroup } from '../j1939/identifier.js'
+import { isFastGroup } from '../j1939/groups.js'
+import { pgnOf } from '../j1939/identifier.js'
 import { Multiplexing } from './multiplexing.js'
 import { compileSignal } from './signal.js'
 
@@ -16,7 +17,7 @@ import { compileSignal } from './signal.js'
  * @typedef {object} Selectors
  * @property {boolean} isSwitch  `M`: its value selects other signals
  * @property {string|null} parent  the switch that selects this signal; null: the message's only one
- * @property {[number, number][]} selectors  inclusive ranges of the switch's value; none: always there
+ * @property {[number, number][]} selectors  inclusive ranges of the switch's value; none: always there; NaN where the file does not say
  *
  * @typedef {SignalDefinition & Selectors & Place} ParsedSignal
  * @typedef {{id: number, extended: boolean, name: string, length: number, frameFormat: string, signals: Map<string, ParsedSignal>} & Place}
@@ -27,6 +28,7 @@ import { compileSignal } from './signal.js'
  * @property {boolean} extended
  * @property {string} name
  * @property {boolean} isParameterGroup  J1939 or NMEA 2000: matched by parameter group number
+ * @property {boolean} isFastPacket  comes in the fast packets of NMEA 2000
  * @property {number} length  data bytes, by the DBC
  * @property {MessageSignal[]} signals
  * @property {number} bytes  fewest data bytes that hold one signal; 0 without signals
@@ -34,14 +36,26 @@ import { compileSignal } from './signal.js'
  * @typedef {Signal & import('./multiplexing.js').Membership} MessageSignal
  */
 
+const MAX_FRAME_BYTES = 8
+/** The signals of each packet, in a file for tools that do not put them together: of the message, they say nothing. */
+const PIECE = /^fast_?packet/i
+
 /**
  * @param {ParsedMessage} parsed
- * @param {(place: Place, reason: string) => void} warn
+ * @param {object} options
+ * @param {import('./protocol.js').Protocol} options.protocol
+ * @param {import('./missing.js').Indicators} options.indicators
+ * @param {(place: Place, reason: string) => void} options.warn
  * @returns {Message}
  */
-export function compileMessage (parsed, warn) {
-  const { id, extended, name } = parsed
-  const parameterGroup = extended && isParameterGroup(parsed.frameFormat)
+export function compileMessage (parsed, { protocol, indicators, warn }) {
+  const { id, extended, name, length } = parsed
+  const pgn = pgnOf(id)
+  const isParameterGroup = protocol !== null
+  const isFastPacket = isParameterGroup && (length > MAX_FRAME_BYTES || (protocol === 'NMEA 2000' && isFastGroup(pgn)))
+  if (isFastPacket && [...parsed.signals.keys()].some(signal => PIECE.test(signal))) {
+    return { id, extended, name, isParameterGroup, isFastPacket, length, signals: [], bytes: 0 }
+  }
   const multiplexing = new Multiplexing(parsed)
   const signals = []
   const names = new Set()
@@ -51,17 +65,17 @@ export function compileMessage (parsed, warn) {
       warn(signal, fault)
       continue
     }
-    if (bytesNeeded(signal) > parsed.length) {
-      warn(signal, `reaches beyond the ${parsed.length} bytes of ${name}; read from longer frames only`)
+    if (bytesNeeded(signal) > length) {
+      warn(signal, `reaches beyond the ${length} bytes of ${name}; read from longer frames only`)
     }
     const membership = multiplexing.membershipOf(signal)
     names.add(signal.name)
     // A switch tells what the frame holds: it is always available.
-    const compiled = compileSignal(signal, { marksMissing: parameterGroup && !signal.isSwitch, isSelected: membership.isSelected })
+    const compiled = compileSignal(signal, { protocol: signal.isSwitch ? null : protocol, indicators, isSelected: membership.isSelected })
     signals.push({ ...compiled, ...membership })
   }
   const bytes = signals.reduce((fewest, signal) => Math.min(fewest, signal.bytes), signals[0]?.bytes ?? 0)
-  return { id, extended, name, isParameterGroup: parameterGroup, length: parsed.length, signals, bytes }
+  return { id, extended, name, isParameterGroup, isFastPacket, length, signals, bytes }
 }
 
 /** @param {ParsedSignal} signal */

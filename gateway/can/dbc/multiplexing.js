@@ -35,6 +35,9 @@ export class Multiplexing {
 
   /** Why a signal cannot be found in a frame, if so. @param {ParsedSignal} signal @returns {string|undefined} */
   faultOf (signal) {
+    if (signal.selectors.some(([first]) => Number.isNaN(first))) {
+      return 'multiplexed, but neither a number after m nor an SG_MUL_VAL_ says by which value'
+    }
     const seen = new Set([signal])
     for (let at = signal; at.selectors.length > 0;) {
       const parent = this.#parentOf(at)

@@ -2,13 +2,18 @@ import { parseChoices } from './choices.js'
 import { dbcStatements } from './statements.js'
 import { MAX_GROUP_BYTES } from '../j1939/identifier.js'
 import { compileMessage } from './message.js'
+import { hintOf, protocolsOf } from './protocol.js'
 
 /**
  * @typedef {import('./message.js').Message} Message
  * @typedef {import('./message.js').ParsedMessage} ParsedMessage
  * @typedef {import('./message.js').ParsedSignal} ParsedSignal
  * @typedef {{line: number, text: string, reason: string}} Warning
- * @typedef {{messages: Message[], warnings: Warning[]}} Dbc
+ * @typedef {{messages: Message[], warnings: Warning[], hint: string}} Dbc  `hint`: what the user may have to choose for the file as a whole
+ *
+ * @typedef {object} DbcOptions
+ * @property {import('./protocol.js').Matching} [matching]  which messages are parameter groups
+ * @property {import('./missing.js').Indicators} [indicators]  what errors and reserved values of parameter groups are read as
  */
 
 const EXTENDED_FLAG = 0x80000000
@@ -21,7 +26,7 @@ const NO_MESSAGE_ID = 0xC0000000
 const NUMBER = String.raw`([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)`
 const STRING = String.raw`"([^"\\]*(?:(?:\\"|\\(?!"))[^"\\]*)*)"`
 const MESSAGE = /^BO_\s+(\d+)\s+([^\s:]+)\s*:\s*(\d+)(?=\s|$)/
-const SIGNAL = new RegExp(String.raw`^SG_\s+([^\s:]+)(?:\s+(M|m\d+M?))?\s*:\s*(\d+)\s*\|\s*(\d+)\s*@\s*([01])\s*([-+])\s*` +
+const SIGNAL = new RegExp(String.raw`^SG_\s+([^\s:]+)(?:\s+(M|m\s*\d*\s*M?))?\s*:\s*(\d+)\s*\|\s*(\d+)\s*@\s*([01])\s*([-+])\s*` +
   String.raw`\(\s*${NUMBER}\s*,\s*${NUMBER}\s*\)\s*(?:\[\s*${NUMBER}?\s*\|\s*${NUMBER}?\s*\])?\s*(?:${STRING})?`)
 const VALUE_TYPE = /^SIG_VALTYPE_\s+(\d+)\s+(\S+)(?:\s*:\s*|\s+)([0-3])$/
 const MULTIPLEX_VALUES = /^SG_MUL_VAL_\s+(\d+)\s+(\S+)\s+(\S+)\s+(\d+\s*-\s*\d+(?:\s*,\s*\d+\s*-\s*\d+)*)$/
@@ -39,10 +44,11 @@ const LONG_SIGNAL_NAME = 'SystemSignalLongSymbol'
 /**
  * Reads a DBC file's text. What cannot be used is left out and listed, never thrown.
  * @param {string} text
+ * @param {DbcOptions} [options]
  * @returns {Dbc}
  */
-export function parseDbc (text) {
-  return new DbcParser().parse(text)
+export function parseDbc (text, options = {}) {
+  return new DbcParser().parse(text, options)
 }
 
 class DbcParser {
@@ -62,19 +68,22 @@ class DbcParser {
   /** @type {Map<string, Map<bigint, string>>} */
   #tables = new Map()
 
-  /** @param {string} text @returns {Dbc} */
-  parse (text) {
+  /** @param {string} text @param {DbcOptions} options @returns {Dbc} */
+  parse (text, { matching = 'file', indicators = 'missing' }) {
     const statements = [...dbcStatements(text)]
     // Messages first: all other statements name them.
     for (const statement of statements) this.#read(statement, this.#structure)
     for (const statement of statements) this.#read(statement, this.#details)
-    const messages = Array.from(this.#messages.values(), message => {
-      message.frameFormat ||= this.#defaultFrameFormat || this.#protocol
-      return compileMessage(message, ({ line, text: where }, reason) => this.#warn(line, where, reason))
-    })
+    const parsed = [...this.#messages.values()]
+    for (const message of parsed) message.frameFormat ||= this.#defaultFrameFormat || this.#protocol
+    const protocolOf = protocolsOf(parsed, matching)
+    const warn = (/** @type {import('./message.js').Place} */ { line, text: where }, /** @type {string} */ reason) => {
+      this.#warn(line, where, reason)
+    }
+    const messages = parsed.map(message => compileMessage(message, { protocol: protocolOf(message), indicators, warn }))
     for (const { line, text: where, reason } of statements) if (reason) this.#warn(line, where, reason)
     this.#warnings.sort((a, b) => a.line - b.line)
-    return { messages, warnings: this.#warnings }
+    return { messages, warnings: this.#warnings, hint: hintOf(parsed, messages) }
   }
 
   /**
@@ -139,7 +148,10 @@ class DbcParser {
         line,
         text
       }
-      if (multiplexing.startsWith('m')) signal.selectors = [[parseInt(multiplexing.slice(1)), parseInt(multiplexing.slice(1))]]
+      if (multiplexing.startsWith('m')) {
+        const value = parseInt(multiplexing.slice(1))
+        signal.selectors = [[value, value]]
+      }
       if (signal.length < 1 || signal.length > MAX_SIGNAL_BITS) return `${length} bits, not 1 to ${MAX_SIGNAL_BITS}`
       if (signal.start + signal.length > MAX_GROUP_BYTES * 8) return 'outside of any frame'
       if (!Number.isFinite(signal.factor) || !Number.isFinite(signal.offset)) return 'factor or offset is too large'

@@ -13,16 +13,16 @@ const MAX_FLOAT32 = 2 ** 128 - 2 ** 104
 const TOLERANCE = 1e-6
 
 /**
- * The raw values of whole numbers that a signal may have: what its bits hold, without "not available", in the range of the DBC. A range
- * that leaves no value is ignored.
+ * The raw values of whole numbers that a signal may have: what its bits hold, without those that mean that there is none, in the range of
+ * the DBC. A range that leaves no value is ignored.
  * @param {SignalDefinition} definition
- * @param {bigint|undefined} notAvailable
+ * @param {bigint|undefined} firstMissing  the lowest of those
  * @returns {RawRange}
  */
-export function rawRange (definition, notAvailable) {
+export function rawRange (definition, firstMissing) {
   const { factor, offset, minimum, maximum } = definition
   const [low, highest] = rawLimits(definition)
-  const high = highest === notAvailable ? highest - 1n : highest
+  const high = firstMissing === undefined ? highest : firstMissing - 1n
   const [first, last] = [minimum, maximum].map(limit => (limit - offset) / factor).sort((a, b) => a - b)
   const narrowed = { low: larger(low, Math.ceil(first - TOLERANCE)), high: smaller(high, Math.floor(last + TOLERANCE)) }
   return narrowed.low <= narrowed.high ? narrowed : { low, high }

@@ -1,4 +1,5 @@
 import { bytesNeeded, rawLimits, rawOf, rawReader } from './bits.js'
+import { missingValues } from './missing.js'
 import { floatRange, rawRange } from './signal-range.js'
 import { bitsOfFloat, compileWriter } from './signal-writer.js'
 
@@ -33,41 +34,50 @@ import { bitsOfFloat, compileWriter } from './signal-writer.js'
  * @property {(data: Uint8Array) => Value|string|undefined} read  undefined where the frame does not hold it or has "not available"; text
  *   only where texts are asked for
  * @property {(data: Uint8Array) => string|undefined} readText  the name of its raw value, otherwise the value's digits
+ * @property {(data: Uint8Array) => string|undefined} faultOf  why the frame holds no value where it says so ("error"); undefined where it
+ *   has one, has "not available", or does not hold the signal
  * @property {import('./signal-writer.js').Write} write
  */
 
 /**
  * @param {SignalDefinition} definition
  * @param {object} options
- * @param {boolean} options.marksMissing  one raw value means "not available"
+ * @param {import('./protocol.js').Protocol} options.protocol  with values that mean that there is none
+ * @param {import('./missing.js').Indicators} options.indicators
  * @param {(data: Uint8Array) => boolean} [options.isSelected]  of a multiplexed signal: whether this frame carries it
  * @returns {Signal}
  */
-export function compileSignal (definition, { marksMissing, isSelected }) {
+export function compileSignal (definition, { protocol, indicators, isSelected }) {
   const { name, unit, choices } = definition
   const bytes = bytesNeeded(definition)
   const type = typeOf(definition)
   const readRaw = rawReader(definition)
   const toPhysical = converter(definition, type)
-  const notAvailable = marksMissing ? notAvailableRaw(definition) : undefined
-  const missing = notAvailable === undefined ? undefined : rawOf(definition, notAvailable)
+  const missing = missingValues(definition, protocol, indicators)
+  const [lowest, highest, reasonOf] = reasonsByRaw(definition, missing)
   const texts = textsByRaw(definition)
 
   /** @param {Uint8Array} data */
   const read = data => {
     if (data.length < bytes) return undefined
     const raw = readRaw(data)
-    return raw === missing ? undefined : toPhysical(raw)
+    return raw < lowest || raw > highest || reasonOf(raw) === undefined ? toPhysical(raw) : undefined
   }
   /** A name that the table has for "not available" tells more than a missing value. @param {Uint8Array} data */
   const readText = data => {
     if (data.length < bytes) return undefined
     const raw = readRaw(data)
-    return texts.get(raw) ?? (raw === missing ? undefined : String(toPhysical(raw)))
+    return texts.get(raw) ?? (reasonOf(raw) === undefined ? String(toPhysical(raw)) : undefined)
   }
-  const range = definition.floatBits ? null : rawRange(definition, notAvailable)
+  /** @param {Uint8Array} data */
+  const faultOf = data => {
+    if (data.length < bytes) return undefined
+    const raw = readRaw(data)
+    return raw < lowest || raw >= highest ? undefined : reasonOf(raw) || undefined
+  }
+  const range = definition.floatBits ? null : rawRange(definition, missing.at(0)?.first)
   const [minimum, maximum] = limitsOf(definition, range, toPhysical)
-  const absent = marksMissing && definition.floatBits ? bitsOfFloat(NaN, definition.floatBits) : notAvailable ?? 0n
+  const absent = protocol && definition.floatBits ? bitsOfFloat(NaN, definition.floatBits) : missing.at(-1)?.last ?? 0n
   return {
     name,
     unit,
@@ -79,6 +89,7 @@ export function compileSignal (definition, { marksMissing, isSelected }) {
     choices,
     read: isSelected ? data => isSelected(data) ? read(data) : undefined : read,
     readText: isSelected ? data => isSelected(data) ? readText(data) : undefined : readText,
+    faultOf: isSelected ? data => isSelected(data) ? faultOf(data) : undefined : faultOf,
     write: compileWriter(definition, { isExact: type !== 'float64', minimum, maximum, range, absent })
   }
 }
@@ -126,21 +137,16 @@ function converter ({ length, signed, floatBits, factor, offset }, type) {
   }
 }
 
-/** From this length on, a signed value is taken to have one to spare even where the DBC's range includes it. */
-const SPARING_BITS = 16
-
 /**
- * The raw value that means "not available": all ones (SAE J1939-71), the largest positive if signed (NMEA 2000). A single bit has none to
- * spare, nor has a short signed value, whose largest is an everyday one, unless the DBC's range leaves it out; a float has NaN.
  * @param {SignalDefinition} definition
- * @returns {bigint|undefined}
+ * @param {import('../j1939/indicators.js').Indicator[]} missing
+ * @returns {[lowest: Value, highest: Value, reasonOf: (raw: Value) => string|undefined]}  raw values as they are read; why there is no
+ *   value, undefined where there is one
  */
-function notAvailableRaw (definition) {
-  const { length, signed, floatBits, factor, offset, minimum, maximum } = definition
-  if (length < 2 || floatBits) return undefined
-  const [, highest] = rawLimits(definition)
-  const value = Number(highest) * factor + offset
-  return !signed || length >= SPARING_BITS || value < minimum || value > maximum ? highest : undefined
+function reasonsByRaw (definition, missing) {
+  const ranges = missing.map(({ first, last, reason }) => ({ first: rawOf(definition, first), last: rawOf(definition, last), reason }))
+  if (ranges.length === 0) return [Infinity, Infinity, () => undefined]
+  return [ranges[0].first, ranges[ranges.length - 1].last, raw => ranges.find(({ first, last }) => raw >= first && raw <= last)?.reason]
 }
 
 /**

@@ -36,11 +36,3 @@ export function addressedTo (id, { sourceAddress = sourceAddressOf(id), destinat
   const from = (id & ~0xFF | sourceAddress) >>> 0
   return destination === undefined ? from : (from & ~0xFF00 | destination << 8) >>> 0
 }
-
-/**
- * Whether a DBC's frame format or protocol names a parameter group protocol.
- * @param {string} text  the value of VFrameFormat or ProtocolType, e.g. "J1939PG", "NMEA2000"
- */
-export function isParameterGroup (text) {
-  return /J1939|NMEA|N2K|ISO_?BUS|11783/i.test(text)
-}

@@ -1,3 +1,4 @@
+import { FIRST_FAST_GROUP } from './groups.js'
 import { addressedTo, destinationOf, isAddressed, MAX_GROUP_BYTES, pgnOf, sourceAddressOf } from './identifier.js'
 
 /**
@@ -36,8 +37,6 @@ const ABORT = 255
 
 const BYTES_PER_PACKET = 7
 const FIRST_FAST_BYTES = 6
-/** Lower groups are of J1939 and never come as fast packets, however long. */
-const FIRST_FAST_GROUP = 0x1ED00
 const MAX_FAST_BYTES = 223
 const MIN_TRANSFER_BYTES = 9
 const EVERYONE = 0xFF
@@ -80,17 +79,24 @@ export class TransportAssembler {
   /** How many transfers are on their way: at most 256. */
   get open () { return this.#open.size }
 
+  /** How many were not, or not yet, complete. */
+  get incomplete () {
+    const { timeouts, sequenceErrors, aborted, tooMany, unsupported } = this.counters
+    const open = [...this.#open.values()].filter(transfer => !isComplete(transfer))
+    return timeouts + sequenceErrors + aborted + tooMany + unsupported + open.length
+  }
+
   /**
-   * The frame itself where it is a whole message; null where it controls a transfer or carries a packet; with the last packet the whole
-   * message, as a frame of up to 1785 bytes that has the time, `stamp` included, of this last frame, the identifier of the message
-   * (priority and source address are the sender's), and its destination, 255 for all.
+   * The frame itself where it is a whole message, as all are that were logged so; null where it controls a transfer or carries a packet;
+   * with the last packet the whole message, as a frame of up to 1785 bytes that has the time, `stamp` included, of this last frame, the
+   * identifier of the message (priority and source address are the sender's), and its destination, 255 for all.
    * @param {Frame} frame
    * @param {bigint} ns  when it was on the bus; of any clock, as only the time between frames matters
    * @returns {Frame|null}
    */
   take (frame, ns) {
     if (this.#open.size > 0 && isApart(ns, this.#sweptNs, SWEEP_NS)) this.#sweep(ns)
-    if (!frame.extended || frame.kind !== 'data' || frame.fd) return frame
+    if (!frame.extended || frame.kind !== 'data' || frame.fd || frame.isWhole) return frame
     switch (frame.id >>> 16 & FORMAT_MASK) {
       case DATA_FORMAT: return this.#takeData(frame, ns)
       case CONNECTION_FORMAT: return this.#takeControl(frame, ns)

@@ -1,4 +1,5 @@
 import { Batch, COLUMN_TYPES } from '../../batch/batch.js'
+import { QUALITY_FIELD, qualityColumn, qualityText } from '../../batch/quality.js'
 import { sourceAddressOf } from '../j1939/identifier.js'
 
 /**
@@ -13,7 +14,7 @@ const FIRST_ROOM = 16
 
 /**
  * Gathers the frames of one message from one bus into batches: a row per frame, a column per signal; for J1939 and NMEA 2000 first
- * the source address.
+ * the source address, and last, where any is an error or reserved, the quality.
  */
 export class MessageRows {
   #message
@@ -31,6 +32,8 @@ export class MessageRows {
   #validity
   /** @type {boolean[]} per signal, whether any value is missing */
   #gaps
+  /** Why values are missing, a text a row; nothing where all are good. @type {(string|undefined)[]} */
+  #quality = []
 
   /** @param {Message} message @param {{source: string, bus: string, capacity: number}} options */
   constructor (message, { source, bus, capacity }) {
@@ -59,28 +62,45 @@ export class MessageRows {
     const { signals } = this.#message
     this.#time[row] = ns
     if (this.#addresses) this.#addresses[row] = sourceAddressOf(id)
+    /** @type {Map<string, string>|undefined} */
+    let faults
     for (let s = 0; s < signals.length; s++) {
       const value = signals[s].read(data)
       const there = value !== undefined
-      if (!there) this.#gaps[s] = true
+      if (!there) {
+        this.#gaps[s] = true
+        const fault = signals[s].faultOf(data)
+        if (fault) (faults ??= new Map()).set(signals[s].name, fault)
+      }
       this.#validity[s][row] = there ? 1 : 0
       this.#columns[s][row] = !there ? BLANK[signals[s].type] : signals[s].type === 'string' ? String(value) : value
     }
+    if (faults) this.#quality[row] = qualityText(faults, signals.length)
   }
 
   /** The batch of the rows gathered so far; the next starts empty. */
   take () {
     const rows = this.#rows
+    const quality = this.#quality.length === 0 ? null : qualityColumn(Array.from({ length: rows }, (_, row) => this.#quality[row]))
     const batch = new Batch({
       source: this.#source,
       time: this.#time.slice(0, rows),
-      fields: this.#addresses ? [this.#addressField(), ...this.#fields] : this.#fields,
-      columns: [...this.#addresses ? [this.#addresses.slice(0, rows)] : [], ...this.#columns.map(column => column.slice(0, rows))],
-      validity: [...this.#addresses ? [null] : [], ...this.#validity.map((valid, s) => this.#gaps[s] ? valid.slice(0, rows) : null)],
+      fields: [...this.#addresses ? [this.#addressField()] : [], ...this.#fields, ...quality ? [this.#qualityField()] : []],
+      columns: [
+        ...this.#addresses ? [this.#addresses.slice(0, rows)] : [],
+        ...this.#columns.map(column => column.slice(0, rows)),
+        ...quality ? [quality.column] : []
+      ],
+      validity: [
+        ...this.#addresses ? [null] : [],
+        ...this.#validity.map((valid, s) => this.#gaps[s] ? valid.slice(0, rows) : null),
+        ...quality ? [quality.validity] : []
+      ],
       tags: this.#tags
     })
     this.#rows = 0
     this.#gaps.fill(false)
+    this.#quality = []
     return batch
   }
 
@@ -94,8 +114,17 @@ export class MessageRows {
 
   /** @returns {import('../../batch/batch.js').Field} */
   #addressField () {
-    const taken = this.#fields.some(({ name }) => name.toLowerCase() === 'address')
-    return { name: taken ? 'source_address' : 'address', type: 'uint16' }
+    return { name: this.#isTaken('address') ? 'source_address' : 'address', type: 'uint16' }
+  }
+
+  /** @returns {import('../../batch/batch.js').Field} */
+  #qualityField () {
+    return { name: this.#isTaken(QUALITY_FIELD) ? `signal_${QUALITY_FIELD}` : QUALITY_FIELD, type: 'string' }
+  }
+
+  /** @param {string} field */
+  #isTaken (field) {
+    return this.#fields.some(({ name }) => name.toLowerCase() === field)
   }
 }
 

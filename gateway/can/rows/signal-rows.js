@@ -1,5 +1,4 @@
 import { Decoder } from '../dbc/decoder.js'
-import { TransportAssembler } from '../j1939/transport.js'
 import { MessageRows } from './message-rows.js'
 import { MAX_ROWS } from './rows.js'
 import { RowsByBus } from './rows-by-bus.js'
@@ -40,9 +39,7 @@ export class SignalSorter {
     const decoder = new Decoder(messages, { choices })
     this.#name = name
     this.#decoder = decoder
-    this.#transport = messages.some(({ isParameterGroup }) => isParameterGroup)
-      ? new TransportAssembler({ isFastPacket: pgn => decoder.isLongGroup(pgn) })
-      : null
+    this.#transport = decoder.newAssembler()
     this.#counters = counters
     this.#warnOnce = warnOnce
     this.#stamp = stamp

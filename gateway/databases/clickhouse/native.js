@@ -1,3 +1,4 @@
+import { constantOf, valuesOf } from '../wide.js'
 import { ColumnBytes } from './column-bytes.js'
 import { BATCH_COLUMN, EPOCH_COLUMN, SEQ_COLUMN } from './dialect.js'
 import { dictionaryColumn } from './dictionary.js'
@@ -42,7 +43,7 @@ function wireType (kind) {
 
 /** @param {ColumnBytes} out @param {PlacedColumn} column @param {Part[]} parts @param {number} rows */
 function writeColumn (out, column, parts, rows) {
-  const { origin, type, kind, name, field = 0 } = column
+  const { type, kind, name } = column
   if (name === EPOCH_COLUMN) return out.constants(parts.map(({ batch, epoch }) => [batch.rows, epoch]))
   if (name === SEQ_COLUMN) return out.constants(parts.map(({ batch, seq }) => [batch.rows, BigInt(seq)]))
   if (name === BATCH_COLUMN) {
@@ -54,9 +55,10 @@ function writeColumn (out, column, parts, rows) {
   if (type === 'time_ns') return parts.forEach(({ batch: { time } }) => out.raw(time))
 
   const [, isDictionary, isNullable, base] = /** @type {RegExpExecArray} */ (/^(LowCardinality\()?(Nullable\()?(\w+)/.exec(kind))
-  const pieces = parts.map(({ batch }) => origin === 'field'
-    ? { rows: batch.rows, values: batch.columns[field], valid: batch.validity[field] }
-    : { rows: batch.rows, constant: origin === 'source' ? batch.source : batch.tags[/** @type {string} */ (column.tag)], valid: null })
+  const pieces = parts.map(({ batch }) => {
+    const constant = constantOf(column, batch)
+    return constant === undefined ? { rows: batch.rows, ...valuesOf(column, batch) } : { rows: batch.rows, constant, valid: null }
+  })
   if (isDictionary) return dictionaryColumn(out, pieces, rows, isNullable !== undefined)
   if (isNullable) for (const piece of pieces) out.nullMap(piece.rows, piece.valid)
   for (const piece of pieces) {
@@ -75,8 +77,10 @@ function writeColumn (out, column, parts, rows) {
 export function gaps (columns, batch) {
   /** @type {Map<number, string>} */
   const found = new Map()
-  for (const { origin, kind, name, field = 0 } of columns) {
-    const valid = origin === 'field' ? batch.validity[field] : null
+  for (const column of columns) {
+    const { origin, kind, name } = column
+    const isOwn = origin === 'time' || constantOf(column, batch) !== undefined
+    const valid = isOwn || !['tag', 'field'].includes(origin) ? null : valuesOf(column, batch).valid
     if (!valid || kind.includes('Nullable(')) continue
     valid.forEach((mark, row) => { if (mark === 0 && !found.has(row)) found.set(row, name) })
   }

@@ -1,4 +1,5 @@
 import { quote } from '../names.js'
+import { constantOf, valuesOf } from '../wide.js'
 import { dialect } from './tables.js'
 
 /** Where rows wait for an INSERT that leaves columns out: an appender fills all. */
@@ -47,10 +48,10 @@ export async function appendRows ({ connection, run, duckdb, bindings }, { table
  * @param {import('../../batch/batch.js').Batch} batch
  * @param {number} from @param {number} rows
  */
-function fill (bindings, vector, { origin, field = 0, tag = '' }, batch, from, rows) {
-  if (origin === 'source') return bindings.vector_reference_value(vector, bindings.create_varchar(batch.source))
-  if (origin === 'tag') return bindings.vector_reference_value(vector, bindings.create_varchar(batch.tags[tag]))
-  const [values, valid] = origin === 'time' ? [batch.time, null] : [batch.columns[field], batch.validity[field]]
+function fill (bindings, vector, column, batch, from, rows) {
+  const constant = constantOf(column, batch)
+  if (constant !== undefined) return bindings.vector_reference_value(vector, bindings.create_varchar(constant))
+  const { values, valid } = column.origin === 'time' ? { values: batch.time, valid: null } : valuesOf(column, batch)
   if (ArrayBuffer.isView(values)) {
     const { buffer, byteOffset, BYTES_PER_ELEMENT: bytes } = values
     bindings.copy_data_to_vector(vector, 0, /** @type {ArrayBuffer} */ (buffer), byteOffset + from * bytes, rows * bytes)

@@ -1,6 +1,7 @@
 import { Batch, COLUMN_TYPES } from '../../batch/batch.js'
 import { encode } from '../../messages/codecs/arrow/arrow.js'
 import { PREFIX_BYTES } from '../../messages/codecs/arrow/format.js'
+import { constantOf, valuesOf } from '../wide.js'
 import { ArrowIndex, END_BYTES, MAGIC } from './arrow-index.js'
 
 /**
@@ -64,10 +65,8 @@ function cellsOf ({ name, type }, { batch, columns }) {
   const { rows } = batch
   const column = columns.find(each => each.name === name)
   if (!column) return { values: nothing(type, rows), valid: new Uint8Array(rows) }
-  const { origin, tag = '', field = 0 } = column
-  if (origin === 'source') return { values: new Array(rows).fill(batch.source), valid: null }
-  if (origin === 'tag') return { values: new Array(rows).fill(batch.tags[tag]), valid: null }
-  return { values: batch.columns[field], valid: batch.validity[field] }
+  const constant = constantOf(column, batch)
+  return constant === undefined ? valuesOf(column, batch) : { values: new Array(rows).fill(constant), valid: null }
 }
 
 /** The values of rows that have none. @param {import('../../batch/batch.js').FieldType} type @param {number} rows */

@@ -1,4 +1,5 @@
 import { int64Writer, NUMBER_BYTES, putFloat, putInteger } from '../../messages/codecs/line-protocol/numbers.js'
+import { constantOf, valuesOf } from '../wide.js'
 import { ISO_BYTES, isoWriter } from './iso-time.js'
 
 /**
@@ -28,14 +29,13 @@ const SHORT_TEXT = 32
  */
 export function csvCell (column, batch, timeFormat) {
   if (!column) return { fixedBytes: 0, write: (_buffer, at) => at }
-  const { origin, field = 0, tag = '' } = column
-  if (origin === 'time') {
+  if (column.origin === 'time') {
     return timeFormat === 'iso' ? { fixedBytes: ISO_BYTES, write: isoWriter(batch.time) } : number(int64Writer(batch.time))
   }
-  if (origin === 'source') return constant(textCell(batch.source))
-  if (origin === 'tag') return constant(textCell(batch.tags[tag]))
-  const writer = valueWriter(batch.fields[field].type, batch.columns[field])
-  const valid = batch.validity[field]
+  const text = constantOf(column, batch)
+  if (text !== undefined) return constant(textCell(text))
+  const { type, values, valid } = valuesOf(column, batch)
+  const writer = valueWriter(type, values)
   return valid ? withGaps(valid, writer) : writer
 }
 

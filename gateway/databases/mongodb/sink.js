@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SluiceError, describe } from '../../base/errors.js'
+import { byTags } from '../../batch/groups.js'
 import { decide, wantedRecords } from '../claims.js'
 import { committedRecords } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
@@ -130,10 +131,12 @@ class MongodbSink {
     for (const batch of batches) {
       const rest = this.#store.restOf(batch)
       if (rest.rows === 0) continue
-      const { collection, keys } = this.#planOf(rest)
-      const encoded = collections.get(collection) ?? []
-      encoded.push({ batch, rest, documents: this.#documentsOf(rest, keys, product) })
-      collections.set(collection, encoded)
+      for (const part of byTags(rest)) {
+        const { collection, keys } = this.#planOf(part)
+        const encoded = collections.get(collection) ?? []
+        encoded.push({ batch, rest: part, documents: this.#documentsOf(part, keys, product) })
+        collections.set(collection, encoded)
+      }
     }
     for (const [collection, encoded] of collections) {
       await this.#prepareCollection(db, collection)
@@ -141,7 +144,7 @@ class MongodbSink {
     }
   }
 
-  /** @param {Batch} batch @param {import('./names.js').Keys} keys @param {Product} product */
+  /** @param {Batch} batch  with the same tags in all rows @param {import('./names.js').Keys} keys @param {Product} product */
   #documentsOf (batch, keys, { isFerretdb }) {
     const source = { batch, key: this.#keyOf(batch), keys, finiteOnly: isFerretdb }
     const { layout, intervalMs } = this.#options

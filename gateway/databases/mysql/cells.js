@@ -1,3 +1,4 @@
+import { constantOf, valuesOf } from '../wide.js'
 import { INT64_BYTES, int64Writer, splitter, writeNine, writeWhole } from './decimal.js'
 
 /**
@@ -23,13 +24,14 @@ const DOUBLE_BYTES = 25
 const DATETIME_BYTES = 26
 
 /** @param {PlacedColumn} column @param {Batch} batch @returns {CellWriter} */
-export function cellWriter ({ origin, type, field = 0, tag = '' }, batch) {
+export function cellWriter (column, batch) {
+  const { type } = column
   if (type === 'time') return { fixedBytes: DATETIME_BYTES, write: datetime(batch.time) }
   if (type === 'time_ns') return { fixedBytes: INT64_BYTES, write: int64Writer(batch.time) }
-  if (origin === 'source') return constant(batch.source)
-  if (origin === 'tag') return constant(batch.tags[tag])
-  const writer = valueWriter(batch.fields[field].type, batch.columns[field])
-  const valid = batch.validity[field]
+  const same = constantOf(column, batch)
+  if (same !== undefined) return constant(same)
+  const { type: fieldType, values, valid } = valuesOf(column, batch)
+  const writer = valueWriter(fieldType, values)
   return valid ? withGaps(valid, writer) : writer
 }
 

@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/errors.js'
+import { constantOf, valuesOf } from '../wide.js'
 import { quote } from './dialect.js'
 
 /**
@@ -68,15 +69,17 @@ function tooLong (table, maxBytes) {
 }
 
 /** @param {PlacedColumn} column @param {Batch} batch @returns {(row: number) => string} */
-function literal ({ origin, type, field = 0, tag = '' }, batch) {
+function literal (column, batch) {
+  const { type } = column
   if (type === 'time') return row => datetime(batch.time[row])
   if (type === 'time_ns') return row => String(batch.time[row])
-  if (origin !== 'field') {
-    const text = string(origin === 'source' ? batch.source : batch.tags[tag])
+  const constant = constantOf(column, batch)
+  if (constant !== undefined) {
+    const text = string(constant)
     return () => text
   }
-  const valid = batch.validity[field]
-  const value = valueLiteral(batch.fields[field].type, batch.columns[field])
+  const { type: fieldType, values, valid } = valuesOf(column, batch)
+  const value = valueLiteral(fieldType, values)
   return valid ? row => valid[row] === 0 ? 'NULL' : value(row) : value
 }
 

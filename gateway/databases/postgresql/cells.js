@@ -1,3 +1,5 @@
+import { constantOf, valuesOf } from '../wide.js'
+
 /**
  * Writes the cells of one column in PostgreSQL's binary format: a 4-byte length (-1 for NULL) and the value, big-endian.
  *
@@ -26,13 +28,14 @@ const LOW = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1 ? 0 : 1
 const HIGH = 1 - LOW
 
 /** @param {PlacedColumn} column @param {Batch} batch @returns {CellWriter} */
-export function cellWriter ({ origin, type, kind, field = 0, tag = '' }, batch) {
+export function cellWriter (column, batch) {
+  const { type, kind } = column
   if (type === 'time') return fixed(8, microseconds(batch.time))
   if (type === 'time_ns') return fixed(8, int64(batch.time))
-  if (origin === 'source') return constantText(batch.source)
-  if (origin === 'tag') return constantText(batch.tags[tag])
-  const writer = valueWriter(kind, batch.columns[field])
-  const valid = batch.validity[field]
+  const constant = constantOf(column, batch)
+  if (constant !== undefined) return constantText(constant)
+  const { values, valid } = valuesOf(column, batch)
+  const writer = valueWriter(kind, values)
   return valid ? withGaps(valid, writer) : writer
 }
 

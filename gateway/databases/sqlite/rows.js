@@ -1,4 +1,5 @@
 import { quote } from '../names.js'
+import { constantOf, valuesOf } from '../wide.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -30,7 +31,7 @@ export class RowInserter {
 
   /** @param {Batch} batch */
   insert (batch) {
-    const writers = this.#columns.map(column => valuesOf(column, batch))
+    const writers = this.#columns.map(column => fillOf(column, batch))
     const whole = batch.rows - batch.rows % this.#rowsPerStatement
     this.#run(this.#many, writers, 0, whole, this.#rowsPerStatement)
     this.#run(this.#one, writers, whole, batch.rows, 1)
@@ -57,13 +58,13 @@ export class RowInserter {
  * @param {Batch} batch
  * @returns {Fill}
  */
-function valuesOf ({ origin, field = 0, tag = '' }, batch) {
-  if (origin === 'time') return plain(batch.time)
-  if (origin === 'source') return constant(batch.source)
-  if (origin === 'tag') return constant(batch.tags[tag])
-  const column = /** @type {ArrayLike<Value>} */ (batch.columns[field])
-  const valid = batch.validity[field]
-  return valid ? withGaps(column, valid) : plain(column)
+function fillOf (column, batch) {
+  if (column.origin === 'time') return plain(batch.time)
+  const text = constantOf(column, batch)
+  if (text !== undefined) return constant(text)
+  const { values, valid } = valuesOf(column, batch)
+  const cells = /** @type {ArrayLike<Value>} */ (values)
+  return valid ? withGaps(cells, valid) : plain(cells)
 }
 
 /** @param {string} value @returns {Fill} */

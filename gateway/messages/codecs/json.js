@@ -1,3 +1,4 @@
+import { tagColumns } from '../../batch/tags.js'
 import { nowNs } from '../../clock/system-clock.js'
 import { describe } from '../../base/errors.js'
 import { toBatches } from '../payload.js'
@@ -9,7 +10,8 @@ import { decodeSenml, isSenml } from './senml.js'
 
 /**
  * A batch as JSON, for programs without Arrow:
- * `{"source": …, "tags": {…}, "rows": [{"time": "2015-07-10T06:17:32.249713000Z", "speed": 1.5}, …]}`.
+ * `{"source": …, "tags": {…}, "rows": [{"time": "2015-07-10T06:17:32.249713000Z", "speed": 1.5}, …]}`, and where tags vary by row,
+ * `"rows": [{"time": …, "tags": {…}, "fields": {"speed": 1.5}}, …]`.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../../batch/batch.js').Column} Column
@@ -31,18 +33,21 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
  * @returns {Buffer}
  */
 export function encodeJson (batch) {
-  const { source, tags, time, fields, columns } = batch
+  const { source, time, fields, columns } = batch
+  const hasColumns = tagColumns(batch.tags).length > 0
   const names = fields.map(({ name }) => `${JSON.stringify(name)}:`)
   const write = fields.map(({ type }, f) => writerOf(type, columns[f]))
   const rows = Array.from(time, (ns, row) => {
-    let text = `{"time":"${formatTime(ns)}"`
+    const start = `{"time":"${formatTime(ns)}"`
+    let cells = ''
     for (let f = 0; f < fields.length; f++) {
       const value = batch.value(f, row)
       const json = value === undefined ? 'null' : write[f](value)
-      if (json !== 'null') text += `,${names[f]}${json}`
+      if (json !== 'null') cells += `,${names[f]}${json}`
     }
-    return `${text}}`
+    return hasColumns ? `${start},"tags":${JSON.stringify(batch.tagsAt(row))},"fields":{${cells.slice(1)}}}` : `${start}${cells}}`
   })
+  const tags = hasColumns ? {} : batch.tags
   return Buffer.from(`{"source":${JSON.stringify(source)},"tags":${JSON.stringify(tags)},"rows":[${rows.join(',')}]}`)
 }
 

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock/system-clock.js'
 import { frameOf } from '../../can/dbc/encoder.js'
 import { describe, SluiceError } from '../../base/errors.js'
 import { readOptions } from '../../base/options.js'
-import { readMessages } from '../../can/read.js'
+import { readMessages } from '../../can/dbc/options.js'
 import { cycleTimesOf } from './cycle-times.js'
 import { CarTraffic, DbcTraffic } from './traffic.js'
 
@@ -86,7 +86,7 @@ export const schema = {
  * @param {import('../../base/log.js').Log} context.log
  * @param {import('../../clock/system-clock.js').Clock} [context.clock]
  * @returns {{counters: Record<string, number>, trouble: () => string|undefined, close: () => Promise<void>}}
- * @throws {SluiceError} SLUICE_OPTIONS, SLUICE_DBC_FILE, SLUICE_DBC_EMPTY, SLUICE_VEHICLE_MESSAGES
+ * @throws {SluiceError} SLUICE_OPTIONS, those of readDbcFile, SLUICE_VEHICLE_MESSAGES
  */
 export function openVehicle (options, context) {
   const vehicle = new Vehicle(readOptions(schema, options), context)
@@ -105,7 +105,7 @@ class Vehicle {
   /** @param {any} options @param {Parameters<typeof openVehicle>[1]} context */
   constructor ({ kind, dbcFile, cycleMs, multiple, seed }, { bus, log, clock = systemClock }) {
     const file = kind === 'car' ? CAR_FILE : dbcFile
-    const messages = sendable(readMessages(file, log), file, log)
+    const messages = sendable(readMessages({ dbcFile: file }, log), file, log)
     const cycleTimeOf = cycleTimesOf(readFileSync(file, 'latin1'))
     const periodMsOf = (/** @type {Message} */ message) => (cycleTimeOf(message) ?? cycleMs) / multiple
     this.#bus = bus

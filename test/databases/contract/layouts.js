@@ -33,6 +33,12 @@ export function layoutTests (subject) {
         ])
       })
 
+      it('keeps with each value the tags of its row', async () => {
+        const device = { values: ['a', 'b'], valid: null }
+        await storeAs({ layout: 'narrow' }, batchOf([1, 2], { tags: { device } }))
+        expect((await rows('press')).map(row => [row.device, row.value])).to.have.deep.members([['a', 1], ['b', 2]])
+      })
+
       it('keeps what no float64 holds in a separate column', async () => {
         await storeAs({ layout: 'narrow' }, rowOf({
           n: ['float64', 1],
@@ -80,6 +86,14 @@ export function layoutTests (subject) {
             measurements: { fields: ['force'], measurements: [{ ns: 0, m: [1] }, { ns: 1, m: [2] }, { ns: 999_999_999, m: [null] }] }
           },
           { time: time[3], size: 1, measurements: { fields: ['force'], measurements: [{ ns: 0, m: [4] }] } }
+        ])
+      })
+
+      it('keeps rows with different tags in documents of their own', async () => {
+        const device = { values: ['a', 'b', 'a', ''], valid: Uint8Array.of(1, 1, 1, 0) }
+        await storeAs({ layout: 'document' }, batchOf([1, 2, 3, 4], { tags: { line: '7', device } }))
+        expect((await rows('press')).map(row => [row.device ?? null, row.line, row.size])).to.have.deep.members([
+          ['a', '7', 2], ['b', '7', 1], [null, '7', 1]
         ])
       })
 

@@ -65,6 +65,22 @@ export function valueTests (subject) {
       expect((await rows('press')).map(row => row.time)).to.deep.equal(time)
     })
 
+    it('stores tags that differ by row, and none where it is missing', async () => {
+      const device = { values: ['a', 'Süd', 'a', ''], valid: Uint8Array.of(1, 1, 1, 0) }
+      await store(batchOf([1, 2, 3, 4], { tags: { line: '7', device } }))
+      expect((await rows('press')).map(row => [row.force, row.line, row.device ?? null])).to.have.deep.members([
+        [1, '7', 'a'], [2, '7', 'Süd'], [3, '7', 'a'], [4, '7', null]
+      ])
+    })
+
+    it('stores 10,000 devices of one batch', async () => {
+      const values = Array.from({ length: 10_000 }, (_, i) => `device ${i}`)
+      await store(batchOf(values.map((_, i) => i), { tags: { device: { values, valid: null } } }))
+      const stored = await rows('press')
+      expect(stored).to.have.length(10_000)
+      expect(stored.every(({ force, device }) => device === `device ${force}`)).to.equal(true)
+    })
+
     it('stores tags as columns', async () => {
       await store(batchOf([1, 2], { tags: { line: 'Süd', shift: '' } }))
       expect(await rows('press')).to.deep.equal([

@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { Batch } from '../../../gateway/batch/batch.js'
 import { SluiceError } from '../../../gateway/base/errors.js'
+import { tagAt, tagColumns } from '../../../gateway/batch/tags.js'
 import * as arrow from '../../../gateway/messages/codecs/arrow/arrow.js'
 import { stream, times } from './apache.js'
 import { EVERY_TYPE, IDENTITY, NOW, anyBatch, batchOf, expectSame, meaning } from './batches.js'
@@ -111,7 +112,13 @@ describe('arrow codec', () => {
       fc.assert(fc.property(anyBatch, batch => {
         const table = apache.tableFromIPC(arrow.encode(batch))
         expect(table.numRows).to.equal(batch.rows)
-        expect(table.schema.fields.slice(1).map(({ name }) => name)).to.deep.equal(batch.fields.map(({ name }) => name))
+        const devices = tagColumns(batch.tags)
+        const names = table.schema.fields.slice(1).map(({ name, metadata }) => metadata.get('sluice.tag') ?? name)
+        expect(names).to.deep.equal([...batch.fields.map(({ name }) => name), ...devices.map(([name]) => name)])
+        devices.forEach(([, column], i) => {
+          const read = [.../** @type {any} */ (table.getChildAt(1 + batch.fields.length + i) ?? [])]
+          expect(read).to.deep.equal(Array.from(batch.time, (_, row) => tagAt(column, row) ?? null))
+        })
         batch.fields.forEach((_, f) => {
           expect(table.getChildAt(f + 1)?.nullCount ?? 0).to.equal(Array.from(
             { length: batch.rows },

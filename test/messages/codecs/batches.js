@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { Batch, COLUMN_TYPES } from '../../../gateway/batch/batch.js'
+import { tagAt, tagColumns } from '../../../gateway/batch/tags.js'
 
 /**
  * Batches for the codec suites.
@@ -58,11 +59,19 @@ export const EVERY_TYPE = batchOf({
   always: ['float64', [0, 1, 2, 3, 4, 5]]
 }, { identity: IDENTITY, tags: { line: '4', 'größe "q"': '' } })
 
+/** A tag of each row; undefined is missing. @param {(string|undefined)[]} values */
+export function tagOf (values) {
+  return { values: values.map(value => value ?? ''), valid: Uint8Array.from(values, value => value === undefined ? 0 : 1) }
+}
+
 /** What a batch says, in plain values that chai compares: bytes as hex. @param {Batch} batch */
 export function meaning (batch) {
   const { source, tags, identity, fields, time } = batch
   const columns = fields.map((_, f) => Array.from(time, (__, row) => plain(batch.value(f, row))))
-  return { source, tags: { ...tags }, identity, fields: fields.map(field => ({ ...field })), time: [...time], columns }
+  const constants = Object.fromEntries(Object.entries(tags).filter(([, tag]) => typeof tag === 'string'))
+  const varying = tagColumns(tags).map(([name, column]) => [name, Array.from(time, (_, row) => tagAt(column, row) ?? null)])
+  const own = { ...constants, ...Object.fromEntries(varying) }
+  return { source, tags: own, identity, fields: fields.map(field => ({ ...field })), time: [...time], columns }
 }
 
 /** @param {Batch} actual @param {Batch} expected */
@@ -96,12 +105,16 @@ export const anyBatch = fc.record({
   names: fc.uniqueArray(text.filter(name => name !== 'time'), { maxLength: 6 }),
   source: text.filter(Boolean),
   tags: fc.dictionary(text, text, { maxKeys: 3 }),
+  devices: fc.option(fc.array(fc.constantFrom('a', 'b', 'c', undefined), { minLength: 20, maxLength: 20 })),
   identity: fc.option(fc.record({ gateway: text, epoch: text, seq: fc.maxSafeNat() }))
-}).chain(({ rows, names, source, tags, identity }) => fc.record({
+}).chain(({ rows, names, source, tags, devices, identity }) => fc.record({
   time: fc.array(VALUES.int64, { minLength: rows, maxLength: rows }),
   columns: fc.tuple(...names.map(name => fc.tuple(fc.constant(name), anyColumn(rows))))
 }).map(({ time, columns }) => batchOf(Object.fromEntries(columns), {
-  time: BigInt64Array.from(/** @type {bigint[]} */ (time)), source, tags, identity: identity && { ...identity, source }
+  time: BigInt64Array.from(/** @type {bigint[]} */ (time)),
+  source,
+  tags: devices ? { ...tags, device: tagOf(devices.slice(0, rows)) } : tags,
+  identity: identity && { ...identity, source }
 })))
 
 /** @param {number} rows @returns {fc.Arbitrary<[FieldType, unknown[], string?]>} */

@@ -1,8 +1,10 @@
 import { expect } from 'chai'
 import { marker } from '../../../gateway/batch/batch.js'
+import { joined } from '../../../gateway/batch/join.js'
+import { tagsAt } from '../../../gateway/batch/tags.js'
 import * as arrow from '../../../gateway/messages/codecs/arrow/arrow.js'
 import { decodeJson, encodeJson } from '../../../gateway/messages/codecs/json.js'
-import { EVERY_TYPE, IDENTITY, NOW, batchOf, meaning } from './batches.js'
+import { EVERY_TYPE, IDENTITY, NOW, batchOf, meaning, tagOf } from './batches.js'
 
 /**
  * What every codec keeps: sources, tags, times, names and values. `reads` says how a codec gives back a value that its format has no type
@@ -17,9 +19,9 @@ const codecs = [
     name: 'json',
     keepsTypes: false,
     through (batch) {
-      const { batches: [decoded], refused } = decodeJson(encodeJson(batch), {})
+      const { batches, refused } = decodeJson(encodeJson(batch), {})
       expect(refused).to.deep.equal([])
-      return decoded
+      return joined(batches) // one for each combination of tags
     }
   }
 ]
@@ -79,7 +81,23 @@ for (const { name, through, keepsTypes } of codecs) {
       expect(decoded.toObjects().map(row => row.string)).to.deep.equal(cut.toObjects().map(row => row.string))
     })
 
+    it('keeps the tags of each row', () => {
+      const device = tagOf(['b', 'a', undefined, 'b'])
+      const batch = batchOf({ a: ['float64', [1, 2, 3, 4]] }, { tags: { device } })
+      expect(rowsOf(through(batch))).to.have.deep.members([{ a: 1, device: 'b' }, { a: 2, device: 'a' }, { a: 3 }, { a: 4, device: 'b' }])
+    })
+
     if (!keepsTypes) return
+
+    it('keeps 10,000 devices, and a tag that is named like a field or the time', () => {
+      const devices = Array.from({ length: 10_000 }, (_, i) => `device ${i}`)
+      const tags = { device: tagOf(devices), a: tagOf(devices), time: tagOf(devices), line: '7' }
+      const batch = batchOf({ a: ['float64', devices.map((_, i) => i)] }, { tags, identity: IDENTITY })
+      for (let i = 0; i < 2; i++) expect(meaning(through(batch))).to.deep.equal(meaning(batch))
+      const few = { ...tags, device: tagOf(['x', 'y']), a: tagOf(['y', 'x']), time: tagOf(['', 'z']) }
+      const other = batchOf({ a: ['float64', [1, 2]] }, { tags: few, identity: IDENTITY })
+      expect(meaning(through(other))).to.deep.equal(meaning(other))
+    })
 
     it('keeps the identity, up to the last sequence number', () => {
       for (const seq of [0, 1, Number.MAX_SAFE_INTEGER]) {
@@ -99,6 +117,11 @@ for (const { name, through, keepsTypes } of codecs) {
       expect(meaning(through(batch))).to.deep.equal(meaning(batch))
     })
   })
+}
+
+/** Rows with their tags, whatever batches they are in. @param {Batch} batch */
+function rowsOf (batch) {
+  return batch.toObjects().map(({ time: _time, ...values }, row) => ({ ...values, ...tagsAt(batch.tags, row) }))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Batch, COLUMN_TYPES } from '../../../batch/batch.js'
 import { NANOSECONDS_PER } from '../../../batch/time.js'
-import { MAX_CELLS, tooLarge } from '../../bounds.js'
+import { MAX_CELLS, MAX_DICTIONARY_BYTES, tooLarge } from '../../bounds.js'
 import { Body } from './body.js'
 import { Table } from './flatbuffer.js'
 import { CONTINUATION, Header, Key, PREFIX_BYTES, arrowError } from './format.js'
@@ -22,12 +22,23 @@ export function readBatch (bytes, source) {
   const start = metadataAt(stream, 0)
   if (!start) throw arrowError('it is empty')
   const { schema, ...digits } = readSchema(start)
-  const own = schema.metadata[Key.source]
+  try {
+    return readRecords(stream, PREFIX_BYTES + start.length, schema, identityOf(schema, digits), source)
+  } finally { // the next stream of this shape has dictionaries of its own
+    for (const { entries } of schema.dictionaries.values()) entries.length = 0
+    schema.room.bytes = MAX_DICTIONARY_BYTES
+  }
+}
 
+/**
+ * @param {Buffer} stream @param {number} at  where its second message begins
+ * @param {Schema} schema @param {Identity|null} identity @param {string} [source]
+ */
+function readRecords (stream, at, schema, identity, source) {
+  const own = schema.metadata[Key.source]
   /** @type {ReadColumn[][]} */
   const records = []
   const room = { cells: MAX_CELLS }
-  let at = PREFIX_BYTES + start.length
   for (;;) {
     // Third-party streams may omit the end marker; one of Sluice's own without it was cut short.
     if (at === stream.length && own === undefined) break
@@ -41,15 +52,26 @@ export function readBatch (bytes, source) {
   }
   const columns = records.length === 1 ? records[0] : schema.kinds.map((kind, c) => join(records.map(record => record[c]), kind))
   const [time] = columns.splice(schema.timeColumn, 1)
+  const fields = columns.filter((_, c) => schema.tagNames[c] === null)
   return new Batch({
     source: own ?? source ?? '',
     time: nanoseconds(time, schema),
     fields: schema.fields,
-    columns: columns.map(({ column }) => column),
-    validity: columns.map(({ valid }) => valid),
-    tags: schema.tags,
-    identity: identityOf(schema, digits)
+    columns: fields.map(({ column }) => column),
+    validity: fields.map(({ valid }) => valid),
+    tags: tagsOf(schema, columns),
+    identity
   })
+}
+
+/** @param {Schema} schema @param {ReadColumn[]} columns  all but the time @returns {import('../../../batch/tags.js').Tags} */
+function tagsOf ({ tags, tagNames }, columns) {
+  if (tagNames.every(name => name === null)) return tags
+  const varying = tagNames.flatMap((name, c) => {
+    const { column: values, valid } = columns[c]
+    return name === null ? [] : [[name, { values, valid }]]
+  })
+  return { ...tags, ...Object.fromEntries(varying) }
 }
 
 /** The identity that the first message carries. @param {Uint8Array} bytes */

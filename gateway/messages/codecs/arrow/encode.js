@@ -1,4 +1,5 @@
 import { Batch, COLUMN_TYPES } from '../../../batch/batch.js'
+import { tagColumns } from '../../../batch/tags.js'
 import { MAX_CELLS, tooLarge } from '../../bounds.js'
 import { flatbuffer, int16, int32, int64, int8, string, structs, table, vector } from './flatbuffer.js'
 import {
@@ -11,9 +12,13 @@ import {
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  * @typedef {import('../../../batch/batch.js').Column} Column
  *
- * The two messages of a batch with all that batches of one shape share, and the positions of the rest.
- * @typedef {{schema: Buffer, record: Buffer, lengthAt: number, bodyLengthAt: number, nodesAt: number, buffersAt: number}}
- *   Template
+ * What batches of one shape share: the schema, and the other messages, whose sizes are set in place.
+ * @typedef {{schema: Buffer, dictionaries: RecordTemplate[], record: RecordTemplate}} Template
+ * @typedef {{bytes: Buffer, lengthAt: number, bodyLengthAt: number, nodesAt: number, buffersAt: number}} RecordTemplate
+ *
+ * What is in the body of a message: rows, and how many values each column misses.
+ * @typedef {{rows: number, missing: number[], buffers: Uint8Array[]}} Body
+ * @typedef {{template: RecordTemplate, body: Body, bodyLength: number}} Message
  */
 
 const MAX_BYTES = 2 ** 31 - 1
@@ -37,30 +42,46 @@ const newest = new WeakMap()
  *   SLUICE_MESSAGE_TOO_LARGE when no decoder would accept it
  */
 export function encode (batch) {
-  const cells = batch.rows * (batch.fields.length + 1)
+  const columns = tagColumns(batch.tags)
+  const cells = batch.rows * (batch.fields.length + columns.length + 1)
   if (cells > MAX_CELLS) throw tooLarge(`${cells} values and times in a batch, over ${MAX_CELLS}`)
-  const template = templateOf(batch)
-  const { buffers, missing } = bodyOf(batch)
-  const { schema, record } = template
-  const bodyAt = schema.length + record.length
-  const bodyLength = buffers.reduce((sum, { byteLength }) => sum + padded(byteLength), 0)
-  const total = bodyAt + bodyLength + PREFIX_BYTES
+  const { schema, dictionaries, record } = templateOf(batch)
+  const body = bodyOf(batch)
+  const messages = [
+    ...columns.map(([, tag], i) => messageOf(dictionaries[i], pushDictionary(body, tag))), messageOf(record, body)
+  ]
+  const total = messages.reduce((sum, { template, bodyLength }) => sum + template.bytes.length + bodyLength, schema.length + PREFIX_BYTES)
   if (total > MAX_BYTES) throw arrowError(`the batch of ${batch.rows} rows takes ${total} bytes, over 2 GiB`)
 
   const out = Buffer.allocUnsafe(total)
   out.set(schema)
-  out.set(record, schema.length)
   const { identity } = batch
   if (identity) setDigits(out, schema.length - SEQ_TAIL_BYTES, identity.seq)
   if (identity?.before !== undefined) setDigits(out, schema.length - BEFORE_TAIL_BYTES, identity.before)
 
-  const setSize = (/** @type {number} */ at, /** @type {number} */ size) => { out.writeUInt32LE(size, schema.length + at) }
-  setSize(template.lengthAt, batch.rows)
+  let at = schema.length
+  for (const each of messages) at = put(out, at, each)
+  out.writeUInt32LE(CONTINUATION, total - 8)
+  out.writeUInt32LE(0, total - 4)
+  return out
+}
+
+/** @param {RecordTemplate} template @param {Body} body @returns {Message} */
+function messageOf (template, body) {
+  return { template, body, bodyLength: body.buffers.reduce((sum, { byteLength }) => sum + padded(byteLength), 0) }
+}
+
+/** @param {Buffer} out @param {number} at @param {Message} message @returns {number} where it ends */
+function put (out, at, { template, body: { rows, missing, buffers }, bodyLength }) {
+  const setSize = (/** @type {number} */ position, /** @type {number} */ size) => { out.writeUInt32LE(size, at + position) }
+  out.set(template.bytes, at)
+  setSize(template.lengthAt, rows)
   setSize(template.bodyLengthAt, bodyLength)
-  missing.forEach((count, field) => {
-    setSize(template.nodesAt + field * 16, batch.rows)
-    setSize(template.nodesAt + field * 16 + 8, count)
+  missing.forEach((count, i) => {
+    setSize(template.nodesAt + i * 16, rows)
+    setSize(template.nodesAt + i * 16 + 8, count)
   })
+  const bodyAt = at + template.bytes.length
   let offset = 0
   buffers.forEach((bytes, i) => {
     setSize(template.buffersAt + i * 16, offset)
@@ -70,9 +91,7 @@ export function encode (batch) {
     offset = padded(end)
     out.fill(0, bodyAt + end, bodyAt + offset)
   })
-  out.writeUInt32LE(CONTINUATION, total - 8)
-  out.writeUInt32LE(0, total - 4)
-  return out
+  return bodyAt + bodyLength
 }
 
 /** @param {Buffer} out @param {number} at @param {number} number */
@@ -86,16 +105,27 @@ function templateOf (batch) {
   const last = newest.get(fields)
   if (last && isAlike(last.batch, batch)) return last.template
   const { gateway, epoch, before, ancestors } = identity ?? {}
-  const key = JSON.stringify([source, identity && [gateway, identity.source, epoch, before !== undefined, ancestors], tags, fields])
+  const { constants, columns } = partsOf(tags)
+  const key = JSON.stringify([
+    source, identity && [gateway, identity.source, epoch, before !== undefined, ancestors], constants, columns, fields
+  ])
   let template = templates.get(key)
   if (!template) {
     if (identity && identity.source !== source) throw arrowError(`a batch of source "${source}" has the identity of "${identity.source}"`)
     if (templates.size === MAX_TEMPLATES) templates.clear()
-    template = makeTemplate(source, identity, tags, fields)
+    template = makeTemplate(source, identity, constants, columns, fields)
     templates.set(key, template)
   }
-  newest.set(fields, { batch: new Batch({ source, time: NO_TIMES, tags, identity }), template })
+  if (columns.length === 0) newest.set(fields, { batch: new Batch({ source, time: NO_TIMES, tags, identity }), template })
   return template
+}
+
+/** @param {import('../../../batch/tags.js').Tags} tags @returns {{constants: Record<string, string>, columns: string[]}} by name */
+function partsOf (tags) {
+  /** @type {Record<string, string>} */
+  const constants = {}
+  for (const [name, tag] of Object.entries(tags)) if (typeof tag === 'string') constants[name] = tag
+  return { constants, columns: tagColumns(tags).map(([name]) => name) }
 }
 
 /** Whether two batches of the same fields differ in nothing but their rows and what is set in place. @param {Batch} a @param {Batch} b */
@@ -108,11 +138,12 @@ function isAlike ({ source, tags, identity: known }, { source: otherSource, tags
 /**
  * @param {string} source
  * @param {Batch['identity']} identity
- * @param {Record<string, string>} tags
+ * @param {Record<string, string>} tags  that all rows have
+ * @param {string[]} tagNames  of those that vary by row
  * @param {Field[]} fields
  * @returns {Template}
  */
-function makeTemplate (source, identity, tags, fields) {
+function makeTemplate (source, identity, tags, tagNames, fields) {
   const names = new Set(['time'])
   for (const { name } of fields) {
     if (names.has(name)) throw arrowError(`source "${source}" has two columns called "${name}"`)
@@ -130,22 +161,45 @@ function makeTemplate (source, identity, tags, fields) {
   }
   const columns = [
     column('time', false, Type.timestamp, table([int16(TIME_UNITS.indexOf('ns')), string('UTC')])),
-    ...fields.map(({ name, type, unit }) => column(name, true, ...ARROW_TYPES[type], unit))
+    ...fields.map(({ name, type, unit }) => column(name, true, ...ARROW_TYPES[type], unit ? [pair(Key.unit, unit)] : [])),
+    ...tagNames.map((name, id) => {
+      const free = names.has(name) ? `${name}~tag` : name
+      if (names.has(free)) throw arrowError(`source "${source}" has two columns called "${free}"`)
+      names.add(free)
+      return column(free, true, ...ARROW_TYPES.string, [pair(Key.tag, name)], dictionaryEncoding(id))
+    })
   ]
   const schema = framed(message(Header.schema, table([int16(0), vector(columns), vector(metadata)])))
 
+  const buffers = 2 + fields.reduce((sum, { type }) => sum + (COLUMN_TYPES[type] === Array ? 3 : 2), 0) + 2 * tagNames.length
+  return {
+    schema,
+    dictionaries: tagNames.map((_, id) => recordTemplate(Header.dictionaryBatch, 1, 3, record => table([int64(id), record]))),
+    record: recordTemplate(Header.recordBatch, columns.length, buffers, record => record)
+  }
+}
+
+/**
+ * @param {number} headerType @param {number} columns @param {number} buffers
+ * @param {(record: import('./flatbuffer.js').Child) => import('./flatbuffer.js').Child} wrap
+ * @returns {RecordTemplate}
+ */
+function recordTemplate (headerType, columns, buffers, wrap) {
   let bodyLengthAt = 0
   let lengthAt = 0
   let nodesAt = 0
   let buffersAt = 0
-  const buffers = 2 + fields.reduce((sum, { type }) => sum + (COLUMN_TYPES[type] === Array ? 3 : 2), 0)
-  const record = framed(message(Header.recordBatch, table([
+  const bytes = framed(message(headerType, wrap(table([
     int64(0),
-    structs(columns.length, 16, at => { nodesAt = at + PREFIX_BYTES }),
+    structs(columns, 16, at => { nodesAt = at + PREFIX_BYTES }),
     structs(buffers, 16, at => { buffersAt = at + PREFIX_BYTES })
-  ], positions => { lengthAt = positions[0] + PREFIX_BYTES }), positions => { bodyLengthAt = positions[3] + PREFIX_BYTES }))
+  ], positions => { lengthAt = positions[0] + PREFIX_BYTES })), positions => { bodyLengthAt = positions[3] + PREFIX_BYTES }))
+  return { bytes, lengthAt, bodyLengthAt, nodesAt, buffersAt }
+}
 
-  return { schema, record, lengthAt, bodyLengthAt, nodesAt, buffersAt }
+/** Indices are int32. @param {number} id */
+function dictionaryEncoding (id) {
+  return table([int64(id), ARROW_TYPES.int32[1]])
 }
 
 /** @param {number} headerType @param {import('./flatbuffer.js').Child} header @param {(positions: number[]) => void} [placed] */
@@ -158,10 +212,12 @@ function message (headerType, header, placed) {
  * @param {boolean} nullable
  * @param {number} typeType
  * @param {import('./flatbuffer.js').Child} type
- * @param {string} [unit]
+ * @param {import('./flatbuffer.js').Child[]} [metadata]
+ * @param {import('./flatbuffer.js').Child|null} [encoding]
  */
-function column (name, nullable, typeType, type, unit) {
-  return table([string(name), int8(Number(nullable)), int8(typeType), type, null, vector([]), unit ? vector([pair(Key.unit, unit)]) : null])
+function column (name, nullable, typeType, type, metadata = [], encoding = null) {
+  const pairs = metadata.length > 0 ? vector(metadata) : null
+  return table([string(name), int8(Number(nullable)), int8(typeType), type, encoding, vector([]), pairs])
 }
 
 /** @param {string} key @param {string} value */
@@ -191,7 +247,7 @@ function framed (root) {
   return Buffer.concat([prefix, metadata])
 }
 
-/** The buffers of the record batch's body in order, and how many values each column misses. @param {Batch} batch */
+/** The time and fields of a batch. @param {Batch} batch @returns {Body} */
 function bodyOf ({ rows, time, fields, columns, validity }) {
   const buffers = [NO_BYTES, bytesOf(time)]
   const missing = [0]
@@ -205,7 +261,37 @@ function bodyOf ({ rows, time, fields, columns, validity }) {
     else if (type === 'bool') buffers.push(packBits(/** @type {Uint8Array} */ (columns[f])))
     else buffers.push(bytesOf(/** @type {Float64Array} */ (columns[f])))
   })
-  return { buffers, missing }
+  return { rows, buffers, missing }
+}
+
+/**
+ * The body of a tag's dictionary; its indices are added to the rows' body.
+ * @param {Body} body @param {import('../../../batch/tags.js').TagColumn} column
+ * @returns {Body}
+ */
+function pushDictionary ({ rows, missing, buffers }, { values, valid }) {
+  const indices = new Int32Array(rows)
+  /** @type {Map<string, number>} */
+  const places = new Map()
+  let last = ''
+  let place = -1
+  for (let row = 0; row < rows; row++) {
+    if (valid && valid[row] === 0) continue
+    if (place < 0 || values[row] !== last) {
+      last = values[row]
+      place = places.get(last) ?? -1
+      if (place < 0) places.set(last, place = places.size)
+    }
+    indices[row] = place
+  }
+  const lacking = valid ? valid.reduce((count, there) => count + (there ? 0 : 1), 0) : 0
+  missing.push(lacking)
+  buffers.push(valid && lacking ? packBits(valid) : NO_BYTES, bytesOf(indices))
+  const texts = [...places.keys()]
+  /** @type {Uint8Array[]} */
+  const own = [NO_BYTES]
+  pushText(own, texts, texts.length, null)
+  return { rows: texts.length, missing: [0], buffers: own }
 }
 
 /** @param {ArrayBufferView} array */

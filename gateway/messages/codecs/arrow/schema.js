@@ -12,10 +12,12 @@ import { INT32, dictionaryKind, kindOf } from './columns.js'
  * @property {ColumnKind[]} kinds  of all columns, the time included
  * @property {number} timeColumn
  * @property {TimeUnit} timeUnit
- * @property {Field[]} fields  of all columns but the time; frozen
+ * @property {Field[]} fields  frozen
+ * @property {(string|null)[]} tagNames  by column but the time: null of a field
  * @property {Map<number, {kind: ColumnKind, entries: unknown[]}>} dictionaries  by number; filled by the stream's dictionary batches
  * @property {Record<string, string|undefined>} metadata  the values under Sluice's keys
- * @property {Record<string, string>} tags  frozen
+ * @property {Record<string, string>} tags  that all rows have; frozen
+ * @property {{bytes: number}} room  for what dictionaries stand for
  */
 
 const MAX_METADATA = 256
@@ -51,7 +53,7 @@ export function readSchema (metadata) {
     const found = header.tables(2, MAX_METADATA).find(pair => pair.string(0)?.toString('latin1') === key)?.vector(1)
     return found?.at === at && found.count === DIGITS
   }
-  if (isInPlace(Key.seq, seqAt) && isInPlace(Key.before, beforeAt) && schema.dictionaries.size === 0 && metadata.length <= MAX_KEPT_BYTES) {
+  if (isInPlace(Key.seq, seqAt) && isInPlace(Key.before, beforeAt) && metadata.length <= MAX_KEPT_BYTES) {
     if (known.size === MAX_SCHEMAS) known.clear()
     known.set(head + between, schema)
   }
@@ -78,19 +80,24 @@ function parse (header) {
     const plain = kindOf(typeType, field.table(3), name)
     const encoding = field.table(4)
     const kind = encoding ? encoded(encoding, plain, name, dictionaries, room) : plain
-    const unit = pairs(field, 6, [Key.unit])[Key.unit] ?? plain.unit
+    const { [Key.unit]: unit = plain.unit, [Key.tag]: tagName } = pairs(field, 6, [Key.unit, Key.tag])
     const { type } = kind
-    return { kind, isTime: typeType === Type.timestamp && !encoding, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
+    const tag = type === 'string' ? tagName ?? null : null
+    const isTime = typeType === Type.timestamp && !encoding
+    return { kind, tag, isTime, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
   })
   if (new Set(columns.map(({ field }) => field.name)).size < columns.length) throw arrowError('two of its columns have one name')
   const timeColumn = findTime(columns)
   const metadata = pairs(header, 2, Object.values(Key))
+  const others = columns.filter((_, c) => c !== timeColumn)
   return {
     kinds: columns.map(({ kind }) => kind),
     timeColumn,
     timeUnit: /** @type {TimeUnit} */ (columns[timeColumn].kind.unit),
-    fields: /** @type {Field[]} */ (Object.freeze(columns.filter((_, c) => c !== timeColumn).map(({ field }) => field))),
+    fields: /** @type {Field[]} */ (Object.freeze(others.filter(({ tag }) => tag === null).map(({ field }) => field))),
+    tagNames: others.map(({ tag }) => tag),
     dictionaries,
+    room,
     metadata,
     tags: Object.freeze(parseTags(metadata[Key.tags] ?? '{}'))
   }

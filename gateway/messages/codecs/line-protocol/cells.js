@@ -31,12 +31,19 @@ export function constantTag (name, value) {
 }
 
 /** A tag with the values of a field. @param {string} name @param {Batch} batch @param {number} field @returns {CellWriter} */
-export function fieldTag (name, batch, field) {
+export function fieldTag (name, { fields, columns, validity }, field) {
+  return columnTag(name, fields[field].type, columns[field], validity[field])
+}
+
+/**
+ * A tag with a value for each row.
+ * @param {string} name @param {import('../../../batch/batch.js').FieldType} type @param {import('../../../batch/batch.js').Column} column
+ * @param {Uint8Array|null} valid
+ * @returns {CellWriter}
+ */
+export function columnTag (name, type, column, valid) {
   /** @type {Map<unknown, Buffer>} */
   const known = new Map()
-  const column = batch.columns[field]
-  const valid = batch.validity[field]
-  const { type } = batch.fields[field]
   const textAt = (/** @type {number} */ row) => {
     if (valid && valid[row] === 0) return NOTHING
     const value = column[row]

@@ -14,7 +14,8 @@ import { ordinals } from './ordinals.js'
  *
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('./kinds.js').FieldKind} FieldKind
- * @typedef {{name: string, value: string}|{name: string, field: number}} LineTag  a constant, or the values of a field of the batch
+ * @typedef {{name: string, value: import('../../../batch/tags.js').Tag}|{name: string, field: number}} LineTag  a tag, or the values of a
+ *   field of the batch
  * @typedef {{name: string, field: number, kind: FieldKind}} LineField  `field` is its index in the batch
  *
  * @typedef {object} Lines  which parts of one batch are written

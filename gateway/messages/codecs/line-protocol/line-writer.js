@@ -1,4 +1,4 @@
-import { constant, constantTag, fieldCell, fieldTag, numberTag } from './cells.js'
+import { columnTag, constant, constantTag, fieldCell, fieldTag, numberTag } from './cells.js'
 import { measurementText } from './names.js'
 import { int64Writer, NUMBER_BYTES } from './numbers.js'
 
@@ -66,5 +66,7 @@ export class LineWriter {
 /** @param {Tag} tag @param {Batch} batch @returns {CellWriter|null} */
 function tagWriter (tag, batch) {
   if ('nth' in tag) return numberTag(tag.name, tag.nth)
-  return 'value' in tag ? constantTag(tag.name, tag.value) : fieldTag(tag.name, batch, tag.field)
+  if ('field' in tag) return fieldTag(tag.name, batch, tag.field)
+  const { name, value } = tag
+  return typeof value === 'string' ? constantTag(name, value) : columnTag(name, 'string', value.values, value.valid)
 }

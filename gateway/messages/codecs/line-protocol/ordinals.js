@@ -1,3 +1,5 @@
+import { tagAt, tagColumns } from '../../../batch/tags.js'
+
 /**
  * For each row, how many before it in the whole batch have the same time and tags; null where none have.
  * @param {import('../../../batch/batch.js').Batch} batch
@@ -10,9 +12,11 @@ export function ordinals (batch, tagFields) {
   /** @type {Map<unknown, number>} */
   const counts = new Map()
   const nth = new Uint32Array(whole.rows)
+  const columns = tagColumns(whole.tags)
   for (let row = 0; row < whole.rows; row++) {
     const time = whole.time[row]
-    const key = tagFields.length === 0 ? time : JSON.stringify([String(time), ...tagFields.map(field => tagAt(whole, field, row))])
+    const tags = [...tagFields.map(field => fieldAt(whole, field, row)), ...columns.map(([, column]) => tagAt(column, row) ?? '')]
+    const key = tags.length === 0 ? time : JSON.stringify([String(time), ...tags])
     const before = counts.get(key) ?? 0
     nth[row] = before
     counts.set(key, before + 1)
@@ -22,7 +26,7 @@ export function ordinals (batch, tagFields) {
 }
 
 /** @param {import('../../../batch/batch.js').Batch} batch @param {number} field @param {number} row */
-function tagAt (batch, field, row) {
+function fieldAt (batch, field, row) {
   return String(batch.value(field, row) ?? '')
 }
 

@@ -1,4 +1,4 @@
-/** @typedef {import('./line.js').Stamp} Stamp */
+/** @typedef {import('../candump/line.js').Stamp} Stamp */
 
 const UNTIMED_GAP_NS = 1_000_000n
 

@@ -1,0 +1,44 @@
+import { Gathering } from '../../broker/out/gathering.js'
+
+/** How rows gather in front of the spool, in the forms of stage out and stage in. */
+export const gatheringProperties = {
+  gatherMs: {
+    type: 'integer',
+    title: 'Gather for',
+    description: 'Rows of a source wait so long for more: together they are stored, sent and counted as one batch, which costs far ' +
+      'less. 0: nothing waits. A message is done, and acknowledged, once its rows are in the spool; where its sender waits for that ' +
+      'before it sends more, they go on at once.',
+    minimum: 0,
+    maximum: 60_000,
+    default: 100,
+    'x-unit': 'ms',
+    'x-advanced': true
+  },
+  gatherRows: {
+    type: 'integer',
+    title: 'Rows',
+    description: 'So many rows of a source do not wait any longer.',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 10_000,
+    'x-advanced': true
+  },
+  gatherKilobytes: {
+    type: 'integer',
+    title: 'Bytes',
+    description: 'Rows of a source that take so much do not wait any longer. The spool cuts what is over 256 KiB.',
+    minimum: 1,
+    maximum: 16_384,
+    default: 128,
+    'x-unit': 'KiB',
+    'x-advanced': true
+  }
+}
+
+/**
+ * @param {{gatherMs: number, gatherRows: number, gatherKilobytes: number}} options  of the node
+ * @param {(batch: import('../../gateway/batch/batch.js').Batch) => Promise<unknown>} append
+ */
+export function gatheringOf ({ gatherMs, gatherRows, gatherKilobytes }, append) {
+  return new Gathering({ append, maxRows: gatherRows, maxBytes: gatherKilobytes * 2 ** 10, maxAgeMs: gatherMs })
+}
