@@ -1,4 +1,5 @@
 import { byTags } from '../batch/groups.js'
+import { tagAt } from '../batch/tags.js'
 import { nowNs } from '../clock/system-clock.js'
 import { asksForRebirth, BD_SEQ, decodePayload, encodePayload, msOf, REBIRTH } from './codec.js'
 import { EdgeDevice } from './edge-device.js'
@@ -111,13 +112,14 @@ export class SparkplugEdge {
     }
   }
 
-  /** @param {Batch} whole */
-  take (whole) {
-    for (const part of byTags(whole)) this.#takePart(part)
+  /** @param {Batch} batch */
+  take (batch) {
+    const isNamedByTags = this.#deviceId?.includes('{')
+    for (const part of isNamedByTags ? byTags(batch) : [batch]) this.#take(part)
   }
 
-  /** @param {Batch} whole  with the same tags in all rows */
-  #takePart (whole) {
+  /** @param {Batch} whole  of one device */
+  #take (whole) {
     const batch = this.#withGoodTimes(whole)
     if (batch.values === 0) return
     const device = this.#deviceFor(batch)
@@ -205,7 +207,8 @@ export class SparkplugEdge {
 
   /** @param {Batch} batch */
   #deviceIdOf ({ source, tags }) {
-    const id = this.#deviceId?.replace(IN_BRACES, (_, name) => name === 'source' ? source : String(tags[name] ?? ''))
+    const names = new Map([...Object.entries(tags), ['source', source]])
+    const id = this.#deviceId?.replace(IN_BRACES, (_, name) => tagAt(names.get(name) ?? '', 0) ?? '')
     return (id || source).replace(NOT_IN_TOPICS, '.')
   }
 }

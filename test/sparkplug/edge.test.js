@@ -236,11 +236,18 @@ describe('A Sparkplug edge node', () => {
     expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH press.1'])
   })
 
-  it('keeps apart the rows of a batch whose tags vary', () => {
+  it('shares the rows of a batch out among the devices of their tags', () => {
     make({ deviceId: '{line}' })
     edge.begin(0n)
-    const rows = batchOf([{ speed: 1 }, { speed: 2 }, { speed: 3 }])
-    edge.take(new Batch({ ...rows, tags: { line: { values: ['a', 'b', 'a'], valid: null } } }))
-    expect(types()).to.deep.equal(['NBIRTH', 'DBIRTH a', 'DDATA a', 'DBIRTH b'])
+    edge.take(new Batch({
+      source: 'hall',
+      time: BigInt64Array.of(NOW, NOW + 1_000_000n, NOW + 2_000_000n),
+      fields: [{ name: 'speed', type: 'float64' }],
+      columns: [Float64Array.of(1, 2, 3)],
+      tags: { line: { values: ['a', 'b', 'a'], valid: null } }
+    }))
+    expect(heard().flatMap(batch => batch.toObjects().map(({ speed }) => [batch.tags.device, speed]))).to.have.deep.members([
+      ['a', 1], ['b', 2], ['a', 3]
+    ])
   })
 })
