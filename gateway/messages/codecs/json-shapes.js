@@ -3,7 +3,6 @@ import { Batch } from '../../batch/batch.js'
 import { parseTime } from '../../batch/time.js'
 import { CellBudget, MAX_CELLS, MAX_NAME, MAX_ROWS } from '../bounds.js'
 import { contentsOf } from '../contents.js'
-import { nameFault } from '../gatherer.js'
 import { POINT_KEYS, TABLE_KEYS } from '../rows.js'
 import { JsonColumn } from './json-columns.js'
 import { BROKEN, JsonReader, isAt } from './json-reader.js'
@@ -129,7 +128,7 @@ function shapeOf (bytes, isPlain) {
   const names = []
   for (const [name, place] of Object.entries(read.values)) {
     if (name === read.timeKey || place === null) continue
-    if (typeof place !== 'bigint' || nameFault(name)) return null
+    if (typeof place !== 'bigint') return null
     slots[Number(place)].column = names.push(name) - 1
   }
   if (names.length === 0) return null
@@ -191,7 +190,6 @@ function readRows (bytes, shape, { source, timeUnit, now }) {
         present++
       } else {
         const value = reader.scalar()
-        if (kindOf(value) !== kind) return null
         if (column === TIME) times[rows] = parseTime(value, timeUnit)
       }
     }

@@ -78,6 +78,14 @@ describe('JSON of rows that are alike', () => {
     }
   })
 
+  it('is not taken for the same where null makes it another kind of row', () => {
+    const source = newSource()
+    content({ fields: 1, values: { a: 1 } }, source)
+    for (const other of [{ fields: 2, values: { a: 3 } }, { fields: null, values: { a: 3 } }]) {
+      expect(content(other, source)).to.deep.equal(contentAlone(JSON.stringify(other)))
+    }
+  })
+
   it('is read as it would be without the rows before, whatever comes', () => {
     const scalar = fc.constantFrom(
       '1', '-2.5', '1e400', '9007199254740993', '18446744073709551615', '"x"', '"é\\n"', '""', 'true', 'false', 'null', '1700000000000',
