@@ -28,9 +28,9 @@ export function readBatch (bytes, source, onRefused) {
   if (!start) throw arrowError('it is empty')
   const { schema, ...digits } = readSchema(start)
   const own = schema.metadata[Key.source]
-  for (const reason of schema.unread) {
+  for (const { name, reason } of schema.unread) {
     if (!onRefused || schema.fields.length === 0) throw arrowError(reason)
-    onRefused(-1, reason, undefined)
+    onRefused(-1, reason, name)
   }
 
   /** @type {ReadColumn[][]} */
