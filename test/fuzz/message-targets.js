@@ -148,7 +148,14 @@ export const messageTargets = [{
     '[[{"a":1,"ts":1700000000123456789},{"room":"x"}]]', '{"a":{"b":[1,2,{"c":3}]},"d":[true,null]}', '21.5'
   ].map(text => Buffer.from(text)),
   invent: random => Buffer.from(random.oneIn(4) ? rows(random) : json(random)),
-  read: message('application/json')
+  read (bytes, random) {
+    const source = `plant ${random.below(1000)}`
+    const values = () => accounted(decodeMessage(bytes, { source, contentType: 'application/json', now: () => NOW }))
+    const first = values()
+    // Rows of a shape that is known take another way.
+    if (bytes.length < 10_000 && values() !== first) throw new Error('read again, it is something else')
+    return first
+  }
 }, {
   name: 'senml in cbor',
   samples: [PACK],

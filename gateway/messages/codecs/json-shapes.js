@@ -3,7 +3,6 @@ import { Batch } from '../../batch/batch.js'
 import { parseTime } from '../../batch/time.js'
 import { CellBudget, MAX_CELLS, MAX_NAME, MAX_ROWS } from '../bounds.js'
 import { contentsOf } from '../contents.js'
-import { nameFault } from '../gatherer.js'
 import { POINT_KEYS, TABLE_KEYS } from '../rows.js'
 import { JsonColumn } from './json-columns.js'
 import { BROKEN, JsonReader, isAt } from './json-reader.js'
@@ -28,6 +27,9 @@ const MAX_SOURCES = 4096
 const MAX_RECENT = 8
 /** How often it is tried to learn a shape from a source: its rows may never be alike. */
 const MAX_LESSONS = 16
+/** What shapes take, about: a few bytes of each source must not become gigabytes. */
+const MAX_KEPT_BYTES = 2 ** 24
+const SLOT_BYTES = 128
 const [COMMA, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, SMALL_N] = Buffer.from(',[]{n')
 const NULL = Buffer.from('null')
 
@@ -35,6 +37,7 @@ const NULL = Buffer.from('null')
 const known = new Map()
 /** Those learned last, for sources that are new: a thousand devices mostly send the same. @type {Shape[]} */
 const recent = []
+let keptBytes = 0
 
 /**
  * The batch of a message all of whose rows have one shape that has been learned; null where it must be read the other way.
@@ -64,6 +67,8 @@ export function learnShape (bytes, source, isPlain) {
   if (!mayHaveShapes(source) || ++knownOf(source).lessons > MAX_LESSONS) return
   const shape = shapeOf(bytes, isPlain)
   if (!shape) return
+  keptBytes += sizeOf(shape)
+  if (keptBytes > MAX_KEPT_BYTES) forgetSources()
   keep(source, shape)
   if (recent.some(other => isSame(shape, other))) return
   recent.unshift(shape)
@@ -85,9 +90,20 @@ function keep (source, shape) {
 function knownOf (source) {
   let its = known.get(source)
   if (its) return its
-  if (known.size === MAX_SOURCES) known.clear()
+  if (known.size === MAX_SOURCES) forgetSources()
   known.set(source, its = { shapes: [], lessons: 0 })
   return its
+}
+
+/** What they send is soon known again. */
+function forgetSources () {
+  known.clear()
+  keptBytes = recent.reduce((sum, shape) => sum + sizeOf(shape), 0)
+}
+
+/** @param {Shape} shape */
+function sizeOf ({ minBytes, slots }) {
+  return minBytes + SLOT_BYTES * slots.length
 }
 
 /** @param {Shape} shape @param {Shape} other */
@@ -129,7 +145,7 @@ function shapeOf (bytes, isPlain) {
   const names = []
   for (const [name, place] of Object.entries(read.values)) {
     if (name === read.timeKey || place === null) continue
-    if (typeof place !== 'bigint' || nameFault(name)) return null
+    if (typeof place !== 'bigint') return null
     slots[Number(place)].column = names.push(name) - 1
   }
   if (names.length === 0) return null
@@ -191,7 +207,6 @@ function readRows (bytes, shape, { source, timeUnit, now }) {
         present++
       } else {
         const value = reader.scalar()
-        if (kindOf(value) !== kind) return null
         if (column === TIME) times[rows] = parseTime(value, timeUnit)
       }
     }

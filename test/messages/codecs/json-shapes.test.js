@@ -57,6 +57,15 @@ describe('JSON of rows that are alike', () => {
     for (let i = 0; i < 10_000; i++) expect(isAlike(row, newSource())).to.equal(true)
   })
 
+  it('forgets the first of many sources that send wide rows of different names, so that they take no more memory', () => {
+    const wide = (/** @type {number} */ i) => bytesOf(Object.fromEntries(Array.from({ length: 950 }, (_, k) => [`${i} ${k}`, k])))
+    const options = { source: newSource(), now }
+    decodeJson(wide(0), options)
+    expect(readAlike(wide(0), options)).to.not.equal(null)
+    for (let i = 1; i < 140; i++) decodeJson(wide(i), { source: newSource(), now })
+    expect(readAlike(wide(0), options)).to.equal(null)
+  })
+
   it('keeps integers beyond 2^53 in a column', () => {
     const source = newSource()
     const text = '[{"n":9007199254740993,"time":1700000000123456789},{"n":-9223372036854775808,"time":1700000000123456790},' +
@@ -75,6 +84,14 @@ describe('JSON of rows that are alike', () => {
       const source = newSource()
       content(shape, source)
       expect(content(message, source)).to.deep.equal(contentAlone(JSON.stringify(message)))
+    }
+  })
+
+  it('is not taken for the same where null makes it another kind of row', () => {
+    const source = newSource()
+    content({ fields: 1, values: { a: 1 } }, source)
+    for (const other of [{ fields: 2, values: { a: 3 } }, { fields: null, values: { a: 3 } }]) {
+      expect(content(other, source)).to.deep.equal(contentAlone(JSON.stringify(other)))
     }
   })
 

@@ -27,9 +27,9 @@ export function readBatch (bytes, source, onRefused) {
   const start = metadataAt(stream, 0)
   if (!start) throw arrowError('it is empty')
   const { schema, ...digits } = readSchema(start)
-  for (const reason of schema.unread) {
+  for (const { name, reason } of schema.unread) {
     if (!onRefused || schema.fields.length === 0) throw arrowError(reason)
-    onRefused(-1, reason, undefined)
+    onRefused(-1, reason, name)
   }
   try {
     return readRecords(stream, PREFIX_BYTES + start.length, schema, identityOf(schema, digits), { source, onRefused })

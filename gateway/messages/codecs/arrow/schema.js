@@ -12,7 +12,7 @@ import { passOver } from './layout.js'
  * @typedef {object} Schema
  * @property {(ColumnKind|null)[]} columns  all there are; null: not read
  * @property {((body: import('./body.js').Body) => void)[]} passOver  the columns that are not read, in their order
- * @property {string[]} unread  why they are not
+ * @property {{name: string, reason: string}[]} unread  why they are not
  * @property {ColumnKind[]} kinds  of all columns that are read, the time included
  * @property {number} timeColumn  among those
  * @property {TimeUnit} timeUnit
@@ -80,7 +80,7 @@ function parse (header) {
   const room = { bytes: MAX_DICTIONARY_BYTES }
   /** @type {Schema['passOver']} */
   const passed = []
-  /** @type {string[]} */
+  /** @type {Schema['unread']} */
   const unread = []
   const all = header.tables(1, MAX_COLUMNS).map(field => {
     const name = textOf(field.string(0))
@@ -90,7 +90,7 @@ function parse (header) {
     const kind = encoding ? encoded(encoding, plain, name, dictionaries, room) : plain
     if (!kind) {
       passed.push(passOver(field, id => dictionaryOf(dictionaries, id, null)))
-      if (typeType !== Type.null) unread.push(whyNotRead(typeType, name))
+      if (typeType !== Type.null) unread.push({ name, reason: whyNotRead(typeType, name) })
       return null
     }
     const { [Key.unit]: unit = plain?.unit, [Key.tag]: tagName } = pairs(field, 6, [Key.unit, Key.tag])
