@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { WebSocket } from 'ws'
+import { WebSocket, WebSocketServer } from 'ws'
+import { guardComms } from '../../gateway/web/comms.js'
+import { WaitingRoom } from '../../gateway/web/waiting-room.js'
 import { sluice } from '../cli/process.js'
 
 const FLOW = [{ id: 'flow', type: 'tab', label: 'flow' }]
@@ -91,5 +94,69 @@ describe('The websocket of the editor', () => {
   it('ended the gateway at such messages where nobody has to log in', async () => {
     await start()
     for (const text of ['null', '{"auth":"x"}', '{"subscribe":5}', '{"topic":"multiplayer/connect"}']) await expectEnd(await open(), text)
+  })
+  it('took messages of 100 MB into memory before any login', async () => {
+    await withLogin()
+    const socket = await open()
+    const closed = once(socket, 'close')
+    socket.send(JSON.stringify({ auth: 'x'.repeat(2 ** 16) }))
+    expect((await closed)[0]).to.equal(1009) // "too big": it was not read
+    await openAsViewer()
+  })
+
+  it('kept all sockets that never log in, and their places from nobody who does', async () => {
+    await withLogin()
+    const access = await token()
+    const viewer = await openAsViewer(access)
+    const idle = await Promise.all(Array.from({ length: 100 }, open))
+    const oldestClosed = once(idle[0], 'close')
+    await openAsViewer(access)
+    await oldestClosed
+    expect(viewer.readyState).to.equal(WebSocket.OPEN)
+  })
+})
+
+describe('Those that have not logged in', () => {
+  /** @type {string[]} */
+  let ended
+
+  beforeEach(() => { ended = [] })
+
+  it('took the places of others: now the oldest of the address with the most has to go', () => {
+    const room = new WaitingRoom({ places: 4, patienceMs: 60_000 })
+    const enter = (/** @type {string} */ name) => room.enter(name[0], () => ended.push(name))
+    enter('b1')
+    const leaves = ['a1', 'a2', 'a3'].map(enter)
+    expect(ended).to.deep.equal([])
+    enter('c1')
+    expect(ended).to.deep.equal(['a1'])
+    for (const leave of leaves) leave()
+    enter('b2')
+    enter('b3')
+    expect(ended).to.deep.equal(['a1'])
+    enter('b4')
+    expect(ended).to.deep.equal(['a1', 'b1'])
+    for (const name of ['d1', 'e1']) enter(name)
+    expect(ended).to.deep.equal(['a1', 'b1', 'b2', 'b3'])
+  })
+
+  it('stayed for ever: now they go after a time, and who has logged in stays', async () => {
+    class Sockets extends WebSocketServer {}
+    /** @type {any} */
+    const comms = { addConnection: async () => {}, subscribe: async () => {}, receive: async () => {} }
+    guardComms(Sockets, comms, 20)
+    const sockets = new Sockets({ noServer: true })
+    const server = createServer().on('upgrade', (request, socket, head) => {
+      sockets.handleUpgrade(request, socket, head, ws => { if (request.url === '/comms?in') comms.addConnection({ client: { ws } }) })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const paths = ['/comms?in', '/flow/comms', '/comms', '/comms?x']
+    const clients = paths.map(path => new WebSocket(`ws://127.0.0.1:${port}${path}`))
+    await Promise.all(clients.slice(2).map(client => once(client, 'close')))
+    expect(clients.slice(0, 2).map(client => client.readyState)).to.deep.equal([WebSocket.OPEN, WebSocket.OPEN])
+    for (const client of clients) client.terminate()
+    server.close()
   })
 })
