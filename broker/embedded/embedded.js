@@ -7,7 +7,8 @@ import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { isLoopback } from '../../gateway/web/hosts.js'
 import { limitPackets, tooManyClients } from './limits.js'
 import { Outboxes } from './outboxes.js'
-import { Users } from './users.js'
+import { Retained } from './retained.js'
+import { nameIn, Users } from './users.js'
 
 /** @typedef {import('../../gateway/base/log.js').Log} Log */
 
@@ -75,7 +76,8 @@ export const schema = {
     maxQueuedBytes: {
       type: 'integer',
       title: 'Queue per client',
-      description: 'What is kept in memory for a client that is away or slow. More is dropped and counted; the sinks ask the spool for it.',
+      description: 'What is kept in memory for a client that is away or slow. More is dropped and counted; the sinks ask the spool for ' +
+        'it. Each user may have as much retained.',
       'x-unit': 'bytes',
       minimum: 65_536,
       default: 64 * 2 ** 20
@@ -106,6 +108,7 @@ export async function startEmbeddedBroker (options = {}, { log } = {}) {
   })
   reportErrors(broker, log)
   const outboxes = new Outboxes(broker, { maxQueuedBytes, mayRead: users && ((id, topic) => users.mayRead(id, topic)), log })
+  new Retained(broker, { maxBytes: maxQueuedBytes, ownerOf: users ? nameIn : () => '', log })
   /** @type {Set<import('node:net').Socket>} */
   const sockets = new Set()
   const server = createServer({ noDelay: true }, socket => {

@@ -88,8 +88,8 @@ export class Users {
 
 /** @typedef {(error: any, isGood: boolean) => void} Answer */
 
-/** @param {string} clientId */
-function nameIn (clientId) { return clientId.slice(0, clientId.indexOf('/')) }
+/** The user whose session it is. @param {string} clientId */
+export function nameIn (clientId) { return clientId.slice(0, clientId.indexOf('/')) }
 
 /** Of one length, for comparing in constant time. @param {string|Uint8Array} password */
 function digest (password) { return createHash('sha256').update(password).digest() }

@@ -258,4 +258,60 @@ describe('embedded broker', () => {
     await until(() => broker.stats().clients === 1)
     expect(await refused()).to.equal('let in')
   })
+  it('retained messages without end: now so many bytes for each user, passed on all the same', async () => {
+    const users = ['a:other:password of a', 'b:other:password of b']
+    await begin({ users, grants: ['a readwrite t/#', 'b readwrite t/#'], maxQueuedBytes: 2 ** 20 })
+    const as = async (/** @type {string} */ user) => {
+      const options = { url: `mqtt://127.0.0.1:${broker.port}`, user, password: `password of ${user}` }
+      const connection = await open(options, { clientId: `client ${connections.length}`, clean: true })
+      connections.push(connection)
+      return connection.client
+    }
+    const [greedy, other] = [await as('a'), await as('b')]
+    const topics = async (/** @type {Awaited<ReturnType<typeof as>>} */ subscriber) => {
+      /** @type {string[]} */
+      const got = []
+      subscriber.on('message', topic => got.push(topic))
+      await subscriber.subscribeAsync('t/#', { qos: 1 })
+      return got
+    }
+    const early = await topics(await as('b'))
+    for (let n = 0; n < 20; n++) {
+      await greedy.publishAsync(`t/${n}`, Buffer.alloc(200_000), { qos: 1, retain: true })
+      await until(() => early.length === n + 1)
+    }
+    await greedy.publishAsync('t/0', Buffer.alloc(900_000), { qos: 1, retain: true }) // that of before would be out of date
+    await other.publishAsync('t/b', 'x', { qos: 1, retain: true })
+    await until(() => early.length === 22)
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.match(/user a has as much retained as there is room for \(1048576 bytes\)/)
+    const late = await topics(await as('b'))
+    await until(() => late.length >= 5)
+    expect(await settled(() => late.length)).to.equal(5)
+    expect(late.sort()).to.deep.equal(['t/1', 't/2', 't/3', 't/4', 't/b'])
+
+    for (let n = 1; n < 5; n++) await greedy.publishAsync(`t/${n}`, '', { qos: 1, retain: true })
+    await greedy.publishAsync('t/0', Buffer.alloc(900_000), { qos: 1, retain: true })
+    const afterwards = await topics(await as('b'))
+    await until(() => afterwards.length === 2)
+  })
+
+  it('kept what a client sent at QoS 2 in memory until it released it', async () => {
+    await begin()
+    const { got } = await counter('other', { qos: 0 })
+    const publisher = await client('publisher')
+    const socket = /** @type {import('node:net').Socket} */ (publisher.stream)
+    const before = await heldBytes()
+    for (let id = 1; id <= 60; id++) {
+      // A PUBLISH to "t/q" with 7 bytes before its payload of 1 MiB; its PUBREC is never answered.
+      const header = Buffer.from([0x34, 0x87, 0x80, 0x40, 0, 3, ...Buffer.from('t/q'), 0, id])
+      socket.write(Buffer.concat([header, Buffer.alloc(2 ** 20)]))
+    }
+    await until(() => got.length === 60)
+    expect(await heldBytes() - before).to.be.below(20e6)
+    socket.write(Buffer.from([0x3c, 8, 0, 3, ...Buffer.from('t/q'), 0, 60, 0x78]))
+    await publisher.publishAsync('t/end', 'end', { qos: 1 })
+    await until(() => got.includes('end'))
+    expect(got, 'a repetition is known').to.have.length(61)
+  })
 })
