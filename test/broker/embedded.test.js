@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -313,5 +315,24 @@ describe('embedded broker', () => {
     await publisher.publishAsync('t/end', 'end', { qos: 1 })
     await until(() => got.includes('end'))
     expect(got, 'a repetition is known').to.have.length(61)
+  })
+  it('gave all its places to sockets that never log in', async () => {
+    await begin({ maxClients: 2 })
+    /** @type {import('node:net').Socket[]} */
+    const idle = []
+    try {
+      const before = await client('before')
+      for (let n = 0; n < 103; n++) {
+        const socket = connect(broker.port, '127.0.0.1').on('error', () => {})
+        idle.push(socket)
+        await once(socket, 'connect')
+      }
+      await client('after')
+      expect(before.connected).to.equal(true)
+      await until(() => idle.every(socket => socket.closed)) // after a few seconds
+      expect(broker.stats().clients).to.equal(2)
+    } finally {
+      for (const socket of idle) socket.destroy()
+    }
   })
 })
