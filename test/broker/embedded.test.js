@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { schema, startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { Users } from '../../broker/embedded/users.js'
 import { open } from '../../broker/preflight/probing.js'
 import { settled, until } from './waiting.js'
 
@@ -232,6 +233,20 @@ describe('embedded broker', () => {
     while (outcomes.length < 20 && outcomes.at(-1) !== 'SLUICE_BROKER_BUSY') outcomes.push(await guess())
     expect(outcomes.slice(0, 5)).to.deep.equal(Array(5).fill('SLUICE_BROKER_AUTH'))
     expect(outcomes.at(-1)).to.equal('SLUICE_BROKER_BUSY')
+  })
+
+  it('forgot that a user has to wait once enough other names had failed from the same address', async () => {
+    await begin()
+    const users = new Users(['a:reader:password of a', 'b:reader:password of b'], [], () => 0)
+    const outcome = (/** @type {string} */ name, /** @type {string} */ password, address = '192.0.2.1') => {
+      return users.refusal(name, Buffer.from(password), address)?.returnCode ?? 'let in'
+    }
+    expect(Array.from({ length: 6 }, () => outcome('a', 'wrong'))).to.deep.equal([4, 4, 4, 4, 4, 3])
+    const others = Array.from({ length: 1010 }, (_, n) => outcome(`nobody ${n}`, 'wrong'))
+    expect(others.filter(code => code === 4)).to.have.length(5)
+    expect(outcome('a', 'password of a')).to.equal(3)
+    expect(outcome('b', 'password of b')).to.equal('let in')
+    expect(outcome('a', 'password of a', '192.0.2.2')).to.equal('let in')
   })
 
   it('ends the connection of a client that sends more at once than it may, at the first bytes of it', async () => {
