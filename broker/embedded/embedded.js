@@ -5,11 +5,17 @@ import { Aedes } from 'aedes'
 import { withDefaults } from '../../gateway/base/defaults.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { isLoopback } from '../../gateway/web/hosts.js'
+import { WaitingRoom } from '../../gateway/web/waiting-room.js'
 import { limitPackets, tooManyClients } from './limits.js'
 import { Outboxes } from './outboxes.js'
-import { Users } from './users.js'
+import { Retained } from './retained.js'
+import { nameIn, Users } from './users.js'
 
 /** @typedef {import('../../gateway/base/log.js').Log} Log */
+
+/** How long a client may take to log in, and how many may be about to, beside as many as there may be. */
+const LOGIN_PATIENCE_MS = 5000
+const LOGIN_PLACES = 100
 
 export const schema = {
   type: 'object',
@@ -75,7 +81,8 @@ export const schema = {
     maxQueuedBytes: {
       type: 'integer',
       title: 'Queue per client',
-      description: 'What is kept in memory for a client that is away or slow. More is dropped and counted; the sinks ask the spool for it.',
+      description: 'What is kept in memory for a client that is away or slow. More is dropped and counted; the sinks ask the spool for ' +
+        'it. Each user may have as much retained.',
       'x-unit': 'bytes',
       minimum: 65_536,
       default: 64 * 2 ** 20
@@ -106,16 +113,20 @@ export async function startEmbeddedBroker (options = {}, { log } = {}) {
   })
   reportErrors(broker, log)
   const outboxes = new Outboxes(broker, { maxQueuedBytes, mayRead: users && ((id, topic) => users.mayRead(id, topic)), log })
+  new Retained(broker, { maxBytes: maxQueuedBytes, ownerOf: users ? nameIn : () => '', log })
+  const room = new WaitingRoom({ places: maxClients + LOGIN_PLACES, patienceMs: LOGIN_PATIENCE_MS })
   /** @type {Set<import('node:net').Socket>} */
   const sockets = new Set()
   const server = createServer({ noDelay: true }, socket => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
+    const leave = room.enter(socket.remoteAddress ?? '', () => socket.destroy())
+    socket.once('close', leave)
     const client = broker.handle(socket)
+    client.once('connected', leave)
     limitPackets(client, maxPacketBytes)
     outboxes.adopt(client)
   })
-  server.maxConnections = 2 * maxClients // some have not logged in yet, some are about to be replaced
 
   try {
     server.listen({ port, host })

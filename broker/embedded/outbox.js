@@ -7,7 +7,7 @@
 /** How many messages, and how many bytes of them, a client gets before it must acknowledge some. */
 const WINDOW_MESSAGES = 1000
 const WINDOW_BYTES = 8 * 2 ** 20
-/** What a queued message takes beside its payload and topic, about. */
+/** What a message that is kept takes beside its payload and topic, about. */
 const MESSAGE_OVERHEAD_BYTES = 256
 
 /**
@@ -62,7 +62,7 @@ export class Outbox {
 
   /** @param {Message} message @returns {boolean} false when there was no room */
   add (message) {
-    const bytes = message.payload.length + message.topic.length + MESSAGE_OVERHEAD_BYTES
+    const bytes = sizeOf(message)
     if (this.bytes + bytes > this.#maxBytes) {
       this.droppedMessages++
       this.droppedBytes += message.payload.length
@@ -107,6 +107,11 @@ export class Outbox {
     while (this.#sent.has(this.#lastId))
     return this.#lastId
   }
+}
+
+/** What a message takes in memory, about. @param {Message} message */
+export function sizeOf ({ payload, topic }) {
+  return payload.length + topic.length + MESSAGE_OVERHEAD_BYTES
 }
 
 /**

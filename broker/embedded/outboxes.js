@@ -85,6 +85,7 @@ export class Outboxes {
   /** @param {any} persistence */
   #takeOverPersistence (persistence) {
     const cleanSubscriptions = persistence.cleanSubscriptions.bind(persistence)
+    const incomingStorePacket = persistence.incomingStorePacket.bind(persistence)
     Object.assign(persistence, {
       cleanSubscriptions: (/** @type {{id: string}} */ client) => {
         this.#forget(client.id)
@@ -95,6 +96,10 @@ export class Outboxes {
         if (ids.size === 0) return
         const message = messageOf({ ...packet, retain: false })
         for (const id of ids) this.#add(id, message)
+      },
+      // Of a message at QoS 2, which goes out at once, only the number is needed: to know when it comes again.
+      incomingStorePacket: (/** @type {object} */ client, /** @type {{messageId: number}} */ { messageId }) => {
+        return incomingStorePacket(client, { messageId })
       },
       outgoingUpdate: async () => {},
       outgoingClearMessageId: async (/** @type {{id: string}} */ client, /** @type {{messageId: number}} */ { messageId }) => {

@@ -17,14 +17,16 @@ export class Users {
   /** @type {Map<string, Buffer>} digests of the passwords, by name */
   #passwords = new Map()
   #rules
-  #attempts = new Attempts()
+  #attempts
 
   /**
    * @param {string[]} lines  `NAME:ROLE:PASSWORD`
    * @param {string[]} grants  `NAME read|write|readwrite TOPIC`
+   * @param {() => number} [now]  monotonic milliseconds
    * @throws {SluiceError} SLUICE_BROKER_ACCOUNT
    */
-  constructor (lines, grants) {
+  constructor (lines, grants, now) {
+    this.#attempts = new Attempts(now)
     const accounts = lines.map((line, i) => {
       // The line is not named in what goes wrong: it may be a password.
       const [, text, password = ''] = LINE.exec(line) ?? []
@@ -63,13 +65,14 @@ export class Users {
    * @returns {(Error & {returnCode?: number})|null} why it is not let in
    */
   refusal (name, password, address) {
-    const who = `${address} ${name}`
+    const expected = this.#passwords.get(name)
+    // All names that are none count as one: or who invents enough of them has the failures of a user forgotten.
+    const who = expected ? `${address} ${name}` : address
     try {
       this.#attempts.begin(who)
     } catch (error) {
       return Object.assign(/** @type {Error} */ (error), { returnCode: UNAVAILABLE })
     }
-    const expected = this.#passwords.get(name)
     if (!expected || !timingSafeEqual(expected, digest(password))) {
       return Object.assign(new Error('user or password is wrong'), { returnCode: BAD_LOGIN })
     }
@@ -88,8 +91,8 @@ export class Users {
 
 /** @typedef {(error: any, isGood: boolean) => void} Answer */
 
-/** @param {string} clientId */
-function nameIn (clientId) { return clientId.slice(0, clientId.indexOf('/')) }
+/** The user whose session it is. @param {string} clientId */
+export function nameIn (clientId) { return clientId.slice(0, clientId.indexOf('/')) }
 
 /** Of one length, for comparing in constant time. @param {string|Uint8Array} password */
 function digest (password) { return createHash('sha256').update(password).digest() }

@@ -3,8 +3,9 @@ import { dirname, join } from 'node:path'
 import { SluiceError } from '../base/errors.js'
 
 /**
- * Node-RED and the express it brings, from wherever Node-RED is: beside this package, under the current folder, or installed globally.
- * @returns {{RED: any, express: any}} neither brings types
+ * Node-RED, the express it brings and the websockets of its editor, from wherever Node-RED is: beside this package, under the current
+ * folder, or installed globally.
+ * @returns {{RED: any, express: any, WebSocketServer: any}} none brings types
  * @throws {SluiceError} SLUICE_NODE_RED_MISSING
  */
 export function loadNodeRed () {
@@ -14,7 +15,8 @@ export function loadNodeRed () {
     const path = resolveFrom(place)
     if (!path) continue
     const require = createRequire(path)
-    return { RED: require(path), express: require('express') }
+    const editorRequire = createRequire(require.resolve('@node-red/editor-api'))
+    return { RED: require(path), express: require('express'), WebSocketServer: editorRequire('ws').Server }
   }
   throw new SluiceError('SLUICE_NODE_RED_MISSING', 'Node-RED is not installed.', { fix: 'Install it beside Sluice: npm install node-red' })
 }

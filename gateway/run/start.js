@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
 import { unmountLive } from '../live/live.js'
+import { guardComms } from '../web/comms.js'
 import { guarded, refusal } from '../web/guard.js'
 import { isLoopback } from '../web/hosts.js'
 import { Login } from '../web/login.js'
@@ -45,7 +46,7 @@ export async function startGateway (options) {
   const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, flowFile, log = console.error } = options
   const folder = resolve(userDir)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
-  const { RED, express } = loadNodeRed()
+  const { RED, express, WebSocketServer } = loadNodeRed()
   const unlock = lockUserDir(folder)
   const app = express()
   const server = createServer(app)
@@ -60,6 +61,7 @@ export async function startGateway (options) {
     const ownPort = await listen(server, port, host)
     const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, adminAuth: login?.adminAuth, allowHosts, log })
     RED.init(server, settings)
+    guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
     if (login) app.post('/auth/token', login.slowDown)
     app.use(settings.httpAdminRoot, RED.httpAdmin)

@@ -1,9 +1,12 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { schema, startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { Users } from '../../broker/embedded/users.js'
 import { open } from '../../broker/preflight/probing.js'
 import { settled, until } from './waiting.js'
 
@@ -232,6 +235,20 @@ describe('embedded broker', () => {
     expect(outcomes.at(-1)).to.equal('SLUICE_BROKER_BUSY')
   })
 
+  it('forgot that a user has to wait once enough other names had failed from the same address', async () => {
+    await begin()
+    const users = new Users(['a:reader:password of a', 'b:reader:password of b'], [], () => 0)
+    const outcome = (/** @type {string} */ name, /** @type {string} */ password, address = '192.0.2.1') => {
+      return users.refusal(name, Buffer.from(password), address)?.returnCode ?? 'let in'
+    }
+    expect(Array.from({ length: 6 }, () => outcome('a', 'wrong'))).to.deep.equal([4, 4, 4, 4, 4, 3])
+    const others = Array.from({ length: 1010 }, (_, n) => outcome(`nobody ${n}`, 'wrong'))
+    expect(others.filter(code => code === 4)).to.have.length(5)
+    expect(outcome('a', 'password of a')).to.equal(3)
+    expect(outcome('b', 'password of b')).to.equal('let in')
+    expect(outcome('a', 'password of a', '192.0.2.2')).to.equal('let in')
+  })
+
   it('ends the connection of a client that sends more at once than it may, at the first bytes of it', async () => {
     await begin({ maxPacketBytes: 2 ** 20 })
     const publisher = await client('publisher')
@@ -257,5 +274,80 @@ describe('embedded broker', () => {
     await passing.endAsync()
     await until(() => broker.stats().clients === 1)
     expect(await refused()).to.equal('let in')
+  })
+  it('retained messages without end: now so many bytes for each user, passed on all the same', async () => {
+    const users = ['a:other:password of a', 'b:other:password of b']
+    await begin({ users, grants: ['a readwrite t/#', 'b readwrite t/#'], maxQueuedBytes: 2 ** 20 })
+    const as = async (/** @type {string} */ user) => {
+      const options = { url: `mqtt://127.0.0.1:${broker.port}`, user, password: `password of ${user}` }
+      const connection = await open(options, { clientId: `client ${connections.length}`, clean: true })
+      connections.push(connection)
+      return connection.client
+    }
+    const [greedy, other] = [await as('a'), await as('b')]
+    const topics = async (/** @type {Awaited<ReturnType<typeof as>>} */ subscriber) => {
+      /** @type {string[]} */
+      const got = []
+      subscriber.on('message', topic => got.push(topic))
+      await subscriber.subscribeAsync('t/#', { qos: 1 })
+      return got
+    }
+    const early = await topics(await as('b'))
+    for (let n = 0; n < 20; n++) {
+      await greedy.publishAsync(`t/${n}`, Buffer.alloc(200_000), { qos: 1, retain: true })
+      await until(() => early.length === n + 1)
+    }
+    await greedy.publishAsync('t/0', Buffer.alloc(900_000), { qos: 1, retain: true }) // that of before would be out of date
+    await other.publishAsync('t/b', 'x', { qos: 1, retain: true })
+    await until(() => early.length === 22)
+    expect(warnings).to.have.length(1)
+    expect(warnings[0]).to.match(/user a has as much retained as there is room for \(1048576 bytes\)/)
+    const late = await topics(await as('b'))
+    await until(() => late.length >= 5)
+    expect(await settled(() => late.length)).to.equal(5)
+    expect(late.sort()).to.deep.equal(['t/1', 't/2', 't/3', 't/4', 't/b'])
+
+    for (let n = 1; n < 5; n++) await greedy.publishAsync(`t/${n}`, '', { qos: 1, retain: true })
+    await greedy.publishAsync('t/0', Buffer.alloc(900_000), { qos: 1, retain: true })
+    const afterwards = await topics(await as('b'))
+    await until(() => afterwards.length === 2)
+  })
+
+  it('kept what a client sent at QoS 2 in memory until it released it', async () => {
+    await begin()
+    const { got } = await counter('other', { qos: 0 })
+    const publisher = await client('publisher')
+    const socket = /** @type {import('node:net').Socket} */ (publisher.stream)
+    const before = await heldBytes()
+    for (let id = 1; id <= 60; id++) {
+      // A PUBLISH to "t/q" with 7 bytes before its payload of 1 MiB; its PUBREC is never answered.
+      const header = Buffer.from([0x34, 0x87, 0x80, 0x40, 0, 3, ...Buffer.from('t/q'), 0, id])
+      socket.write(Buffer.concat([header, Buffer.alloc(2 ** 20)]))
+    }
+    await until(() => got.length === 60)
+    expect(await heldBytes() - before).to.be.below(20e6)
+    socket.write(Buffer.from([0x3c, 8, 0, 3, ...Buffer.from('t/q'), 0, 60, 0x78]))
+    await publisher.publishAsync('t/end', 'end', { qos: 1 })
+    await until(() => got.includes('end'))
+    expect(got, 'a repetition is known').to.have.length(61)
+  })
+  it('gave all its places to sockets that never log in', async () => {
+    await begin({ maxClients: 2 })
+    /** @type {import('node:net').Socket[]} */
+    const idle = []
+    try {
+      const before = await client('before')
+      for (let n = 0; n < 103; n++) {
+        const socket = connect(broker.port, '127.0.0.1').on('error', () => {})
+        idle.push(socket)
+        await once(socket, 'connect')
+      }
+      await client('after')
+      expect(before.connected).to.equal(true)
+      await until(() => idle.every(socket => socket.closed)) // after a few seconds
+      expect(broker.stats().clients).to.equal(2)
+    } finally {
+      for (const socket of idle) socket.destroy()
+    }
   })
 })

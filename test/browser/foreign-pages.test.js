@@ -65,7 +65,7 @@ describe('Pages of others, in a browser', function () {
     const { port } = /** @type {import('node:net').AddressInfo} */ (foreign.address())
     origins = [`http://127.0.0.1:${port}/`, `http://localhost:${port}/`, `http://evil.example:${port}/`]
     gateway = await startGateway(FLOW)
-    browser = await openBrowser(['--host-resolver-rules=MAP *.example 127.0.0.1'])
+    browser = await openBrowser([`--host-resolver-rules=MAP *.example 127.0.0.1, MAP ${os.hostname().toLowerCase()} 127.0.0.1`])
     page = browser.page
   })
   after(async () => {
@@ -120,6 +120,18 @@ describe('Pages of others, in a browser', function () {
       })
     })
   }
+
+  it('ran a flow by a GET where the browser tells no origin, as over http to any name but localhost', async () => {
+    const { port } = new URL(gateway.editorUrl)
+    const src = `http://${os.hostname().toLowerCase()}:${port}/endpoint`
+    await page.goto(origins[2])
+    const [response] = await Promise.all([
+      page.waitForResponse(src),
+      page.evaluate(address => { document.body.append(Object.assign(document.createElement('iframe'), { src: address })) }, src)
+    ])
+    expect(await response.request().allHeaders()).to.include.keys('referer').and.not.include.keys('sec-fetch-site')
+    expect(response.status()).to.equal(403)
+  })
 
   it('that have their name lead to the gateway are refused', async () => {
     const { port } = new URL(gateway.editorUrl)

@@ -51,6 +51,23 @@ describe('The guard of the web pages', () => {
     for (const site of ['none', 'same-origin']) expect(codeOf({ 'sec-fetch-site': site })).to.equal(undefined)
   })
 
+  it('took requests for images of foreign pages where a browser says neither origin nor site, as it does on a LAN address', () => {
+    const image = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)', referer: 'http://evil.example/' }
+    const ask = (/** @type {object} */ headers, /** @type {string} */ url) => {
+      return refusal({ headers: { host: '10.0.0.7', ...headers }, method: 'GET', url })
+    }
+    for (const referer of ['http://evil.example/', 'http://10.0.0.7:8080/page', 'https://evil.example', 'data:']) {
+      expect(ask({ ...image, referer }, '/endpoint')?.code, referer).to.equal('SLUICE_WEB_ORIGIN')
+    }
+    expect(ask({ ...image, host: 'rebound.example' }, '/')?.code).to.equal('SLUICE_WEB_HOST')
+    for (const headers of [{ ...image, referer: 'http://10.0.0.7/editor' }, { ...image, referer: undefined }, { ...image, 'user-agent': 'curl/8' }]) {
+      expect(ask(headers, '/endpoint')).to.equal(null)
+    }
+    for (const url of ['/', '/sluice/', '/sluice?x', '/?x']) expect(ask(image, url), 'a link to a page').to.equal(null)
+    for (const url of ['/sluice/session', '/flows', '//', '/sluices']) expect(ask(image, url)?.code, url).to.equal('SLUICE_WEB_ORIGIN')
+    expect(refusal({ headers: { host: '10.0.0.7', ...image }, method: 'POST', url: '/' })?.code).to.equal('SLUICE_WEB_ORIGIN')
+  })
+
   it('takes what a proxy passes on under a name that is allowed, and under no other', () => {
     const proxied = { origin: 'https://plant.example', 'x-forwarded-host': 'plant.example' }
     expect(codeOf(proxied, 'POST', ['plant.example'])).to.equal(undefined)
