@@ -1,6 +1,7 @@
 import { backoff } from '../../gateway/base/backoff.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
 import { MAX_CONTROL_RANGES } from '../control-messages.js'
+import { shared, sumOf } from './shares.js'
 
 /** On average 1 s at first and 30 s at last, a quarter more or less. */
 const BACKOFF_MS = { first: 1250, max: 37_500, jitter: 0.4 }
@@ -25,6 +26,14 @@ const MAX_UNDELIVERED = 100
  * @property {number} untilMs  it is given time
  * @typedef {Missing & Asked} Request
  *
+ * @typedef {object} Plan  what could be requested of a stream
+ * @property {object} stream
+ * @property {Request[]} before  what was, and has not come
+ * @property {Request[]} due  of that, again
+ * @property {Missing[]} unasked  all else that is missing
+ * @property {number} cameMs  when its gateway last sent something again
+ * @property {boolean} isSilent  the gateway answers nothing
+ *
  * @typedef {{epochs: Record<string, [number, number][]>, undelivered: Record<string, number[]>, count: number}} Wanted
  */
 
@@ -37,6 +46,9 @@ export class ResendRequests {
   #requests = new Map()
   /** When something that was resent came, by gateway. @type {Map<string, number>} */
   #cameMs = new Map()
+  /** When each stream and gateway was last asked, counted in requests. @type {Map<object|string, number>} */
+  #turns = new Map()
+  #turn = 0
 
   /** @param {() => number} [nowMs]  monotonic */
   constructor (nowMs = () => performance.now()) {
@@ -47,12 +59,7 @@ export class ResendRequests {
 
   /** How many batches are expected now. */
   get expected () {
-    const now = this.nowMs()
-    let count = 0
-    for (const requests of this.#requests.values()) {
-      for (const { comingMs, first, last } of requests) if (now - comingMs < PATIENCE_MS) count += last - first + 1
-    }
-    return count
+    return [...this.#requests.values()].reduce((sum, requests) => sum + expectedOf(requests, this.nowMs()), 0)
   }
 
   /** Something that was resent has come. @param {string} gateway */
@@ -73,20 +80,76 @@ export class ResendRequests {
    * @param {number} room  for so many batches
    * @returns {Wanted|null} what to request now
    */
-  next (stream, missing, room) {
+  next (stream, missing, room) { return this.#ask(this.#plan(stream, missing), room) }
+
+  /**
+   * What to request of each gateway now, in one message, and no more in all than there is room for. Each gateway has as much of the room as
+   * any other, and each of its streams likewise: one that lacks ever more, or never sends what it says it has, holds up no other.
+   * @param {[Stream, Missing[]][]} missing
+   * @param {number} room
+   * @returns {Map<string, Resend>}
+   */
+  all (missing, room) {
+    const plans = missing.map(([stream, ranges]) => this.#plan(stream, ranges))
+    const gateways = Array.from(Map.groupBy(plans, ({ stream }) => stream.gateway), ([gateway, its]) => ({ gateway, its, ...sumOf(its) }))
+    /** @type {Map<string, Resend>} */
+    const requests = new Map()
+    for (const [{ gateway, its, expected }, more] of shared(this.#inTurn(gateways, claim => claim.gateway), room)) {
+      for (const [plan, part] of shared(this.#inTurn(its, claim => claim.stream), expected + more)) {
+        const wanted = this.#ask(plan, part)
+        if (!wanted) continue
+        const { stream, stream: { source } } = plan
+        for (const asked of [stream, gateway]) this.#turns.set(asked, ++this.#turn)
+        const request = requests.get(gateway) ?? { sources: Object.create(null), undelivered: Object.create(null) }
+        requests.set(gateway, request)
+        request.sources[source] = wanted.epochs
+        if (Object.keys(wanted.undelivered).length > 0) request.undelivered[source] = wanted.undelivered
+      }
+    }
+    return requests
+  }
+
+  /** A new connection: the last requests may never have arrived. */
+  clear () { this.#requests.clear() }
+
+  /**
+   * Those first that were last asked longest ago.
+   * @template T
+   * @param {T[]} claims
+   * @param {(claim: T) => object|string} whoOf
+   */
+  #inTurn (claims, whoOf) {
+    const turnOf = (/** @type {T} */ claim) => this.#turns.get(whoOf(claim)) ?? 0
+    return claims.sort((a, b) => turnOf(a) - turnOf(b))
+  }
+
+  /**
+   * What could be requested of a stream now.
+   * @template {{gateway: string}} S
+   * @param {S} stream
+   * @param {Missing[]} missing
+   */
+  #plan (stream, missing) {
     const now = this.nowMs()
     const before = this.#remaining(this.#requests.get(stream) ?? [], missing)
     const due = before.filter(({ untilMs }) => untilMs <= now)
-    const waiting = before.filter(({ untilMs }) => untilMs > now)
+    const unasked = subtract(missing, before)
     const cameMs = this.#cameMs.get(stream.gateway) ?? -Infinity
     const isSilent = before.some(({ isUnanswered, askedMs }) => isUnanswered && cameMs < askedMs)
-    const again = take(due, Math.ceil((isSilent ? 1 : room) / 2)).map(request => ({
+    const wish = isSilent ? Math.min(1, due.length) : countOf(due) + countOf(unasked)
+    return { stream, before, due, unasked, cameMs, isSilent, wish, expected: expectedOf(before, now) }
+  }
+
+  /** @param {Plan} plan @param {number} room @returns {Wanted|null} */
+  #ask ({ stream, before, due, unasked, cameMs, isSilent }, room) {
+    const now = this.nowMs()
+    const roomAgain = isSilent ? Math.min(1, room) : Math.max(Math.ceil(room / 2), room - countOf(unasked))
+    const again = take(due, roomAgain).map(request => ({
       ...request,
       attempt: request.attempt + 1,
       vain: request.vain + (cameMs > request.askedMs ? 1 : 0),
       isUnanswered: cameMs < request.askedMs
     }))
-    const unasked = subtract(missing, before)
     const taken = isSilent ? [] : take(unasked, room - countOf(again))
     const fresh = taken.map(range => ({ ...range, attempt: 0, vain: 0, isUnanswered: false }))
     const asked = [...again, ...fresh].map(request => ({
@@ -95,6 +158,7 @@ export class ResendRequests {
     const rest = subtract(due, again).map(range => {
       return { .../** @type {Request} */ (due.find(request => isWithin(range, request))), ...range }
     })
+    const waiting = before.filter(({ untilMs }) => untilMs > now)
     const requests = [...waiting, ...rest, ...asked]
     if (requests.length > 0) this.#requests.set(stream, requests)
     else this.#requests.delete(stream)
@@ -102,31 +166,6 @@ export class ResendRequests {
     const probe = isSilent && asked.length > 0 ? unasked.slice(-1).map(({ epoch, last }) => ({ epoch, first: last, last, vain: 0 })) : []
     return asked.length > 0 ? wantedOf([...asked, ...probe]) : null
   }
-
-  /**
-   * What to request of each gateway now, in one message, and no more in all than there is room for.
-   * @param {[Stream, Missing[]][]} missing
-   * @param {number} room
-   * @returns {Map<string, Resend>}
-   */
-  all (missing, room) {
-    /** @type {Map<string, Resend>} */
-    const requests = new Map()
-    let left = room - this.expected
-    for (const [stream, ranges] of missing) {
-      const wanted = this.next(stream, ranges, Math.max(0, left))
-      if (!wanted) continue
-      left -= wanted.count
-      const request = requests.get(stream.gateway) ?? { sources: Object.create(null), undelivered: Object.create(null) }
-      requests.set(stream.gateway, request)
-      request.sources[stream.source] = wanted.epochs
-      if (Object.keys(wanted.undelivered).length > 0) request.undelivered[stream.source] = wanted.undelivered
-    }
-    return requests
-  }
-
-  /** A new connection: the last requests may never have arrived. */
-  clear () { this.#requests.clear() }
 
   /**
    * What of the requests has not come; of one of which something has, more is to be expected.
@@ -216,4 +255,9 @@ function setsOf (ranges) {
 /** @param {Missing[]} ranges */
 function countOf (ranges) {
   return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)
+}
+
+/** How many batches are expected now. @param {Request[]} requests @param {number} now */
+function expectedOf (requests, now) {
+  return countOf(requests.filter(({ comingMs }) => now - comingMs < PATIENCE_MS))
 }
