@@ -45,7 +45,7 @@ export class Streams {
     const known = this.#gateways.get(gateway)
     const isNew = !known && this.#gateways.size >= MAX_GATEWAYS
     if (isNew || this.#count + sources.filter(source => !known?.has(source)).length > MAX_STREAMS) {
-      const text = `More than ${MAX_GATEWAYS} gateways or ${MAX_STREAMS} sources; those of ${gateway} are ignored.`
+      const text = `More than ${MAX_GATEWAYS} gateways or ${MAX_STREAMS} sources; its own are ignored.`
       throw new SluiceError('SLUICE_PROTOCOL', text)
     }
   }
@@ -64,7 +64,7 @@ export class Streams {
     this.check(gateway, names)
     const spools = this.#spools.get(gateway) ?? new Map()
     if (!spools.has(spool) && spools.size >= MAX_SPOOLS) {
-      throw new SluiceError('SLUICE_PROTOCOL', `Gateway ${gateway} has more than ${MAX_SPOOLS} spools; ${spool} is ignored.`)
+      throw new SluiceError('SLUICE_PROTOCOL', `Its gateway has more than ${MAX_SPOOLS} spools.`)
     }
     const named = new Set(names)
     const unnamed = (spools.get(spool) ?? []).filter((/** @type {string} */ name) => !named.has(name))
