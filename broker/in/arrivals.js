@@ -57,7 +57,7 @@ export class Arrivals {
       return
     }
     try {
-      this.#options.streams.check(gateway, [identity.source])
+      this.#options.streams.check(gateway, identity.source)
     } catch (error) {
       this.#options.onIgnored('batch', gateway, packet, error)
       ack()

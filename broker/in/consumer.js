@@ -219,8 +219,9 @@ export class Consumer extends EventEmitter {
     try {
       const { sources, isAll } = payload.length > 0 ? readHead(payload) : { sources: [], isAll: true }
       const meant = sources.filter(({ source }) => this.#isMeant(gateway, source))
-      const hasLeft = this.#streams.setHead(gateway, spool, meant, isAll)
+      const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#sinks.heard(gateway, hasLeft)
+      if (lack) this.#ignore('head', gateway, packet, lack)
     } catch (error) {
       this.#ignore('head', gateway, packet, error)
     }

@@ -11,6 +11,8 @@ const PATIENCE_MS = 1000
 const MAX_VAIN = 3
 /** Named in one request, of one epoch. */
 const MAX_UNDELIVERED = 100
+/** @type {Request[]} */
+const NONE = []
 
 /**
  * @typedef {import('../control-messages.js').Resend} Resend
@@ -25,6 +27,8 @@ const MAX_UNDELIVERED = 100
  * @property {number} comingMs  when it was requested, or last some of it came
  * @property {number} untilMs  it is given time
  * @typedef {Missing & Asked} Request
+ *
+ * @typedef {{missing: Missing[], before: Request[], unasked: Missing[]}} Lacking  `before`: of what is missing, what was requested
  *
  * @typedef {object} Plan  what could be requested of a stream
  * @property {object} stream
@@ -46,6 +50,8 @@ export class ResendRequests {
   #requests = new Map()
   /** When something that was resent came, by gateway. @type {Map<string, number>} */
   #cameMs = new Map()
+  /** As it was found last. @type {WeakMap<object, Lacking>} */
+  #lacked = new WeakMap()
   /** When each stream and gateway was last asked, counted in requests. @type {Map<object|string, number>} */
   #turns = new Map()
   #turn = 0
@@ -71,7 +77,7 @@ export class ResendRequests {
     const hit = requests?.find(request => request.epoch === epoch && request.first <= seq && seq <= request.last)
     if (!requests || !hit) return
     const parts = [{ ...hit, last: seq - 1 }, { ...hit, first: seq + 1 }].filter(({ first, last }) => first <= last)
-    requests.splice(requests.indexOf(hit), 1, ...parts)
+    this.#requests.set(stream, requests.toSpliced(requests.indexOf(hit), 1, ...parts))
   }
 
   /**
@@ -90,12 +96,14 @@ export class ResendRequests {
    * @returns {Map<string, Resend>}
    */
   all (missing, room) {
-    const plans = missing.map(([stream, ranges]) => this.#plan(stream, ranges))
-    const gateways = Array.from(Map.groupBy(plans, ({ stream }) => stream.gateway), ([gateway, its]) => ({ gateway, its, ...sumOf(its) }))
+    const plans = missing.map(([stream, ranges]) => this.#plan(stream, ranges)).filter(({ expected, wish }) => expected + wish > 0)
+    const gateways = Array.from(Map.groupBy(plans, ({ stream }) => stream.gateway), ([gateway, its]) => {
+      return { gateway, its, ...sumOf(its), turn: this.#turns.get(gateway) ?? 0 }
+    })
     /** @type {Map<string, Resend>} */
     const requests = new Map()
-    for (const [{ gateway, its, expected }, more] of shared(this.#inTurn(gateways, claim => claim.gateway), room)) {
-      for (const [plan, part] of shared(this.#inTurn(its, claim => claim.stream), expected + more)) {
+    for (const [{ gateway, its, expected }, more] of shared(gateways, room)) {
+      for (const [plan, part] of shared(its, expected + more)) {
         const wanted = this.#ask(plan, part)
         if (!wanted) continue
         const { stream, stream: { source } } = plan
@@ -113,17 +121,6 @@ export class ResendRequests {
   clear () { this.#requests.clear() }
 
   /**
-   * Those first that were last asked longest ago.
-   * @template T
-   * @param {T[]} claims
-   * @param {(claim: T) => object|string} whoOf
-   */
-  #inTurn (claims, whoOf) {
-    const turnOf = (/** @type {T} */ claim) => this.#turns.get(whoOf(claim)) ?? 0
-    return claims.sort((a, b) => turnOf(a) - turnOf(b))
-  }
-
-  /**
    * What could be requested of a stream now.
    * @template {{gateway: string}} S
    * @param {S} stream
@@ -131,19 +128,19 @@ export class ResendRequests {
    */
   #plan (stream, missing) {
     const now = this.nowMs()
-    const before = this.#remaining(this.#requests.get(stream) ?? [], missing)
+    const { before, unasked } = this.#lacking(stream, missing)
     const due = before.filter(({ untilMs }) => untilMs <= now)
-    const unasked = subtract(missing, before)
     const cameMs = this.#cameMs.get(stream.gateway) ?? -Infinity
     const isSilent = before.some(({ isUnanswered, askedMs }) => isUnanswered && cameMs < askedMs)
     const wish = isSilent ? Math.min(1, due.length) : countOf(due) + countOf(unasked)
-    return { stream, before, due, unasked, cameMs, isSilent, wish, expected: expectedOf(before, now) }
+    return { stream, before, due, unasked, cameMs, isSilent, wish, expected: expectedOf(before, now), turn: this.#turns.get(stream) ?? 0 }
   }
 
   /** @param {Plan} plan @param {number} room @returns {Wanted|null} */
   #ask ({ stream, before, due, unasked, cameMs, isSilent }, room) {
+    if (room <= 0) return null
     const now = this.nowMs()
-    const roomAgain = isSilent ? Math.min(1, room) : Math.max(Math.ceil(room / 2), room - countOf(unasked))
+    const roomAgain = isSilent ? 1 : Math.max(Math.ceil(room / 2), room - countOf(unasked))
     const again = take(due, roomAgain).map(request => ({
       ...request,
       attempt: request.attempt + 1,
@@ -159,12 +156,30 @@ export class ResendRequests {
       return { .../** @type {Request} */ (due.find(request => isWithin(range, request))), ...range }
     })
     const waiting = before.filter(({ untilMs }) => untilMs > now)
-    const requests = [...waiting, ...rest, ...asked]
-    if (requests.length > 0) this.#requests.set(stream, requests)
-    else this.#requests.delete(stream)
+    if (asked.length === 0) return null
+    this.#requests.set(stream, [...waiting, ...rest, ...asked])
     // A gateway may only have lost what it is asked for: it is asked, too, for the newest, which it is likeliest to have.
-    const probe = isSilent && asked.length > 0 ? unasked.slice(-1).map(({ epoch, last }) => ({ epoch, first: last, last, vain: 0 })) : []
-    return asked.length > 0 ? wantedOf([...asked, ...probe]) : null
+    const probe = isSilent ? unasked.slice(-1).map(({ epoch, last }) => ({ epoch, first: last, last, vain: 0 })) : []
+    return wantedOf([...asked, ...probe])
+  }
+
+  /**
+   * What has not come of what was requested, and what was not requested: found again only where something has changed.
+   * @param {object} stream
+   * @param {Missing[]} missing
+   * @returns {Lacking}
+   */
+  #lacking (stream, missing) {
+    const known = this.#lacked.get(stream)
+    const requests = this.#requests.get(stream) ?? NONE
+    if (known?.missing === missing && known.before === requests) return known
+    const remaining = this.#remaining(requests, missing)
+    const before = remaining.length > 0 ? remaining : NONE
+    if (before === NONE) this.#requests.delete(stream)
+    else this.#requests.set(stream, before)
+    const lacking = { missing, before, unasked: subtract(missing, before) }
+    this.#lacked.set(stream, lacking)
+    return lacking
   }
 
   /**

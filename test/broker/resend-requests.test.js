@@ -124,6 +124,25 @@ describe('resend requests', () => {
     expect(next([[0, 9], [20, 28]])).to.deep.equal([[1, 9], [20, 28]])
   })
 
+  it('looks through what is missing again only where that has changed', () => {
+    let looked = 0
+    const missing = [{
+      epoch,
+      get first () {
+        looked++
+        return 0
+      },
+      last: 9_999
+    }]
+    requests.next(press, missing, 10)
+    requests.next(press, missing, 0)
+    looked = 0
+    for (let i = 0; i < 5; i++) requests.next(press, missing, 0)
+    expect(looked).to.equal(0)
+    nowMs += 40_000
+    expect(requests.next(press, missing, 10)?.epochs[epoch]).to.deep.equal([[0, 4], [10, 14]])
+  })
+
   it('names as undelivered what was requested three times while others came', () => {
     next([[7, 7]])
     for (const isNamed of [false, false, true]) {
