@@ -150,7 +150,7 @@ export function refused (why) {
   return new SluiceError('SLUICE_PROTOCOL', `The control message was ignored: ${why}.`)
 }
 
-/** @param {unknown} value */
-function short (value) {
+/** As JSON: others may have chosen it. @param {unknown} value */
+export function short (value) {
   return String(JSON.stringify(value)).slice(0, 40)
 }

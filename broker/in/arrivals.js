@@ -22,7 +22,7 @@ import { clashOf } from './clash.js'
  * @property {(packet: Packet) => Promise<void>} onThirdParty
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused
  * @property {(gateway: string, source?: string) => boolean} isMeant
- * @property {(what: string, reason: unknown) => void} onIgnored
+ * @property {(kind: 'batch', gateway: string, packet: Packet, reason: unknown) => void} onIgnored
  * @property {import('../../gateway/base/log.js').Log} log
  */
 
@@ -62,9 +62,9 @@ export class Arrivals {
       return
     }
     try {
-      this.#options.streams.check(gateway, [identity.source])
+      this.#options.streams.check(gateway, identity.source)
     } catch (error) {
-      this.#options.onIgnored(`a batch on ${packet.topic}`, error)
+      this.#options.onIgnored('batch', gateway, packet, error)
       ack()
       return
     }

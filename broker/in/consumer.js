@@ -121,7 +121,7 @@ export class Consumer extends EventEmitter {
       requests: this.#requests,
       keeper: this.#keeper,
       isMeant: (gateway, source) => this.#isMeant(gateway, source),
-      onIgnored: (what, reason) => this.#ignore(what, reason)
+      onIgnored: (...ignored) => this.#ignore(...ignored)
     })
     this.wire(this.options.sinks)
     client.on('connect', this.#onConnect)
@@ -214,14 +214,16 @@ export class Consumer extends EventEmitter {
   }
 
   /** @param {string} gateway @param {string} spool @param {Packet} packet */
-  #onHead (gateway, spool, { payload }) {
+  #onHead (gateway, spool, packet) {
+    const { payload } = packet
     try {
       const { sources, isAll } = payload.length > 0 ? readHead(payload) : { sources: [], isAll: true }
       const meant = sources.filter(({ source }) => this.#isMeant(gateway, source))
-      const hasLeft = this.#streams.setHead(gateway, spool, meant, isAll)
+      const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#sinks.heard(gateway, hasLeft)
+      if (lack) this.#ignore('head', gateway, packet, lack)
     } catch (error) {
-      this.#ignore(`the head of ${gateway}/${spool}`, error)
+      this.#ignore('head', gateway, packet, error)
     }
   }
 
@@ -234,10 +236,10 @@ export class Consumer extends EventEmitter {
     if (payload.length > 0 && this.options.isGone(reader)) this.#sinks.clear(reader)
   }
 
-  /** @param {string} what @param {unknown} error */
-  #ignore (what, error) {
+  /** @param {'head'|'batch'} kind @param {string} gateway @param {Packet} packet @param {unknown} error */
+  #ignore (kind, gateway, { topic }, error) {
     this.#ignored++
-    this.#quietLog.say('warn', what, `Ignored ${what}: ${describe(error)}`)
+    this.#quietLog.say('warn', `${kind} ${gateway}`, `Ignored a ${kind} on ${topic}: ${describe(error)}`)
   }
 
   #onConnect = () => {

@@ -1,6 +1,6 @@
 import { isName } from '../../gateway/batch/names.js'
 import {
-  isCount, MAX_CONTROL_EPOCHS, MAX_CONTROL_RANGES, MAX_CONTROL_SOURCES, MAX_NAME, objectOf, rangeOf, refused
+  isCount, MAX_CONTROL_EPOCHS, MAX_CONTROL_RANGES, MAX_CONTROL_SOURCES, MAX_NAME, objectOf, rangeOf, refused, short
 } from '../control-messages.js'
 
 /**
@@ -33,7 +33,7 @@ export function readHead (payload) {
   const { sources, more } = objectOf(payload)
   const read = listOf(sources, MAX_CONTROL_SOURCES, 'sources').map(({ source, rows, replacedRows = 0, epochs }) => {
     if (typeof source !== 'string' || !isName(source) || source.length > MAX_NAME) throw refused('a source has no name')
-    if (!isCount(rows) || !isCount(replacedRows) || replacedRows > rows) throw refused(`the rows of "${source}" are not counted`)
+    if (!isCount(rows) || !isCount(replacedRows) || replacedRows > rows) throw refused(`the rows of ${short(source)} are not counted`)
     return { source, rows, replacedRows, epochs: listOf(epochs, MAX_CONTROL_EPOCHS, 'epochs').map(epochOf) }
   })
   return { sources: read, isAll: more !== true }
@@ -45,8 +45,8 @@ function epochOf (value) {
   const isNamed = typeof epoch === 'string' && isName(epoch) && epoch.length <= MAX_NAME && /^\d{1,15}-/.test(epoch)
   if (!isNamed) throw refused('an epoch has no name')
   const isEmpty = last === -1 || last === first - 1
-  if (!isCount(first) || !(isEmpty || isCount(last)) || (first > last && !isEmpty)) throw refused(`epoch ${epoch} ends before it begins`)
-  if (!isCount(before) || !isCount(rows) || rows < before) throw refused(`the rows of epoch ${epoch} shrink`)
+  if (!isCount(first) || !(isEmpty || isCount(last)) || (first > last && !isEmpty)) throw refused(`${short(epoch)} ends before it begins`)
+  if (!isCount(before) || !isCount(rows) || rows < before) throw refused(`the rows of epoch ${short(epoch)} shrink`)
   const { lost = [], replaced = [], doubt = [] } = exceptions
   const exceptional = { lost: rangesOf(lost), replaced: rangesOf(replaced), doubt: rangesOf(doubt) }
   return { epoch, first, last: isEmpty ? first - 1 : last, before, rows, ...exceptional }

@@ -1,6 +1,7 @@
 import { backoff } from '../../gateway/base/backoff.js'
 import { RangeSet } from '../../gateway/batch/ranges.js'
 import { MAX_CONTROL_RANGES } from '../control-messages.js'
+import { shared, sumOf } from './shares.js'
 
 /** On average 1 s at first and 30 s at last, a quarter more or less. */
 const BACKOFF_MS = { first: 1250, max: 37_500, jitter: 0.4 }
@@ -10,6 +11,8 @@ const PATIENCE_MS = 1000
 const MAX_VAIN = 3
 /** Named in one request, of one epoch. */
 const MAX_UNDELIVERED = 100
+/** @type {Request[]} */
+const NONE = []
 
 /**
  * @typedef {import('../control-messages.js').Resend} Resend
@@ -25,6 +28,16 @@ const MAX_UNDELIVERED = 100
  * @property {number} untilMs  it is given time
  * @typedef {Missing & Asked} Request
  *
+ * @typedef {{missing: Missing[], before: Request[], unasked: Missing[]}} Lacking  `before`: of what is missing, what was requested
+ *
+ * @typedef {object} Plan  what could be requested of a stream
+ * @property {object} stream
+ * @property {Request[]} before  what was, and has not come
+ * @property {Request[]} due  of that, again
+ * @property {Missing[]} unasked  all else that is missing
+ * @property {number} cameMs  when its gateway last sent something again
+ * @property {boolean} isSilent  the gateway answers nothing
+ *
  * @typedef {{epochs: Record<string, [number, number][]>, undelivered: Record<string, number[]>, count: number}} Wanted
  */
 
@@ -37,6 +50,11 @@ export class ResendRequests {
   #requests = new Map()
   /** When something that was resent came, by gateway. @type {Map<string, number>} */
   #cameMs = new Map()
+  /** As it was found last. @type {WeakMap<object, Lacking>} */
+  #lacked = new WeakMap()
+  /** When each stream and gateway was last asked, counted in requests. @type {Map<object|string, number>} */
+  #turns = new Map()
+  #turn = 0
 
   /** @param {() => number} [nowMs]  monotonic */
   constructor (nowMs = () => performance.now()) {
@@ -47,12 +65,7 @@ export class ResendRequests {
 
   /** How many batches are expected now. */
   get expected () {
-    const now = this.nowMs()
-    let count = 0
-    for (const requests of this.#requests.values()) {
-      for (const { comingMs, first, last } of requests) if (now - comingMs < PATIENCE_MS) count += last - first + 1
-    }
-    return count
+    return [...this.#requests.values()].reduce((sum, requests) => sum + expectedOf(requests, this.nowMs()), 0)
   }
 
   /** Something that was resent has come. @param {string} gateway */
@@ -64,7 +77,7 @@ export class ResendRequests {
     const hit = requests?.find(request => request.epoch === epoch && request.first <= seq && seq <= request.last)
     if (!requests || !hit) return
     const parts = [{ ...hit, last: seq - 1 }, { ...hit, first: seq + 1 }].filter(({ first, last }) => first <= last)
-    requests.splice(requests.indexOf(hit), 1, ...parts)
+    this.#requests.set(stream, requests.toSpliced(requests.indexOf(hit), 1, ...parts))
   }
 
   /**
@@ -73,20 +86,67 @@ export class ResendRequests {
    * @param {number} room  for so many batches
    * @returns {Wanted|null} what to request now
    */
-  next (stream, missing, room) {
+  next (stream, missing, room) { return this.#ask(this.#plan(stream, missing), room) }
+
+  /**
+   * What to request of each gateway now, in one message, and no more in all than there is room for. Each gateway has as much of the room as
+   * any other, and each of its streams likewise: one that lacks ever more, or never sends what it says it has, holds up no other.
+   * @param {[Stream, Missing[]][]} missing
+   * @param {number} room
+   * @returns {Map<string, Resend>}
+   */
+  all (missing, room) {
+    const plans = missing.map(([stream, ranges]) => this.#plan(stream, ranges)).filter(({ expected, wish }) => expected + wish > 0)
+    const gateways = Array.from(Map.groupBy(plans, ({ stream }) => stream.gateway), ([gateway, its]) => {
+      return { gateway, its, ...sumOf(its), turn: this.#turns.get(gateway) ?? 0 }
+    })
+    /** @type {Map<string, Resend>} */
+    const requests = new Map()
+    for (const [{ gateway, its, expected }, more] of shared(gateways, room)) {
+      for (const [plan, part] of shared(its, expected + more)) {
+        const wanted = this.#ask(plan, part)
+        if (!wanted) continue
+        const { stream, stream: { source } } = plan
+        for (const asked of [stream, gateway]) this.#turns.set(asked, ++this.#turn)
+        const request = requests.get(gateway) ?? { sources: Object.create(null), undelivered: Object.create(null) }
+        requests.set(gateway, request)
+        request.sources[source] = wanted.epochs
+        if (Object.keys(wanted.undelivered).length > 0) request.undelivered[source] = wanted.undelivered
+      }
+    }
+    return requests
+  }
+
+  /** A new connection: the last requests may never have arrived. */
+  clear () { this.#requests.clear() }
+
+  /**
+   * What could be requested of a stream now.
+   * @template {{gateway: string}} S
+   * @param {S} stream
+   * @param {Missing[]} missing
+   */
+  #plan (stream, missing) {
     const now = this.nowMs()
-    const before = this.#remaining(this.#requests.get(stream) ?? [], missing)
+    const { before, unasked } = this.#lacking(stream, missing)
     const due = before.filter(({ untilMs }) => untilMs <= now)
-    const waiting = before.filter(({ untilMs }) => untilMs > now)
     const cameMs = this.#cameMs.get(stream.gateway) ?? -Infinity
     const isSilent = before.some(({ isUnanswered, askedMs }) => isUnanswered && cameMs < askedMs)
-    const again = take(due, Math.ceil((isSilent ? 1 : room) / 2)).map(request => ({
+    const wish = isSilent ? Math.min(1, due.length) : countOf(due) + countOf(unasked)
+    return { stream, before, due, unasked, cameMs, isSilent, wish, expected: expectedOf(before, now), turn: this.#turns.get(stream) ?? 0 }
+  }
+
+  /** @param {Plan} plan @param {number} room @returns {Wanted|null} */
+  #ask ({ stream, before, due, unasked, cameMs, isSilent }, room) {
+    if (room <= 0) return null
+    const now = this.nowMs()
+    const roomAgain = isSilent ? 1 : Math.max(Math.ceil(room / 2), room - countOf(unasked))
+    const again = take(due, roomAgain).map(request => ({
       ...request,
       attempt: request.attempt + 1,
       vain: request.vain + (cameMs > request.askedMs ? 1 : 0),
       isUnanswered: cameMs < request.askedMs
     }))
-    const unasked = subtract(missing, before)
     const taken = isSilent ? [] : take(unasked, room - countOf(again))
     const fresh = taken.map(range => ({ ...range, attempt: 0, vain: 0, isUnanswered: false }))
     const asked = [...again, ...fresh].map(request => ({
@@ -95,38 +155,32 @@ export class ResendRequests {
     const rest = subtract(due, again).map(range => {
       return { .../** @type {Request} */ (due.find(request => isWithin(range, request))), ...range }
     })
-    const requests = [...waiting, ...rest, ...asked]
-    if (requests.length > 0) this.#requests.set(stream, requests)
-    else this.#requests.delete(stream)
+    const waiting = before.filter(({ untilMs }) => untilMs > now)
+    if (asked.length === 0) return null
+    this.#requests.set(stream, [...waiting, ...rest, ...asked])
     // A gateway may only have lost what it is asked for: it is asked, too, for the newest, which it is likeliest to have.
-    const probe = isSilent && asked.length > 0 ? unasked.slice(-1).map(({ epoch, last }) => ({ epoch, first: last, last, vain: 0 })) : []
-    return asked.length > 0 ? wantedOf([...asked, ...probe]) : null
+    const probe = isSilent ? unasked.slice(-1).map(({ epoch, last }) => ({ epoch, first: last, last, vain: 0 })) : []
+    return wantedOf([...asked, ...probe])
   }
 
   /**
-   * What to request of each gateway now, in one message, and no more in all than there is room for.
-   * @param {[Stream, Missing[]][]} missing
-   * @param {number} room
-   * @returns {Map<string, Resend>}
+   * What has not come of what was requested, and what was not requested: found again only where something has changed.
+   * @param {object} stream
+   * @param {Missing[]} missing
+   * @returns {Lacking}
    */
-  all (missing, room) {
-    /** @type {Map<string, Resend>} */
-    const requests = new Map()
-    let left = room - this.expected
-    for (const [stream, ranges] of missing) {
-      const wanted = this.next(stream, ranges, Math.max(0, left))
-      if (!wanted) continue
-      left -= wanted.count
-      const request = requests.get(stream.gateway) ?? { sources: Object.create(null), undelivered: Object.create(null) }
-      requests.set(stream.gateway, request)
-      request.sources[stream.source] = wanted.epochs
-      if (Object.keys(wanted.undelivered).length > 0) request.undelivered[stream.source] = wanted.undelivered
-    }
-    return requests
+  #lacking (stream, missing) {
+    const known = this.#lacked.get(stream)
+    const requests = this.#requests.get(stream) ?? NONE
+    if (known?.missing === missing && known.before === requests) return known
+    const remaining = this.#remaining(requests, missing)
+    const before = remaining.length > 0 ? remaining : NONE
+    if (before === NONE) this.#requests.delete(stream)
+    else this.#requests.set(stream, before)
+    const lacking = { missing, before, unasked: subtract(missing, before) }
+    this.#lacked.set(stream, lacking)
+    return lacking
   }
-
-  /** A new connection: the last requests may never have arrived. */
-  clear () { this.#requests.clear() }
 
   /**
    * What of the requests has not come; of one of which something has, more is to be expected.
@@ -216,4 +270,9 @@ function setsOf (ranges) {
 /** @param {Missing[]} ranges */
 function countOf (ranges) {
   return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0)
+}
+
+/** How many batches are expected now. @param {Request[]} requests @param {number} now */
+function expectedOf (requests, now) {
+  return countOf(requests.filter(({ comingMs }) => now - comingMs < PATIENCE_MS))
 }

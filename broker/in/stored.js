@@ -15,6 +15,12 @@ export class Stored {
   #read = new Map()
   /** @type {Map<string, Map<number, CommitRecord & {reading: number}>>} epoch → seq → not read yet */
   #since = new Map()
+  #onChange
+
+  /** @param {() => void} [onChange] */
+  constructor (onChange = () => {}) {
+    this.#onChange = onChange
+  }
 
   /** @param {string} epoch @param {number} seq */
   has (epoch, seq) { return this.#batches.get(epoch)?.has(seq) ?? false }
@@ -46,6 +52,7 @@ export class Stored {
    */
   add ({ gateway, source, epoch, seq, hash = 0, rows = 0, before = 0 }, reading) {
     if (this.has(epoch, seq)) return
+    this.#onChange()
     const since = this.#since.get(epoch) ?? new Map()
     this.#since.set(epoch, since)
     since.set(seq, { gateway, source, epoch, first: seq, last: seq, hash, staged: rows, stored: rows, dead: 0, before, reading })
@@ -60,6 +67,8 @@ export class Stored {
    */
   read (records, reading) {
     const [batches, since] = [this.#batches, this.#since]
+    if (batches.size === 0 && records.length === 0) return 0
+    this.#onChange()
     this.#batches = new Map()
     this.#since = new Map()
     this.#read = /** @type {Map<string, CommitRecord[]>} */ (Map.groupBy(records, ({ epoch }) => epoch))

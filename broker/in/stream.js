@@ -13,6 +13,9 @@ import { Stored } from './stored.js'
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
  */
 
+/** Most epochs have no exceptions. */
+const NONE = new RangeSet()
+
 /**
  * What a consumer knows of one source: what its spools hold, what came, what each sink's database has stored; and so what is missing.
  */
@@ -31,6 +34,10 @@ export class Stream {
   #held = new Map()
   /** `epoch/seq` of what came while its rows were held under another identity. @type {Set<string>} */
   #deferred = new Set()
+  /** What was missing when that was last asked, unless something has changed since. @type {{key: string, ranges: Missing[]}|null} */
+  #missing = null
+  /** Likewise of each sink. @type {Map<string, import('../../gateway/stats/balance.js').Balance>} */
+  #balances = new Map()
 
   /** @param {string} gateway @param {string} source @param {() => number} [nowMs]  monotonic */
   constructor (gateway, source, nowMs = () => performance.now()) {
@@ -41,6 +48,9 @@ export class Stream {
 
   get headKnown () { return this.#spools.size > 0 }
 
+  /** @param {string} spool @returns {HeadSource|undefined} */
+  headOf (spool) { return this.#spools.get(spool) }
+
   /**
    * A spool has said what it holds.
    * @param {string} spool
@@ -49,14 +59,14 @@ export class Stream {
    * @returns {boolean} whether something has left the spool that some sink is not known to have
    */
   setHead (spool, head, isAll = true) {
+    this.#changed()
     const before = [...this.#epochs.values()].filter(epoch => epoch.spool === spool)
     for (const { epoch } of before) this.#epochs.delete(epoch)
     if (head) this.#spools.set(spool, head)
     else this.#spools.delete(spool)
     for (const epoch of head?.epochs ?? []) {
-      const [stagedAgain, gone] = [new RangeSet(), new RangeSet()]
-      for (const [first, last] of epoch.replaced) stagedAgain.add(first, last)
-      for (const [first, last] of [...epoch.lost, ...epoch.replaced]) gone.add(first, last)
+      const stagedAgain = setOf(epoch.replaced)
+      const gone = epoch.lost.length > 0 ? setOf([...epoch.lost, ...epoch.replaced]) : stagedAgain
       const cuts = new Set([[epoch.first, epoch.last], ...epoch.lost, ...epoch.replaced].flatMap(([first, last]) => [first, last + 1]))
       this.#epochs.set(epoch.epoch, { ...epoch, spool, isAll, gone, stagedAgain, cuts })
     }
@@ -69,16 +79,22 @@ export class Stream {
 
   /** A batch came on `data`, where a source's batches come in order. @param {string} epoch @param {number} seq */
   observe (epoch, seq) {
-    if (!this.#isOver(epoch)) this.#seen.set(epoch, Math.max(this.#seen.get(epoch) ?? -1, seq))
+    if (this.#isOver(epoch) || seq <= (this.#seen.get(epoch) ?? -1)) return
+    this.#seen.set(epoch, seq)
+    this.#changed()
   }
 
   /** @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity */
-  hold ({ ancestors = [], ...identity }) { this.#held.set(keyOf(identity), ancestors.map(keyOf)) }
+  hold ({ ancestors = [], ...identity }) {
+    this.#held.set(keyOf(identity), ancestors.map(keyOf))
+    this.#changed()
+  }
 
   /** @param {Pick<Identity, 'epoch'|'seq'>} identity */
   release (identity) {
     this.#held.delete(keyOf(identity))
     this.#deferred.clear()
+    this.#changed()
   }
 
   /**
@@ -90,6 +106,7 @@ export class Stream {
     const isHeld = ancestors.some(ancestor => this.#held.has(keyOf(ancestor))) ||
       [...this.#held.values()].some(descendedFrom => descendedFrom.includes(key))
     if (isHeld) this.#deferred.add(key)
+    this.#changed()
     return isHeld
   }
 
@@ -97,23 +114,32 @@ export class Stream {
   isReplaced (epoch, seq) { return this.#epochs.get(epoch)?.stagedAgain.has(seq) ?? false }
 
   /** @param {string} epoch @param {number} seq @param {number} rows */
-  park (epoch, seq, rows) { this.#parked.set(epoch, (this.#parked.get(epoch) ?? new Map()).set(seq, rows)) }
+  park (epoch, seq, rows) {
+    this.#parked.set(epoch, (this.#parked.get(epoch) ?? new Map()).set(seq, rows))
+    this.#changed()
+  }
 
   /** @param {string} epoch @param {number} seq */
   isParked (epoch, seq) { return this.#parked.get(epoch)?.has(seq) ?? false }
 
   /** What is parked is tried again. */
-  unpark () { this.#parked.clear() }
+  unpark () {
+    this.#parked.clear()
+    this.#changed()
+  }
 
   /** What a sink's database has. @param {string} sink */
   storedBy (sink) {
     let stored = this.#stored.get(sink)
-    if (!stored) this.#stored.set(sink, stored = new Stored())
+    if (!stored) this.#stored.set(sink, stored = new Stored(() => this.#changed()))
     return stored
   }
 
   /** The sink is gone. @param {string} sink */
-  forget (sink) { this.#stored.delete(sink) }
+  forget (sink) {
+    this.#stored.delete(sink)
+    this.#changed()
+  }
 
   /** What was read of each epoch that the spools name: for `commit`. @param {string} sink @param {number} limit  ranges an epoch */
   runs (sink, limit) {
@@ -126,9 +152,16 @@ export class Stream {
    * above the newest may be on its way, unless the source has gone quiet.
    * @param {string[]} sinks
    * @param {{quiet: boolean}} options
-   * @returns {Missing[]}
+   * @returns {Missing[]} the same ones as before while nothing changes
    */
   missing (sinks, { quiet }) {
+    const key = JSON.stringify([quiet, sinks])
+    if (this.#missing?.key !== key) this.#missing = { key, ranges: this.#findMissing(sinks, quiet) }
+    return this.#missing.ranges
+  }
+
+  /** @param {string[]} sinks @param {boolean} quiet @returns {Missing[]} */
+  #findMissing (sinks, quiet) {
     const newestSeen = new Map()
     for (const [epoch, { spool }] of this.#epochs) {
       if (this.#seen.has(epoch)) newestSeen.set(spool, Math.max(newestSeen.get(spool) ?? -1, counterOf(epoch)))
@@ -148,6 +181,13 @@ export class Stream {
 
   /** @param {string} sink */
   balance (sink) {
+    const balance = this.#balances.get(sink) ?? this.#findBalance(sink)
+    this.#balances.set(sink, balance)
+    return balance
+  }
+
+  /** @param {string} sink */
+  #findBalance (sink) {
     const stored = this.storedBy(sink)
     const parked = [...this.#parked].flatMap(([epoch, seqs]) => {
       return Array.from(seqs, ([seq, rows]) => ({ epoch, seq, rows })).filter(({ seq }) => !stored.has(epoch, seq))
@@ -169,6 +209,11 @@ export class Stream {
     ]
   }
 
+  #changed () {
+    this.#missing = null
+    this.#balances.clear()
+  }
+
   /** Its spool names later ones, and this one no more. @param {string} epoch */
   #isOver (epoch) {
     return !this.#epochs.has(epoch) && [...this.#epochs.values()].some(other => {
@@ -188,6 +233,11 @@ export class Stream {
     }
     return held
   }
+}
+
+/** @param {[first: number, last: number, rows: number][]} ranges */
+function setOf (ranges) {
+  return ranges.length === 0 ? NONE : new RangeSet(ranges.map(([first, last]) => [first, last]))
 }
 
 /** @param {{epoch: string, seq: number}} identity */

@@ -1,19 +1,22 @@
 import { SluiceError } from '../../gateway/base/errors.js'
+import { Places, sizeOf } from './places.js'
 import { Stream } from './stream.js'
 
-/** @typedef {import('../../gateway/databases/sink.js').CommitRecord} CommitRecord */
+/**
+ * @typedef {import('../../gateway/databases/sink.js').CommitRecord} CommitRecord
+ * @typedef {import('./head.js').HeadSource} HeadSource
+ */
 
 const MAX_GATEWAYS = 1000
 const MAX_SPOOLS = 100
-const MAX_STREAMS = 50_000
 
 /** What a consumer knows of each source, from any gateway. What the broker may invent is bounded; what a database has, is not. */
 export class Streams {
   /** @type {Map<string, Map<string, Stream>>} gateway → source */
   #gateways = new Map()
-  /** @type {Map<string, Map<string, string[]>>} gateway → spool → the sources of its head */
+  /** @type {Map<string, Map<string, Set<string>>>} gateway → spool → the sources of its head */
   #spools = new Map()
-  #count = 0
+  #places = new Places()
 
   /** Those whose heads are known. */
   get gateways () { return [...this.#spools.keys()] }
@@ -25,12 +28,11 @@ export class Streams {
 
   /** @param {string} gateway @param {string} source @returns {Stream} */
   get (gateway, source) {
-    const sources = this.#gateways.get(gateway) ?? new Map()
-    this.#gateways.set(gateway, sources)
+    const sources = this.#sourcesOf(gateway)
     let stream = sources.get(source)
     if (!stream) {
       sources.set(source, stream = new Stream(gateway, source))
-      this.#count++
+      this.#places.add(gateway, { sources: 1 })
     }
     return stream
   }
@@ -38,45 +40,60 @@ export class Streams {
   /**
    * Whether one more is too many.
    * @param {string} gateway
-   * @param {string[]} sources
+   * @param {string} source
    * @throws {SluiceError} SLUICE_PROTOCOL
    */
-  check (gateway, sources) {
-    const known = this.#gateways.get(gateway)
-    const isNew = !known && this.#gateways.size >= MAX_GATEWAYS
-    if (isNew || this.#count + sources.filter(source => !known?.has(source)).length > MAX_STREAMS) {
-      const text = `More than ${MAX_GATEWAYS} gateways or ${MAX_STREAMS} sources; those of ${gateway} are ignored.`
-      throw new SluiceError('SLUICE_PROTOCOL', text)
-    }
+  check (gateway, source) {
+    this.#checkGateway(gateway)
+    const lack = this.#places.lack(gateway, { sources: this.#isKnown(gateway, source) ? 0 : 1 })
+    if (lack) throw lack
   }
 
   /**
-   * A spool has said what it holds.
+   * A spool has said what it holds. A source for which there is no room stays as it was.
    * @param {string} gateway
    * @param {string} spool
-   * @param {import('./head.js').HeadSource[]} sources
+   * @param {HeadSource[]} sources
    * @param {boolean} [isAll]  false: there was no room for more, and a source that is not named stays as it was
-   * @returns {boolean} whether something has left it that some sink is not known to have
+   * @returns {{hasLeft: boolean, lack: SluiceError|null}} whether something has left it that some sink is not known to have; for what
+   *   there was no room
    * @throws {SluiceError} SLUICE_PROTOCOL
    */
   setHead (gateway, spool, sources, isAll = true) {
-    const names = sources.map(({ source }) => source)
-    this.check(gateway, names)
+    this.#checkGateway(gateway)
     const spools = this.#spools.get(gateway) ?? new Map()
     if (!spools.has(spool) && spools.size >= MAX_SPOOLS) {
-      throw new SluiceError('SLUICE_PROTOCOL', `Gateway ${gateway} has more than ${MAX_SPOOLS} spools; ${spool} is ignored.`)
+      throw new SluiceError('SLUICE_PROTOCOL', `Its gateway has more than ${MAX_SPOOLS} spools.`)
     }
-    const named = new Set(names)
-    const unnamed = (spools.get(spool) ?? []).filter((/** @type {string} */ name) => !named.has(name))
-    const gone = isAll ? unnamed : []
-    const left = [
-      ...sources.map(head => this.get(gateway, head.source).setHead(spool, head, isAll)),
-      ...gone.map((/** @type {string} */ name) => this.get(gateway, name).setHead(spool, null))
-    ]
-    if (names.length > 0) spools.set(spool, isAll ? names : [...names, ...unnamed])
-    else spools.delete(spool)
     this.#spools.set(gateway, spools)
-    return left.includes(true)
+    this.#sourcesOf(gateway)
+    /** @type {Set<string>} */
+    const known = spools.get(spool) ?? new Set()
+    const named = new Set(sources.map(({ source }) => source))
+    const gone = isAll ? [...known].filter(source => !named.has(source)) : []
+    let hasLeft = false
+    for (const source of gone) {
+      const stream = this.get(gateway, source)
+      this.#places.add(gateway, difference(stream.headOf(spool), null))
+      if (stream.setHead(spool, null)) hasLeft = true
+      known.delete(source)
+    }
+    /** @type {SluiceError|null} */
+    let lack = null
+    for (const head of sources) {
+      const { source } = head
+      const isKnown = this.#isKnown(gateway, source)
+      const more = difference(isKnown ? this.get(gateway, source).headOf(spool) : null, head)
+      const lacking = this.#places.lack(gateway, { ...more, sources: isKnown ? 0 : 1 })
+      lack ??= lacking
+      if (lacking) continue
+      this.#places.add(gateway, more)
+      if (this.get(gateway, source).setHead(spool, head, isAll)) hasLeft = true
+      known.add(source)
+    }
+    if (known.size > 0) spools.set(spool, known)
+    else spools.delete(spool)
+    return { hasLeft, lack }
   }
 
   /**
@@ -101,4 +118,26 @@ export class Streams {
 
   /** What the spools have, or may have: for compaction. */
   heads () { return [...this].flatMap(stream => stream.heads()) }
+
+  /** @param {string} gateway */
+  #sourcesOf (gateway) {
+    let sources = this.#gateways.get(gateway)
+    if (!sources) this.#gateways.set(gateway, sources = new Map())
+    return sources
+  }
+
+  /** @param {string} gateway */
+  #checkGateway (gateway) {
+    if (this.#gateways.has(gateway) || this.#gateways.size < MAX_GATEWAYS) return
+    throw new SluiceError('SLUICE_PROTOCOL', `More than ${MAX_GATEWAYS} gateways; its own is ignored.`)
+  }
+
+  /** @param {string} gateway @param {string} source */
+  #isKnown (gateway, source) { return this.#gateways.get(gateway)?.has(source) ?? false }
+}
+
+/** @param {HeadSource|null|undefined} before @param {HeadSource|null} after */
+function difference (before, after) {
+  const [old, now] = [sizeOf(before), sizeOf(after)]
+  return { epochs: now.epochs - old.epochs, ranges: now.ranges - old.ranges }
 }

@@ -5,13 +5,17 @@
  */
 
 const INTERVAL_MS = 60_000
+/** Of which so many are told apart within a minute: others may choose their names. */
+const MAX_TOPICS = 100
+/** What is not told apart. */
+const REST = Symbol('the rest')
 
 /**
  * Says a thing at once, and again at most once a minute with how often it has happened: an outage of a night is a page of log, not a disk
  * of it.
  */
 export class QuietLog {
-  /** @type {Map<string, {saidMs: number, held: number}>} */
+  /** What was said, in that order. @type {Map<string|symbol, {saidMs: number, held: number}>} */
   #topics = new Map()
   #log
   #now
@@ -28,15 +32,23 @@ export class QuietLog {
   /** @param {'info'|'warn'} level @param {string} topic  what counts as the same @param {string} [text] */
   say (level, topic, text = topic) {
     const nowMs = this.#now()
-    const earlier = this.#topics.get(topic)
+    const key = this.#topics.has(topic) || this.#hasRoom(nowMs) ? topic : REST
+    const earlier = this.#topics.get(key)
     if (earlier && nowMs - earlier.saidMs < INTERVAL_MS) {
       earlier.held++
       return
     }
     this.#log?.[level](earlier?.held ? `${text} (${earlier.held} more times since this was last said)` : text)
-    for (const [other, { saidMs }] of this.#topics) {
-      if (nowMs - saidMs >= INTERVAL_MS) this.#topics.delete(other)
+    this.#topics.delete(key)
+    this.#topics.set(key, { saidMs: nowMs, held: 0 })
+  }
+
+  /** Forgets what was said long ago. @param {number} nowMs */
+  #hasRoom (nowMs) {
+    for (const [topic, { saidMs }] of this.#topics) {
+      if (nowMs - saidMs < INTERVAL_MS) break
+      if (topic !== REST) this.#topics.delete(topic)
     }
-    this.#topics.set(topic, { saidMs: nowMs, held: 0 })
+    return this.#topics.size < MAX_TOPICS
   }
 }

@@ -68,11 +68,18 @@ function logTo (log) {
   }
 }
 
-/** One line: "12:03:04 warn  sluice-sqlite:machine  text". @param {LogEntry} entry */
+/** One line, but for a stack: "12:03:04 warn  sluice-sqlite:machine  text". @param {LogEntry} entry */
 export function logLine ({ level, msg, type, name, id, timestamp }) {
   const time = new Date(timestamp).toTimeString().slice(0, 8)
   const who = type ? `${type}:${name || id}  ` : ''
-  return `${time} ${level <= ERROR ? 'error' : 'warn '} ${who}${msg instanceof Error ? msg.stack ?? msg : textOf(msg)}`
+  return escaped(`${time} ${level <= ERROR ? 'error' : 'warn '} ${who}${msg instanceof Error ? msg.stack ?? msg : textOf(msg)}`)
+}
+
+/** Others choose names that are logged: none begins a line, moves the cursor or turns the text round. @param {string} line */
+function escaped (line) {
+  return line.replace(/(?!\n {4}at )[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, character => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
 }
 
 /** @param {unknown} msg */

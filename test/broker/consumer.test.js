@@ -234,6 +234,18 @@ describe('consumer, clause by clause', () => {
     }
   })
 
+  it('says once what a gateway sends that makes no sense, however many names it has for it', async () => {
+    /** @type {string[]} */
+    const warnings = []
+    const { consumer } = await openSink({ log: { ...silent, warn: text => { warnings.push(text) } } })
+    const nonsense = Buffer.from('7')
+    for (let i = 0; i < 1000; i++) consumer.receive({ topic: `sluice/v2/evil/head/n${i}%0A`, payload: nonsense }, () => {})
+    consumer.receive({ topic: 'sluice/v2/other/head/out', payload: nonsense }, () => {})
+    expect(consumer.state.ignored).to.equal(1001)
+    expect(warnings.map(text => text.split(': ')[0]))
+      .to.deep.equal(['Ignored a head on sluice/v2/evil/head/n0%0A', 'Ignored a head on sluice/v2/other/head/out'])
+  })
+
   it('takes what comes on its own topics only: nothing it says itself, nothing an earlier deploy subscribed to', async () => {
     const { close } = await openSink({ source: 'press' })
     await until(() => rig.broker.stats().clients >= 2)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { encode } from '../../gateway/messages/codecs/arrow/arrow.js'
+import { Places } from '../../broker/in/places.js'
 import { Streams } from '../../broker/in/streams.js'
 import { observed } from './observed.js'
 import { batchOf, FakeDatabase, until, wired } from './pipeline.js'
@@ -231,6 +232,92 @@ describe('a reader', () => {
       expect(streams.gateways).to.have.length(1000)
       for (let i = 0; i < 99; i++) streams.setHead('g7', `spool ${i}`, sources)
       expect(() => streams.setHead('g7', 'one more', sources)).to.throw('more than 100 spools')
+    })
+
+    describe('gives no gateway the places of others, whatever that names:', () => {
+      const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => i)
+      /** A head of a thousand sources. @param {string} prefix @param {number} epochs  of each @param {number} [ranges]  of each */
+      const thousand = (prefix, epochs, ranges = 0) => numbers(1000).map(i => ({
+        source: `${prefix}${i}`,
+        rows: 1000,
+        replacedRows: 0,
+        epochs: numbers(epochs).map(e => ({
+          epoch: `${e + 1}-aaaa0000`,
+          first: 0,
+          last: 999,
+          before: 0,
+          rows: 1000,
+          lost: numbers(ranges).map(range => /** @type {[number, number, number]} */ ([2 * range, 2 * range, 1])),
+          replaced: [],
+          doubt: []
+        }))
+      }))
+      const known = (/** @type {Streams} */ streams, gateway = 'evil') => streams.heads().filter(head => head.gateway === gateway)
+
+      it('epochs', () => {
+        const streams = new Streams()
+        const lacks = numbers(5).map(i => streams.setHead('evil', `spool ${i}`, thousand(`x${i}-`, 22)).lack)
+        expect(lacks.map(lack => lack?.code)).to.deep.equal([undefined, ...numbers(4).map(() => 'SLUICE_PROTOCOL')])
+        expect(known(streams).length).to.be.within(32_000, 32_768)
+        expect(streams.setHead('gw', 'out', thousand('s', 22)).lack).to.equal(null)
+        expect(known(streams, 'gw')).to.have.length(22_000)
+      })
+
+      it('sources', () => {
+        const streams = new Streams()
+        const lacks = numbers(12).map(i => streams.setHead('evil', `spool ${i}`, thousand(`x${i}-`, 1)).lack)
+        expect(lacks.findIndex(lack => lack)).to.equal(10)
+        expect(streams.of('evil')).to.have.length(10_000)
+        expect(() => streams.check('evil', 'one more')).to.throw('more than 10000 sources').with.property('code', 'SLUICE_PROTOCOL')
+        streams.check('evil', 'x0-0')
+        streams.check('gw', 'press')
+        expect(streams.setHead('gw', 'out', thousand('s', 1)).lack).to.equal(null)
+      })
+
+      it('ranges', () => {
+        const streams = new Streams()
+        expect(streams.setHead('evil', 'out', thousand('x', 1, 100)).lack?.message).to.include('more than 65536 ranges')
+        expect(known(streams)).to.have.length(655)
+        expect(streams.setHead('gw', 'out', thousand('s', 1, 20)).lack).to.equal(null)
+      })
+
+      it('and all of them together no more memory than that of eight', () => {
+        const places = new Places()
+        for (let i = 0; i < 8; i++) places.add(`g${i}`, { epochs: 2 ** 15 })
+        expect(places.lack('gw', { epochs: 1 })?.message).to.include('all gateways more than 262144')
+        expect(places.lack('gw', { epochs: -1, ranges: 1, sources: 1 })).to.equal(null)
+        places.add('g3', { epochs: -1 })
+        expect(places.lack('gw', { epochs: 1 })).to.equal(null)
+      })
+
+      it('what has left a spool makes room; until then a source beyond it stays as it was', () => {
+        const streams = new Streams()
+        streams.setHead('gw', 'one', thousand('a', 22))
+        streams.setHead('gw', 'two', thousand('b', 5))
+        expect(streams.setHead('gw', 'two', thousand('b', 22)).lack).to.not.equal(null)
+        const epochs = new Set(streams.of('gw').map(stream => stream.headOf('two')?.epochs.length))
+        expect(epochs).to.deep.equal(new Set([undefined, 22, 5]))
+        for (let i = 0; i < 2; i++) expect(streams.setHead('gw', 'one', thousand('a', 2)).lack).to.equal(null)
+        expect(streams.setHead('gw', 'two', thousand('b', 22)).lack).to.equal(null)
+        expect(known(streams, 'gw')).to.have.length(24_000)
+        streams.setHead('gw', 'two', [])
+        expect(streams.setHead('gw', 'three', thousand('b', 29)).lack).to.equal(null)
+      })
+    })
+
+    it('says of which heads it knows a part only, and counts them', async () => {
+      databases('one')
+      /** @type {string[]} */
+      const warnings = []
+      const { it: consumer } = await rig.pipeline.openConsumer(['one'], { log: { ...silent, warn: text => { warnings.push(text) } } })
+      for (let i = 0; i < 3; i++) {
+        const epochs = Array.from({ length: 20 }, (_, e) => [`${e + 1}-aaaa0000`, 0, 9, 0, 10])
+        const sources = Array.from({ length: 1000 }, (_, s) => ({ source: `x${i}-${s}`, rows: 10, epochs }))
+        consumer.receive({ topic: `sluice/v2/evil/head/s${i}`, payload: Buffer.from(JSON.stringify({ sources })) }, () => {})
+      }
+      expect(consumer.state.ignored).to.equal(2)
+      expect(warnings).to.have.length(1)
+      expect(warnings[0]).to.match(/^Ignored a head on sluice\/v2\/evil\/head\/s1: SLUICE_PROTOCOL: It has more than 32768 epochs/)
     })
   })
 })

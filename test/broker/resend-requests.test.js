@@ -124,6 +124,25 @@ describe('resend requests', () => {
     expect(next([[0, 9], [20, 28]])).to.deep.equal([[1, 9], [20, 28]])
   })
 
+  it('looks through what is missing again only where that has changed', () => {
+    let looked = 0
+    const missing = [{
+      epoch,
+      get first () {
+        looked++
+        return 0
+      },
+      last: 9_999
+    }]
+    requests.next(press, missing, 10)
+    requests.next(press, missing, 0)
+    looked = 0
+    for (let i = 0; i < 5; i++) requests.next(press, missing, 0)
+    expect(looked).to.equal(0)
+    nowMs += 40_000
+    expect(requests.next(press, missing, 10)?.epochs[epoch]).to.deep.equal([[0, 4], [10, 14]])
+  })
+
   it('names as undelivered what was requested three times while others came', () => {
     next([[7, 7]])
     for (const isNamed of [false, false, true]) {
@@ -152,8 +171,65 @@ describe('resend requests', () => {
       [other, [{ epoch, first: 5, last: 5 }]]
     ], 10)
     expect(JSON.parse(JSON.stringify([...all]))).to.deep.equal([
-      ['gw', { sources: { drill: { [epoch]: [[0, 3]] }, oven: { [epoch]: [[0, 5]] } }, undelivered: {} }]
+      ['gw', { sources: { drill: { [epoch]: [[0, 3]] }, oven: { [epoch]: [[0, 4]] } }, undelivered: {} }],
+      ['hall', { sources: { drill: { [epoch]: [[5, 5]] } }, undelivered: {} }]
     ])
+  })
+
+  describe('of several streams', () => {
+    /** @typedef {{gateway: string, source: string, missing: Ranges}} Lacking  a stream */
+    const lacking = (/** @type {string} */ gateway, /** @type {string} */ source, /** @type {number} */ count) => {
+      return { gateway, source, missing: /** @type {Ranges} */ ([[0, count - 1]]) }
+    }
+    /** How many batches are requested of each. @param {Lacking[]} streams @param {number} room */
+    const counts = (streams, room) => {
+      const all = requests.all(/** @type {any} */ (streams.map(stream => {
+        return [stream, stream.missing.filter(([first, last]) => first <= last).map(([first, last]) => ({ epoch, first, last }))]
+      })), room)
+      return streams.map(({ gateway, source }) => {
+        return (all.get(gateway)?.sources[source]?.[epoch] ?? []).reduce((sum, [first, last]) => sum + last - first + 1, 0)
+      })
+    }
+
+    it('share the room: a flood in one leaves the other what it needs', () => {
+      const [flood, lathe, oven] = [lacking('gw', 'flood', 100_000), lacking('gw', 'lathe', 40), lacking('gw', 'oven', 10)]
+      expect(counts([flood, lathe, oven], 100)).to.deep.equal([50, 40, 10])
+    })
+
+    it('share it while the flood goes on: what comes of it is no reason to request more of it than of the other', () => {
+      const [flood, lathe] = [lacking('gw', 'flood', 100_000), lacking('gw', 'lathe', 300)]
+      for (let turn = 0; lathe.missing[0][0] < 300; turn++) {
+        expect(turn).to.be.below(10)
+        for (const [i, count] of counts([flood, lathe], 100).entries()) [flood, lathe][i].missing[0][0] += count
+      }
+    })
+
+    it('take turns where there is room for one only', () => {
+      const streams = [lacking('gw', 'flood', 1000), lacking('gw', 'lathe', 1000), lacking('hall', 'lathe', 1000)]
+      const taken = [0, 0, 0]
+      for (let turn = 0; turn < 40; turn++) {
+        for (const [i, count] of counts(streams, 1).entries()) {
+          taken[i] += count
+          streams[i].missing[0][0] += count
+        }
+      }
+      expect(taken).to.deep.equal([10, 10, 20])
+    })
+
+    it('share it by gateway first: one with a thousand sources takes no more than another with one', () => {
+      const many = Array.from({ length: 1000 }, (_, i) => lacking('evil', `s${i}`, 1000))
+      expect(counts([...many, lacking('gw', 'lathe', 1000)], 100).at(-1)).to.equal(50)
+    })
+
+    it('share what is on its way, too: of what never comes no more is requested while the other lacks something', () => {
+      const [ghost, lathe] = [lacking('ghost', 'lathe', 1000), lacking('gw', 'lathe', 1000)]
+      for (let turn = 0; turn < 10; turn++) {
+        const [ofGhost, ofPress] = counts([ghost, lathe], 100)
+        expect([ofGhost, ofPress]).to.deep.equal([turn === 0 ? 50 : 0, 50])
+        lathe.missing[0][0] += ofPress
+        nowMs += 50
+      }
+    })
   })
 
   it('repeats a request after a reconnect: the last one may never have arrived', () => {

@@ -126,6 +126,35 @@ describe('what a consumer knows of a source', () => {
     })
   })
 
+  it('is searched for what is missing only where something has changed, however often that is asked', () => {
+    holds({ [first]: [0, 9], [second]: [0, 9] })
+    stored({ [first]: [[0, 2]] })
+    const known = stream.storedBy('db')
+    const search = known.missing.bind(known)
+    let searches = 0
+    known.missing = (...range) => {
+      searches++
+      return search(...range)
+    }
+    const searchesOf = (/** @type {() => unknown} */ change) => {
+      change()
+      searches = 0
+      for (let i = 0; i < 5; i++) missing({ quiet: true })
+      return searches
+    }
+    expect(searchesOf(() => {})).to.equal(2)
+    expect(searchesOf(() => {})).to.equal(0)
+    const batch = { epoch: second, seq: 5 }
+    for (const change of [
+      () => stream.observe(second, 5), () => stream.hold(batch),
+      () => stream.defer({ epoch: second, seq: 6, ancestors: [{ ...batch, hash: 1 }] }),
+      () => stream.release(batch), () => stream.park(second, 7, ROWS), () => stream.unpark(), () => commit(second, 5),
+      () => stored({ [first]: [[0, 5]] }), () => holds({ [first]: [1, 9], [second]: [0, 9] })
+    ]) expect(searchesOf(change), String(change)).to.equal(2)
+    expect(searchesOf(() => stream.observe(second, 4)), 'older than what came').to.equal(0)
+    expect(searchesOf(() => stream.storedBy('new').read([], readings)), 'nothing read').to.equal(0)
+  })
+
   it('notices what has left a spool without being known to be stored: another reader of the group may have stored it', () => {
     stored({ [first]: [[0, 4]] })
     expect(holds({ [first]: [0, 9] })).to.equal(false)

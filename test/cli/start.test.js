@@ -107,6 +107,16 @@ describe('Gateway settings', () => {
       .to.equal('03:04:05 warn  sluice-sqlite:machine  slow')
     expect(logLine({ level: 20, msg: { code: 7 }, timestamp })).to.equal('03:04:05 error {"code":7}')
   })
+
+  it('log no line that somebody else has made up in a name, and nothing that moves the cursor', () => {
+    const forged = 'Ignored a\n12:00:00 error  all is lost\r\u001b[31m\u0085\u2028\u202egnol'
+    for (const msg of [forged, new Error(forged)]) {
+      const [line, ...more] = logLine({ level: 30, msg, type: 'sluice-stage-in', name: forged, timestamp: 0 }).split('\n')
+      expect(line).to.include('Ignored a\\u000a12:00:00 error  all is lost\\u000d\\u001b[31m\\u0085\\u2028\\u202egnol')
+      expect(line).to.not.match(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+      expect(more.filter(text => !text.startsWith('    at '))).to.deep.equal([])
+    }
+  })
 })
 
 describe('User folder lock', () => {

@@ -234,9 +234,9 @@ describe('Bad input to a running gateway', function () {
     )
 
     await say('elsewhere/head/spool', { sources: [{ source: 'machine', rows: 1, epochs: [[5, 0, 3, 0, 4]] }] })
-    await gateway.says(/Ignored the head of elsewhere\/spool: .*epoch/)
-    await say('elsewhere/head/other', 'nonsense')
-    await gateway.says(/Ignored the head of elsewhere\/other/)
+    await gateway.says(/Ignored a head on sluice\/v2\/elsewhere\/head\/spool: .*epoch/)
+    await say('nowhere/head/other', 'nonsense')
+    await gateway.says(/Ignored a head on sluice\/v2\/nowhere\/head\/other/)
     await say(`elsewhere/commit/store/${id.trim()}`, { store: 's', label: 'store', sources: { machine: { '1-a': [null] } } })
     await gateway.says(/A commit came from elsewhere\/store, for which nothing is kept/)
     await say(`elsewhere/resend/reader/${id.trim()}`, '[]')
