@@ -424,8 +424,10 @@ export const errors = {
       'Find out who else publishes below `sluice/v2/`, and give each gateway the right to write below its own name only.'
     ],
     SLUICE_REQUIRED_SINKS: [
-      'The list of the sinks that the spools wait for cannot be read or saved, or more than 1000 are announced on the broker.',
-      'Check the disk; a damaged list is kept beside the new one. Too many announcements: find out who publishes below `sluice/v2/`.'
+      'The list of the sinks that the spools wait for cannot be read or saved, or more are announced on the broker than find room ' +
+      '(1000, and 100 of one consumer): then the spools release nothing, as nobody knows what the others lack.',
+      'Check the disk; a damaged list is kept beside the new one. Too many announcements: find out who publishes `sluice/v2/+/sinks/+`, ' +
+      'and put empty retained messages in place of what should not be there; where there were very many, restart the gateway.'
     ],
     SLUICE_SINK_WIRED: [
       'A sink that is to be forgotten is wired in this gateway.',
