@@ -450,7 +450,7 @@ export const errors = {
       'Nothing, if you did that. What the spool no longer holds is counted as lost.'
     ],
     SLUICE_ROW_TOO_BIG: [
-      'A single row is larger than the broker passes on; it stays in the spool.',
+      'A single row is larger than the broker passes on, or the connection breaks whenever it is sent; it stays in the spool.',
       'Allow larger messages (Mosquitto: `message_size_limit`, `max_packet_size`).'
     ],
     SLUICE_HEAD_TOO_BIG: [

@@ -124,6 +124,7 @@ export class Stage extends EventEmitter {
       ...counters,
       blocked,
       ...this.alarms.counts,
+      tooBig: this.alarms.counts.tooBig + this.sender.tooBig.guessed,
       requiredSinks: requiredSinks.saved,
       unwaitedSinks: requiredSinks.refused
     }
