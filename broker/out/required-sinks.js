@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { describe } from '../../gateway/base/errors.js'
 import { replaceFile } from '../../gateway/base/files.js'
 import { readSinks } from '../control-messages.js'
-import { level } from '../topics.js'
+import { level, unlevel } from '../topics.js'
 import { forgetRequests, loadSaved } from './required-sinks-file.js'
 
 /**
@@ -52,7 +52,7 @@ export function sinkKey (consumer, sink) {
  * The sinks that must have stored a batch before it may leave the spools of this gateway, on one broker: those that are wired in it, and
  * those that others have announced there, for all sources, also future ones, that their readers subscribe to.
  *
- * Events: `changed`; `removed` (key): the sink is no longer required.
+ * Events: `changed`; `removed` (key): the sink is no longer required; `ghost` (consumer, reader): the list of a reader that is gone.
  */
 export class RequiredSinks extends EventEmitter {
   /** @type {(WiredSink & {key: string})[]} */
@@ -80,13 +80,14 @@ export class RequiredSinks extends EventEmitter {
    * @param {string} options.path  of its file
    * @param {string} options.gateway
    * @param {import('../../gateway/base/log.js').Log} [options.log]
+   * @param {(consumer: string, reader: string) => boolean} [options.isGone]  whether a reader was one of this gateway, and is no more
    * @param {number} [options.endDelayMs]  how long a remote sink is waited for that its list no longer has
    * @param {() => number} [options.nowMs]  monotonic: a clock that is set makes nothing older
    */
-  constructor ({ path, gateway, log = console, endDelayMs = END_DELAY_MS, nowMs = () => performance.now() }) {
+  constructor ({ log = console, isGone = () => false, endDelayMs = END_DELAY_MS, nowMs = () => performance.now(), ...options }) {
     super()
     this.setMaxListeners(0)
-    this.#options = { path, gateway, log, endDelayMs, nowMs }
+    this.#options = { log, isGone, endDelayMs, nowMs, ...options }
     this.#tickedMs = nowMs()
   }
 
@@ -120,6 +121,10 @@ export class RequiredSinks extends EventEmitter {
   /** What the flows say now, all of it. @param {WiredSink[]} sinks */
   wire (sinks) {
     this.#wired = sinks.map(sink => ({ ...sink, key: sinkKey(sink.consumer, sink.sink) }))
+    for (const sink of this.#remote) {
+      const [consumer, reader] = sink.reader.split('/').map(unlevel)
+      if (this.#options.isGone(consumer, reader)) sink.endedMs ??= 0
+    }
     this.#update({ save: true })
   }
 
@@ -133,7 +138,9 @@ export class RequiredSinks extends EventEmitter {
   heard (consumer, reader, payload) {
     if (consumer === this.#options.gateway) return
     const announced = readSinks(payload)
-    const isMeant = announced !== null && this.#isMine(announced.gateway)
+    const isGone = announced !== null && this.#options.isGone(consumer, reader)
+    if (isGone) this.emit('ghost', consumer, reader)
+    const isMeant = announced !== null && !isGone && this.#isMine(announced.gateway)
     const list = hash('sha256', payload).slice(0, 24)
     if (this.#take({ consumer, name: sinkKey(consumer, reader), announced: isMeant ? announced : null, list })) this.#update({ save: true })
   }

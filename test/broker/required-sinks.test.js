@@ -231,6 +231,27 @@ describe('required sinks', () => {
     gateway, source: '+', sinks: Array.from({ length: 100 }, (_, i) => ({ sink: `s${from + i}` }))
   }))
 
+  it('of an own reader that was ungrouped or deleted while the gateway was down are not waited for, and its list is reported', async () => {
+    const options = { path, gateway: 'gw', log, nowMs: () => now }
+    let sinks = await RequiredSinks.open(options)
+    sinks.heard('group:hall/1', 'gw.in', list())
+    sinks.heard('group:hall/1', 'another.in', list({}, 'shared'))
+    await sinks.close()
+    sinks = await RequiredSinks.open({ ...options, isGone: (consumer, reader) => consumer === 'group:hall/1' && reader === 'gw.in' })
+    /** @type {string[][]} */
+    const ghosts = []
+    sinks.on('ghost', (...ghost) => ghosts.push(ghost))
+    sinks.wire([wired]) // also where the broker has forgotten the list
+    now = TEN_MINUTES_MS
+    await sinks.tick()
+    expect(keysOf(sinks)).to.deep.equal(['gw/n1', 'group:hall%2F1/shared'])
+    sinks.heard('group:hall/1', 'gw.in', list())
+    sinks.heard('group:hall/1', 'gw.in', GONE)
+    expect(keysOf(sinks)).to.deep.equal(['gw/n1', 'group:hall%2F1/shared'])
+    expect(ghosts).to.deep.equal([['group:hall/1', 'gw.in']])
+    await sinks.close()
+  })
+
   it('take no room where they are not meant for this gateway, however many are announced', async () => {
     const sinks = await open()
     for (let i = 0; i < 12; i++) sinks.heard(`gw-${i}`, 'in', hundredOf('nobody'))
