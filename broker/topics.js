@@ -86,7 +86,7 @@ export function parseTopic (topic) {
 }
 
 /** @param {string} text */
-function unlevel (text) {
+export function unlevel (text) {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -443,8 +443,10 @@ export const errors = {
       'Find out who else publishes below `sluice/v2/`, and give each gateway the right to write below its own name only.'
     ],
     SLUICE_REQUIRED_SINKS: [
-      'The list of the sinks that the spools wait for cannot be read or saved, or more than 1000 are announced on the broker.',
-      'Check the disk; a damaged list is kept beside the new one. Too many announcements: find out who publishes below `sluice/v2/`.'
+      'The list of the sinks that the spools wait for cannot be read or saved, or more are announced on the broker than find room ' +
+      '(1000, and 100 of one consumer): then the spools release nothing, as nobody knows what the others lack.',
+      'Check the disk; a damaged list is kept beside the new one. Too many announcements: find out who publishes `sluice/v2/+/sinks/+`, ' +
+      'and put empty retained messages in place of what should not be there; where there were very many, restart the gateway.'
     ],
     SLUICE_SINK_WIRED: [
       'A sink that is to be forgotten is wired in this gateway.',
@@ -467,7 +469,7 @@ export const errors = {
       'Nothing, if you did that. What the spool no longer holds is counted as lost.'
     ],
     SLUICE_ROW_TOO_BIG: [
-      'A single row is larger than the broker passes on; it stays in the spool.',
+      'A single row is larger than the broker passes on, or the connection breaks whenever it is sent; it stays in the spool.',
       'Allow larger messages (Mosquitto: `message_size_limit`, `max_packet_size`).'
     ],
     SLUICE_HEAD_TOO_BIG: [

@@ -10,7 +10,7 @@ import { filters, isForTopic, level, ROOT } from '../topics.js'
  * @typedef {object} Account
  * @property {string} name  of a gateway, its id
  * @property {'gateway'|'consumer'|'reader'|'other'} role  a gateway stages, and stores what it has staged; a consumer is a gateway that
- *   stores what others stage, too; a reader reads along; all others have only what they are granted
+ *   stores what others stage, too, and has them wait for that; a reader reads along; all others have only what they are granted
  * @property {string[]} groups  of a consumer: for whose sinks it speaks as well
  *
  * @typedef {Rule & {name: string}} Grant  of topics beside the protocol's, to an account
@@ -47,9 +47,12 @@ export function readGrant (text, accounts) {
 
 /** Of each account, its own rules. @param {Account[]} accounts @param {Grant[]} grants @returns {Map<string, Rule[]>} by name */
 export function rulesOf (accounts, grants) {
+  const announcing = accounts.filter(({ role }) => role === 'consumer').flatMap(({ name, groups }) => [name, ...groups.map(groupOf)])
+  const lists = [...new Set(announcing)].map(consumer => ({ access: /** @type {const} */ ('read'), filter: filters.sinksOf(consumer) }))
   return new Map(accounts.map(account => [account.name, [
     { access: 'read', filter: '$SYS/broker/version' },
     ...roles[account.role](account),
+    ...account.role === 'gateway' || account.role === 'consumer' ? lists : [],
     ...grants.filter(({ name }) => name === account.name)
   ]]))
 }
@@ -62,9 +65,10 @@ export function allows (rules, access, topic) {
 
 /** @type {Record<Account['role'], (account: Account) => Rule[]>} */
 const roles = {
+  // Its list of sinks is for its own readers: nobody else may read it, and so wait for those sinks.
   gateway: ({ name }) => [
-    { access: 'readwrite', filter: `${ROOT}/${level(name)}/#` },
-    { access: 'read', filter: filters.sinks },
+    { access: 'read', filter: `${ROOT}/${level(name)}/#` },
+    ...writes(name, ['data/+', 'head/+', 'resent/+/+', 'echo/+', 'preflight/#', 'sinks/+', `resend/+/${level(name)}`]),
     { access: 'read', filter: filters.commits(name) },
     { access: 'read', filter: filters.resends(name) }
   ],
@@ -72,25 +76,26 @@ const roles = {
     ...roles.gateway(account),
     { access: 'read', filter: filters.data('+', '+') },
     { access: 'read', filter: filters.heads('+') },
-    { access: 'read', filter: resentTo(account.name) },
-    ...account.groups.flatMap(group => speaksFor(`group:${group}`))
+    ...[account.name, ...account.groups.map(groupOf)].flatMap(speaksFor)
   ],
   reader: () => [{ access: 'read', filter: `${ROOT}/#` }],
   other: () => []
 }
 
+/** @param {string} group */
+function groupOf (group) { return `group:${group}` }
+
 /** @param {string} consumer @returns {Rule[]} */
 function speaksFor (consumer) {
-  const base = `${ROOT}/${level(consumer)}`
   return [
-    { access: 'read', filter: resentTo(consumer) },
-    ...['sinks/+', 'commit/+/+', 'resend/+/+'].map(topics => ({ access: /** @type {const} */ ('write'), filter: `${base}/${topics}` }))
+    { access: 'read', filter: `${ROOT}/+/resent/${level(consumer)}/+` },
+    ...writes(consumer, ['sinks/+', 'commit/+/+', 'resend/+/+'])
   ]
 }
 
-/** @param {string} consumer */
-function resentTo (consumer) {
-  return `${ROOT}/+/resent/${level(consumer)}/+`
+/** @param {string} writer @param {string[]} topics @returns {Rule[]} */
+function writes (writer, topics) {
+  return topics.map(topic => ({ access: 'write', filter: `${ROOT}/${level(writer)}/${topic}` }))
 }
 
 /** @param {string} filter */

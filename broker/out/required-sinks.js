@@ -1,11 +1,11 @@
-import { hash, randomUUID } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { EventEmitter } from 'node:events'
-import { readdir, readFile, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { describe } from '../../gateway/base/errors.js'
-import { makePrivateFolder, replaceFile } from '../../gateway/base/files.js'
+import { replaceFile } from '../../gateway/base/files.js'
 import { readSinks } from '../control-messages.js'
-import { level } from '../topics.js'
+import { level, unlevel } from '../topics.js'
+import { forgetRequests, loadSaved } from './required-sinks-file.js'
 
 /**
  * @typedef {object} WiredSink  of a stage in of this gateway
@@ -26,12 +26,16 @@ import { level } from '../topics.js'
  * @property {number} waitedMs  how long this gateway has run since it was heard of, uncommitted
  * @property {number} [endedMs]  likewise, since its list no longer has it
  *
+ * @typedef {{consumer: string, name: string, announced: SinkList|null, list: string}} Heard  list of a reader; null: it has no sinks for us
+ * @typedef {Heard & {refused: number}} Crowded
+ * @typedef {import('../control-messages.js').SinkList} SinkList
  * @typedef {{key: string, covers: (source: string) => boolean}} Requirement  as a spool asks for it
- *
- * @typedef {{wired: (WiredSink & {key: string})[], remote: RemoteSink[], forgotten: [place: string, list: string][]}} Saved
  */
 
 const MAX_REMOTE_SINKS = 1000
+/** So that no consumer takes the room of others. */
+const MAX_SINKS_OF_CONSUMER = 100
+const MAX_CROWDED = 100
 const MAX_FORGOTTEN = 1000
 const UNCOMMITTED_MS = 24 * 3_600_000
 /** A list may lack a sink that another reader's has a moment later, or be an old one of a broker that was set back. */
@@ -48,7 +52,7 @@ export function sinkKey (consumer, sink) {
  * The sinks that must have stored a batch before it may leave the spools of this gateway, on one broker: those that are wired in it, and
  * those that others have announced there, for all sources, also future ones, that their readers subscribe to.
  *
- * Events: `changed`; `removed` (key): the sink is no longer required.
+ * Events: `changed`; `removed` (key): the sink is no longer required; `ghost` (consumer, reader): the list of a reader that is gone.
  */
 export class RequiredSinks extends EventEmitter {
   /** @type {(WiredSink & {key: string})[]} */
@@ -57,6 +61,8 @@ export class RequiredSinks extends EventEmitter {
   #remote = []
   /** No longer required, although a list has them, until the list changes. @type {Map<string, string>} place → digest of the list */
   #forgotten = new Map()
+  /** Lists of which some sinks find no room; '' for all beyond what is remembered of those. @type {Map<string, Crowded>} */
+  #crowded = new Map()
   /** @type {Requirement[]} */
   #all = []
   /** @type {Promise<void>} */
@@ -68,21 +74,20 @@ export class RequiredSinks extends EventEmitter {
   #options
   /** Keys of those that are in the file. @type {string[]} */
   saved = []
-  /** Sinks beyond what is bounded. */
-  refused = 0
 
   /**
    * @param {object} options
    * @param {string} options.path  of its file
    * @param {string} options.gateway
    * @param {import('../../gateway/base/log.js').Log} [options.log]
+   * @param {(consumer: string, reader: string) => boolean} [options.isGone]  whether a reader was one of this gateway, and is no more
    * @param {number} [options.endDelayMs]  how long a remote sink is waited for that its list no longer has
    * @param {() => number} [options.nowMs]  monotonic: a clock that is set makes nothing older
    */
-  constructor ({ path, gateway, log = console, endDelayMs = END_DELAY_MS, nowMs = () => performance.now() }) {
+  constructor ({ log = console, isGone = () => false, endDelayMs = END_DELAY_MS, nowMs = () => performance.now(), ...options }) {
     super()
     this.setMaxListeners(0)
-    this.#options = { path, gateway, log, endDelayMs, nowMs }
+    this.#options = { log, isGone, endDelayMs, nowMs, ...options }
     this.#tickedMs = nowMs()
   }
 
@@ -97,23 +102,17 @@ export class RequiredSinks extends EventEmitter {
   /** What a spool asks; it changes only with `changed`. */
   get all () { return this.#all }
 
-  /** The file as it was left; one that cannot be read is put aside, and made again from the wiring and the lists on the broker. */
+  /** Whether sinks are announced that find no room here: then nobody knows what they lack, and nothing may leave the spools. */
+  get isCrowded () { return this.#crowded.size > 0 }
+
+  /** Sinks that find no room. */
+  get refused () { return [...this.#crowded.values()].reduce((sum, { refused }) => sum + refused, 0) }
+
   async load () {
-    const { path, log } = this.#options
-    await makePrivateFolder(dirname(path))
-    try {
-      const { wired, remote, forgotten } = readSaved(await readFile(path, 'utf8'))
-      this.#wired = wired
-      this.#remote = remote
-      this.#forgotten = new Map(forgotten)
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOENT') {
-        const aside = `${path}.${Date.now()}.damaged`
-        await rename(path, aside).catch(() => {})
-        log.error(`SLUICE_REQUIRED_SINKS: The list of required sinks cannot be read, and is now ${aside}: ${describe(error)}. It is made ` +
-          'again, from the flows and from what is announced on the broker.')
-      }
-    }
+    const { wired, remote, forgotten } = await loadSaved(this.#options)
+    this.#wired = wired
+    this.#remote = remote
+    this.#forgotten = new Map(forgotten)
     await this.#obeyRequests()
     this.#update()
     this.saved = this.#all.map(({ key }) => key)
@@ -122,6 +121,10 @@ export class RequiredSinks extends EventEmitter {
   /** What the flows say now, all of it. @param {WiredSink[]} sinks */
   wire (sinks) {
     this.#wired = sinks.map(sink => ({ ...sink, key: sinkKey(sink.consumer, sink.sink) }))
+    for (const sink of this.#remote) {
+      const [consumer, reader] = sink.reader.split('/').map(unlevel)
+      if (this.#options.isGone(consumer, reader)) sink.endedMs ??= 0
+    }
     this.#update({ save: true })
   }
 
@@ -135,31 +138,43 @@ export class RequiredSinks extends EventEmitter {
   heard (consumer, reader, payload) {
     if (consumer === this.#options.gateway) return
     const announced = readSinks(payload)
-    const name = sinkKey(consumer, reader)
+    const isGone = announced !== null && this.#options.isGone(consumer, reader)
+    if (isGone) this.emit('ghost', consumer, reader)
+    const isMeant = announced !== null && !isGone && this.#isMine(announced.gateway)
     const list = hash('sha256', payload).slice(0, 24)
+    if (this.#take({ consumer, name: sinkKey(consumer, reader), announced: isMeant ? announced : null, list })) this.#update({ save: true })
+  }
+
+  /** @param {Heard} heard @returns {boolean} whether it is news */
+  #take ({ consumer, name, announced, list }) {
+    const wasCrowded = this.isCrowded
     const before = this.#remote.filter(sink => sink.reader === name)
     const listed = before.filter(({ endedMs }) => endedMs === undefined)
     const after = (announced?.sinks ?? []).map(({ sink, label, committed }) => {
       const key = sinkKey(consumer, sink)
       const known = before.find(each => each.key === key)
-      const { gateway, source } = /** @type {import('../control-messages.js').SinkList} */ (announced)
+      const { gateway, source } = /** @type {SinkList} */ (announced)
       return {
         reader: name, key, label, gateway, source, list, committed: committed || known?.committed === true, waitedMs: known?.waitedMs ?? 0
       }
     }).filter(sink => this.#forgotten.get(placeOf(sink)) !== list)
-    if (listed.length === after.length && listed.every(sink => sink.list === list)) return
+    const isSaid = listed.length === after.length && listed.every(sink => sink.list === list)
+    if (!this.#crowded.delete(name) && isSaid) return false
 
     const ending = before.filter(sink => !after.some(each => isSame(each, sink))).map(sink => ({ ...sink, endedMs: sink.endedMs ?? 0 }))
     const others = [...this.#remote.filter(sink => sink.reader !== name), ...ending]
-    const room = MAX_REMOTE_SINKS - others.length
-    if (after.length > room) {
-      this.refused += after.length - room
-      const text = `More than ${MAX_REMOTE_SINKS} sinks are announced on the broker: those of ${name} are not all waited for.`
-      this.#warn('SLUICE_REQUIRED_SINKS', text)
+    const ofConsumer = others.filter(({ reader }) => reader.startsWith(`${level(consumer)}/`)).length
+    const room = Math.max(0, Math.min(MAX_REMOTE_SINKS - others.length, MAX_SINKS_OF_CONSUMER - ofConsumer))
+    const isNew = (/** @type {RemoteSink} */ { key }) => !before.some(sink => sink.key === key)
+    const taken = after.toSorted((a, b) => Number(isNew(a)) - Number(isNew(b))).slice(0, room) // what is known stays so
+    const refused = after.length - taken.length
+    if (refused > 0) {
+      this.#crowded.set(this.#crowded.size < MAX_CROWDED ? name : '', { consumer, name, announced, list, refused })
+      if (!wasCrowded) this.#warnOfCrowd(name)
     }
-    this.#remote = [...others, ...after.slice(0, room)]
+    this.#remote = [...others, ...taken]
     for (const sink of after) this.#forgotten.delete(placeOf(sink))
-    this.#update({ save: true })
+    return true
   }
 
   /** It has stored something: it never expires. @param {string} key */
@@ -183,10 +198,7 @@ export class RequiredSinks extends EventEmitter {
     for (const sink of uncommitted) sink.waitedMs += elapsedMs
     for (const sink of this.#remote) if (sink.endedMs !== undefined) sink.endedMs += elapsedMs
     const isOver = (/** @type {RemoteSink} */ { endedMs = -1 }) => endedMs >= this.#options.endDelayMs
-    if (this.#remote.some(isOver)) {
-      this.#remote = this.#remote.filter(sink => !isOver(sink))
-      this.#update({ save: true })
-    }
+    if (this.#remote.some(isOver)) this.#remove(isOver)
     const expired = this.#drop(sink => !sink.committed && sink.waitedMs >= UNCOMMITTED_MS)
     for (const { key, label } of expired) {
       const text = `The sink "${label}" (${key}) was announced 24 h ago and has never stored anything: it is no longer waited for.`
@@ -209,20 +221,23 @@ export class RequiredSinks extends EventEmitter {
     if (dropped.length === 0) return dropped
     for (const sink of dropped) this.#forgotten.set(placeOf(sink), sink.list)
     for (const place of [...this.#forgotten.keys()].slice(0, -MAX_FORGOTTEN)) this.#forgotten.delete(place)
-    this.#remote = this.#remote.filter(sink => !isDropped(sink))
-    this.#update({ save: true })
+    this.#remove(isDropped)
     return dropped
+  }
+
+  /** What found no room may find it then. @param {(sink: RemoteSink) => boolean} isRemoved */
+  #remove (isRemoved) {
+    this.#remote = this.#remote.filter(sink => !isRemoved(sink))
+    for (const [name, crowded] of [...this.#crowded]) if (name !== '') this.#take(crowded)
+    this.#update({ save: true })
   }
 
   /** What `sluice sinks forget` has left beside the file. */
   async #obeyRequests () {
-    const { path } = this.#options
-    const prefix = `${basename(path)}.forget-`
-    for (const name of await readdir(dirname(path))) {
-      if (!name.startsWith(prefix) || name.endsWith('.new')) continue
-      this.forget(await readFile(join(dirname(path), name), 'utf8'))
+    for (const { key, path } of await forgetRequests(this.#options.path)) {
+      this.forget(key)
       await this.#saving
-      await rm(join(dirname(path), name), { force: true })
+      await rm(path, { force: true })
     }
   }
 
@@ -230,9 +245,8 @@ export class RequiredSinks extends EventEmitter {
     const before = new Set(this.#all.map(({ key }) => key))
     /** @type {Map<string, (WiredSink|RemoteSink)[]>} */
     const byKey = new Map()
-    const isMine = (/** @type {string} */ gateway) => gateway === '+' || gateway === this.#options.gateway
     for (const sink of [...this.#wired, ...this.#remote]) {
-      if (isMine(sink.gateway)) byKey.set(sink.key, [...byKey.get(sink.key) ?? [], sink])
+      if (this.#isMine(sink.gateway)) byKey.set(sink.key, [...byKey.get(sink.key) ?? [], sink])
     }
     this.#all = Array.from(byKey, ([key, sinks]) => {
       const sources = new Set(sinks.map(({ source }) => source))
@@ -247,12 +261,22 @@ export class RequiredSinks extends EventEmitter {
   #save () {
     this.#unsavedMs = 0
     this.#saving = this.#saving.then(async () => {
-      /** @type {Saved} */
+      /** @type {import('./required-sinks-file.js').Saved} */
       const saved = { wired: this.#wired, remote: this.#remote, forgotten: [...this.#forgotten] }
       const keys = this.#all.map(({ key }) => key)
       await replaceFile(this.#options.path, JSON.stringify(saved))
       this.saved = keys
     }).catch(error => this.#options.log.error(`SLUICE_REQUIRED_SINKS: The list of required sinks cannot be saved: ${describe(error)}`))
+  }
+
+  /** @param {string} gateway  that a reader reads */
+  #isMine (gateway) { return gateway === '+' || gateway === this.#options.gateway }
+
+  /** @param {string} name  of the reader */
+  #warnOfCrowd (name) {
+    const text = `More than ${MAX_REMOTE_SINKS} sinks, or ${MAX_SINKS_OF_CONSUMER} of one consumer, are announced on the broker. Those ` +
+      `of ${name} are not all known, so the spools release nothing.`
+    this.#warn('SLUICE_REQUIRED_SINKS', text)
   }
 
   /** @param {`SLUICE_${string}`} code @param {string} text */
@@ -269,18 +293,4 @@ function isSame (a, b) {
 /** Of a sink behind one of its readers. @param {{reader: string, key: string}} sink */
 function placeOf ({ reader, key }) {
   return `${reader}\n${key}`
-}
-
-/** @param {string} text  of the file @returns {Saved} */
-export function readSaved (text) {
-  const { wired, remote, forgotten } = JSON.parse(text)
-  if (![wired, remote, forgotten].every(Array.isArray)) throw new Error('it has not the lists that it should')
-  const isSink = (/** @type {any} */ sink) => ['key', 'gateway', 'source'].every(name => typeof sink?.[name] === 'string')
-  if (![...wired, ...remote].every(isSink)) throw new Error('it has something else than sinks')
-  return { wired, remote, forgotten }
-}
-
-/** Has the gateway forget a sink: at once, or when it starts. @param {string} path  of its file @param {string} key */
-export async function requestForget (path, key) {
-  await replaceFile(`${path}.forget-${randomUUID()}`, key)
 }

@@ -45,7 +45,7 @@ export class Sender {
   constructor ({ window = 64, windowBytes = 2 ** 24, ...options }) {
     this.#options = { window, windowBytes, ...options }
     this.#topics = gatewayTopics(options.gateway)
-    this.tooBig = new TooBig(options)
+    this.tooBig = new TooBig({ ...options, onDue: () => this.wake() })
     options.spool.on('accepted', this.#linger)
   }
 
@@ -92,7 +92,8 @@ export class Sender {
     this.#pumping = true
     try {
       for (let sent = false; (sent || this.#wanted) && this.#hasRoom();) {
-        sent = this.#wanted = false
+        this.#wanted = false
+        sent = await this.#sendAside()
         sent = await this.#sendNext() || sent
         sent = await this.#sendAgain() || sent
       }
@@ -113,28 +114,38 @@ export class Sender {
     const place = this.#hasRoom() && spool.next(this.#sent && { ...this.#sent, position: this.#sent.position + 1 })
     if (!place) return false
     this.#sent = place
-    await this.#send(this.#topics.data(place.source), place, () => spool.sent(place))
+    const { source, epoch, seq } = place
+    await this.#send({ source, epoch, seq, topic: this.#topics.data(source), onAcknowledged: () => spool.sent(place) })
+    return true
+  }
+
+  async #sendAside () {
+    const parcel = this.#hasRoom() ? this.tooBig.next() : undefined
+    if (!parcel) return false
+    await this.#send(parcel)
     return true
   }
 
   async #sendAgain () {
     const next = this.#hasRoom() ? this.#options.resends.next() : undefined
     if (!next) return false
-    await this.#send(this.#topics.resent(next.consumer, next.reader), next)
+    const { source, epoch, seq, consumer, reader } = next
+    await this.#send({ source, epoch, seq, topic: this.#topics.resent(consumer, reader) })
     return true
   }
 
-  /** @param {string} topic @param {import('./restaging.js').Name} batch @param {() => void} [onAcknowledged] */
-  async #send (topic, { source, epoch, seq }, onAcknowledged) {
+  /** @param {import('./too-big.js').Parcel} parcel */
+  async #send (parcel) {
     const { client, spool, contentType } = this.#options
-    const batch = { source, epoch, seq }
-    const payload = (await spool.read(batch))?.payload
-    if (!payload || !this.tooBig.mayPass(topic, payload, batch)) return
+    const { topic, onAcknowledged } = parcel
+    const payload = (await spool.read(parcel))?.payload
+    if (!payload) return this.tooBig.forget(parcel)
+    if (!this.tooBig.mayPass(topic, payload, parcel)) return
     const properties = contentType && client.options.protocolVersion === 5 ? { properties: { contentType } } : {}
     const message = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength) // its own: the same batch may be under way twice
     this.#inFlight++
     this.#inFlightBytes += payload.length
-    this.tooBig.sent(message, batch)
+    this.tooBig.sent(message, parcel)
     client.publish(topic, message, { qos: 1, ...properties }, error => {
       this.#inFlight--
       this.#inFlightBytes -= payload.length

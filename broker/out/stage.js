@@ -36,8 +36,8 @@ import { Suspension } from './suspension.js'
  * @property {import('../spool/segment.js').WriteAt} [write]  for tests that need a disk to fail
  */
 
-/** Required until the broker has been heard: it may know of sinks that this gateway has forgotten. */
-const UNHEARD = { key: '', covers: () => true }
+/** Required until the broker has been heard, and while it has more sinks than find room: it may know of some that this gateway does not. */
+const UNKNOWN = { key: '', covers: () => true }
 
 /**
  * The way into staging: a spool, what sends it to the broker, and what learns there what may be released. What an earlier run left in the
@@ -55,7 +55,7 @@ export class Stage extends EventEmitter {
   static async open ({ log = console, ...options }) {
     const { folder, name, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, requiredSinks, ledger, write } = options
     const isHeard = { yet: false }
-    const required = () => isHeard.yet ? requiredSinks.all : [...requiredSinks.all, UNHEARD]
+    const required = () => isHeard.yet && !requiredSinks.isCrowded ? requiredSinks.all : [...requiredSinks.all, UNKNOWN]
     try {
       if (ledger) await mkdir(ledger, { recursive: true })
       const spool = await Spool.open({
@@ -124,7 +124,9 @@ export class Stage extends EventEmitter {
       ...counters,
       blocked,
       ...this.alarms.counts,
-      requiredSinks: requiredSinks.saved
+      tooBig: this.alarms.counts.tooBig + this.sender.tooBig.guessed,
+      requiredSinks: requiredSinks.saved,
+      unwaitedSinks: requiredSinks.refused
     }
   }
 

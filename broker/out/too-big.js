@@ -2,36 +2,49 @@ import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { describe } from '../../gateway/base/errors.js'
 import { measure } from '../../gateway/stats/format.js'
 import { level } from '../topics.js'
+import { Asides } from './asides.js'
 import { Delivered } from './delivered.js'
 import { keyOf } from './restaging.js'
 
 /**
  * @typedef {import('./restaging.js').Name} Batch
- * @typedef {{batch: Batch, messageId?: number}} UnderWay
+ * @typedef {Batch & {topic: string, onAcknowledged?: () => void}} Parcel  a batch, and how it is sent
+ * @typedef {{parcel: Parcel, messageId?: number, isSent?: boolean}} UnderWay  `isSent`: over the present connection
  */
 
 /** MQTT's reason code for a packet that is too large. (MQTT.js does not know it for a message, and ends the connection.) */
 const PACKET_TOO_LARGE = 0x95
-/** So often a connection breaks with the same largest message under way, which then is to blame. */
+/** So often a connection breaks with the same largest message under way, which then is set aside. */
 const MAX_BREAKS = 3
+/** Brokers change, and are changed. */
+const REMEMBERED_MS = 600_000
 /** What a packet has beside topic and payload, at most. */
 const OVERHEAD_BYTES = 128
 
 /**
  * Finds out which batches do not pass the broker, and has the spool stage them again in halves: one that the broker announces as too big,
  * refuses as such, or ends the connection for. A single row that does not pass stays in the spool.
+ *
+ * That connections break for a message is a guess: the link may be bad. So it is first set aside. Only if the link works then, and the
+ * connection breaks with it once more, it is to blame, and larger ones with it, until as large a one passes, or for ten minutes. A single
+ * row is tried again now and then.
  */
 export class TooBig {
   /** Sent, and not acknowledged; in the order in which they were sent. @type {Map<Buffer, UnderWay>} */
   #underWay = new Map()
   /** The largest message that was under way when the connection broke. @type {{message: Buffer, count: number}|null} */
   #suspect = null
-  /** What has ended connections, and what has passed, in bytes: what is between them is to blame at once. */
-  #limit = Infinity
-  #passed = 0
+  /** What has ended connections, and what has passed: what is between them is to blame at once. */
+  #guess = { bytes: Infinity, atMs: 0 }
+  #passed = { bytes: 0, atMs: 0 }
   #isConnected
-  /** Single rows that do not pass. @type {Set<string>} */
+  /** Something has been acknowledged over the present connection. */
+  #works = false
+  /** Single rows that do not pass for certain. @type {Set<string>} */
   #hopeless = new Set()
+  #asides
+  #onWorking
+  #nowMs
   delivered = new Delivered()
   #options
 
@@ -42,9 +55,14 @@ export class TooBig {
    * @param {import('./alarms.js').Alarms} options.alarms
    * @param {import('./restaging.js').Restaging} options.restaging
    * @param {import('../../gateway/base/log.js').Log} options.log
+   * @param {() => void} [options.onDue]  something may be tried again
+   * @param {() => number} [options.nowMs]  monotonic
    */
-  constructor (options) {
+  constructor ({ onDue = () => {}, nowMs = () => performance.now(), ...options }) {
     this.#options = options
+    this.#nowMs = nowMs
+    this.#asides = new Asides({ nowMs, onDue })
+    this.#onWorking = onDue
     this.#isConnected = options.client.connected
     options.client.on('packetsend', this.#onSent)
     options.client.on('packetreceive', this.#onReceived)
@@ -53,40 +71,48 @@ export class TooBig {
 
   close () {
     const { client } = this.#options
+    this.#asides.close()
     client.off('packetsend', this.#onSent)
     client.off('packetreceive', this.#onReceived)
     client.off('close', this.#onClose)
   }
 
+  /** Single rows that seem not to pass. */
+  get guessed () { return this.#asides.blamed }
+
   /**
-   * Whether the broker takes a message of this size; otherwise it is staged again.
+   * Whether the broker takes a message of this size; otherwise it is staged again, or waits.
    * @param {string} topic
    * @param {Uint8Array} payload
-   * @param {Batch} batch
+   * @param {Parcel} parcel
    */
-  mayPass (topic, payload, batch) {
-    if (this.#hopeless.has(keyOf(batch))) return false
+  mayPass (topic, payload, parcel) {
+    if (this.#hopeless.has(keyOf(parcel)) || this.#asides.has(parcel)) return false
     const max = this.#options.client.serverProperties?.maximumPacketSize ?? Infinity
-    if (Buffer.byteLength(topic) + payload.length + OVERHEAD_BYTES <= max && payload.length < this.#limit) return true
-    this.#split(batch, payload.length)
+    const isAnnounced = Buffer.byteLength(topic) + payload.length + OVERHEAD_BYTES > max
+    if (!isAnnounced && (payload.length < this.#limit || this.#asides.isTried(parcel))) return true
+    this.#split(parcel, payload.length, isAnnounced)
     return false
   }
 
-  /** @param {Buffer} message @param {Batch} batch */
-  sent (message, batch) {
-    this.#underWay.set(message, { batch })
+  /** @param {Buffer} message @param {Parcel} parcel */
+  sent (message, parcel) {
+    this.#underWay.set(message, { parcel })
   }
+
+  /** To be sent again, now that others have passed. @returns {Parcel|undefined} */
+  next () { return this.#works ? this.#asides.next() : undefined }
+
+  /** It is held no longer. @param {Parcel} parcel */
+  forget (parcel) { this.#asides.forget(parcel) }
 
   /** @param {Buffer} message @param {unknown} [error] */
   answered (message, error) {
-    const { batch } = /** @type {UnderWay} */ (this.#underWay.get(message))
+    const { parcel } = /** @type {UnderWay} */ (this.#underWay.get(message))
     this.#underWay.delete(message)
     if (this.#suspect?.message === message) this.#suspect = null
-    if (!error) {
-      this.#passed = Math.max(this.#passed, message.length)
-      this.delivered.acknowledged(batch, message.length)
-    }
-    if (/** @type {any} */ (error)?.code === PACKET_TOO_LARGE) this.#split(batch, message.length)
+    if (!error) this.#onPassed(parcel, message.length)
+    if (/** @type {any} */ (error)?.code === PACKET_TOO_LARGE) this.#split(parcel, message.length, true)
     else if (error && this.#options.client.connected) this.#options.log.warn(`Publishing failed: ${describe(error)}`)
   }
 
@@ -100,43 +126,73 @@ export class TooBig {
     if (record && record.payload.length > this.delivered.of(level(consumer))) await this.#halve(batch, record.payload.length)
   }
 
-  /** @param {import('mqtt').Packet} packet */
+  /** Sent again it has the same id, and is a copy. @param {import('mqtt').Packet} packet */
   #onSent = packet => {
-    const underWay = packet.cmd === 'publish' ? this.#underWay.get(/** @type {Buffer} */ (packet.payload)) : undefined
-    if (underWay) underWay.messageId = packet.messageId
+    if (packet.cmd !== 'publish' || packet.qos === 0) return
+    const { messageId, payload } = packet
+    const underWay = this.#underWay.get(/** @type {Buffer} */ (payload)) ??
+      [...this.#underWay.values()].find(each => each.messageId === messageId)
+    if (underWay) Object.assign(underWay, { messageId, isSent: true })
   }
 
-  /** MQTT.js says `connect` only once what was under way is sent again, which here never succeeds. @param {import('mqtt').Packet} packet */
-  #onReceived = ({ cmd }) => { if (cmd === 'connack') this.#isConnected = true }
+  /** MQTT.js says `connect` only once what was under way is sent again: here it may never be. @param {import('mqtt').Packet} packet */
+  #onReceived = ({ cmd }) => {
+    if (cmd === 'connack') this.#isConnected = true
+    if (cmd !== 'puback' || this.#works) return
+    this.#works = true
+    this.#onWorking()
+  }
+
+  /** @param {Parcel} parcel @param {number} bytes */
+  #onPassed (parcel, bytes) {
+    this.delivered.acknowledged(parcel, bytes)
+    const isMore = bytes > this.#passedBytes
+    if (isMore || this.#asides.isTried(parcel)) this.#asides.passed(Math.max(bytes, this.#passedBytes))
+    if (bytes >= this.#passedBytes) this.#passed = { bytes, atMs: this.#nowMs() }
+    if (bytes >= this.#guess.bytes) this.#guess.bytes = Infinity
+    this.#asides.forget(parcel)
+  }
 
   /** The connection has broken, it may be for what was under way. */
   #onClose = () => {
     if (!this.#isConnected) return // one more attempt in vain
-    this.#isConnected = false
-    const largest = [...this.#underWay.keys()].reduce((/** @type {Buffer|null} */ a, b) => a && a.length >= b.length ? a : b, null)
-    if (!largest) {
-      this.#suspect = null
-      return
-    }
-    const count = this.#suspect?.message === largest ? this.#suspect.count + 1 : 1
-    this.#suspect = { message: largest, count }
-    const isKnown = this.#limit < Infinity && largest.length > this.#passed
-    if (count < MAX_BREAKS && !isKnown) return
-    this.#limit = largest.length
-    const { batch, messageId } = /** @type {UnderWay} */ (this.#underWay.get(largest))
-    this.#split(batch, largest.length)
-    if (messageId !== undefined) this.#options.client.removeOutgoingMessage(messageId) // MQTT.js would send it with the next connection
+    this.#isConnected = this.#works = false
+    const sent = [...this.#underWay].filter(([, { isSent }]) => isSent)
+    for (const [, underWay] of sent) underWay.isSent = false
+    if (sent.length === 0) return
+    const [message, { parcel, messageId }] = sent.reduce((a, b) => a[0].length >= b[0].length ? a : b)
+    const count = this.#suspect?.message === message ? this.#suspect.count + 1 : 1
+    this.#suspect = { message, count }
+    const isTried = this.#asides.isTried(parcel)
+    const isKnown = isTried || this.#limit < Infinity
+    const isToBlame = isKnown && message.length > this.#passedBytes
+    if (!isToBlame && !isTried && count < MAX_BREAKS) return
+    if (isToBlame) {
+      this.#guess = { bytes: message.length, atMs: this.#nowMs() }
+      this.#split(parcel, message.length, false)
+    } else this.#asides.suspect(parcel, message.length)
+    this.#options.client.removeOutgoingMessage(/** @type {number} */ (messageId)) // MQTT.js would send it with the next connection
   }
 
-  /** It is too big for certain. @param {Batch} batch @param {number} bytes */
-  async #split (batch, bytes) {
+  get #limit () { return this.#nowMs() - this.#guess.atMs < REMEMBERED_MS ? this.#guess.bytes : Infinity }
+
+  get #passedBytes () { return this.#nowMs() - this.#passed.atMs < REMEMBERED_MS ? this.#passed.bytes : 0 }
+
+  /** @param {Parcel} parcel @param {number} bytes @param {boolean} isCertain */
+  async #split (parcel, bytes, isCertain) {
     const { spool, alarms } = this.#options
-    if (await this.#halve(batch, bytes)) return
-    const record = await spool.read(batch)
-    if (!record || decode(record.payload).rows > 1) return // it is no longer held, or under way already
-    this.#hopeless.add(keyOf(batch))
-    const text = `${describeBatch(batch, bytes)} is a single row and does not pass the broker: it stays in the spool.`
-    alarms.raise('tooBig', 'SLUICE_ROW_TOO_BIG', text)
+    if (await this.#halve(parcel, bytes)) return this.#asides.forget(parcel)
+    const record = await spool.read(parcel)
+    if (!record || decode(record.payload).rows > 1) return this.#asides.forget(parcel) // it is no longer held, or under way already
+    const row = `${describeBatch(parcel, bytes)} is a single row`
+    if (isCertain) {
+      this.#asides.forget(parcel)
+      this.#hopeless.add(keyOf(parcel))
+      alarms.raise('tooBig', 'SLUICE_ROW_TOO_BIG', `${row} and does not pass the broker: it stays in the spool.`)
+    } else {
+      this.#asides.blame(parcel, bytes)
+      alarms.raise('tooBig', 'SLUICE_ROW_TOO_BIG', `${row}, and the connection breaks with it: it is tried again.`, 0)
+    }
   }
 
   /** @param {Batch} batch @param {number} bytes @returns {Promise<boolean>} whether it was, or why not is reported */

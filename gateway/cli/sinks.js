@@ -2,7 +2,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readSinks } from '../../broker/control-messages.js'
-import { readSaved, requestForget, sinkKey } from '../../broker/out/required-sinks.js'
+import { sinkKey } from '../../broker/out/required-sinks.js'
+import { readSaved, requestForget } from '../../broker/out/required-sinks-file.js'
 import { arrival, open } from '../../broker/preflight/probing.js'
 import { parseTopic, ROOT } from '../../broker/topics.js'
 import { SluiceError, describe } from '../base/errors.js'
@@ -31,7 +32,7 @@ const PATIENCE_MS = 10_000
 /**
  * @typedef {import('../../broker/connection/connection.js').BrokerOptions} BrokerOptions
  * @typedef {{command: string, key: string, userDir: string, json: boolean, help: boolean, broker: BrokerOptions}} Options
- * @typedef {import('../../broker/out/required-sinks.js').Saved & {path: string, broker: string}} Kept
+ * @typedef {import('../../broker/out/required-sinks-file.js').Saved & {path: string, broker: string}} Kept
  */
 
 /** @type {import('./sluice.js').Command} */

@@ -84,11 +84,12 @@ export function nodesBehind (RED, startId) {
  * Whether a stage in is still there, disabled or not, and reads for the same consumer from the same broker.
  * @param {Config[]} configs
  * @param {string} gateway  this one
- * @param {{id: string, consumer: string, broker: string}} reader
+ * @param {{id: string, consumer: string, broker?: string}} reader  without a broker: from any, as one may have several addresses
  */
 export function hasReader (configs, gateway, { id, consumer, broker }) {
   return readersOf(configs, gateway).some(reader => {
-    return reader.id === id && reader.consumer === consumer && urlOf(configs, reader.broker) === urlOf(configs, broker)
+    const isThere = broker === undefined || urlOf(configs, reader.broker) === urlOf(configs, broker)
+    return reader.id === id && reader.consumer === consumer && isThere
   })
 }
 

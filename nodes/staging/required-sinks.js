@@ -1,10 +1,16 @@
 import { join } from 'node:path'
+import { open as openConnection, within } from '../../broker/preflight/probing.js'
 import { RequiredSinks } from '../../broker/out/required-sinks.js'
 import { gatewayId } from '../../broker/gateway-id.js'
+import { consumerTopics } from '../../broker/topics.js'
+import { describe } from '../../gateway/base/errors.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, logOf } from '../node.js'
 import { Shared } from '../shared.js'
-import { configsOf, wiredSinks } from '../sinks/wired.js'
+import { configsOf, hasReader, wiredSinks } from '../sinks/wired.js'
+
+/** Lists of readers that are gone which are cleared in one run: who may write some may write many. */
+const MAX_CLEARED = 100
 
 /** @type {Map<string, Shared<Awaited<ReturnType<typeof open>>>>} by file */
 const shared = new Map()
@@ -31,15 +37,64 @@ export async function leaseRequiredSinks (RED, node, broker) {
  */
 async function open (RED, path, broker, log) {
   const gateway = await gatewayId(dataDir(RED))
-  const requiredSinks = await RequiredSinks.open({ path, gateway, log })
+  const own = `${gateway}.`
+  /** @param {string} consumer @param {string} reader */
+  const isGone = (consumer, reader) => {
+    return reader.startsWith(own) && !hasReader(configsOf(RED), gateway, { id: reader.slice(own.length), consumer })
+  }
+  const requiredSinks = await RequiredSinks.open({ path, gateway, log, isGone })
+  const ghosts = new Ghosts(() => RED.nodes.getNode(broker)?.options, `sluice-${gateway}-ghosts-${broker}`, log)
+  requiredSinks.on('ghost', (consumer, reader) => ghosts.clear(consumerTopics(consumer).sinks(reader)))
   const wire = () => requiredSinks.wire(wiredSinks(configsOf(RED), gateway, broker))
   wire()
   const stopListening = onFlows(RED, 'flows:started', wire)
   return {
     requiredSinks,
-    close () {
+    async close () {
       stopListening()
-      return requiredSinks.close()
+      await requiredSinks.close()
+      await ghosts.idle
+    }
+  }
+}
+
+/**
+ * Takes lists of readers that are gone from the broker, each once: else other gateways would wait for their sinks. Over a connection of its
+ * own, which is all that a broker can end that does not let this gateway do so.
+ */
+class Ghosts {
+  /** @type {Set<string>} */
+  #topics = new Set()
+  /** @type {Promise<void>} */
+  idle = Promise.resolve()
+
+  /**
+   * @param {() => import('../../broker/connection/connection.js').BrokerOptions|undefined} options
+   * @param {string} clientId
+   * @param {import('../../gateway/base/log.js').Log} log
+   */
+  constructor (options, clientId, log) {
+    this.options = options
+    this.clientId = clientId
+    this.log = log
+  }
+
+  /** @param {string} topic */
+  clear (topic) {
+    if (this.#topics.has(topic) || this.#topics.size >= MAX_CLEARED) return
+    this.#topics.add(topic)
+    this.idle = this.idle.then(() => this.#clear(topic)).catch(error => {
+      this.log.warn(`The list of a reader that is gone cannot be taken from the broker (${topic}): ${describe(error)}`)
+    })
+  }
+
+  /** @param {string} topic */
+  async #clear (topic) {
+    const connection = await openConnection(this.options() ?? {}, { clientId: this.clientId })
+    try {
+      await within(connection.client.publishAsync(topic, '', { qos: 1, retain: true }))
+    } finally {
+      await connection.close({ patienceMs: 0 })
     }
   }
 }

@@ -158,7 +158,7 @@ function replayRefusal () {
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
 function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
-  const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, lostRows, connected } = state
+  const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, lostRows, connected, unwaitedSinks } = state
   const { clashes, setBack, strangers, impossible, tooBig, doubts } = state
   const losses = notesOf({
     'rows dropped': droppedRows, 'rows lost': lostRows, refused: refusedValues, clashes, 'databases set back': setBack, 'too big': tooBig,
@@ -167,6 +167,7 @@ function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValu
   const notes = losses + notesOf({ 'messages of strangers': strangers, 'impossible messages': impossible })
   const text = `${measure(unstoredBytes, 'B')} to store, ${Math.round(spoolBytes / maxBytes * 100)} % of the spool used${notes}`
   if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
+  if (unwaitedSinks > 0) return { fill: 'red', shape: 'ring', text: `SLUICE_REQUIRED_SINKS: ${unwaitedSinks} sinks too many; ${text}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}; ${text}` }
   return { fill: clashes > 0 ? 'red' : notes ? 'yellow' : 'green', shape: 'dot', text }

@@ -226,6 +226,24 @@ for (const [title, require, start] of brokers) {
       return { client: connection.client, close: () => connection.close({ patienceMs: 0 }) }
     }
 
+    it('has nobody wait for the sinks of a gateway that is no consumer, nor lets it commit or ask others for anything', async () => {
+      const [a, b] = [await pipelineOf('gw-a'), await pipelineOf('gw-b')]
+      const plain = consumerTopics('gw-c')
+      const list = JSON.stringify({ gateway: '+', source: '+', sinks: [{ sink: 'ghost', label: 'ghost', committed: true }] })
+      await (await client('gw-c')).publishAsync(plain.sinks('in'), list, { qos: 1, retain: true })
+      const published = await hears('wall', 'sluice/v2/+/sinks/+')
+      await until(() => published.length === 1)
+      const { it: stage } = await a.openStage({ gateway: 'gw-a' })
+      await until(() => stage.state.connected)
+      const database = new FakeDatabase('history')
+      b.addSink(database)
+      await b.openConsumer(['history'], { consumer: 'gw-b', own: 'gw-b', reader: 'in' })
+      await until(() => stage.state.requiredSinks.length > 0)
+      expect(stage.state.requiredSinks).to.deep.equal(['gw-b/history'])
+      expect(await forge('gw-c', plain.commit('ghost', 'gw-a'))).to.equal('refused')
+      expect(await forge('gw-c', plain.resend('in', 'gw-a'))).to.equal('refused')
+    })
+
     it('does not let in who has no account, or not its password', async () => {
       const refused = { user: 'gw-a', password: 'wrong password' }
       for (const more of [{}, refused, { user: 'gw-z', password: 'wrong password' }]) {

@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { requestForget, RequiredSinks } from '../../broker/out/required-sinks.js'
+import { RequiredSinks } from '../../broker/out/required-sinks.js'
+import { requestForget } from '../../broker/out/required-sinks-file.js'
 
 const HOUR_MS = 3_600_000
 const TEN_MINUTES_MS = 600_000
@@ -223,6 +224,87 @@ describe('required sinks', () => {
     expect(sinks.all).to.have.length(1000)
     expect(sinks.refused).to.equal(200)
     expect(logged.join()).to.include('More than 1000 sinks')
+    await sinks.close()
+  })
+
+  const hundredOf = (/** @type {string} */ gateway, from = 0) => Buffer.from(JSON.stringify({
+    gateway, source: '+', sinks: Array.from({ length: 100 }, (_, i) => ({ sink: `s${from + i}` }))
+  }))
+
+  it('of an own reader that was ungrouped or deleted while the gateway was down are not waited for, and its list is reported', async () => {
+    const options = { path, gateway: 'gw', log, nowMs: () => now }
+    let sinks = await RequiredSinks.open(options)
+    sinks.heard('group:hall/1', 'gw.in', list())
+    sinks.heard('group:hall/1', 'another.in', list({}, 'shared'))
+    await sinks.close()
+    sinks = await RequiredSinks.open({ ...options, isGone: (consumer, reader) => consumer === 'group:hall/1' && reader === 'gw.in' })
+    /** @type {string[][]} */
+    const ghosts = []
+    sinks.on('ghost', (...ghost) => ghosts.push(ghost))
+    sinks.wire([wired]) // also where the broker has forgotten the list
+    now = TEN_MINUTES_MS
+    await sinks.tick()
+    expect(keysOf(sinks)).to.deep.equal(['gw/n1', 'group:hall%2F1/shared'])
+    sinks.heard('group:hall/1', 'gw.in', list())
+    sinks.heard('group:hall/1', 'gw.in', GONE)
+    expect(keysOf(sinks)).to.deep.equal(['gw/n1', 'group:hall%2F1/shared'])
+    expect(ghosts).to.deep.equal([['group:hall/1', 'gw.in']])
+    await sinks.close()
+  })
+
+  it('take no room where they are not meant for this gateway, however many are announced', async () => {
+    const sinks = await open()
+    for (let i = 0; i < 12; i++) sinks.heard(`gw-${i}`, 'in', hundredOf('nobody'))
+    sinks.heard('other', 'in', list())
+    expect(keysOf(sinks)).to.deep.equal(['other/db'])
+    expect(sinks.isCrowded).to.equal(false)
+    expect(logged).to.deep.equal([])
+    sinks.heard('other', 'in', Buffer.from(JSON.stringify({ gateway: 'nobody', source: '+', sinks: [{ sink: 'db' }] })))
+    now = TEN_MINUTES_MS
+    await sinks.tick()
+    expect(keysOf(sinks)).to.deep.equal([])
+    await sinks.close()
+  })
+
+  it('of one consumer leave the room of others, and are reported once', async () => {
+    const sinks = await open()
+    for (let i = 0; i < 12; i++) sinks.heard('evil', `r${i}`, hundredOf('+', 100 * i))
+    sinks.heard('other', 'in', list())
+    expect(keysOf(sinks)).to.have.length(101).and.to.include('other/db')
+    expect(sinks.refused).to.equal(1100)
+    await sinks.tick()
+    expect(logged).to.have.length(1)
+    await sinks.close()
+  })
+
+  it('that found no room are taken once there is some, and what was known of the others stays', async () => {
+    const sinks = await open()
+    sinks.heard('other', 'one', hundredOf('+', 0))
+    sinks.committed('other/s99')
+    sinks.heard('other', 'two', list())
+    expect([sinks.isCrowded, keysOf(sinks).includes('other/db')]).to.deep.equal([true, false])
+    sinks.heard('other', 'one', hundredOf('+', 99)) // 99 of them are other sinks
+    now = TEN_MINUTES_MS
+    await sinks.tick()
+    expect(sinks.isCrowded).to.equal(true)
+    expect(keysOf(sinks)).to.have.length(100).and.to.include.members(['other/s99', 'other/s100'])
+    sinks.heard('other', 'one', GONE)
+    now += TEN_MINUTES_MS
+    await sinks.tick()
+    expect([sinks.isCrowded, keysOf(sinks)]).to.deep.equal([false, ['other/db']])
+    sinks.heard('other', 'one', hundredOf('+', 0))
+    expect(sinks.isCrowded).to.equal(true)
+    sinks.heard('other', 'one', GONE)
+    expect(sinks.isCrowded).to.equal(false)
+    await sinks.close()
+  })
+
+  it('beyond what is remembered of those that find no room are waited for as well', async () => {
+    const sinks = await open()
+    sinks.heard('other', 'in', hundredOf('+'))
+    for (let i = 0; i < 101; i++) sinks.heard('other', `r${i}`, list())
+    for (let i = 0; i < 101; i++) sinks.heard('other', `r${i}`, GONE)
+    expect(sinks.isCrowded).to.equal(true)
     await sinks.close()
   })
 

@@ -1,4 +1,6 @@
 import { expect } from 'chai'
+import { once } from 'node:events'
+import net from 'node:net'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { until } from './pipeline.js'
@@ -86,6 +88,62 @@ describe('a batch too big for the broker', () => {
     expect(stage.spool.next()?.seq).to.equal(0)
   })
 })
+
+describe('rows that are under way when a bad link breaks again and again', () => {
+  it('are not taken for too big: all arrive, whole, once the link is good', async () => {
+    const rig = await StageRig.create()
+    const link = await openLink(Number(new URL(rig.broker.url).port))
+    try {
+      rig.broker = { ...rig.broker, url: `mqtt://127.0.0.1:${link.port}` }
+      const { stage } = await rig.openStage()
+      const sent = await rig.listen('sluice/v2/gw/data/press')
+      await stage.append(batchOf(1000, 'press', 100))
+      await until(() => sent.length === 1)
+      link.isBad = true
+      await Promise.all([1, 2].map(value => stage.append(batchOf(value))))
+      await until(() => link.cuts >= 5, () => `5 cuts, there were ${link.cuts}`, 60_000)
+      link.isBad = false
+      await Promise.all(Array.from({ length: 20 }, (_, i) => stage.append(batchOf(3 + i))))
+      await until(() => sent.length >= 23, () => `all rows, there are ${sent.length}`, 60_000)
+      expect(stage.spool.head.sources[0].replaced).to.equal(0)
+      expect([stage.state.tooBig, rig.logged.join().includes('SLUICE_ROW_TOO_BIG')]).to.deep.equal([0, false])
+    } finally {
+      await rig.stop()
+      await link.close()
+    }
+  })
+})
+
+/** A proxy that, while it is bad, lets clients connect, and from the first batch on cuts off what they say next. @param {number} port */
+async function openLink (port) {
+  /** @type {Set<net.Socket>} */
+  const sockets = new Set()
+  const server = net.createServer(near => {
+    const far = net.connect(port, '127.0.0.1')
+    const cut = () => [near, far].forEach(socket => socket.destroy())
+    near.on('data', data => {
+      const isConnect = data[0] >> 4 === 1
+      if (link.isBad && !isConnect && (link.cuts > 0 || data.includes('sluice/v2/gw/data/'))) {
+        link.cuts++
+        cut()
+      } else far.write(data)
+    })
+    far.on('data', data => near.write(data))
+    for (const socket of [near, far]) sockets.add(socket.on('error', cut).on('close', cut))
+  })
+  const link = {
+    port: 0,
+    isBad: false,
+    cuts: 0,
+    async close () {
+      for (const socket of sockets) socket.destroy()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  link.port = /** @type {net.AddressInfo} */ (server.address()).port
+  return link
+}
 
 /** @param {StageRig} rig */
 function bound (rig) {

@@ -15,7 +15,7 @@ describe('a batch that never arrives at a reader', () => {
   const alarms = new Alarms(silent)
   /** Rows of the batch of each seq. */
   const rows = [1, 100, 100, 1000]
-  const nameOf = (/** @type {number} */ seq) => ({ source: 'press', epoch: '1-a', seq })
+  const nameOf = (/** @type {number} */ seq) => ({ source: 'press', epoch: '1-a', seq, topic: 'topic' })
   const payloadOf = (/** @type {number} */ seq) => {
     const identity = { gateway: 'gw', before: 0, rows: rows[seq], hash: 0, ...nameOf(seq) }
     return Buffer.from(encode(batchOf(0, 'press', rows[seq]).withIdentity(identity)))
