@@ -13,6 +13,7 @@ import { sinkTypes } from '../../gateway/databases/index.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { createWriter } from '../../gateway/writer/writer.js'
+import { onFlows } from '../flow-events.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
@@ -45,11 +46,24 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
     }))
     handlesInput(node, async message => (await opening).store(message))
     node.on('close', (/** @type {() => void} */ done) => {
+      forgetUnlessStarted(RED, node.id)
       const drained = opening.then(sink => sink.drain())
       sinks.closing(node.id, drained)
       opening.then(sink => closeAll(() => drained, () => sink.sink.close()).catch(error => node.error(error)), () => {}).finally(done)
     })
     await opening
+  })
+}
+
+/**
+ * What a sink has counted goes on when it is deployed again, and is forgotten when it is gone.
+ * @param {import('../node.js').RED} RED
+ * @param {string} id
+ */
+function forgetUnlessStarted (RED, id) {
+  const stopListening = onFlows(RED, 'flows:started', () => {
+    stopListening()
+    if (!RED.nodes.getNode(id)) stats.drop('sink', id)
   })
 }
 
@@ -83,7 +97,7 @@ class SinkNode {
     this.sink = sink
     this.deadLetters = deadLetters
     this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
-    this.meter = stats.meter('sink', name)
+    this.meter = stats.meter('sink', name, node.id)
     const { isTransient } = sink
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
     this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())

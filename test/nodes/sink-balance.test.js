@@ -1,0 +1,81 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+// @ts-expect-error it has no types
+import helper from 'node-red-node-test-helper'
+import { sinks } from '../../gateway/flow/sinks.js'
+import { stats } from '../../gateway/stats/stats.js'
+import sqlite from '../../nodes/sinks/sqlite.js'
+import { until } from '../broker/waiting.js'
+
+helper.init(createRequire(import.meta.url).resolve('node-red'))
+
+describe('a sink in the balance', () => {
+  /** @type {string} */
+  let userDir
+  before(async () => {
+    userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-balance-'))
+    helper.settings({ userDir })
+    await new Promise(resolve => helper.startServer(() => resolve(undefined)))
+  })
+  after(async () => {
+    await new Promise(resolve => helper.stopServer(() => resolve(undefined)))
+    await rm(userDir, { recursive: true })
+  })
+  beforeEach(async () => {
+    for (const { stage, id } of stats.meters) stats.drop(stage, id)
+    await helper.load(sqlite, [sink(), other])
+    await store(7)
+  })
+  afterEach(() => helper.unload())
+
+  const other = { id: 'other', type: 'comment', wires: [] }
+  const sink = (/** @type {object} */ options = {}) => {
+    return { id: 'sink', type: 'sluice-sqlite', name: 'store', file: path.join(userDir, 'a'), maxAgeMs: 20, wires: [], ...options }
+  }
+
+  /** Has the sink store a value. @param {number} value */
+  async function store (value) {
+    await until(() => sinks.get('sink') !== undefined)
+    const { rows } = meter()
+    helper.getNode('sink').receive({ topic: 'press', payload: value })
+    await until(() => meter().rows > rows)
+  }
+  const meter = () => /** @type {import('../../gateway/stats/meter.js').Meter} */ (stats.meters.find(({ id }) => id === 'sink'))
+
+  /** What the balance has after a deploy. @param {object[]} flows */
+  async function deployed (flows) {
+    const started = once(helper._events, 'flows:started')
+    await helper._redNodes.setFlows(flows, {}, 'nodes')
+    await started
+    return balance()
+  }
+
+  function balance () {
+    const reader = stats.reader()
+    try {
+      return reader.read().ledger.map(line => [line.sink, line.stored])
+    } finally {
+      reader.close()
+    }
+  }
+
+  it('leaves no ghost when it is renamed, and goes on counting when it is deployed again', async () => {
+    expect(balance()).to.deep.equal([['store', 1]])
+    expect(await deployed([sink({ maxAgeMs: 21 }), other])).to.deep.equal([['store', 1]])
+    await store(8)
+    expect(balance()).to.deep.equal([['store', 2]])
+    await deployed([sink({ name: 'archive' }), other])
+    await store(9)
+    expect(balance()).to.deep.equal([['archive', 3]])
+  })
+
+  for (const [how, flows] of /** @type {[string, object[]][]} */ ([['deleted', []], ['disabled', [{ d: true }]]])) {
+    it(`leaves no ghost when it is ${how}`, async () => {
+      expect(await deployed([...flows.map(sink), other])).to.deep.equal([])
+    })
+  }
+})
