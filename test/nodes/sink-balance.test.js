@@ -9,6 +9,7 @@ import helper from 'node-red-node-test-helper'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
+import settle from '../../nodes/staging/settle.js'
 import { until } from '../broker/waiting.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
@@ -27,12 +28,12 @@ describe('a sink in the balance', () => {
   })
   beforeEach(async () => {
     for (const { stage, id } of stats.meters) stats.drop(stage, id)
-    await helper.load(sqlite, [sink(), other])
+    await helper.load([sqlite, settle], [sink(), other])
     await store(7)
   })
   afterEach(() => helper.unload())
 
-  const other = { id: 'other', type: 'comment', wires: [] }
+  const other = { id: 'other', type: 'sluice-settle', wires: [] }
   const sink = (/** @type {object} */ options = {}) => {
     return { id: 'sink', type: 'sluice-sqlite', name: 'store', file: path.join(userDir, 'a'), maxAgeMs: 20, wires: [], ...options }
   }
