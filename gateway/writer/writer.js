@@ -80,6 +80,11 @@ export class Writer {
   /** @type {Map<string, Entry>} those of the pending that have an identity */
   #byIdentity = new Map()
   #inFlight = 0
+  /**
+   * The event loop turns between two groups: a database in this process never waits, and would keep everything else from its turn.
+   * @type {Promise<void>}
+   */
+  #turn = Promise.resolve()
   /** how many of those waiting go without waiting for more */
   #flushed = 0
   /** @type {PromiseWithResolvers<void>|null} */
@@ -236,6 +241,7 @@ export class Writer {
   /** @param {Entry[]} entries */
   async #send (entries) {
     this.#inFlight++
+    await (this.#turn = this.#turn.then(() => new Promise(resolve => { setImmediate(resolve) })))
     try {
       const results = await storeGroup(entries.map(({ batch }) => batch), this.#tools)
       results.forEach((result, i) => this.#settle(entries[i], result))

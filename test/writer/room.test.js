@@ -4,6 +4,27 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { batchOf, openWriter, range, settle } from './fake-sink.js'
 
+describe('a writer of a database in this process', () => {
+  it('does not keep everything else from its turn while group follows group', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-writer-'))
+    const { writer, sink } = await openWriter(folder, { options: { batchRows: 1 } })
+    /** @type {string[]} */
+    const happened = []
+    sink.onStep = step => { if (step === 'commit') happened.push('group') }
+    const turn = () => {
+      happened.push('turn')
+      ticking = setImmediate(turn)
+    }
+    let ticking = setImmediate(turn)
+    await Promise.all(range(0, 20).map(value => writer.write(batchOf([value]))))
+    clearImmediate(ticking)
+    expect(happened.filter(what => what === 'group')).to.have.length(20)
+    expect(happened.join(' ')).to.not.include('group group')
+    await writer.close()
+    await rm(folder, { recursive: true })
+  })
+})
+
 describe('a writer that is full', () => {
   /** @type {string} */
   let folder
