@@ -6,15 +6,18 @@ import path from 'node:path'
 import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
+import { openQueues } from '../../gateway/dead-letters/open-queues.js'
+import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
 import settle from '../../nodes/staging/settle.js'
 import { until } from '../broker/waiting.js'
+import { batchOf } from '../writer/fake-sink.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
-describe('a sink in the balance', () => {
+describe('a sink, its balance and its room', () => {
   /** @type {string} */
   let userDir
   before(async () => {
@@ -72,6 +75,33 @@ describe('a sink in the balance', () => {
     await deployed([sink({ name: 'archive' }), other])
     await store(9)
     expect(balance()).to.deep.equal([['archive', 3]])
+  })
+
+  it('lets a delivery go, in view, whose source has had its share of the dead letters, and takes those of others', async () => {
+    const [, queue] = [...openQueues].find(([name]) => name === 'store') ?? []
+    Object.defineProperty(queue, 'fullSources', { get: () => ['press'] })
+    Object.assign(queue ?? {}, { isFullFor: (/** @type {string} */ source) => source === 'press' })
+    /** @type {string[]} */
+    const ended = []
+    for (const source of ['press', 'lathe']) {
+      const identity = { gateway: 'gw', source, epoch: '1-aaaaaaaa', seq: 0 }
+      const delivery = deliveries.open({
+        id: source,
+        batch: batchOf([1]).withIdentity(identity),
+        sinks: ['sink'],
+        mark: async () => {},
+        onPostponed: () => { ended.push(`${source} postponed`) },
+        onFinished: () => { ended.push(`${source} stored`) }
+      })
+      delivery.begin()
+      helper.getNode('sink').receive({ delivery: delivery.attemptId, payload: batchOf([1], 0, source) })
+      await until(() => delivery.finished)
+      deliveries.close(source)
+    }
+    expect(ended).to.deep.equal(['press postponed', 'lathe stored'])
+    expect(stats.readGauges()['sink store']).to.include({ stoppedSources: 'press' })
+    const { status } = helper.getNode('sink')
+    await until(() => status.getCalls().some((/** @type {any} */ { args: [{ text }] }) => /DEAD_LETTERS_SHARE/.test(text)))
   })
 
   for (const [how, flows] of /** @type {[string, object[]][]} */ ([['deleted', []], ['disabled', [{ d: true }]]])) {
