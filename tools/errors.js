@@ -613,6 +613,10 @@ export const errors = {
       'The dead letter queue of a sink has reached its limit; the sink stores nothing until there is room.',
       'Remove the cause (`sluice dead-letters list` shows it), and replay them.'
     ],
+    SLUICE_DEAD_LETTERS_SHARE: [
+      'The dead letters of one source have reached a quarter of the limit. Its staged batches wait in the spool; others go on.',
+      'Remove the cause (`sluice dead-letters list` shows it), and replay them. Without staging, send the message again then.'
+    ],
     SLUICE_DEAD_LETTER_TRUNCATED: [
       'A refused value was too long to be kept whole; what is left of it shows what it was, and cannot be replayed.',
       'Have it sent again, once its sender is corrected.'

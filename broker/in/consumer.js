@@ -286,7 +286,8 @@ export class Consumer extends EventEmitter {
     if (!this.#connected || !this.#sinks.areReady || sinks.length === 0 || this.#closed) return
     const missing = [...this.#streams].filter(({ headKnown }) => headKnown).map(stream => {
       const quiet = performance.now() - stream.lastDataMs > quietMs && unacknowledged < window / 2
-      return /** @type {[Stream, import('./stream.js').Missing[]]} */ ([stream, stream.missing(sinks, { quiet })])
+      const takers = stream.takers(sinks, performance.now())
+      return /** @type {[Stream, import('./stream.js').Missing[]]} */ ([stream, stream.missing(takers, { quiet })])
     })
     for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
       client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })

@@ -35,6 +35,7 @@
  *   rejects. False: it is not left, since the sink's database has lost what it had stored
  * @property {() => void} [onStored]  all that has reached its sinks is stored; it is finished once nothing more has come for a while
  * @property {() => void} [onOpened]  a sink's database has lost what it had stored of it: it is to go into the flow again
+ * @property {(sink: string) => void} [onPostponed]  the sink can store nothing of it for now, and has let it go
  * @property {(sink: string) => void} onFinished  the sink has finished with it
  *
  * @typedef {object} Delivery  a batch on its way through the flow to its sinks

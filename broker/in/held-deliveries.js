@@ -11,6 +11,9 @@
  * @property {boolean} stored  all that came of it is stored: it is acknowledged, since the spool has it until its commit record is there
  */
 
+/** So long nothing of a source is requested for a sink that can store nothing of it. */
+const POSTPONED_MS = 10_000
+
 /**
  * The deliveries that a consumer has received and not acknowledged. Each goes into the flow when all its sinks are ready, is acknowledged
  * once every sink has committed it, and goes into the flow again, then is parked, when the flow loses it.
@@ -79,6 +82,7 @@ export class HeldDeliveries {
       mark: (sink, record) => this.#ready.mark(sink, record),
       onStored: () => this.#onStored(id),
       onOpened: () => { if (this.#held.has(id)) this.#emit(delivery) },
+      onPostponed: sink => this.#onPostponed(id, sink),
       onFinished: sink => this.#onFinished(id, sink)
     })
     const { epoch, seq } = delivery.identity
@@ -165,6 +169,18 @@ export class HeldDeliveries {
     this.#stored++
     for (const ack of held.acks.splice(0)) ack()
     this.#options.onDone()
+  }
+
+  /**
+   * It is acknowledged, since the spool has it; it comes again with what the sink lacks of the source.
+   * @param {string} id
+   * @param {string} sink
+   */
+  #onPostponed (id, sink) {
+    const held = this.#held.get(id)
+    if (!held) return
+    held.stream.postpone(sink, performance.now() + POSTPONED_MS)
+    if (held.delivery.finished) this.#done(id, held)
   }
 
   /** @param {string} id @param {string} sink */

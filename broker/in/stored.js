@@ -85,10 +85,8 @@ export class Stored {
     return gone
   }
 
-  /** @returns {CommitRecord[]} */
-  get records () {
-    return [...this.#read.values(), ...Array.from(this.#since.values(), commits => [...commits.values()])].flat()
-  }
+  /** As read: of what was committed since then nobody knows yet how many rows are dead letters. @returns {CommitRecord[]} */
+  get records () { return [...this.#read.values()].flat() }
 
   /**
    * What the reading has of an epoch, consecutive records merged except for those that a spool is in doubt of, and where it could not add

@@ -28,6 +28,8 @@ export class Stream {
   #seen = new Map()
   /** @type {Map<string, Map<number, number>>} epoch → seq → rows */
   #parked = new Map()
+  /** @type {Map<string, number>} sink → until when nothing is requested for it */
+  #postponed = new Map()
   /** @type {Map<string, Stored>} by sink */
   #stored = new Map()
   /** What is held in this process: `epoch/seq` → of its ancestors. @type {Map<string, string[]>} */
@@ -121,6 +123,12 @@ export class Stream {
 
   /** @param {string} epoch @param {number} seq */
   isParked (epoch, seq) { return this.#parked.get(epoch)?.has(seq) ?? false }
+
+  /** A sink can store nothing of the source for now. @param {string} sink @param {number} untilMs  monotonic */
+  postpone (sink, untilMs) { this.#postponed.set(sink, untilMs) }
+
+  /** Those of the sinks that nothing is postponed for. @param {string[]} sinks @param {number} nowMs  monotonic */
+  takers (sinks, nowMs) { return sinks.filter(sink => !(nowMs < (this.#postponed.get(sink) ?? -Infinity))) }
 
   /** What is parked is tried again. */
   unpark () {

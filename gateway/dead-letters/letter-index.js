@@ -52,6 +52,9 @@ export class LetterIndex {
     return [...Array.from(this.settled, ([settled, { ranges }]) => ({ settled, rows: ranges })), ...this.replays.values()]
   }
 
+  /** Those that have letters. */
+  get sources () { return [...this.#bytes.keys()] }
+
   /** How much the letters of a source take. @param {string} source */
   bytesOf (source) {
     return this.#bytes.get(source) ?? 0

@@ -4,6 +4,7 @@ import { identityKey } from '../batch/batch.js'
 import { SluiceError } from '../base/errors.js'
 import { LetterIndex } from './letter-index.js'
 import { LineFile } from '../base/line-file.js'
+import { isReplayed } from './replay.js'
 
 /**
  * @typedef {import('./dead-letter.js').DeadLetter} DeadLetter
@@ -13,8 +14,10 @@ import { LineFile } from '../base/line-file.js'
 
 const MIB = 1024 * 1024
 const PAGE = 1000
-/** Of the limit, what letters may take that are only offered, together and of one source. The rest is for rows that must be kept. */
-const OFFERED = { all: 1 / 2, source: 1 / 4 }
+/** Of the limit, what the letters of one source may take: none uses up the room of the others. */
+const SHARE = 1 / 4
+/** Of the limit, what letters may take that are only offered, together. The rest is for rows that must be kept. */
+const OFFERED = 1 / 2
 
 /** The file in a sink's folder. */
 export const FILE_NAME = 'dead-letters.log'
@@ -93,16 +96,27 @@ export class DeadLetterQueue {
 
   /**
    * @param {DeadLetter[]} letters  those that are or were there already are left out
-   * @returns {Promise<void>} once they are on the disk. Rejects with SLUICE_DEAD_LETTERS_FULL, or what the disk says; none is kept then
+   * @returns {Promise<Set<string>>} once they are on the disk: the sources of which none was kept, as they have had their share. Rejects
+   *   with SLUICE_DEAD_LETTERS_FULL, or what the disk says; none at all is kept then
    */
   append (letters) {
     return this.#inTurn(async () => {
       const added = letters.filter(letter => !this.#index.knows(letter))
-      if (added.length === 0) return
+      // What was replayed leaves as many as it brings.
+      const stopped = new Set(added.filter(letter => !isReplayed(letter) && this.isFullFor(letter.source)).map(({ source }) => source))
+      const kept = added.filter(({ source }) => !stopped.has(source))
+      if (kept.length === 0) return stopped
       if (this.bytes >= this.#maxBytes) throw full(this.folder, this.#maxBytes)
-      await this.#write(added)
+      await this.#write(kept)
+      return stopped
     })
   }
+
+  /** A source has had its share: its rows wait until some of its letters are replayed. @param {string} source */
+  isFullFor (source) { return this.#index.bytesOf(source) >= this.#maxBytes * SHARE }
+
+  /** Those that have had their share. */
+  get fullSources () { return this.#index.sources.filter(source => this.isFullFor(source)) }
 
   /**
    * Keeps those letters for which there is room: less than there is for others, and for each source.
@@ -118,7 +132,7 @@ export class DeadLetterQueue {
       let { bytes } = this
       for (const letter of letters) {
         const ofSource = added.get(letter.source) ?? this.#index.bytesOf(letter.source)
-        if (bytes >= this.#maxBytes * OFFERED.all || ofSource >= this.#maxBytes * OFFERED.source) continue
+        if (bytes >= this.#maxBytes * OFFERED || ofSource >= this.#maxBytes * SHARE) continue
         const length = JSON.stringify(letter).length
         bytes += length
         added.set(letter.source, ofSource + length)
@@ -227,5 +241,12 @@ function full (folder, maxBytes) {
   return new SluiceError('SLUICE_DEAD_LETTERS_FULL', `The dead letters in "${folder}" have reached their limit of ${maxBytes} bytes.`, {
     fix: 'Mend what the database refuses ("sluice dead-letters list" shows it) and replay them; until there is room, nothing more can ' +
       'be stored.'
+  })
+}
+
+/** @param {string} source */
+export function shareFull (source) {
+  return new SluiceError('SLUICE_DEAD_LETTERS_SHARE', `The dead letters of "${source}" have reached the share of one source.`, {
+    fix: 'Mend what the database refuses ("sluice dead-letters list" shows it) and replay them; until there is room, its rows wait.'
   })
 }

@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { Batch } from '../batch/batch.js'
 import { nowNs } from '../clock/system-clock.js'
 import { deadLetter } from './dead-letter.js'
+import { shareFull } from './queue.js'
 
 /**
  * Values that could not even be made into a batch become dead letters: as text, under the source they came from.
@@ -18,9 +19,11 @@ const MAX_CHARACTERS = 64 * 1024
  * @param {DeadLetterQueue} queue
  * @param {string} source
  * @param {Refused[]} refused
+ * @throws {import('../base/errors.js').SluiceError} SLUICE_DEAD_LETTERS_SHARE where the source has had its share
  */
 export async function keepRefused (queue, source, refused) {
-  await queue.append(refused.map(({ value, reason }) => letterOf(source, textOf(value), reason)))
+  const stopped = await queue.append(refused.map(({ value, reason }) => letterOf(source, textOf(value), reason)))
+  if (stopped.has(source)) throw shareFull(source)
 }
 
 /**

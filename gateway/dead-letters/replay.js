@@ -21,7 +21,7 @@ export function replayed (batch, { epoch, seq }) {
   return batch.withIdentity({ gateway: REPLAYED, source: batch.source, epoch, seq })
 }
 
-/** @param {import('../batch/batch.js').Batch} batch */
+/** @param {{identity: import('../batch/batch.js').Identity|null}} batch  or dead letter */
 export function isReplayed ({ identity }) {
   return identity?.gateway === REPLAYED
 }

@@ -59,6 +59,12 @@ export class Deliveries {
     return this.#open.get(id)?.release(sink, number, piece) ?? !this.#finished.has(id)
   }
 
+  /** @param {string} attemptId @param {string} sink @returns {boolean} whether the spool keeps it for the sink, see `Delivery` */
+  postpone (attemptId, sink) {
+    const [id] = parse(attemptId)
+    return this.#open.get(id)?.postpone(sink) ?? !this.#finished.has(id)
+  }
+
   /**
    * A flow drops a delivery, or a part of it, on purpose.
    * @param {string} attemptId

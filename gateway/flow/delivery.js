@@ -11,6 +11,7 @@ import { Attempt } from './attempt.js'
  * @property {boolean} identified  the batch is stored with its commit record; otherwise a record of no rows will report it as done
  * @property {number} identifiedIn  the attempt of which the sink has the batch itself and has not stored it; 0: none
  * @property {Attempt[]} attempts  of which something has reached the sink, oldest first
+ * @property {boolean} isPostponed  it has ended without being stored: the spool keeps it for the sink
  * @property {number} forgotten  of this attempt and those before nothing is known any more
  * @property {NodeJS.Timeout|undefined} quiet  runs while all that came is stored and more may come
  *
@@ -42,12 +43,12 @@ export class Delivery {
   /**
    * @param {import('../../broker/in/contract.js').DeliveryOptions & FlowOptions & {nowMs?: () => number}} options  `nowMs`: monotonic
    */
-  constructor ({ id, batch, sinks, mark, onStored, onOpened, onFinished, quietMs = 2000, settledByFlow = false, nowMs }) {
+  constructor ({ id, batch, sinks, mark, onStored, onOpened, onFinished, onPostponed, quietMs = 2000, settledByFlow = false, nowMs }) {
     this.id = id
     this.batch = batch
     this.identity = /** @type {Identity} */ (batch.identity)
     this.sinks = new Map(sinks.map(name => [name, freshState()]))
-    this.options = { mark, onStored, onOpened, onFinished, quietMs, settledByFlow, nowMs: nowMs ?? (() => performance.now()) }
+    this.options = { mark, onStored, onOpened, onFinished, onPostponed, quietMs, settledByFlow, nowMs: nowMs ?? (() => performance.now()) }
   }
 
   /** What a message carries: `<id>#<attempt>`. */
@@ -135,6 +136,22 @@ export class Delivery {
     attemptOf(state, number)?.release(piece)
     if (piece.identified) state.identifiedIn = 0
     this.#review(sink, state)
+    return true
+  }
+
+  /**
+   * The sink can store nothing of it for now, and lets it go: the spool keeps it.
+   * @param {string} sink
+   * @returns {boolean} false where the sink has some of it already: it has to wait for the rest
+   */
+  postpone (sink) {
+    const state = this.sinks.get(sink)
+    if (!state || state.isPostponed) return state !== undefined
+    if (state.state !== 'open' || state.attempts.some(({ held, hasStored }) => held > 0 || hasStored)) return false
+    for (const attempt of state.attempts) attempt.isRefused = true
+    state.isPostponed = true
+    state.state = 'finished'
+    this.options.onPostponed?.(sink)
     return true
   }
 
@@ -236,7 +253,7 @@ export class Delivery {
 
 /** @returns {SinkState} */
 function freshState () {
-  return { state: 'open', identified: false, identifiedIn: 0, attempts: [], forgotten: lastAttempt, quiet: undefined }
+  return { state: 'open', identified: false, identifiedIn: 0, isPostponed: false, attempts: [], forgotten: lastAttempt, quiet: undefined }
 }
 
 /**

@@ -24,9 +24,9 @@ export function ledger (meters, lines) {
     const worst = sources.toSorted((a, b) => b.lost - a.lost).slice(0, MAX_SOURCES)
     return { id: its[0].id, sink: its[0].sink, ...sumOf(its), sources: worst }
   })
-  const names = new Set(staged.map(({ sink }) => sink))
-  const direct = meters.filter(({ stage, name }) => stage === 'sink' && !names.has(name))
-  return [...staged, ...direct.map(meter => ({ id: meter.name, sink: meter.name, ...directBalance(meters, meter), sources: [] }))]
+  const ids = new Set(staged.map(({ id }) => id))
+  const direct = meters.filter(({ stage, id }) => stage === 'sink' && !ids.has(id))
+  return [...staged, ...direct.map(meter => ({ id: meter.id, sink: meter.name, ...directBalance(meters, meter), sources: [] }))]
 }
 
 /**

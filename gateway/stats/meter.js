@@ -54,10 +54,12 @@ export class Meter {
   rowsBySource = new Map()
   #nowNs
 
-  /** @param {Stage} stage @param {string} name @param {() => bigint} nowNs */
-  constructor (stage, name, nowNs) {
+  /** @param {Stage} stage @param {string} id @param {() => bigint} nowNs */
+  constructor (stage, id, nowNs) {
     this.stage = stage
-    this.name = name
+    this.id = id
+    /** what it is called in reports: a label, which may change */
+    this.name = id
     this.#nowNs = nowNs
   }
 

@@ -28,21 +28,27 @@ export class Stats {
     this.nowNs = nowNs
   }
 
-  /** The meter of a source, stage or sink, created at its first use. @param {Stage} stage @param {string} name */
-  meter (stage, name) {
-    const key = `${stage}/${name}`
+  /**
+   * The meter of a source, stage or sink, created at its first use. Under another name it goes on.
+   * @param {Stage} stage
+   * @param {string} name
+   * @param {string} [id]
+   */
+  meter (stage, name, id = name) {
+    const key = `${stage}/${id}`
     let meter = this.#meters.get(key)
     if (!meter) {
-      meter = new Meter(stage, name, this.nowNs)
+      meter = new Meter(stage, id, this.nowNs)
       this.#meters.set(key, meter)
       for (const reader of this.readers) reader.follow(meter, meter.totals)
     }
+    meter.name = name
     return meter
   }
 
-  /** Forgets a meter, totals included. @param {Stage} stage @param {string} name */
-  drop (stage, name) {
-    const key = `${stage}/${name}`
+  /** Forgets a meter, totals included. @param {Stage} stage @param {string} id */
+  drop (stage, id) {
+    const key = `${stage}/${id}`
     const meter = this.#meters.get(key)
     if (!meter) return
     this.#meters.delete(key)

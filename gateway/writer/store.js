@@ -1,6 +1,7 @@
 import { describe } from '../base/errors.js'
 import { RefusedRows } from '../databases/refusal.js'
 import { deadLetter } from '../dead-letters/dead-letter.js'
+import { shareFull } from '../dead-letters/queue.js'
 import { isolate } from './isolate.js'
 import { PendingBatch } from './pending-batch.js'
 
@@ -27,8 +28,8 @@ import { PendingBatch } from './pending-batch.js'
  *
  * @param {Batch[]} batches
  * @param {Tools} tools
- * @returns {Promise<{part: PendingBatch, outcome: 'stored'|'duplicate'|'clash'}[]>} in the order given; rejects only when the retry is
- *   released
+ * @returns {Promise<{part: PendingBatch, outcome: 'stored'|'duplicate'|'clash'|'unkept'}[]>} in the order given; `unkept`: not stored,
+ *   since its source has had its share of the dead letters. Rejects only when the retry is released
  */
 export async function storeGroup (batches, tools) {
   const { retry, deadLetters } = tools
@@ -42,7 +43,9 @@ export async function storeGroup (batches, tools) {
   try {
     for (let together = false, fruitless = 0; ;) {
       const attempt = await group.attempt()
-      if ('outcomes' in attempt) return parts.map(part => ({ part, outcome: attempt.outcomes.get(part) ?? 'stored' }))
+      if ('outcomes' in attempt) {
+        return parts.map(part => ({ part, outcome: group.unkept.has(part) ? 'unkept' : attempt.outcomes.get(part) ?? 'stored' }))
+      }
 
       tools.meter.errors++
       const faults = 'misfit' in attempt ? await group.misfits() : group.named(attempt.refused) ?? await group.refusedRows(together)
@@ -58,6 +61,8 @@ export async function storeGroup (batches, tools) {
 }
 
 class Group {
+  /** Those left out: their dead letters have no room. @type {Set<PendingBatch>} */
+  unkept = new Set()
   #parts
   #tools
 
@@ -124,14 +129,22 @@ class Group {
   async bury (faults) {
     const { deadLetters, retry, log } = this.#tools
     const letters = faults.map(({ part, row, error }) => deadLetter(part.batch, row, error))
-    await retry.run(this, () => deadLetters.append(letters), () => true)
+    const stopped = await retry.run(this, () => deadLetters.append(letters), () => true)
     for (const [part, its] of Map.groupBy(faults, fault => fault.part)) {
+      if (stopped.has(part.batch.source)) {
+        this.unkept.add(part)
+        continue
+      }
       const dead = new Set(its.map(({ row }) => row))
       part.bury(row => dead.has(row))
     }
-    const reason = describe(faults[0].error)
-    const kept = faults.length === 1 ? 'a dead letter' : `${faults.length} dead letters`
-    log.say('warn', reason, `Refused for good, kept as ${kept}: ${reason}`)
+    this.#parts = this.#parts.filter(part => !this.unkept.has(part))
+    for (const source of stopped) log.say('warn', `share ${source}`, describe(shareFull(source)))
+    const kept = faults.filter(({ part }) => !this.unkept.has(part))
+    if (kept.length === 0) return
+    const reason = describe(kept[0].error)
+    const as = kept.length === 1 ? 'a dead letter' : `${kept.length} dead letters`
+    log.say('warn', reason, `Refused for good, kept as ${as}: ${reason}`)
   }
 
   /** @param {Batch[]} batches @returns {Promise<unknown>} */

@@ -3,6 +3,7 @@ import { SluiceError } from '../base/errors.js'
 import { batchBytes } from '../batch/batch-bytes.js'
 import { withDefaults } from '../base/defaults.js'
 import { QuietLog } from '../base/log.js'
+import { shareFull } from '../dead-letters/queue.js'
 import { Retry, released } from './retry.js'
 import { schema } from './schema.js'
 import { storeGroup } from './store.js'
@@ -80,6 +81,11 @@ export class Writer {
   /** @type {Map<string, Entry>} those of the pending that have an identity */
   #byIdentity = new Map()
   #inFlight = 0
+  /**
+   * The event loop turns between two groups: a database in this process never waits, and would keep everything else from its turn.
+   * @type {Promise<void>}
+   */
+  #turn = Promise.resolve()
   /** how many of those waiting go without waiting for more */
   #flushed = 0
   /** @type {PromiseWithResolvers<void>|null} */
@@ -102,7 +108,7 @@ export class Writer {
    * @param {Batch} batch
    * @returns {Promise<Written>} once the database has committed it, or had done so before; `deadRows` of it are dead letters.
    *   Rejects with SLUICE_WRITER_FULL at once when too much is pending, with SLUICE_WRITER_RELEASED when the writer closes before: write it
-   *   again elsewhere
+   *   again elsewhere. With SLUICE_DEAD_LETTERS_SHARE when some of it is refused, and its source has had its share of the dead letters
    */
   write (batch) {
     if (this.#closing) return Promise.reject(released())
@@ -236,6 +242,7 @@ export class Writer {
   /** @param {Entry[]} entries */
   async #send (entries) {
     this.#inFlight++
+    await (this.#turn = this.#turn.then(() => new Promise(resolve => { setImmediate(resolve) })))
     try {
       const results = await storeGroup(entries.map(({ batch }) => batch), this.#tools)
       results.forEach((result, i) => this.#settle(entries[i], result))
@@ -250,6 +257,10 @@ export class Writer {
   /** @param {Entry} entry @param {Awaited<ReturnType<typeof storeGroup>>[number]} result */
   #settle (entry, { part, outcome }) {
     const { meter } = this.#tools
+    if (outcome === 'unkept') {
+      this.#reject(entry, shareFull(entry.batch.source))
+      return
+    }
     this.#forget(entry)
     if (outcome !== 'stored') {
       if (outcome === 'duplicate') meter.duplicates += entry.batch.rows

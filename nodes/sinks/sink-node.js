@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { countOf } from '../../gateway/messages/refusals.js'
@@ -5,6 +6,7 @@ import { closeAll } from '../../gateway/base/close-all.js'
 import { clashOf } from '../../broker/in/clash.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
+import { shareFull } from '../../gateway/dead-letters/queue.js'
 import { keepRefused, offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { partOf } from '../../gateway/flow/split-part.js'
@@ -13,6 +15,7 @@ import { sinkTypes } from '../../gateway/databases/index.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { createWriter } from '../../gateway/writer/writer.js'
+import { onFlows } from '../flow-events.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
@@ -20,6 +23,8 @@ import { leaseServer } from './server-node.js'
 import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 
 const STATUS_INTERVAL_MS = 1000
+const SHARE_INTERVAL_MS = 1000
+const SHARE_FULL = 'SLUICE_DEAD_LETTERS_SHARE'
 
 /**
  * Defines a node that stores what it receives. A message is complete, in Node-RED's sense, once the database has committed it.
@@ -45,11 +50,24 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
     }))
     handlesInput(node, async message => (await opening).store(message))
     node.on('close', (/** @type {() => void} */ done) => {
+      forgetUnlessStarted(RED, node.id)
       const drained = opening.then(sink => sink.drain())
       sinks.closing(node.id, drained)
       opening.then(sink => closeAll(() => drained, () => sink.sink.close()).catch(error => node.error(error)), () => {}).finally(done)
     })
     await opening
+  })
+}
+
+/**
+ * What a sink has counted goes on when it is deployed again, and is forgotten when it is gone.
+ * @param {import('../node.js').RED} RED
+ * @param {string} id
+ */
+function forgetUnlessStarted (RED, id) {
+  const stopListening = onFlows(RED, 'flows:started', () => {
+    stopListening()
+    if (!RED.nodes.getNode(id)) stats.drop('sink', id)
   })
 }
 
@@ -66,6 +84,7 @@ function uniqueNameOf (RED, node) {
 
 /** One sink in a flow: its writer, its dead letters, and its place among the sinks that stage in can wait for. */
 class SinkNode {
+  #isClosed = false
   #show
   #timer
   #last = { rows: 0, atMs: performance.now() }
@@ -83,10 +102,12 @@ class SinkNode {
     this.sink = sink
     this.deadLetters = deadLetters
     this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
-    this.meter = stats.meter('sink', name)
+    this.meter = stats.meter('sink', name, node.id)
     const { isTransient } = sink
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
-    this.removeGauge = stats.gauge(`sink ${name}`, () => this.writer.state())
+    this.removeGauge = stats.gauge(`sink ${name}`, () => ({
+      ...this.writer.state(), stoppedSources: deadLetters.queue.fullSources.join(', ')
+    }))
     this.id = node.id
     sink.onSetBack = () => {
       deliveries.setBack(this.id)
@@ -123,15 +144,22 @@ class SinkNode {
     const id = typeof message.delivery === 'string' ? message.delivery : undefined
     const { batches, refused } = toBatches(message, this.reading)
     const piece = { identified: batches[0]?.identity != null, part: partOf(message) }
+    const isStopped = batches.some(({ source }) => this.deadLetters.queue.isFullFor(source))
+    if (id !== undefined && isStopped && deliveries.postpone(id, this.id)) return
     if (!deliveries.accept(id, this.id, piece)) return
     try {
-      await Promise.all(batches.map(batch => this.#write(batch, id !== undefined)))
+      const isStaged = id !== undefined
+      await Promise.all(batches.map(batch => {
+        const write = () => this.#write(batch, isStaged)
+        return isStaged && !batch.identity ? this.#waiting(batch.source, write) : write()
+      }))
       const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
-      if (refused.length > 0) await keep(this.deadLetters.queue, sourceOf(message) ?? this.name, refused)
+      const source = sourceOf(message) ?? this.name
+      if (refused.length > 0) await this.#waiting(source, () => keep(this.deadLetters.queue, source, refused))
     } catch (error) {
       const comesAgain = deliveries.release(id, this.id, piece) // stage in emits it again
-      const isReleased = error instanceof SluiceError && error.code === 'SLUICE_WRITER_RELEASED'
-      if (isReleased && comesAgain) return
+      if (comesAgain && isCode(error, 'SLUICE_WRITER_RELEASED')) return
+      if (comesAgain && isCode(error, SHARE_FULL) && deliveries.postpone(/** @type {string} */ (id), this.id)) return
       this.meter.lost += comesAgain ? 0 : batches.reduce((sum, { rows }) => sum + rows, 0)
       throw error
     }
@@ -160,14 +188,32 @@ class SinkNode {
         if (outcome === 'clash' && batch.identity) this.node.error(describe(clashOf(this.name, batch.identity)))
         return
       } catch (error) {
-        if (!isStaged || !(error instanceof SluiceError) || error.code !== 'SLUICE_WRITER_FULL') throw error
+        if (!isStaged || !isCode(error, 'SLUICE_WRITER_FULL')) throw error
         await this.writer.room
+      }
+    }
+  }
+
+  /**
+   * Rows that a flow has changed wait here while their source has had its share of the dead letters: of those that came with them some may
+   * be stored, and would be again.
+   * @param {string} source
+   * @param {() => Promise<unknown>} work
+   */
+  async #waiting (source, work) {
+    while (true) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isCode(error, SHARE_FULL) || this.#isClosed) throw error
+        while (!this.#isClosed && this.deadLetters.queue.isFullFor(source)) await sleep(SHARE_INTERVAL_MS)
       }
     }
   }
 
   /** Stores what it can within the writer's deadline. The database is left to close. */
   async drain () {
+    this.#isClosed = true
     clearInterval(this.#timer)
     this.removeSink()
     deliveries.doubt(this.id)
@@ -181,7 +227,8 @@ class SinkNode {
     const now = { rows, atMs: performance.now() }
     const rate = (now.rows - this.#last.rows) / (now.atMs - this.#last.atMs) * 1000
     this.#last = now
-    const problem = this.sink.problem ?? lastError
+    const [stopped] = this.deadLetters.queue.fullSources
+    const problem = this.sink.problem ?? lastError ?? (stopped === undefined ? null : describe(shareFull(stopped)))
     const notice = this.sink.notice()
     const counts = { waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates }
     const notes = (notice && `, ${notice}`) + Object.entries(counts)
@@ -192,6 +239,9 @@ class SinkNode {
     return { fill: deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: `${quantity(rate)} rows/s${notes}` }
   }
 }
+
+/** @param {unknown} error @param {string} code */
+function isCode (error, code) { return error instanceof SluiceError && error.code === code }
 
 /** What a message calls its rows, where it does; an SQL statement is no name. @param {any} message */
 function sourceOf ({ topic }) {

@@ -172,6 +172,14 @@ describe('what a consumer knows of a source', () => {
       expect([2, 3, 4].map(seq => stream.storedBy('db').has(first, seq))).to.deep.equal([true, false, true])
     })
 
+    it('never shows dead letters as stored: what was committed since is in flight until it is read', () => {
+      holds({ [first]: [0, 0] })
+      commit(first, 0)
+      expect(stream.balance('db')).to.include({ stored: 0, deadLetters: 0, inFlight: ROWS })
+      stream.storedBy('db').read([{ ...record(first, 0), stored: ROWS - 3, dead: 3 }], readings + 1)
+      expect(stream.balance('db')).to.include({ stored: ROWS - 3, deadLetters: 3, inFlight: 0 })
+    })
+
     it('counts no batch twice that it has and that was committed meanwhile', () => {
       holds({ [first]: [0, 4] })
       commit(first, 0, 1)

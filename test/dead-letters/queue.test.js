@@ -7,6 +7,7 @@ import { Batch, COLUMN_TYPES } from '../../gateway/batch/batch.js'
 import { deadLetter, toBatches } from '../../gateway/dead-letters/dead-letter.js'
 import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
 import { FILE_NAME, deadLettersFolder, openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
+import { replayed } from '../../gateway/dead-letters/replay.js'
 import { batchOf, range, valuesOf } from '../writer/fake-sink.js'
 
 const REFUSED = new Error('not allowed')
@@ -169,13 +170,28 @@ describe('dead letters', () => {
 
   it('are refused when there is no room, until some are replayed', async () => {
     await reopen({ maxBytes: 1000 })
-    for (let seq = 0; letters.bytes < 1000; seq++) await letters.append([letter(seq)])
-    const refused = await letters.append([letter(100)]).catch(error => error)
+    const ofAnother = (/** @type {number} */ seq) => deadLetter(batchOf([10], seq, `press ${seq}`), 0, REFUSED)
+    for (let seq = 0; letters.bytes < 1000; seq++) await letters.append([ofAnother(seq)])
+    const refused = await letters.append([ofAnother(100)]).catch(error => error)
     expect(refused.code).to.equal('SLUICE_DEAD_LETTERS_FULL')
-    await letters.append([letter(0)])
+    await letters.append([ofAnother(0)])
     await letters.replayed(letters.keys)
-    await letters.append([letter(100)])
-    expect(letters.keys).to.deep.equal([key(100)])
+    await letters.append([ofAnother(100)])
+    expect(letters.keys).to.deep.equal(['gw/press 100/1-a/100/0'])
+  })
+
+  it('of one source do not take the room of the others; what was replayed and is refused again comes back', async () => {
+    await reopen({ maxBytes: 4000 })
+    for (let seq = 0; !letters.isFullFor('press'); seq++) await letters.append([letter(seq)])
+    expect(letters.bytes).to.be.within(1000, 2000)
+    expect(letters.fullSources).to.deep.equal(['press'])
+    const lathe = deadLetter(batchOf([10], 0, 'lathe'), 0, REFUSED)
+    expect([...await letters.append([letter(100), lathe])]).to.deep.equal(['press'])
+    expect(letters.keys).to.include(lathe.key).and.not.include(key(100))
+    const again = deadLetter(replayed(batchOf([10]), { epoch: '1-b', seq: 0 }), 0, REFUSED)
+    expect([...await letters.append([again])]).to.deep.equal([])
+    await letters.replayed(letters.keys)
+    expect([...await letters.append([letter(100)])]).to.deep.equal([])
   })
 
   it('survive a kill at any byte: what was half written is cut off, and said', async () => {

@@ -53,6 +53,18 @@ describe('a delivery', () => {
     expect(rig.finished).to.deep.equal(['db'])
   })
 
+  it('is let go where a sink can store nothing of it for now: nothing of it is stored, unless some of it was', () => {
+    const delivery = rig.deliver(['db', 'archive'])
+    const attempt = delivery.emit()
+    attempt.store(asStaged, 'archive')
+    expect(rig.deliveries.postpone(delivery.attemptId, 'archive')).to.equal(false)
+    attempt.accept(asStaged)
+    expect(rig.deliveries.postpone(delivery.attemptId, 'db')).to.equal(false)
+    attempt.release(asStaged)
+    expect(rig.deliveries.postpone(delivery.attemptId, 'db')).to.equal(true)
+    expect([attempt.accept(changed), delivery.finished, rig.finished]).to.deep.equal([false, true, ['archive']])
+  })
+
   it('is not ended by what a flow adds to a batch that was let go of', async () => {
     const delivery = rig.deliver()
     const first = delivery.emit()

@@ -194,7 +194,7 @@ describe('Ledger', () => {
 
   it('has the balance of a sink behind staging from there, added up over its sources, once where two stage ins have it', () => {
     const { clock, stats } = statsAt()
-    stats.meter('sink', 'db').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
+    stats.meter('sink', 'db', 'a1').record(rowsOfAge(clock.nowNs, [1, 1], 'machine'))
     const line = (/** @type {string} */ source, /** @type {number} */ lost) => {
       return { ...zero, id: 'a1', sink: 'db', gateway: 'gw', source, produced: 10, stored: 10 - lost, lost }
     }
@@ -215,6 +215,17 @@ describe('Ledger', () => {
     }])
     drop()
     expect(reader.read().ledger[0]).to.include({ produced: 10 })
+    reader.close()
+  })
+
+  it('has no second line of a sink behind staging that is called otherwise there, as it was until a moment ago', () => {
+    const { clock, stats } = statsAt()
+    stats.meter('sink', 'before', 'a1').record(rowsOfAge(clock.nowNs, [1, 1]))
+    stats.balances(() => [{ ...zero, id: 'a1', sink: 'before', gateway: 'gw', source: 'machine', produced: 2, stored: 2 }])
+    stats.meter('sink', 'after', 'a1')
+    const reader = stats.reader()
+    expect(reader.read().ledger.map(({ id, produced }) => [id, produced])).to.deep.equal([['a1', 2]])
+    expect(reader.read().meters.map(({ name, totals }) => [name, totals.rows])).to.deep.equal([['after', 2]])
     reader.close()
   })
 })

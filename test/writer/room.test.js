@@ -2,7 +2,52 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { batchOf, openWriter, range, settle } from './fake-sink.js'
+
+describe('a writer of a database in this process', () => {
+  it('does not keep everything else from its turn while group follows group', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-writer-'))
+    const { writer, sink } = await openWriter(folder, { options: { batchRows: 1 } })
+    /** @type {string[]} */
+    const happened = []
+    sink.onStep = step => { if (step === 'commit') happened.push('group') }
+    const turn = () => {
+      happened.push('turn')
+      ticking = setImmediate(turn)
+    }
+    let ticking = setImmediate(turn)
+    await Promise.all(range(0, 20).map(value => writer.write(batchOf([value]))))
+    clearImmediate(ticking)
+    expect(happened.filter(what => what === 'group')).to.have.length(20)
+    expect(happened.join(' ')).to.not.include('group group')
+    await writer.close()
+    await rm(folder, { recursive: true })
+  })
+})
+
+describe('a writer whose dead letters one source uses up', () => {
+  it('leaves out what it cannot finish of that source, and stores the others of the same write', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-writer-'))
+    const deadLetters = await openDeadLetterQueue(folder, { maxBytes: 1600 })
+    const { writer, sink } = await openWriter(folder, { deadLetters, options: { batchRows: 4 } })
+    sink.isPoison = value => value < 0
+    await writer.write(batchOf([-1, -2, 1, 2], 0))
+    const kept = deadLetters.count
+    const batches = [batchOf([-3], 1), batchOf([3], 2, 'lathe'), batchOf([-4], 3, 'mill'), batchOf([4], 4)]
+    const written = batches.map(batch => writer.write(batch))
+    expect(await written[0].catch(error => error.code)).to.equal('SLUICE_DEAD_LETTERS_SHARE')
+    expect(await Promise.all(written.slice(1))).to.deep.equal([0, 1, 0].map(deadRows => ({ outcome: 'stored', deadRows })))
+    expect(sink.stored).to.deep.equal([1, 2, 3, 4])
+    expect(sink.commits.has('gw/press/1-a/1')).to.equal(false)
+    expect([kept, deadLetters.count]).to.deep.equal([2, 3])
+    expect(writer.state()).to.include({ pendingRows: 0, retryingSinceMs: null })
+    await deadLetters.replayed(deadLetters.keys)
+    expect(await Promise.all([batchOf([-3], 1), batchOf([5, 6, 7], 5)].map(batch => writer.write(batch)))).to.have.length(2)
+    await writer.close()
+    await rm(folder, { recursive: true })
+  })
+})
 
 describe('a writer that is full', () => {
   /** @type {string} */
