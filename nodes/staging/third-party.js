@@ -8,6 +8,7 @@ import { marker } from '../../gateway/messages/marked.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe } from '../../gateway/base/errors.js'
+import { QuietLog } from '../../gateway/base/log.js'
 import { countOf } from '../../gateway/messages/refusals.js'
 import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
@@ -42,6 +43,7 @@ export class ThirdPartyStage {
   #options
   #refusedQueue
   #meter
+  #quietLog
   #opening
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
@@ -63,6 +65,7 @@ export class ThirdPartyStage {
     this.#options = options
     this.#refusedQueue = refused
     this.#meter = meter
+    this.#quietLog = new QuietLog(logOf(node), () => performance.now())
     wallClock.start()
     this.#opening = this.#open(RED)
     this.#opening.catch(error => node.error(describe(error)))
@@ -100,7 +103,8 @@ export class ThirdPartyStage {
     this.#meter.dropped += unkept
     const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
     const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
-    this.#node.warn(`SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
+    const [{ reason }] = refused
+    this.#quietLog.say('warn', unkept === 0 ? `${topic}: ${reason}` : 'no room', `SLUICE_MESSAGE: ${what}: ${reason}`)
   }
 
   async close () {

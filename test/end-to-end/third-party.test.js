@@ -61,4 +61,15 @@ describe('The example of third-party messages', function () {
     await gateway.until(() => stored('cpu').length === 2, () => JSON.stringify(gateway.log))
     expect([stored('a'), stored('b'), stored('c')]).to.deep.equal([[], [], []])
   })
+
+  it('says once that a topic has what it cannot read, however much comes there: a flood fills no disk with log', async () => {
+    await gateway.until(() => /^green dot/.test(gateway.status('example-third-party-in')), () => gateway.status('example-third-party-in'))
+    const errors = async () => (await gateway.meter('stage', 'third-party (stage in)'))?.errors ?? 0
+    const before = await errors()
+    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${port}`)
+    await Promise.all(Array.from({ length: 200 }, () => client.publishAsync('plant/flooded', '{"level":', { qos: 1 })))
+    await client.endAsync()
+    await gateway.until(async () => (await errors()) === before + 200, async () => `200 refused: ${await errors() - before}`)
+    expect(gateway.log.split('\n').filter(line => line.includes('of a message on plant/flooded'))).to.have.length(1)
+  })
 })
