@@ -107,7 +107,8 @@ export class ThirdPartyStage {
     this.#meter.dropped += unkept
     const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
     const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
-    this.#quietLog.say('warn', unkept === 0 ? topic : 'no room', `SLUICE_MESSAGE: ${what}: ${refused[0].reason}`)
+    const [{ reason }] = refused
+    this.#quietLog.say('warn', unkept === 0 ? `${topic}: ${reason}` : 'no room', `SLUICE_MESSAGE: ${what}: ${reason}`)
   }
 
   async close () {
