@@ -15,7 +15,7 @@ export const dbcProperties = {
   },
   matching: {
     type: 'string',
-    title: '29-bit identifiers',
+    title: 'Identifiers of 29 bits',
     description: 'How their messages are found. By parameter group: for a file of J1939 or NMEA 2000 that does not say so, as ' +
       'canboat.dbc; priority and source address then never matter.',
     enum: ['file', 'groups'],
