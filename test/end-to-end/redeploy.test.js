@@ -130,6 +130,8 @@ describe('Deploying while data flow', function () {
   it('has stored each row once in every database in the end', async () => {
     options.machine.autostart = false
     await deploy('nodes')
+    const rowsOf = async (/** @type {'source'|'stage'} */ stage) => (await gateway.meter(stage, 'machine'))?.rows
+    await gateway.until(async () => await rowsOf('stage') === await rowsOf('source'), () => 'what gathers to be in the spool')
     const ledger = await Ledger.open([ledgerFolder], join(gateway.folder, 'ledger-copies'))
     await gateway.until(
       async () => (await counts()).every(count => count >= ledger.rows),
