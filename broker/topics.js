@@ -77,6 +77,15 @@ const LEVELS = {
  * @returns {TopicParts|null}
  */
 export function parseTopic (topic) {
+  if (topic !== last.topic) last = { topic, parts: partsOf(topic) }
+  return last.parts
+}
+
+/** Mostly one message after another has the same. @type {{topic: string, parts: TopicParts|null}} */
+let last = { topic: '', parts: null }
+
+/** @param {string} topic @returns {TopicParts|null} */
+function partsOf (topic) {
   if (!topic.startsWith(`${ROOT}/`)) return null
   const [writer, kind, ...rest] = topic.slice(ROOT.length + 1).split('/', 6) // more levels than any has
   const names = Object.hasOwn(LEVELS, kind) ? LEVELS[/** @type {keyof typeof LEVELS} */ (kind)] : []

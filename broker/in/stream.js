@@ -32,8 +32,10 @@ export class Stream {
   #postponed = new Map()
   /** @type {Map<string, Stored>} by sink */
   #stored = new Map()
-  /** What is held in this process: `epoch/seq` → of its ancestors. @type {Map<string, string[]>} */
-  #held = new Map()
+  /** What is held in this process: `epoch/seq`. @type {Set<string>} */
+  #held = new Set()
+  /** Of what is held and was staged again: `epoch/seq` → of its ancestors. @type {Map<string, string[]>} */
+  #descended = new Map()
   /** `epoch/seq` of what came while its rows were held under another identity. @type {Set<string>} */
   #deferred = new Set()
   /** What was missing when that was last asked, unless something has changed since. @type {{key: string, ranges: Missing[]}|null} */
@@ -88,13 +90,15 @@ export class Stream {
 
   /** @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity */
   hold ({ ancestors = [], ...identity }) {
-    this.#held.set(keyOf(identity), ancestors.map(keyOf))
+    this.#held.add(keyOf(identity))
+    if (ancestors.length > 0) this.#descended.set(keyOf(identity), ancestors.map(keyOf))
     this.#changed()
   }
 
   /** @param {Pick<Identity, 'epoch'|'seq'>} identity */
   release (identity) {
     this.#held.delete(keyOf(identity))
+    this.#descended.delete(keyOf(identity))
     this.#deferred.clear()
     this.#changed()
   }
@@ -106,9 +110,11 @@ export class Stream {
   defer ({ ancestors = [], ...identity }) {
     const key = keyOf(identity)
     const isHeld = ancestors.some(ancestor => this.#held.has(keyOf(ancestor))) ||
-      [...this.#held.values()].some(descendedFrom => descendedFrom.includes(key))
-    if (isHeld) this.#deferred.add(key)
-    this.#changed()
+      [...this.#descended.values()].some(descendedFrom => descendedFrom.includes(key))
+    if (isHeld) {
+      this.#deferred.add(key)
+      this.#changed()
+    }
     return isHeld
   }
 
@@ -235,7 +241,7 @@ export class Stream {
   /** @param {string} epoch */
   #heldOf (epoch) {
     const held = new RangeSet()
-    for (const key of [...this.#held.keys(), ...this.#deferred]) {
+    for (const key of [...this.#held, ...this.#deferred]) {
       const [heldEpoch, seq] = key.split('/')
       if (heldEpoch === epoch) held.add(Number(seq))
     }
