@@ -7,6 +7,7 @@ import { Arrivals } from './arrivals.js'
 import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
+import { Members } from './members.js'
 import { ReaderSinks } from './reader-sinks.js'
 import { ResendRequests } from './resend-requests.js'
 import { Streams } from './streams.js'
@@ -35,6 +36,7 @@ import { Streams } from './streams.js'
  * @property {(message: Omit<import('../local-commits.js').LocalCommit, 'broker'>) => void} [publishLocally]
  * @property {string} [gateway]  name of the gateway to read, `+` (the default) of all
  * @property {string} [source]  likewise of the source
+ * @property {Members} [members]  with whom it shares the gateways; of their own otherwise
  * @property {number} [window]  messages held at once
  * @property {number} [windowBytes]
  * @property {number} [overdueMs]  a delivery that no sink has anything of for so long is emitted again
@@ -52,6 +54,7 @@ const BALANCE_MS = 1000
 const DEFAULTS = {
   gateway: '+',
   source: '+',
+  members: new Members(1, 1),
   sinks: [],
   publishLocally () {},
   isGone: () => false,
@@ -91,6 +94,8 @@ export class Consumer extends EventEmitter {
   #soon
   /** Of messages that made no sense. */
   #ignored = 0
+  /** Where gateways are shared: those whose data are subscribed to, or not any more, since the last connect. @type {Set<string>} */
+  #chosen = new Set()
 
   /** @param {ConsumerOptions} options */
   constructor (options) {
@@ -182,7 +187,10 @@ export class Consumer extends EventEmitter {
     } else if (about?.kind === 'sinks' && about.consumer === this.options.consumer && about.reader !== this.options.reader) {
       this.#onList(about.reader, packet)
       ack()
-    } else ack()
+    } else {
+      if (about?.kind === 'data') this.#choose(about.gateway)
+      ack()
+    }
   }
 
   /** What the flow has under way may be lost, by no fault of its own. */
@@ -210,7 +218,8 @@ export class Consumer extends EventEmitter {
   /** A session outlives a deploy and still brings what an earlier one subscribed to. @param {string} gateway @param {string} [source] */
   #isMeant (gateway, source) {
     const { options } = this
-    return [gateway, '+'].includes(options.gateway) && (source === undefined || [source, '+'].includes(options.source))
+    return [gateway, '+'].includes(options.gateway) && (source === undefined || [source, '+'].includes(options.source)) &&
+      options.members.has(gateway)
   }
 
   /** @param {string} gateway @param {string} spool @param {Packet} packet */
@@ -220,6 +229,7 @@ export class Consumer extends EventEmitter {
       const { sources, isAll } = payload.length > 0 ? readHead(payload) : { sources: [], isAll: true }
       const meant = sources.filter(({ source }) => this.#isMeant(gateway, source))
       const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
+      this.#choose(gateway)
       this.#sinks.heard(gateway, hasLeft)
       if (lack) this.#ignore('head', gateway, packet, lack)
     } catch (error) {
@@ -244,6 +254,7 @@ export class Consumer extends EventEmitter {
 
   #onConnect = () => {
     this.#connected = true
+    this.#chosen.clear()
     this.#requests.clear()
     this.#streams.connected()
     this.#subscribe()
@@ -259,9 +270,31 @@ export class Consumer extends EventEmitter {
 
   /** At once: what comes is held until each of the sinks has been read, and duplicates are recognised. */
   #subscribe () {
-    const { client, consumer, reader, gateway, source, log } = this.options
+    const { client, consumer, reader, gateway, source, members } = this.options
     const { heads, data, resent, sinksOf } = filters
-    const topics = [heads(gateway), data(gateway, source), resent(gateway, consumer, reader), sinksOf(consumer)]
+    const topics = [heads(gateway), resent(gateway, consumer, reader), sinksOf(consumer)]
+    if (members.areSeveral) client.unsubscribe(data(gateway, source)) // of an earlier deploy
+    else topics.push(data(gateway, source))
+    this.#subscribeTo(topics)
+  }
+
+  /**
+   * Of gateways that are shared, only the own ones' data are subscribed to, each once its head is heard: what it sent before is requested.
+   * What comes of another was an earlier deploy's.
+   * @param {string} gateway
+   */
+  #choose (gateway) {
+    const { client, source, members } = this.options
+    if (!members.areSeveral || this.#chosen.has(gateway)) return
+    this.#chosen.add(gateway)
+    const topic = filters.data(gateway, source)
+    if (this.#isMeant(gateway)) this.#subscribeTo([topic])
+    else client.unsubscribe(topic)
+  }
+
+  /** @param {string[]} topics */
+  #subscribeTo (topics) {
+    const { client, log } = this.options
     client.subscribe(topics, { qos: 1 }, (error, granted) => {
       const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
       if ((!error && refused.length === 0) || !client.connected) return

@@ -1,5 +1,6 @@
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { Members } from '../../broker/in/members.js'
 import { localCommits } from '../../broker/local-commits.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
@@ -58,6 +59,7 @@ export default function (RED) {
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, options) {
   const name = node.name || node.id
+  const members = membersOf(options)
   const refused = await openQueue(RED.settings.userDir, `${name} (refused)`, logOf(node))
   const { broker, receiveMaximum } = options
   const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum }).catch(async error => {
@@ -88,6 +90,7 @@ async function open (RED, node, options) {
     },
     gateway: options.gateway,
     source: options.source,
+    members,
     window: 10 * receiveMaximum, // Mosquitto 2.0.11 sends more than its window once acknowledgements come; 3.1.1 has none
     overdueMs: options.overdueMs,
     log: logOf(node),
@@ -124,6 +127,21 @@ async function open (RED, node, options) {
     dropBalances()
   }
   return { link, connection, consumer, meter, get thirdParty () { return thirdParty }, refused, isGone, stop }
+}
+
+/** @param {{group: string, member: number, members: number}} options @throws {SluiceError} SLUICE_MEMBERS */
+function membersOf ({ group, member, members }) {
+  if (members > 1 && !group) {
+    throw new SluiceError('SLUICE_MEMBERS', `Member ${member} of ${members} has no group.`, {
+      fix: 'Give all members the same group, and their sinks the same names: what one has stored counts for all.'
+    })
+  }
+  if (member > members) {
+    throw new SluiceError('SLUICE_MEMBERS', `There is no member ${member} of ${members}.`, {
+      fix: `Number the members 1 to ${members}, each its own.`
+    })
+  }
+  return new Members(member, members)
 }
 
 /**

@@ -26,6 +26,26 @@ export const schema = nodeSchema({
       default: '',
       'x-advanced': true
     },
+    member: {
+      type: 'integer',
+      title: 'Member',
+      description: 'Where the members of a group share the gateways: which of them this one is, from 1. Each gateway has one member; ' +
+        'while they are being changed two may read it, and it is stored once all the same.',
+      minimum: 1,
+      maximum: 100,
+      default: 1,
+      'x-advanced': true
+    },
+    members: {
+      type: 'integer',
+      title: 'Of',
+      description: 'How many members share the gateways, the same number in each. 1: this one reads all.',
+      minimum: 1,
+      maximum: 100,
+      default: 1,
+      'x-unit': 'members',
+      'x-advanced': true
+    },
     gateway: {
       type: 'string',
       title: 'Gateway',

@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { SluiceError } from '../base/errors.js'
+import { postgresqlNodes, startGateway } from './pipeline.js'
+import { openPostgresql } from './postgresql-server.js'
+import { WatchedProcess } from './process.js'
+
+const PRODUCERS = fileURLToPath(new URL('scale-producers.js', import.meta.url))
+const PRODUCER_PROCESSES = 2
+const SAMPLE_MS = 1000
+/** Without a new row for so long after the end, the bench gives up. */
+const STALLED_MS = 60_000
+const TABLE = 'telemetry'
+
+/**
+ * @typedef {object} Scale
+ * @property {number} gateways
+ * @property {number} devices
+ * @property {number} members
+ * @property {number} seconds
+ * @property {number} produced  rows
+ * @property {number} rows  stored
+ * @property {number} distinct  of those
+ * @property {number} lagSeconds  at most: rows that are produced and not yet stored, at the rate at which they are
+ * @property {number} settledSeconds  from the last row's being produced to its being stored
+ * @property {number} connections  to the database, at most
+ * @property {{cpuShare: number, memoryMegabytes: number}[]} consumers  share of a core, and resident memory at most
+ */
+
+/**
+ * A plant: gateways with devices, one row a second of each, over one Mosquitto into one PostgreSQL by the members of a consumer group.
+ * @param {import('./servers.js').Servers} servers
+ * @param {{gateways?: number, devices?: number, members?: number, seconds?: number}} [options]
+ * @returns {Promise<Scale>}
+ */
+export async function benchScale (servers, { gateways = 200, devices = 50, members = 2, seconds = 600 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-scale-'))
+  const mosquitto = await servers('mqtt').start({ folder, conf: [`max_queued_bytes ${2 ** 24}`, 'set_tcp_nodelay true'] })
+  const database = await openPostgresql(servers, folder)
+  const ours = await connectionsOf(database)
+  /** @type {WatchedProcess[]} */
+  const running = []
+  try {
+    const consumers = []
+    for (let member = 1; member <= members; member++) {
+      consumers.push(await startMember(join(folder, `member-${member}`), { mosquitto, database, member, members }))
+      running.push(consumers[member - 1])
+    }
+    const share = gateways / PRODUCER_PROCESSES
+    const producers = Array.from({ length: PRODUCER_PROCESSES }, (_, i) => {
+      return new WatchedProcess([PRODUCERS, mosquitto.url, join(folder, 'producers'), ...[i * share, share, devices, seconds].map(String)])
+    })
+    running.push(...producers)
+    for (const producer of producers) await producer.says(/connected/, 300_000)
+    await sleep(3000) // the lists of sinks and the heads have been heard
+
+    const rate = gateways * devices
+    const produced = rate * seconds
+    const before = consumers.map(({ cpuSeconds }) => cpuSeconds)
+    const memory = consumers.map(({ memoryBytes }) => memoryBytes)
+    const begun = performance.now()
+    const elapsed = () => (performance.now() - begun) / 1000
+    for (const { child } of producers) child.kill('SIGUSR2')
+    let lagSeconds = 0
+    let connections = 0
+    while (elapsed() < seconds) {
+      await sleep(SAMPLE_MS)
+      for (const [i, { memoryBytes }] of consumers.entries()) memory[i] = Math.max(memory[i], memoryBytes)
+      connections = Math.max(connections, await connectionsOf(database) - ours)
+      const at = Math.min(elapsed(), seconds)
+      lagSeconds = Math.max(lagSeconds, at - await countOf(database, 'count(*)') / rate)
+    }
+    const cpuShares = consumers.map(({ cpuSeconds }, i) => (cpuSeconds - before[i]) / elapsed())
+    await Promise.all(producers.map(producer => producer.says(/produced/, STALLED_MS + 1000 * seconds)))
+    const last = performance.now()
+    const rows = await untilStored(database, produced)
+    return {
+      gateways,
+      devices,
+      members,
+      seconds,
+      produced,
+      rows,
+      distinct: await countOf(database, 'count(DISTINCT (device, time_ns))'),
+      lagSeconds,
+      settledSeconds: (performance.now() - last) / 1000,
+      connections,
+      consumers: cpuShares.map((cpuShare, i) => ({ cpuShare, memoryMegabytes: memory[i] / 1e6 }))
+    }
+  } catch (error) {
+    const outputs = running.map(({ output }) => output.slice(-2000)).join('\n')
+    throw new SluiceError('SLUICE_BENCH_SCALE', `The processes printed:\n${outputs}`, { cause: error })
+  } finally {
+    await Promise.all(running.map(each => each.stop()))
+    await database.remove()
+    await mosquitto.remove?.()
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** @typedef {Awaited<ReturnType<typeof openPostgresql>>} Database */
+
+/**
+ * @param {string} userDir
+ * @param {{mosquitto: import('./servers.js').Server, database: Database, member: number, members: number}} options
+ */
+function startMember (userDir, { mosquitto, database: { server, login }, member, members }) {
+  const reader = { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', group: 'plant', member, members }
+  return startGateway(userDir, [
+    { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
+    { ...reader, wires: [['sink']] },
+    ...postgresqlNodes(server, { batchRows: 20_000, inFlight: 2 })
+  ], { server: { user: login.user, password: login.password } })
+}
+
+/** @param {Database} database */
+async function connectionsOf ({ query }) {
+  const { rows: [{ count }] } = await query('SELECT count(*) AS count FROM pg_stat_activity WHERE datname = current_database()')
+  return Number(count)
+}
+
+/** @param {Database} database @param {string} expression */
+async function countOf ({ query, tables }, expression) {
+  if (!(await tables()).includes(TABLE)) return 0
+  return Number((await query(`SELECT ${expression} AS value FROM ${TABLE}`)).rows[0].value)
+}
+
+/** @param {Database} database @param {number} rows @returns {Promise<number>} how many there are, also when no more come */
+async function untilStored (database, rows) {
+  let last = { count: -1, atMs: performance.now() }
+  for (;;) {
+    const count = await countOf(database, 'count(*)')
+    if (count > last.count) last = { count, atMs: performance.now() }
+    if (count >= rows || performance.now() - last.atMs > STALLED_MS) return count
+    await sleep(SAMPLE_MS)
+  }
+}
