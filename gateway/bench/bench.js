@@ -13,6 +13,8 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   pipeline     simulator → Mosquitto → PostgreSQL: values a second; processor time and memory of the gateway that consumes
   load         5 channels at 1000 samples a second through one gateway: its share of a core above an idle Node-RED
   outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
+  scale        200 gateways of 50 devices, one row a second of each, for ten minutes, into one PostgreSQL by two members of a group;
+               only where it is named
   sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way;
                a minute or two each
   sources      Modbus registers, CAN signals and simulated samples a second, and how late they are
@@ -20,7 +22,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)
-  --quick   of sinks and sources: a shorter look
+  --quick   of scale, sinks and sources: a shorter look
 
 Your own servers, without TLS, each with an empty database that the bench may fill and empty again, and a broker that nothing else uses:
 
@@ -91,7 +93,7 @@ function readArguments (args, started) {
     }
   })
   if (values.help) return null
-  const sections = positionals.length > 0 ? positionals : Object.keys(SECTIONS)
+  const sections = positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter(name => !SECTIONS[name].isLong)
   const unknown = sections.find(section => !Object.hasOwn(SECTIONS, section))
   if (unknown) throw new Error(`there is no section "${unknown}"`)
   const rows = Number(values.rows)

@@ -22,7 +22,7 @@ const opened = await Promise.all(Array.from({ length: gateways }, async (_, i) =
     folder: join(folder, name, 'spool'), name: 'out', gateway: name, client: connection.client, broker: connection.place, requiredSinks,
     fsync: 'system'
   })
-  if (!connection.client.connected) await once(connection.client, 'connect')
+  if (!connection.client.connected) await new Promise(resolve => connection.client.once('connect', resolve))
   return { name, connection, requiredSinks, stage, deviceNames: Array.from({ length: devices }, (_, d) => `${name}-${d}`) }
 }))
 process.once('SIGTERM', async () => {
@@ -42,7 +42,7 @@ function batchOf (deviceNames, second) {
     time: new BigInt64Array(devices).fill(now),
     tags: { device: { values: deviceNames, valid: null } },
     fields: [{ name: 'temperature', type: 'float64' }, { name: 'pressure', type: 'float64' }],
-    columns: [Float64Array.from(deviceNames, (_, d) => 20 + d / 10 + second / 1000), Float64Array.from(deviceNames, (_, d) => 1 + d)]
+    columns: [Float64Array.from(deviceNames, (_name, d) => 20 + d / 10 + second / 1000), Float64Array.from(deviceNames, (_name, d) => 1 + d)]
   })
 }
 

@@ -8,6 +8,7 @@ import { quantity } from '../stats/format.js'
  * @typedef {{only: string[], rows: number, quick: boolean, progress: (text: string) => void, servers: Servers}} SectionOptions
  *
  * @typedef {object} Section
+ * @property {boolean} [isLong]  it is measured only where it is named
  * @property {(servers: Servers) => string|null} needs  what is missing for it
  * @property {(options: SectionOptions) => Promise<any>} run
  * @property {(result: any) => Table|Promise<Table>} table
@@ -88,6 +89,26 @@ export const SECTIONS = {
         `${produced}, ${rows}, ${distinct}`, 'equal', produced === rows && rows === distinct
       ]
     ]
+  },
+  scale: {
+    isLong: true,
+    needs: brokerAndPostgresql,
+    run: async ({ servers, quick }) => (await import('./scale.js')).benchScale(servers, quick ? { seconds: 30 } : {}),
+    table ({ gateways, devices, members, seconds, produced, rows, distinct, lagSeconds, settledSeconds, connections, consumers }) {
+      /** @param {(consumer: any) => string} show */
+      const each = show => consumers.map(show).join(', ')
+      return [
+        [
+          `${gateways} gateways × ${devices} devices, a row a second each, ${seconds} s, ${members} members: produced, stored, different`,
+          `${produced}, ${rows}, ${distinct}`, 'equal', produced === rows && rows === distinct
+        ],
+        ['rows behind, at most', `${lagSeconds.toFixed(1)} s`, '', null],
+        ['all stored after', `${settledSeconds.toFixed(1)} s`, '', null],
+        ['each member: share of a core', each(({ cpuShare }) => `${(cpuShare * 100).toFixed(1)} %`), '', null],
+        ['each member: memory, at most', each(({ memoryMegabytes }) => `${memoryMegabytes.toFixed(0)} MB`), '', null],
+        ['connections to the database, at most', String(connections), '', null]
+      ]
+    }
   },
   sinks: {
     needs: nothing,

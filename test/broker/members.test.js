@@ -24,7 +24,11 @@ describe('a consumer that is a member', () => {
   const names = gateways.slice(0, 6)
   const group = 'group:plant'
 
-  /** A reader with a share of the gateways. @param {number} member @param {number} members @param {Set<string>} [seen]  whose batches came */
+  /**
+   * A reader with a share of the gateways.
+   * @param {number} member @param {number} members
+   * @param {Set<string>} [seen]  whose batches came
+   */
   const openMember = (member, members, seen = new Set()) => rig.pipeline.openConsumer(['history'], {
     reader: `in-${member}`,
     consumer: group,
