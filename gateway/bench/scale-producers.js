@@ -23,7 +23,7 @@ const opened = await Promise.all(Array.from({ length: gateways }, async (_, i) =
     fsync: 'system'
   })
   if (!connection.client.connected) await new Promise(resolve => connection.client.once('connect', resolve))
-  return { name, connection, requiredSinks, stage, deviceNames: Array.from({ length: devices }, (_, d) => `${name}-${d}`) }
+  return { name, connection, requiredSinks, stage, deviceNames: Array.from({ length: devices }, (_device, d) => `${name}-${d}`) }
 }))
 process.once('SIGTERM', async () => {
   await Promise.all(opened.map(async ({ stage, connection, requiredSinks }) => {
@@ -42,7 +42,7 @@ function batchOf (deviceNames, second) {
     time: new BigInt64Array(devices).fill(now),
     tags: { device: { values: deviceNames, valid: null } },
     fields: [{ name: 'temperature', type: 'float64' }, { name: 'pressure', type: 'float64' }],
-    columns: [Float64Array.from(deviceNames, (_name, d) => 20 + d / 10 + second / 1000), Float64Array.from(deviceNames, (_name, d) => 1 + d)]
+    columns: [Float64Array.from({ length: devices }, (_device, d) => 20 + d / 10 + second / 1000), new Float64Array(devices).fill(second)]
   })
 }
 
