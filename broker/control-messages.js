@@ -12,7 +12,7 @@ import { isName } from '../gateway/batch/names.js'
  * @typedef {Record<string, Record<string, Range[]>>} RangesBySource
  * @typedef {{sources: RangesBySource, undelivered: Record<string, Record<string, number[]>>}} Resend
  * @typedef {{sink: string, label: string, committed: boolean}} ListedSink
- * @typedef {{gateway: string, source: string, sinks: ListedSink[]}} SinkList
+ * @typedef {{gateway: string, source: string, member: [member: number, members: number]|null, sinks: ListedSink[]}} SinkList
  */
 
 export const MAX_CONTROL_BYTES = 2 ** 20
@@ -56,13 +56,19 @@ export function readResend (payload) {
 /** @param {Buffer} payload @returns {SinkList|null} null: the reader is gone */
 export function readSinks (payload) {
   if (payload.length === 0) return null
-  const { gateway, source, sinks } = objectOf(payload)
+  const { gateway, source, member, sinks } = objectOf(payload)
   if (!Array.isArray(sinks) || sinks.length > MAX_LISTED_SINKS) throw refused(`its sinks are not a list of at most ${MAX_LISTED_SINKS}`)
   return {
     gateway: nameOf(gateway, 'gateway'),
     source: nameOf(source, 'source'),
+    member: isPlace(member) ? member : null,
     sinks: sinks.map(each => ({ sink: nameOf(each?.sink, 'sink'), label: labelOf(each?.label), committed: each?.committed === true }))
   }
+}
+
+/** @param {unknown} place @returns {place is [member: number, members: number]} */
+function isPlace (place) {
+  return Array.isArray(place) && place.length === 2 && place.every(number => isCount(number) && number > 0)
 }
 
 /** @param {Buffer} payload @returns {Record<string, any>} */

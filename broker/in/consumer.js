@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
 import { sumOf } from '../../gateway/stats/balance.js'
+import { readSinks } from '../control-messages.js'
 import { consumerTopics, filters, parseTopic } from '../topics.js'
 import { Arrivals } from './arrivals.js'
 import { readHead } from './head.js'
@@ -126,7 +127,7 @@ export class Consumer extends EventEmitter {
       requests: this.#requests,
       keeper: this.#keeper,
       isMeant: (gateway, source) => this.#isMeant(gateway, source),
-      onIgnored: (...ignored) => this.#ignore(...ignored)
+      onIgnored: (kind, gateway, { topic }, error) => this.#ignore(kind, gateway, topic, error)
     })
     this.wire(this.options.sinks)
     client.on('connect', this.#onConnect)
@@ -139,10 +140,12 @@ export class Consumer extends EventEmitter {
 
   get state () {
     const { lost, parked } = sumOf(this.balances)
+    const { members, source } = this.options
     return {
       connected: this.#connected,
       sinks: this.#held.sinks.length,
       waitingFor: this.#sinks.missing,
+      membersFlaw: members.flawOf(this.#sinks.all.map(({ sink }) => sink), source),
       held: this.#held.size,
       heldBytes: this.#held.bytes,
       lostRows: lost,
@@ -224,32 +227,38 @@ export class Consumer extends EventEmitter {
 
   /** @param {string} gateway @param {string} spool @param {Packet} packet */
   #onHead (gateway, spool, packet) {
-    const { payload } = packet
+    const { payload, topic } = packet
     try {
       const { sources, isAll } = payload.length > 0 ? readHead(payload) : { sources: [], isAll: true }
       const meant = sources.filter(({ source }) => this.#isMeant(gateway, source))
       const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#choose(gateway)
       this.#sinks.heard(gateway, hasLeft)
-      if (lack) this.#ignore('head', gateway, packet, lack)
+      if (lack) this.#ignore('head', gateway, topic, lack)
     } catch (error) {
-      this.#ignore('head', gateway, packet, error)
+      this.#ignore('head', gateway, topic, error)
     }
   }
 
   /**
-   * A reader that was deleted while it could not say so itself.
+   * Of another member, or of a reader that was deleted while it could not say so itself.
    * @param {string} reader
    * @param {Packet} packet
    */
-  #onList (reader, { payload }) {
-    if (payload.length > 0 && this.options.isGone(reader)) this.#sinks.clear(reader)
+  #onList (reader, { payload, topic }) {
+    const { members, isGone } = this.options
+    try {
+      members.heard(reader, readSinks(payload))
+    } catch (error) {
+      this.#ignore('list', reader, topic, error)
+    }
+    if (payload.length > 0 && isGone(reader)) this.#sinks.clear(reader)
   }
 
-  /** @param {'head'|'batch'} kind @param {string} gateway @param {Packet} packet @param {unknown} error */
-  #ignore (kind, gateway, { topic }, error) {
+  /** @param {'head'|'batch'|'list'} kind @param {string} from @param {string} topic @param {unknown} error */
+  #ignore (kind, from, topic, error) {
     this.#ignored++
-    this.#quietLog.say('warn', `${kind} ${gateway}`, `Ignored a ${kind} on ${topic}: ${describe(error)}`)
+    this.#quietLog.say('warn', `${kind} ${from}`, `Ignored a ${kind} on ${topic}: ${describe(error)}`)
   }
 
   #onConnect = () => {

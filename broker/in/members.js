@@ -1,5 +1,10 @@
 import { hash } from 'node:crypto'
 
+const MAX_KNOWN = 10_000
+const MAX_OTHERS = 1000
+
+/** @typedef {import('../control-messages.js').SinkList} SinkList */
+
 /**
  * Which gateways a reader reads where several of one consumer group share them. Each gateway has a weight at every member, and the greatest
  * decides (rendezvous hashing): with one member more, it takes over its part and nothing else moves.
@@ -10,6 +15,8 @@ import { hash } from 'node:crypto'
 export class Members {
   /** @type {Map<string, boolean>} */
   #known = new Map()
+  /** The lists of other readers of the group. @type {Map<string, SinkList>} */
+  #others = new Map()
   #member
   #members
 
@@ -22,6 +29,37 @@ export class Members {
   /** Whether there are others to share with. */
   get areSeveral () { return this.#members > 1 }
 
+  /** As the list of its sinks says; undefined where it reads all. @returns {[member: number, members: number]|undefined} */
+  get place () { return this.areSeveral ? [this.#member, this.#members] : undefined }
+
+  /**
+   * What the user should know: that gateways have no reader, or two; '' where all is well.
+   * @param {string[]} sinks  of this member: other sinks have readers of their own @param {string} source  likewise
+   */
+  flawOf (sinks, source) {
+    if (!this.areSeveral) return ''
+    const others = [...this.#others.values()]
+      .filter(other => other.source === source && other.sinks.some(({ sink }) => sinks.includes(sink)))
+      .map(({ member }) => member ?? [1, 1])
+    const other = others.find(([, members]) => members !== this.#members)
+    if (other) return `member ${this.#member} of ${this.#members} beside ${other[0]} of ${other[1]}`
+    const numbers = [this.#member, ...others.map(([member]) => member)]
+    const double = numbers.find((number, i) => numbers.indexOf(number) < i)
+    if (double) return `two are member ${double}`
+    const missing = Array.from({ length: this.#members }, (_, i) => i + 1).find(number => !numbers.includes(number))
+    return missing ? `there is no member ${missing} of ${this.#members}` : ''
+  }
+
+  /**
+   * The list of another reader of the group; it is retained, so it counts also while that reader is away.
+   * @param {string} reader
+   * @param {SinkList|null} list  null: it is gone
+   */
+  heard (reader, list) {
+    this.#others.delete(reader)
+    if (list && this.areSeveral && this.#others.size < MAX_OTHERS) this.#others.set(reader, list)
+  }
+
   /** Whether this member is to read it. @param {string} gateway */
   has (gateway) {
     if (!this.areSeveral) return true
@@ -32,8 +70,6 @@ export class Members {
     return isMine
   }
 }
-
-const MAX_KNOWN = 10_000
 
 /** @param {string} gateway @param {number} members @returns {number} 1 … members */
 export function memberOf (gateway, members) {

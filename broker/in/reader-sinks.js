@@ -14,6 +14,7 @@ import { Readings } from './readings.js'
  * @property {string} reader
  * @property {string} gateway
  * @property {string} source
+ * @property {import('./members.js').Members} members
  * @property {string} [own]  the own gateway
  * @property {(message: Omit<import('../local-commits.js').LocalCommit, 'broker'>) => void} publishLocally
  * @property {import('./contract.js').Sinks} registry
@@ -176,9 +177,9 @@ export class ReaderSinks {
 
   /** The list of all, retained, so that the spools of every gateway wait for them. */
   #announce () {
-    const { client, reader, gateway, source } = this.#options
+    const { client, reader, gateway, source, members } = this.#options
     const sinks = this.all.map(({ id, sink, label }) => ({ sink, label, committed: this.#committed.has(id) }))
-    const list = JSON.stringify({ gateway, source, sinks })
+    const list = JSON.stringify({ gateway, source, member: members.place, sinks })
     if (!client.connected || list === this.#listed) return
     this.#listed = list
     client.publish(this.#topics.sinks(reader), list, { qos: 1, retain: true })

@@ -183,7 +183,7 @@ function owned (payload) {
  * @returns {import('../node.js').Status}
  */
 function statusOf (state, { connection: { problem }, flaw }) {
-  const { connected, sinks, waitingFor, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
+  const { connected, sinks, waitingFor, membersFlaw, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
   const counts = {
     'rows lost': lostRows,
     parked,
@@ -201,6 +201,7 @@ function statusOf (state, { connection: { problem }, flaw }) {
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
+  if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: `${membersFlaw}; ${held} in flight${notes}` }
   const isBad = lostRows + parked + refused + clashes + notKept > 0
   return { fill: isBad ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
 }

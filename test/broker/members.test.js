@@ -19,6 +19,33 @@ describe('members that share gateways', () => {
   })
 })
 
+describe('a member', () => {
+  /** What another reader's list says. @param {[number, number]|null} member @param {string} [sink] */
+  const listOf = (member, sink = 'history') => ({ gateway: '+', source: '+', member, sinks: [{ sink, label: sink, committed: true }] })
+  /** @param {...ReturnType<typeof listOf>} lists  of the others */
+  const flawOfSecondOfThree = (...lists) => {
+    const members = new Members(2, 3)
+    lists.forEach((list, i) => members.heard(`reader-${i}`, list))
+    return members.flawOf(['history'], '+')
+  }
+
+  it('says which other is missing, is there twice, or counts otherwise', () => {
+    expect(flawOfSecondOfThree(listOf([1, 3]), listOf([3, 3]))).to.equal('')
+    expect(flawOfSecondOfThree(listOf([1, 3]))).to.equal('there is no member 3 of 3')
+    expect(flawOfSecondOfThree(listOf([2, 3]), listOf([3, 3]))).to.equal('two are member 2')
+    expect(flawOfSecondOfThree(listOf([1, 3]), listOf([3, 4]))).to.equal('member 2 of 3 beside 3 of 4')
+    expect(flawOfSecondOfThree(listOf([1, 3]), listOf(null))).to.equal('member 2 of 3 beside 1 of 1')
+  })
+
+  it('leaves readers of other sinks alone, and forgets one that is gone', () => {
+    expect(flawOfSecondOfThree(listOf([1, 3]), listOf([3, 3]), listOf([2, 3], 'other'), listOf(null, 'another'))).to.equal('')
+    const members = new Members(1, 2)
+    members.heard('reader', listOf([2, 2]))
+    members.heard('reader', null)
+    expect(members.flawOf(['history'], '+')).to.equal('there is no member 2 of 2')
+  })
+})
+
 describe('a consumer that is a member', () => {
   const rig = observed()
   const names = gateways.slice(0, 6)
@@ -55,7 +82,10 @@ describe('a consumer that is a member', () => {
     const database = openDatabase()
     /** @type {Set<string>[]} */
     const seen = [new Set(), new Set()]
-    for (const member of [1, 2]) await openMember(member, 2, seen[member - 1])
+    const { it: one } = await openMember(1, 2, seen[0])
+    await until(() => one.state.membersFlaw === 'there is no member 2 of 2')
+    const { it: two } = await openMember(2, 2, seen[1])
+    await until(() => one.state.membersFlaw === '' && two.state.membersFlaw === '')
     const stages = await openStages()
     for (const stage of stages) await rig.pipeline.produce(stage, 10)
     await until(() => database.rows.length === 60 && stages.every(stage => stage.spool.next() === null))
