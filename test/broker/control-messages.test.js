@@ -17,7 +17,9 @@ describe('control messages', () => {
     expect(readResend(bytes({ sources: {} }))).to.deep.equal({ sources: {}, undelivered: {} })
     const list = { gateway: '+', source: 'press', member: [2, 3], sinks: [{ sink: 'n1', label: 'history', committed: true }] }
     expect(readSinks(bytes(list))).to.deep.equal(list)
-    for (const member of [undefined, [2], [0, 3], 'two']) expect(readSinks(bytes({ ...list, member }))).to.deep.equal({ ...list, member: null })
+    for (const member of [undefined, [2], [0, 3], 'two']) {
+      expect(readSinks(bytes({ ...list, member }))).to.deep.equal({ ...list, member: null })
+    }
     expect(readSinks(Buffer.alloc(0))).to.equal(null)
   })
 
