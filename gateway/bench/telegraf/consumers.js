@@ -27,7 +27,7 @@ const SLUICE_ROWS = 20_000
 const UNDELIVERED_ROWS = 50_000
 
 /** @type {Consumer} */
-export const sluice = {
+export const sluiceConsumer = {
   name: 'Sluice',
   async start ({ mqtt, postgresql, folder, shape }) {
     const { user, password } = postgresql

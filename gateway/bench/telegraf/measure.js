@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connectAsync } from 'mqtt'
-import { SluiceError } from '../../base/errors.js'
+import { describe, SluiceError } from '../../base/errors.js'
 import { WatchedProcess } from '../process.js'
 import { VALUES, probe } from './messages.js'
 import { Stored } from './stored.js'
@@ -38,7 +38,7 @@ const WARM_UP = 0.05
 /** The answer of an MQTT 5 broker. */
 const NOBODY_SUBSCRIBES = 0x10
 const READY_MS = 60_000
-/** A consumer that was killed has so long for all, and so long after that for what it stores again. */
+/** A consumer that was killed has so long for all, and then so long for what it stores again. */
 const RECOVERY_MS = 60_000
 const AFTERMATH_MS = 3000
 
@@ -140,7 +140,7 @@ async function withConsumer (consumer, load, { servers, database, folder: parent
     }
     return await run({ running, stored, publisher: publishers[1], place })
   } catch (error) {
-    throw new SluiceError('SLUICE_BENCH_CONSUMER', `${consumer.name} printed:\n${running.child.output}`, { cause: error })
+    throw new SluiceError('SLUICE_BENCH_STALLED', `${describe(error)} ${consumer.name} printed:\n${running.child.output}`, { cause: error })
   } finally {
     await Promise.all([running.child, ...publishers].map(child => child.stop()))
     await mqtt.remove?.()
