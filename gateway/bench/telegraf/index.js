@@ -38,7 +38,7 @@ const QUICK = { devices: [100], messages: { 1: 10_000, 100: 1000, 1000: 100 }, k
 const FORMATS = /** @type {const} */ (['lines', 'json'])
 const KILLS = 3
 /** A consumer that has not stored all by then is measured by what it has stored. */
-const LIMIT_MS = 30_000
+const LIMIT_MS = 20_000
 
 /**
  * @param {import('../sections.js').SectionOptions} options
