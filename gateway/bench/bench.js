@@ -15,6 +15,9 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
   scale        200 gateways of 50 devices, one row a second of each, for ten minutes, into one PostgreSQL by two members of a group;
                only where it is named
+  telegraf     Telegraf and Sluice on the same small and large messages, Mosquitto → PostgreSQL: rate, processor time, memory, and what
+               is stored after kills; builds Telegraf once, where Go is installed; ten minutes, only where it is
+               named
   sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way;
                a minute or two each
   sources      Modbus registers, CAN signals and simulated samples a second, and how late they are
@@ -22,7 +25,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)
-  --quick   of scale, sinks and sources: a shorter look
+  --quick   of scale, telegraf, sinks and sources: a shorter look
 
 Your own servers, without TLS, each with an empty database that the bench may fill and empty again, and a broker that nothing else uses:
 

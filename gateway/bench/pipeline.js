@@ -21,16 +21,17 @@ const STALLED_MS = 30_000
  * Simulator → Mosquitto → PostgreSQL: a producing process, a real broker, a real database with its index, and a gateway, Node-RED and all,
  * that consumes. The gateway's memory is given above the same Node-RED with an empty flow, its processor time per value stored.
  * @param {Servers} servers
- * @param {{rows?: number, messageRows?: number, batchRows?: number, rowsPerSecond?: number}} [options]  `rowsPerSecond`: 0 is as fast as it
- *   goes
+ * @param {{rows?: number, messageRows?: number, batchRows?: number, rowsPerSecond?: number, index?: string}} [options]  `rowsPerSecond`: 0
+ *   is as fast as it goes
  */
-export async function benchPipeline (servers, { rows = 2_000_000, messageRows = 1000, batchRows = 20_000, rowsPerSecond = 0 } = {}) {
+export async function benchPipeline (servers, options = {}) {
+  const { rows = 2_000_000, messageRows = 1000, batchRows = 20_000, rowsPerSecond = 0, index = 'btree' } = options
   return withServers(servers, async ({ mosquitto, database, folder }) => {
     const idle = await idleGateway(join(folder, 'idle'))
     const gateway = await startGateway(join(folder, 'gateway'), [
       { id: 'broker', type: 'sluice-broker', url: mosquitto.url, protocolVersion: 'auto', verify: true, keepAliveSeconds: 30 },
       { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
-      ...postgresqlNodes(database.server, { batchRows, inFlight: 3 })
+      ...postgresqlNodes(database.server, { batchRows, inFlight: 3, index })
     ], { server: { user: database.login.user, password: database.login.password } })
     const sizes = [rows, messageRows, rowsPerSecond].map(String)
     const producer = new WatchedProcess([PRODUCER, mosquitto.url, join(folder, 'spool'), ...sizes])
@@ -116,7 +117,7 @@ export function postgresqlNodes ({ host, port, database }, options) {
 }
 
 /** @param {string} userDir @param {number} [seconds] */
-async function idleGateway (userDir, seconds = 3) {
+export async function idleGateway (userDir, seconds = 3) {
   const gateway = await startGateway(userDir, [])
   try {
     await sleep(3000)
@@ -142,8 +143,7 @@ export async function startGateway (userDir, nodes, credentials = {}) {
     ...'id' in node && { credentials: credentials[String(node.id)] }
   }))
   await writeFile(flows, '[]')
-  const gateway = new WatchedProcess([...GATEWAY_FLAGS, SLUICE, 'start', '--flows', flows, '--user-dir', userDir, '--port', '0'])
-  const [, url] = await gateway.says(/Editor +(http:\S+)[^]*Ctrl-C/)
+  const { gateway, url } = await restartGateway(userDir)
   if (nodes.length > 0) {
     const answer = await fetch(`${url}flows`, {
       method: 'POST',
@@ -153,6 +153,14 @@ export async function startGateway (userDir, nodes, credentials = {}) {
     if (!answer.ok) throw new Error(`The flow was not deployed: ${answer.status} ${await answer.text()}`)
   }
   return gateway
+}
+
+/** Again, with what is deployed there. @param {string} userDir */
+export async function restartGateway (userDir) {
+  const flows = join(userDir, 'flows.json')
+  const gateway = new WatchedProcess([...GATEWAY_FLAGS, SLUICE, 'start', '--flows', flows, '--user-dir', userDir, '--port', '0'])
+  const [, url] = await gateway.says(/Editor +(http:\S+)[^]*Ctrl-C/)
+  return { gateway, url }
 }
 
 /** @param {Awaited<ReturnType<typeof openPostgresql>>} database */

@@ -10,9 +10,9 @@ import { SluiceError } from '../base/errors.js'
 export class WatchedProcess {
   #output = ''
 
-  /** @param {string[]} args  of Node @param {{env?: NodeJS.ProcessEnv, cwd?: string}} [options] */
-  constructor (args, { env, cwd } = {}) {
-    this.child = spawn(process.execPath, args, { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  /** @param {string[]} args @param {{program?: string, env?: NodeJS.ProcessEnv, cwd?: string}} [options]  `program`: Node */
+  constructor (args, { program = process.execPath, env, cwd } = {}) {
+    this.child = spawn(program, args, { env: { ...process.env, ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'] })
     this.child.stdout.on('data', text => { this.#output += text })
     this.child.stderr.on('data', text => { this.#output += text })
   }
@@ -29,9 +29,10 @@ export class WatchedProcess {
   }
 
   /** Resident memory in bytes. */
-  get memoryBytes () {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1]) * 1024
-  }
+  get memoryBytes () { return this.#status('VmRSS') }
+
+  /** The most of it that there has been. */
+  get peakBytes () { return this.#status('VmHWM') }
 
   /** Waits until it has printed a text. @param {RegExp} text @param {number} [timeoutMs] @returns {Promise<RegExpExecArray>} */
   async says (text, timeoutMs = 60_000) {
@@ -46,10 +47,21 @@ export class WatchedProcess {
     }
   }
 
-  async stop () {
+  async stop () { await this.#end('SIGTERM') }
+
+  /** As a power cut would, as far as a process can feel one. */
+  async kill () { await this.#end('SIGKILL') }
+
+  /** @param {NodeJS.Signals} signal */
+  async #end (signal) {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
     const exited = once(this.child, 'exit')
-    this.child.kill('SIGTERM')
+    this.child.kill(signal)
     await exited
+  }
+
+  /** @param {'VmRSS'|'VmHWM'} what @returns {number} bytes */
+  #status (what) {
+    return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1]) * 1024
   }
 }

@@ -110,6 +110,12 @@ export const SECTIONS = {
       ]
     }
   },
+  telegraf: {
+    isLong: true,
+    needs: servers => brokerAndPostgresql(servers) ?? (servers('mqtt').cannotStop ? 'it needs brokers of its own (npm run bench)' : null),
+    run: async options => (await import('./telegraf/index.js')).benchTelegraf(options),
+    table: async result => (await import('./telegraf/table.js')).telegrafTable(result)
+  },
   sinks: {
     needs: nothing,
     run: async options => (await import('./sinks/index.js')).benchSinks(options),
