@@ -427,6 +427,14 @@ export const errors = {
       'data and store rows.',
       'Enter users in its form, or have it listen on 127.0.0.1; for other machines a Mosquitto with TLS is better.'
     ],
+    SLUICE_LISTEN_REFUSED: [
+      'A form has tried mappings (*Listen*), and the broker lets its user read none of the topics.',
+      'Allow the user of the *MQTT broker* node to read there, or listen to other topics.'
+    ],
+    SLUICE_TRY_TOPICS: [
+      'A form has tried mappings on messages that are no longer kept, or on one that is too long.',
+      'Press *Listen* again, or paste a shorter message.'
+    ],
     SLUICE_BROKER_ACCOUNT: [
       'An account of a broker, or what it is to be granted, cannot be understood or would open the topics of Sluice.',
       'Write what the message asks for; [Access](access.md#brokers) has the roles.'
