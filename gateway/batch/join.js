@@ -73,7 +73,7 @@ export class Joint {
       at += part.rows
     }
     const tags = Object.fromEntries([...new Set(batches.flatMap(each => Object.keys(each.tags)))].map(name => {
-      return [name, joinedTag(batches.map(part => ({ rows: part.rows, tag: part.tags[name] })))]
+      return [name, joinedTag(batches.map(({ rows: count, tags: own }) => ({ rows: count, tag: Object.hasOwn(own, name) ? own[name] : undefined })))]
     }))
     return new Batch({ source: batches[0].source, tags, time, fields, columns, validity })
   }

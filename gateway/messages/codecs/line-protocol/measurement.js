@@ -1,0 +1,108 @@
+import { Batch } from '../../../batch/batch.js'
+import { Joint } from '../../../batch/join.js'
+import { CellBudget } from '../../bounds.js'
+
+/**
+ * @typedef {import('./sheet.js').Sheet} Sheet
+ * @typedef {import('../../../batch/batch.js').FieldType} FieldType
+ * @typedef {{joint: Joint, tags: Set<string>, tagBudget: CellBudget, indices: number[]}} Group  of sheets that become one batch
+ */
+
+/** Groups that are looked at for one more sheet. */
+const MAX_OPEN_GROUPS = 8
+
+/** The rows of a message that are of one measurement. */
+export class Measurement {
+  /** @type {Sheet[]} */
+  #sheets = []
+  /** Of the first row that has the field. @type {Map<string, FieldType>} */
+  #types = new Map()
+  /** Once fields have several types: for each combination of tags, those of its fields. @type {Map<string, Map<string, FieldType>>|null} */
+  #series = null
+
+  /** With its first row. @param {Sheet} sheet */
+  add (sheet) {
+    let isMixed = false
+    for (const { name, type } of sheet.shape.fields) {
+      const known = this.#types.get(name)
+      if (known === undefined) this.#types.set(name, type)
+      else isMixed ||= known !== type
+    }
+    if (isMixed && this.#series === null) {
+      this.#series = new Map()
+      for (const each of this.#sheets) for (let row = 0; row < each.rows; row++) this.#accept(each, row)
+    }
+    this.#sheets.push(sheet)
+  }
+
+  /**
+   * Why the row that a sheet has read does not go with those before: with the same tags, a field keeps the type of its first value.
+   * @param {Sheet} sheet
+   * @returns {string|null}
+   */
+  conflictOf (sheet) {
+    const types = this.#series?.get(keyOf(sheet, sheet.rows))
+    if (!types) return null
+    for (const { name, type } of sheet.shape.fields) {
+      const known = types.get(name) ?? type
+      if (known !== type) return `"${name}" is ${type} here and ${known} in the rows before`
+    }
+    return null
+  }
+
+  /** The row that a sheet has read is accepted. @param {Sheet} sheet */
+  accept (sheet) {
+    if (this.#series) this.#accept(sheet, sheet.rows)
+  }
+
+  /** @returns {Batch[]} one, where not too much of it would be missing */
+  batches () {
+    const sheets = this.#sheets.filter(({ rows }) => rows > 0)
+    if (sheets.length === 1) return [sheets[0].toBatch()]
+    /** @type {Group[]} */
+    const groups = []
+    for (const sheet of sheets) {
+      const batch = sheet.toBatch()
+      let group = groups.slice(-MAX_OPEN_GROUPS).find(each => goesWith(batch, each))
+      if (!group) {
+        groups.push(group = { joint: new Joint(), tags: new Set(), tagBudget: new CellBudget(), indices: [] })
+        goesWith(batch, group)
+      }
+      group.joint.add(batch)
+      for (const index of sheet.indices) group.indices.push(index)
+    }
+    return groups.map(inOrder)
+  }
+
+  /** @param {Sheet} sheet @param {number} row */
+  #accept (sheet, row) {
+    const key = keyOf(sheet, row)
+    const types = this.#series?.get(key) ?? new Map()
+    for (const { name, type } of sheet.shape.fields) types.set(name, type)
+    this.#series?.set(key, types)
+  }
+}
+
+/** @param {Sheet} sheet @param {number} row */
+function keyOf (sheet, row) {
+  return JSON.stringify(sheet.tagsAt(row))
+}
+
+/** Whether little would be missing, in fields and in tags. @param {Batch} batch @param {Group} group */
+function goesWith (batch, { joint, tags, tagBudget }) {
+  if (!joint.takes(batch)) return false
+  const names = Object.keys(batch.tags)
+  const added = names.filter(name => !tags.has(name))
+  const cells = (joint.rows + batch.rows) * (tags.size + added.length) - joint.rows * tags.size
+  if (tagBudget.take(names.length * batch.rows, cells)) return false
+  for (const name of added) tags.add(name)
+  return true
+}
+
+/** Its rows as they came. @param {Group} group @returns {Batch} */
+function inOrder ({ joint, indices }) {
+  const batch = joint.batch()
+  if (indices.every((index, row) => row === 0 || index > indices[row - 1])) return batch
+  const order = Array.from(indices.keys()).sort((a, b) => indices[a] - indices[b])
+  return new Batch({ ...batch.pick(order), origin: null })
+}
