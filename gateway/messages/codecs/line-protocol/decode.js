@@ -25,7 +25,7 @@ const [TAB, SPACE, RETURN, LINE_END, HASH, EQUALS] = Buffer.from('\t \r\n#=')
  * @returns {{batches: Batch[], refused: Refused[]}|null} null where it does not begin with a valid point: it is something else
  */
 export function decodeLines (message, { now }) {
-  const bytes = Buffer.from(message.buffer, message.byteOffset, message.length)
+  const bytes = Buffer.isBuffer(message) ? message : Buffer.from(message.buffer, message.byteOffset, message.length)
   if (!bytes.includes(EQUALS)) return null
   const lines = new LineReader(bytes, now)
   const refused = new Refusals()

@@ -15,24 +15,30 @@ const MAX_OPEN_GROUPS = 8
 export class Measurement {
   /** @type {Sheet[]} */
   #sheets = []
-  /** Of the first row that has the field. @type {Map<string, FieldType>} */
+  /** Once there are several sheets: of the first that has the field. @type {Map<string, FieldType>} */
   #types = new Map()
   /** Once fields have several types: for each combination of tags, those of its fields. @type {Map<string, Map<string, FieldType>>|null} */
   #series = null
 
   /** With its first row. @param {Sheet} sheet */
   add (sheet) {
-    let isMixed = false
-    for (const { name, type } of sheet.shape.fields) {
+    const sheets = this.#sheets
+    if (sheets.push(sheet) === 1) return
+    if (sheets.length === 2) this.#note(sheets[0])
+    if (!this.#note(sheet) || this.#series) return
+    this.#series = new Map()
+    for (const each of sheets) for (let row = 0; row < each.rows; row++) this.#accept(each, row)
+  }
+
+  /** @param {Sheet} sheet @returns {boolean} whether one of its fields has another type than before */
+  #note ({ shape }) {
+    let isOther = false
+    for (const { name, type } of shape.fields) {
       const known = this.#types.get(name)
       if (known === undefined) this.#types.set(name, type)
-      else isMixed ||= known !== type
+      else isOther ||= known !== type
     }
-    if (isMixed && this.#series === null) {
-      this.#series = new Map()
-      for (const each of this.#sheets) for (let row = 0; row < each.rows; row++) this.#accept(each, row)
-    }
-    this.#sheets.push(sheet)
+    return isOther
   }
 
   /**

@@ -24,7 +24,7 @@ let last = null
 
 /** The shape that the next line probably has. */
 export function expectedShape () {
-  return last?.next
+  return last?.next?.isKept ? last.next : null
 }
 
 /** The next line has this shape. @param {Shape} shape */
