@@ -110,7 +110,10 @@ class LineReader {
   }
 
   batches () {
-    return Array.from(this.#measurements.values()).flatMap(measurement => measurement.batches())
+    /** @type {Batch[]} */
+    const batches = []
+    for (const measurement of this.#measurements.values()) batches.push(...measurement.batches())
+    return batches
   }
 
   /** The next message can be read. */

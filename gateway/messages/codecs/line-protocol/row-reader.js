@@ -1,6 +1,7 @@
 import { MAX_TAG } from '../../bounds.js'
 import { parseTime } from '../../../batch/time.js'
 import { describe } from '../../../base/errors.js'
+import { POWERS_OF_TEN, nearest } from '../decimal.js'
 import { MAX_DIGITS, putDigits } from './digits.js'
 import { NUMBER, TIME, isEscapedInName, isEscapedInText, nameBetween } from './parse.js'
 import { BOOLEAN, FLOAT, INTEGER, TAG } from './shape.js'
@@ -15,8 +16,6 @@ const TRUTHS = [...['true', 'false', 't', 'f', 'True', 'False', 'TRUE', 'FALSE',
 
 /** Below it, a number holds any integer. */
 const EXACT = 2 ** 53
-/** Those that a number holds exactly. */
-const POWERS_OF_TEN = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
 
 /** Digits of times from 1973 on, which need no closer look. */
 const MIN_TIME_DIGITS = 18
@@ -97,16 +96,19 @@ export class RowReader {
       decimals = at - point
       digits += decimals
     }
-    if (digits === 0 || mantissa >= EXACT || decimals >= POWERS_OF_TEN.length || !isEnd(byte)) return this.#takesLongFloat(cell)
-    // Both are exact, so their quotient is the nearest number.
-    const size = decimals === 0 ? mantissa : mantissa / POWERS_OF_TEN[decimals]
+    if (digits === 0 || !isEnd(byte)) return this.#takesOtherFloat(cell)
+    let size = mantissa
+    // Where both are exact, their quotient is the nearest number.
+    if (mantissa >= EXACT || decimals >= POWERS_OF_TEN.length) size = nearest(bytes, start, at, decimals)
+    else if (decimals > 0) size /= POWERS_OF_TEN[decimals]
+    if (Number.isNaN(size)) return this.#takesOtherFloat(cell)
     cells.floats[cell] = bytes[from] === MINUS ? -size : size
     this.at = at
     return true
   }
 
-  /** One with many digits, or with an exponent. @param {number} cell */
-  #takesLongFloat (cell) {
+  /** One with an exponent, or very many digits. @param {number} cell */
+  #takesOtherFloat (cell) {
     const from = this.at
     this.at = this.#endOfWord()
     const word = this.#bytes.toString('latin1', from, this.at)
