@@ -1,15 +1,9 @@
-import { Batch } from '../../../batch/batch.js'
-import { Joint } from '../../../batch/join.js'
-import { CellBudget } from '../../bounds.js'
+import { together } from '../together.js'
 
 /**
  * @typedef {import('./sheet.js').Sheet} Sheet
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
- * @typedef {{joint: Joint, tags: Set<string>, tagBudget: CellBudget, indices: number[]}} Group  of sheets that become one batch
  */
-
-/** Groups that are looked at for one more sheet. */
-const MAX_OPEN_GROUPS = 8
 
 /** The rows of a message that are of one measurement. */
 export class Measurement {
@@ -61,23 +55,11 @@ export class Measurement {
     if (this.#series) this.#accept(sheet, sheet.rows)
   }
 
-  /** @returns {Batch[]} one, where not too much of it would be missing */
+  /** @returns {import('../../../batch/batch.js').Batch[]} one, where not too much of it would be missing */
   batches () {
     const sheets = this.#sheets.filter(({ rows }) => rows > 0)
     if (sheets.length === 1) return [sheets[0].toBatch()]
-    /** @type {Group[]} */
-    const groups = []
-    for (const sheet of sheets) {
-      const batch = sheet.toBatch()
-      let group = groups.slice(-MAX_OPEN_GROUPS).find(each => goesWith(batch, each))
-      if (!group) {
-        groups.push(group = { joint: new Joint(), tags: new Set(), tagBudget: new CellBudget(), indices: [] })
-        goesWith(batch, group)
-      }
-      group.joint.add(batch)
-      for (const index of sheet.indices) group.indices.push(index)
-    }
-    return groups.map(inOrder)
+    return together(sheets.map(sheet => ({ batch: sheet.toBatch(), indices: sheet.indices })))
   }
 
   /** @param {Sheet} sheet @param {number} row */
@@ -92,23 +74,4 @@ export class Measurement {
 /** @param {Sheet} sheet @param {number} row */
 function keyOf (sheet, row) {
   return JSON.stringify(sheet.tagsAt(row))
-}
-
-/** Whether little would be missing, in fields and in tags. @param {Batch} batch @param {Group} group */
-function goesWith (batch, { joint, tags, tagBudget }) {
-  if (!joint.takes(batch)) return false
-  const names = Object.keys(batch.tags)
-  const added = names.filter(name => !tags.has(name))
-  const cells = (joint.rows + batch.rows) * (tags.size + added.length) - joint.rows * tags.size
-  if (tagBudget.take(names.length * batch.rows, cells)) return false
-  for (const name of added) tags.add(name)
-  return true
-}
-
-/** Its rows as they came. @param {Group} group @returns {Batch} */
-function inOrder ({ joint, indices }) {
-  const batch = joint.batch()
-  if (indices.every((index, row) => row === 0 || index > indices[row - 1])) return batch
-  const order = Array.from(indices.keys()).sort((a, b) => indices[a] - indices[b])
-  return new Batch({ ...batch.pick(order), origin: null })
 }
