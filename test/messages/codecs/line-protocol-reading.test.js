@@ -43,6 +43,7 @@ describe('line protocol that is read', () => {
       { v: 6, tags: { a: 'x' } }
     ])
     expect(Object.keys(batches[0].tags)).to.deep.equal(['a', 'b', 'constructor'])
+    expect(batches[0].tags.constructor).to.deep.equal({ values: ['', '', '', 'z', ''], valid: Uint8Array.of(0, 0, 0, 1, 0) })
   })
 
   it('is several batches where too much would be missing', () => {
@@ -103,7 +104,16 @@ describe('line protocol that is read', () => {
     }
   })
 
-  it('is read alike when shapes were forgotten and come again', () => {
+  it('loses no row where a shape that was forgotten is expected and has been learned again', () => {
+    read(['p v=1', 'm b=1'])
+    read(Array.from({ length: 8 }, (_, i) => `m c${i}=1`))
+    read(['q v=1', 'm b=1'])
+    read('p v=1')
+    read(['m b=1', 'm b=1,c=2'])
+    expect(read(['p v=1', 'm b=1']).batches.map(({ source, rows }) => [source, rows])).to.deep.equal([['p', 1], ['m', 1]])
+  })
+
+  it('is read alike when it has more shapes than are kept', () => {
     const names = Array.from({ length: 40 }, (_, i) => `f${i}`)
     const shapes = names.flatMap(a => names.slice(0, 5).map(b => a === b ? `m ${a}=1` : `m,t=x ${a}=1,${b}="x"`))
     const random = new Random(3, 0)
