@@ -6,7 +6,7 @@ import { isPlainObject } from '../rows.js'
 import { Batch } from '../../batch/batch.js'
 import { parseTime } from '../../batch/time.js'
 import { describe } from '../../base/errors.js'
-import { together } from './together.js'
+import { together } from './alike/together.js'
 
 /**
  * What Telegraf publishes with `data_format = "json"`: `{fields: {…}, name, tags: {…}, timestamp}`, or a batch of them, `{metrics: […]}`.

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { expect } from 'chai'
 import { MAX_SERIES } from '../../../gateway/messages/bounds.js'
-import { nearest } from '../../../gateway/messages/codecs/decimal.js'
+import { nearest } from '../../../gateway/messages/codecs/alike/decimal.js'
 import { decodeLines } from '../../../gateway/messages/codecs/line-protocol/decode.js'
 import { mutated } from '../../fuzz/mutate.js'
 import { Random } from '../../fuzz/random.js'

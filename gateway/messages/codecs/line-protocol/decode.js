@@ -1,21 +1,25 @@
-import { CellBudget, MAX_ROWS, MAX_SERIES, tooLarge } from '../../bounds.js'
+import { MAX_NAME, MAX_ROWS, tooLarge } from '../../bounds.js'
+import { nameFault, quoted } from '../../gatherer.js'
 import { Refusals } from '../../refusals.js'
 import { describe } from '../../../base/errors.js'
-import { Measurement } from './measurement.js'
+import { KnownShapes } from '../alike/known-shapes.js'
+import { Shape } from '../alike/shape.js'
+import { cells } from '../alike/sheet.js'
+import { Sheets } from '../alike/sheets.js'
+import { hashed } from '../alike/texts.js'
 import { LineParser } from './parse.js'
 import { RowReader } from './row-reader.js'
-import { Shape } from './shape.js'
-import { expectedShape, follow, keep, likelyShapes } from './shapes.js'
-import { Sheet, cells } from './sheet.js'
 
 /**
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('../../payload.js').Refused} Refused
+ * @typedef {import('../alike/sheet.js').Sheet} Sheet
  */
 
-/** Rows that there is room for before the first is read, at most. */
-const MAX_EXPECTED_ROWS = 4096
-const [TAB, SPACE, RETURN, LINE_END, HASH, EQUALS] = Buffer.from('\t \r\n#=')
+const [TAB, SPACE, RETURN, LINE_END, HASH, EQUALS, COMMA] = Buffer.from('\t \r\n#=,')
+const FIELD_TWICE = 'it has a field twice'
+
+const shapes = new KnownShapes()
 
 /**
  * The points of a text as Telegraf publishes it, times in nanoseconds. The measurement is the source, its rows are one batch with a column
@@ -27,7 +31,8 @@ const [TAB, SPACE, RETURN, LINE_END, HASH, EQUALS] = Buffer.from('\t \r\n#=')
 export function decodeLines (message, { now }) {
   const bytes = Buffer.isBuffer(message) ? message : Buffer.from(message.buffer, message.byteOffset, message.length)
   if (!bytes.includes(EQUALS)) return null
-  const lines = new LineReader(bytes, now)
+  const sheets = new Sheets()
+  const lines = new LineReader(bytes, sheets, now)
   const refused = new Refusals()
   try {
     let index = 0
@@ -42,9 +47,9 @@ export function decodeLines (message, { now }) {
       if (index === 0 && !lines.isPoint) return null
       if (!refused.addRow(index, `line ${line}: ${reason}`, lines.textFrom(at))) break
     }
-    return index === 0 ? null : { batches: lines.batches(), refused: refused.list(bytes) }
+    return index === 0 ? null : { batches: sheets.batches(), refused: refused.list(bytes) }
   } finally {
-    lines.release()
+    sheets.release()
   }
 }
 
@@ -56,20 +61,14 @@ class LineReader {
   /** Whether the line before was a point. */
   isPoint = false
   #bytes
+  #sheets
   #now
   #row
-  /** Those that have been looked for, by the keys of their shapes. @type {Map<string, Sheet>} */
-  #sheets = new Map()
-  /** @type {Map<string, Measurement>} */
-  #measurements = new Map()
-  /** How many sheets have rows. */
-  #entered = 0
-  #budget = new CellBudget()
-  #tagBudget = new CellBudget()
 
-  /** @param {Buffer} bytes @param {() => bigint} now */
-  constructor (bytes, now) {
+  /** @param {Buffer} bytes @param {Sheets} sheets @param {() => bigint} now */
+  constructor (bytes, sheets, now) {
     this.#bytes = bytes
+    this.#sheets = sheets
     this.#now = now
     this.#row = new RowReader(bytes)
   }
@@ -91,11 +90,11 @@ class LineReader {
   /** Reads the line that begins here, and goes on to the next. @param {number} index @returns {string|null} why it was refused */
   take (index) {
     try {
-      const sheet = this.#read(index)
+      const sheet = this.#known() ?? this.#unknown()
       this.isPoint = true
       this.at = this.#row.at
       this.line += this.#row.breaks + 1
-      follow(sheet.shape)
+      shapes.follow(sheet.shape)
       return this.#accept(sheet, index)
     } catch (problem) {
       if (typeof problem !== 'string') throw problem
@@ -109,44 +108,24 @@ class LineReader {
     return this.#bytes.toString('utf8', from, this.#bytes[this.at - 1] === LINE_END ? this.at - 1 : this.at)
   }
 
-  batches () {
-    /** @type {Batch[]} */
-    const batches = []
-    for (const measurement of this.#measurements.values()) batches.push(...measurement.batches())
-    return batches
+  /** @returns {Sheet|null} whose next row is the line; null where it is not like one before */
+  #known () {
+    const { expected } = shapes
+    if (expected && this.#fits(expected)) return expected.sheet
+    for (const shape of shapes.likely(this.#hash())) if (shape !== expected && this.#fits(shape)) return shape.sheet
+    return null
   }
 
-  /** The next message can be read. */
-  release () {
-    for (const { shape } of this.#sheets.values()) shape.sheet = null
-    cells.release()
-  }
-
-  /** @param {number} index @returns {Sheet} whose next row is the line @throws {string} why it is none */
-  #read (index) {
-    const from = this.at
-    const row = this.#row
-    const expected = expectedShape()
-    const sheet = expected && this.#sheetOf(expected, index)
-    if (sheet && row.read(from, sheet)) return sheet
-    for (const shape of likelyShapes(this.#bytes, from)) {
-      const likely = this.#sheetOf(shape, index)
-      if (shape !== expected && row.read(from, likely)) return likely
-    }
-    return this.#readUnknown(index)
-  }
-
-  /** @param {number} index @returns {Sheet} @throws {string} */
-  #readUnknown (index) {
+  /** @returns {Sheet} whose next row is the line @throws {string} why it is none */
+  #unknown () {
     const parser = new LineParser(this.#bytes)
     try {
       const line = parser.parse(this.at)
-      const learned = new Shape(this.#bytes, this.at, line)
-      const shape = this.#sheets.get(learned.key)?.shape ?? learned
-      if (!shape.isKept) keep(shape, this.#bytes, this.at)
-      const sheet = this.#sheetOf(shape, index)
-      if (!this.#row.read(this.at, sheet)) throw 'it cannot be read'
-      return sheet
+      const shape = this.#sheets.same(new Shape(line.measurement, this.#bytes, this.at, parser.at, [...line.tags, ...line.fields]))
+      shape.fault = faultOf(line)
+      shapes.keep(shape, this.#hash())
+      if (!this.#fits(shape)) throw 'it cannot be read'
+      return /** @type {Sheet} */ (shape.sheet)
     } catch (problem) {
       this.at = parser.at
       this.line += parser.breaks
@@ -155,46 +134,26 @@ class LineReader {
     }
   }
 
-  /** @param {Shape} shape @param {number} index  of the line */
-  #sheetOf (shape, index) {
-    if (shape.sheet) {
-      shape.sheet.makeRoom()
-      return shape.sheet
-    }
-    const expected = index === 0 ? Math.ceil((this.#bytes.length - this.at) / shape.lineBytes) : 1
-    shape.sheet = new Sheet(shape, Math.min(expected, MAX_EXPECTED_ROWS))
-    this.#sheets.set(shape.key, shape.sheet)
-    return shape.sheet
+  /** Reads the line if it has this shape. @param {Shape} shape */
+  #fits (shape) {
+    return this.#row.read(this.at, this.#sheets.of(shape, this.#bytes.length - this.at))
   }
 
   /** @param {Sheet} sheet  whose next row has been read @param {number} index @returns {string|null} why it was refused */
   #accept (sheet, index) {
-    const { shape } = sheet
-    if (shape.hasFieldTwice) return 'it has a field twice'
-    const fault = this.#row.fault ?? shape.fault
-    if (fault) return fault
-    const measurement = sheet.measurement ?? this.#enter(sheet)
-    if (measurement === null) return `the message has more than ${MAX_SERIES} combinations of measurement, tags and fields`
-    const conflict = measurement.conflictOf(sheet)
-    if (conflict) return conflict
-    const noRoom = this.#budget.take(shape.fields.length, shape.fields.length) ?? this.#tagBudget.take(shape.tags.length, shape.tags.length)
-    if (noRoom) return noRoom
+    const { fault } = sheet.shape
+    const first = fault === FIELD_TWICE ? fault : this.#row.fault ?? fault
+    if (first) return first
     if (!this.#row.hasTime) cells.integers[sheet.timeCell] = this.#now()
-    measurement.accept(sheet)
-    sheet.add(index)
-    return null
+    return this.#sheets.accept(sheet, index)
   }
 
-  /** A sheet that has its first row. @param {Sheet} sheet @returns {Measurement|null} null where there are too many */
-  #enter (sheet) {
-    if (this.#entered === MAX_SERIES) return null
-    this.#entered++
-    const name = sheet.shape.measurement
-    let measurement = this.#measurements.get(name)
-    if (!measurement) this.#measurements.set(name, measurement = new Measurement())
-    measurement.add(sheet)
-    sheet.measurement = measurement
-    return measurement
+  /** Of the measurement. */
+  #hash () {
+    const bytes = this.#bytes
+    let hash = 0
+    for (let { at } = this; bytes[at] > SPACE && bytes[at] !== COMMA; at++) hash = hashed(hash, bytes[at])
+    return hash
   }
 
   /** To the beginning of the next line. */
@@ -203,4 +162,15 @@ class LineReader {
     this.at = end === -1 ? this.#bytes.length : end + 1
     this.line++
   }
+}
+
+/** Why none that is like a line can be a row. @param {import('./parse.js').Line} line */
+function faultOf ({ measurement, tags, fields }) {
+  if (new Set(fields.map(({ name }) => name)).size < fields.length) return FIELD_TWICE
+  if (measurement.length > MAX_NAME) return `its source ${quoted(measurement)} is over ${MAX_NAME} characters`
+  for (const { name } of tags.toSorted((a, b) => a.name < b.name ? -1 : 1)) {
+    const fault = nameFault(name)
+    if (fault) return `its tag ${quoted(name)} ${fault}`
+  }
+  return null
 }

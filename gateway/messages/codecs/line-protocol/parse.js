@@ -8,7 +8,7 @@ import { nameFault, quoted } from '../../gatherer.js'
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  * @typedef {{name: string, from: number, to: number}} TagPlace  where its value is
  * @typedef {{name: string, type: FieldType, from: number, to: number}} FieldPlace
- * @typedef {{measurement: string, tags: TagPlace[], fields: FieldPlace[], to: number}} Line  `to`: where it ends
+ * @typedef {{measurement: string, tags: TagPlace[], fields: FieldPlace[]}} Line
  */
 
 export const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
@@ -22,7 +22,7 @@ const CHARACTER_BYTES = 3
 
 export class LineParser {
   #bytes
-  /** Where it stands; after a line that is none: somewhere in it. */
+  /** Where it stands: at the end of the line, or where it is none. */
   at = 0
   /** Ends of lines in texts that it has passed. */
   breaks = 0
@@ -51,7 +51,7 @@ export class LineParser {
     if (time !== '' && !TIME.test(time)) throw `its time ${quoted(time)} is not a whole number`
     while (this.#take(SPACE) || this.#take(RETURN));
     if (this.at < this.#bytes.length && this.#bytes[this.at] !== LINE_END) throw 'there is more after the time'
-    return { measurement, tags, fields, to: this.at }
+    return { measurement, tags, fields }
   }
 
   #tags () {

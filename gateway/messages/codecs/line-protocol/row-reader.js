@@ -1,12 +1,12 @@
 import { MAX_TAG } from '../../bounds.js'
 import { parseTime } from '../../../batch/time.js'
 import { describe } from '../../../base/errors.js'
-import { POWERS_OF_TEN, nearest } from '../decimal.js'
-import { MAX_DIGITS, putDigits } from './digits.js'
+import { POWERS_OF_TEN, nearest } from '../alike/decimal.js'
+import { MAX_DIGITS, putDigits } from '../alike/digits.js'
+import { BOOLEAN, FLOAT, INTEGER, TAG } from '../alike/shape.js'
+import { cells } from '../alike/sheet.js'
+import { hashed, textOf } from '../alike/texts.js'
 import { NUMBER, TIME, isEscapedInName, isEscapedInText, nameBetween } from './parse.js'
-import { BOOLEAN, FLOAT, INTEGER, TAG } from './shape.js'
-import { cells } from './sheet.js'
-import { hashed, textOf } from './texts.js'
 
 const [COMMA, SPACE, BACKSLASH, QUOTE, RETURN, LINE_END] = Buffer.from(', \\"\r\n')
 const [MINUS, PLUS, POINT, ZERO, NINE, SMALL_I, SMALL_U] = Buffer.from('-+.09iu')
@@ -39,7 +39,7 @@ export class RowReader {
 
   /**
    * Reads a line into the next row of a sheet.
-   * @param {number} from @param {import('./sheet.js').Sheet} sheet
+   * @param {number} from @param {import('../alike/sheet.js').Sheet} sheet
    * @returns {boolean} false: it has not the sheet's shape, or is no line
    */
   read (from, sheet) {
@@ -63,7 +63,7 @@ export class RowReader {
     return true
   }
 
-  /** @param {number} kind @param {import('./sheet.js').Sheet} sheet @param {number} place */
+  /** @param {number} kind @param {import('../alike/sheet.js').Sheet} sheet @param {number} place */
   #takes (kind, sheet, place) {
     if (kind === FLOAT) return this.#takesFloat(sheet.cellOf(place))
     if (kind === TAG) return this.#takesTag(sheet.texts[place], sheet.rows)

@@ -1,11 +1,11 @@
-import { together } from '../together.js'
+import { together } from './together.js'
 
 /**
  * @typedef {import('./sheet.js').Sheet} Sheet
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  */
 
-/** The rows of a message that are of one measurement. */
+/** The rows of a message that are of one source. */
 export class Measurement {
   /** @type {Sheet[]} */
   #sheets = []

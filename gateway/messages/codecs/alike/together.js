@@ -1,6 +1,6 @@
-import { Batch } from '../../batch/batch.js'
-import { Joint } from '../../batch/join.js'
-import { CellBudget } from '../bounds.js'
+import { Batch } from '../../../batch/batch.js'
+import { Joint } from '../../../batch/join.js'
+import { CellBudget } from '../../bounds.js'
 
 /**
  * @typedef {{batch: Batch, indices?: ArrayLike<number>}} Part  `indices`: where its rows stand in the message

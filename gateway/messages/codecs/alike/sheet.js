@@ -99,15 +99,12 @@ export class Sheet {
   }
 
   toBatch () {
-    const { measurement, kinds, fields } = this.shape
-    /** @type {Column[]} */
-    const columns = []
-    for (let place = kinds.length - fields.length; place < kinds.length; place++) columns.push(this.#values(place))
+    const { source, kinds, fields, firstField } = this.shape
     return new Batch({
-      source: measurement,
+      source,
       time: this.#column(cells.integers, kinds.length),
       fields: /** @type {import('../../../batch/batch.js').Field[]} */ (fields),
-      columns,
+      columns: fields.map((_, f) => this.#values(firstField + f)),
       tags: this.#tags()
     })
   }
