@@ -73,7 +73,7 @@ export class Joint {
       at += part.rows
     }
     const tags = Object.fromEntries([...new Set(batches.flatMap(each => Object.keys(each.tags)))].map(name => {
-      return [name, joinedTag(batches.map(part => ({ rows: part.rows, tag: part.tags[name] })))]
+      return [name, joinedTag(batches.map(part => ({ rows: part.rows, tag: ownTag(part, name) })))]
     }))
     return new Batch({ source: batches[0].source, tags, time, fields, columns, validity })
   }
@@ -84,6 +84,11 @@ export function joined (batches) {
   const joint = new Joint()
   for (const batch of batches) joint.add(batch)
   return joint.batch()
+}
+
+/** It may be called "constructor". @param {Batch} batch @param {string} name */
+function ownTag ({ tags }, name) {
+  return Object.hasOwn(tags, name) ? tags[name] : undefined
 }
 
 /** Of a field, all valid at first. @param {(Uint8Array|null)[]} validity @param {number} field @param {number} rows */

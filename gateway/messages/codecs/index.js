@@ -6,7 +6,7 @@ import { toBatches } from '../payload.js'
 import { Refusals } from '../refusals.js'
 import * as arrow from './arrow/arrow.js'
 import * as json from './json.js'
-import { decodeLines, isLineProtocol } from './line-protocol/decode.js'
+import { decodeLines } from './line-protocol/decode.js'
 import { contentTypes as senmlTypes } from './senml.js'
 import { contentTypes as cborTypes, decodeSenmlCbor, mayBeSenmlCbor } from './senml-cbor.js'
 
@@ -47,9 +47,10 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
   const senml = senmlTypes.includes(type ?? '')
   if (senml || type === json.contentType || beginsLikeJson(bytes)) return json.decodeJson(bytes, { source, timeUnit, senml, now, mapped })
+  const lines = decodeLines(bytes, { now })
+  if (lines) return lines
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
   if (BARE_JSON.test(text)) return json.decodeJson(bytes, { source, timeUnit, now, mapped })
-  if (isLineProtocol(text)) return decodeLines(text, { now })
   return mapped ? mapped.convert({ payload: text }) : toBatches({ payload: text }, { source, timeUnit, now })
 }
 

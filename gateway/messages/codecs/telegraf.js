@@ -3,13 +3,14 @@ import { TOO_MANY_FIELDS, cellsOf } from '../cells.js'
 import { Gatherer } from '../gatherer.js'
 import { Refusals } from '../refusals.js'
 import { isPlainObject } from '../rows.js'
+import { Batch } from '../../batch/batch.js'
 import { parseTime } from '../../batch/time.js'
 import { describe } from '../../base/errors.js'
+import { together } from './alike/together.js'
 
 /**
  * What Telegraf publishes with `data_format = "json"`: `{fields: {…}, name, tags: {…}, timestamp}`, or a batch of them, `{metrics: […]}`.
  *
- * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../payload.js').Refused} Refused
  * @typedef {{fields: Record<string, unknown>, name: string, tags: Record<string, unknown>, timestamp: number|bigint}} Metric
  */
@@ -22,7 +23,7 @@ export function isTelegraf (payload) {
 }
 
 /**
- * A row for each metric; its name is the source. The unit of its time, Telegraf's `json_timestamp_units`, shows in its size.
+ * A row for each metric; its name is the source, its tags are columns. The unit of its time, `json_timestamp_units`, shows in its size.
  * @param {unknown} payload @param {Uint8Array} bytes  from which it was read
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
@@ -39,7 +40,9 @@ export function decodeTelegraf (payload, bytes) {
     const reason = take(gatherer, metric, (why, value) => refused.add(index, why, value))
     if (reason && !refused.addRow(index, reason, metric, metrics.length - index - 1)) break
   }
-  return { batches: gatherer.batches(), refused: refused.list(bytes) }
+  const bySource = Map.groupBy(gatherer.batches(), ({ source }) => source)
+  const batches = Array.from(bySource.values()).flatMap(own => together(own.map(batch => ({ batch: withTagColumns(batch) }))))
+  return { batches, refused: refused.list(bytes) }
 }
 
 /**
@@ -59,6 +62,12 @@ function take (gatherer, { fields, name, tags, timestamp }, refuse) {
   } catch (error) {
     return describe(error)
   }
+}
+
+/** The same with a column for each tag, as the format has it, however many have the same. @param {Batch} batch */
+function withTagColumns (batch) {
+  const tags = Object.entries(batch.tags).map(([name, text]) => [name, { values: new Array(batch.rows).fill(text), valid: null }])
+  return new Batch({ ...batch, tags: Object.fromEntries(tags) })
 }
 
 /** No time from 1971 to 2262 has as large a number in two units. @param {number|bigint} time */

@@ -17,3 +17,6 @@ export const plain = ({ source, tags, fields, ...batch }) => ({
   units: fields.map(({ unit = '' }) => unit),
   rows: new Batch(/** @type {any} */ ({ source, fields, ...batch })).toObjects()
 })
+
+/** A tag that every row has. @param {string[]} values */
+export const columnOf = (...values) => ({ values, valid: null })

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { encodeLines } from '../../../gateway/messages/codecs/line-protocol/line-protocol.js'
 import { Batch } from '../../../gateway/batch/batch.js'
-import { decode, plain } from './decode.js'
+import { columnOf, decode, plain } from './decode.js'
 
 const T1 = 1_436_509_052_249_713_000n
 
@@ -19,20 +19,20 @@ describe('line protocol of Telegraf', () => {
     expect(batches.map(plain)).to.deep.equal([
       {
         source: 'cpu',
-        tags: { cpu: 'cpu0', host: 'gate' },
+        tags: { cpu: columnOf('cpu0', 'cpu0'), host: columnOf('gate', 'gate') },
         units: ['', '', '', '', ''],
         rows: [
           { time: T1, usage_idle: 97.25, n: 12n, u: 3n, up: true, name: 'a "quoted" text, with = and \\' },
           { time: T1 + 1n, usage_idle: 100, up: false }
         ]
       },
-      { source: 'disk space', tags: { path: '/var/a,b=c d' }, units: [''], rows: [{ time: T1, used: -0.5 }] }
+      { source: 'disk space', tags: { path: columnOf('/var/a,b=c d') }, units: [''], rows: [{ time: T1, used: -0.5 }] }
     ])
   })
 
   it('may have tags and fields with any name', () => {
     const { batches: [batch] } = decode(`m,__proto__=a,constructor=b __proto__=1,toString=2 ${T1}`)
-    expect(Object.entries(batch.tags)).to.deep.equal([['__proto__', 'a'], ['constructor', 'b']])
+    expect(Object.entries(batch.tags)).to.deep.equal([['__proto__', columnOf('a')], ['constructor', columnOf('b')]])
     expect(batch.fields.map(({ name }) => name)).to.deep.equal(['__proto__', 'toString'])
   })
 
@@ -85,7 +85,7 @@ describe('line protocol of Telegraf', () => {
       })
       const { batches: [read], refused } = decode(Buffer.concat([...encodeLines([{ batch }])]).toString())
       expect(refused).to.deep.equal([])
-      expect([read.source, read.tags.tag]).to.deep.equal([name, tag])
+      expect([read.source, read.tags]).to.deep.equal([name, { tag: columnOf(tag) }])
       expect(read.toObjects()).to.deep.equal([{ time: T1, v: value, note, n: 2n ** 63n - 1n }])
     }), { seed: 4 })
   })
@@ -219,7 +219,7 @@ describe('JSON of Telegraf', () => {
       for (const timeUnit of /** @type {const} */ ([undefined, 'ns'])) {
         const { batches, refused } = decode(text, { timeUnit })
         expect(refused).to.deep.equal([])
-        expect(batches.map(({ source, tags }) => ({ source, tags }))).to.deep.equal([{ source: 'cpu', tags: { host: 'gate' } }])
+        expect(batches.map(({ source, tags }) => ({ source, tags }))).to.deep.equal([{ source: 'cpu', tags: { host: columnOf('gate') } }])
         expect(batches[0].toObjects()).to.deep.equal([{ time: 1_458_229_140_000_000_000n, ...row }])
       }
     })

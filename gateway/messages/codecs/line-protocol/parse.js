@@ -2,194 +2,165 @@ import { MAX_FIELDS, MAX_TAG, MAX_TAGS } from '../../bounds.js'
 import { nameFault, quoted } from '../../gatherer.js'
 
 /**
- * Reads InfluxDB line protocol: `measurement,tag=value field=1.5,other=3i 1436509052249713000`.
+ * Reads a line of InfluxDB line protocol: `measurement,tag=value field=1.5,other=3i 1436509052249713000`: whether it is one, and where its
+ * parts are. Lines that are like one before do not come here.
  *
- * @typedef {import('../../series.js').Cell} Cell
- * @typedef {{line: number, measurement: string, tags: Record<string, string>, cells: Cell[], time: string}} Point  `line` from 1; `time` is
- *   a whole number, or empty
- * @typedef {{line: number, text: string, reason: string}} BadLine
+ * @typedef {import('../../../batch/batch.js').FieldType} FieldType
+ * @typedef {{name: string, from: number, to: number}} TagPlace  where its value is
+ * @typedef {{name: string, type: FieldType, from: number, to: number}} FieldPlace
+ * @typedef {{measurement: string, tags: TagPlace[], fields: FieldPlace[]}} Line
  */
 
-const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
-const INTEGER = /^(-?\d{1,20})i$/
-const UNSIGNED = /^(\d{1,20})u$/
-const TIME = /^-?\d{1,19}$/
-const TRUTH = new Map([
-  ...['t', 'T', 'true', 'True', 'TRUE'].map(text => /** @type {const} */ ([text, true])),
-  ...['f', 'F', 'false', 'False', 'FALSE'].map(text => /** @type {const} */ ([text, false]))
-])
+export const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/
+const INTEGER = /^(?:(-?\d{1,20})i|(\d{1,20})u)$/
+export const TIME = /^-?\d{1,19}$/
+const TRUTH = /^(?:[tTfF]|true|True|TRUE|false|False|FALSE)$/
 
-/**
- * The point of each line, or what is wrong with it. Blank lines and comments are skipped.
- * @param {string} text
- * @returns {Generator<Point|BadLine, void, void>}
- */
-export function * parseLines (text) {
-  const reader = new LineReader(text)
-  while (!reader.isAtEnd) {
-    const point = reader.next()
-    if (point) yield point
-  }
-}
+const [COMMA, SPACE, EQUALS, BACKSLASH, QUOTE, RETURN, LINE_END] = Buffer.from(', =\\"\r\n')
+/** Bytes of a character of UTF-16, at most; an escaped one has two. */
+const CHARACTER_BYTES = 3
 
-class LineReader {
-  #text
-  #at = 0
-  #line = 1
+export class LineParser {
+  #bytes
+  /** Where it stands: at the end of the line, or where it is none. */
+  at = 0
+  /** Ends of lines in texts that it has passed. */
+  breaks = 0
 
-  /** @param {string} text */
-  constructor (text) {
-    this.#text = text
+  /** @param {Buffer} bytes */
+  constructor (bytes) {
+    this.#bytes = bytes
   }
 
-  get isAtEnd () { return this.#at >= this.#text.length }
-
-  /** @returns {Point|BadLine|null} */
-  next () {
-    const line = this.#line
-    const start = this.#at
-    try {
-      return this.#point(line)
-    } catch (problem) {
-      if (typeof problem !== 'string') throw problem
-      return { line, text: this.#skipLine(start), reason: problem }
-    }
-  }
-
-  /** @param {number} line @returns {Point|null} */
-  #point (line) {
-    this.#skip(' \t\r')
-    if (this.#takeLineEnd()) return null
-    if (this.#peek() === '#') {
-      this.#skipLine(this.#at)
-      return null
-    }
-    const measurement = this.#name(', ')
+  /** @param {number} from @returns {Line} @throws {string} why it is none */
+  parse (from) {
+    this.at = from
+    this.breaks = 0
+    const measurement = this.#name(false)
     if (measurement === '') throw 'it has no measurement'
-    /** @type {Record<string, string>} */
-    const tags = {}
-    for (let count = 1; this.#take(','); count++) {
-      if (count > MAX_TAGS) throw `it has more than ${MAX_TAGS} tags`
-      const key = this.#name('=, ')
-      this.#expect('=', 'a tag without a value')
-      if (Object.hasOwn(tags, key)) throw `the tag ${quoted(key)} occurs twice`
-      Object.defineProperty(tags, key, { value: this.#name(', '), enumerable: true }) // it may be called __proto__
-    }
-    this.#expect(' ', 'no space before the fields')
-    this.#skip(' ')
-    const cells = []
+    const tags = this.#tags()
+    this.#expect(SPACE, 'no space before the fields')
+    while (this.#take(SPACE));
+    /** @type {FieldPlace[]} */
+    const fields = []
     do {
-      if (cells.push(this.#field()) > MAX_FIELDS) throw `there are more than ${MAX_FIELDS} fields`
-    } while (this.#take(','))
-    this.#skip(' ')
-    const time = this.#word(' \r\n')
+      if (fields.push(this.#field()) > MAX_FIELDS) throw `there are more than ${MAX_FIELDS} fields`
+    } while (this.#take(COMMA))
+    while (this.#take(SPACE));
+    const time = this.#word(false)
     if (time !== '' && !TIME.test(time)) throw `its time ${quoted(time)} is not a whole number`
-    this.#skip(' \r')
-    if (!this.#takeLineEnd()) throw 'there is more after the time'
-    return { line, measurement, tags, cells, time }
+    while (this.#take(SPACE) || this.#take(RETURN));
+    if (this.at < this.#bytes.length && this.#bytes[this.at] !== LINE_END) throw 'there is more after the time'
+    return { measurement, tags, fields }
   }
 
-  /** @returns {Cell} */
+  #tags () {
+    /** @type {Map<string, TagPlace>} */
+    const tags = new Map()
+    while (this.#take(COMMA)) {
+      if (tags.size === MAX_TAGS) throw `it has more than ${MAX_TAGS} tags`
+      const name = this.#name(true)
+      this.#expect(EQUALS, 'a tag without a value')
+      if (tags.has(name)) throw `the tag ${quoted(name)} occurs twice`
+      const from = this.at
+      this.#name(false)
+      tags.set(name, { name, from, to: this.at })
+    }
+    return [...tags.values()]
+  }
+
+  /** @returns {FieldPlace} */
   #field () {
-    const name = this.#name('=, ')
+    const name = this.#name(true)
     const fault = nameFault(name)
     if (fault) throw `a field ${fault}`
-    this.#expect('=', `the field ${quoted(name)} has no value`)
-    if (this.#take('"')) return { name, type: 'string', value: this.#string() }
-    const word = this.#word(', \r\n')
-    if (NUMBER.test(word) && Number.isFinite(Number(word))) return { name, type: 'float64', value: Number(word) }
-    const truth = TRUTH.get(word)
-    if (truth !== undefined) return { name, type: 'bool', value: truth }
-    const whole = INTEGER.exec(word) ?? UNSIGNED.exec(word)
-    if (!whole) throw `the field ${quoted(name)} has the value ${quoted(word)}`
-    const value = BigInt(whole[1])
+    this.#expect(EQUALS, `the field ${quoted(name)} has no value`)
+    const from = this.at
+    const type = this.#take(QUOTE) ? this.#text() : this.#typeOf(name, this.#word(true))
+    return { name, type, from, to: this.at }
+  }
+
+  /** @param {string} name @param {string} word @returns {FieldType} */
+  #typeOf (name, word) {
+    if (NUMBER.test(word) && Number.isFinite(Number(word))) return 'float64'
+    if (TRUTH.test(word)) return 'bool'
+    const [, signed, unsigned] = INTEGER.exec(word) ?? []
+    const digits = signed ?? unsigned
+    if (digits === undefined) throw `the field ${quoted(name)} has the value ${quoted(word)}`
+    const value = BigInt(digits)
     if (BigInt.asIntN(64, value) !== value) throw `the field ${quoted(name)} does not fit a 64-bit integer`
-    return { name, type: 'int64', value }
+    return 'int64'
   }
 
-  /** A name or tag value, up to one of `ends`, which a backslash escapes. @param {string} ends */
-  #name (ends) {
-    let name = ''
-    for (;;) {
-      const character = this.#peek()
-      if (character === '' || character === '\n' || ends.includes(character)) return name
-      if (name.length === MAX_TAG) throw `the name or tag ${quoted(name)} is over ${MAX_TAG} characters`
-      const next = this.#text[this.#at + 1]
-      const isEscape = character === '\\' && (next === ',' || next === ' ' || next === '=')
-      name += isEscape ? next : character
-      this.#at += isEscape ? 2 : 1
+  /** After the opening quote, to beyond the closing one. @returns {FieldType} */
+  #text () {
+    const bytes = this.#bytes
+    for (; this.at < bytes.length; this.at++) {
+      const byte = bytes[this.at]
+      if (byte === LINE_END) this.breaks++
+      else if (byte === BACKSLASH && isEscapedInText(bytes[this.at + 1])) this.at++
+      else if (byte === QUOTE) {
+        this.at++
+        return 'string'
+      }
     }
+    throw 'a text is not closed'
   }
 
-  /** After the opening quote, to beyond the closing one. */
-  #string () {
-    const start = this.#at
-    let isEscaped = false
-    for (;;) {
-      const character = this.#peek()
-      if (character === '') throw 'a text is not closed'
-      this.#at++
-      if (character === '"') break
-      if (character === '\n') this.#line++
-      if (character !== '\\' || !'"\\'.includes(this.#peek() || ' ')) continue
-      isEscaped = true
-      this.#at++
+  /** A name or the value of a tag. @param {boolean} isKey */
+  #name (isKey) {
+    const bytes = this.#bytes
+    const from = this.at
+    const most = Math.min(bytes.length, from + CHARACTER_BYTES * MAX_TAG + 1)
+    let hasEscapes = false
+    for (; this.at < most; this.at++) {
+      const byte = bytes[this.at]
+      if (byte === COMMA || byte === SPACE || byte === LINE_END || (isKey && byte === EQUALS)) break
+      if (byte !== BACKSLASH || !isEscapedInName(bytes[this.at + 1])) continue
+      hasEscapes = true
+      this.at++
     }
-    const value = this.#text.slice(start, this.#at - 1)
-    return isEscaped ? unescaped(value) : value
+    const name = nameBetween(bytes, from, this.at, hasEscapes)
+    if (name.length > MAX_TAG) throw `the name or tag ${quoted(name)} is over ${MAX_TAG} characters`
+    return name
   }
 
-  /** @param {string} ends */
-  #word (ends) {
-    const start = this.#at
-    while (!this.isAtEnd && !ends.includes(this.#peek())) this.#at++
-    return this.#text.slice(start, this.#at)
+  /** @param {boolean} isField  and ends at a comma, too */
+  #word (isField) {
+    const bytes = this.#bytes
+    const from = this.at
+    for (; this.at < bytes.length; this.at++) {
+      const byte = bytes[this.at]
+      if (byte === SPACE || byte === RETURN || byte === LINE_END || (isField && byte === COMMA)) break
+    }
+    return bytes.toString('utf8', from, this.at)
   }
 
-  #peek () { return this.#text[this.#at] ?? '' }
-
-  /** @param {string} character */
-  #take (character) {
-    if (this.#peek() !== character) return false
-    this.#at++
+  /** @param {number} byte */
+  #take (byte) {
+    if (this.#bytes[this.at] !== byte) return false
+    this.at++
     return true
   }
 
-  /** @param {string} character @param {string} otherwise */
-  #expect (character, otherwise) {
-    if (!this.#take(character)) throw otherwise
-  }
-
-  /** @param {string} characters */
-  #skip (characters) {
-    while (!this.isAtEnd && characters.includes(this.#peek())) this.#at++
-  }
-
-  #takeLineEnd () {
-    if (!this.isAtEnd && !this.#take('\n')) return false
-    this.#line++
-    return true
-  }
-
-  /** To the beginning of the next line. @param {number} from @returns {string} what is skipped */
-  #skipLine (from) {
-    const end = this.#text.indexOf('\n', Math.max(from, this.#at))
-    this.#at = end === -1 ? this.#text.length : end + 1
-    this.#line++
-    return this.#text.slice(from, end === -1 ? undefined : end)
+  /** @param {number} byte @param {string} otherwise */
+  #expect (byte, otherwise) {
+    if (!this.#take(byte)) throw otherwise
   }
 }
 
-/**
- * A text without the backslashes before quotes and backslashes: in one piece, as millions of small ones take a hundred times its memory.
- * @param {string} text
- */
-function unescaped (text) {
-  const units = new Uint16Array(text.length)
-  let length = 0
-  for (let i = 0; i < text.length; i++) {
-    if (text[i] === '\\' && (text[i + 1] === '"' || text[i + 1] === '\\')) i++
-    units[length++] = text.charCodeAt(i)
-  }
-  return Buffer.from(units.buffer, 0, 2 * length).toString('utf16le')
+/** Of a name or the value of a tag. @param {Buffer} bytes @param {number} from @param {number} to @param {boolean} hasEscapes */
+export function nameBetween (bytes, from, to, hasEscapes) {
+  const name = bytes.toString('utf8', from, to)
+  return hasEscapes ? name.replace(/\\([,= ])/g, '$1') : name
+}
+
+/** Whether a backslash before it is none of the name. @param {number} byte */
+export function isEscapedInName (byte) {
+  return byte === COMMA || byte === SPACE || byte === EQUALS
+}
+
+/** @param {number} byte */
+export function isEscapedInText (byte) {
+  return byte === QUOTE || byte === BACKSLASH
 }
