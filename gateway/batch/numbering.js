@@ -1,7 +1,6 @@
 import { Batch } from './batch.js'
 import { KeyCounts } from './key-counts.js'
 import { rowKeys } from './row-keys.js'
-import { tagColumns } from './tags.js'
 
 /** How long a row is remembered at least, unless more of them come than there is room for. */
 export const LOOK_BACK_MS = 10_000
@@ -60,8 +59,8 @@ export class Numbering {
 
   /** Whether its rows are in order, and later than all that is remembered of its source: nothing is to be compared. @param {Batch} batch */
   #isNewer (batch) {
-    const { source, time, rows, tags } = batch
-    if (rows < MIN_WAITING || !isAscending(time) || tagColumns(tags).length > 0) return false
+    const { source, time, rows } = batch
+    if (rows < MIN_WAITING || !isAscending(time)) return false
     const first = Number(time[0]) // to the next 256 ns: at worst, rows are compared in vain
     if (first <= this.#young.latest(source) || first <= this.#old.latest(source)) return false
     if (this.#young.rows >= MAX_REMEMBERED) this.#turn()
@@ -122,7 +121,7 @@ class Generation {
   /** They are counted when something is to be compared with them. @param {Batch} batch  in order of time */
   wait ({ source, tags, time }) {
     const waiting = this.#waiting.get(source)
-    const own = { source, tags, time: time.slice() } // of a batch that may be large
+    const own = { source, tags, time: time.slice() } // not all that the batch is a part of
     if (waiting) waiting.push(own)
     else this.#waiting.set(source, [own])
     this.#waitingRows += time.length

@@ -45,6 +45,9 @@ describe('numbers of rows with the same tags and time', () => {
 
   it('count long batches in order of time, which are looked at only when another may have a time of theirs', () => {
     const long = Array.from({ length: 1000 }, (_, i) => i)
+    const devices = tagged(...long.map(i => i % 3 ? `d${i}` : undefined))
+    expect(number(batchOf(long, { source: 'oven', ...devices }))).to.equal(null)
+    expect(number(batchOf([2, 3, 3], { source: 'oven', ...tagged('d2', 'd2', undefined) }))).to.deep.equal([1, 0, 1])
     expect(number(batchOf(long))).to.equal(null)
     expect(number(batchOf(long.map(i => i + 1000)))).to.equal(null)
     expect(number(batchOf([999, 1000, 2000, 999]))).to.deep.equal([1, 1, 0, 2])
