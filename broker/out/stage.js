@@ -13,6 +13,7 @@ import { Commits } from './commits.js'
 import { headMessage } from './head-message.js'
 import { Heads } from './heads.js'
 import { Hearing } from './hearing.js'
+import { numberingOf } from './numbering.js'
 import { Resends } from './resends.js'
 import { Restaging } from './restaging.js'
 import { Sender } from './sender.js'
@@ -50,6 +51,7 @@ export class Stage extends EventEmitter {
   #isHeard
   #resends = new Resends()
   #stopped = false
+  #numbering
 
   /** @param {StageOptions} options */
   static async open ({ log = console, ...options }) {
@@ -61,7 +63,7 @@ export class Stage extends EventEmitter {
       const spool = await Spool.open({
         folder, name, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
       })
-      return new Stage({ ...options, log }, spool, isHeard)
+      return new Stage({ ...options, log }, spool, isHeard, await numberingOf(spool, log))
     } catch (error) {
       throw new SluiceError('SLUICE_SPOOL_OPEN', `The spool cannot be opened: ${describe(error)}.`, {
         cause: error, fix: `Check that ${folder} can be created and written to, and that its disk works.`
@@ -73,14 +75,16 @@ export class Stage extends EventEmitter {
    * @param {StageOptions & {log: import('../../gateway/base/log.js').Log}} options
    * @param {Spool} spool
    * @param {{yet: boolean}} isHeard  whether the broker has been heard
+   * @param {import('../../gateway/batch/numbering.js').Numbering} numbering
    */
-  constructor (options, spool, isHeard) {
+  constructor (options, spool, isHeard, numbering) {
     super()
     const { client, gateway, name, broker, requiredSinks, headIntervalMs: intervalMs, log } = options
     const alarms = new Alarms(log)
     const restaging = new Restaging(spool, this.#changed)
     this.#options = options
     this.#isHeard = isHeard
+    this.#numbering = numbering
     this.spool = spool
     this.alarms = alarms
     this.suspension = new Suspension(() => spool.startEpochs())
@@ -105,7 +109,11 @@ export class Stage extends EventEmitter {
    */
   append (batch) {
     this.suspension.check()
-    return this.spool.append(batch)
+    const numbered = this.#numbering.numbered(batch)
+    return this.spool.append(numbered).catch(error => {
+      this.#numbering.forget(numbered)
+      throw error
+    })
   }
 
   /** Why the spool waits now; null when it does not. @returns {string|null} */

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
@@ -181,6 +182,21 @@ export class Spool extends EventEmitter {
    * @returns {Place|null} null at the end
    */
   next ({ position } = { position: 0 }) { return this.#retention.next(position) }
+
+  /**
+   * The newest records, newest first: those of files that were written to since then.
+   * @param {number} sinceMs  milliseconds since 1970
+   * @returns {AsyncGenerator<Place, void, void>}
+   */
+  async * newest (sinceMs) {
+    for (const { path, runOf, seqs } of this.#files.segments.toReversed()) {
+      if ((await stat(path)).mtimeMs < sinceMs) return
+      for (let i = seqs.length - 1; i >= 0; i--) {
+        const place = runOf[i].placeOf(seqs[i])
+        if (place) yield place
+      }
+    }
+  }
 
   /**
    * What a reading of a sink's database has of the epochs that it names: see confirmations.js.

@@ -22,6 +22,8 @@ import { changedTags, rowsOf, tagColumns, tagsAt } from './tags.js'
  * @property {Column[]} [columns]  one per field, each as long as `time`
  * @property {(Uint8Array|null)[]} [validity]  per field: null when every value is there, else 1 = there, 0 = missing
  * @property {import('./tags.js').Tags} [tags]
+ * @property {Int32Array|null} [ordinals]  per row: how many of its source with the same tags and time came before, see `numbering.js`; null
+ *   where none did, or nobody has counted
  * @property {Identity|null} [identity]
  * @property {{whole: Batch, rows: Uint32Array}|null} [origin]  of a selection of rows: the whole batch, and which of its rows these are
  */
@@ -56,13 +58,14 @@ export class Batch {
   static name = 'Object'
 
   /** @param {BatchInit} init */
-  constructor ({ source, time, fields = [], columns = [], validity, tags = {}, identity = null, origin = null }) {
+  constructor ({ source, time, fields = [], columns = [], validity, tags = {}, ordinals = null, identity = null, origin = null }) {
     this.source = source
     this.time = time
     this.fields = fields
     this.columns = columns
     this.validity = validity ?? fields.map(() => null)
     this.tags = tags
+    this.ordinals = ordinals
     this.identity = identity
     this.origin = origin
     checkShape(this)
@@ -161,7 +164,7 @@ export function identityKey ({ gateway, source, epoch, seq }) {
 }
 
 /** @param {Batch} batch */
-function checkShape ({ source, time, fields, columns, validity, tags }) {
+function checkShape ({ source, time, fields, columns, validity, tags, ordinals }) {
   const bad = (/** @type {string} */ what) => {
     throw new SluiceError('SLUICE_BATCH_SHAPE', `Batch of source "${source}": ${what}.`)
   }
@@ -178,6 +181,7 @@ function checkShape ({ source, time, fields, columns, validity, tags }) {
     const valid = validity[f]
     if (valid && valid.length !== time.length) bad(`field "${name}" has ${valid.length} validity marks for ${time.length} times`)
   })
+  if (ordinals && ordinals.length !== time.length) bad(`it has ${ordinals.length} ordinals for ${time.length} times`)
   for (const [name, { values, valid }] of tagColumns(tags)) {
     const isWhole = values.length === time.length && (valid ?? values).length === time.length
     if (!isWhole) bad(`tag "${name}" has not one value for each of ${time.length} times`)
@@ -192,6 +196,7 @@ function cut (batch, from, to, identity) {
     origin: originOf(batch, Uint32Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i)),
     time: batch.time.subarray(from, to),
     tags: changedTags(batch.tags, ({ values, valid }) => ({ values: values.slice(from, to), valid: valid && valid.subarray(from, to) })),
+    ordinals: batch.ordinals && batch.ordinals.subarray(from, to),
     columns: batch.columns.map(column => {
       return Array.isArray(column) ? /** @type {Column} */ (column.slice(from, to)) : column.subarray(from, to)
     }),
@@ -207,6 +212,7 @@ function choose (batch, indices, identity) {
     origin: originOf(batch, Uint32Array.from(indices)),
     time: BigInt64Array.from(indices, i => batch.time[i]),
     tags: changedTags(batch.tags, column => rowsOf(column, indices)),
+    ordinals: batch.ordinals && Int32Array.from(indices, i => /** @type {Int32Array} */ (batch.ordinals)[i]),
     columns: batch.columns.map((column, f) => {
       const chosen = new (/** @type {any} */ (COLUMN_TYPES[batch.fields[f].type]))(indices.length)
       indices.forEach((from, to) => { chosen[to] = column[from] })

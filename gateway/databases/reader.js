@@ -14,8 +14,10 @@
  * @property {string[]} sensors
  * @property {bigint} from
  * @property {bigint} to
+ * @property {WantedTags} [tags]  only of rows that have these
  * @property {AbortSignal} [signal]  ends the query at the server, too, where it can
  *
+ * @typedef {Record<string, (string|null)[]>} WantedTags  of each tag one of these values; null: rows that have no such tag
  * @typedef {{time: bigint, sensor: string, value: number|bigint|string|boolean}} Sample  whole numbers that no number holds exactly are
  *   BigInt
  * @typedef {'count'|'mean'|'min'|'max'|'stddev'} Statistic  stddev is that of a sample (n − 1)

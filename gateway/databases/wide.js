@@ -42,6 +42,11 @@ export function shapeOf ({ source, fields, tags }) {
   return JSON.stringify([source, Object.keys(tags), fields.map(({ name, type }) => [name, type])])
 }
 
+/** The column of a tag whose name another column has. @param {string} tag */
+export function tagColumnOf (tag) {
+  return `${tag}~tag`
+}
+
 /**
  * The columns a batch needs.
  * @param {Batch} batch
@@ -57,7 +62,7 @@ export function wideColumns ({ fields, tags }, dialect, withSource, json) {
   const columns = [...dialect.timeColumns]
   if (withSource) columns.push({ name: 'source', type: 'string', origin: 'source' })
   for (const tag of Object.keys(tags)) {
-    columns.push({ name: own(tag) || fieldNames.has(tag) ? `${tag}~tag` : tag, type: 'string', origin: 'tag', tag })
+    columns.push({ name: own(tag) || fieldNames.has(tag) ? tagColumnOf(tag) : tag, type: 'string', origin: 'tag', tag })
   }
   fields.forEach(({ name, type }, field) => {
     columns.push({ name: own(name) ? `${name}~field` : name, type: name === json ? 'json' : type, origin: 'field', field })

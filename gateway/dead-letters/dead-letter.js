@@ -15,6 +15,7 @@ import { SluiceError, describe } from '../base/errors.js'
  * @property {string} source
  * @property {string} time  nanoseconds since 1970 UTC
  * @property {Record<string, string>} tags
+ * @property {number} [ordinal]  of a row that is not the first with its tags and time
  * @property {Field[]} fields
  * @property {(number|string|boolean|null)[]} values  one per field, null where missing; int64 in decimals, bytes in base64,
  *   and of floats NaN, Infinity, -Infinity and -0 as text
@@ -39,6 +40,7 @@ export function deadLetter (batch, row, error) {
     source,
     time: String(time[row]),
     tags: batch.tagsAt(row),
+    ...batch.ordinals?.[row] && { ordinal: batch.ordinals[row] },
     fields,
     values: fields.map((_, f) => toJson(batch.value(f, row)))
   }
@@ -85,6 +87,7 @@ function toBatch (letters) {
   return new Batch({
     source,
     tags,
+    ordinals: letters.some(({ ordinal }) => ordinal) ? Int32Array.from(letters, ({ ordinal = 0 }) => ordinal) : null,
     fields,
     time: BigInt64Array.from(letters, ({ time }) => BigInt(time)),
     columns: fields.map(({ type }, f) => {

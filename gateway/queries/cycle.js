@@ -1,5 +1,5 @@
 import { edgeOf, minimumOf } from '../databases/reading/compute.js'
-import { range, sensors } from './parameters.js'
+import { range, sensors, tags } from './parameters.js'
 import { floor } from '../batch/layouts.js'
 
 /**
@@ -10,7 +10,7 @@ import { floor } from '../batch/layouts.js'
  * @typedef {import('../databases/reader.js').Reader} Reader
  * @typedef {import('../databases/reader.js').Sample} Sample
  * @typedef {Pick<Reader, 'edge'|'minimum'>} Searchable
- * @typedef {{from: bigint, to: bigint, signal?: AbortSignal}} Span
+ * @typedef {{from: bigint, to: bigint, tags?: import('../databases/reader.js').WantedTags, signal?: AbortSignal}} Span
  * @typedef {{start: bigint, end: bigint}} CycleTimes  both included
  *
  * @typedef {object} CycleParameters
@@ -20,6 +20,7 @@ import { floor } from '../batch/layouts.js'
  * @property {bigint} at
  * @property {bigint} from  nothing outside the range is read
  * @property {bigint} to
+ * @property {import('../databases/reader.js').WantedTags} [tags]
  * @property {AbortSignal} [signal]
  */
 
@@ -37,6 +38,7 @@ export const cycle = {
     properties: {
       sensors: { ...sensors, description: 'The sensors to sum over the cycle, with or without the angle.' },
       ...range,
+      tags,
       at: {
         type: 'string',
         title: 'Around',
@@ -105,21 +107,21 @@ const strategies = {
  * @param {CycleParameters} parameters
  * @returns {Promise<CycleTimes|null>} null without a whole cycle
  */
-export async function cycleTimes (searchable, { angle: sensor, amplitude, at, from, to, signal }) {
+export async function cycleTimes (searchable, { angle: sensor, amplitude, at, from, to, tags: wanted, signal }) {
   const half = amplitude / 2
   const eighth = amplitude / 8
   const first = (/** @type {bigint} */ after, /** @type {object} */ limits) => (
-    searchable.edge({ sensor, from: after + 1n, to, ...limits, signal })
+    searchable.edge({ sensor, from: after + 1n, to, tags: wanted, ...limits, signal })
   )
   const lastBefore = (/** @type {bigint} */ end, /** @type {object} */ limits) => (
-    searchable.edge({ sensor, from, to: end, ...limits, last: true, signal })
+    searchable.edge({ sensor, from, to: end, tags: wanted, ...limits, last: true, signal })
   )
 
   const t1 = await first(at, { above: half })
   const t2 = t1 === null ? null : await lastBefore(t1, { below: eighth })
   const t3 = t2 === null ? null : await lastBefore(t2, { above: half })
   if (t1 === null || t2 === null || t3 === null) return null
-  const t4 = await searchable.minimum({ sensor, from: t3, to: t2 + 1n, signal })
+  const t4 = await searchable.minimum({ sensor, from: t3, to: t2 + 1n, tags: wanted, signal })
   const t5 = await first(t1, { below: eighth })
   return t4 === null || t5 === null ? null : { start: t4, end: t5 }
 }
@@ -132,11 +134,13 @@ function blockAround (at) {
 }
 
 /** @param {Reader} reader @param {string[]} names @param {CycleTimes} times @param {Span} span  limits what is read */
-async function samplesOf (reader, names, { start, end }, { from, to, signal }) {
+async function samplesOf (reader, names, { start, end }, { from, to, tags: wanted, signal }) {
   /** @type {Sample[]} */
   const samples = []
   const last = end + 1n < to ? end + 1n : to
-  for await (const page of reader.samples({ sensors: names, from: start > from ? start : from, to: last, signal })) samples.push(...page)
+  for await (const page of reader.samples({ sensors: names, tags: wanted, from: start > from ? start : from, to: last, signal })) {
+    samples.push(...page)
+  }
   return samples
 }
 

@@ -51,6 +51,24 @@ export const range = {
 }
 
 /** @type {Property} */
+export const tags = {
+  type: 'array',
+  title: 'Tags',
+  description: 'Only rows with these tags: of each tag named, one of its values. An empty value stands for rows without the tag. In a ' +
+    'message also {device: "a"}, {device: ["a", "b"]} or {device: null}.',
+  items: {
+    type: 'object',
+    required: ['tag'],
+    properties: {
+      tag: { type: 'string', title: 'Tag', description: 'Its name, such as device.', minLength: 1 },
+      value: { type: 'string', title: 'Value', description: 'One that it may have. Empty: rows without the tag.', default: '' }
+    }
+  },
+  maxItems: 1000,
+  default: []
+}
+
+/** @type {Property} */
 export const bucketHours = {
   type: 'number',
   title: 'Bucket',
@@ -67,7 +85,7 @@ const TIMES = ['from', 'to', 'at']
 
 /**
  * The parameters of a query, typed and complete: the range, which is before now or around a time given as `at`, as `from` and `to` in
- * BigInt nanoseconds, other times too (undefined where empty), `bucketNs` for buckets.
+ * BigInt nanoseconds, other times too (undefined where empty), `bucketNs` for buckets, and the tags wanted.
  * @param {Schema} schema
  * @param {Record<string, any>} given  keys not in the schema are ignored
  * @param {bigint} [now]  nanoseconds since 1970
@@ -79,7 +97,8 @@ export function readParameters (schema, given, now = nowNs()) {
   const asked = TIMES.filter(name => name in properties)
   const times = Object.fromEntries(asked.map(name => [name, timeOf(properties[name].title, given[name])]))
   const others = Object.fromEntries(Object.entries(properties).filter(([name]) => !TIMES.includes(name)))
-  const { windowMinutes, bucketHours: hours, ...read } = readTyped({ type, properties: others }, given)
+  const wanted = { ...given, tags: tagRows(given.tags) }
+  const { windowMinutes, bucketHours: hours, tags: rows, ...read } = readTyped({ type, properties: others }, wanted)
   const window = BigInt(Math.round(windowMinutes * MINUTE_NS))
   const to = times.to ?? (times.at === undefined ? now : times.at + window)
   const from = times.from ?? (times.at ?? to) - window
@@ -90,7 +109,26 @@ export function readParameters (schema, given, now = nowNs()) {
       { fix: 'Give an earlier start or a later end.' }
     )
   }
-  return { ...read, ...times, from, to, ...hours !== undefined && { bucketNs: BigInt(Math.ceil(hours * HOUR_NS)) } }
+  const wantedTags = rows?.length > 0 ? { tags: tagsOf(rows) } : {}
+  return { ...read, ...wantedTags, ...times, from, to, ...hours !== undefined && { bucketNs: BigInt(Math.ceil(hours * HOUR_NS)) } }
+}
+
+/** Tags as a message may have them, as the rows of the form. @param {unknown} given */
+function tagRows (given) {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
+  return Object.entries(given).flatMap(([tag, values]) => {
+    const all = [values].flat()
+    if (all.length > 0) return all.map(value => ({ tag, value: value ?? '' }))
+    throw new SluiceError('SLUICE_QUERY_PARAMETERS', `The query wants none of the values of the tag "${tag}".`, {
+      fix: 'Name those that it wants, or leave the tag out.'
+    })
+  })
+}
+
+/** @param {{tag: string, value: string}[]} rows @returns {import('../databases/reader.js').WantedTags} */
+function tagsOf (rows) {
+  const byTag = Map.groupBy(rows, ({ tag }) => tag)
+  return Object.fromEntries(Array.from(byTag, ([tag, its]) => [tag, its.flatMap(({ value }) => value === '' ? [null, ''] : [value])]))
 }
 
 /**

@@ -1,5 +1,5 @@
 import { SluiceError } from '../base/errors.js'
-import { bucketHours, range, sensors } from './parameters.js'
+import { bucketHours, range, sensors, tags } from './parameters.js'
 
 /**
  * The five queries of SciTS (Mostafa, Wehbi, Chilingaryan and Kopmann, "SciTS: A Benchmark for Time-Series Databases in Scientific
@@ -16,12 +16,13 @@ export const raw = {
     type: 'object',
     properties: {
       sensors: { ...sensors, description: `${sensors.description} Of raw values, none means all of the table.`, minItems: 0 },
-      ...range
+      ...range,
+      tags
     }
   },
-  async * read (reader, { sensors: names, from, to }, { signal, pageRows }) {
-    const all = names.length === 0 ? await sensorsOf(reader, { from, to, signal }) : unique(names)
-    yield * reader.samples({ sensors: all, from, to, signal, pageRows })
+  async * read (reader, { sensors: names, tags: wanted, from, to }, { signal, pageRows }) {
+    const all = names.length === 0 ? await sensorsOf(reader, { tags: wanted, from, to, signal }) : unique(names)
+    yield * reader.samples({ sensors: all, tags: wanted, from, to, signal, pageRows })
   }
 }
 
@@ -34,6 +35,7 @@ export const outOfRange = {
     properties: {
       sensors: { ...sensors, maxItems: 1 },
       ...range,
+      tags,
       bucketHours,
       lower: {
         type: 'number',
@@ -49,13 +51,14 @@ export const outOfRange = {
       }
     }
   },
-  async * read (reader, { sensors: names, from, to, bucketNs, lower, upper }, { signal }) {
+  async * read (reader, { sensors: names, tags: wanted, from, to, bucketNs, lower, upper }, { signal }) {
     if (lower === null && upper === null) {
       throw new SluiceError('SLUICE_QUERY_PARAMETERS', 'A query for intervals out of range has no limits.', {
         fix: 'Give a lower or an upper limit, or both.'
       })
     }
-    const summaries = await reader.summaries({ sensors: names, from, to, bucketNs, statistics: ['min', 'max'], signal })
+    const where = { tags: wanted, from, to, bucketNs }
+    const summaries = await reader.summaries({ sensors: names, ...where, statistics: ['min', 'max'], signal })
     yield summaries.filter(({ min, max }) => (lower !== null && Number(min) < lower) || (upper !== null && Number(max) > upper))
   }
 }
@@ -64,9 +67,9 @@ export const outOfRange = {
 export const deviation = {
   title: 'Standard deviation',
   columns: ['time', 'sensor', 'count', 'stddev'],
-  schema: { type: 'object', properties: { sensors, ...range } },
-  async * read (reader, { sensors: names, from, to }, { signal }) {
-    yield await reader.summaries({ sensors: unique(names), from, to, statistics: ['count', 'stddev'], signal })
+  schema: { type: 'object', properties: { sensors, ...range, tags } },
+  async * read (reader, { sensors: names, tags: wanted, from, to }, { signal }) {
+    yield await reader.summaries({ sensors: unique(names), tags: wanted, from, to, statistics: ['count', 'stddev'], signal })
   }
 }
 
@@ -74,9 +77,9 @@ export const deviation = {
 export const mean = {
   title: 'Means of intervals',
   columns: ['time', 'sensor', 'mean'],
-  schema: { type: 'object', properties: { sensors, ...range, bucketHours } },
-  async * read (reader, { sensors: names, from, to, bucketNs }, { signal }) {
-    yield await reader.summaries({ sensors: unique(names), from, to, bucketNs, statistics: ['mean'], signal })
+  schema: { type: 'object', properties: { sensors, ...range, tags, bucketHours } },
+  async * read (reader, { sensors: names, tags: wanted, from, to, bucketNs }, { signal }) {
+    yield await reader.summaries({ sensors: unique(names), tags: wanted, from, to, bucketNs, statistics: ['mean'], signal })
   }
 }
 
@@ -84,9 +87,10 @@ export const mean = {
 export const difference = {
   title: 'Difference of two sensors',
   columns: ['time', 'sensor', 'other', 'difference'],
-  schema: { type: 'object', properties: { sensors: { ...sensors, minItems: 2, maxItems: 2 }, ...range, bucketHours } },
-  async * read (reader, { sensors: [first, second], from, to, bucketNs }, { signal }) {
-    const means = await reader.summaries({ sensors: unique([first, second]), from, to, bucketNs, statistics: ['mean'], signal })
+  schema: { type: 'object', properties: { sensors: { ...sensors, minItems: 2, maxItems: 2 }, ...range, tags, bucketHours } },
+  async * read (reader, { sensors: [first, second], tags: wanted, from, to, bucketNs }, { signal }) {
+    const names = unique([first, second])
+    const means = await reader.summaries({ sensors: names, tags: wanted, from, to, bucketNs, statistics: ['mean'], signal })
     const of = (/** @type {string} */ name) => {
       return new Map(means.filter(({ sensor }) => sensor === name).map(({ time, mean: value }) => [time, Number(value)]))
     }
@@ -103,7 +107,7 @@ function unique (names) {
   return [...new Set(names)]
 }
 
-/** @param {import('../databases/reader.js').Reader} reader @param {{from: bigint, to: bigint, signal?: AbortSignal}} times */
+/** @param {import('../databases/reader.js').Reader} reader @param {Omit<import('../databases/reader.js').Range, 'sensors'>} times */
 function sensorsOf (reader, times) {
   if (reader.sensors) return reader.sensors(times)
   throw new SluiceError('SLUICE_QUERY_PARAMETERS', 'This database does not list its sensors.', { fix: 'Name the sensors to read.' })

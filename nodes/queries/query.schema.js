@@ -97,7 +97,7 @@ const outputProperties = {
     type: 'string',
     title: 'Folder',
     description: 'Where the files go; {table}, {source} (or all) and {query} stand for their names. An export replaces the files of its ' +
-      'days: give exports of other sensors another folder. Created when missing.',
+      'days: give exports of other sensors or tags another folder. Created when missing.',
     minLength: 1,
     default: 'parquet/{table}/{source}/{query}',
     'x-when': { output: 'parquet' }

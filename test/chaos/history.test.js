@@ -20,6 +20,7 @@ describe('History test', function () {
     const { produced, ...result } = JSON.parse(last)
     expect(produced).to.be.greaterThan(1000)
     expect(result).to.include({ kills: EVENTS, lost: 0, doubled: 0 })
+    expect(result.sources).to.include('devices')
     expect(Object.keys(result.sinks)).to.have.members(['sqlite', 'sqlite2', 'changed', 'changed2'])
     for (const kind of ['deploy', 'damage', 'setBack']) expect(result[kind], kind).to.be.greaterThan(0)
   })

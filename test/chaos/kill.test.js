@@ -25,6 +25,7 @@ describe('Kill test', function () {
 
     const { produced, ...result } = JSON.parse(last)
     expect(produced).to.be.greaterThan(1000)
+    expect(result.sources).to.include.members(['machine', 'n2k.Rudder', 'devices'])
     expect(result).to.deep.include({ kills: 24, stored: produced, lost: 0, countedLost: 0, doubled: 0 })
     expect(result.sinks).to.deep.equal({
       sqlite: { stored: produced, lost: 0, countedLost: 0, doubled: 0 },

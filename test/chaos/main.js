@@ -17,9 +17,10 @@ import { runChaos } from './run.js'
 const USAGE = `Usage: npm run chaos -- [--sinks TYPE,…] [--kills N] [--seed S] [--rate R]
                          [--deploys] [--damage] [--changes] [--set-back] [--gateways N] [--keep]
 
-Puts the promise to the test, with processes of its own in a temporary folder: a simulated machine and a CAN log, staged through
-Mosquitto, stored in several databases. Gateway, Mosquitto and database servers are killed at random moments (kill -9) and started again,
-Mosquitto sometimes without what it had on disk. At the end, each database must hold exactly the rows that were produced.
+Puts the promise to the test, with processes of its own in a temporary folder: a simulated machine, a CAN log and fifty devices that send
+messages of a row each, which gather, staged through Mosquitto, stored in several databases. Gateway, Mosquitto and database servers are
+killed at random moments (kill -9) and started again, Mosquitto sometimes without what it had on disk. At the end, each database must hold
+exactly the rows that were produced.
 
   --sinks TYPE,…  the databases (default sqlite,postgresql), of:
                   ${Object.keys(databaseTypes).join(', ')}
@@ -152,13 +153,14 @@ function wholeNumber (name, text, lowest, highest) {
 }
 
 /** @param {ChaosResult} result @param {number} seed */
-function summarise ({ events, killed, others, produced, sinks }, seed) {
+function summarise ({ events, killed, others, produced, sources, sinks }, seed) {
   const counts = Object.entries(sinks).map(([sink, verdict]) => [sink, { ...verdict, findings: undefined }])
   const verdicts = Object.values(sinks)
   const sumOf = (/** @type {'lost'|'countedLost'|'doubled'} */ what) => verdicts.reduce((sum, verdict) => sum + verdict[what], 0)
   return {
     kills: events,
     produced,
+    sources,
     stored: Math.min(...verdicts.map(({ stored }) => stored)),
     lost: sumOf('lost'),
     countedLost: sumOf('countedLost'),

@@ -30,8 +30,8 @@ import { Rig } from './rig/rig.js'
  * @typedef {Record<string, number>} Others  how often what else happened
  * @typedef {{damagedMs: number, setBackMs: Map<string, number>}} Incidents  when the last of each was over: of what was produced before,
  *   something may be missing
- * @typedef {{events: number, killed: Killed, others: Others, produced: number, sinks: Record<string, Verdict>}} ChaosResult  `produced` in
- *   rows; `sinks` by type, those of a second gateway with a 2
+ * @typedef {{events: number, killed: Killed, others: Others, produced: number, sources: string[], sinks: Record<string, Verdict>}}
+ *   ChaosResult  `produced` in rows; `sinks` by type, those of a second gateway with a 2
  */
 
 const POLL_MS = 500
@@ -171,7 +171,7 @@ async function settle (rig, { folder, report, unlessStopped }, { damagedMs, setB
       const verdict = await check(ledger, store, reported[name], excusedUntilMs)
       verdicts[name] = name.startsWith(CHANGED) ? { ...verdict, doubled: 0, repeated: verdict.doubled } : verdict
     }
-    return { produced: ledger.rows, sinks: verdicts }
+    return { produced: ledger.rows, sources: ledger.sources, sinks: verdicts }
   } finally {
     for (const store of Object.values(stores)) await store.close()
   }

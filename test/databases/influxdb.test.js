@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import { Batch, pickOf, sliceOf } from '../../gateway/batch/batch.js'
+import { Numbering } from '../../gateway/batch/numbering.js'
 import { isTransient } from '../../gateway/databases/influxdb/sink.js'
+import { deadLetter, toBatches } from '../../gateway/dead-letters/dead-letter.js'
 import { startInfluxdb } from '../servers/influxdb.js'
 import { at, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
@@ -118,6 +120,24 @@ describe('InfluxDB sink', () => {
       }
     })
 
+    it('of the same tags and time are all kept: in halves of a batch, as replayed dead letters, when they are written again', async () => {
+      const numbering = new Numbering()
+      const device = { values: ['a', 'b', 'a', 'a'], valid: null }
+      const whole = numbering.numbered(batchOf([1, 2, 3, 4], { time: at(0, 0, 0, 5), tags: { device } }))
+      const later = numbering.numbered(batchOf([5], { time: at(0), tags: { device: 'a' } }))
+      const [first, second] = [[0, 2], [2, 4]].map(([from, to], seq) => whole.slice(from, to).withIdentity(identity(seq)))
+      const letters = [whole.slice(2, 3), later].map(batch => JSON.parse(JSON.stringify(deadLetter(batch, 0, new Error('no')))))
+      const replayed = letters.flatMap(letter => [...toBatches([letter])].map(({ batch }) => batch))
+      const sink = await openSink()
+      for (const batch of [first, second, later.withIdentity(identity(2))]) await sink.write([batch], { probe: true })
+      await sink.write([second, first, later.withIdentity(identity(2))])
+      expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 3, 4, 5])
+      const sinkOfLetters = await openSink({ table: 'letters' })
+      for (const batch of replayed) await sinkOfLetters.write([batch])
+      expect(replayed.map(({ ordinals }) => ordinals?.[0])).to.deep.equal([1, 2])
+      expect((await rows('letters')).map(({ force }) => force)).to.have.members([3, 5])
+    })
+
     it('of the same time in one batch are all kept, and again when parts of it are written again', async () => {
       const batch = batchOf([1, 2, 3, 4], { time: at(0, 0, 5, 0), identity: identity(0) })
       const sink = await openSink()
@@ -129,7 +149,7 @@ describe('InfluxDB sink', () => {
       expect(values).to.have.deep.members([[1, null], [2, '1'], [4, '2'], [3, null]])
     })
 
-    it('of the same time in two batches are one: the later wins', async () => {
+    it('of the same time in two batches that no stage has compared are one: the later wins', async () => {
       const sink = await openSink()
       for (const [seq, value] of [[0, 1], [1, 2]]) await sink.write([batchOf([value], { identity: identity(seq) })])
       expect(await rows('press')).to.deep.equal([{ time: T0, force: 2 }])

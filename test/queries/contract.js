@@ -4,6 +4,7 @@ import { failureOf, T0 } from '../databases/contract/batches.js'
 import { ALL, at, forces, S, samples, table } from './readings.js'
 import { sampleTests } from './sample-tests.js'
 import { summaryTests } from './summary-tests.js'
+import { tagTests } from './tag-tests.js'
 
 /**
  * What every reader promises, shown against a real database that the real sink has filled.
@@ -68,6 +69,7 @@ function readerTests (subject) {
   const { layout, it, reading } = subject
   sampleTests(subject)
   summaryTests(subject)
+  tagTests(subject)
 
   describe('edge', () => {
     it('finds the first and last value over a limit, or under one', async () => {

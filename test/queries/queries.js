@@ -88,6 +88,31 @@ export function queryContract ({ layouts, store, open }) {
         })
       })
 
+      it('find what rows with certain tags say, of all queries', async () => {
+        const device = { values: ['a', 'b', 'a', 'b'], valid: Uint8Array.of(1, 1, 1, 0) }
+        await stored(new Batch({
+          source: 'press',
+          time: BigInt64Array.from([0n, 1n, 2n, 3n], i => DAY + i),
+          fields: [{ name: 'angle', type: 'float64' }, { name: 'b', type: 'float64' }],
+          columns: [Float64Array.of(1, 2, 5, 9), Float64Array.of(1, 1, 2, 1)],
+          tags: { line: '7', device }
+        }))
+        const range = { from: DAY, to: DAY + HOUR }
+        const valuesOf = async (/** @type {object} */ tags) =>
+          (await ask('raw', { sensors: ['angle'], ...range, tags })).map(({ value }) => value)
+        expect(await valuesOf({ device: 'a' })).to.deep.equal([1, 5])
+        expect(await valuesOf({ device: ['a', 'b'], line: 7 })).to.deep.equal([1, 2, 5])
+        expect(await valuesOf({ device: null })).to.deep.equal([9])
+        expect(await valuesOf([{ tag: 'device', value: '' }, { tag: 'device', value: 'b' }])).to.deep.equal([2, 9])
+        const tags = { device: 'a' }
+        expect(await ask('out-of-range', { sensors: ['angle'], ...range, tags, upper: 4 })).to.deep.equal([
+          { time: DAY, sensor: 'angle', min: 1, max: 5 }
+        ])
+        expect((await ask('deviation', { sensors: ['angle'], ...range, tags })).map(({ count }) => count)).to.deep.equal([2])
+        expect((await ask('mean', { sensors: ['angle'], ...range, tags })).map(each => each.mean)).to.deep.equal([3])
+        expect((await ask('difference', { sensors: ['angle', 'b'], ...range, tags })).map(each => each.difference)).to.deep.equal([1.5])
+      })
+
       describe('machine cycle', () => {
         const channels = ['angle', 'sensor1', 'sensor2', 'sensor3', 'sensor4']
         /** @type {Batch[]} */
@@ -133,6 +158,14 @@ export function queryContract ({ layouts, store, open }) {
           expect(individual.map(({ sensor }) => sensor)).to.deep.equal(['sensor3'])
           expect(bulk).to.deep.equal(individual)
           expect(await cycles({ at: t0 + SECOND, angle: 'nowhere' })).to.deep.equal([[], [], []])
+        })
+
+        it('is that of the rows with certain tags', async () => {
+          const [individual] = await cycles({ at: t0 + 14n * SECOND / 10n })
+          await reader?.close()
+          const shifted = machine.map(batch => new Batch({ ...batch, tags: { device: 'b' }, columns: batch.columns.toReversed() }))
+          await stored(...machine.map(batch => new Batch({ ...batch, tags: { device: 'a' } })), ...shifted)
+          for (const found of await cycles({ at: t0 + 14n * SECOND / 10n, tags: { device: 'a' } })) expect(found).to.deep.equal(individual)
         })
 
         it('is not found where the data end within it, or before it', async () => {

@@ -52,6 +52,12 @@ describe('running a query', () => {
     expect(pages.flatMap(({ rows }) => rows.map((/** @type {any} */ { value }) => value))).to.deep.equal([...Array(ROWS).keys()])
   })
 
+  it('refuses tags that it cannot understand', async () => {
+    for (const tags of [{ line: [] }, { line: {} }, 'line', [{ value: '7' }], 7]) {
+      expect((await failureOf(() => pagesOf({}, { tags }))).code, JSON.stringify(tags)).to.equal('SLUICE_QUERY_PARAMETERS')
+    }
+  })
+
   it('returns an empty page when nothing is found', async () => {
     expect(shapes(await pagesOf({}, { to: T0 + 1n, sensors: ['nowhere'] }))).to.deep.equal([[0, 0, true, false]])
   })

@@ -23,12 +23,12 @@ export function requirePython (context) {
   )
 }
 
-/** Skips the test where pyarrow and polars are not installed. @param {Mocha.Context} context */
+/** Skips the test where pyarrow, polars and duckdb are not installed. @param {Mocha.Context} context */
 export function requireArrow (context) {
   requireServer(
     context,
     'python-peers',
-    isArrowInstalled ? null : 'pyarrow and polars are not installed (npm test installs them where python3 has pip)'
+    isArrowInstalled ? null : 'pyarrow, polars and duckdb are not installed (npm test installs them where python3 has pip)'
   )
 }
 

@@ -6,7 +6,7 @@ import { quoteName, quoteTable, quoteText } from './influxql.js'
  * @typedef {import('../reader.js').Statistic} Statistic
  * @typedef {{table: string, layout: 'wide'|'narrow', source: string, sensorColumn: string, valueColumn: string, retentionPolicy: string}}
  *   ReaderOptions
- * @typedef {{from: bigint, to: bigint}} Times
+ * @typedef {{from: bigint, to: bigint, tags?: import('../reader.js').WantedTags}} Times  of tags that the measurement has
  */
 
 // No point has a time beyond these.
@@ -30,6 +30,10 @@ export class Statements {
 
   fieldTypes () {
     return `SHOW FIELD KEYS FROM ${this.#table}`
+  }
+
+  tagKeys () {
+    return `SHOW TAG KEYS FROM ${this.#table}`
   }
 
   /** Rows of key and value: the sensors of a narrow measurement. */
@@ -78,11 +82,13 @@ export class Statements {
   }
 
   /** @param {Times} times @param {string[]} [sensors] */
-  #within ({ from, to }, sensors) {
+  #within ({ from, to, tags = {} }, sensors) {
     const { source, sensorColumn } = this.#options
     const conditions = [`time >= ${from < FIRST_TIME ? FIRST_TIME : from}`, to > LAST_TIME ? `time <= ${LAST_TIME}` : `time < ${to}`]
     if (source !== '') conditions.push(`"source" = ${quoteText(source)}`)
-    if (sensors) conditions.push(`(${sensors.map(sensor => `${quoteName(sensorColumn)} = ${quoteText(sensor)}`).join(' OR ')})`)
+    for (const [tag, values] of Object.entries({ ...sensors && { [sensorColumn]: sensors }, ...tags })) {
+      conditions.push(`(${values.map(value => `${quoteName(tag)}::tag = ${quoteText(value ?? '')}`).join(' OR ')})`)
+    }
     return conditions.join(' AND ')
   }
 }

@@ -1,6 +1,7 @@
 import { edgeOf, inOrder, minimumOf, summariesOf, summary } from '../reading/compute.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { whole } from '../reading/values.js'
+import { tagColumnOf } from '../wide.js'
 import { withDefaults } from '../../base/defaults.js'
 import { statisticsIn, Statements } from './reader-influxql.js'
 import { schema } from './reader.schema.js'
@@ -11,6 +12,7 @@ export { schema }
 /**
  * @typedef {import('../reader.js').Reader} Reader
  * @typedef {import('../reader.js').Sample} Sample
+ * @typedef {import('../reader.js').WantedTags} WantedTags
  * @typedef {import('../../messages/codecs/line-protocol/kinds.js').FieldKind} FieldKind
  * @typedef {Map<string, FieldKind>} Fields  of the measurement, or those of it that hold narrow values
  */
@@ -45,10 +47,12 @@ class InfluxdbReader {
     const { sensors, pageRows = PAGE_ROWS, signal } = range
     const fields = await this.#fields(sensors, signal)
     const known = this.#isNarrow ? sensors.filter(isTagValue) : [...fields.keys()]
-    if (known.length === 0 || fields.size === 0) return
+    const tags = await this.#tags(range)
+    if (known.length === 0 || fields.size === 0 || tags === null) return
     const names = [...fields.keys()]
     const kinds = [...fields.values()]
-    const statement = this.#isNarrow ? this.#statements.narrowSamples(names, known, range) : this.#statements.wideSamples(names, range)
+    const asked = { ...range, tags }
+    const statement = this.#isNarrow ? this.#statements.narrowSamples(names, known, asked) : this.#statements.wideSamples(names, asked)
     const pages = new Pages({ sensors, pageRows })
     const rows = Math.ceil(pageRows / (this.#isNarrow ? 1 : names.length))
     for await (const values of this.#chunks(statement, { rows, signal })) {
@@ -86,8 +90,9 @@ class InfluxdbReader {
     const found = new Map()
     // What the server cannot compute: booleans, and sensors with values in several fields.
     const others = new Set([...fields].flatMap(([name, kind]) => kind === 'boolean' ? [name] : []))
-    if (numbers.length > 0 && known.length > 0) {
-      const statement = this.#statements.summaries(numbers, range, this.#isNarrow ? known : undefined)
+    const wanted = await this.#tags(range)
+    if (numbers.length > 0 && known.length > 0 && wanted !== null) {
+      const statement = this.#statements.summaries(numbers, { ...range, tags: wanted }, this.#isNarrow ? known : undefined)
       for (const { tags, values } of await this.#server.query(statement, { signal })) {
         for (const row of values) {
           const time = range.bucketNs === undefined ? range.from : BigInt(row[0])
@@ -108,10 +113,10 @@ class InfluxdbReader {
 
   /** @type {Reader['edge']} */
   async edge (range) {
-    const { sensor, signal, above = Infinity, below = -Infinity, last = false } = range
-    const asked = { ...range, above, below, last }
+    const { above = Infinity, below = -Infinity, last = false } = range
     if (above === Infinity && below === -Infinity) return null
-    const times = await this.#timesIn(sensor, signal, (field, sensors) => this.#statements.edge(field, asked, sensors))
+    const times = await this.#timesIn(range, (field, tags, sensors) =>
+      this.#statements.edge(field, { ...range, tags, above, below, last }, sensors))
     if (times === null) return edgeOf(this, range)
     /** @type {bigint|null} */
     let best = null
@@ -121,8 +126,7 @@ class InfluxdbReader {
 
   /** @type {Reader['minimum']} */
   async minimum (range) {
-    const { sensor, signal } = range
-    const times = await this.#timesIn(sensor, signal, (field, sensors) => this.#statements.minimum(field, range, sensors))
+    const times = await this.#timesIn(range, (field, tags, sensors) => this.#statements.minimum(field, { ...range, tags }, sensors))
     if (times === null) return minimumOf(this, range)
     const [least] = times.sort(([timeA, a], [timeB, b]) => a < b ? -1 : a > b ? 1 : timeA < timeB ? -1 : 1)
     return least?.[0] ?? null
@@ -135,17 +139,19 @@ class InfluxdbReader {
 
   /**
    * What a statement for each field of numbers finds.
-   * @param {string} sensor
-   * @param {AbortSignal|undefined} signal
-   * @param {(field: string, sensors?: string[]) => string} statement
+   * @param {Parameters<Reader['minimum']>[0]} range
+   * @param {(field: string, tags: WantedTags, sensors?: string[]) => string} statement
    * @returns {Promise<[time: bigint, value: number|bigint][]|null>} null where the server has no such functions for the sensor's values
    */
-  async #timesIn (sensor, signal, statement) {
+  async #timesIn (range, statement) {
+    const { sensor, signal } = range
     const fields = await this.#fields([sensor], signal)
     if (!this.#isNarrow && fields.get(sensor) === 'boolean') return null
     if (this.#isNarrow && !isTagValue(sensor)) return []
+    const tags = await this.#tags(range)
+    if (tags === null) return []
     const sensors = this.#isNarrow ? [sensor] : undefined
-    const found = await Promise.all(numericOf(fields).map(field => this.#server.query(statement(field, sensors), { signal })))
+    const found = await Promise.all(numericOf(fields).map(field => this.#server.query(statement(field, tags, sensors), { signal })))
     return found.flat().flatMap(({ values }) => values).map(([time, value]) => [BigInt(time), value])
   }
 
@@ -156,6 +162,25 @@ class InfluxdbReader {
     const kinds = new Map(listed.map(({ fieldKey, fieldType }) => [fieldKey, fieldType]))
     const wanted = this.#isNarrow ? NARROW_FIELDS.map(end => this.#options.valueColumn + end) : sensors
     return new Map(wanted.flatMap(name => kinds.has(name) ? [[name, kinds.get(name)]] : []))
+  }
+
+  /**
+   * The tags by which to choose, as the measurement calls them; null where no point has those wanted.
+   * @param {{tags?: WantedTags, signal?: AbortSignal}} range
+   * @returns {Promise<WantedTags|null>}
+   */
+  async #tags ({ tags = {}, signal }) {
+    if (Object.keys(tags).length === 0) return tags
+    const listed = new Set(rowsOf(await this.#server.query(this.#statements.tagKeys(), { signal })).map(({ tagKey }) => tagKey))
+    /** @type {WantedTags} */
+    const found = {}
+    for (const [tag, values] of Object.entries(tags)) {
+      const name = [tagColumnOf(tag), tag].find(each => listed.has(each))
+      const possible = values.filter(value => value === null || (name !== undefined && !value.includes('\0')))
+      if (possible.length === 0) return null
+      if (name !== undefined) found[name] = possible
+    }
+    return found
   }
 
   /** @param {string} statement @param {{rows: number, signal?: AbortSignal}} options @returns {AsyncGenerator<any[][], void, void>} */

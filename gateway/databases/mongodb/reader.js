@@ -7,6 +7,7 @@ import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { bytesText, whole } from '../reading/values.js'
 import { withDefaults } from '../../base/defaults.js'
 import { floor } from '../../batch/layouts.js'
+import { tagColumnOf } from '../wide.js'
 import { keyOf } from './names.js'
 import { schema } from './reader.schema.js'
 
@@ -64,7 +65,7 @@ class MongodbReader {
 
   /** @type {Reader['edge']} */
   async edge (range) {
-    const { sensor, from, to, above = Infinity, below = -Infinity, last = false, signal } = range
+    const { sensor, from, to, tags, above = Infinity, below = -Infinity, last = false, signal } = range
     if (this.#options.layout === 'document') return edgeOf(this, range)
     return this.#attempt(signal, async db => {
       const keys = this.#valueKeys([sensor])
@@ -77,7 +78,7 @@ class MongodbReader {
       ])
       if (outside.length === 0) return null
       const time = await this.#timeKey(db, signal)
-      const conditions = [this.#conditions([sensor], time.range(from, to)), { $or: outside }]
+      const conditions = [this.#conditions([sensor], time.range(from, to), tags), { $or: outside }]
       const matching = this.#find(db, { $and: conditions }, { [time.key]: 1 }, signal)
       const [found] = await matching.sort({ [time.key]: last ? -1 : 1 }).limit(1).toArray()
       return found ? time.timeOf(found) : null
@@ -93,13 +94,14 @@ class MongodbReader {
   async close () {}
 
   /** @param {Db} db @param {Parameters<Reader['samples']>[0]} range @returns {AsyncGenerator<Sample[], void, void>} */
-  async * #pages (db, { sensors, from, to, pageRows = PAGE_ROWS, signal }) {
+  async * #pages (db, { sensors, from, to, tags, pageRows = PAGE_ROWS, signal }) {
     const keys = this.#valueKeys(sensors)
     if (keys.length === 0) return
     const { layout, sensorColumn } = this.#options
     const time = await this.#timeKey(db, signal)
     const shown = [time.key, ...keys, ...layout === 'narrow' ? [sensorColumn] : []]
-    const found = this.#find(db, this.#conditions(sensors, time.range(from, to)), Object.fromEntries(shown.map(key => [key, 1])), signal)
+    const conditions = this.#conditions(sensors, time.range(from, to), tags)
+    const found = this.#find(db, conditions, Object.fromEntries(shown.map(key => [key, 1])), signal)
     const pages = new Pages({ sensors, pageRows })
     const columns = sensors.filter(isSensor).map(sensor => ({ sensor, key: keyOf(sensor) }))
     for await (const document of found.sort({ [time.key]: 1 }).batchSize(pageRows)) {
@@ -122,7 +124,8 @@ class MongodbReader {
   async * #documents (db, range) {
     const { first, to } = documentRange(range, BigInt(this.#options.intervalMs) * 1_000_000n)
     const time = await this.#timeKey(db, range.signal)
-    const found = this.#find(db, this.#conditions([], time.range(first, to)), { [time.key]: 1, fields: 1, measurements: 1 }, range.signal)
+    const conditions = this.#conditions([], time.range(first, to), range.tags)
+    const found = this.#find(db, conditions, { [time.key]: 1, fields: 1, measurements: 1 }, range.signal)
     for await (const document of found.sort({ [time.key]: 1 })) {
       const { fields, measurements } = document
       const valueOrNull = (/** @type {unknown} */ value) => valueOf(value) ?? null
@@ -137,14 +140,15 @@ class MongodbReader {
     return db.collection(this.#options.table).find(conditions, { projection, useBigInt64: true, promoteBuffers: true, signal })
   }
 
-  /** @param {string[]} sensors @param {object} range */
-  #conditions (sensors, range) {
+  /** @param {string[]} sensors @param {object} range @param {import('../reader.js').WantedTags} [tags] */
+  #conditions (sensors, range, tags = {}) {
     const { source, layout, sensorColumn } = this.#options
     // A sensor's name may be stored as a number.
     const names = sensors.flatMap(name => String(Number(name)) === name ? [name, Number(name)] : [name])
     return {
       ...range,
       ...source !== '' && { $or: [{ source }, { 'meta.source': source }] },
+      ...Object.keys(tags).length > 0 && { $and: Object.entries(tags).map(([tag, values]) => tagged(tag, values)) },
       ...layout === 'narrow' && { [sensorColumn]: { $in: names } }
     }
   }
@@ -200,6 +204,21 @@ function dates (key) {
     timeOf: document => BigInt(document[key].getTime()) * 1_000_000n,
     range: (from, to) => ({ [key]: { $gte: first(from), $lt: first(to) } })
   }
+}
+
+/**
+ * Documents with one of these values of a tag, under whatever key the sink has put it.
+ * @param {string} tag
+ * @param {(string|null)[]} values
+ */
+function tagged (tag, values) {
+  const [name, marked] = [tag, tagColumnOf(tag)].map(keyOf)
+  const keys = [`meta.${marked}`, `meta.${name}`, marked, name]
+  const texts = values.filter(value => value !== null)
+  // Where the marked key is there, the other one is a field's.
+  const found = keys.map(key => ({ [key]: { $in: texts }, ...key === name && { [marked]: { $exists: false } } }))
+  const missing = Object.fromEntries(keys.map(key => [key, { $exists: false }]))
+  return { $or: [...texts.length > 0 ? found : [], ...values.includes(null) ? [missing] : []] }
 }
 
 /** Whether a document can have values under that name. @param {string} name */

@@ -30,7 +30,7 @@ import { TableStatements } from './table-statements.js'
  *   they are asked for; all show one state of the database, and the statement ends when the rest is not wanted
  * @property {(table: TableStatements, range: Times, backwards?: boolean) => AsyncIterable<Times>} [slices]  a range in the pieces in which
  *   it is to be read, for a database that works in the gateway's own thread
- * @typedef {{from: bigint, to: bigint, signal?: AbortSignal}} Times
+ * @typedef {{from: bigint, to: bigint, tags?: import('../reader.js').WantedTags, signal?: AbortSignal}} Times
  */
 
 const DOCUMENTS_AT_A_TIME = 50
@@ -142,7 +142,7 @@ export class SqlReader {
       const addRow = rowAdder(pages, table, known)
       const rowsAtATime = Math.ceil(pageRows / (table.isNarrow ? 1 : known.length))
       for await (const slice of slices(session, table, range)) {
-        for await (const rows of session.rows(table.samples(known, slice), rowsAtATime)) {
+        for await (const rows of session.rows(table.samples(known, { ...range, ...slice }), rowsAtATime)) {
           for (const row of rows) addRow(row)
           for (const page of pages.full()) if (!await give(page)) return
         }
@@ -155,8 +155,8 @@ export class SqlReader {
   async * #documents (range) {
     /** @param {(rows: any[][]) => Promise<boolean>} give */
     const fetch = give => this.#attempt(range.signal, async (session, table) => {
-      const { first, to } = documentRange(range, table.intervalNs)
-      for await (const rows of session.rows(table.documents({ from: first, to }), DOCUMENTS_AT_A_TIME)) if (!await give(rows)) return
+      const { first: from } = documentRange(range, table.intervalNs)
+      for await (const rows of session.rows(table.documents({ ...range, from }), DOCUMENTS_AT_A_TIME)) if (!await give(rows)) return
     })
     for await (const rows of handedOver(fetch)) {
       for (const [time, measurements] of rows) if (measurements !== null) yield { time: BigInt(time), measurements }

@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/errors.js'
+import { tagColumnOf } from '../wide.js'
 import { MEASUREMENTS } from '../../batch/layouts.js'
 
 /**
@@ -8,7 +9,7 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  * @typedef {import('../reading/table.js').TableOptions} TableOptions
  * @typedef {import('../reader.js').Sample} Sample
  * @typedef {import('../reader.js').Statistic} Statistic
- * @typedef {{from: bigint, to: bigint}} Times
+ * @typedef {{from: bigint, to: bigint, tags?: import('../reader.js').WantedTags}} Times
  * @typedef {{sql: string, values: any[]}} Statement
  * @typedef {'int64'|'float64'|'text'|'sensor'} ParameterType  a sensor is a text that is compared with what `sensor` returns
  * @typedef {(value: any, type: ParameterType) => string} AddParameter
@@ -222,14 +223,32 @@ export class TableStatements {
     return { values, add: (value, type) => this.#dialect.parameter(value, type, values) }
   }
 
-  /** The range in nanoseconds, and again in what an index may be on. @param {Times} range @param {AddParameter} add */
+  /** The range in nanoseconds, and again in what an index may be on; source and tags. @param {Times} range @param {AddParameter} add */
   #where (range, add) {
     const { source } = this.#options
     return [
       ...this.#within ? [this.#within(range, add)] : [],
       ...this.#isWithinExact ? [] : [`${this.#exact} >= ${add(range.from, 'int64')} AND ${this.#exact} < ${add(range.to, 'int64')}`],
-      ...source === '' ? [] : [`${this.#dialect.quote('source')} = ${add(source, 'text')}`]
+      ...source === '' ? [] : [`${this.#dialect.quote('source')} = ${add(source, 'text')}`],
+      ...Object.entries(range.tags ?? {}).map(([tag, values]) => this.#tagged(tag, values, add))
     ].join(' AND ')
+  }
+
+  /**
+   * Rows with one of these values of a tag; without a column for it, none has one.
+   * @param {string} tag
+   * @param {(string|null)[]} values
+   * @param {AddParameter} add
+   */
+  #tagged (tag, values, add) {
+    const name = [tagColumnOf(tag), tag].find(each => this.#kinds.has(each))
+    if (name === undefined) return values.includes(null) ? '1 = 1' : '1 = 0'
+    const { quote, sensor, refusesNul } = this.#dialect
+    const column = quote(name)
+    const texts = values.filter(value => value !== null).filter(value => !refusesNul || !value.includes('\0'))
+    const isOneOf = `${sensor(column, this.#kinds.get(name) ?? '')} IN (${texts.map(text => add(text, 'sensor')).join(', ')})`
+    const conditions = [...values.includes(null) ? [`${column} IS NULL`] : [], ...texts.length > 0 ? [isOneOf] : []]
+    return `(${conditions.join(' OR ') || '1 = 0'})`
   }
 
   #sorted (backwards = false) {

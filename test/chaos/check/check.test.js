@@ -12,8 +12,12 @@ import { serverTypes, sinkTypes } from '../../../gateway/databases/index.js'
 import { requireServer } from '../../servers/programs.js'
 import { editsOf } from './edits.js'
 
-/** Three rows, with a value of every kind that the chaos flow has and one that is missing. @param {number} first */
-function batchFrom (first) {
+/**
+ * Three rows, with a value of every kind that the chaos flow has, and one that is missing, as is one of the devices.
+ * @param {number} first
+ * @param {string[]} devices
+ */
+function batchFrom (first, devices = ['a', '', 'b']) {
   const rows = [first, first + 1, first + 2]
   return new Batch({
     source: 'press.left',
@@ -39,7 +43,7 @@ function batchFrom (first) {
       rows.map(row => `"phase" ${row}`)
     ],
     validity: [null, Uint8Array.of(1, 0, 1), null, null, null, null, null, null],
-    tags: { bus: 'can0' }
+    tags: { bus: 'can0', device: { values: devices, valid: Uint8Array.of(1, 0, 1) } }
   })
 }
 
@@ -99,14 +103,18 @@ function checkTests (type, program) {
     await rm(folder, { recursive: true })
   })
 
-  /** Three batches are produced; those of some seqs are stored. @param {number[]} seqs */
-  async function produceAndStore (seqs) {
+  /**
+   * Three batches are produced; those of some seqs are stored, or others in their place.
+   * @param {number[]} seqs
+   * @param {(seq: number) => Batch} [stored]
+   */
+  async function produceAndStore (seqs, stored = seq => batchFrom(3 * seq)) {
     for (const seq of [0, 1, 2]) {
       const batch = batchFrom(3 * seq)
       const [identity] = await spool.append(batch)
       if (!seqs.includes(seq)) continue
-      await sink.prepare([batch])
-      await sink.write([batch.withIdentity(identity)])
+      await sink.prepare([stored(seq)])
+      await sink.write([stored(seq).withIdentity(identity)])
     }
     await spool.close()
   }
@@ -169,6 +177,13 @@ function checkTests (type, program) {
     const { stored, lost, doubled, findings } = await verdict()
     expect({ stored, lost, doubled }).to.deep.equal({ stored: 9, lost: 1, doubled: 1 })
     expect(findings[1]).to.match(/strain=0\.5 \(never produced\)$/)
+  })
+
+  it('takes rows whose tags have moved for others', async () => {
+    await produceAndStore([0, 1, 2], seq => batchFrom(3 * seq, seq === 1 ? ['b', '', 'a'] : undefined))
+    const { stored, lost, doubled, findings } = await verdict()
+    expect({ stored, lost, doubled }).to.deep.equal({ stored: 9, lost: 2, doubled: 2 })
+    expect(findings[0]).to.match(/lost 1 × 1700000000123456792 bus="can0" .*device="a"/)
   })
 
   it('does not count a batch that was not written whole', async () => {

@@ -102,7 +102,8 @@ export const editsOf = {
       return new Map(columns.split(',').map((name, i) => [JSON.parse(name), texts[i]]))
     }
     const tagsOf = (/** @type {Map<string, string>} */ row) =>
-      ['bus', 'gateway'].map(name => `,${name}=${JSON.parse(String(row.get(name)))}`).join('')
+      ['bus', 'device', 'gateway'].map(name => [name, JSON.parse(String(row.get(name)))])
+        .map(([name, value]) => value === null ? '' : `,${name}=${value}`).join('')
     const write = (/** @type {string} */ line) => post(`write?${new URLSearchParams({ db: database, precision: 'ns' })}`, line)
     return {
       async remove (count) {
@@ -110,7 +111,7 @@ export const editsOf = {
       },
       async repeat (count) {
         const row = await rowOf(count)
-        const fields = [...row].filter(([name, text]) => !['time', 'bus', 'gateway', 'row'].includes(name) && text !== 'null')
+        const fields = [...row].filter(([name, text]) => !['time', 'bus', 'device', 'gateway', 'row'].includes(name) && text !== 'null')
           .map(([name, text]) => `${name}=${text}${['count', 'step', 'level', 'id'].includes(name) ? 'i' : ''}`)
         await write(`${TABLE}${tagsOf(row)},row=7 ${fields.join(',')} ${row.get('time')}`)
       },

@@ -2,6 +2,7 @@ import { copyFile, mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { recordsOf } from '../../../broker/spool/reading.js'
 import { decode } from '../../../gateway/messages/codecs/arrow/arrow.js'
+import { tagAt } from '../../../gateway/batch/tags.js'
 import { SluiceError } from '../../../gateway/base/errors.js'
 import { keyWriter } from './row-key.js'
 
@@ -85,7 +86,7 @@ function * rowsOf (payload) {
   const keyOf = keyWriter([...batch.fields.map(({ name }) => name), ...tags.map(([name]) => name)])
   for (let row = 0; row < batch.rows; row++) {
     const time = batch.time[row]
-    const key = keyOf(time, column => column < fieldCount ? batch.value(column, row) : tags[column - fieldCount][1])
+    const key = keyOf(time, column => column < fieldCount ? batch.value(column, row) : tagAt(tags[column - fieldCount][1], row))
     yield { key, place: { epoch, seq, row, time } }
   }
 }

@@ -19,6 +19,20 @@ const CHANNELS = [
   { name: 'valve', shape: 'square', offset: 2048, amplitude: 1000, frequencyHz: 3, noise: 20, unit: '', type: 'uint16' }
 ]
 
+/** Each sends messages of one row, some of one device with the same time, some of rows that have no line. */
+const DEVICES = `let count = 0
+setInterval(() => {
+  for (let i = 0; i < ROWS; i++) {
+    const number = count++
+    const device = 'd' + (number % 3 === 0 ? 0 : number * 7 % 50)
+    const tags = number % 10 < 3 ? { device } : { device, line: String(number % 4) }
+    node.send({ payload: [{ measurement: 'devices', tags, fields: { count: number, level: Math.sin(number) }, time: Date.now() }] })
+  }
+}, 50)`
+
+/** So few rows gather that those of one time come in several batches. */
+const GATHERED_ROWS = 7
+
 /**
  * @typedef {object} Edits  what deploys have changed
  * @property {Set<string>} renamed  the sinks
@@ -34,12 +48,13 @@ export function noEdits () {
 }
 
 /**
- * A simulated machine and a looping CAN log, staged through a broker to several sinks, each behind a stage in of its own. Before the sink
- * called `changed` stands a function that splits each batch, and sends its second half later.
+ * A simulated machine, a looping CAN log, and many devices that send messages of one row, which gather: staged through a broker to several
+ * sinks, each behind a stage in of its own. Before the sink called `changed` stands a function that splits each batch, and sends its second
+ * half later.
  * @param {object} options
  * @param {string} options.brokerUrl
  * @param {Record<string, import('../databases/index.js').Database>} options.databases  by name
- * @param {number} options.rate  rows a second of the machine
+ * @param {number} options.rate  rows a second of the machine; the devices together have a fifth of it
  * @param {number} options.seed
  * @param {boolean} options.sources  whether they run
  * @param {Edits} [options.edits]
@@ -75,6 +90,15 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources, edits = 
       'stage-out'
     )),
     node('stage-out', 'stage-out', { broker: 'broker', spoolMegabytes: SPOOL_MEGABYTES }),
+    {
+      id: 'devices', type: 'function', z: 'chaos', x: 100, y: 100, func: 'return null', outputs: 1, wires: [['stage-out-devices']],
+      initialize: sources ? DEVICES.replace('ROWS', String(Math.max(1, Math.round(rate / 100)))) : ''
+    },
+    node(
+      'stage-out-devices',
+      'stage-out',
+      { broker: 'broker', spoolMegabytes: SPOOL_MEGABYTES, gatherRows: GATHERED_ROWS }
+    ),
     ...balanceNodes(),
     ...Object.entries(databases).flatMap(([name, database]) => sinkNodes(name, database, edits))
   ]

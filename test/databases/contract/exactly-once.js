@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { marker } from '../../../gateway/batch/batch.js'
+import { Numbering } from '../../../gateway/batch/numbering.js'
+import { decode, encode } from '../../../gateway/messages/codecs/arrow/arrow.js'
 import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf } from './batches.js'
 
 /** @param {import('./contract.js').Subject} subject */
@@ -21,6 +23,18 @@ export function exactlyOnceTests (subject) {
       expect(duplicates).to.have.length(1)
       expect(duplicates[0]).to.equal(again)
       expect(await rows('press')).to.have.length(1)
+    })
+
+    it('stores rows of the same tags and time that come in different batches, and each once when they come again', async () => {
+      const numbering = new Numbering()
+      const tags = { device: 'a' }
+      const batches = [0, 1].map(seq => {
+        return decode(encode(numbering.numbered(batchOf([seq], { tags })).withIdentity({ ...identity(seq), rows: 1, before: seq })))
+      })
+      for (const batch of batches) await store(batch)
+      await subject.reopen()
+      expect((await store(...batches)).duplicates).to.have.length(2)
+      expect((await rows('press')).map(({ force, device }) => [force, device])).to.have.deep.members([[0, 'a'], [1, 'a']])
     })
 
     it('stores every batch without identity', async () => {

@@ -6,7 +6,7 @@ import { SluiceError } from '../../../gateway/base/errors.js'
 import { tagAt, tagColumns } from '../../../gateway/batch/tags.js'
 import * as arrow from '../../../gateway/messages/codecs/arrow/arrow.js'
 import { stream, times } from './apache.js'
-import { EVERY_TYPE, IDENTITY, NOW, anyBatch, batchOf, expectSame, meaning } from './batches.js'
+import { EVERY_TYPE, IDENTITY, NOW, anyBatch, batchOf, expectSame, meaning, tagOf } from './batches.js'
 
 const NUMBERS = batchOf({ a: ['float64', [1, 2, 3], 'mm'], b: ['int16', [4, 5, 6]] }, { identity: IDENTITY, tags: { line: '4' } })
 
@@ -68,6 +68,18 @@ describe('arrow codec', () => {
     const nine = Array(9).fill({ epoch: 'a', seq: 0, hash: 0 })
     for (const ancestors of [{}, [{ epoch: 1, seq: 0, hash: 0 }], [{ epoch: 'a', seq: -1, hash: 0 }], nine]) {
       expectBroken(() => arrow.peekIdentity(encode(ancestors)))
+    }
+  })
+
+  it('keeps the numbers of rows with the same tags and time in a column, which there is only where a row has one', () => {
+    const ordinals = Int32Array.of(0, 1, 2)
+    for (const tags of [{ line: '4' }, { line: tagOf(['1', undefined, '1']) }]) {
+      const batch = batchOf({ ordinal: ['int32', [7, 8, 9]] }, { identity: IDENTITY, tags })
+      const bytes = arrow.encode(new Batch({ ...batch, ordinals }))
+      expect(arrow.decode(bytes).ordinals).to.deep.equal(ordinals)
+      expectSame(arrow.decode(bytes), batch)
+      expect(arrow.decode(arrow.encode(batch)).ordinals).to.equal(null)
+      expect(arrow.encode(batch).length).to.be.lessThan(bytes.length)
     }
   })
 

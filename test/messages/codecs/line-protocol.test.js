@@ -182,6 +182,24 @@ describe('line protocol', () => {
     ])
   })
 
+  it('distinguishes rows by the numbers that the stage has given them, whatever batches they come in', () => {
+    const batch = forces([0, 1, 2], { time: BigInt64Array.of(5n, 5n, 7n), ordinals: Int32Array.of(3, 4, 0) })
+    const all = ['press,row=3 force=0 5', 'press,row=4 force=1 5', 'press force=2 7']
+    expect(lines(batch)).to.deep.equal(all)
+    expect(lines(batch.pick([2, 1]))).to.deep.equal([all[2], all[1]])
+  })
+
+  it('gives no number of the stage to rows that differ in a field that is a tag, where all that were counted are in the batch', () => {
+    /** @param {number[]} ids @param {number[]} ordinals */
+    const tagsOf = (ids, ordinals) => lines(new Batch({
+      source: 'a', time: new BigInt64Array(ids.length), fields: [{ name: 'id', type: 'int16' }, { name: 'v', type: 'bool' }],
+      columns: [Int16Array.from(ids), new Uint8Array(ids.length)], ordinals: Int32Array.from(ordinals)
+    }), { tags: [{ name: 'id', field: 0 }], fields: [{ name: 'v', field: 1, kind: 'boolean' }] }).map(line => line.split(' ')[0])
+    expect(tagsOf([1, 2, 3], [0, 1, 2])).to.deep.equal(['a,id=1', 'a,id=2', 'a,id=3'])
+    expect(tagsOf([1, 2, 1], [0, 1, 2])).to.deep.equal(['a,id=1', 'a,id=2', 'a,id=1,row=1'])
+    expect(tagsOf([1, 2], [3, 4])).to.deep.equal(['a,id=1,row=3', 'a,id=2,row=4'])
+  })
+
   it('comes in chunks of whole lines, no larger than the limit unless a line is', () => {
     const long = row({ note: ['string', 'ü'.repeat(5000)] })
     const parts = [{ batch: forces([1, 2, 3]) }, { batch: long }, { batch: forces([4, 5, 6]), narrow: true }]

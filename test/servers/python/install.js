@@ -1,5 +1,5 @@
 // Installs, from PyPI, the independent programs that tests compare with: pymodbus, cantools, pysparkplug; and, apart, as they are not built
-// for every machine, pyarrow and polars.
+// for every machine, pyarrow, polars and duckdb.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -28,4 +28,4 @@ function install (list, name, { size, skipped }) {
 }
 
 install('requirements.txt', 'python', { size: '13 MB', skipped: 'Modbus, DBC and Sparkplug against independent programs' })
-install('requirements-arrow.txt', 'python-arrow', { size: '100 MB', skipped: 'Arrow streams of pyarrow and polars' })
+install('requirements-arrow.txt', 'python-arrow', { size: '125 MB', skipped: 'Arrow streams of and for pyarrow, polars and duckdb' })

@@ -62,6 +62,7 @@ function readRecords (stream, at, schema, identity, { source, onRefused }) {
   }
   const columns = records.length === 1 ? records[0] : schema.kinds.map((kind, c) => join(records.map(record => record[c]), kind))
   const [time] = columns.splice(schema.timeColumn, 1)
+  const [ordinals] = schema.ordinalColumn < 0 ? [] : columns.splice(schema.ordinalColumn, 1)
   const fields = columns.filter((_, c) => schema.tagNames[c] === null)
   return new Batch({
     source: own ?? source ?? '',
@@ -70,6 +71,7 @@ function readRecords (stream, at, schema, identity, { source, onRefused }) {
     columns: fields.map(({ column }) => column),
     validity: fields.map(({ valid }) => valid),
     tags: tagsOf(schema, columns),
+    ordinals: /** @type {Int32Array|undefined} */ (ordinals?.column),
     identity
   })
 }

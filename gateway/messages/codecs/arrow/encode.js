@@ -43,13 +43,13 @@ const newest = new WeakMap()
  */
 export function encode (batch) {
   const columns = tagColumns(batch.tags)
-  const cells = batch.rows * (batch.fields.length + columns.length + 1)
+  const cells = batch.rows * (batch.fields.length + columns.length + (batch.ordinals ? 2 : 1))
   if (cells > MAX_CELLS) throw tooLarge(`${cells} values and times in a batch, over ${MAX_CELLS}`)
   const { schema, dictionaries, record } = templateOf(batch)
   const body = bodyOf(batch)
-  const messages = [
-    ...columns.map(([, tag], i) => messageOf(dictionaries[i], pushDictionary(body, tag))), messageOf(record, body)
-  ]
+  const messages = columns.map(([, tag], i) => messageOf(dictionaries[i], pushDictionary(body, tag)))
+  if (batch.ordinals) pushOrdinals(body, batch.ordinals)
+  messages.push(messageOf(record, body))
   const total = messages.reduce((sum, { template, bodyLength }) => sum + template.bytes.length + bodyLength, schema.length + PREFIX_BYTES)
   if (total > MAX_BYTES) throw arrowError(`the batch of ${batch.rows} rows takes ${total} bytes, over 2 GiB`)
 
@@ -101,22 +101,22 @@ function setDigits (out, at, number) {
 
 /** @param {Batch} batch @returns {Template} */
 function templateOf (batch) {
-  const { source, identity, tags, fields } = batch
+  const { source, identity, tags, fields, ordinals } = batch
   const last = newest.get(fields)
   if (last && isAlike(last.batch, batch)) return last.template
   const { gateway, epoch, before, ancestors } = identity ?? {}
   const { constants, columns } = partsOf(tags)
   const key = JSON.stringify([
-    source, identity && [gateway, identity.source, epoch, before !== undefined, ancestors], constants, columns, fields
+    source, identity && [gateway, identity.source, epoch, before !== undefined, ancestors], constants, columns, fields, ordinals !== null
   ])
   let template = templates.get(key)
   if (!template) {
     if (identity && identity.source !== source) throw arrowError(`a batch of source "${source}" has the identity of "${identity.source}"`)
     if (templates.size === MAX_TEMPLATES) templates.clear()
-    template = makeTemplate(source, identity, constants, columns, fields)
+    template = makeTemplate(batch, constants, columns)
     templates.set(key, template)
   }
-  if (columns.length === 0) newest.set(fields, { batch: new Batch({ source, time: NO_TIMES, tags, identity }), template })
+  if (columns.length === 0 && !ordinals) newest.set(fields, { batch: new Batch({ source, time: NO_TIMES, tags, identity }), template })
   return template
 }
 
@@ -129,21 +129,19 @@ function partsOf (tags) {
 }
 
 /** Whether two batches of the same fields differ in nothing but their rows and what is set in place. @param {Batch} a @param {Batch} b */
-function isAlike ({ source, tags, identity: known }, { source: otherSource, tags: otherTags, identity }) {
-  if (source !== otherSource || tags !== otherTags || !known || !identity) return false
+function isAlike ({ source, tags, identity: known }, { source: otherSource, tags: otherTags, identity, ordinals }) {
+  if (source !== otherSource || tags !== otherTags || !known || !identity || ordinals) return false
   return known.epoch === identity.epoch && known.gateway === identity.gateway && known.source === identity.source &&
     (known.before === undefined) === (identity.before === undefined) && !known.ancestors && !identity.ancestors
 }
 
 /**
- * @param {string} source
- * @param {Batch['identity']} identity
+ * @param {Batch} batch
  * @param {Record<string, string>} tags  that all rows have
  * @param {string[]} tagNames  of those that vary by row
- * @param {Field[]} fields
  * @returns {Template}
  */
-function makeTemplate (source, identity, tags, tagNames, fields) {
+function makeTemplate ({ source, identity, fields, ordinals }, tags, tagNames) {
   const names = new Set(['time'])
   for (const { name } of fields) {
     if (names.has(name)) throw arrowError(`source "${source}" has two columns called "${name}"`)
@@ -159,19 +157,24 @@ function makeTemplate (source, identity, tags, tagNames, fields) {
     if (identity.before !== undefined) metadata.push(digits(Key.before))
     metadata.push(digits(Key.seq))
   }
+  const freeName = (/** @type {string} */ name, /** @type {string} */ marked) => {
+    const free = names.has(name) ? marked : name
+    if (names.has(free)) throw arrowError(`source "${source}" has two columns called "${free}"`)
+    names.add(free)
+    return free
+  }
   const columns = [
     column('time', false, Type.timestamp, table([int16(TIME_UNITS.indexOf('ns')), string('UTC')])),
     ...fields.map(({ name, type, unit }) => column(name, true, ...ARROW_TYPES[type], unit ? [pair(Key.unit, unit)] : [])),
     ...tagNames.map((name, id) => {
-      const free = names.has(name) ? `${name}~tag` : name
-      if (names.has(free)) throw arrowError(`source "${source}" has two columns called "${free}"`)
-      names.add(free)
-      return column(free, true, ...ARROW_TYPES.string, [pair(Key.tag, name)], dictionaryEncoding(id))
-    })
+      return column(freeName(name, `${name}~tag`), true, ...ARROW_TYPES.string, [pair(Key.tag, name)], dictionaryEncoding(id))
+    }),
+    ...ordinals ? [column(freeName('ordinal', 'ordinal~row'), false, ...ARROW_TYPES.int32, [pair(Key.ordinal, '1')])] : []
   ]
   const schema = framed(message(Header.schema, table([int16(0), vector(columns), vector(metadata)])))
 
-  const buffers = 2 + fields.reduce((sum, { type }) => sum + (COLUMN_TYPES[type] === Array ? 3 : 2), 0) + 2 * tagNames.length
+  const texts = fields.filter(({ type }) => COLUMN_TYPES[type] === Array).length
+  const buffers = 2 * columns.length + texts
   return {
     schema,
     dictionaries: tagNames.map((_, id) => recordTemplate(Header.dictionaryBatch, 1, 3, record => table([int64(id), record]))),
@@ -292,6 +295,12 @@ function pushDictionary ({ rows, missing, buffers }, { values, valid }) {
   const own = [NO_BYTES]
   pushText(own, texts, texts.length, null)
   return { rows: texts.length, missing: [0], buffers: own }
+}
+
+/** @param {Body} body @param {Int32Array} ordinals */
+function pushOrdinals ({ missing, buffers }, ordinals) {
+  missing.push(0)
+  buffers.push(NO_BYTES, bytesOf(ordinals))
 }
 
 /** @param {ArrayBufferView} array */

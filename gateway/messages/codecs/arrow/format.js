@@ -33,7 +33,7 @@ export const TIME_UNITS = /** @type {const} */ (['s', 'ms', 'us', 'ns'])
  * Schema metadata that makes an Arrow stream a Sluice batch; all values are text. Only a batch with identity has `gateway`, `epoch`,
  * `before` and `seq`. `before` and `seq` have sixteen decimal digits, so that they can be set in place; `tags` is a JSON object of strings,
  * `ancestors` a JSON array of {epoch, seq, hash}. A field's unit is its metadata `unit`; a column
- * of a tag has its name in `sluice.tag`.
+ * of a tag has its name in `sluice.tag`, and the column of the rows' ordinals `sluice.ordinal`.
  */
 export const Key = Object.freeze({
   gateway: 'sluice.gateway',
@@ -44,7 +44,8 @@ export const Key = Object.freeze({
   before: 'sluice.before',
   seq: 'sluice.seq',
   unit: 'unit',
-  tag: 'sluice.tag'
+  tag: 'sluice.tag',
+  ordinal: 'sluice.ordinal'
 })
 export const DIGITS = 16
 /** From the first digit of `seq` to the end of the schema's metadata: Sluice writes it last, aligned to eight. */

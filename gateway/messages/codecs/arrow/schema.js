@@ -17,7 +17,8 @@ import { passOver } from './layout.js'
  * @property {number} timeColumn  among those
  * @property {TimeUnit} timeUnit
  * @property {Field[]} fields  frozen
- * @property {(string|null)[]} tagNames  by column that is read, but the time: null of a field
+ * @property {number} ordinalColumn  among all but the time; -1: there is none
+ * @property {(string|null)[]} tagNames  by column that is read, but these two: null of a field
  * @property {Map<number, {kind: ColumnKind|null, entries: unknown[]}>} dictionaries  by number; filled by the stream's dictionary batches
  * @property {Record<string, string|undefined>} metadata  the values under Sluice's keys
  * @property {Record<string, string>} tags  that all rows have; frozen
@@ -93,17 +94,20 @@ function parse (header) {
       if (typeType !== Type.null) unread.push({ name, reason: whyNotRead(typeType, name) })
       return null
     }
-    const { [Key.unit]: unit = plain?.unit, [Key.tag]: tagName } = pairs(field, 6, [Key.unit, Key.tag])
+    const { [Key.unit]: unit = plain?.unit, [Key.tag]: tagName, [Key.ordinal]: ordinal } = pairs(field, 6, [Key.unit, Key.tag, Key.ordinal])
     const { type } = kind
     const tag = type === 'string' ? tagName ?? null : null
+    const isOrdinal = type === 'int32' && ordinal !== undefined
     const isTime = typeType === Type.timestamp && !encoding
-    return { kind, tag, isTime, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
+    return { kind, tag, isTime, isOrdinal, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
   })
   const columns = all.filter(column => column !== null)
   if (new Set(columns.map(({ field }) => field.name)).size < columns.length) throw arrowError('two of its columns have one name')
   const timeColumn = findTime(columns)
   const metadata = pairs(header, 2, Object.values(Key))
-  const others = columns.filter((_, c) => c !== timeColumn)
+  const untimed = columns.filter((_, c) => c !== timeColumn)
+  const ordinalColumn = untimed.findIndex(({ isOrdinal }) => isOrdinal)
+  const others = untimed.filter((_, c) => c !== ordinalColumn)
   return {
     columns: all.map(column => column && column.kind),
     passOver: passed,
@@ -113,6 +117,7 @@ function parse (header) {
     timeUnit: /** @type {TimeUnit} */ (columns[timeColumn].kind.unit),
     fields: /** @type {Field[]} */ (Object.freeze(others.filter(({ tag }) => tag === null).map(({ field }) => field))),
     tagNames: others.map(({ tag }) => tag),
+    ordinalColumn,
     dictionaries,
     room,
     metadata,

@@ -57,7 +57,7 @@ export function columnTag (name, type, column, valid) {
   return { fixedBytes: 0, varyingBytes: row => textAt(row).length, write: (buffer, at, row) => put(buffer, at, textAt(row)) }
 }
 
-/** A tag with a number, left out where that is 0. @param {string} name @param {Uint32Array} numbers @returns {CellWriter} */
+/** A tag with a number, left out where that is 0. @param {string} name @param {Int32Array} numbers @returns {CellWriter} */
 export function numberTag (name, numbers) {
   const key = Buffer.from(`,${keyText(name)}=`)
   return {

@@ -9,8 +9,9 @@ import { ordinals } from './ordinals.js'
  * base64 texts; an empty tag is left out. What the protocol cannot express is refused (see `line-protocol/names.js`). No tag or field
  * is called `time`: that becomes `time~tag` or `time~field`.
  *
- * Rows of the same time and tags would be one point to InfluxDB: the second of them within a batch gets the tag `row=1`, the third `row=2`
- * and so on, counted over the whole batch. So a row is always the same point, whatever rows were removed before.
+ * Rows of the same time and tags would be one point to InfluxDB: the second of them gets the tag `row=1`, the third `row=2` and so on. They
+ * are counted by the stage, whatever batches they come in, otherwise over the whole batch. So a row is always the same point, whatever rows
+ * were removed before.
  *
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('./kinds.js').FieldKind} FieldKind

@@ -5,7 +5,7 @@ import { int64Writer, NUMBER_BYTES } from './numbers.js'
 /**
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('./cells.js').CellWriter} CellWriter
- * @typedef {import('./line-protocol.js').LineTag|{name: string, nth: Uint32Array}} Tag
+ * @typedef {import('./line-protocol.js').LineTag|{name: string, nth: Int32Array}} Tag
  */
 
 const SPACE = 0x20

@@ -1,28 +1,46 @@
 import { tagAt, tagColumns } from '../../../batch/tags.js'
 
 /**
- * For each row, how many before it in the whole batch have the same time and tags; null where none have.
+ * For each row, a number that no other of the same time and tags has; null where none has another.
+ *
+ * Those that the stage has given it do not know which fields are tags. Where all rows that it has counted for one are in the batch, too,
+ * only those count that are the same in these fields as well.
  * @param {import('../../../batch/batch.js').Batch} batch
  * @param {number[]} tagFields  those whose values are tags
- * @returns {Uint32Array|null}
+ * @returns {Int32Array|null}
  */
 export function ordinals (batch, tagFields) {
+  if (batch.ordinals && tagFields.length === 0) return batch.ordinals
   const whole = batch.origin?.whole ?? batch
-  if (isAscending(whole.time)) return null
+  if (!whole.ordinals && isAscending(whole.time)) return null
+  const all = counted(whole, tagFields)
+  if (whole.ordinals) {
+    const inBatch = counted(whole, [])
+    whole.ordinals.forEach((ordinal, row) => { if (ordinal !== inBatch[row]) all[row] = ordinal })
+  }
+  if (!all.some(Boolean)) return null
+  return batch.origin ? Int32Array.from(batch.origin.rows, row => all[row]) : all
+}
+
+/**
+ * For each row, how many before it have the same time and tags.
+ * @param {import('../../../batch/batch.js').Batch} batch
+ * @param {number[]} tagFields
+ */
+function counted (batch, tagFields) {
   /** @type {Map<unknown, number>} */
   const counts = new Map()
-  const nth = new Uint32Array(whole.rows)
-  const columns = tagColumns(whole.tags)
-  for (let row = 0; row < whole.rows; row++) {
-    const time = whole.time[row]
-    const tags = [...tagFields.map(field => fieldAt(whole, field, row)), ...columns.map(([, column]) => tagAt(column, row) ?? '')]
+  const nth = new Int32Array(batch.rows)
+  const columns = tagColumns(batch.tags)
+  for (let row = 0; row < batch.rows; row++) {
+    const time = batch.time[row]
+    const tags = [...tagFields.map(field => fieldAt(batch, field, row)), ...columns.map(([, column]) => tagAt(column, row) ?? '')]
     const key = tags.length === 0 ? time : JSON.stringify([String(time), ...tags])
     const before = counts.get(key) ?? 0
     nth[row] = before
     counts.set(key, before + 1)
   }
-  if (counts.size === whole.rows) return null
-  return batch.origin ? batch.origin.rows.map(row => nth[row]) : nth
+  return nth
 }
 
 /** @param {import('../../../batch/batch.js').Batch} batch @param {number} field @param {number} row */

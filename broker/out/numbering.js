@@ -1,0 +1,27 @@
+import { describe } from '../../gateway/base/errors.js'
+import { LOOK_BACK_MS, Numbering } from '../../gateway/batch/numbering.js'
+import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
+
+/**
+ * Numbers what is staged from now on, and knows what an earlier process has staged in the last seconds, as far as the spool still has it.
+ * @param {import('../spool/spool.js').Spool} spool
+ * @param {import('../../gateway/base/log.js').Log} log
+ */
+export async function numberingOf (spool, log) {
+  const numbering = new Numbering()
+  for await (const place of spool.newest(Date.now() - LOOK_BACK_MS)) {
+    const record = await spool.read(place)
+    if (record && !remember(numbering, record.payload, log)) break
+  }
+  return numbering
+}
+
+/** @param {Numbering} numbering @param {Uint8Array} payload @param {import('../../gateway/base/log.js').Log} log */
+function remember (numbering, payload, log) {
+  try {
+    return numbering.remember(decode(payload))
+  } catch (error) {
+    log.warn(`A batch in the spool is not compared with new ones: ${describe(error)}`)
+    return true
+  }
+}
