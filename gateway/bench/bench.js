@@ -13,7 +13,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   pipeline     simulator → Mosquitto → PostgreSQL: values a second; processor time and memory of the gateway that consumes
   load         5 channels at 1000 samples a second through one gateway: its share of a core above an idle Node-RED
   outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
-  flow         10,000 messages a second of one row, of 1000 devices, through a flow into SQLite and PostgreSQL: processor time, bytes and memory
+  flow         10,000 messages a second of one row, of 1000 devices, through a flow: processor time, bytes and memory
   sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way;
                a minute or two each
   sources      Modbus registers, CAN signals and simulated samples a second, and how late they are

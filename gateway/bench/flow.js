@@ -67,17 +67,15 @@ export async function benchFlow (servers, { seconds = 30, progress = () => {} } 
 async function measure (folder, { seconds, isTagged, store }) {
   const rows = RATE_HZ * (WARM_UP_SECONDS + seconds)
   const port = await freePort()
-  const gateway = await startGateway(folder, [
-    producer(rows, isTagged, store ? 'out' : 'counter'),
-    { id: 'counter', type: 'function', z: 'tab', func: 'context.count = (context.count ?? 0) + 1\nreturn null', wires: [[]] },
-    ...store ? [
-      { id: 'embedded', type: 'sluice-embedded-broker', z: 'tab', port, wires: [] },
-      { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${port}` },
-      { id: 'out', type: 'sluice-stage-out', z: 'tab', name: 'out', broker: 'broker', maxSources: DEVICES, wires: [] },
-      { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] },
-      ...store.nodes
-    ] : []
-  ], store?.credentials)
+  const counter = { id: 'out', type: 'function', z: 'tab', func: 'context.count = (context.count ?? 0) + 1\nreturn null', wires: [[]] }
+  const staging = [
+    { id: 'embedded', type: 'sluice-embedded-broker', z: 'tab', port, wires: [] },
+    { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${port}` },
+    { id: 'out', type: 'sluice-stage-out', z: 'tab', name: 'out', broker: 'broker', maxSources: DEVICES, wires: [] },
+    { id: 'in', type: 'sluice-stage-in', z: 'tab', name: 'in', broker: 'broker', wires: [['sink']] }
+  ]
+  const behind = store ? [...staging, ...store.nodes] : [counter]
+  const gateway = await startGateway(folder, [producer(rows, isTagged), ...behind], store?.credentials)
   const spool = new SpoolFiles(join(folder, 'sluice', 'spool', 'out'))
   try {
     const startMs = performance.now()
@@ -109,8 +107,9 @@ async function measure (folder, { seconds, isTagged, store }) {
   }
 }
 
-/** A function node that sends so many messages a second, from when it is deployed. @param {number} rows @param {boolean} isTagged @param {string} to */
-function producer (rows, isTagged, to) {
+/** A function node that sends so many messages a second, from when it is deployed. @param {number} rows @param {boolean} isTagged */
+function producer (rows, isTagged) {
+  const message = isTagged ? '{ topic: \'press\', payload: [values, { device }] }' : '{ topic: device, payload: values }'
   const initialize = `
     const names = Array.from({ length: ${DEVICES} }, (_, i) => 'device-' + String(i).padStart(4, '0'))
     const start = Date.now()
@@ -120,10 +119,11 @@ function producer (rows, isTagged, to) {
       for (; sent < due; sent++) {
         const device = names[sent % ${DEVICES}]
         const values = { n: sent, temperature: 20 + Math.sin(sent) }
-        node.send(${isTagged ? '{ topic: \'press\', payload: [values, { device }] }' : '{ topic: device, payload: values }'})
+        node.send(${message})
       }
     }, 10)`
-  return { id: 'producer', type: 'function', z: 'tab', initialize, func: 'return null', finalize: 'clearInterval(context.timer)', wires: [[to]] }
+  const finalize = 'clearInterval(context.timer)'
+  return { id: 'producer', type: 'function', z: 'tab', initialize, func: 'return null', finalize, wires: [['out']] }
 }
 
 /** @param {string} file @returns {Store} */
@@ -216,16 +216,18 @@ export function flowTable ({ counted, sqlite, postgresql, sources }) {
   ]
 }
 
-/** @param {string} what @param {FlowRun} run @param {FlowRun} counted @param {number} maxMicroseconds @param {number} [maxBytes] @returns {import('./sections.js').Table} */
-function linesOf (what, { rows, stored, cpuMicrosecondsPerRow, bytesPerRow = 0, lagSeconds = 0, memoryMegabytes }, counted, maxMicroseconds, maxBytes) {
-  const above = cpuMicrosecondsPerRow - counted.cpuMicrosecondsPerRow
-  const { start, end, most } = memoryMegabytes
+/**
+ * @param {string} what @param {FlowRun} run @param {FlowRun} counted
+ * @param {number} maxMicroseconds  a row @param {number} [maxBytes]  a row
+ * @returns {import('./sections.js').Table}
+ */
+function linesOf (what, run, counted, maxMicroseconds, maxBytes) {
+  const { rows, stored, bytesPerRow = 0, lagSeconds = 0, memoryMegabytes: { start, end, most } } = run
+  const above = run.cpuMicrosecondsPerRow - counted.cpuMicrosecondsPerRow
+  const isStored = stored?.rows === rows && stored.distinct === rows
   return [
     [`${what}: processor time above that`, `${above.toFixed(1)} µs/row`, `≤ ${maxMicroseconds}`, above <= maxMicroseconds],
-    [
-      '… rows produced, stored, different ones', `${rows}, ${stored?.rows}, ${stored?.distinct}`, 'equal',
-      stored?.rows === rows && stored.distinct === rows
-    ],
+    ['… rows produced, stored, different ones', `${rows}, ${stored?.rows}, ${stored?.distinct}`, 'equal', isStored],
     ['… in the spool', `${bytesPerRow.toFixed(1)} bytes/row`, maxBytes ? `≤ ${maxBytes}` : '', maxBytes ? bytesPerRow <= maxBytes : null],
     ['… the last row is stored after', `${lagSeconds.toFixed(1)} s`, '', null],
     ['… memory after the warm-up, at the end, at most', `${start.toFixed(0)}, ${end.toFixed(0)}, ${most.toFixed(0)} MB`, 'flat', null]

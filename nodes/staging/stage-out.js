@@ -27,10 +27,12 @@ export default function (RED) {
     const show = throttledStatus(node)
     wallClock.start()
     const opening = open(RED, node, options)
+    /** So that a message need not wait for it. @type {Awaited<typeof opening>|null} */
+    let ready = null
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
     let refusedValues = 0
-    const gathering = gatheringOf(options, async batch => (await opening).stage.append(batch))
+    const gathering = gatheringOf(options, async batch => (ready ?? await opening).stage.append(batch))
 
     const pauseFeeders = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
     const resumeFeeders = () => { for (const feeder of feeders) backpressure.resume(feeder, node.id) }
@@ -38,7 +40,7 @@ export default function (RED) {
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
       const { batches, refused } = await marker.read(now => toBatches(message, { source: options.source || undefined, now }))
-      await gathering.message(() => Promise.all(batches.map(accept)))
+      await gathering.message(() => acceptAll(batches))
       if (refused.length === 0) return
       refusedValues += countOf(refused)
       ownMeter().errors += countOf(refused)
@@ -48,11 +50,16 @@ export default function (RED) {
     /** Of what belongs to no source. */
     const ownMeter = () => stats.meter('stage', `${node.name || node.id} (stage out)`)
 
+    /** @param {import('../../gateway/batch/batch.js').Batch[]} batches @returns {Promise<unknown>} */
+    function acceptAll (batches) {
+      return batches.length === 1 ? accept(batches[0]) : Promise.all(batches.map(accept))
+    }
+
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
       if (isReplayed(batch)) throw replayRefusal()
       try {
-        const { stage, places } = await opening.catch(error => {
+        const { stage, places } = ready ?? await opening.catch(error => {
           pauseFeeders()
           throw error
         })
@@ -86,7 +93,8 @@ export default function (RED) {
       done()
     })
 
-    const { stage } = await opening
+    ready = await opening
+    const { stage } = ready
     stage.on('full', pauseFeeders)
     stage.on('room', () => { if (!stage.blocked) resumeFeeders() })
     stage.on('dropped', (source, { rows }) => { stats.meter('stage', source).dropped += rows })
