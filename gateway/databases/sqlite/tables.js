@@ -25,35 +25,13 @@ const declaration = declarationIn(dialect)
  */
 export async function prepareTable (database, name, wanted, withSource, layout) {
   const { table, columns } = await completeTable(async () => readTable(database, name, wanted, withSource), async () => {
-    unforced(database, () => {
-      const { table: its, exists, missing } = readTable(database, name, wanted, withSource)
-      if (!exists) createTable(database, its, missing, layout)
-      else for (const column of missing) database.exec(`ALTER TABLE ${quote(its)} ADD COLUMN ${declaration(column)}`)
-    })
+    database.exec('BEGIN IMMEDIATE')
+    const { table: its, exists, missing } = readTable(database, name, wanted, withSource)
+    if (!exists) createTable(database, its, missing, layout)
+    else for (const column of missing) database.exec(`ALTER TABLE ${quote(its)} ADD COLUMN ${declaration(column)}`)
+    database.exec('COMMIT')
   })
   return { table, columns }
-}
-
-/**
- * One transaction that need not be on the disk before that of the first rows, which forces all that is in the log before it: a thousand
- * sources would otherwise hold up the gateway for a thousand times as long as the disk takes.
- * @param {DatabaseSync} database
- * @param {() => void} work
- */
-function unforced (database, work) {
-  database.exec('PRAGMA synchronous = NORMAL')
-  try {
-    database.exec('BEGIN IMMEDIATE')
-    try {
-      work()
-      database.exec('COMMIT')
-    } catch (error) {
-      database.exec('ROLLBACK')
-      throw error
-    }
-  } finally {
-    database.exec('PRAGMA synchronous = FULL')
-  }
 }
 
 /** @param {DatabaseSync} database @param {string} name @param {import('../wide.js').WideColumn[]} wanted @param {boolean} withSource */
