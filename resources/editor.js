@@ -4,6 +4,7 @@ import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, read
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
 import { tryRegisters } from './try-registers.js'
+import { TopicsTrial } from './try-topics.js'
 
 /**
  * @file Builds a node's form and checks from its schema. Every generated node page loads it and calls `sluice.register`.
@@ -27,6 +28,9 @@ const openForms = new Map()
 
 /** What Node-RED's select has as value when no config node is chosen. */
 const NO_CONFIG_NODE = '_ADD_'
+
+/** What stands for a secret that Node-RED keeps to itself. */
+const KEPT = '__PWRD__'
 
 const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
 
@@ -149,6 +153,7 @@ function fillTables (node, schema, text, hasTry) {
     const panel = $('<div>').insertAfter(element)
     /** @type {import('./table.js').Action} */
     const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => plainValues(node, schema), text) }
+    const kind = property['x-trial']
     openForms.get(node)?.tables.set(name, new Table(element[0], property, {
       entries: Array.isArray(node[name]) ? node[name] : /** @type {object[]} */ (property.default ?? []),
       fileName: [node.name, name].filter(Boolean).join('-'),
@@ -156,7 +161,26 @@ function fillTables (node, schema, text, hasTry) {
       changed: () => element.trigger('change'),
       action: hasTry && name === 'tags' ? action : undefined
     }))
+    if (!kind) continue
+    const trial = new TopicsTrial(panel[0], { kind, read: () => trialOf(node, schema, name), text })
+    $(inputSelector(node)).closest('form').on('input change', () => trial.changed())
   }
+}
+
+/** What the trial of mappings needs to know. @param {EditorNode} node @param {Schema} schema @param {string} table  their option */
+function trialOf (node, schema, table) {
+  const { [table]: mappings, broker, foreignTopics, timeUnit } = valuesOf(node, schema)
+  return { mappings, foreignTopics, timeUnit, broker: configOf(broker) }
+}
+
+/** A config node as it stands in the editor, deployed or not; of what the editor does not have, that Node-RED has kept it. @param {string} id */
+function configOf (id) {
+  const config = RED.nodes.node(id)
+  if (!config) return null
+  const { defaults: plain, credentials: secret = {} } = RED.nodes.getType(config.type)
+  const given = config.credentials ?? {}
+  const kept = Object.keys(secret).map(name => [name, given[name] ?? (given[`has_${name}`] === false ? '' : KEPT)])
+  return { id, options: { ...Object.fromEntries(Object.keys(plain).map(name => [name, config[name]])), ...Object.fromEntries(kept) } }
 }
 
 /**

@@ -6,6 +6,7 @@ interface JQuery {
   addClass (name: string): this
   append (...content: unknown[]): this
   attr (name: string, value: string | number): this
+  first (): JQuery
   children (): JQuery
   closest (selector: string): JQuery
   each (visit: (index: number, element: HTMLElement) => void): this
@@ -37,6 +38,8 @@ interface JQueryStatic {
 interface EditorNodeType {
   /** A text of the node's message catalogue. */
   _ (key: string, values?: object): string
+  defaults: object
+  credentials?: object
 }
 
 interface Window { sluice: object }
@@ -46,6 +49,6 @@ declare const RED: {
   nodes: {
     registerType (type: string, definition: object): void
     getType (type: string): EditorNodeType
-    node (id: string): { valid?: boolean } | null
+    node (id: string): Record<string, any> | null
   }
 }

@@ -25,6 +25,8 @@
  * @property {Record<string, unknown>} [x-when]  the options it depends on, each with the value or list of values under which it matters:
  *   elsewhere it is hidden, and its default holds; they come before it in the schema
  * @property {boolean} [x-advanced]  folded away in the form
+ * @property {'listen'|'message'} [x-trial]  of a table of mappings: what the form tries them on, what the broker has or a message that is
+ *   pasted
  * @property {boolean} [x-dbc]  the path of a DBC file, which the form can check
  * @property {boolean} [x-pem]  a certificate or key: its text, or the path of a file
  * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum; of other texts and of numbers, under '', what
@@ -36,6 +38,8 @@
  * @property {string} [description]
  * @property {string[]} [required]
  * @property {Record<string, Property>} properties
+ * @property {Record<string, Record<string, any>>} [x-presets]  of a table's rows: by the value of their column `preset`, what an empty
+ *   cell of another column means there
  *
  * @typedef {{value?: Record<string, any>, problems: {column?: string, problem: string}[]}} ReadRow  what of a table's row can be read, and
  *   what is wrong in it; without column, the row as a whole
@@ -71,7 +75,7 @@ export function readOptions (schema, given) {
  * @returns {{value?: any, problem?: string}}
  */
 export function readOption (property, given, required = false) {
-  if (given === undefined || given === null || given === '') {
+  if (isEmpty(given)) {
     return property.default === undefined && required ? { problem: `${property.title} is missing.` } : { value: property.default }
   }
   if (property.enum) {
@@ -84,6 +88,9 @@ export function readOption (property, given, required = false) {
     ? readNumber(property, given)
     : readers[/** @type {'boolean'|'string'|'array'} */ (property.type)](property, given)
 }
+
+/** Whether a field or a cell holds nothing. @param {unknown} given @returns {given is undefined|null|''} */
+export const isEmpty = given => given === undefined || given === null || given === ''
 
 /** Whether a property matters under these options. @param {Property} property @param {Record<string, unknown>} options */
 export function applies (property, options) {
@@ -173,8 +180,14 @@ function readTable (property, list) {
  */
 export function readRow (items, item) {
   if (typeof item !== 'object' || item === null) return { problems: [{ problem: `${quote(item)} is not an object.` }] }
-  const { options, problemOf } = readOptions(items, item)
+  const required = items.required?.filter(name => presetOf(items, item)[name] === undefined)
+  const { options, problemOf } = readOptions({ ...items, required }, item)
   return { value: options, problems: Object.entries(problemOf).map(([column, problem]) => ({ column, problem })) }
+}
+
+/** What an empty cell of a row means, by column, where its preset says so. @param {Schema} items @param {Record<string, any>} row */
+export function presetOf ({ 'x-presets': presets = {} }, { preset }) {
+  return Object.hasOwn(presets, preset) ? presets[preset] : {}
 }
 
 /**

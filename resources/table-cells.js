@@ -1,4 +1,4 @@
-import { isNumber } from './options.js'
+import { isEmpty, isNumber, isTextList } from './options.js'
 
 /** Widths of columns, in characters. */
 const NARROWEST = 7
@@ -7,7 +7,7 @@ const TEXT = 16
 /** @type {Record<string, string>} */
 const CHECKMARKS = { true: '✓', false: '' }
 
-/** @typedef {HTMLInputElement|HTMLSelectElement} Field */
+/** @typedef {HTMLInputElement|HTMLSelectElement|HTMLTextAreaElement} Field */
 /** @typedef {import('./options.js').Property} Property */
 
 /** @param {Property} property @returns {number} of its column, in characters */
@@ -15,7 +15,8 @@ export function widthOf (property) {
   const title = titleOf(property).length + 1
   if (property.enum) return Math.max(NARROWEST, title, ...choicesOf(property).map(([, text]) => text.length)) + 3
   if (property.type === 'boolean') return Math.max(NARROWEST, title)
-  return Math.max(isNumber(property) || (property.maxLength ?? Infinity) <= TEXT ? NARROWEST : TEXT, title) + 1
+  const example = (property.examples?.[0].length ?? 0) + 2
+  return Math.max(isNumber(property) || (property.maxLength ?? Infinity) <= TEXT ? NARROWEST : TEXT, example, title) + 1
 }
 
 /** With its unit. @param {Property} property */
@@ -30,9 +31,10 @@ export function titleOf ({ title, 'x-unit': unit }) {
  * @returns {{text: string, isDefault: boolean}}
  */
 export function textOf (property, given) {
-  const isDefault = given === undefined || given === null || given === ''
+  const isDefault = isEmpty(given) || (Array.isArray(given) && given.length === 0)
   const value = isDefault ? property.default ?? '' : given
   if (isDefault && property['x-labels']?.['']) return { text: property['x-labels'][''], isDefault }
+  if (isTextList(property)) return { text: Array.isArray(value) ? value.join('\n') : String(value), isDefault }
   if (property.type === 'boolean') return { text: CHECKMARKS[String(value)] ?? String(value), isDefault }
   return { text: property['x-labels']?.[String(value)] ?? String(value), isDefault }
 }
@@ -49,16 +51,18 @@ export function valueOf (field) {
   return 'checked' in field && field.type === 'checkbox' ? field.checked : field.value
 }
 
-/** @param {Property} property @param {unknown} given */
+/** Several where it is a list. @param {Property} property @param {unknown} given */
 function line (property, given) {
   const { text, isDefault } = textOf(property, given)
-  return Object.assign(document.createElement('input'), {
-    type: 'text',
-    size: 1,
-    ...isNumber(property) && { inputMode: 'decimal' },
-    value: isDefault ? '' : given,
-    placeholder: isDefault ? text : String(property.default ?? '')
-  })
+  const field = isTextList(property)
+    ? Object.assign(document.createElement('textarea'), { rows: 2 })
+    : Object.assign(document.createElement('input'), { type: 'text', size: 1, ...isNumber(property) && { inputMode: 'decimal' } })
+  return Object.assign(field, { value: isDefault ? '' : text, placeholder: placeholderOf(property) })
+}
+
+/** What an empty field means. @param {Property} property */
+export function placeholderOf (property) {
+  return textOf(property, undefined).text
 }
 
 /** @param {Property} property @param {unknown} given */

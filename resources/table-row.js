@@ -1,19 +1,19 @@
-import { applies, readRow } from './options.js'
-import { fieldOf, textOf, valueOf } from './table-cells.js'
+import { applies, isEmpty, presetOf, readRow } from './options.js'
+import { fieldOf, placeholderOf, textOf, valueOf } from './table-cells.js'
 
 /** @typedef {import('./table-cells.js').Field} Field */
 
 /**
- * A row of a table: text, or fields while it is edited.
+ * A row of a table: text, or fields while it is edited. Columns that are folded away have no cells in it.
  */
 export class TableRow {
   #columns
   #items
   /** @type {Record<string, any>} by column, as stored or typed */
   #given = {}
-  /** @type {Record<string, string>} by column */
-  #problems = {}
   #isEdited = false
+  /** What is wrong in it, by column. @type {Record<string, string>} */
+  problems = {}
 
   /**
    * @param {import('./options.js').Schema} items
@@ -22,7 +22,7 @@ export class TableRow {
    */
   constructor (items, entry, text) {
     this.#items = items
-    this.#columns = Object.entries(items.properties)
+    this.#columns = Object.keys(items.properties).filter(name => !items.properties[name]['x-advanced'])
     this.element = document.createElement('tr')
     const button = `<button type="button" tabindex="-1" data-do="delete" title="${text('deleteRow')}">✕</button>`
     this.element.innerHTML =
@@ -33,9 +33,24 @@ export class TableRow {
 
   /** As it stands, without empty cells and those that do not matter. */
   get entry () {
-    const isEmpty = (/** @type {string} */ name) => [undefined, null, ''].includes(this.#given[name])
-    const kept = this.#columns.filter(([name, property]) => !isEmpty(name) && this.#applies(property))
-    return Object.fromEntries(kept.map(([name]) => [name, this.#given[name]]))
+    const kept = Object.keys(this.#items.properties).filter(name => !isEmpty(this.#given[name]) && this.#applies(name))
+    return Object.fromEntries(kept.map(name => [name, this.#given[name]]))
+  }
+
+  /** As stored or typed. @param {string} name  of a column */
+  given (name) {
+    return this.#given[name]
+  }
+
+  /** A column as it is in this row: where its preset says what an empty cell means, that. @param {string} name */
+  property (name) {
+    const property = this.#items.properties[name]
+    const usual = presetOf(this.#items, this.#given)[name]
+    if (usual === undefined) return property
+    const labels = property['x-labels'] ?? {}
+    return property.enum
+      ? { ...property, 'x-labels': { ...labels, '': labels[usual] ?? usual } }
+      : { ...property, default: usual, 'x-labels': undefined }
   }
 
   /** The fields that can be edited, while it is. */
@@ -65,9 +80,9 @@ export class TableRow {
   /** @param {Record<string, string>} problems  by column */
   mark (problems) {
     const names = Object.keys(problems)
-    if (names.length === 0 && Object.keys(this.#problems).length === 0) return
-    this.#problems = problems
-    for (const [i, [name]] of this.#columns.entries()) {
+    if (names.length === 0 && Object.keys(this.problems).length === 0) return
+    this.problems = problems
+    for (const [i, name] of this.#columns.entries()) {
       const cell = this.element.cells[i + 1]
       cell.classList.toggle('sluice-bad', name in problems)
       cell.title = problems[name] ?? ''
@@ -77,12 +92,13 @@ export class TableRow {
 
   #show () {
     this.read = readRow(this.#items, this.#given)
-    for (const [i, [name, property]] of this.#columns.entries()) {
+    for (const [i, name] of this.#columns.entries()) {
+      const property = this.property(name)
       const cell = this.element.cells[i + 1]
       const { text, isDefault } = textOf(property, this.#given[name])
-      const isOff = !this.#applies(property)
+      const isOff = !this.#applies(name)
       const state = isOff ? 'sluice-off' : isDefault ? 'sluice-default' : ''
-      cell.className = [property.type, property.enum ? 'enum' : '', state, name in this.#problems ? 'sluice-bad' : ''].join(' ').trim()
+      cell.className = [property.type, property.enum ? 'enum' : '', state, name in this.problems ? 'sluice-bad' : ''].join(' ').trim()
       if (this.#isEdited) {
         const field = fieldOf(property, this.#given[name])
         field.dataset.name = name
@@ -95,17 +111,18 @@ export class TableRow {
   /** Cells that do not matter under the others cannot be edited. */
   #enable () {
     this.read = readRow(this.#items, this.#given)
-    for (const [i, [, property]] of this.#columns.entries()) {
+    for (const [i, name] of this.#columns.entries()) {
       const cell = this.element.cells[i + 1]
-      const isOff = !this.#applies(property)
+      const isOff = !this.#applies(name)
       cell.classList.toggle('sluice-off', isOff)
       const field = /** @type {Field} */ (cell.firstElementChild)
       field.disabled = isOff
+      if ('placeholder' in field) field.placeholder = placeholderOf(this.property(name))
     }
   }
 
-  /** @param {import('./options.js').Property} property */
-  #applies (property) {
-    return applies(property, this.read.value ?? {})
+  /** @param {string} name */
+  #applies (name) {
+    return applies(this.#items.properties[name], this.read.value ?? {})
   }
 }

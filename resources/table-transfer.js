@@ -75,12 +75,17 @@ export function addTransfer (table, element, { properties, maxRows, text, fileNa
 
   function save () {
     const names = Object.keys(properties)
-    const csv = formatCsv([names, ...table.entries.map(entry => names.map(name => entry[name]))])
+    const csv = formatCsv([names, ...table.entries.map(entry => names.map(name => cellOf(entry[name])))])
     // Without the mark, Excel mistakes UTF-8 for another encoding.
     const url = URL.createObjectURL(new Blob(['\uFEFF', csv], { type: 'text/csv' }))
     Object.assign(document.createElement('a'), { href: url, download: `${fileName}.csv` }).click()
     setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS)
   }
+}
+
+/** A list is lines. @param {unknown} value */
+function cellOf (value) {
+  return Array.isArray(value) ? value.join('\n') : value
 }
 
 /** @param {unknown} error */

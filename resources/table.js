@@ -1,4 +1,5 @@
 import { lengthProblem, sentenceOf, tableItems, tableProblems } from './options.js'
+import { RowDetails } from './row-details.js'
 import { titleOf, widthOf } from './table-cells.js'
 import { TableRow } from './table-row.js'
 import { addTransfer } from './table-transfer.js'
@@ -15,7 +16,8 @@ const ARROWS = { ArrowUp: -1, ArrowDown: 1 }
 /** @typedef {import('./table-cells.js').Field} Field */
 
 /**
- * A list of objects as a table that stays quick with thousands of rows: only one row at a time has fields, all others are text.
+ * A list of objects as a table that stays quick with thousands of rows: only one row at a time has fields, all others are text. Columns
+ * that are advanced are folded away below it.
  *
  * @typedef {object} Action  something to do with the row that is edited
  * @property {string} text
@@ -34,6 +36,8 @@ export class Table {
   #changed
   #action
   #body
+  #columns
+  #details
   /** @type {TableRow[]} */
   #rows = []
   /** @type {TableRow|undefined} the one with fields */
@@ -60,6 +64,7 @@ export class Table {
       <div class="sluice-table-scroll">
         <table><colgroup></colgroup><thead><tr></tr></thead><tbody></tbody></table><p class="sluice-table-hint"></p>
       </div>
+      <div class="sluice-details"></div>
       <div class="sluice-table-bar">
         <button type="button" class="red-ui-button" data-do="add"></button>
         <span class="sluice-table-count" role="status"></span>
@@ -68,13 +73,15 @@ export class Table {
     this.#part('[data-do=add]').textContent = text('addRow')
     this.#part('.sluice-table-hint').textContent = text('noRows')
     this.#body = this.#part('tbody')
+    this.#columns = Object.keys(this.#items.properties).filter(name => !this.#items.properties[name]['x-advanced'])
+    this.#details = new RowDetails(this.#part('.sluice-details'), this.#items, text)
     this.#fillHead()
     addTransfer(this, element, { properties: this.#items.properties, maxRows: property.maxItems ?? MAX_ROWS, text, fileName })
 
     element.addEventListener('click', event => this.#click(/** @type {HTMLElement} */ (event.target)))
     this.#body.addEventListener('mousedown', event => this.#press(event))
     this.#body.addEventListener('keydown', event => this.#key(event))
-    this.#body.addEventListener('input', event => this.#typed(/** @type {Field} */ (event.target)))
+    element.addEventListener('input', event => this.#typed(/** @type {Field} */ (event.target)))
     this.fill(entries)
   }
 
@@ -119,7 +126,7 @@ export class Table {
   }
 
   #fillHead () {
-    const columns = Object.values(this.#items.properties)
+    const columns = this.#columns.map(name => this.#items.properties[name])
     const widths = columns.map(widthOf)
     const heads = columns.map(column =>
       Object.assign(document.createElement('th'), { textContent: titleOf(column), title: column.description, className: column.type }))
@@ -133,6 +140,7 @@ export class Table {
   /** After rows have come, gone or changed: one is to be edited, and all that is wrong is marked. */
   #settle () {
     if (!this.#edited) this.#open(this.#rows[0])
+    this.#details.show(this.#edited, this.#edited ? this.#rows.indexOf(this.#edited) : -1)
     this.#element.classList.toggle('sluice-empty', this.#rows.length === 0)
     this.#mark()
     this.#changed()
@@ -145,6 +153,8 @@ export class Table {
     this.#edited?.element.querySelector('[data-do=act]')?.remove()
     this.#edited = row
     row?.edit(true)
+    this.#details.show(row, row ? this.#rows.indexOf(row) : -1)
+    this.#details.mark(row?.problems ?? {})
     if (!row || !this.#action) return
     const className = 'red-ui-button red-ui-button-small'
     const button = Object.assign(document.createElement('button'), {
@@ -198,6 +208,7 @@ export class Table {
   #typed (field) {
     if (!field.dataset.name) return
     this.#edited?.type(field)
+    this.#details.refresh(field)
     this.#mark()
   }
 
@@ -220,7 +231,11 @@ export class Table {
     if (deed === 'add') this.#add()
     else if (deed === 'delete' && own) this.#delete(own)
     else if (deed === 'act' && own) this.#action?.run(this.#actionRow(own))
-    else if (row) this.#goTo(this.#rows[Number(row)], Math.max(0, Object.keys(this.#items.properties).indexOf(String(column))))
+    else if ((deed === 'moveUp' || deed === 'moveDown') && this.#edited) this.#move(this.#edited, deed === 'moveUp' ? -1 : 1)
+    else if (row) {
+      this.#goTo(this.#rows[Number(row)], Math.max(0, this.#columns.indexOf(String(column))))
+      this.#details.goTo(String(column))
+    }
   }
 
   /** @param {TableRow} row @returns {ActionRow} */
@@ -274,6 +289,7 @@ export class Table {
     for (const [i, row] of this.#rows.entries()) {
       row.mark(Object.fromEntries(byRow.get(i)?.map(({ column, problem }) => [column, problem]) ?? []))
     }
+    this.#details.mark(this.#edited?.problems ?? {})
 
     const count = (/** @type {string} */ key, /** @type {number} */ n) =>
       this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })

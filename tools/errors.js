@@ -296,6 +296,11 @@ export const errors = {
       'Or QoS 0 messages came faster than they could be kept.',
       'Look at it in the *dead letters* node; correct the publisher, and let it publish with QoS 1.'
     ],
+    SLUICE_MAPPING: [
+      'A topic mapping cannot be applied: its pattern, source, preset or a path is not what it may be. The message names the mapping ' +
+      'by its number in the list, and what is wrong.',
+      'Correct it in the form of the node, which tries it on messages, and deploy.'
+    ],
     SLUICE_MESSAGE_TOO_LARGE: [
       'A message, or a part of it, was refused before it would have taken too much memory: too long, too many rows, values, or rows × ' +
       'fields that hold nothing, nested too deeply, or a dictionary that stands for too much.',
@@ -421,6 +426,14 @@ export const errors = {
       'The *embedded broker* is to listen where other machines reach it, and nobody would have to log in: anybody there could read all ' +
       'data and store rows.',
       'Enter users in its form, or have it listen on 127.0.0.1; for other machines a Mosquitto with TLS is better.'
+    ],
+    SLUICE_LISTEN_REFUSED: [
+      'A form has tried mappings (*Listen*), and the broker lets its user read none of the topics.',
+      'Allow the user of the *MQTT broker* node to read there, or listen to other topics.'
+    ],
+    SLUICE_TRY_TOPICS: [
+      'A form has tried mappings on messages that are no longer kept, or on one that is too long.',
+      'Press *Listen* again, or paste a shorter message.'
     ],
     SLUICE_BROKER_ACCOUNT: [
       'An account of a broker, or what it is to be granted, cannot be understood or would open the topics of Sluice.',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { isTable } from '../resources/options.js'
+import { isTable, tableItems } from '../resources/options.js'
 import { errors } from './errors.js'
 import { faces, groups } from './nodes.js'
 
@@ -51,6 +51,41 @@ const TRY_TEXTS = {
   tryType: 'Type',
   tryForbidden: 'You may not try this: it needs the right to deploy.',
   tryUnanswered: 'Node-RED does not answer.'
+}
+
+/** Texts of a table whose columns are partly folded away. */
+const DETAILS_TEXTS = {
+  rowDetails: 'More of row __n__',
+  moveUp: 'Move up (Alt+↑): the first that matches decides',
+  moveDown: 'Move down (Alt+↓)'
+}
+
+/** Texts of the trial of mappings. */
+const TRIAL_TEXTS = {
+  listen: 'Listen',
+  listenHint: 'Shows what becomes of the messages that the broker has now. It changes nothing there.',
+  listenStop: 'Stop',
+  listenConnecting: 'Connecting…',
+  listening: 'Topics: __topics__, messages: __messages__; __s__ s left.',
+  listenEnded: 'Topics: __topics__, messages: __messages__. Edit the mappings: these messages are tried again.',
+  listenNoBroker: 'Choose the broker first.',
+  listenForbidden: 'You may not try this: it needs the right to deploy.',
+  listenUnanswered: 'Node-RED does not answer.',
+  tryTopic: 'Try: topic',
+  tryPayload: 'Payload',
+  topicMatches: '1 topic matches',
+  topicsMatch: '__n__ topics match',
+  topicDoesNot: '1 does not',
+  topicsDoNot: '__n__ do not',
+  byMapping: 'by row __n__',
+  noMapping: 'no row matches: this is what it becomes without one',
+  rowSource: 'Source',
+  rowTime: 'Time',
+  rowTag: 'tag',
+  moreRow: 'And 1 more row.',
+  moreRows: 'And __n__ more rows.',
+  refusedValue: 'Refused: __reason__',
+  refusedCount: '__n__ refused'
 }
 
 /** Texts of the check of a DBC file. */
@@ -151,6 +186,10 @@ function formTexts (face, schema) {
     ...(isServer(face) ? TEST_TEXTS : {}),
     ...(properties.some(isTable) ? TABLE_TEXTS : {}),
     ...(face.hasTry ? TRY_TEXTS : {}),
+    ...(properties.some(property => Object.values(tableItems(property)?.properties ?? {}).some(column => column['x-advanced']))
+      ? DETAILS_TEXTS
+      : {}),
+    ...(properties.some(property => property['x-trial']) ? TRIAL_TEXTS : {}),
     ...(properties.some(property => property['x-dbc']) ? DBC_TEXTS : {})
   }
 }

@@ -1,5 +1,6 @@
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { readOptions } from '../../gateway/base/options.js'
+import { optionsOfForm } from '../form-options.js'
 import { servePost } from '../serve-post.js'
 
 /**
@@ -9,15 +10,6 @@ import { servePost } from '../serve-post.js'
  */
 
 const TIME_LIMIT_MS = 15_000
-
-/** What the editor's form has in the place of a password that Node-RED keeps. */
-const KEPT_PASSWORD = '__PWRD__'
-
-/** The options that say which server it is: its password is sent to no other. */
-const PLACE = ['host', 'port', 'url']
-
-/** As Node-RED's runtime takes them, in nodes that it starts. */
-const ENVIRONMENT_VARIABLE = /^\$\{(\S+)\}$/
 
 /**
  * Answers POST sluice-servers/TYPE/test, of those who may deploy: tries the server of a form. Its body is `{id, options}`: the id of the
@@ -33,7 +25,7 @@ export function serveTests (RED, type, schema, load) {
     const gone = new AbortController()
     response.on('close', () => gone.abort())
     response.json(await outcomeOf(async () => {
-      const options = readOptions(schema, optionsOf(RED, type, schema, request.body ?? {}))
+      const options = readOptions(schema, optionsOfForm(RED, type, schema, request.body ?? {}))
       return test(await load(), options, AbortSignal.any([gone.signal, AbortSignal.timeout(TIME_LIMIT_MS)]))
     }))
   })
@@ -64,46 +56,4 @@ async function endOf (signal) {
   throw new SluiceError('SLUICE_SERVER_SILENT', `The server has not answered within ${TIME_LIMIT_MS / 1000} s.`, {
     fix: 'Check host and port, and the firewalls on the way.'
   })
-}
-
-/**
- * The options as the node would get them: passwords that the form does not show, and environment variables, filled in.
- * @param {import('../node.js').RED} RED
- * @param {string} type
- * @param {any} schema
- * @param {{id?: unknown, options?: Record<string, unknown>}} body
- */
-function optionsOf (RED, type, { properties }, { id, options = {} }) {
-  const node = typeof id === 'string' ? RED.nodes.getNode(id) : null
-  const resolve = (/** @type {unknown} */ value) => {
-    const variable = typeof value === 'string' ? ENVIRONMENT_VARIABLE.exec(value)?.[1] : undefined
-    return (variable && RED.util.getSetting(node, variable)) ?? value
-  }
-  const place = (/** @type {Record<string, unknown>} */ from) =>
-    JSON.stringify(PLACE.map(name => String(resolve(from[name]) || properties[name]?.default)))
-  const deployed = deployedNode(RED, type, id)
-  const isSamePlace = place(deployed ?? {}) === place(options)
-  return Object.fromEntries(Object.entries(options).map(([name, value]) => {
-    if (value !== KEPT_PASSWORD) return [name, resolve(value)]
-    if (isSamePlace || !deployed) return [name, resolve(deployed && RED.nodes.getCredentials(id)?.[name])]
-    throw new SluiceError('SLUICE_SERVER_PASSWORD', 'The stored password is for another server, and is sent nowhere else.', {
-      fix: 'Enter the password of this one in the form.'
-    })
-  }))
-}
-
-/**
- * Of this type only, so that a password is never sent to a server of another type.
- * @param {import('../node.js').RED} RED
- * @param {string} type
- * @param {unknown} id
- * @returns {Record<string, unknown>|undefined}
- */
-function deployedNode (RED, type, id) {
-  /** @type {Record<string, unknown>|undefined} */
-  let found
-  RED.nodes.eachNode((/** @type {{id: string, type: string}} */ config) => {
-    if (config.id === id && config.type === type) found = config
-  })
-  return found
 }

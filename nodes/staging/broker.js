@@ -2,6 +2,7 @@ import { gatewayId } from '../../broker/gateway-id.js'
 import { preflight } from '../../broker/preflight/preflight.js'
 import { dataDir, defineNode } from '../node.js'
 import { schema } from './broker.schema.js'
+import { serveTopicTries } from './try-topics.js'
 
 /**
  * Holds the `options` of a connection for the nodes that refer to it; null where they are wrong. `check()` tries once, when the first of
@@ -9,6 +10,7 @@ import { schema } from './broker.schema.js'
  * @param {import('../node.js').RED} RED
  */
 export default function (RED) {
+  serveTopicTries(RED)
   defineNode(RED, 'sluice-broker', schema, (node, options) => {
     node.options = options
     node.check = () => {

@@ -1,5 +1,6 @@
 import { nodeSchema } from '../schema.js'
 import { gatheringProperties } from './gathering.js'
+import { mappingsProperty } from './mappings.option.js'
 
 export const schema = nodeSchema({
   required: ['broker'],
@@ -38,6 +39,7 @@ export const schema = nodeSchema({
       description: 'Accept batches of this source only; + accepts those of all sources.',
       default: '+'
     },
+    mappings: mappingsProperty('listen'),
     receiveMaximum: {
       type: 'integer',
       title: 'In flight',

@@ -1,5 +1,6 @@
 import { nodeSchema } from '../schema.js'
 import { gatheringProperties } from './gathering.js'
+import { mappingsProperty } from './mappings.option.js'
 
 export const schema = nodeSchema({
   required: ['broker'],
@@ -18,6 +19,7 @@ export const schema = nodeSchema({
       default: '',
       'x-labels': { '': 'the topic' }
     },
+    mappings: mappingsProperty('message'),
     whenFull: {
       type: 'string',
       title: 'When full',
