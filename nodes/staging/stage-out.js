@@ -29,12 +29,10 @@ export default function (RED) {
     const show = throttledStatus(node)
     wallClock.start()
     const opening = open(RED, node, options)
-    /** So that a message need not wait for it. @type {Awaited<typeof opening>|null} */
-    let ready = null
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
     let refusedValues = 0
-    const gathering = gatheringOf(options, async batch => (ready ?? await opening).stage.append(batch))
+    const gathering = gatheringOf(options, async batch => (await opening).stage.append(batch))
 
     const pauseFeeders = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
     const resumeFeeders = () => { for (const feeder of feeders) backpressure.resume(feeder, node.id) }
@@ -45,7 +43,7 @@ export default function (RED) {
         const source = options.source || undefined
         return mapper.take(message, { source, now }) ?? toBatches(message, { source, now })
       })
-      await gathering.message(() => acceptAll(batches))
+      await gathering.message(() => Promise.all(batches.map(accept)))
       if (refused.length === 0) return
       refusedValues += countOf(refused)
       ownMeter().errors += countOf(refused)
@@ -55,16 +53,11 @@ export default function (RED) {
     /** Of what belongs to no source. */
     const ownMeter = () => stats.meter('stage', `${node.name || node.id} (stage out)`)
 
-    /** @param {import('../../gateway/batch/batch.js').Batch[]} batches @returns {Promise<unknown>} */
-    function acceptAll (batches) {
-      return batches.length === 1 ? accept(batches[0]) : Promise.all(batches.map(accept))
-    }
-
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
       if (isReplayed(batch)) throw replayRefusal()
       try {
-        const { stage, places } = ready ?? await opening.catch(error => {
+        const { stage, places } = await opening.catch(error => {
           pauseFeeders()
           throw error
         })
@@ -98,8 +91,7 @@ export default function (RED) {
       done()
     })
 
-    ready = await opening
-    const { stage } = ready
+    const { stage } = await opening
     stage.on('full', pauseFeeders)
     stage.on('room', () => { if (!stage.blocked) resumeFeeders() })
     stage.on('dropped', (source, { rows }) => { stats.meter('stage', source).dropped += rows })
