@@ -12,11 +12,15 @@ import { SET_BACK } from '../../gateway/databases/set-back.js'
  * @property {boolean} isReading
  * @property {boolean} isWanted  again, once the present reading has ended
  * @property {number} dueMs  not before
+ * @property {number} tookMs  the last one
  * @property {number} beganMs  the last one that has ended
  * @property {number} wantedMs  what began earlier says nothing of now
  */
 
-/** A reading that takes long is made less often: at most this share of the time is spent on it. */
+/**
+ * A reading that takes long is made less often: at most this share of the time is spent on it. Only one that does so again: the first opens
+ * the database, while the process has much else to do, and any may meet a lock, a broken connection or a process that was stopped.
+ */
 const MAX_SHARE = 0.05
 
 /** Of the readings that this process has begun. */
@@ -46,9 +50,10 @@ export class Readings {
    *   before it counts as ready
    * @param {() => void} options.onChange  one has become ready, or is gone
    * @param {import('../../gateway/base/log.js').Log} options.log
+   * @param {() => number} [options.nowMs]  monotonic
    */
   constructor (options) {
-    this.#options = options
+    this.#options = { nowMs: () => performance.now(), ...options }
     const { registry } = options
     registry.on('added', this.#add)
     registry.on('removed', this.#remove)
@@ -87,7 +92,7 @@ export class Readings {
   read = id => {
     const running = this.#running.get(id)
     if (!running) return
-    running.wantedMs = performance.now()
+    running.wantedMs = this.#options.nowMs()
     if (running.isReading) running.isWanted = true
     else this.#read(id, running)
   }
@@ -98,7 +103,7 @@ export class Readings {
   /** Something was committed that no reading has seen. @param {string} id */
   readSoon (id) {
     const running = this.#running.get(id)
-    if (running && !running.isReading && performance.now() >= running.dueMs) this.#read(id, running)
+    if (running && !running.isReading && this.#options.nowMs() >= running.dueMs) this.#read(id, running)
   }
 
   /**
@@ -136,7 +141,7 @@ export class Readings {
   /** A sink runs, or runs again. @param {SinkHandle} handle */
   #add = handle => {
     if (!this.#ids.has(handle.id)) return
-    const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0, beganMs: 0, wantedMs: 0 }
+    const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0, tookMs: 0, beganMs: 0, wantedMs: 0 }
     this.#running.set(handle.id, running)
     this.#read(handle.id, running)
   }
@@ -154,19 +159,21 @@ export class Readings {
 
   /** @param {string} id @param {Running} running */
   async #read (id, running) {
-    const { onRead, log, intervalMs } = this.#options
+    const { onRead, log, intervalMs, nowMs } = this.#options
     const isCurrent = () => !this.#closed && this.#running.get(id) === running
     let logged = ''
     running.isReading = true
     do {
       running.isWanted = false
       await retryWhile(isCurrent, async () => {
-        const beganMs = performance.now()
+        const beganMs = nowMs()
         const number = this.number = ++count
         const committed = await running.handle.committed()
         if (!isCurrent()) return
-        const nowMs = performance.now()
-        running.dueMs = nowMs + Math.max(intervalMs, (nowMs - beganMs) / MAX_SHARE)
+        const endedMs = nowMs()
+        const tookMs = endedMs - beganMs
+        running.dueMs = endedMs + Math.max(intervalMs, Math.min(tookMs, running.tookMs) / MAX_SHARE)
+        running.tookMs = tookMs
         running.beganMs = beganMs
         onRead(id, committed, { number, beganMs })
         if (!running.isReady) {

@@ -18,6 +18,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   telegraf     Telegraf and Sluice on the same small and large messages, Mosquitto → PostgreSQL: rate, processor time, memory, and what
                is stored after kills; builds Telegraf once, where Go is installed; ten minutes, only where it is
                named
+  flow         10,000 messages a second of one row, of 1000 devices, through a flow: processor time, bytes and memory
   sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way;
                a minute or two each
   sources      Modbus registers, CAN signals and simulated samples a second, and how late they are
@@ -25,7 +26,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)
-  --quick   of scale, telegraf, sinks and sources: a shorter look
+  --quick   of flow, scale, telegraf, sinks and sources: a shorter look
 
 Your own servers, without TLS, each with an empty database that the bench may fill and empty again, and a broker that nothing else uses:
 

@@ -116,6 +116,11 @@ export const SECTIONS = {
     run: async options => (await import('./telegraf/index.js')).benchTelegraf(options),
     table: async result => (await import('./telegraf/table.js')).telegrafTable(result)
   },
+  flow: {
+    needs: nothing,
+    run: async ({ servers, quick, progress }) => (await import('./flow.js')).benchFlow(servers, { progress, ...quick && { seconds: 10 } }),
+    table: async result => (await import('./flow.js')).flowTable(result)
+  },
   sinks: {
     needs: nothing,
     run: async options => (await import('./sinks/index.js')).benchSinks(options),

@@ -90,6 +90,16 @@ describe('Stats', () => {
     reader.close()
   })
 
+  it('takes little memory for the ages of a thousand sources', () => {
+    const { clock, stats } = statsAt()
+    const before = process.memoryUsage().arrayBuffers
+    for (let i = 0; i < 1000; i++) {
+      const meter = stats.meter('stage', `device ${i}`)
+      for (const ageMs of [200, 300, 400]) meter.record(rowsOfAge(clock.nowNs, [ageMs]))
+    }
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(32e6)
+  })
+
   it('weighs sampled rows by those they represent, and never makes rows younger', () => {
     const { clock, stats } = statsAt()
     const meter = stats.meter('sink', 'sqlite')

@@ -14,6 +14,9 @@ const VALUES_PER_STATEMENT = 512
 
 /** Inserts rows of one plan, many a statement. */
 export class RowInserter {
+  /** Takes some 60 kB, which a thousand sources that never have so many rows at once must not. @type {() => StatementSync} */
+  #prepareMany
+  /** @type {StatementSync|undefined} */
   #many
   #one
   #rowsPerStatement
@@ -26,14 +29,14 @@ export class RowInserter {
     const insert = `INSERT INTO ${quote(table)} (${columns.map(({ name }) => quote(name)).join(', ')}) VALUES `
     const row = `(${columns.map(() => '?').join(', ')})`
     this.#one = database.prepare(insert + row)
-    this.#many = database.prepare(insert + Array(this.#rowsPerStatement).fill(row).join(', '))
+    this.#prepareMany = () => database.prepare(insert + Array(this.#rowsPerStatement).fill(row).join(', '))
   }
 
   /** @param {Batch} batch */
   insert (batch) {
     const writers = this.#columns.map(column => fillOf(column, batch))
     const whole = batch.rows - batch.rows % this.#rowsPerStatement
-    this.#run(this.#many, writers, 0, whole, this.#rowsPerStatement)
+    if (whole > 0) this.#run(this.#many ??= this.#prepareMany(), writers, 0, whole, this.#rowsPerStatement)
     this.#run(this.#one, writers, whole, batch.rows, 1)
   }
 

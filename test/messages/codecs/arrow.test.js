@@ -100,6 +100,24 @@ describe('arrow codec', () => {
     expectBroken(() => arrow.encode(NUMBERS.withIdentity({ ...IDENTITY, source: 'other' })))
   })
 
+  it('reads the schemas of a thousand sources in turn once each, and keeps no more than a few megabytes of what strangers invent', () => {
+    const fieldsOf = (/** @type {string} */ source) => {
+      const batch = new Batch({
+        source,
+        time: new BigInt64Array([1n]),
+        fields: [{ name: 'value', type: 'float64' }],
+        columns: [new Float64Array([1])],
+        identity: { ...IDENTITY, source, before: 0 }
+      })
+      return arrow.decode(arrow.encode(batch)).fields
+    }
+    const sources = Array.from({ length: 1000 }, (_, i) => `kept ${i}`)
+    const before = sources.map(fieldsOf)
+    expect(sources.map(fieldsOf).filter((fields, i) => fields !== before[i])).to.have.length(0)
+    for (let i = 0; i < 300; i++) fieldsOf(`${'invented '.repeat(5000)}${i}`)
+    expect(fieldsOf('kept 0')).not.to.equal(before[0])
+  })
+
   describe('is read by apache-arrow', () => {
     it('with types, units, nulls and metadata', () => {
       const table = apache.tableFromIPC(arrow.encode(EVERY_TYPE))

@@ -6,6 +6,7 @@ import {
   BEFORE_TAIL_BYTES, CONTINUATION, DIGITS, Header, Key, METADATA_V5, PREFIX_BYTES, Precision, SEQ_TAIL_BYTES, TIME_UNITS, Type, arrowError,
   padded
 } from './format.js'
+import { Kept } from './kept.js'
 
 /**
  * @typedef {import('../../../batch/batch.js').Field} Field
@@ -22,12 +23,11 @@ import {
  */
 
 const MAX_BYTES = 2 ** 31 - 1
-const MAX_TEMPLATES = 256
 const NO_BYTES = new Uint8Array(0)
 const NO_TIMES = new BigInt64Array(0)
 
-/** @type {Map<string, Template>} */
-const templates = new Map()
+/** @type {Kept<Template>} */
+const templates = new Kept()
 /**
  * The template of the newest batch with these very fields: most batches of a source share them.
  * @type {WeakMap<Field[], {batch: Batch, template: Template}>}
@@ -112,9 +112,9 @@ function templateOf (batch) {
   let template = templates.get(key)
   if (!template) {
     if (identity && identity.source !== source) throw arrowError(`a batch of source "${source}" has the identity of "${identity.source}"`)
-    if (templates.size === MAX_TEMPLATES) templates.clear()
     template = makeTemplate(batch, constants, columns)
-    templates.set(key, template)
+    const { schema, record, dictionaries } = template
+    templates.set(key, template, schema.length + record.bytes.length + dictionaries.reduce((sum, { bytes }) => sum + bytes.length, 0))
   }
   if (columns.length === 0 && !ordinals) newest.set(fields, { batch: new Batch({ source, time: NO_TIMES, tags, identity }), template })
   return template

@@ -1,6 +1,7 @@
 import { MAX_COLUMNS, MAX_DICTIONARY_BYTES } from '../../bounds.js'
 import { Table } from './flatbuffer.js'
 import { BEFORE_TAIL_BYTES, DIGITS, Header, Key, SEQ_TAIL_BYTES, Type, arrowError } from './format.js'
+import { Kept } from './kept.js'
 import { INT32, dictionaryKind, integerKind, kindOf, whyNotRead } from './columns.js'
 import { passOver } from './layout.js'
 
@@ -29,14 +30,13 @@ const MAX_METADATA = 256
 const MAX_TEXT_BYTES = 64 * 1024
 const TIME_NAMES = ['time', 'timestamp', 'ts']
 
-const MAX_SCHEMAS = 256
 const MAX_KEPT_BYTES = 64 * 1024
 
 /**
  * Schemas of Sluice's own streams, by their bytes but for the digits of before and seq: a source's messages differ in nothing else.
- * @type {Map<string, Schema>}
+ * @type {Kept<Schema>}
  */
-const known = new Map()
+const known = new Kept()
 
 /**
  * The schema that the first message's metadata holds, one object for all messages of a shape, and the digits of before and seq.
@@ -59,8 +59,7 @@ export function readSchema (metadata) {
     return found?.at === at && found.count === DIGITS
   }
   if (isInPlace(Key.seq, seqAt) && isInPlace(Key.before, beforeAt) && metadata.length <= MAX_KEPT_BYTES) {
-    if (known.size === MAX_SCHEMAS) known.clear()
-    known.set(head + between, schema)
+    known.set(head + between, schema, metadata.length)
   }
   return { schema, before: schema.metadata[Key.before], seq: schema.metadata[Key.seq] }
 }
