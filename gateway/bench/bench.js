@@ -12,6 +12,8 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   sqlite       the SQLite sink and the best plain loops
   pipeline     simulator → Mosquitto → PostgreSQL: values a second; processor time and memory of the gateway that consumes
   load         5 channels at 1000 samples a second through one gateway: its share of a core above an idle Node-RED
+  idle         what gateways with little to do cost above an idle Node-RED: without samples, with 5 channels at 1000 samples a second,
+               with 1000 sources that have sent once
   outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
   sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way;
                a minute or two each
@@ -20,7 +22,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)
-  --quick   of sinks and sources: a shorter look
+  --quick   of idle, sinks and sources: a shorter look
 
 Your own servers, without TLS, each with an empty database that the bench may fill and empty again, and a broker that nothing else uses:
 
