@@ -13,6 +13,10 @@ import { credentialsOf } from '../resources/options.js'
  */
 
 const STATUS_INTERVAL_MS = 1000
+/** What is due so soon is shown now: waiting for it would be one more wake-up. */
+const SOON_MS = 40
+/** What each node shows, as text: the same again would be sent to every editor. @type {WeakMap<Node, string>} */
+const shown = new WeakMap()
 /** Of the text of an error, in characters: the editor wraps none, and the log has it all. */
 const MAX_STATUS = 200
 
@@ -38,6 +42,7 @@ export function defineNode (RED, type, schema, start) {
  * @param {object} [message]  the message it came up with
  */
 export function fail (node, error, message) {
+  shown.delete(node)
   const text = error instanceof Error ? error.message : String(error)
   node.status({ fill: 'red', shape: 'ring', text: text.length > MAX_STATUS ? `${text.slice(0, MAX_STATUS - 1)}…` : text })
   node.error(describe(error), message)
@@ -45,23 +50,35 @@ export function fail (node, error, message) {
 
 /**
  * @param {Node} node
- * @returns {(status: Status) => void} shows a status, at most one a second, the last one in any case
+ * @returns {(status: Status) => void} shows a status where it is another, at most one a second, the last one in any case
  */
 export function throttledStatus (node) {
-  let next = 0
+  let nextMs = 0
+  let isPending = false
   /** @type {NodeJS.Timeout|undefined} */
   let timer
   /** @type {Status} */
   let latest = {}
   const show = () => {
-    timer = undefined
-    next = Date.now() + STATUS_INTERVAL_MS
+    if (!isPending) return // it is closed
+    isPending = false
+    const text = JSON.stringify(latest)
+    if (shown.get(node) === text) return
+    shown.set(node, text)
+    nextMs = performance.now() + STATUS_INTERVAL_MS
     node.status(latest)
   }
-  node.on('close', () => clearTimeout(timer))
+  node.on('close', () => {
+    isPending = false
+    clearTimeout(timer)
+  })
   return status => {
     latest = status
-    timer ??= setTimeout(show, Math.max(0, next - Date.now()))
+    if (isPending) return
+    isPending = true
+    const waitMs = nextMs - performance.now()
+    if (waitMs > SOON_MS) timer = setTimeout(show, waitMs)
+    else setImmediate(show)
   }
 }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
-import { sumOf } from '../../gateway/stats/balance.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { readSinks } from '../control-messages.js'
 import { consumerTopics, filters, parseTopic } from '../topics.js'
 import { Arrivals } from './arrivals.js'
@@ -47,10 +47,10 @@ import { Streams } from './streams.js'
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
-const TICK_MS = 250
 const SOON_MS = 20
 const COMPACT_MS = 60_000
-const BALANCE_MS = 1000
+/** A little less than a second, after which it is asked again. */
+const REMEMBERED_MS = 900
 
 const DEFAULTS = {
   gateway: '+',
@@ -84,13 +84,13 @@ export class Consumer extends EventEmitter {
   #keeper
   #arrivals
   #requests = new ResendRequests()
-  /** @type {{atMs: number, lines: ReaderSinks['balances']}} */
-  #balances = { atMs: -Infinity, lines: [] }
+  #balances = remembered(() => this.#sinks.balances)
+  #losses = remembered(() => this.#sinks.losses)
   #quietLog
   #connected = false
   #closed = false
   #compactedMs = performance.now()
-  #timer
+  #stopTicking
   /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
   #soon
   /** Of messages that made no sense. */
@@ -133,13 +133,13 @@ export class Consumer extends EventEmitter {
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     if (client.connected) this.#onConnect()
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#stopTicking = everySecond(() => this.#tick())
   }
 
   get counters () { return { ...this.#arrivals.counters, ignored: this.#ignored, setBack: this.#sinks.setBack, ...this.#held.counters } }
 
   get state () {
-    const { lost, parked } = sumOf(this.balances)
+    const { lost, parked } = this.#losses()
     const { members, source } = this.options
     return {
       connected: this.#connected,
@@ -155,11 +155,7 @@ export class Consumer extends EventEmitter {
   }
 
   /** Of each sink and source, as it was at most a second ago. */
-  get balances () {
-    const now = performance.now()
-    if (now - this.#balances.atMs >= BALANCE_MS) this.#balances = { atMs: now, lines: this.#sinks.balances }
-    return this.#balances.lines
-  }
+  get balances () { return this.#balances() }
 
   /**
    * The sinks behind the reader, from now on: no delivery waits for one that is not among them, or disabled. What is parked is tried again.
@@ -208,7 +204,7 @@ export class Consumer extends EventEmitter {
    */
   close ({ removed = false } = {}) {
     this.#closed = true
-    clearInterval(this.#timer)
+    this.#stopTicking()
     clearTimeout(this.#soon)
     const { client } = this.options
     this.#sinks.close({ removed })
@@ -319,18 +315,24 @@ export class Consumer extends EventEmitter {
     this.emit('changed')
   }
 
-  /** Requests from the spools what some sink lacks. */
+  /** Requests from the spools what some sink lacks. What a quiet source has sent is stored, and costs nothing more. */
   #requestMissing () {
     const { window, quietMs, client, consumer, reader } = this.options
     const { sinks, unacknowledged } = this.#held
     clearTimeout(this.#soon)
     this.#soon = undefined
     if (!this.#connected || !this.#sinks.areReady || sinks.length === 0 || this.#closed) return
-    const missing = [...this.#streams].filter(({ headKnown }) => headKnown).map(stream => {
-      const quiet = performance.now() - stream.lastDataMs > quietMs && unacknowledged < window / 2
-      const takers = stream.takers(sinks, performance.now())
-      return /** @type {[Stream, import('./stream.js').Missing[]]} */ ([stream, stream.missing(takers, { quiet })])
-    })
+    /** @type {[Stream, import('./stream.js').Missing[]][]} */
+    const missing = []
+    const nowMs = performance.now()
+    for (const stream of this.#streams) {
+      if (stream.isSettled || !stream.headKnown) continue
+      const quiet = nowMs - stream.lastDataMs > quietMs && unacknowledged < window / 2
+      const takers = stream.takers(sinks, nowMs)
+      const ranges = stream.missing(takers, { quiet })
+      missing.push([stream, ranges])
+      stream.isSettled = quiet && ranges.length === 0 && takers.length === sinks.length
+    }
     for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
       client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })
     }
@@ -344,5 +346,17 @@ export class Consumer extends EventEmitter {
         this.options.log.warn(`Sink "${handle.name}" could not compact its commit records: ${describe(error)}`)
       })
     }
+  }
+}
+
+/** @template T @param {() => T} read @returns {() => T} what it read last, as long as that is not old */
+function remembered (read) {
+  let atMs = -Infinity
+  /** @type {T} */
+  let value
+  return () => {
+    const nowMs = performance.now()
+    if (nowMs - atMs >= REMEMBERED_MS) [atMs, value] = [nowMs, read()]
+    return value
   }
 }

@@ -73,6 +73,20 @@ export class ReaderSinks {
     }))
   }
 
+  /** Of all sinks and sources, in rows. */
+  get losses () {
+    const losses = { lost: 0, parked: 0 }
+    for (const { id } of this.all) {
+      if (!this.#read.has(id)) continue
+      for (const stream of this.#streams) {
+        const { lost, parked } = stream.balance(id)
+        losses.lost += lost
+        losses.parked += parked
+      }
+    }
+    return losses
+  }
+
   /** @param {string} id */
   labelOf (id) { return this.all.find(sink => sink.id === id)?.label ?? id }
 

@@ -43,6 +43,9 @@ export class Stream {
   /** Likewise of each sink. @type {Map<string, import('../../gateway/stats/balance.js').Balance>} */
   #balances = new Map()
 
+  /** Nothing of it is missing, nor will be before something changes. */
+  isSettled = false
+
   /** @param {string} gateway @param {string} source @param {() => number} [nowMs]  monotonic */
   constructor (gateway, source, nowMs = () => performance.now()) {
     this.gateway = gateway
@@ -225,6 +228,7 @@ export class Stream {
 
   #changed () {
     this.#missing = null
+    this.isSettled = false
     this.#balances.clear()
   }
 

@@ -8,7 +8,8 @@ import { TooBig } from './too-big.js'
  * @typedef {import('./resends.js').Resends} Resends
  */
 
-const LINGER_MS = 250
+/** Between two times that what has come is sent. */
+const LINGER_MS = 150
 const LINGER_BYTES = 2 ** 16
 
 /**
@@ -25,6 +26,7 @@ export class Sender {
   #inFlightBytes = 0
   /** @type {NodeJS.Timeout|undefined} */
   #lingerTimer
+  #lingeredMs = -Infinity
   #lingeringBytes = 0
   #options
   #topics
@@ -72,14 +74,23 @@ export class Sender {
   wake () { this.#pump() }
 
   /**
-   * Waits a moment for more to send in one go, unless much is waiting: each wake-up of sender, broker and receiver costs more than a small
-   * batch.
+   * What comes seldom is sent at once; what comes often waits a moment for more to send in one go, unless much is waiting: each wake-up of
+   * sender, broker and receiver costs more than a small batch.
    * @param {number} bytes
    */
   #linger = bytes => {
     this.#lingeringBytes += bytes
-    if (this.#lingeringBytes > LINGER_BYTES) this.#pump()
-    else this.#lingerTimer ??= setTimeout(() => this.#pump(), LINGER_MS)
+    if (this.#lingerTimer && this.#lingeringBytes <= LINGER_BYTES) return
+    const nowMs = performance.now()
+    const waitMs = this.#lingeringBytes > LINGER_BYTES ? 0 : this.#lingeredMs + LINGER_MS - nowMs
+    if (waitMs > 0) {
+      this.#lingerTimer = setTimeout(() => this.#endLinger(), waitMs)
+    } else this.#endLinger()
+  }
+
+  #endLinger () {
+    this.#lingeredMs = performance.now()
+    this.#pump()
   }
 
   /** Sends as the window allows: in turn one batch of the log, and one that was requested again. */

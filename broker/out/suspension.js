@@ -1,4 +1,5 @@
-const TICK_MS = 1000
+import { everySecond } from '../../gateway/clock/heartbeat.js'
+
 const MAX_DIFFERENCE_MS = 5000
 
 /**
@@ -9,7 +10,7 @@ export class Suspension {
   #wall
   #monotonic
   #offsetMs
-  #timer
+  #stop
   #onSuspended
 
   /**
@@ -21,7 +22,7 @@ export class Suspension {
     this.#monotonic = monotonic
     this.#onSuspended = onSuspended
     this.#offsetMs = wall() - monotonic()
-    this.#timer = setInterval(() => this.check(), TICK_MS).unref()
+    this.#stop = everySecond(() => this.check())
   }
 
   /** Before anything is done that must not be done twice. */
@@ -33,6 +34,6 @@ export class Suspension {
   }
 
   close () {
-    clearInterval(this.#timer)
+    this.#stop()
   }
 }

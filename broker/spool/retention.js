@@ -16,6 +16,8 @@ const NONE = new RangeSet()
 export class Retention {
   /** @type {Set<string>} names of segments that are being removed */
   removing = new Set()
+  /** As it was found last, unless something has changed since. @type {{bytes: number, required: RequiredSink[]}|null} */
+  #open = null
 
   /**
    * @param {object} options
@@ -32,9 +34,20 @@ export class Retention {
 
   get required () { return [...this.options.required()] }
 
+  /** Something is held, or known to be stored, that was not before. */
+  changed () { this.#open = null }
+
   /** What of the log some required sink has not stored. */
   get openBytes () {
-    const { required, options: { files } } = this
+    const { required } = this
+    const isKnown = required.length === this.#open?.required.length && this.#open.required.every((sink, i) => sink === required[i])
+    const { bytes } = this.#open = isKnown && this.#open ? this.#open : { bytes: this.#findOpenBytes(required), required }
+    return bytes
+  }
+
+  /** @param {RequiredSink[]} required */
+  #findOpenBytes (required) {
+    const { files } = this.options
     let bytes = 0
     for (const segment of files.segments) {
       for (const run of segment.runs) {
@@ -148,6 +161,7 @@ export class Retention {
   async #remove (segments) {
     const { files, save, onRoom } = this.options
     files.detach(segments)
+    this.changed()
     for (const { path } of segments) this.removing.add(basename(path))
     await save().catch(() => {})
     for (const segment of segments) {

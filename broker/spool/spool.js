@@ -66,8 +66,11 @@ export class Spool extends EventEmitter {
   #epochs
   #intake
   #tornBytes = 0
-  /** @type {NodeJS.Timeout[]} */
-  #timers = []
+  /** @type {NodeJS.Timeout|undefined} */
+  #saveTimer
+  /** Runs while something was written that is not forced to disk. @type {NodeJS.Timeout|undefined} */
+  #syncTimer
+  #isClosed = false
 
   /** @param {SpoolOptions} options */
   constructor ({
@@ -93,7 +96,8 @@ export class Spool extends EventEmitter {
       folder, files, sources, epochs, retention, encode, maxBytes, recordBytes, waitingBytes, log,
       mayDrop: whenFull === 'drop-oldest',
       emit: (event, bytes) => {
-        this.#saved.isDirty = true
+        this.#change()
+        this.#syncSoon()
         this.emit(event, bytes)
       }
     })
@@ -216,7 +220,7 @@ export class Spool extends EventEmitter {
       }
     }
     const verified = this.#confirmations.set(key, store, reported, reading)
-    this.#saved.isDirty = true
+    this.#change()
     await this.#retention.release()
     return { ...verified, clashes: verified.clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }
   }
@@ -225,12 +229,15 @@ export class Spool extends EventEmitter {
    * A broker has it: what no sink covers may leave.
    * @param {Name} name
    */
-  sent ({ source, epoch, seq }) { this.#find(source, epoch)?.sent.add(seq) }
+  sent ({ source, epoch, seq }) {
+    this.#find(source, epoch)?.sent.add(seq)
+    this.#retention.changed()
+  }
 
   /** The sink is no longer required; what it has is known for a week, should it be again. @param {string} key */
   async forget (key) {
     this.#confirmations.forget(key)
-    this.#saved.isDirty = true
+    this.#change()
     await this.#retention.release()
   }
 
@@ -249,7 +256,7 @@ export class Spool extends EventEmitter {
       read: name => this.read(name),
       append: (batch, again) => this.#intake.append(batch, again)
     })
-    this.#saved.isDirty = true
+    this.#change()
     return identities
   }
 
@@ -277,12 +284,14 @@ export class Spool extends EventEmitter {
   /** Waits for what was handed over, makes it durable, and releases the files. What still finds no room is rejected. */
   async close () {
     await this.#intake.close()
-    for (const timer of this.#timers) clearInterval(timer)
+    clearInterval(this.#saveTimer)
+    clearTimeout(this.#syncTimer)
+    this.#isClosed = true
     await closeAll(() => this.#files.close(), () => this.#saved.save())
   }
 
   async #recover () {
-    const { log, fsync, fsyncIntervalMs } = this.options
+    const { log } = this.options
     const state = await this.#saved.load(log)
     const recovery = new Recovery({ folder: this.folder, gateway: this.gateway, files: this.#files, sources: this.#sources, state, log })
     await recovery.run()
@@ -294,17 +303,37 @@ export class Spool extends EventEmitter {
     await this.#retention.release(strangersIn(this.#files, this.gateway), 'stored')
     await this.#retention.release()
     refuseStrangers(this.#files, this.gateway, this.folder)
-    this.#every(SAVE_MS, 'saving', async () => {
-      await this.#retention.release()
-      if (this.#saved.isDirty) await this.#saved.save()
-    })
-    if (fsync === 'interval') this.#every(fsyncIntervalMs, 'fsync', () => this.#files.sync())
+    this.#saveTimer = setInterval(() => { this.#save().catch(error => this.#warn('saving', error)) }, SAVE_MS).unref()
+    this.#syncSoon()
   }
 
-  /** @param {number} intervalMs @param {string} what @param {() => Promise<void>} work */
-  #every (intervalMs, what, work) {
-    const report = (/** @type {unknown} */ error) => this.options.log.error(`Spool ${this.folder}: ${what} failed: ${describe(error)}`)
-    this.#timers.push(setInterval(() => { work().catch(report) }, intervalMs).unref())
+  /** What is held, or what is known of it. */
+  #change () {
+    this.#saved.isDirty = true
+    this.#retention.changed()
+  }
+
+  async #save () {
+    await this.#retention.release()
+    if (this.#saved.isDirty) await this.#saved.save()
+  }
+
+  /** What is written is forced to disk within the interval. */
+  #syncSoon () {
+    const { fsync, fsyncIntervalMs } = this.options
+    if (fsync !== 'interval' || this.#isClosed) return
+    this.#syncTimer ??= setTimeout(() => {
+      this.#syncTimer = undefined
+      this.#files.sync().catch(error => {
+        this.#warn('fsync', error)
+        this.#syncSoon()
+      })
+    }, fsyncIntervalMs).unref()
+  }
+
+  /** @param {string} what @param {unknown} error */
+  #warn (what, error) {
+    this.options.log.error(`Spool ${this.folder}: ${what} failed: ${describe(error)}`)
   }
 
   /** @param {string} source @param {string} epoch */
@@ -328,7 +357,7 @@ export class Spool extends EventEmitter {
   #report (source, what, batches, rows) {
     source.lostBatches += batches
     source.lostRows += rows
-    this.#saved.isDirty = true
+    this.#change()
     this.options.log.error(describe(new SluiceError('SLUICE_SPOOL_DAMAGED', what)))
     this.emit('lost', source.name, { batches, rows })
   }

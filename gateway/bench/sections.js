@@ -75,6 +75,19 @@ export const SECTIONS = {
       ]
     ]
   },
+  idle: {
+    needs: nothing,
+    run: async ({ quick, progress }) => {
+      return (await import('./idle.js')).benchIdle({ progress, ...quick && { rounds: 1, seconds: 10, warmUpSeconds: 10 } })
+    },
+    table: ({ percentOfCore, percentOfCoreAboveIdle: { idle, load, quiet }, loadLatencyMs: { p50, p99 }, quietSources }) => [
+      ['Node-RED, idle', `${percentOfCore.nodeRed.toFixed(2)} % of a core`, '', null],
+      ['broker, stage out, stage in, SQLite, and nothing that sends: above it', ...shareOfCore(idle, 0.2)],
+      ['5 × 1000 values/s, simulated, through them: above it', ...shareOfCore(load, 1)],
+      ['its samples, when committed: p50, p99', `${p50.toFixed(0)}, ${p99.toFixed(0)} ms`, 'p99 ≤ 500 ms', p99 <= 500],
+      [`${quietSources} sources that have sent once: above it`, ...shareOfCore(quiet, 0.2)]
+    ]
+  },
   outage: {
     needs: servers => brokerAndPostgresql(servers) ?? servers('postgresql').cannotStop ?? null,
     run: async ({ servers }) => (await import('./outage.js')).benchOutage(servers),
@@ -136,4 +149,9 @@ export const SECTIONS = {
 /** @param {{cpuMicrosecondsPerValue: number}} measured @returns {[string, string, boolean]} */
 function processorTime ({ cpuMicrosecondsPerValue }) {
   return [`${cpuMicrosecondsPerValue.toFixed(3)} µs/value`, '≤ 0.2', cpuMicrosecondsPerValue <= 0.2]
+}
+
+/** @param {number} percent @param {number} goal @returns {[string, string, boolean]} */
+function shareOfCore (percent, goal) {
+  return [`${percent.toFixed(2)} % of a core`, `≤ ${goal.toFixed(1)} %`, percent <= goal]
 }

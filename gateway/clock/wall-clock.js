@@ -1,6 +1,6 @@
+import { everySecond } from './heartbeat.js'
 import { TimeLine } from './time-line.js'
 
-const CHECK_MS = 1000
 /** A smaller difference is not worth a jump, and may be one of reading two clocks. */
 const STEP_NS = 50_000_000n
 /** Asking the kernel takes a process: where the clock may never be set, it is not asked every second. */
@@ -43,8 +43,8 @@ export class WallClock {
   #isAsking = false
   /** @type {Set<() => void>} */
   #waiting = new Set()
-  /** @type {NodeJS.Timeout|undefined} */
-  #timer
+  /** @type {(() => void)|undefined} */
+  #stop
 
   /** @param {WallClockOptions} options */
   constructor (options) {
@@ -56,15 +56,15 @@ export class WallClock {
 
   /** Begins to follow the clock; samples wait from here on. */
   start () {
-    if (this.#timer) return
+    if (this.#stop) return
     this.#startedNs = this.#options.sourceNs()
-    this.#timer = setInterval(() => this.check(), CHECK_MS).unref()
+    this.#stop = everySecond(() => this.check())
     this.check()
   }
 
   stop () {
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#stop?.()
+    this.#stop = undefined
   }
 
   /** Calls `settled` once samples need not wait any longer. @param {() => void} settled @returns {() => void} cancels that */

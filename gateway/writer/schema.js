@@ -22,7 +22,7 @@ export const schema = {
       description: 'When its oldest row has waited this long, a batch is written however small it is.',
       minimum: 1,
       maximum: 3_600_000,
-      default: 1000,
+      default: 100,
       'x-unit': 'ms'
     },
     batchBytes: {

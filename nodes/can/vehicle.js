@@ -1,4 +1,5 @@
 import { openVehicle } from '../../gateway/simulators/vehicle/vehicle.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
@@ -6,8 +7,6 @@ import { located } from '../sources/located.js'
 import { lossesText } from '../sources/losses.js'
 import { leaseBus } from './lease.js'
 import { schema } from './vehicle.schema.js'
-
-const STATUS_INTERVAL_MS = 1000
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -24,8 +23,7 @@ export default function (RED) {
     })
     const { vehicle } = await opening
     const statusNow = statusOf(vehicle)
-    const timer = setInterval(() => show(statusNow()), STATUS_INTERVAL_MS)
-    ends.push(() => clearInterval(timer), stats.gauge(`vehicle ${node.name || node.id}`, () => ({ ...vehicle.counters })))
+    ends.push(everySecond(() => show(statusNow())), stats.gauge(`vehicle ${node.name || node.id}`, () => ({ ...vehicle.counters })))
   })
 }
 

@@ -1,12 +1,11 @@
 import { CanWriter } from '../../gateway/can/write.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
 import { leaseBus } from './lease.js'
 import { schema } from './write.schema.js'
-
-const STATUS_INTERVAL_MS = 1000
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -37,8 +36,7 @@ export default function (RED) {
     })
 
     const { writer } = await opening
-    const timer = setInterval(() => show(statusOf(writer, problem)), STATUS_INTERVAL_MS)
-    ends.push(() => clearInterval(timer), stats.gauge(`can write ${node.name || node.id}`, () => writer.gauge()))
+    ends.push(everySecond(() => show(statusOf(writer, problem))), stats.gauge(`can write ${node.name || node.id}`, () => writer.gauge()))
     show(statusOf(writer, problem))
   })
 }

@@ -1,4 +1,5 @@
 import { openModbusSimulator } from '../../gateway/simulators/modbus/simulator.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
@@ -6,7 +7,6 @@ import { schema } from './simulator.schema.js'
 
 /** @typedef {import('../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator */
 
-const STATUS_INTERVAL_MS = 1000
 const MAX_SHOWN_FAULTS = 2
 
 /** @param {import('../node.js').RED} RED */
@@ -28,8 +28,8 @@ export default function (RED) {
     const statusNow = statusOf(simulator, options)
     const show = throttledStatus(node)
     show(statusNow())
-    const timer = setInterval(() => show(statusNow()), STATUS_INTERVAL_MS)
-    ends.push(() => clearInterval(timer), stats.gauge(`modbus simulator ${node.name || simulator.address}`, () => gaugeOf(simulator)))
+    ends.push(everySecond(() => show(statusNow())))
+    ends.push(stats.gauge(`modbus simulator ${node.name || simulator.address}`, () => gaugeOf(simulator)))
   })
 }
 

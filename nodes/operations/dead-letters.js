@@ -1,4 +1,5 @@
 import { SluiceError } from '../../gateway/base/errors.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { Arrivals } from '../../gateway/dead-letters/arrivals.js'
 import { DeadLetterDesk } from '../../gateway/dead-letters/desk.js'
 import { openQueues } from '../../gateway/dead-letters/open-queues.js'
@@ -12,8 +13,6 @@ import { Handover } from './handover.js'
 /**
  * @typedef {{sink?: string, keys?: string[], key?: string, offset?: number, limit?: number}} Selection
  */
-
-const LOOK_INTERVAL_MS = 1000
 
 /** Events and answers leave here. */
 const ANSWERS = 0
@@ -55,7 +54,7 @@ export default function (RED) {
       arrivals.look().catch(error => node.error(error))
       show(statusOf(desk.count, replaying))
     }
-    const timer = setInterval(look, LOOK_INTERVAL_MS)
+    const stopLooking = everySecond(look)
 
     handlesInput(node, async (message, send) => {
       const named = [message.topic, message.payload].find(name => Object.hasOwn(commands, String(name)))
@@ -71,7 +70,7 @@ export default function (RED) {
     const stopServing = serveRequests(isChosen, (sink, keys) => commands.replay({ sink, keys: keys ?? undefined }), logOf(node))
 
     node.on('close', (/** @type {(error?: unknown) => void} */ done) => {
-      clearInterval(timer)
+      stopLooking()
       handover.close()
       stopServing().then(() => done(), done)
     })

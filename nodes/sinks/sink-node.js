@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { countOf } from '../../gateway/messages/refusals.js'
@@ -22,7 +23,6 @@ import { LazySink } from './lazy-sink.js'
 import { leaseServer } from './server-node.js'
 import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 
-const STATUS_INTERVAL_MS = 1000
 const SHARE_INTERVAL_MS = 1000
 const SHARE_FULL = 'SLUICE_DEAD_LETTERS_SHARE'
 
@@ -86,7 +86,7 @@ function uniqueNameOf (RED, node) {
 class SinkNode {
   #isClosed = false
   #show
-  #timer
+  #stopShowing
   #last = { rows: 0, atMs: performance.now() }
 
   /**
@@ -121,7 +121,7 @@ class SinkNode {
       compact: heads => sink.compact(heads)
     })
     this.#show = throttledStatus(node)
-    this.#timer = setInterval(() => this.#show(this.#status()), STATUS_INTERVAL_MS)
+    this.#stopShowing = everySecond(() => this.#show(this.#status()))
   }
 
   /**
@@ -214,7 +214,7 @@ class SinkNode {
   /** Stores what it can within the writer's deadline. The database is left to close. */
   async drain () {
     this.#isClosed = true
-    clearInterval(this.#timer)
+    this.#stopShowing()
     this.removeSink()
     deliveries.doubt(this.id)
     await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)

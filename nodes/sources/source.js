@@ -1,4 +1,5 @@
 import { wallClock } from '../../gateway/clock/system-clock.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { Restamper } from '../../gateway/clock/restamper.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
@@ -18,7 +19,6 @@ import { lossesText } from './losses.js'
  *   ids
  */
 
-const STATUS_INTERVAL_MS = 1000
 const NOTHING = { missed: 0, late: 0, unreadable: 0, failed: 0 }
 
 /** What each message's payload asks for. */
@@ -69,8 +69,7 @@ class Runner {
   #open
   /** @type {Source|null} */
   #source = null
-  /** @type {NodeJS.Timeout|undefined} */
-  #timer
+  #stopShowing = () => {}
   #turn = Promise.resolve()
   /** how much of the source's counters is in the meter */
   #counted = { ...NOTHING }
@@ -152,7 +151,7 @@ class Runner {
   }
 
   async #close () {
-    clearInterval(this.#timer)
+    this.#stopShowing()
     const source = this.#source
     if (!source) return
     this.#source = null
@@ -165,13 +164,13 @@ class Runner {
   #showProgress (source) {
     this.#counted = { ...NOTHING }
     let last = { rows: this.meter.rows, atMs: performance.now() }
-    this.#timer = setInterval(() => {
+    this.#stopShowing = everySecond(() => {
       this.#countLosses(source)
       const now = { rows: this.meter.rows, atMs: performance.now() }
       const rowsPerSecond = (now.rows - last.rows) / (now.atMs - last.atMs) * 1000
       last = now
       this.#show(this.#statusOf(source, rowsPerSecond))
-    }, STATUS_INTERVAL_MS)
+    })
   }
 
   /** @param {Source} source @param {number} rowsPerSecond @returns {import('../node.js').Status} */

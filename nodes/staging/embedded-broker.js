@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { schema } from './embedded-broker.schema.js'
 
-const STATUS_INTERVAL_MS = 1000
 const GOODBYE_MS = 1000
 
 /** @param {import('../node.js').RED} RED */
@@ -18,9 +18,9 @@ export default function (RED) {
         : { fill: 'green', shape: 'dot', text })
     }
     const starting = startEmbeddedBroker(options, { log: logOf(node) })
-    const timer = setInterval(() => starting.then(showStats, () => {}), STATUS_INTERVAL_MS)
+    const stopShowing = everySecond(() => starting.then(showStats, () => {}))
     node.on('close', (/** @type {() => void} */ done) => {
-      clearInterval(timer)
+      stopShowing()
       starting.then(closeLast, () => {}).catch(error => node.error(error)).finally(done)
     })
     showStats(await starting)

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { gatewayId } from '../../broker/gateway-id.js'
@@ -8,8 +9,6 @@ import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './sparkplug-out.schema.js'
 import { refusal } from './stage-out.js'
-
-const STATUS_INTERVAL_MS = 1000
 
 /** Edge nodes that are open, by broker, group and node: two of one name would end each other's sessions. @type {Set<string>} */
 const inUse = new Set()
@@ -29,9 +28,9 @@ export default function (RED) {
       if (refused.length > 0) throw refusal(refused)
     })
 
-    const timer = setInterval(() => opening.then(({ link }) => show(statusOf(link.state, refusedValues)), () => {}), STATUS_INTERVAL_MS)
+    const stopShowing = everySecond(() => opening.then(({ link }) => show(statusOf(link.state, refusedValues)), () => {}))
     node.on('close', async (/** @type {() => void} */ done) => {
-      clearInterval(timer)
+      stopShowing()
       try {
         await (await opening).close()
       } catch (error) {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Stage } from '../../broker/out/stage.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { toBatches } from '../../gateway/messages/payload.js'
@@ -19,8 +20,6 @@ import { gatheringOf } from './gathering.js'
 import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
 import { schema } from './stage-out.schema.js'
-
-const STATUS_INTERVAL_MS = 1000
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -73,9 +72,9 @@ export default function (RED) {
       }
     }
 
-    const timer = setInterval(() => opening.then(opened => show(statusOf(opened, refusedValues)), () => {}), STATUS_INTERVAL_MS)
+    const stopShowing = everySecond(() => opening.then(opened => show(statusOf(opened, refusedValues)), () => {}))
     node.on('close', async (/** @type {() => void} */ done) => {
-      clearInterval(timer)
+      stopShowing()
       pauseUntilDeployed(RED, feeders, node.id)
       try {
         const { stage, connection, release, dropGauge } = await opening
