@@ -1,44 +1,60 @@
 import { open, readFile } from 'node:fs/promises'
-import { replaceFile } from '../../gateway/base/files.js'
+import { crc32 } from 'node:zlib'
+import { PRIVATE_FILE, replaceFile } from '../../gateway/base/files.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
 import { ROOT } from '../topics.js'
+import { NEVER, notedIn, pack, packKnown } from './receipt-records.js'
 
 /**
- * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('./contract.js').Packet & {messageId?: number, dup?: boolean}} Packet
- * @typedef {[source: string, upTo: number]} Part  once the spool has accepted so many rows of the source, it has this batch of the message
- * @typedef {[id: number, topic: number, hash: number, ...parts: Part[]]} Line  `id`: of the packet, 0 where the broker does not send it
- *   again; topic and content by their hashes
+ * @typedef {import('./receipt-records.js').Part} Part
+ *
+ * @typedef {object} Message  that has come
+ * @property {number} id  of the packet; 0 where the broker does not send it again
+ * @property {Topic} topic
+ * @property {number} hash  of its content
+ * @property {number} parts  batches that are in it
+ * @property {number} session
+ *
+ * @typedef {{hash: number, last: number, pending: number, isOld: boolean, isUsed: boolean, has: Has}} Topic  the hashes of its name and of
+ *   the content that came last; `isOld`: to an earlier process
+ * @typedef {Set<number>|null} Has  which batches of a message are in the spool; null: all, once none of it is pending
  *
  * @typedef {object} Receipt
- * @property {Line} line
- * @property {Promise<unknown>|null} kept  by this process; null: by an earlier one
- * @property {number[]} lacking  which of its batches an earlier process has not brought into the spool
- * @property {number} [order]  in which they were written
+ * @property {() => boolean} isPending  it is on its way into the spool
+ * @property {boolean} isOld  it came to an earlier process
+ * @property {Has} has
  */
 
-const MAX_RECEIPTS = 10_000
-/** Of a batch that is not known to be in the spool, whatever else comes. */
-const NEVER = Number.MAX_SAFE_INTEGER
+/** States of a message. */
+const [KEPT, PENDING, OLD] = [0, 1, 2]
+const MAX_TOPICS = 10_000
+const IDS = 2 ** 16
+/** The file is written anew when so much has been added. */
+const MAX_ADDED_BYTES = 2 ** 23
 
 /**
  * What has become of third-party messages, in a file beside their spool, so that one that comes again is not stored again: redelivered in
  * the same session, under the same packet id; or retained, and sent at each new subscription.
  *
- * A line is written before its message goes into the spool. Messages go in in the order of their lines, so after a kill the rows that the
- * spool has accepted tell which have arrived there.
+ * Before rows of messages go into the spool, together, it is written down whose they are and how many rows of their source the spool has
+ * accepted before: after a kill, the rows that it has accepted by then tell which have arrived there.
  */
 export class Receipts {
-  /** @type {Map<number, Receipt>} by packet id */
-  #byId = new Map()
-  /** The last of each topic. @type {Map<number, Receipt>} oldest first */
-  #byTopic = new Map()
-  /** @type {string[]} lines to be written */
-  #pending = []
-  /** @type {Promise<void>|null} */
-  #writing = null
-  #lines = 0
-  #order = 0
+  /** By packet id: hashes of topic and content, and what is known of it. */
+  #topicOf = new Float64Array(IDS)
+  #hashOf = new Float64Array(IDS)
+  #states = new Uint8Array(IDS)
+  /** Of messages of which an earlier process has stored a part. @type {Map<number, Set<number>>} by packet id */
+  #hasOfId = new Map()
+  /** @type {Map<string, Topic>} */
+  #topics = new Map()
+  /** Of an earlier process, by the hash of its name. @type {Map<number, Topic>} */
+  #oldTopics = new Map()
+  #session = 0
+  #added = 0
+  /** @type {Promise<unknown>} */
+  #written = Promise.resolve()
   #path
   #rows
   /** @type {import('node:fs/promises').FileHandle} */
@@ -63,119 +79,187 @@ export class Receipts {
    * @returns {Receipt|undefined}
    */
   of (packet) {
-    const [id, topic, hash] = lineOf(packet)
-    const candidates = [packet.dup && this.#byId.get(id), packet.retain && this.#byTopic.get(topic)]
-    return candidates.find(receipt => receipt && receipt.line[1] === topic && receipt.line[2] === hash) || undefined
+    if (!packet.dup && !packet.retain) return undefined
+    const topic = this.#topicAt(packet.topic)
+    const hash = contentHash(packet.payload)
+    const id = idOf(packet)
+    if (packet.dup && id > 0 && this.#topicOf[id] === topic.hash && this.#hashOf[id] === hash) {
+      return { isPending: () => this.#states[id] === PENDING, isOld: this.#states[id] === OLD, has: this.#hasOfId.get(id) ?? null }
+    }
+    if (!packet.retain || topic.last !== hash) return undefined
+    return { isPending: () => topic.pending > 0, isOld: topic.isOld, has: topic.has }
   }
 
   /**
-   * A message is about to be kept: its batches go into the spool once this has resolved, and no others before them that were written later.
+   * A message has come, which is to be kept.
    * @param {Packet} packet
-   * @param {Batch[]} batches  all that are in it
-   * @param {number[]} lacking  which of them are to be kept
-   * @param {Promise<unknown>} kept
+   * @param {number} parts  batches that are in it
+   * @returns {Message}
    */
-  async write (packet, batches, lacking, kept) {
-    const parts = batches.map(({ source, rows }, i) => {
-      if (!lacking.includes(i)) return /** @type {Part} */ ([source, 0])
-      const upTo = (this.#rows.get(source) ?? 0) + rows
-      this.#rows.set(source, upTo)
-      return /** @type {Part} */ ([source, upTo])
-    })
-    const line = /** @type {Line} */ ([...lineOf(packet), ...parts])
-    this.#add({ line, kept, lacking: [] })
-    await this.#say(line)
+  note (packet, parts) {
+    const topic = this.#topicAt(packet.topic)
+    const hash = contentHash(packet.payload)
+    const id = idOf(packet)
+    topic.last = hash
+    topic.has = null
+    topic.isOld = false
+    topic.pending++
+    if (id > 0) {
+      this.#topicOf[id] = topic.hash
+      this.#hashOf[id] = hash
+      this.#states[id] = PENDING
+      if (this.#hasOfId.size > 0) this.#hasOfId.delete(id)
+    }
+    return { id, topic, hash, parts, session: this.#session }
   }
 
-  /** The spool has not taken all of a message, and others may get in before it. @param {Packet} packet */
-  async doubt (packet) {
-    const [id, topic, hash] = lineOf(packet)
-    const receipt = this.#byTopic.get(topic)
-    if (receipt?.line[0] !== id || receipt.line[2] !== hash) return
-    for (const part of partsOf(receipt.line)) part[1] = NEVER
-    await this.#say(receipt.line)
+  /** All of a message is in the spool, or kept elsewhere. @param {Message} message */
+  kept ({ id, topic, session }) {
+    topic.pending--
+    if (session === this.#session) this.#states[id] = KEPT
+  }
+
+  /**
+   * Rows of messages are about to go into the spool, in this order, and no others before them.
+   * @param {{source: string, parts: Part[]}[]} groups
+   */
+  write (groups) {
+    const rows = new Map(this.#rows)
+    return this.#say(groups.map(({ source, parts }) => {
+      const before = rows.get(source) ?? 0
+      rows.set(source, parts.reduce((sum, part) => sum + part.rows, before))
+      return JSON.stringify([source, before, this.#packed(parts)])
+    }))
+  }
+
+  /**
+   * What has become of those that were written last.
+   * @param {{source: string, parts: Part[], isIn: boolean}[]} groups
+   */
+  async arrived (groups) {
+    for (const { source, parts, isIn } of groups) {
+      if (isIn) this.#rows.set(source, parts.reduce((sum, part) => sum + part.rows, this.#rows.get(source) ?? 0))
+    }
+    if (groups.every(({ isIn }) => isIn)) return
+    // Now others may get in before those that did not, and some that did are not where they were expected.
+    await this.#say(groups.map(({ parts, isIn }) => {
+      return JSON.stringify(['', 0, this.#packed(parts.map(part => ({ ...part, rows: isIn ? 0 : NEVER })))])
+    }))
   }
 
   /** The broker has begun a new session: packet ids mean other messages from now on. */
   newSession () {
-    this.#byId.clear()
-    return this.#say([])
+    this.#session++
+    this.#topicOf.fill(0)
+    this.#states.fill(KEPT)
+    this.#hasOfId.clear()
+    return this.#say(['[]'])
   }
 
   async close () {
-    while (this.#writing) await this.#writing
+    await this.#written
     await this.#file.close()
   }
 
-  /** Those that wait together are written together. @param {Line|[]} line */
-  async #say (line) {
-    this.#pending.push(JSON.stringify(line))
-    while (this.#writing) await this.#writing
-    if (this.#pending.length > 0) await (this.#writing = this.#flush().finally(() => { this.#writing = null }))
+  /** @param {Part[]} parts */
+  #packed (parts) {
+    return pack(parts, this.#session).toString('base64')
   }
 
-  /** @param {Receipt} receipt */
-  #add (receipt) {
-    const [id, topic] = receipt.line
-    receipt.order = ++this.#order
-    if (id > 0) this.#byId.set(id, receipt)
-    this.#byTopic.delete(topic)
-    this.#byTopic.set(topic, receipt)
-    if (this.#byTopic.size <= MAX_RECEIPTS) return
-    const [oldest] = this.#byTopic.keys()
-    this.#byTopic.delete(oldest)
+  /** @param {string[]} lines */
+  #say (lines) {
+    const text = `${lines.join('\n')}\n`
+    const writing = this.#written.then(async () => {
+      if (this.#added > MAX_ADDED_BYTES) await this.#compact()
+      this.#added += text.length
+      await this.#file.appendFile(text)
+    })
+    this.#written = writing.catch(() => {})
+    return writing
   }
 
-  async #flush () {
-    const lines = this.#pending.splice(0)
-    this.#lines += lines.length
-    if (this.#lines > 4 * MAX_RECEIPTS) await this.#compact()
-    await this.#file.appendFile(`${lines.join('\n')}\n`)
+  /** @param {string} name @returns {Topic} */
+  #topicAt (name) {
+    let topic = this.#topics.get(name)
+    if (!topic) {
+      const hash = hashOf(Buffer.from(name))
+      topic = this.#oldTopics.get(hash) ?? newTopic(hash)
+      this.#oldTopics.delete(hash)
+      this.#topics.set(name, topic)
+      this.#forgetSome()
+    }
+    topic.isUsed = true
+    return topic
+  }
+
+  /** Those of an earlier process first, then those that have not been used since this last looked at them. */
+  #forgetSome () {
+    while (this.#topics.size + this.#oldTopics.size > MAX_TOPICS) {
+      const [old] = this.#oldTopics.keys()
+      if (this.#oldTopics.delete(old)) continue
+      const [[name, topic]] = this.#topics
+      this.#topics.delete(name)
+      if (topic.isUsed) this.#topics.set(name, topic)
+      topic.isUsed = false
+    }
   }
 
   async #load () {
     const text = await readFile(this.#path, 'utf8').catch(() => '')
-    for (const line of text.split('\n').map(parse)) {
-      if (line?.length === 0) this.#byId.clear()
-      if (!line || line.length < 3) continue
-      const lacking = partsOf(line).flatMap((part, i) => (this.#rows.get(part[0]) ?? 0) >= part[1] ? [] : [i])
-      for (const i of lacking) partsOf(line)[i][1] = NEVER
-      this.#add({ line, kept: null, lacking })
+    const { ids, topics } = notedIn(text, this.#rows)
+    for (const noted of ids.values()) {
+      if (noted.has.length === 0) continue
+      this.#topicOf[noted.id] = noted.topic
+      this.#hashOf[noted.id] = noted.hash
+      this.#states[noted.id] = OLD
+      const has = hasOf(noted)
+      if (has) this.#hasOfId.set(noted.id, has)
     }
+    for (const noted of topics.values()) {
+      if (noted.has.length === 0) continue
+      this.#oldTopics.set(noted.topic, { ...newTopic(noted.topic), last: noted.hash, isOld: true, has: hasOf(noted) })
+    }
+    this.#forgetSome()
     await this.#compact()
   }
 
-  /** Only what is still known, oldest first; a torn line at the end goes, too. */
+  /** Only what is still known; a torn line at the end goes, too. */
   async #compact () {
-    const receipts = [...new Set([...this.#byTopic.values(), ...this.#byId.values()])].sort((a, b) => (a.order ?? 0) - (b.order ?? 0))
-    const lines = receipts.map(receipt => {
-      const [id, ...rest] = receipt.line
-      return `${JSON.stringify([this.#byId.get(id) === receipt ? id : 0, ...rest])}\n`
-    })
-    await replaceFile(this.#path, lines.join(''))
+    /** @type {{id: number, topic: number, hash: number, has: Has}[]} */
+    const known = []
+    for (let id = 1; id < IDS; id++) {
+      if (this.#topicOf[id] === 0 || this.#states[id] === PENDING) continue
+      known.push({ id, topic: this.#topicOf[id], hash: this.#hashOf[id], has: this.#hasOfId.get(id) ?? null })
+    }
+    for (const { hash: topic, last, pending, has } of [...this.#oldTopics.values(), ...this.#topics.values()]) { // after those with ids
+      if (last > 0 && pending === 0) known.push({ id: 0, topic, hash: last, has })
+    }
+    await replaceFile(this.#path, `${JSON.stringify(['', 0, packKnown(known).toString('base64')])}\n`)
     await this.#file?.close()
-    this.#file = await open(this.#path, 'a')
-    this.#lines = lines.length
+    this.#file = await open(this.#path, 'a', PRIVATE_FILE)
+    this.#added = 0
   }
+}
+
+/** @param {number} hash @returns {Topic} */
+function newTopic (hash) {
+  return { hash, last: 0, pending: 0, isOld: false, isUsed: false, has: null }
+}
+
+/** @param {import('./receipt-records.js').Noted} noted @returns {Has} */
+function hasOf ({ has, parts }) {
+  return has.length < parts ? new Set(has) : null
 }
 
 /**
  * What is on our own topics comes over another connection, with packet ids of its own.
  * @param {Packet} packet
- * @returns {[id: number, topic: number, hash: number]}
  */
-function lineOf ({ qos, messageId = 0, topic, payload }) {
-  return [qos === 1 && !topic.startsWith(`${ROOT}/`) ? messageId : 0, hashOf(Buffer.from(topic)), hashOf(payload)]
+function idOf ({ qos, messageId = 0, topic }) {
+  return qos === 1 && !topic.startsWith(`${ROOT}/`) ? messageId : 0
 }
 
-/** @param {Line} line */
-function partsOf (line) { return /** @type {Part[]} */ (line.slice(3)) }
-
-/** @param {string} text @returns {Line|null} */
-function parse (text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+/** Checksum and length, in 48 bits, and never 0: what it is compared with has the same packet id or topic. @param {Uint8Array} bytes */
+function contentHash (bytes) {
+  return (bytes.length % 65_535 + 1) * 2 ** 32 + crc32(bytes)
 }

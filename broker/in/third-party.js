@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe } from '../../gateway/base/errors.js'
 import { isForTopic, parseTopic } from '../topics.js'
-import { Keeper } from './keeper.js'
 
 /**
  * @typedef {import('./contract.js').Packet & {retain?: boolean, dup?: boolean, properties?: {subscriptionIdentifier?: number|number[]}}}
@@ -11,7 +10,7 @@ import { Keeper } from './keeper.js'
  * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements, of its own: what waits
  *   here blocks no batch
  * @property {string[]} topics  MQTT topic filters
- * @property {(packet: Packet) => Promise<void>} keep  resolves once the message is safe; called again for the same packet when it fails
+ * @property {(packet: Packet, done: () => void) => void} keep  calls `done` once the message is safe
  * @property {number} [maxPending]
  * @property {() => void} [onDropped]  called for each message that could not wait
  * @property {() => void} [onNewSession]  packet ids mean other messages from now on
@@ -19,6 +18,8 @@ import { Keeper } from './keeper.js'
  */
 
 const SHARED = '$share/'
+/** That it remembers. */
+const MAX_TOPICS = 10_000
 
 /**
  * Receives third-party messages and acknowledges each once it is safe, in the order of arrival. Our own topics are left alone, whatever the
@@ -27,17 +28,18 @@ const SHARED = '$share/'
 export class ThirdPartyConsumer {
   counters = { received: 0, dropped: 0 }
   #options
-  #keeper
+  /** Messages with QoS 0 that are not safe yet. */
   #pending = 0
   #closed = false
   /** Of each filter: it comes back with what is sent for it. @type {Map<string, number>} */
   #identifiers
+  /** Which of the filters are for a topic: their identifiers, none where it is not meant. @type {Map<string, number[]>} */
+  #meant = new Map()
 
   /** @param {ThirdPartyOptions} options */
   constructor (options) {
     this.#options = { maxPending: 1000, onDropped () {}, onNewSession () {}, log: console, ...options }
-    const { client, topics, log } = this.#options
-    this.#keeper = new Keeper(client, log)
+    const { client, topics } = this.#options
     this.#identifiers = new Map(topics.map(filter => [filter, identifierOf(filter)]))
     client.on('connect', this.#onConnect)
     if (client.connected) this.#subscribe()
@@ -45,39 +47,48 @@ export class ThirdPartyConsumer {
 
   /** @param {Packet} packet @param {() => void} ack */
   receive (packet, ack) {
-    const { topics, keep, maxPending, onDropped } = this.#options
+    const { keep, maxPending, onDropped } = this.#options
     if (this.#closed) return
-    if (parseTopic(packet.topic) || !topics.some(filter => isForTopic(filter, packet.topic))) return ack()
-    if (this.#isCopy(packet)) return ack()
+    if (!this.#isMeant(packet)) return ack()
     this.counters.received++
-    if (packet.qos === 0 && this.#pending >= maxPending) { // nobody would send it again, and nothing can make its sender wait
+    if (packet.qos !== 0) return keep(packet, ack)
+    if (this.#pending >= maxPending) { // nobody would send it again, and nothing can make its sender wait
       this.counters.dropped++
       onDropped()
       return
     }
     this.#pending++
-    this.#keeper.keep(packet, ack, () => keep(packet)).finally(() => { this.#pending-- })
+    keep(packet, () => { this.#pending-- })
   }
 
   /** Stops at once; what is not kept stays unacknowledged and comes again. The client is its owner's to end. */
   close () {
     this.#closed = true
-    this.#keeper.close()
     this.#options.client.off('connect', this.#onConnect)
+  }
+
+  /** @param {Packet} packet */
+  #isMeant ({ topic, properties }) {
+    let meant = this.#meant.get(topic)
+    if (!meant) {
+      if (this.#meant.size >= MAX_TOPICS) this.#meant.clear()
+      this.#meant.set(topic, meant = parseTopic(topic) ? [] : this.#identifiersOf(topic))
+    }
+    const identifier = properties?.subscriptionIdentifier
+    if (meant.length === 0 || identifier === undefined) return meant.length > 0
+    return typeof identifier === 'number' ? meant.includes(identifier) : identifier.some(each => meant.includes(each))
   }
 
   /**
    * Where filters overlap (and those of an earlier deploy may, too), an MQTT 5 broker sends a message once for each, and names the
    * subscription: the one for the first of our filters is accepted. A shared subscription's messages go to one of many clients, so it is
    * not relied on where another filter matches as well.
-   * @param {Packet} packet
+   * @param {string} topic
    */
-  #isCopy ({ topic, properties }) {
-    const identifiers = [properties?.subscriptionIdentifier ?? []].flat()
-    if (identifiers.length === 0) return false
+  #identifiersOf (topic) {
     const matching = this.#options.topics.filter(filter => isForTopic(filter, topic))
     const own = matching.find(filter => !filter.startsWith(SHARED))
-    return !(own ? [own] : matching).some(filter => identifiers.includes(/** @type {number} */ (this.#identifiers.get(filter))))
+    return (own ? [own] : matching).map(filter => /** @type {number} */ (this.#identifiers.get(filter)))
   }
 
   /** @param {{sessionPresent: boolean, properties?: {subscriptionIdentifiersAvailable?: boolean}}} connack */

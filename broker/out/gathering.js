@@ -1,16 +1,31 @@
-import { columnBytes } from '../../gateway/batch/batch-bytes.js'
 import { Joint } from '../../gateway/batch/join.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
- *
+ */
+
+/**
+ * What a heap of rows has become, and whose they are.
+ * @template G
+ * @typedef {object} Gathered
+ * @property {Batch} batch
+ * @property {G[]} guests  whoever brought some
+ * @property {number[]} rows  that each of them brought, in order
+ */
+
+/**
+ * @template G
  * @typedef {object} GatheringOptions
- * @property {(batch: Batch) => Promise<unknown>} append  to the spool, which takes what it is given in order
+ * @property {(gathered: Gathered<G>) => void} store  takes over what has gathered, in order
  * @property {number} maxRows
  * @property {number} maxBytes  about
  * @property {number} maxAgeMs  0: nothing waits
- *
- * @typedef {{joint: Joint, bytes: number, dueMs: number, done: PromiseWithResolvers<Map<Batch, unknown>>}} Heap
+ * @property {number} [maxMessages]  so many gather at most
+ */
+
+/**
+ * @template G
+ * @typedef {{joint: Joint, guests: G[], rows: number[], dueMs: number}} Heap
  */
 
 /**
@@ -23,65 +38,63 @@ const QUIET_MS = 5
 /**
  * Rows of a source wait for each other, a little, in front of the spool: together they are one record, one message and one commit record.
  * They go in by rows, bytes or age, whichever comes first, in the order in which they came.
+ * @template G  who brings them
  */
 export class Gathering {
   #options
-  /** What waits, oldest first. @type {Map<string, Heap>} by source */
+  /** What waits, oldest first. @type {Map<string, Heap<G>>} by source */
   #heaps = new Map()
   #messages = 0
+  /** Those that have come since all went into the spool. */
+  #gathered = 0
   #lastMs = 0
   /** @type {NodeJS.Timeout|undefined} */
   #ageTimer
   /** @type {NodeJS.Timeout|undefined} */
   #quietTimer
 
-  /** @param {GatheringOptions} options */
+  /** @param {GatheringOptions<G>} options */
   constructor (options) {
-    this.#options = options
+    this.#options = { maxMessages: Infinity, ...options }
   }
 
-  /**
-   * A message is under way, whose sender may wait for it to be done.
-   * @template T
-   * @param {() => Promise<T>} work
-   */
-  async message (work) {
+  /** A message is under way, whose sender may wait for it to be done. */
+  begin () {
     this.#lastMs = performance.now()
+    this.#gathered++
     if (++this.#messages >= MANY_WAITING && !this.#quietTimer) this.#quietTimer = setTimeout(this.#onQuiet, QUIET_MS)
-    try {
-      return await work()
-    } finally {
-      this.#messages--
-    }
   }
 
-  /**
-   * Resolves once the spool has all of it.
-   * @param {Batch} batch
-   */
-  async append (batch) {
-    const { append, maxRows, maxBytes, maxAgeMs } = this.#options
-    const { source } = batch
-    if (maxAgeMs === 0) return append(batch)
-    if (!this.#heaps.get(source)?.joint.takes(batch)) this.#flush(source)
-    const heap = this.#heaps.get(source) ?? this.#begin(source)
-    heap.joint.add(batch)
-    heap.bytes += columnBytes(batch)
-    if (heap.joint.rows >= maxRows || heap.bytes >= maxBytes) this.#flush(source)
-    const failed = await heap.done.promise
-    if (failed.has(batch)) throw failed.get(batch)
+  /** That many messages are done. */
+  end (count = 1) { this.#messages -= count }
+
+  /** @param {Batch} batch @param {G} guest  is given to `store` with it */
+  take (batch, guest) {
+    const { store, maxRows, maxBytes, maxAgeMs, maxMessages = Infinity } = this.#options
+    const { source, rows } = batch
+    if (maxAgeMs === 0) return store({ batch, guests: [guest], rows: [rows] })
+    let heap = this.#heaps.get(source)
+    if (!heap?.joint.takes(batch)) heap = this.#begin(source)
+    const { joint, guests } = heap
+    joint.add(batch)
+    guests.push(guest)
+    heap.rows.push(rows)
+    if (joint.rows >= maxRows || joint.bytes >= maxBytes) this.#flush(source)
+    if (this.#gathered >= maxMessages) this.flush()
   }
 
   /** What waits goes into the spool now. */
   flush () {
     for (const source of this.#heaps.keys()) this.#flush(source)
+    this.#gathered = 0
   }
 
   /** @param {string} source */
   #begin (source) {
+    this.#flush(source)
     const { maxAgeMs } = this.#options
-    /** @type {Heap} */
-    const heap = { joint: new Joint(), bytes: 0, dueMs: performance.now() + maxAgeMs, done: Promise.withResolvers() }
+    /** @type {Heap<G>} */
+    const heap = { joint: new Joint(), guests: [], rows: [], dueMs: performance.now() + maxAgeMs }
     this.#heaps.set(source, heap)
     this.#ageTimer ??= setTimeout(this.#onAge, maxAgeMs)
     return heap
@@ -95,23 +108,10 @@ export class Gathering {
     if (this.#heaps.size === 0) {
       clearTimeout(this.#ageTimer)
       this.#ageTimer = undefined
+      this.#gathered = 0
     }
-    this.#store(heap.joint).then(heap.done.resolve)
-  }
-
-  /** @param {Joint} joint @returns {Promise<Map<Batch, unknown>>} why some could not be stored */
-  async #store (joint) {
-    const { append } = this.#options
-    const { batches } = joint
-    try {
-      await append(joint.batch())
-      return new Map()
-    } catch (error) {
-      if (batches.length === 1) return new Map([[batches[0], error]])
-    }
-    // One that the spool does not accept must not cost the others.
-    const results = await Promise.allSettled(batches.map(append))
-    return new Map(results.flatMap((result, i) => result.status === 'rejected' ? [[batches[i], result.reason]] : []))
+    const { joint, guests, rows } = heap
+    this.#options.store({ batch: joint.batch(), guests, rows })
   }
 
   #onAge = () => {
@@ -133,4 +133,19 @@ export class Gathering {
     if (quietMs >= QUIET_MS) this.flush()
     else this.#quietTimer = setTimeout(this.#onQuiet, QUIET_MS - quietMs)
   }
+}
+
+/**
+ * What each guest brought, as a batch of its own.
+ * @template G
+ * @param {Gathered<G>} gathered
+ * @returns {Gathered<G>[]}
+ */
+export function apart ({ batch, guests, rows }) {
+  let at = 0
+  return guests.map((guest, i) => {
+    const from = at
+    at += rows[i]
+    return { batch: guests.length === 1 ? batch : batch.slice(from, at), guests: [guest], rows: [rows[i]] }
+  })
 }

@@ -30,10 +30,11 @@ export class Marker {
   }
 
   /**
+   * At once where nothing has to wait.
    * @param {(now: () => bigint) => Converted} read  may be called again, with the time at which it was called first
-   * @returns {Promise<Converted>}
+   * @returns {Converted|Promise<Converted>}
    */
-  async read (read) {
+  read (read) {
     /** @type {bigint|undefined} */
     let stampedNs
     const converted = read(() => {
@@ -42,11 +43,17 @@ export class Marker {
       return this.#clock.line.at(ns)
     })
     if (stampedNs === undefined) return converted
+    if (this.#clock.isJudged) return this.#clock.isWrong ? marked(converted) : converted
+    return this.#judged(converted, stampedNs, read)
+  }
+
+  /** @param {Converted} converted @param {bigint} stampedNs @param {(now: () => bigint) => Converted} read */
+  async #judged (converted, stampedNs, read) {
     const correctionNs = this.#clock.line.correctionAt(stampedNs)
-    if (!this.#clock.isJudged) await this.#verdict(converted.batches)
+    await this.#verdict(converted.batches)
     const { isWrong, line } = this.#clock
-    if (isWrong) return { ...converted, batches: converted.batches.map(unsynchronised) }
-    return line.correctionAt(stampedNs) === correctionNs ? converted : read(() => line.at(/** @type {bigint} */ (stampedNs)))
+    if (isWrong) return marked(converted)
+    return line.correctionAt(stampedNs) === correctionNs ? converted : read(() => line.at(stampedNs))
   }
 
   /** What waits goes on as it is: where it goes to is about to close. */
@@ -64,6 +71,11 @@ export class Marker {
     await Promise.race([this.#clock.judged, released])
     this.#waitingBytes -= bytes
   }
+}
+
+/** @param {Converted} converted @returns {Converted} */
+function marked (converted) {
+  return { ...converted, batches: converted.batches.map(unsynchronised) }
 }
 
 export const marker = new Marker(wallClock, systemClock.nowNs)

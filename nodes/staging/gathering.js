@@ -1,5 +1,3 @@
-import { Gathering } from '../../broker/out/gathering.js'
-
 /** How rows gather in front of the spool, in the forms of stage out and stage in. */
 export const gatheringProperties = {
   gatherMs: {
@@ -35,10 +33,7 @@ export const gatheringProperties = {
   }
 }
 
-/**
- * @param {{gatherMs: number, gatherRows: number, gatherKilobytes: number}} options  of the node
- * @param {(batch: import('../../gateway/batch/batch.js').Batch) => Promise<unknown>} append
- */
-export function gatheringOf ({ gatherMs, gatherRows, gatherKilobytes }, append) {
-  return new Gathering({ append, maxRows: gatherRows, maxBytes: gatherKilobytes * 2 ** 10, maxAgeMs: gatherMs })
+/** @param {{gatherMs: number, gatherRows: number, gatherKilobytes: number}} options  of the node */
+export function gatheringOptions ({ gatherMs, gatherRows, gatherKilobytes }) {
+  return { maxRows: gatherRows, maxBytes: gatherKilobytes * 2 ** 10, maxAgeMs: gatherMs }
 }

@@ -102,7 +102,7 @@ async function open (RED, node, options, mapper) {
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
-    onThirdParty: packet => openThirdParty().keep(packet),
+    onThirdParty: packet => new Promise(resolve => { openThirdParty().keep(packet, () => resolve(undefined)) }),
     onRefused: async (packet, reason) => {
       meter.errors++
       const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])

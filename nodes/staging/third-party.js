@@ -1,7 +1,10 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { Keeping } from '../../broker/in/keeping.js'
 import { Receipts } from '../../broker/in/receipts.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
+import { Gathering } from '../../broker/out/gathering.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
@@ -16,24 +19,33 @@ import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
-import { gatheringOf } from './gathering.js'
-import { spoolAll } from './spooling.js'
+import { gatheringOptions } from './gathering.js'
+import { admitted } from './spooling.js'
 
 /**
  * @typedef {import('../../broker/in/contract.js').Packet} Packet
  * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
  * @typedef {import('./spooling.js').Content} Content
- * @typedef {{content: Content, done: PromiseWithResolvers<unknown>}} Taken
+ * @typedef {import('../../broker/in/receipts.js').Receipt} Receipt
+ * @typedef {import('../../broker/in/keeping.js').Guest & {packet: Packet}} Guest
  * @typedef {object} Opened
  * @property {import('../../broker/connection/connection.js').Connection} connection
  * @property {ThirdPartyConsumer} consumer
  * @property {Stage} stage
- * @property {import('../../broker/out/gathering.js').Gathering} gathering
+ * @property {Gathering<Guest>} gathering
+ * @property {Keeping<Guest>} keeping
  * @property {Receipts} receipts
  * @property {ReturnType<typeof placesOf>} places
  * @property {() => void} release
  */
+
+/** In a deploy, for the spool to take what has come. */
+const PATIENCE_MS = 1000
+/** How often what has come twice looks whether it is in the spool by now. */
+const LOOK_MS = 50
+/** Messages of devices are small: while some gather and some are stored, others must come. */
+const WINDOW = 10
 
 /**
  * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
@@ -54,8 +66,8 @@ export class ThirdPartyStage {
   #presence = null
   #dropGauge = () => {}
   #hasDropped = false
-  /** What is still to be done with each message, however often it is tried. @type {WeakMap<Packet, Promise<Taken>>} */
-  #taken = new WeakMap()
+  /** @type {Opened|null} */
+  #opened = null
 
   /**
    * @param {import('../node.js').RED} RED
@@ -76,31 +88,71 @@ export class ThirdPartyStage {
     this.#quietLog = new QuietLog(logOf(node), () => performance.now())
     wallClock.start()
     this.#opening = this.#open(RED)
-    this.#opening.catch(error => node.error(describe(error)))
+    this.#opening.then(opened => { this.#opened = opened }, error => node.error(describe(error)))
   }
 
   /**
-   * Resolves once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room; also when it
-   * had come before. When it fails, call it again with the same packet.
+   * Calls `done` once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room; also when
+   * it had come before.
    * @param {Packet} packet
+   * @param {() => void} done
    */
-  async keep (packet) {
-    let taken = this.#taken.get(packet)
-    if (!taken) this.#taken.set(packet, taken = this.#take(packet))
-    const { content, done } = await taken
-    const { gathering, places, receipts } = await this.#opening
-    try {
-      await gathering.message(() => spoolAll(content, async batch => {
-        places.admit(batch.source)
-        await gathering.append(batch)
-        stats.meter('stage', batch.source).record(batch)
-      }, packet.payload))
-    } catch (error) {
-      await receipts.doubt(packet)
-      throw error
+  keep (packet, done) {
+    const read = this.#tryToRead(packet) // when it has come: its time may be now
+    if (this.#opened && !(read instanceof Promise)) this.#accept(this.#opened, packet, read, done)
+    else this.#keepLater(packet, read, done)
+  }
+
+  /** @param {Packet} packet @param {Content|Promise<Content>} read @param {() => void} done */
+  async #keepLater (packet, read, done) {
+    const opened = await this.#opening.catch(() => null)
+    const content = await read
+    if (opened) this.#accept(opened, packet, content, done)
+  }
+
+  /** @param {Opened} opened @param {Packet} packet @param {Content} content @param {() => void} done */
+  #accept (opened, packet, content, done) {
+    const receipt = opened.receipts.of(packet)
+    if (!receipt) this.#store(opened, packet, content, null, done)
+    else if (receipt.isPending()) this.#waitFor(opened, receipt, done)
+    else if (receipt.has) this.#store(opened, packet, content, receipt.has, done)
+    else if (receipt.isOld && content.refused.length > 0) this.#keepRefused(packet.topic, content.refused).then(done)
+    else done()
+  }
+
+  /** It has come before, and is on its way. @param {Opened} opened @param {Receipt} receipt @param {() => void} done */
+  async #waitFor ({ gathering }, receipt, done) {
+    while (receipt.isPending()) {
+      gathering.flush()
+      await sleep(LOOK_MS, undefined, { ref: false })
     }
-    if (content.refused.length > 0) await this.#keepRefused(packet.topic, content.refused)
-    done.resolve(undefined)
+    done()
+  }
+
+  /**
+   * @param {Opened} opened @param {Packet} packet @param {Content} content
+   * @param {Set<number>|null} has  which of its batches are in the spool already
+   * @param {() => void} done
+   */
+  #store ({ receipts, gathering, places }, packet, content, has, done) {
+    const message = receipts.note(packet, content.batches.length)
+    const { batches, refused } = admitted(content, has, source => places.admit(source), packet.payload)
+    gathering.begin()
+    const finish = () => {
+      receipts.kept(message)
+      gathering.end()
+      done()
+    }
+    let left = batches.length
+    const finishPart = () => {
+      if (--left > 0) return
+      if (refused.length === 0) finish()
+      else this.#keepRefused(packet.topic, refused).then(finish)
+    }
+    if (left === 0) {
+      left = 1
+      finishPart()
+    } else for (const { batch, part } of batches) gathering.take(batch, { message, part, packet, done: finishPart })
   }
 
   /** @param {string} topic @param {Refused[]} refused */
@@ -121,42 +173,24 @@ export class ThirdPartyStage {
     if (!opened) return
     opened.consumer.close()
     this.#presence?.close()
-    const { gathering, stage, connection, receipts, release } = opened
+    const { gathering, keeping, stage, connection, receipts, release } = opened
     gathering.flush()
+    await Promise.race([keeping.settled(), sleep(PATIENCE_MS, undefined, { ref: false })])
+    keeping.close()
     await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
   }
 
-  /**
-   * What of a message is to be kept: all of one that is new, of another what an earlier process did not come to.
-   * @param {Packet} packet
-   * @returns {Promise<Taken>}
-   */
-  async #take (packet) {
-    const done = Promise.withResolvers()
-    const reading = this.#tryToRead(packet)
-    const { receipts } = await this.#opening
-    const { batches, refused } = await reading
-    const receipt = receipts.of(packet)
-    if (receipt?.kept) {
-      await receipt.kept
-      return { content: { batches: [], refused: [] }, done }
-    }
-    const lacking = receipt ? receipt.lacking : batches.map((_, i) => i)
-    if (!receipt || lacking.length > 0) await receipts.write(packet, batches, lacking, done.promise)
-    return { content: { batches: batches.filter((_, i) => lacking.includes(i)), refused }, done }
-  }
-
-  /** @param {Packet} packet @returns {Promise<Content>} */
-  async #tryToRead (packet) {
+  /** @param {Packet} packet @returns {Content|Promise<Content>} */
+  #tryToRead (packet) {
     try {
-      return await this.#read(packet)
+      return this.#read(packet)
     } catch (error) { // no decoder throws; one that did would do so for ever
       return { batches: [], refused: [{ index: -1, reason: describe(error), value: packet.payload }] }
     }
   }
 
-  /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
-  async #read (packet) {
+  /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Content|Promise<Content>} */
+  #read (packet) {
     const { topic, payload } = packet
     if (this.#sparkplug && topic.startsWith(`${NAMESPACE}/`)) return this.#mapper.adopt(this.#sparkplug.receive(topic, payload), topic)
     return marker.read(now => this.#mapper.decode(payload, { topic, contentType: packet.properties?.contentType, now }))
@@ -183,7 +217,7 @@ export class ThirdPartyStage {
     const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
     const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
     const { gateway, connection } = await openConnection(RED, this.#node, {
-      broker, role: 'foreign', receiveMaximum, will: presence?.will()
+      broker, role: 'foreign', receiveMaximum: Math.min(WINDOW * receiveMaximum, 65_535), will: presence?.will()
     }).catch(error => {
       release()
       throw error
@@ -194,7 +228,7 @@ export class ThirdPartyStage {
     const consumer = new ThirdPartyConsumer({
       client,
       topics: this.#topics,
-      keep: packet => this.keep(packet),
+      keep: (packet, done) => this.keep(packet, done),
       onDropped: () => this.#dropped(),
       onNewSession: () => this.#newSession(),
       log
@@ -207,8 +241,18 @@ export class ThirdPartyStage {
         fsync: 'batch', log
       })
       const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
-      const gathering = gatheringOf(this.#options, batch => stage.append(batch))
-      return { connection, consumer, stage, gathering, receipts, places: placesOf(stage, maxSources), release }
+      /** @type {Keeping<Guest>} */
+      const keeping = new Keeping({
+        receipts,
+        append: batch => stage.append(batch),
+        onKept: batch => stats.meter('stage', batch.source).record(batch),
+        onRefused: ({ packet }, error) => this.#keepRefused(packet.topic, [{ index: -1, reason: describe(error), value: packet.payload }]),
+        log
+      })
+      const gathering = new Gathering({
+        ...gatheringOptions(this.#options), maxMessages: WINDOW * receiveMaximum / 2, store: gathered => keeping.store(gathered)
+      })
+      return { connection, consumer, stage, gathering, keeping, receipts, places: placesOf(stage, maxSources), release }
     } catch (error) { // left open, it would take over the session of the next connection
       consumer.close()
       await closeAll(() => connection.close(), release)

@@ -31,9 +31,10 @@ describe('Batches that become one', () => {
     const row = fc.record({ a: cell, b: cell, c: fc.option(fc.string(), { nil: undefined }) })
     fc.assert(fc.property(fc.array(fc.array(row, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 5 }), messages => {
       const batches = messages.flatMap(rows => toBatches({ payload: { rows } }, { source: 'press', now: () => 5n }).batches)
-      const joint = jointOf(...batches)
+      const joint = new Joint()
+      const taken = batches.filter(batch => joint.takes(batch) && (joint.add(batch), true))
       if (joint.rows === 0) return
-      expect(joint.batch().toObjects()).to.deep.equal(joint.batches.flatMap(batch => batch.toObjects()))
+      expect(joint.batch().toObjects()).to.deep.equal(taken.flatMap(batch => batch.toObjects()))
     }))
   })
 
@@ -46,6 +47,17 @@ describe('Batches that become one', () => {
     expect([0, 1, 2].map(row => batch.tagsAt(row))).to.deep.equal([
       { device: 'a', hall: 'x' }, { device: 'b', hall: 'x' }, { hall: 'x', line: '7' }
     ])
+  })
+
+  it('are as many as come: of each kind of value, tags that come later, and more rows than there was room for', () => {
+    const makes = [
+      (/** @type {number} */ i) => rowOf({ a: i / 2, b: BigInt(i), c: `text ${i}`, d: i % 2 === 0 }, { tags: { device: `d${i % 3}` } }),
+      (/** @type {number} */ i) => rowOf({ c: `text ${i}`, a: i / 2 }, { tags: { hall: 'x' } })
+    ]
+    const batches = Array.from({ length: 300 }, (_, i) => makes[i % 5 === 4 ? 1 : 0](i))
+    const batch = jointOf(...batches).batch()
+    expect(batch.toObjects()).to.deep.equal(batches.flatMap(each => each.toObjects()))
+    expect(batches.map((_, row) => batch.tagsAt(row))).to.deep.equal(batches.map(({ tags }) => tags))
   })
 
   it('are not those with a field of another type or unit', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Batch } from '../../gateway/batch/batch.js'
-import { Gathering } from '../../broker/out/gathering.js'
+import { GatheredAppends } from '../../broker/out/gathered-appends.js'
 
 const LONG_MS = 3_600_000
 
@@ -9,8 +9,8 @@ describe('gathering', () => {
   let appended
   beforeEach(() => { appended = [] })
 
-  /** @param {Partial<import('../../broker/out/gathering.js').GatheringOptions>} [options] */
-  const gather = options => new Gathering({
+  /** @param {Partial<import('../../broker/out/gathered-appends.js').Options>} [options] */
+  const gather = options => new GatheredAppends({
     append: async batch => { appended.push([...batch.columns[0]]) }, maxRows: 1000, maxBytes: 2 ** 20, maxAgeMs: LONG_MS, ...options
   })
 

@@ -29,7 +29,7 @@ describe('A message without a time', () => {
   function send (marker, message = { topic: 'press', payload: 7 }) {
     const sent = { isThrough: false, tags: /** @type {object[]} */ ([]), times: /** @type {bigint[]} */ ([]) }
     return Object.assign(sent, {
-      done: marker.read(now => toBatches(message, { now })).then(({ batches }) => {
+      done: Promise.resolve(marker.read(now => toBatches(message, { now }))).then(({ batches }) => {
         Object.assign(sent, { isThrough: true, tags: batches.map(({ tags }) => tags), times: batches.flatMap(({ time }) => [...time]) })
       })
     })

@@ -1,39 +1,23 @@
 import { expect } from 'chai'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { Batch } from '../../gateway/batch/batch.js'
-import { spoolAll } from '../../nodes/staging/spooling.js'
+import { admitted } from '../../nodes/staging/spooling.js'
 
-const batch = (/** @type {string} */ source) => new Batch({ source, time: BigInt64Array.of(1n) })
+const [a, bad, worse, b] = ['a', 'bad', 'worse', 'b'].map(source => new Batch({ source, time: BigInt64Array.of(1n) }))
 const message = Buffer.from('the message')
+const admit = (/** @type {string} */ source) => {
+  if (source === 'bad' || source === 'worse') throw new SluiceError('SLUICE_SOURCE_COUNT', `No place for ${source}.`)
+}
 
 describe('The batches of a third-party message', () => {
-  it('that cannot be encoded are refused for good, as one value, and the others are spooled', async () => {
-    const content = { batches: ['a', 'bad', 'worse', 'b'].map(batch), refused: [] }
-    /** @type {string[]} */
-    const spooled = []
-    await spoolAll(content, async ({ source }) => {
-      if (source === 'bad') throw new SluiceError('SLUICE_CODEC_ARROW', 'Arrow stream: the batch takes 3 GiB.')
-      if (source === 'worse') throw new RangeError('Array buffer allocation failed')
-      spooled.push(source)
-    }, message)
-    expect(spooled).to.deep.equal(['a', 'b'])
-    const reason = 'SLUICE_CODEC_ARROW: Arrow stream: the batch takes 3 GiB.'
-    expect(content).to.deep.equal({ batches: [], refused: [{ index: -1, reason, value: message, count: 2, isOfSpool: true }] })
+  it('whose sources have no place are refused, as one value, and the others are spooled', () => {
+    const { batches, refused } = admitted({ batches: [a, bad, worse, b], refused: [] }, null, admit, message)
+    expect(batches).to.deep.equal([{ batch: a, part: 0 }, { batch: b, part: 3 }])
+    expect(refused).to.deep.equal([{ index: -1, reason: 'SLUICE_SOURCE_COUNT: No place for bad.', value: message, count: 2 }])
   })
 
-  it('are tried again where the spool has no room now, from the one that had none', async () => {
-    const content = { batches: ['a', 'b'].map(batch), refused: [] }
-    /** @type {string[]} */
-    const spooled = []
-    let isFull = true
-    const append = async (/** @type {Batch} */ { source }) => {
-      if (source === 'b' && isFull) throw new SluiceError('SLUICE_SPOOL_FULL', 'full')
-      spooled.push(source)
-    }
-    const failed = await spoolAll(content, append, message).catch(error => error)
-    expect(failed).to.have.property('code', 'SLUICE_SPOOL_FULL')
-    isFull = false
-    await spoolAll(content, append, message)
-    expect([spooled, content]).to.deep.equal([['a', 'b'], { batches: [], refused: [] }])
+  it('that are in the spool already do not go there again', () => {
+    const { batches } = admitted({ batches: [a, b], refused: [] }, new Set([0]), admit, message)
+    expect(batches).to.deep.equal([{ batch: b, part: 1 }])
   })
 })
