@@ -9,6 +9,7 @@ import { BROKEN, JsonReader } from './json-reader.js'
 import { learnShape, readAlike } from './json-shapes.js'
 import { decodeNeuron, isNeuron } from './neuron.js'
 import { decodeSenml, isSenml } from './senml.js'
+import { readMetrics } from './telegraf-reader.js'
 import { decodeTelegraf, isTelegraf } from './telegraf.js'
 
 /**
@@ -62,7 +63,10 @@ export function encodeJson (batch) {
  */
 export function decodeJson (message, { source, timeUnit, senml = false, now = nowNs }) {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.length)
-  const alike = senml || !isUtf8(bytes) ? null : readAlike(bytes, { source, timeUnit, now })
+  const mayBeAlike = !senml && isUtf8(bytes)
+  const metrics = mayBeAlike ? readMetrics(bytes) : null
+  if (metrics) return { batches: metrics, refused: [] }
+  const alike = mayBeAlike ? readAlike(bytes, { source, timeUnit, now }) : null
   if (alike) return { batches: [alike], refused: [] }
   /** @type {any} */
   let payload

@@ -5,7 +5,7 @@ import { nearest } from '../../../gateway/messages/codecs/alike/decimal.js'
 import { decodeLines } from '../../../gateway/messages/codecs/line-protocol/decode.js'
 import { mutated } from '../../fuzz/mutate.js'
 import { Random } from '../../fuzz/random.js'
-import { columnOf } from './decode.js'
+import { columnOf, rowsOf } from './decode.js'
 import { readPlainly } from './plain-lines.js'
 
 /** @typedef {import('../../../gateway/batch/batch.js').Batch} Batch */
@@ -177,21 +177,6 @@ describe('the nearest number of a decimal', () => {
     expect(check('1.23456789012345678901')).to.equal(true)
   }).timeout(20_000)
 })
-
-/** Every row with its tags, in an order of its own. @param {Batch[]} batches */
-function rowsOf (batches) {
-  return batches.flatMap(batch => Array.from(batch.time, (time, row) => {
-    const values = batch.fields.map(({ name, type }, f) => [name, type, shown(batch.value(f, row))])
-    const present = values.filter(([, , value]) => value !== undefined).sort()
-    return JSON.stringify([batch.source, String(time), Object.entries(batch.tagsAt(row)).sort(), present])
-  })).sort()
-}
-
-/** @param {unknown} value */
-function shown (value) {
-  if (typeof value === 'bigint') return `${value}n`
-  return Object.is(value, -0) ? '-0' : value
-}
 
 /** Lines of few shapes, some of which are broken. @param {Random} random */
 function anyLines (random) {

@@ -38,7 +38,7 @@ export class Sheets {
     return shape.sheet
   }
 
-  /** @param {Sheet} sheet  whose next row has been read @param {number} index  of it in the message @returns {string|null} why it is refused */
+  /** @param {Sheet} sheet  whose next row has been read @param {number} index  of it in the message @returns {string|null} why not */
   accept (sheet, index) {
     const { shape } = sheet
     const measurement = sheet.measurement ?? this.#enter(sheet)
