@@ -61,13 +61,13 @@ function anyMetrics (random) {
   const digits = (/** @type {number} */ count) => Array.from({ length: count }, () => random.below(10)).join('')
   const value = () => random.pick([
     '1', '-0', '1.5', 'true', 'false', '"x"', `${random.below(1000)}.${digits(random.below(20) + 1)}`, '"a b"', '1e5', '"é"',
-    ...random.oneIn(8) ? ['null', '"\\n"', '9007199254740993', '1e400', '[1]', '01', '"open', '-'] : []
+    ...random.oneIn(25) ? ['null', '"\\n"', '9007199254740993', '1e400', '[1]', '01', '"open', '-'] : []
   ])
   const time = () => random.pick([
     '1700000000', '1700000000123', '1700000000123456', '1700000000123456789', `17${digits(8)}`,
-    ...random.oneIn(8) ? ['1', '0', '-1', '1.5', '99999999999', '9300000000', '9223372036854775808', '31535999', '31536000'] : []
+    ...random.oneIn(25) ? ['1', '0', '-1', '1.5', '99999999999', '9300000000', '9223372036854775808', '31535999', '31536000'] : []
   ])
-  const names = ['a', 'b', 'c', ...random.oneIn(8) ? ['time', '', '__proto__', 'é\\n', 'a'] : []]
+  const names = ['a', 'b', 'c', ...random.oneIn(25) ? ['time', '', '__proto__', 'é\\n', 'a'] : []]
   const name = (/** @type {number} */ i) => random.oneIn(20) ? random.pick(names) : names[i]
   const members = (/** @type {number} */ most, /** @type {() => string} */ make) => {
     return Array.from({ length: random.below(most + 1) }, (_, i) => `"${name(i)}":${make()}`).join()
