@@ -41,7 +41,7 @@ describe('JSON of Telegraf that is read', () => {
 
   it('is the same whichever way it takes', () => {
     let fast = 0
-    for (let number = 0; number < 4000; number++) {
+    for (let number = 0; number < 6000; number++) {
       const random = new Random(21, number)
       let bytes = Buffer.from(anyMetrics(random))
       if (random.oneIn(8)) bytes = mutated(random, [bytes]).subarray(0, 4000)
