@@ -75,6 +75,23 @@ describe('line protocol that is read', () => {
     expect([batches.length, batches[0].rows, refused]).to.deep.equal([1, 2 * MAX_SERIES, []])
   })
 
+  it('may have far more shapes than batches, of which none is lost', () => {
+    const random = new Random(2, 0)
+    const lines = Array.from({ length: 1.2 * MAX_SERIES }, (_, i) => {
+      const present = Array.from({ length: 20 }, (_f, f) => f).filter(() => random.oneIn(2))
+      const fields = [...present, 20].map(f => `f${f}=${f === 3 && i % 1000 === 0 ? '"x"' : i}`)
+      return `m,d=${i % 10}${random.oneIn(2) ? ',e=1' : ''} ${fields} ${T0}`
+    })
+    const { batches, refused } = read(lines)
+    const plain = readPlainly(lines.join('\n'), () => NOW)
+    expect(batches).to.have.length(2)
+    expect(refused.map(({ index, reason }) => ({ index, reason }))).to.deep.equal(plain?.refused)
+    expect(rowsOf(batches)).to.deep.equal(rowsOf(plain?.batches ?? []))
+    const [{ fields, columns }] = batches
+    const inOrder = columns[fields.findIndex(({ name }) => name === 'f20')]
+    expect(inOrder).to.deep.equal(inOrder.toSorted())
+  }).timeout(20_000)
+
   it('is stamped with the present time only where it has none', () => {
     let asked = 0
     const now = () => {
