@@ -1,4 +1,5 @@
 import { MAX_NESTING, tooLarge } from '../bounds.js'
+import { POWERS_OF_TEN, nearest } from './alike/decimal.js'
 
 /**
  * Reads JSON from its bytes, as strictly as JSON.parse, but whole numbers beyond 2^53 to the digit: as BigInt where 64 bits hold them, or
@@ -8,7 +9,6 @@ import { MAX_NESTING, tooLarge } from '../bounds.js'
 const [QUOTE, BACKSLASH, COMMA, COLON, MINUS, POINT, ZERO, NINE] = Buffer.from('"\\,:-.09')
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT, SMALL_E, LARGE_E, PLUS] = Buffer.from('[]{}eE+')
 const [TRUE, FALSE, NULL] = ['true', 'false', 'null'].map(word => Buffer.from(word))
-const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 /** Digits of which a number holds any. */
 const EXACT_DIGITS = 15
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
@@ -93,7 +93,11 @@ export class JsonReader {
       return Number(bytes.toString('latin1', from, this.at))
     }
     this.at = at
-    if (digits > EXACT_DIGITS) return longNumber(bytes.toString('latin1', from, at), decimals === 0)
+    if (digits > EXACT_DIGITS) {
+      const number = decimals === 0 ? NaN : nearest(bytes, start, at, decimals)
+      if (Number.isNaN(number)) return longNumber(bytes.toString('latin1', from, at), decimals === 0)
+      return start > from ? -number : number
+    }
     // Both are exact, so their quotient is the nearest number.
     const size = decimals === 0 ? mantissa : mantissa / POWERS_OF_TEN[decimals]
     return start > from ? -size : size
@@ -199,7 +203,7 @@ export class JsonReader {
   }
 }
 
-/** Whether these bytes are there. @param {Buffer} bytes @param {number} at @param {Buffer} wanted */
+/** Whether these bytes are there. @param {Buffer} bytes @param {number} at @param {Uint8Array} wanted */
 export function isAt (bytes, at, wanted) {
   for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false
   return true

@@ -10,6 +10,7 @@ import { learn } from './json-lessons.js'
 import { learnShape, readAlike } from './json-shapes.js'
 import { decodeNeuron, isNeuron } from './neuron.js'
 import { decodeSenml, isSenml } from './senml.js'
+import { readMetrics } from './telegraf-reader.js'
 import { decodeTelegraf, isTelegraf } from './telegraf.js'
 
 /**
@@ -69,7 +70,10 @@ export function encodeJson (batch) {
  */
 export function decodeJson (message, { source, timeUnit, senml = false, now = nowNs, mapped }) {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.length)
-  const alike = senml || mapped || !isUtf8(bytes) ? null : readAlike(bytes, { source, timeUnit, now })
+  const mayBeAlike = !senml && isUtf8(bytes)
+  const metrics = mayBeAlike ? readMetrics(bytes) : null
+  if (metrics) return { batches: metrics, refused: [] }
+  const alike = mayBeAlike && !mapped ? readAlike(bytes, { source, timeUnit, now }) : null
   if (alike) return { batches: [alike], refused: [] }
   /** @type {any} */
   let payload

@@ -41,7 +41,9 @@ export function decodeTelegraf (payload, bytes) {
     if (reason && !refused.addRow(index, reason, metric, metrics.length - index - 1)) break
   }
   const bySource = Map.groupBy(gatherer.batches(), ({ source }) => source)
-  const batches = Array.from(bySource.values()).flatMap(own => together(own.map(batch => ({ batch: withTagColumns(batch) }))))
+  const batches = Array.from(bySource.values()).flatMap(own => {
+    return together(own.map(batch => ({ batch: withTagColumns(batch), indices: [] }))).map(({ batch }) => batch)
+  })
   return { batches, refused: refused.list(bytes) }
 }
 

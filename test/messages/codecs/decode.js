@@ -20,3 +20,18 @@ export const plain = ({ source, tags, fields, ...batch }) => ({
 
 /** A tag that every row has. @param {string[]} values */
 export const columnOf = (...values) => ({ values, valid: null })
+
+/** Every row with its tags, in an order of its own. @param {Batch[]} batches */
+export function rowsOf (batches) {
+  return batches.flatMap(batch => Array.from(batch.time, (time, row) => {
+    const values = batch.fields.map(({ name, type }, f) => [name, type, shown(batch.value(f, row))])
+    const present = values.filter(([, , value]) => value !== undefined).sort()
+    return JSON.stringify([batch.source, String(time), Object.entries(batch.tagsAt(row)).sort(), present])
+  })).sort()
+}
+
+/** @param {unknown} value */
+function shown (value) {
+  if (typeof value === 'bigint') return `${value}n`
+  return Object.is(value, -0) ? '-0' : value
+}

@@ -5,7 +5,7 @@ import { nearest } from '../../../gateway/messages/codecs/alike/decimal.js'
 import { decodeLines } from '../../../gateway/messages/codecs/line-protocol/decode.js'
 import { mutated } from '../../fuzz/mutate.js'
 import { Random } from '../../fuzz/random.js'
-import { columnOf } from './decode.js'
+import { columnOf, rowsOf } from './decode.js'
 import { readPlainly } from './plain-lines.js'
 
 /** @typedef {import('../../../gateway/batch/batch.js').Batch} Batch */
@@ -74,6 +74,23 @@ describe('line protocol that is read', () => {
     const { batches, refused } = read(Array.from({ length: 2 * MAX_SERIES }, (_, i) => `m,d=${i} v=1 ${T0}`))
     expect([batches.length, batches[0].rows, refused]).to.deep.equal([1, 2 * MAX_SERIES, []])
   })
+
+  it('may have far more shapes than batches, of which none is lost', () => {
+    const random = new Random(2, 0)
+    const lines = Array.from({ length: 1.2 * MAX_SERIES }, (_, i) => {
+      const present = Array.from({ length: 20 }, (_f, f) => f).filter(() => random.oneIn(2))
+      const fields = [...present, 20].map(f => `f${f}=${f === 3 && i % 1000 === 0 ? '"x"' : i}`)
+      return `m,d=${i % 10}${random.oneIn(2) ? ',e=1' : ''} ${fields} ${T0}`
+    })
+    const { batches, refused } = read(lines)
+    const plain = readPlainly(lines.join('\n'), () => NOW)
+    expect(batches).to.have.length(2)
+    expect(refused.map(({ index, reason }) => ({ index, reason }))).to.deep.equal(plain?.refused)
+    expect(rowsOf(batches)).to.deep.equal(rowsOf(plain?.batches ?? []))
+    const [{ fields, columns }] = batches
+    const inOrder = columns[fields.findIndex(({ name }) => name === 'f20')]
+    expect(inOrder).to.deep.equal(inOrder.toSorted())
+  }).timeout(20_000)
 
   it('is stamped with the present time only where it has none', () => {
     let asked = 0
@@ -177,21 +194,6 @@ describe('the nearest number of a decimal', () => {
     expect(check('1.23456789012345678901')).to.equal(true)
   }).timeout(20_000)
 })
-
-/** Every row with its tags, in an order of its own. @param {Batch[]} batches */
-function rowsOf (batches) {
-  return batches.flatMap(batch => Array.from(batch.time, (time, row) => {
-    const values = batch.fields.map(({ name, type }, f) => [name, type, shown(batch.value(f, row))])
-    const present = values.filter(([, , value]) => value !== undefined).sort()
-    return JSON.stringify([batch.source, String(time), Object.entries(batch.tagsAt(row)).sort(), present])
-  })).sort()
-}
-
-/** @param {unknown} value */
-function shown (value) {
-  if (typeof value === 'bigint') return `${value}n`
-  return Object.is(value, -0) ? '-0' : value
-}
 
 /** Lines of few shapes, some of which are broken. @param {Random} random */
 function anyLines (random) {

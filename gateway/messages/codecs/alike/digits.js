@@ -20,22 +20,34 @@ export const MAX_DIGITS = 20
  * @returns {boolean} false: it does not fit
  */
 export function putDigits (halves, index, bytes, from, to, isNegative) {
-  let upper = 0
-  let lower = 0
-  let at = from
-  for (; at < to - LOWER_DIGITS; at++) upper = upper * 10 + bytes[at] - ZERO
-  for (; at < to; at++) lower = lower * 10 + bytes[at] - ZERO
-  let low = lower
+  const middle = Math.max(from, to - LOWER_DIGITS)
+  return putBillions(halves, index, wholeOf(bytes, from, middle), wholeOf(bytes, middle, to), isNegative)
+}
+
+/** @param {Uint8Array} bytes @param {number} from @param {number} to  of at most 15 digits */
+export function wholeOf (bytes, from, to) {
+  let whole = 0
+  for (let at = from; at < to; at++) whole = whole * 10 + bytes[at] - ZERO
+  return whole
+}
+
+/**
+ * @param {Uint32Array} halves  of int64s @param {number} index  of an int64
+ * @param {number} billions  below 10^12 @param {number} rest  below a billion @param {boolean} isNegative
+ * @returns {boolean} false: it does not fit
+ */
+export function putBillions (halves, index, billions, rest, isNegative) {
+  let low = rest
   let high = 0
-  if (upper > 0) {
-    // upper * billion + lower in three parts, none of which is over 2^53.
-    const upper1 = Math.floor(upper / TWO_16)
-    const product1 = upper1 * BILLION
-    const product0 = (upper - upper1 * TWO_16) * BILLION
+  if (billions > 0) {
+    // In three parts, none of which is over 2^53.
+    const upper = Math.floor(billions / TWO_16)
+    const product1 = upper * BILLION
+    const product0 = (billions - upper * TWO_16) * BILLION
     const shifted = Math.floor(product1 / TWO_16)
-    const rest = (product1 - shifted * TWO_16) * TWO_16 + product0 + lower
-    const carry = Math.floor(rest / TWO_32)
-    low = rest - carry * TWO_32
+    const sum = (product1 - shifted * TWO_16) * TWO_16 + product0 + rest
+    const carry = Math.floor(sum / TWO_32)
+    low = sum - carry * TWO_32
     high = shifted + carry
   }
   if (high >= TWO_31 && !(isNegative && high === TWO_31 && low === 0)) return false

@@ -9,9 +9,14 @@ import { together } from './together.js'
 export class Measurement {
   /** @type {Sheet[]} */
   #sheets = []
+  /** What was in sheets before. @type {import('./together.js').Part[]} */
+  #parts = []
   /** Once there are several sheets: of the first that has the field. @type {Map<string, FieldType>} */
   #types = new Map()
-  /** Once fields have several types: for each combination of tags, those of its fields. @type {Map<string, Map<string, FieldType>>|null} */
+  /**
+   * Once fields have several types, or sheets are gone: for each combination of tags, those of its fields.
+   * @type {Map<string, Map<string, FieldType>>|null}
+   */
   #series = null
 
   /** With its first row. @param {Sheet} sheet */
@@ -20,8 +25,15 @@ export class Measurement {
     if (sheets.push(sheet) === 1) return
     if (sheets.length === 2) this.#note(sheets[0])
     if (!this.#note(sheet) || this.#series) return
-    this.#series = new Map()
-    for (const each of sheets) for (let row = 0; row < each.rows; row++) this.#accept(each, row)
+    this.#keepTypes()
+  }
+
+  /** Puts its rows together, of which the sheets are not needed any more. @returns {import('./together.js').Part[]} */
+  fold () {
+    if (!this.#series) this.#keepTypes()
+    this.#parts.push(...together(this.#ofSheets()))
+    this.#sheets = []
+    return this.#parts
   }
 
   /** @param {Sheet} sheet @returns {boolean} whether one of its fields has another type than before */
@@ -57,9 +69,18 @@ export class Measurement {
 
   /** @returns {import('../../../batch/batch.js').Batch[]} one, where not too much of it would be missing */
   batches () {
-    const sheets = this.#sheets.filter(({ rows }) => rows > 0)
-    if (sheets.length === 1) return [sheets[0].toBatch()]
-    return together(sheets.map(sheet => ({ batch: sheet.toBatch(), indices: sheet.indices })))
+    const [sheet] = this.#sheets
+    if (this.#sheets.length === 1 && sheet.rows > 0 && this.#parts.length === 0) return [sheet.toBatch()]
+    return together([...this.#parts, ...this.#ofSheets()]).map(({ batch }) => batch)
+  }
+
+  #ofSheets () {
+    return this.#sheets.filter(({ rows }) => rows > 0).map(sheet => ({ batch: sheet.toBatch(), indices: sheet.indices }))
+  }
+
+  #keepTypes () {
+    this.#series = new Map()
+    for (const sheet of this.#sheets) for (let row = 0; row < sheet.rows; row++) this.#accept(sheet, row)
   }
 
   /** @param {Sheet} sheet @param {number} row */

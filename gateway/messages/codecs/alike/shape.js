@@ -25,13 +25,15 @@ export class Shape {
   fault = null
 
   /**
-   * @param {string} source @param {Uint8Array} bytes @param {number} from  where the row begins @param {number} to
-   * @param {Place[]} places  in their order; fields are in one piece
+   * @param {Uint8Array} bytes
+   * @param {{source: string, places: Place[], from: number, time: number, to: number}} row  `places` in their order, fields in one piece;
+   *   from where to where it is, and where its time begins, or what else stands behind the values
    */
-  constructor (source, bytes, from, to, places) {
+  constructor (bytes, { source, places, from, time, to }) {
+    const ends = [...places.map(place => place.from), time]
     this.source = source
-    /** What stands before each value. */
-    this.texts = places.map((place, i) => Uint8Array.from(bytes.subarray(i === 0 ? from : places[i - 1].to, place.from)))
+    /** What stands before each value and the time. */
+    this.texts = ends.map((end, i) => Uint8Array.from(bytes.subarray(i === 0 ? from : places[i - 1].to, end)))
     this.kinds = places.map(({ type }) => type ? KINDS[type] : TAG)
     /** In order of their names. */
     this.tags = places.flatMap(({ name, type }, place) => type ? [] : [{ name, place }]).sort((a, b) => a.name < b.name ? -1 : 1)

@@ -1,4 +1,4 @@
-import { CellBudget, MAX_SERIES } from '../../bounds.js'
+import { CellBudget, MAX_RECORDS, MAX_SERIES } from '../../bounds.js'
 import { Measurement } from './measurement.js'
 import { Sheet, cells } from './sheet.js'
 
@@ -10,14 +10,20 @@ import { Sheet, cells } from './sheet.js'
 /** Rows that there is room for before the first is read, at most. */
 const MAX_EXPECTED_ROWS = 4096
 
+/** Columns of sheets that have been begun, before their rows are put together: rows of a thousand shapes may go into one batch. */
+const MAX_OPEN_COLUMNS = 2 ** 14
+/** Those of a sheet besides its values, about. */
+const OWN_COLUMNS = 4
+
 /** The rows of a message, those of each shape together. */
 export class Sheets {
   /** By the keys of their shapes. @type {Map<string, Sheet>} */
   #byKey = new Map()
   /** @type {Map<string, Measurement>} */
   #measurements = new Map()
-  /** How many have rows. */
-  #entered = 0
+  #openColumns = 0
+  /** What has been put together: batches, and their columns. */
+  #closed = { batches: 0, columns: 0 }
   #budget = new CellBudget()
   #tagBudget = new CellBudget()
 
@@ -32,17 +38,19 @@ export class Sheets {
       shape.sheet.makeRoom()
       return shape.sheet
     }
-    const expected = this.#entered === 0 ? Math.ceil(bytes / shape.rowBytes) : 1
+    if (this.#openColumns > MAX_OPEN_COLUMNS) this.#fold()
+    this.#openColumns += OWN_COLUMNS + shape.kinds.length
+    const expected = this.#measurements.size === 0 ? Math.ceil(bytes / shape.rowBytes) : 1
     shape.sheet = new Sheet(shape, Math.min(expected, MAX_EXPECTED_ROWS))
     this.#byKey.set(shape.key, shape.sheet)
     return shape.sheet
   }
 
-  /** @param {Sheet} sheet  whose next row has been read @param {number} index  of it in the message @returns {string|null} why it is refused */
+  /** @param {Sheet} sheet  whose next row has been read @param {number} index  of it in the message @returns {string|null} why not */
   accept (sheet, index) {
     const { shape } = sheet
     const measurement = sheet.measurement ?? this.#enter(sheet)
-    if (measurement === null) return `the message has more than ${MAX_SERIES} combinations of source, tags and fields`
+    if (measurement === null) return `the message has more than ${MAX_SERIES} different combinations of fields and tags`
     const conflict = measurement.conflictOf(sheet)
     if (conflict) return conflict
     const noRoom = this.#budget.take(shape.fields.length, shape.fields.length) ?? this.#tagBudget.take(shape.tags.length, shape.tags.length)
@@ -67,13 +75,21 @@ export class Sheets {
 
   /** @param {Sheet} sheet  that has its first row @returns {Measurement|null} null where there are too many */
   #enter (sheet) {
-    if (this.#entered === MAX_SERIES) return null
-    this.#entered++
+    if (this.#closed.batches >= MAX_SERIES || this.#closed.columns >= MAX_RECORDS) return null
     const { source } = sheet.shape
     let measurement = this.#measurements.get(source)
     if (!measurement) this.#measurements.set(source, measurement = new Measurement())
     measurement.add(sheet)
     sheet.measurement = measurement
     return measurement
+  }
+
+  /** Puts together what has been read. */
+  #fold () {
+    const parts = Array.from(this.#measurements.values()).flatMap(measurement => measurement.fold())
+    this.#closed = { batches: parts.length, columns: parts.reduce((sum, { batch }) => sum + OWN_COLUMNS + batch.fields.length, 0) }
+    this.release()
+    this.#byKey.clear()
+    this.#openColumns = 0
   }
 }

@@ -121,7 +121,10 @@ class LineReader {
     const parser = new LineParser(this.#bytes)
     try {
       const line = parser.parse(this.at)
-      const shape = this.#sheets.same(new Shape(line.measurement, this.#bytes, this.at, parser.at, [...line.tags, ...line.fields]))
+      const places = [...line.tags, ...line.fields]
+      const time = places[places.length - 1].to // spaces before it may vary
+      const row = { source: line.measurement, places, from: this.at, time, to: parser.at }
+      const shape = this.#sheets.same(new Shape(this.#bytes, row))
       shape.fault = faultOf(line)
       shapes.keep(shape, this.#hash())
       if (!this.#fits(shape)) throw 'it cannot be read'
