@@ -45,7 +45,8 @@ describe('ClickHouse sink', () => {
       }
       const table = `${layout} press`
       const columns = `SELECT name, type FROM system.columns WHERE database = 'sluice' AND table = '${table}'`
-      expect(await select(`${columns} AND name IN ('line', 'device') ORDER BY name`)).to.deep.equal(['device', 'line'].map(name => ({ name, type: 'LowCardinality(Nullable(String))' })))
+      const expected = ['device', 'line'].map(name => ({ name, type: 'LowCardinality(Nullable(String))' }))
+      expect(await select(`${columns} AND name IN ('line', 'device') ORDER BY name`)).to.deep.equal(expected)
       expect((await select(`SELECT line, device FROM "${table}"`)).map(({ line, device: its }) => `${line} ${its}`)).to.have.members([
         '7 a', '7 null', '7 b', '8 c'
       ])
