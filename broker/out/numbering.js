@@ -2,6 +2,9 @@ import { describe } from '../../gateway/base/errors.js'
 import { LOOK_BACK_MS, Numbering } from '../../gateway/batch/numbering.js'
 import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
 
+/** What is read of a spool, so that many small records delay no start. */
+const MAX_RECORDS = 4096
+
 /**
  * Numbers what is staged from now on, and knows what an earlier process has staged in the last seconds, as far as the spool still has it.
  * @param {import('../spool/spool.js').Spool} spool
@@ -9,7 +12,9 @@ import { decode } from '../../gateway/messages/codecs/arrow/arrow.js'
  */
 export async function numberingOf (spool, log) {
   const numbering = new Numbering()
+  let records = 0
   for await (const place of spool.newest(Date.now() - LOOK_BACK_MS)) {
+    if (++records > MAX_RECORDS) break
     const record = await spool.read(place)
     if (record && !remember(numbering, record.payload, log)) break
   }

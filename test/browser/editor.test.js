@@ -135,6 +135,16 @@ describe('the gateway in a browser', function () {
     expect(await page.evaluate('RED.nodes.node("sluice-query").validationErrors')).to.deep.equal([])
 
     await openForm('sluice-query')
+    await page.click('[data-option=tags] [data-do=add]')
+    await page.fill('[data-option=tags] [data-name=value]', 'a')
+    expect(await page.textContent('[data-option=tags] .sluice-table-problems')).to.equal('Row 1: Tag is missing.')
+    await page.fill('[data-option=tags] [data-name=tag]', 'device')
+    expect(await page.textContent('[data-option=tags] .sluice-table-problems')).to.equal('')
+    await look('query-tags')
+    await closeForm('ok')
+    expect(await page.evaluate('RED.nodes.node("sluice-query").tags')).to.deep.equal([{ tag: 'device', value: 'a' }])
+
+    await openForm('sluice-query')
     await page.selectOption('#node-input-database', 'mysql')
     expect(await shown()).to.include('mysqlServer').and.not.to.include('file')
     await closeForm('ok')

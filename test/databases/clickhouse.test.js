@@ -35,6 +35,24 @@ describe('ClickHouse sink', () => {
     ])
   })
 
+  it('makes dictionaries of tags, whether all rows of the first batch have them or each its own', async () => {
+    const device = { values: ['a', '', 'b'], valid: Uint8Array.of(1, 0, 1) }
+    for (const layout of ['wide', 'narrow', 'document']) {
+      const sink = await openSink({ layout, table: `${layout} {source}` })
+      for (const batch of [batchOf([1, 2, 3], { tags: { line: '7', device } }), batchOf([4], { tags: { line: '8', device: 'c' } })]) {
+        await sink.prepare([batch])
+        await sink.write([batch])
+      }
+      const table = `${layout} press`
+      const columns = `SELECT name, type FROM system.columns WHERE database = 'sluice' AND table = '${table}'`
+      const expected = ['device', 'line'].map(name => ({ name, type: 'LowCardinality(Nullable(String))' }))
+      expect(await select(`${columns} AND name IN ('line', 'device') ORDER BY name`)).to.deep.equal(expected)
+      expect((await select(`SELECT line, device FROM "${table}"`)).map(({ line, device: its }) => `${line} ${its}`)).to.have.members([
+        '7 a', '7 null', '7 b', '8 c'
+      ])
+    }
+  })
+
   it('stores texts of few and of many distinct values in a dictionary', async () => {
     for (const kinds of [1, 255, 256, 70_000]) {
       await ask('DROP TABLE IF EXISTS press')
