@@ -23,7 +23,13 @@ export function tagsAt (tags, row) {
 
 /** Those that vary by row. @param {Tags} tags @returns {[name: string, column: TagColumn][]} */
 export function tagColumns (tags) {
-  return Object.entries(tags).flatMap(([name, tag]) => typeof tag === 'string' ? [] : [/** @type {[string, TagColumn]} */ ([name, tag])])
+  /** @type {[string, TagColumn][]} */
+  const columns = []
+  for (const name in tags) { // of each batch, and most have none
+    const tag = tags[name]
+    if (typeof tag !== 'string') columns.push([name, tag])
+  }
+  return columns
 }
 
 /**
