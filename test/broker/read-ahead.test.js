@@ -10,7 +10,7 @@ describe('what is read from a spool', () => {
   beforeEach(() => rig.begin())
   afterEach(() => rig.end())
 
-  it('takes no reading of the disk for each record: each takes turns of the event loop, so a busy gateway sent a few a second', async () => {
+  it('takes no reading of the disk for each record: each takes turns of the event loop, which are long', async () => {
     let spool = await rig.open()
     await Promise.all(Array.from({ length: COUNT }, (_, value) => spool.append(batchOf(value))))
     await rig.close(spool)
