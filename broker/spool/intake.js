@@ -19,7 +19,8 @@ import { Segment } from './segment.js'
  */
 
 const WRITE_BYTES = 2 ** 22
-const MAX_GROUP = 256
+/** While much is to be done, a turn of the event loop takes long, and a write at least one. */
+const MAX_GROUP = 1024
 /** How long until a full or failing disk is tried again. */
 const RETRY_MS = 1000
 

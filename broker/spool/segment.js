@@ -161,13 +161,13 @@ export class Segment {
     return (this.offsets[index + 1] ?? this.bytes) - this.offsets[index]
   }
 
-  /** The payload of a batch; null where it is damaged or cannot be read. @param {Run} run @param {number} seq */
-  async read (run, seq) {
+  /**
+   * The payload of a batch; null where it is damaged or cannot be read.
+   * @param {Run} run @param {number} seq @param {import('./read-ahead.js').ReadAhead} ahead
+   */
+  async read (run, seq, ahead) {
     const index = run.at[seq - run.first]
-    const length = this.bytesOf(index)
-    const buffer = Buffer.allocUnsafe(length)
-    const { bytesRead } = await this.file.read(buffer, 0, length, this.offsets[index]).catch(() => ({ bytesRead: 0 }))
-    const bytes = buffer.subarray(0, bytesRead)
+    const bytes = await ahead.read(this, this.offsets[index], this.bytesOf(index))
     const header = this.#headers.read(bytes) ?? this.#headers.repair(bytes)
     if (!header || header.seq !== seq || header.stream !== run.stream.number) return null
     const payload = bytes.subarray(HEADER_BYTES, HEADER_BYTES + header.length)

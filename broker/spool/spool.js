@@ -11,6 +11,7 @@ import { headOf } from './head.js'
 import { hear } from './hearing.js'
 import { Intake } from './intake.js'
 import { Log } from './log.js'
+import { ReadAhead } from './read-ahead.js'
 import { Recovery, refuseStrangers, strangersIn } from './recovery.js'
 import { restage } from './restaging.js'
 import { Retention } from './retention.js'
@@ -61,6 +62,7 @@ export class Spool extends EventEmitter {
   #files
   #sources
   #confirmations = new Confirmations()
+  #ahead = new ReadAhead()
   #saved
   #retention
   #epochs
@@ -174,7 +176,7 @@ export class Spool extends EventEmitter {
     const run = stream?.runOf(seq)
     if (!run || !stream?.has(seq)) return null
     const hash = run.hashOf(seq)
-    const payload = this.#intake.recent.take(run.positionOf(seq)) ?? await run.segment.read(run, seq)
+    const payload = this.#intake.recent.take(run.positionOf(seq)) ?? await run.segment.read(run, seq, this.#ahead)
     if (payload) return { payload, hash }
     if (stream.runOf(seq) === run && stream.has(seq)) this.#lose(stream, seq)
     return null

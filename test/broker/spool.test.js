@@ -49,6 +49,18 @@ describe('spool', () => {
     expect(spool.counters).to.include({ accepted: 1, refused: 1 })
   })
 
+  it('writes a thousand small batches that wait at once: each write may take a turn of the event loop', async () => {
+    let writes = 0
+    const spool = await rig.open({
+      write (...written) {
+        writes++
+        return writeAt(...written)
+      }
+    })
+    await Promise.all(Array.from({ length: 1000 }, (_, value) => spool.append(batchOf(value))))
+    expect(writes).to.equal(2) // that of the segment's beginning, and one
+  })
+
   it('takes batches that come in the very turn in which the last were accepted', async () => {
     const spool = await rig.open()
     for (let turns = 0; turns < 20; turns++) {
