@@ -30,6 +30,8 @@ export class ThirdPartyConsumer {
   #options
   /** Messages with QoS 0 that are not safe yet. */
   #pending = 0
+  /** @type {Set<string>} */
+  #granted = new Set()
   #closed = false
   /** Of each filter: it comes back with what is sent for it. @type {Map<string, number>} */
   #identifiers
@@ -59,6 +61,12 @@ export class ThirdPartyConsumer {
     }
     this.#pending++
     keep(packet, () => { this.#pending-- })
+  }
+
+  /** Filters that the broker has not granted since the last connect. @returns {string[]} */
+  get missing () {
+    const { client, topics } = this.#options
+    return client.connected ? topics.filter(topic => !this.#granted.has(topic)) : topics
   }
 
   /** Stops at once; what is not kept stays unacknowledged and comes again. The client is its owner's to end. */
@@ -93,6 +101,7 @@ export class ThirdPartyConsumer {
 
   /** @param {{sessionPresent: boolean, properties?: {subscriptionIdentifiersAvailable?: boolean}}} connack */
   #onConnect = ({ sessionPresent, properties }) => {
+    this.#granted.clear()
     if (!sessionPresent) this.#options.onNewSession()
     this.#subscribe(properties?.subscriptionIdentifiersAvailable)
   }
@@ -103,6 +112,7 @@ export class ThirdPartyConsumer {
       const subscriptionIdentifier = this.#identifiers.get(topic)
       client.subscribe(topic, { qos: 1, ...isIdentified && { properties: { subscriptionIdentifier } } }, (error, granted) => {
         const isRefused = granted?.some(({ qos }) => qos >= 128)
+        if (!error && !isRefused) this.#granted.add(topic)
         if ((!error && !isRefused) || !client.connected) return
         log.error(`The broker refuses the subscription to ${topic}${error ? `: ${describe(error)}` : ''}`)
       })

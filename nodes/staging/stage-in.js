@@ -45,7 +45,8 @@ export default function (RED) {
       }
       done()
     })
-    const { consumer, link, meter } = await opening
+    const opened = await opening
+    const { consumer, link, meter } = opened
     wire = () => {
       const sinks = sinksOf(RED, node, link.gateway, isStarted)
       const twice = sinks.find(({ sink }, i) => sinks.findIndex(other => other.sink === sink) < i)
@@ -54,7 +55,9 @@ export default function (RED) {
     }
     wire()
     if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
-    consumer.on('changed', () => show(statusOf({ ...consumer.state, notKept: meter.dropped }, link)))
+    consumer.on('changed', () => {
+      show(statusOf({ ...consumer.state, notKept: meter.dropped, missingTopics: opened.thirdParty?.missingTopics ?? [] }, link))
+    })
   })
 }
 
@@ -180,12 +183,13 @@ function owned (payload) {
 }
 
 /**
- * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number}} state  `notKept`: third-party messages
+ * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number, missingTopics: string[]}} state
+ *   `notKept`: third-party messages
  * @param {Awaited<ReturnType<typeof openConnection>>} link
  * @returns {import('../node.js').Status}
  */
 function statusOf (state, { connection: { problem }, flaw }) {
-  const { connected, sinks, waitingFor, membersFlaw, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
+  const { connected, sinks, waitingFor, membersFlaw, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept, missingTopics } = state
   const counts = {
     'rows lost': lostRows,
     parked,
@@ -203,6 +207,8 @@ function statusOf (state, { connection: { problem }, flaw }) {
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
+  const [topic] = missingTopics
+  if (topic !== undefined) return { fill: 'yellow', shape: 'ring', text: `not subscribed to ${topic}${notes}` }
   if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: `${membersFlaw}; ${held} in flight${notes}` }
   const isBad = lostRows + parked + refused + clashes + notKept > 0
   return { fill: isBad ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }

@@ -91,6 +91,9 @@ export class ThirdPartyStage {
     this.#opening.then(opened => { this.#opened = opened }, error => node.error(describe(error)))
   }
 
+  /** Filters that the broker has not granted since the last connect. @returns {string[]} */
+  get missingTopics () { return this.#opened?.consumer.missing ?? this.#topics }
+
   /**
    * Calls `done` once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room; also when
    * it had come before.
