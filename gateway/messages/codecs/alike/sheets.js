@@ -14,6 +14,8 @@ const MAX_EXPECTED_ROWS = 4096
 const MAX_OPEN_COLUMNS = 2 ** 14
 /** Those of a sheet besides its values, about. */
 const OWN_COLUMNS = 4
+/** Sheets of a message that have rows, one after the other: each takes some time. */
+const MAX_ENTERED = 5 * MAX_SERIES
 
 /** The rows of a message, those of each shape together. */
 export class Sheets {
@@ -22,6 +24,7 @@ export class Sheets {
   /** @type {Map<string, Measurement>} */
   #measurements = new Map()
   #openColumns = 0
+  #entered = 0
   /** What has been put together: batches, and their columns. */
   #closed = { batches: 0, columns: 0 }
   #budget = new CellBudget()
@@ -50,7 +53,7 @@ export class Sheets {
   accept (sheet, index) {
     const { shape } = sheet
     const measurement = sheet.measurement ?? this.#enter(sheet)
-    if (measurement === null) return `the message has more than ${MAX_SERIES} different combinations of fields and tags`
+    if (measurement === null) return 'the message has too many different combinations of fields and tags'
     const conflict = measurement.conflictOf(sheet)
     if (conflict) return conflict
     const noRoom = this.#budget.take(shape.fields.length, shape.fields.length) ?? this.#tagBudget.take(shape.tags.length, shape.tags.length)
@@ -75,7 +78,8 @@ export class Sheets {
 
   /** @param {Sheet} sheet  that has its first row @returns {Measurement|null} null where there are too many */
   #enter (sheet) {
-    if (this.#closed.batches >= MAX_SERIES || this.#closed.columns >= MAX_RECORDS) return null
+    if (this.#entered >= MAX_ENTERED || this.#closed.batches >= MAX_SERIES || this.#closed.columns >= MAX_RECORDS) return null
+    this.#entered++
     const { source } = sheet.shape
     let measurement = this.#measurements.get(source)
     if (!measurement) this.#measurements.set(source, measurement = new Measurement())
