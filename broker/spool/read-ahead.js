@@ -3,14 +3,17 @@ const AHEAD_BYTES = 2 ** 17
 /** The log, and what a few readers have requested again, each in order. */
 const KEPT = 4
 
-/** @typedef {import('./segment.js').Segment} Segment */
+/**
+ * @typedef {import('./segment.js').Segment} Segment
+ * @typedef {{segment: Segment, from: number, bytes: Buffer}} Kept  whose bytes begin where
+ */
 
 /**
- * Reads segments piece by piece for those who read record by record: each reading of a file takes at least a turn of the event loop, which
- * is long while there is much to do.
+ * Reads segments piece by piece for those who read record by record: each reading of a file takes turns of the event loop, which are long
+ * while there is much to do.
  */
 export class ReadAhead {
-  /** Whose bytes begin where; the newest last. @type {{segment: Segment, from: number, bytes: Buffer}[]} */
+  /** The last that was used is last. @type {Kept[]} */
   #kept = []
 
   /**
@@ -20,28 +23,26 @@ export class ReadAhead {
    * @returns {Promise<Buffer>} shorter, or empty, where that cannot be read
    */
   async read (segment, from, length) {
-    const kept = this.#find(segment, from, length) ?? await this.#load(segment, from, length)
+    const before = this.#kept.find(kept => kept.segment === segment && kept.from <= from && from - endOf(kept) <= AHEAD_BYTES)
+    const isKept = before !== undefined && from + length <= endOf(before)
+    const kept = isKept ? before : await load(segment, from, length, before !== undefined)
+    const others = this.#kept.filter(other => other !== before)
+    this.#kept = [...others.slice(1 - KEPT), kept]
     return kept.bytes.subarray(from - kept.from, from - kept.from + length)
   }
+}
 
-  /** @param {Segment} segment @param {number} from @param {number} length */
-  #find (segment, from, length) {
-    return this.#kept.find(kept => kept.segment === segment && kept.from <= from && from + length <= kept.from + kept.bytes.length)
-  }
+/** @param {Kept} kept */
+function endOf ({ from, bytes }) { return from + bytes.length }
 
-  /**
-   * Where more than is asked for cannot be read, what is asked for may be.
-   * @param {Segment} segment @param {number} from @param {number} length
-   */
-  async #load (segment, from, length) {
-    const ahead = await readFrom(segment, from, Math.max(length, Math.min(AHEAD_BYTES, segment.bytes - from)))
-    const bytes = ahead.length < length ? await readFrom(segment, from, length) : ahead
-    const left = this.#kept.findIndex(kept => kept.segment === segment && kept.from < from && kept.from + kept.bytes.length >= from)
-    if (left >= 0 || this.#kept.length === KEPT) this.#kept.splice(Math.max(0, left), 1)
-    const loaded = { segment, from, bytes }
-    this.#kept.push(loaded)
-    return loaded
-  }
+/**
+ * More than is asked for only where somebody reads on; where that cannot be read, what is asked for may be.
+ * @param {Segment} segment @param {number} from @param {number} length @param {boolean} isAhead
+ * @returns {Promise<Kept>}
+ */
+async function load (segment, from, length, isAhead) {
+  const ahead = isAhead ? await readFrom(segment, from, Math.max(length, Math.min(AHEAD_BYTES, segment.bytes - from))) : null
+  return { segment, from, bytes: ahead && ahead.length >= length ? ahead : await readFrom(segment, from, length) }
 }
 
 /** @param {Segment} segment @param {number} from @param {number} length */

@@ -51,7 +51,25 @@ describe('what is read from a spool', () => {
     }
     const segment = /** @type {any} */ ({ file, bytes: 10_000 })
     const ahead = new ReadAhead()
-    expect([...await ahead.read(segment, 90, 10)]).to.deep.equal(new Array(10).fill(7))
+    for (const from of [70, 80, 90]) expect([...await ahead.read(segment, from, 10)]).to.deep.equal(new Array(10).fill(7))
     expect(await ahead.read(segment, 95, 10)).to.have.length(0)
+  })
+
+  it('is no more than a record where one is read here and one there: each would keep its neighbours in memory', async () => {
+    /** @type {number[]} */
+    const lengths = []
+    const file = {
+      async read (/** @type {Buffer} */ _buffer, /** @type {number} */ _at, /** @type {number} */ length) {
+        lengths.push(length)
+        return { bytesRead: length }
+      }
+    }
+    const segment = /** @type {any} */ ({ file, bytes: 8_000_000 })
+    const ahead = new ReadAhead()
+    for (let i = 0; i < 100; i++) {
+      await ahead.read(segment, 1000 * i, 1000) // the log
+      await ahead.read(segment, 1_000_000 + (37 * i % 100) * 500_000 % 7_000_000, 1000)
+    }
+    expect(lengths.filter(length => length > 1000)).to.have.length(1)
   })
 })
