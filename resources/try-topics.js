@@ -115,9 +115,10 @@ export class TopicsTrial {
     if (problem) return // what was found before stays in sight
     const matching = found.filter(({ mapping }) => mapping !== -1)
     const others = found.filter(({ mapping }) => mapping === -1)
-    this.#panel.find('.sluice-topics-count').text(found.length === 0 || this.#kind === 'message' ? '' : this.#counts(matching.length, others.length))
-    const list = this.#panel.find('ul').empty()
-    if (this.#kind === 'listen') list.append([...matching, ...others].map(each => this.#item(each, each.topic === row?.topic)))
+    const isListed = this.#kind === 'listen' && found.length > 0
+    this.#panel.find('.sluice-topics-count').text(isListed ? this.#counts(matching.length, others.length) : '')
+    this.#panel.find('ul').prop('hidden', !isListed).empty()
+      .append(isListed ? [...matching, ...others].map(each => this.#item(each, each.topic === row?.topic)) : [])
     this.#panel.find('.sluice-topics-row').empty().append(row ? rowOf(row, this.#text) : [])
   }
 

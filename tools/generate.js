@@ -55,7 +55,7 @@ const TRY_TEXTS = {
 
 /** Texts of a table whose columns are partly folded away. */
 const DETAILS_TEXTS = {
-  rowDetails: 'More of row __n__',
+  rowDetails: 'Mapping __n__: time, tags, fields',
   moveUp: 'Move up (Alt+↑): the first that matches decides',
   moveDown: 'Move down (Alt+↓)'
 }
@@ -77,8 +77,8 @@ const TRIAL_TEXTS = {
   topicsMatch: '__n__ topics match',
   topicDoesNot: '1 does not',
   topicsDoNot: '__n__ do not',
-  byMapping: 'by row __n__',
-  noMapping: 'no row matches: this is what it becomes without one',
+  byMapping: 'by mapping __n__',
+  noMapping: 'no mapping matches: this is what it becomes without one',
   rowSource: 'Source',
   rowTime: 'Time',
   rowTag: 'tag',
