@@ -296,6 +296,11 @@ export const errors = {
       'Or QoS 0 messages came faster than they could be kept.',
       'Look at it in the *dead letters* node; correct the publisher, and let it publish with QoS 1.'
     ],
+    SLUICE_MAPPING: [
+      'A topic mapping cannot be applied: its pattern, source, preset or a path is not what it may be. The message names the mapping ' +
+      'by its number in the list, and what is wrong.',
+      'Correct it in the form of the node, which tries it on messages, and deploy.'
+    ],
     SLUICE_MESSAGE_TOO_LARGE: [
       'A message, or a part of it, was refused before it would have taken too much memory: too long, too many rows, values, or rows × ' +
       'fields that hold nothing, nested too deeply, or a dictionary that stands for too much.',

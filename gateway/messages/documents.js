@@ -54,14 +54,19 @@ export function nameOf (name) {
 export function readDocument (document) {
   if (!isPlainObject(document)) return null
   const row = timed(document)
+  return { values: flatValues(document, row.timeKey), time: row.time, timeKey: row.timeKey }
+}
+
+/** The values of a document by the names of their fields. @param {PlainObject} document @param {string} [timeKey]  of what is left out */
+export function flatValues (document, timeKey) {
   const isOurs = OWN_KEYS.every(key => Object.hasOwn(document, key))
   /** @type {Map<string, unknown>} */
   const values = new Map()
   for (const key of Object.keys(document)) {
-    if (key === row.timeKey || (key === '_id' && isOurs)) continue
+    if (key === timeKey || (key === '_id' && isOurs)) continue
     flatten(values, key, key === '_id' ? idText(document[key]) : document[key], 1)
   }
-  return { values: Object.fromEntries(values), time: row.time }
+  return Object.fromEntries(values)
 }
 
 /** MongoDB's ObjectId as the text that it is known by; any other as it is. @param {any} id */

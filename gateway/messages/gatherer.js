@@ -68,8 +68,8 @@ export function quoted (name) {
   return JSON.stringify(name.length > 40 ? `${name.slice(0, 40)}…` : name)
 }
 
-/** @param {unknown} value */
-function tagFault (value) {
+/** Why it cannot be a tag's value; null where it can. @param {unknown} value */
+export function tagFault (value) {
   if (!['string', 'number', 'boolean', 'bigint'].includes(typeof value)) return 'is not text'
   return String(value).length > MAX_TAG ? `is over ${MAX_TAG} characters` : null
 }

@@ -1,6 +1,7 @@
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { localCommits } from '../../broker/local-commits.js'
+import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
@@ -22,6 +23,7 @@ import { schema } from './stage-in.schema.js'
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
   defineNode(RED, 'sluice-stage-in', schema, async (node, options) => {
+    const mapper = new Mapper(options.mappings, options)
     const show = throttledStatus(node)
     let isStarted = false
     let wire = () => {}
@@ -29,7 +31,7 @@ export default function (RED) {
       isStarted = true
       wire()
     })
-    const opening = open(RED, node, options)
+    const opening = open(RED, node, options, mapper)
     node.on('close', async (/** @type {boolean} */ _removed, /** @type {() => void} */ done) => { // true of a disabled one, too
       stopListening()
       try {
@@ -55,8 +57,8 @@ export default function (RED) {
   })
 }
 
-/** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-async function open (RED, node, options) {
+/** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options @param {Mapper} mapper */
+async function open (RED, node, options, mapper) {
   const name = node.name || node.id
   const refused = await openQueue(RED.settings.userDir, `${name} (refused)`, logOf(node))
   const { broker, receiveMaximum } = options
@@ -68,8 +70,8 @@ async function open (RED, node, options) {
   const meter = stats.meter('stage', `${name} (stage in)`)
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
-  const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter })
-  if (options.foreignTopics.length > 0) openThirdParty()
+  const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter, mapper })
+  if (options.foreignTopics.length + mapper.filters.length > 0) openThirdParty()
   const place = { consumer: options.group ? `group:${options.group}` : gateway, broker }
   const isGone = (/** @type {string} */ id) => !hasReader(configsOf(RED), gateway, { ...place, id })
   const own = `${gateway}.`

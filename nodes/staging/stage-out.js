@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Stage } from '../../broker/out/stage.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
+import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { marker } from '../../gateway/messages/marked.js'
 import { closeAll } from '../../gateway/base/close-all.js'
@@ -24,6 +25,7 @@ const STATUS_INTERVAL_MS = 1000
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
   defineNode(RED, 'sluice-stage-out', schema, async (node, options) => {
+    const mapper = new Mapper(options.mappings)
     const show = throttledStatus(node)
     wallClock.start()
     const opening = open(RED, node, options)
@@ -37,7 +39,10 @@ export default function (RED) {
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
-      const { batches, refused } = await marker.read(now => toBatches(message, { source: options.source || undefined, now }))
+      const { batches, refused } = await marker.read(now => {
+        const source = options.source || undefined
+        return mapper.take(message, { source, now }) ?? toBatches(message, { source, now })
+      })
       await gathering.message(() => Promise.all(batches.map(accept)))
       if (refused.length === 0) return
       refusedValues += countOf(refused)

@@ -5,7 +5,6 @@ import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Stage } from '../../broker/out/stage.js'
 import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
-import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
@@ -45,6 +44,8 @@ export class ThirdPartyStage {
   #options
   #refusedQueue
   #meter
+  #mapper
+  #topics
   #quietLog
   #opening
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
@@ -63,12 +64,15 @@ export class ThirdPartyStage {
    * @param {any} more.options  of the node
    * @param {import('../../gateway/dead-letters/queue.js').DeadLetterQueue} more.refused  for values that cannot be read
    * @param {import('../../gateway/stats/meter.js').Meter} more.meter
+   * @param {import('../../gateway/messages/mapping/mapping.js').Mapper} more.mapper
    */
-  constructor (RED, node, { options, refused, meter }) {
+  constructor (RED, node, { options, refused, meter, mapper }) {
     this.#node = node
     this.#options = options
     this.#refusedQueue = refused
     this.#meter = meter
+    this.#mapper = mapper
+    this.#topics = [...new Set([...options.foreignTopics, ...mapper.filters])]
     this.#quietLog = new QuietLog(logOf(node), () => performance.now())
     wallClock.start()
     this.#opening = this.#open(RED)
@@ -153,13 +157,9 @@ export class ThirdPartyStage {
 
   /** At once where it is Sparkplug, whose order matters. @param {Packet} packet @returns {Promise<Content>} */
   async #read (packet) {
-    if (this.#sparkplug && packet.topic.startsWith(`${NAMESPACE}/`)) return this.#sparkplug.receive(packet.topic, packet.payload)
-    return marker.read(now => decodeMessage(packet.payload, {
-      source: packet.topic.replaceAll('/', '.'),
-      contentType: packet.properties?.contentType,
-      timeUnit: this.#options.timeUnit,
-      now
-    }))
+    const { topic, payload } = packet
+    if (this.#sparkplug && topic.startsWith(`${NAMESPACE}/`)) return this.#mapper.adopt(this.#sparkplug.receive(topic, payload), topic)
+    return marker.read(now => this.#mapper.decode(payload, { topic, contentType: packet.properties?.contentType, now }))
   }
 
   /** A message with QoS 0 could not wait. */
@@ -178,8 +178,8 @@ export class ThirdPartyStage {
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
-    const { broker, receiveMaximum, foreignTopics, maxSources, sparkplugHost } = this.#options
-    const openHost = foreignTopics.some(mayBeSparkplug) ? await hostOpener() : null
+    const { broker, receiveMaximum, maxSources, sparkplugHost } = this.#options
+    const openHost = this.#topics.some(mayBeSparkplug) ? await hostOpener() : null
     const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
     const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
     const { gateway, connection } = await openConnection(RED, this.#node, {
@@ -193,13 +193,13 @@ export class ThirdPartyStage {
     const log = logOf(this.#node)
     const consumer = new ThirdPartyConsumer({
       client,
-      topics: foreignTopics,
+      topics: this.#topics,
       keep: packet => this.keep(packet),
       onDropped: () => this.#dropped(),
       onNewSession: () => this.#newSession(),
       log
     })
-    presence?.attach(client, foreignTopics) // after the consumer, which subscribes first
+    presence?.attach(client, this.#topics) // after the consumer, which subscribes first
     deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
     try {
       const stage = await Stage.open({

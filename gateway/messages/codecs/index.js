@@ -14,6 +14,7 @@ import { contentTypes as cborTypes, decodeSenmlCbor, mayBeSenmlCbor } from './se
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../payload.js').Refused} Refused
  * @typedef {import('../../batch/time.js').TimeUnit} TimeUnit
+ * @typedef {import('./json.js').Mapped} Mapped
  */
 
 const BAD_TIME = 'its time is missing or not between 1970 and 2262'
@@ -32,9 +33,10 @@ const BAD_TIME = 'its time is missing or not between 1970 and 2262'
  * @param {TimeUnit} [options.timeUnit]  of times that are numbers; default ms
  * @param {number} [options.maxBytes]  a longer message is refused
  * @param {() => bigint} [options.now]  called only for what has no time of its own
+ * @param {Mapped} [options.mapped]  reads what has no names of its own
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes = MAX_BYTES, now = nowNs } = {}) {
+export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes = MAX_BYTES, now = nowNs, mapped } = {}) {
   if (bytes.length > maxBytes) return refusedWhole(describe(tooLarge(`it has ${bytes.length} bytes, over ${maxBytes}`)), bytes)
   if (bytes.length === 0) return refusedWhole('the message is empty')
   const type = contentType?.split(';')[0].trim().toLowerCase()
@@ -44,11 +46,11 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   if (pack) return pack
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
   const senml = senmlTypes.includes(type ?? '')
-  if (senml || type === json.contentType || beginsLikeJson(bytes)) return json.decodeJson(bytes, { source, timeUnit, senml, now })
+  if (senml || type === json.contentType || beginsLikeJson(bytes)) return json.decodeJson(bytes, { source, timeUnit, senml, now, mapped })
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
-  if (BARE_JSON.test(text)) return json.decodeJson(bytes, { source, timeUnit, now })
+  if (BARE_JSON.test(text)) return json.decodeJson(bytes, { source, timeUnit, now, mapped })
   if (isLineProtocol(text)) return decodeLines(text, { now })
-  return toBatches({ payload: text }, { source, timeUnit, now })
+  return mapped ? mapped.convert({ payload: text }) : toBatches({ payload: text }, { source, timeUnit, now })
 }
 
 /** A number, true or false that is JSON. */

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../base/errors.js'
 import { Batch } from '../../batch/batch.js'
 import { parseTime } from '../../batch/time.js'
-import { CellBudget, MAX_CELLS, MAX_NAME, MAX_ROWS } from '../bounds.js'
+import { CellBudget, MAX_CELLS, MAX_NAME, MAX_ROWS, MAX_TAG } from '../bounds.js'
 import { contentsOf } from '../contents.js'
 import { POINT_KEYS, TABLE_KEYS } from '../rows.js'
 import { JsonColumn } from './json-columns.js'
@@ -12,14 +12,29 @@ import { BROKEN, JsonReader, isAt } from './json-reader.js'
  * before, and the values go straight into columns. It only ever does what the other way would, or leaves the message to that.
  *
  * @typedef {import('../../batch/time.js').TimeUnit} TimeUnit
+ * @typedef {import('../../batch/tags.js').TagColumn} TagColumn
  * @typedef {{kind: 'number'|'string'|'boolean', column: number, isNullable: boolean}} Slot  the place of a value; `column` may be one of
  *   those below
- * @typedef {{texts: Buffer[], slots: Slot[], names: string[], minBytes: number}} Shape  `texts` stand before, between and behind the slots
+ * @typedef {object} Shape
+ * @property {Buffer[]} texts  stand before, between and behind the slots
+ * @property {Slot[]} slots
+ * @property {string[]} names  of the columns
+ * @property {number} minBytes
+ *
+ * @typedef {object} Meaning  of rows
+ * @property {(row: Record<string, unknown>) => Read|null} read  must not depend on what the values are; may throw
+ * @property {(value: unknown) => bigint} timeOf
+ * @property {readonly string[]} tagNames  of those that `read` gives
+ * @property {(rows: number) => Record<string, TagColumn>} [moreTags]  of the topic
+ * @property {Shape[]} recent  learned last, for sources that are new: a thousand devices mostly send the same
+ * @typedef {{values: Record<string, unknown>, time?: unknown, tags?: Record<string, unknown>}} Read  `values` without the time
  */
 
 const TIME = -1
-/** A value that another of the same name replaces. */
+/** A value that another of the same name replaces, or that nobody wants. */
 const UNUSED = -2
+/** And the numbers below are tags. */
+const TAG = -3
 
 const MAX_ROW_BYTES = 2 ** 16
 const MAX_SHAPES = 4
@@ -33,11 +48,54 @@ const SLOT_BYTES = 128
 const [COMMA, OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, SMALL_N] = Buffer.from(',[]{n')
 const NULL = Buffer.from('null')
 
-/** The shapes of the rows that a source has sent. @type {Map<string, {shapes: Shape[], lessons: number}>} */
-const known = new Map()
-/** Those learned last, for sources that are new: a thousand devices mostly send the same. @type {Shape[]} */
-const recent = []
 let keptBytes = 0
+/** Counts how often all has been forgotten. */
+let age = 0
+
+/** What is known of the rows of a source or topic. */
+export class Lessons {
+  /** @type {Shape[]} */
+  #shapes = []
+  #count = 0
+  #age = age
+
+  get shapes () {
+    this.#refresh()
+    return this.#shapes
+  }
+
+  /** Whether another may be had. */
+  begin () {
+    this.#refresh()
+    return ++this.#count <= MAX_LESSONS
+  }
+
+  /** @param {Shape} shape */
+  keep (shape) {
+    if (this.#shapes.length < MAX_SHAPES && !this.#shapes.some(other => isSame(shape, other))) this.#shapes.push(shape)
+  }
+
+  #refresh () {
+    if (this.#age === age) return
+    this.#age = age
+    this.#shapes = []
+    this.#count = 0
+  }
+}
+
+/** @type {Map<string, Lessons>} by source */
+const known = new Map()
+/** @type {Omit<Meaning, 'timeOf'>} */
+const plain = { read: readPlain, tagNames: [], recent: [] }
+
+/** What is known of rows that no mapping describes. @param {string} source */
+export function lessonsOf (source) {
+  let its = known.get(source)
+  if (its) return its
+  if (known.size === MAX_SOURCES) known.clear() // what they send is soon known again
+  known.set(source, its = new Lessons())
+  return its
+}
 
 /**
  * The batch of a message all of whose rows have one shape that has been learned; null where it must be read the other way.
@@ -45,14 +103,23 @@ let keptBytes = 0
  */
 export function readAlike (bytes, { source = '', timeUnit, now }) {
   if (!mayHaveShapes(source)) return null
-  const own = known.get(source)?.shapes
-  for (const shapes of own ? [own, recent] : [recent]) {
-    for (const shape of shapes) {
-      const batch = tryRows(bytes, shape, { source, timeUnit, now })
-      if (!batch) continue
-      if (shapes === recent) keep(source, shape)
-      return batch
-    }
+  return readShaped(bytes, lessonsOf(source), { ...plain, timeOf: value => parseTime(value, timeUnit) }, { source, now })
+}
+
+/**
+ * Likewise, of rows that mean what a mapping says.
+ * @param {Buffer} bytes @param {Lessons} lessons @param {Meaning} meaning @param {{source: string, now: () => bigint}} options
+ */
+export function readShaped (bytes, lessons, meaning, options) {
+  for (const shape of lessons.shapes) {
+    const batch = tryRows(bytes, shape, meaning, options)
+    if (batch) return batch
+  }
+  for (const shape of meaning.recent) {
+    const batch = tryRows(bytes, shape, meaning, options)
+    if (!batch) continue
+    lessons.keep(shape)
+    return batch
   }
   return null
 }
@@ -64,13 +131,28 @@ export function readAlike (bytes, { source = '', timeUnit, now }) {
  * @param {(row: unknown) => boolean} isPlain  whether a message of this row alone, too, would be nothing but a row
  */
 export function learnShape (bytes, source, isPlain) {
-  if (!mayHaveShapes(source) || ++knownOf(source).lessons > MAX_LESSONS) return
-  const shape = shapeOf(bytes, isPlain)
+  if (mayHaveShapes(source)) learn(bytes, lessonsOf(source), plain, isPlain)
+}
+
+/**
+ * Likewise, for `readShaped`.
+ * @param {Buffer} bytes @param {Lessons} lessons @param {Omit<Meaning, 'timeOf'>} meaning @param {(row: unknown) => boolean} isPlain
+ */
+export function learn (bytes, lessons, meaning, isPlain) {
+  if (!lessons.begin()) return
+  const shape = shapeOf(bytes, meaning, isPlain)
   if (!shape) return
+  const { recent } = meaning
+  const same = recent.find(other => isSame(shape, other))
+  lessons.keep(same ?? shape)
+  if (same) return
   keptBytes += sizeOf(shape)
-  if (keptBytes > MAX_KEPT_BYTES) forgetSources()
-  keep(source, shape)
-  if (recent.some(other => isSame(shape, other))) return
+  if (keptBytes > MAX_KEPT_BYTES) {
+    age++
+    keptBytes = sizeOf(shape)
+    lessons.shapes // of the new age
+    lessons.keep(shape)
+  }
   recent.unshift(shape)
   if (recent.length > MAX_RECENT) recent.pop()
 }
@@ -78,27 +160,6 @@ export function learnShape (bytes, source, isPlain) {
 /** @param {string} source */
 function mayHaveShapes (source) {
   return source !== '' && source.length <= MAX_NAME
-}
-
-/** @param {string} source @param {Shape} shape */
-function keep (source, shape) {
-  const { shapes } = knownOf(source)
-  if (shapes.length < MAX_SHAPES && !shapes.some(other => isSame(shape, other))) shapes.push(shape)
-}
-
-/** @param {string} source */
-function knownOf (source) {
-  let its = known.get(source)
-  if (its) return its
-  if (known.size === MAX_SOURCES) forgetSources()
-  known.set(source, its = { shapes: [], lessons: 0 })
-  return its
-}
-
-/** What they send is soon known again. */
-function forgetSources () {
-  known.clear()
-  keptBytes = recent.reduce((sum, shape) => sum + sizeOf(shape), 0)
 }
 
 /** @param {Shape} shape */
@@ -110,6 +171,15 @@ function sizeOf ({ minBytes, slots }) {
 function isSame ({ texts, slots }, other) {
   return texts.length === other.texts.length && texts.every((text, i) => text.equals(other.texts[i])) &&
     slots.every(({ kind }, i) => kind === other.slots[i].kind)
+}
+
+/** A row as any payload may have it. @param {Record<string, unknown>} row @returns {Read|null} */
+function readPlain (row) {
+  const contents = contentsOf({ payload: row }, () => 0n, true)
+  const read = contents && contents.rows.length === 1 && contents.rows[0] === row ? contents.read(row) : null
+  if (!read || read.measurement != null) return null
+  const names = Object.keys(read.values).filter(name => name !== read.timeKey)
+  return { values: Object.fromEntries(names.map(name => [name, read.values[name]])), time: read.time, tags: read.tags }
 }
 
 /** Notes where values are; their own place is then the number that stands for them. */
@@ -126,8 +196,8 @@ class SlotReader extends JsonReader {
   }
 }
 
-/** @param {Buffer} bytes @param {(row: unknown) => boolean} isPlain @returns {Shape|null} */
-function shapeOf (bytes, isPlain) {
+/** @param {Buffer} bytes @param {Omit<Meaning, 'timeOf'>} meaning @param {(row: unknown) => boolean} isPlain @returns {Shape|null} */
+function shapeOf (bytes, { read: readRow, tagNames }, isPlain) {
   const reader = new SlotReader(bytes)
   enter(reader)
   const from = reader.at
@@ -135,17 +205,21 @@ function shapeOf (bytes, isPlain) {
   const row = /** @type {Record<string, unknown>} */ (reader.value())
   const { places, at: to } = reader
   if (to - from > MAX_ROW_BYTES || !isPlain(new JsonReader(bytes.subarray(from, to)).value())) return null
-  const contents = contentsOf({ payload: row }, () => 0n, true)
-  const read = contents && contents.rows.length === 1 && contents.rows[0] === row ? contents.read(row) : null
-  if (!read || read.measurement != null || Object.keys(read.tags ?? {}).length > 0) return null
+  const read = readRow(row)
+  if (!read || Object.keys(read.tags ?? {}).some(name => !tagNames.includes(name))) return null
 
   /** @type {Slot[]} */
   const slots = places.map(({ kind }) => ({ kind, column: UNUSED, isNullable: true }))
-  if (read.time !== undefined) slots[Number(read.time)].column = TIME
   const names = []
+  const uses = [read.time, ...tagNames.map(name => read.tags?.[name])]
+  for (const [i, place] of uses.entries()) {
+    if (place == null) continue
+    if (typeof place !== 'bigint' || slots[Number(place)].column !== UNUSED) return null
+    slots[Number(place)].column = i === 0 ? TIME : TAG + 1 - i
+  }
   for (const [name, place] of Object.entries(read.values)) {
-    if (name === read.timeKey || place === null) continue
-    if (typeof place !== 'bigint') return null
+    if (place === null) continue
+    if (typeof place !== 'bigint' || slots[Number(place)].column !== UNUSED) return null
     slots[Number(place)].column = names.push(name) - 1
   }
   if (names.length === 0) return null
@@ -178,8 +252,8 @@ function tryRows (...message) {
   }
 }
 
-/** @param {Buffer} bytes @param {Shape} shape @param {{source: string, timeUnit?: TimeUnit, now: () => bigint}} options */
-function readRows (bytes, shape, { source, timeUnit, now }) {
+/** @param {Buffer} bytes @param {Shape} shape @param {Meaning} meaning @param {{source: string, now: () => bigint}} options */
+function readRows (bytes, shape, { timeOf, tagNames, moreTags }, { source, now }) {
   const reader = new JsonReader(bytes)
   const isArray = enter(reader)
   const { texts, slots, names, minBytes } = shape
@@ -188,6 +262,7 @@ function readRows (bytes, shape, { source, timeUnit, now }) {
   if (mostRows * names.length > MAX_CELLS) return null
   const times = new BigInt64Array(mostRows)
   const columns = names.map(() => new JsonColumn(mostRows))
+  const tags = tagNames.map(() => new Array(mostRows))
   const hasTime = slots.some(({ column }) => column === TIME)
   let rows = 0
   let values = 0
@@ -207,7 +282,8 @@ function readRows (bytes, shape, { source, timeUnit, now }) {
         present++
       } else {
         const value = reader.scalar()
-        if (column === TIME) times[rows] = parseTime(value, timeUnit)
+        if (column === TIME) times[rows] = timeOf(value)
+        else if (column <= TAG && !takeTag(tags[TAG - column], rows, value)) return null
       }
     }
     const last = texts[slots.length]
@@ -225,16 +301,41 @@ function readRows (bytes, shape, { source, timeUnit, now }) {
   reader.skipSpace()
   if (reader.at < bytes.length || new CellBudget().take(values, rows * names.length)) return null
   if (!hasTime) times.fill(now())
-  return batchOf(source, rows === mostRows ? times : times.slice(0, rows), names, columns)
+  const topicTags = moreTags?.(rows) ?? {}
+  const ownTags = tagNames.map((name, t) => /** @type {const} */ ([name, tagColumn(tags[t], rows)]))
+  const batchTags = ownTags.length === 0 ? topicTags : { ...Object.fromEntries(ownTags), ...topicTags }
+  return batchOf(source, rows === mostRows ? times : times.slice(0, rows), names, columns, batchTags)
 }
 
-/** @param {string} source @param {BigInt64Array} time @param {string[]} names @param {JsonColumn[]} columns */
-function batchOf (source, time, names, columns) {
+/** @param {string[]} tag @param {number} row @param {unknown} value @returns {boolean} false: it cannot be its value */
+function takeTag (tag, row, value) {
+  tag[row] = String(value)
+  return tag[row].length <= MAX_TAG
+}
+
+/** @param {string[]} tag  with holes where it is missing @param {number} rows @returns {TagColumn} */
+function tagColumn (tag, rows) {
+  let valid = null
+  for (let row = 0; row < rows; row++) {
+    if (tag[row] !== undefined) continue
+    tag[row] = ''
+    valid ??= new Uint8Array(rows).fill(1)
+    valid[row] = 0
+  }
+  return { values: tag.length === rows ? tag : tag.slice(0, rows), valid }
+}
+
+/**
+ * @param {string} source @param {BigInt64Array} time @param {string[]} names @param {JsonColumn[]} columns
+ * @param {Record<string, TagColumn>} tags
+ */
+function batchOf (source, time, names, columns, tags) {
   // A field is where its first value was.
   const order = names.map((_, c) => c).filter(c => columns[c].type).sort((a, b) => columns[a].firstRow - columns[b].firstRow)
   return new Batch({
     source,
     time,
+    tags,
     fields: order.map(c => ({ name: names[c], type: /** @type {import('../../batch/batch.js').FieldType} */ (columns[c].type) })),
     columns: order.map(c => columns[c].values(time.length)),
     validity: order.map(c => columns[c].validity(time.length))

@@ -6,7 +6,7 @@ import { toBatches } from '../payload.js'
 import { formatTime } from '../../batch/time.js'
 import { checkJson } from './json-bounds.js'
 import { BROKEN, JsonReader } from './json-reader.js'
-import { learnShape, readAlike } from './json-shapes.js'
+import { learn, learnShape, readAlike } from './json-shapes.js'
 import { decodeNeuron, isNeuron } from './neuron.js'
 import { decodeSenml, isSenml } from './senml.js'
 import { decodeTelegraf, isTelegraf } from './telegraf.js'
@@ -20,6 +20,12 @@ import { decodeTelegraf, isTelegraf } from './telegraf.js'
  * @typedef {import('../../batch/batch.js').Column} Column
  * @typedef {import('../payload.js').Refused} Refused
  * @typedef {import('../../batch/time.js').TimeUnit} TimeUnit
+ *
+ * @typedef {object} Mapped  what a mapping does with JSON, text and numbers
+ * @property {(message: import('../contents.js').Message) => {batches: Batch[], refused: Refused[]}} convert
+ * @property {boolean} isOwn  it says where the values are: no format is looked for
+ * @property {import('./json-shapes.js').Lessons} lessons
+ * @property {import('./json-shapes.js').Meaning|null} meaning  of rows that are alike; the caller has tried those known
  */
 
 export const contentType = 'application/json'
@@ -57,12 +63,12 @@ export function encodeJson (batch) {
  * sender declares it), and of what Neuron and Telegraf publish. Whole numbers beyond 2^53 are int64; as the time of a row they are
  * nanoseconds.
  * @param {Uint8Array} message
- * @param {{source?: string, timeUnit?: TimeUnit, senml?: boolean, now?: () => bigint}} options
+ * @param {{source?: string, timeUnit?: TimeUnit, senml?: boolean, now?: () => bigint, mapped?: Mapped}} options
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
-export function decodeJson (message, { source, timeUnit, senml = false, now = nowNs }) {
+export function decodeJson (message, { source, timeUnit, senml = false, now = nowNs, mapped }) {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.length)
-  const alike = senml || !isUtf8(bytes) ? null : readAlike(bytes, { source, timeUnit, now })
+  const alike = senml || mapped || !isUtf8(bytes) ? null : readAlike(bytes, { source, timeUnit, now })
   if (alike) return { batches: [alike], refused: [] }
   /** @type {any} */
   let payload
@@ -71,12 +77,28 @@ export function decodeJson (message, { source, timeUnit, senml = false, now = no
   } catch (error) {
     return { batches: [], refused: [{ index: -1, reason: describe(error), value: bytes }] }
   }
-  if ((senml && Array.isArray(payload)) || isSenml(payload)) return decodeSenml(payload, { source, now, bytes })
-  if (isNeuron(payload)) return decodeNeuron(payload, { source, now })
-  if (isTelegraf(payload)) return decodeTelegraf(payload, bytes)
+  if (senml && Array.isArray(payload)) return decodeSenml(payload, { source, now, bytes })
+  if (!mapped?.isOwn) {
+    if (isSenml(payload)) return decodeSenml(payload, { source, now, bytes })
+    if (isNeuron(payload)) return decodeNeuron(payload, { source, now })
+    if (isTelegraf(payload)) return decodeTelegraf(payload, bytes)
+  }
+  if (mapped) return convertMapped(payload, bytes, mapped)
   const content = toBatches({ payload }, { source, timeUnit, nested: true, hasOneNumber: true, now, bytes })
-  if (source && content.refused.length === 0) learnShape(bytes, source, row => !isSenml([row]) && !isNeuron(row) && !isTelegraf(row))
+  if (source && content.refused.length === 0) learnShape(bytes, source, isPlain)
   return content
+}
+
+/** @param {unknown} payload @param {Buffer} bytes @param {Mapped} mapped */
+function convertMapped (payload, bytes, { convert, isOwn, lessons, meaning }) {
+  const content = convert({ payload })
+  if (meaning && content.refused.length === 0) learn(bytes, lessons, meaning, row => isOwn || isPlain(row))
+  return content
+}
+
+/** Whether a message of this row alone would be nothing but a row. @param {unknown} row */
+function isPlain (row) {
+  return !isSenml([row]) && !isNeuron(row) && !isTelegraf(row)
 }
 
 /** @param {Buffer} bytes @throws {Error} that says what is wrong with them */

@@ -1,0 +1,3 @@
+export { Mapper } from './mapper.js'
+export { presets } from './presets.js'
+export { tryMappings } from './try.js'
