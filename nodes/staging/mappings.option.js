@@ -1,4 +1,4 @@
-import { presets } from '../../gateway/messages/mapping/index.js'
+import { presets } from '../../gateway/messages/mapping/presets.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
 

@@ -1,3 +1,5 @@
+import { formatTime } from '../../gateway/batch/time.js'
+
 /** Of a value, in characters. */
 const MAX_SHOWN = 200
 
@@ -13,7 +15,7 @@ export function shownRow ({ topic, mapping, source, tags, time, fields, more, re
     topic,
     mapping,
     source: source ?? undefined,
-    time: time ?? undefined,
+    time: time === null ? undefined : formatTime(time),
     tags: Object.entries(tags).map(([name, value]) => [name, shown(value)]),
     fields: fields.map(([name, type, value]) => [name, type, shown(value)]),
     more,
@@ -23,6 +25,6 @@ export function shownRow ({ topic, mapping, source, tags, time, fields, more, re
 
 /** @param {unknown} value */
 function shown (value) {
-  const text = String(value)
+  const text = value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN - 1)}…` : text
 }
