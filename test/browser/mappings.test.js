@@ -115,7 +115,7 @@ describe('mappings of topics in a browser', function () {
 
   it('fold away what is seldom needed, each with its help, and show the row it makes', async () => {
     await page.click(`${MAPPINGS} summary`)
-    expect(await page.textContent(`${MAPPINGS} .sluice-detail[data-column=tags] .sluice-hint`)).to.match(/^Members that tell devices .* apart/)
+    expect(await page.textContent(`${MAPPINGS} [data-column=tags] .sluice-hint`)).to.match(/^Members that tell devices .* apart/)
     await page.fill(`${MAPPINGS} [data-name=exclude]`, 'running')
     await page.fill(`${MAPPINGS} [data-name=prefix]`, 'm_')
     await page.waitForSelector(`${TRIAL} th:text-is("m_temperature")`)
@@ -241,7 +241,8 @@ describe('mappings of topics in a browser', function () {
 
   /** @param {string} selector @param {RegExp} words */
   async function waitForWords (selector, words) {
-    await page.waitForFunction(([place, source]) => new RegExp(source).test(document.querySelector(place)?.textContent ?? ''), [selector, words.source])
+    const isThere = (/** @type {string[]} */ [place, source]) => new RegExp(source).test(document.querySelector(place)?.textContent ?? '')
+    await page.waitForFunction(isThere, [selector, words.source])
   }
 
   /** The row that is shown: name, value, kind. */
