@@ -24,6 +24,8 @@ export class TopicsTrial {
   /** Of what has been heard. @type {string|undefined} */
   #session
   #isListening = false
+  /** What the list shows, as JSON. */
+  #listed = ''
   /** The topic whose row is shown. @type {string|undefined} */
   #chosen
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -117,9 +119,20 @@ export class TopicsTrial {
     const others = found.filter(({ mapping }) => mapping === -1)
     const isListed = this.#kind === 'listen' && found.length > 0
     this.#panel.find('.sluice-topics-count').text(isListed ? this.#counts(matching.length, others.length) : '')
-    this.#panel.find('ul').prop('hidden', !isListed).empty()
-      .append(isListed ? [...matching, ...others].map(each => this.#item(each, each.topic === row?.topic)) : [])
+    this.#list(isListed ? [...matching, ...others] : [], row?.topic)
     this.#panel.find('.sluice-topics-row').empty().append(row ? rowOf(row, this.#text) : [])
+  }
+
+  /**
+   * Its buttons stay while nothing but the choice changes: one may be pressed, or have the focus.
+   * @param {Found[]} found @param {string} [chosen]
+   */
+  #list (found, chosen) {
+    const list = this.#panel.find('ul').prop('hidden', found.length === 0)
+    const listed = JSON.stringify(found)
+    if (listed !== this.#listed) list.empty().append(found.map(each => this.#item(each)))
+    this.#listed = listed
+    list.find('button').each((i, button) => button.classList.toggle('sluice-chosen', found[i].topic === chosen))
   }
 
   /** "12 topics match, 3 do not." @param {number} matching @param {number} others */
@@ -128,11 +141,10 @@ export class TopicsTrial {
     return `${this.#text(yes, { n: matching })}, ${this.#text(no, { n: others })}.`
   }
 
-  /** @param {Found} found @param {boolean} isChosen */
-  #item ({ topic, mapping, refused }, isChosen) {
+  /** @param {Found} found */
+  #item ({ topic, mapping, refused }) {
     const mark = $('<span class="sluice-topics-mark">').text(mapping === -1 ? '–' : String(mapping + 1))
     const button = $('<button type="button">').append(mark, $('<span>').text(topic))
-      .toggleClass('sluice-chosen', isChosen)
       .toggleClass('sluice-unmatched', mapping === -1)
       .on('click', () => {
         this.#chosen = topic

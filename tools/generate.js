@@ -79,6 +79,7 @@ const TRIAL_TEXTS = {
   topicsDoNot: '__n__ do not',
   byMapping: 'by mapping __n__',
   noMapping: 'no mapping matches: this is what it becomes without one',
+  sparkplugRow: 'Sparkplug B: it is read with the births of its node, while the node runs; here only the pattern is tried.',
   rowSource: 'Source',
   rowTime: 'Time',
   rowTag: 'tag',

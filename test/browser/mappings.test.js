@@ -235,7 +235,7 @@ describe('mappings of topics in a browser', function () {
   }
 
   const found = (/** @type {string} */ text) => page.waitForSelector(`${TRIAL} .sluice-topics-count:text-is("${text}")`)
-  const row = (/** @type {string} */ text) => page.waitForSelector(`${TRIAL} .sluice-topics-row p:text-is("${text}")`)
+  const row = (/** @type {string} */ text) => page.waitForSelector(`${TRIAL} .sluice-topics-row p:has-text("${text}")`)
   const said = (/** @type {RegExp} */ words) => waitForWords(`${TRIAL} .sluice-topics-bar [role=status]`, words)
   const complains = (/** @type {RegExp} */ words) => waitForWords(`${TRIAL} > .sluice-problem`, words)
 
