@@ -159,7 +159,8 @@ export class TopicsTrial {
     this.#listening(state !== 'ended')
     const values = { messages, topics, s: Math.ceil(remainingMs / 1000) }
     this.#panel.find('progress').attr('value', 1 - remainingMs / durationMs)
-    this.#say(state === 'connecting' ? this.#text('listenConnecting') : this.#text(state === 'ended' ? 'listenEnded' : 'listening', values))
+    const key = { connecting: 'listenConnecting', listening: 'listening', ended: topics === 0 ? 'listenNothing' : 'listenEnded' }[state]
+    this.#say(this.#text(key, values))
     if (state !== 'ended') this.#timer = setTimeout(() => this.#ask(), PERIOD_MS)
   }
 

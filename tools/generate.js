@@ -68,6 +68,7 @@ const TRIAL_TEXTS = {
   listenConnecting: 'Connecting…',
   listening: 'Topics: __topics__, messages: __messages__; __s__ s left.',
   listenEnded: 'Topics: __topics__, messages: __messages__. Edit the mappings: these messages are tried again.',
+  listenNothing: 'Nothing was heard.',
   listenNoBroker: 'Choose the broker first.',
   listenForbidden: 'You may not try this: it needs the right to deploy.',
   listenUnanswered: 'Node-RED does not answer.',

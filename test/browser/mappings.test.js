@@ -106,6 +106,7 @@ describe('mappings of topics in a browser', function () {
     await found('12 topics match, 3 do not.')
     await page.click(`${TRIAL} li button:has-text("plant/press/3/telemetry")`)
     await row('plant/press/3/telemetry – by mapping 1')
+    expect(await page.textContent(`${TRIAL} li .sluice-chosen`)).to.equal('1plant/press/3/telemetry')
     const cells = await cellsOf()
     expect(cells.find(([name]) => name === 'Source')?.[1]).to.equal('plant')
     expect(cells).to.deep.include.members([['line', 'press', 'tag'], ['device', '3', 'tag'], ['running', 'true', 'bool']])
@@ -190,15 +191,23 @@ describe('mappings of topics in a browser', function () {
   })
 
   it('stay within the form, in the dark too', async () => {
+    await page.evaluate(url => { /** @type {any} */ (window).RED.nodes.node('broker').url = url }, mosquitto.url)
+    await page.click(`${TRIAL} [data-do=listen]`)
+    await page.waitForSelector(`${TRIAL} .sluice-topics-row table`)
+    await page.click(`${MAPPINGS} summary`)
+    await page.$eval(`${MAPPINGS} .sluice-table`, table => table.scrollIntoView())
     for (const theme of ['light', 'dark']) {
       await page.evaluate(dark => { document.documentElement.classList.toggle('nr-theme-dark', dark) }, theme === 'dark')
-      for (const width of [800, 1280]) {
+      for (const width of [1000, 1280]) {
         await page.setViewportSize({ width, height: 900 })
         await page.waitForFunction(each => innerWidth === each, width)
         const tooWide = await page.$$eval(`${MAPPINGS}, ${MAPPINGS} .sluice-details, ${TRIAL}`, parts =>
           parts.filter(part => part.scrollWidth > part.clientWidth).map(part => part.className))
         expect(tooWide, `${theme}, ${width} px`).to.deep.equal([])
         await look(`${theme}-${width}`)
+        if (SCREENSHOTS) await (await page.$(TRIAL))?.scrollIntoViewIfNeeded()
+        await look(`${theme}-${width}-below`)
+        await page.$eval(`${MAPPINGS} .sluice-table`, table => table.scrollIntoView())
       }
     }
   })
