@@ -6,7 +6,8 @@ import { toBatches } from '../payload.js'
 import { formatTime } from '../../batch/time.js'
 import { checkJson } from './json-bounds.js'
 import { BROKEN, JsonReader } from './json-reader.js'
-import { learn, learnShape, readAlike } from './json-shapes.js'
+import { learn } from './json-lessons.js'
+import { learnShape, readAlike } from './json-shapes.js'
 import { decodeNeuron, isNeuron } from './neuron.js'
 import { decodeSenml, isSenml } from './senml.js'
 import { decodeTelegraf, isTelegraf } from './telegraf.js'
@@ -24,8 +25,8 @@ import { decodeTelegraf, isTelegraf } from './telegraf.js'
  * @typedef {object} Mapped  what a mapping does with JSON, text and numbers
  * @property {(message: import('../contents.js').Message) => {batches: Batch[], refused: Refused[]}} convert
  * @property {boolean} isOwn  it says where the values are: no format is looked for
- * @property {import('./json-shapes.js').Lessons} lessons
- * @property {import('./json-shapes.js').Meaning|null} meaning  of rows that are alike; the caller has tried those known
+ * @property {import('./json-lessons.js').Lessons} lessons
+ * @property {import('./json-lessons.js').Meaning|null} meaning  of rows that are alike; the caller has tried those known
  */
 
 export const contentType = 'application/json'

@@ -5,7 +5,7 @@ import { readAny, readObject } from './rows.js'
 /**
  * What rows on a topic mean, for the fast path; null where they are not the document or the elements of an array.
  * @param {import('./places.js').Place} place
- * @returns {import('../codecs/json-shapes.js').Meaning|null}
+ * @returns {import('../codecs/json-lessons.js').Meaning|null}
  */
 export function meaningOf (place) {
   const { plan, field, tags, oneRow } = place

@@ -2,7 +2,7 @@ import { isName } from '../../batch/names.js'
 import { MAX_NAME, MAX_TAG } from '../bounds.js'
 import { quoted } from '../gatherer.js'
 import { columnsOf } from './columns.js'
-import { Lessons } from '../codecs/json-shapes.js'
+import { Lessons } from '../codecs/json-lessons.js'
 import { meaningOf } from './meaning.js'
 import { SPECIAL } from './pattern.js'
 import { Recent } from './recent.js'
@@ -23,7 +23,7 @@ import { Recent } from './recent.js'
  * @property {string|undefined} field  what a bare value is called, and before the dot in the names of those of an object
  * @property {string|null} fault  why no message on this topic can be stored
  * @property {Lessons} lessons  about the rows that come here
- * @property {import('../codecs/json-shapes.js').Meaning|null} meaning  of them
+ * @property {import('../codecs/json-lessons.js').Meaning|null} meaning  of them
  */
 
 /** Topics that are remembered, each by about a kilobyte at most. */

@@ -13,7 +13,7 @@ import { presets } from './presets.js'
  * @typedef {import('../../batch/time.js').TimeUnit} TimeUnit
  * @typedef {import('./paths.js').Path} Path
  * @typedef {import('./presets.js').Mapping} Mapping
- * @typedef {import('../codecs/json-shapes.js').Shape} Shape
+ * @typedef {import('../codecs/json-lessons.js').Shape} Shape
  *
  * @typedef {object} Plan
  * @property {string} filter  of MQTT

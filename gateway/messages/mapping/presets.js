@@ -48,6 +48,8 @@ export const presets = Object.freeze([
     label: 'Shelly (generation 2 and later), status',
     topic: '{device}/status/{field}',
     source: 'shelly',
+    time: 'unixtime',
+    timeFormat: 's',
     help: 'Needs "Generic status update over MQTT" in the device. One table of all devices; fields are called like switch:0.apower.'
   },
   {
