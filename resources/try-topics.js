@@ -132,7 +132,7 @@ export class TopicsTrial {
     const listed = JSON.stringify(found)
     if (listed !== this.#listed) list.empty().append(found.map(each => this.#item(each)))
     this.#listed = listed
-    list.find('button').each((i, button) => button.classList.toggle('sluice-chosen', found[i].topic === chosen))
+    list.find('button').each((i, button) => { button.classList.toggle('sluice-chosen', found[i].topic === chosen) })
   }
 
   /** "12 topics match, 3 do not." @param {number} matching @param {number} others */

@@ -13,7 +13,9 @@ const ROWS = {
   'shelly-events': ['shelly', { device: 'shellyplus1pm-a8032ab12345' }, { 'switch:0.apower': 43.2, 'switch:0.current': 0.221 }],
   'shelly-gen1': ['shelly', { device: 'shelly1pm-B1D2E3' }, { 'relay.0.power': 43.2 }],
   esphome: ['esphome', { device: 'living-room', component: 'sensor' }, { temperature: 21.4 }],
-  ttn: ['ttn', { application: 'garden@ttn', device: 'soil-1', dev_eui: '70B3D57ED0001234', f_port: '2' }, { battery: 3.28, temperature: 5 }],
+  ttn: [
+    'ttn', { application: 'garden@ttn', device: 'soil-1', dev_eui: '70B3D57ED0001234', f_port: '2' }, { battery: 3.28, temperature: 5 }
+  ],
   homeassistant: ['homeassistant', { domain: 'sensor', entity: 'kitchen_temperature' }, { state: 21.4 }],
   neuron: ['neuron', { node: 'plc', group: 'slow' }, { pressure: 1.2, running: true, quality: 'flow: error 3002' }],
   senml: ['senml', { device: 'urn:dev:mac:0024befffe804ff1' }, { temperature: 21.5, humidity: 43 }],
