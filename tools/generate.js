@@ -122,9 +122,10 @@ export async function generate () {
     const { schema } = await import(`../nodes/${face.file}.schema.js`)
     const locale = path.join('nodes', path.dirname(face.file), 'locales', 'en-US', path.basename(face.file))
     files.set(`nodes/${face.file}.html`, page(face, schema))
-    files.set(`${locale}.json`, `${JSON.stringify(catalogue(face, schema), null, 2)}\n`)
+    const english = catalogue(face, schema)
+    files.set(`${locale}.json`, `${JSON.stringify(english, null, 2)}\n`)
     files.set(`${locale}.html`, help(face, schema))
-    if (face.hasGerman) files.set(`${locale.replace('en-US', 'de')}.json`, `${JSON.stringify(inGerman(catalogue(face, schema)), null, 2)}\n`)
+    if (face.hasGerman) files.set(`${locale.replace('en-US', 'de')}.json`, `${JSON.stringify(inGerman(english), null, 2)}\n`)
   }
   files.set('docs/nodes.md', withNodeTables(readFileSync(path.join(root, 'docs/nodes.md'), 'utf8')))
   files.set('docs/errors.md', errorReference())

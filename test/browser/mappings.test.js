@@ -212,6 +212,23 @@ describe('mappings of topics in a browser', function () {
     }
   })
 
+  it('are in German where the editor is', async () => {
+    await page.evaluate('document.documentElement.classList.remove("nr-theme-dark")')
+    await page.evaluate('localStorage.setItem("editor-language", "de")')
+    await openEditor()
+    await openForm('in')
+    expect(await page.textContent(`${MAPPINGS} summary`)).to.equal('Zuordnung 1: Zeit, Tags, Felder (Diese Felder nicht)')
+    await page.click(`${TRIAL} [data-do=listen]:text-is("Mithören")`)
+    await found('12 Topics passen, 3 nicht.')
+    await page.click(`${MAPPINGS} summary`)
+    await look('german-1280')
+    await closeForm()
+    await page.setViewportSize({ width: 1000, height: 900 })
+    await openForm('in')
+    await look('german-1000')
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
   it('raise no error in the browser', () => {
     expect(pageErrors).to.deep.equal([])
   })
