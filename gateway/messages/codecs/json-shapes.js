@@ -16,7 +16,6 @@ import { BROKEN, JsonReader, isAt } from './json-reader.js'
  * @typedef {import('./json-lessons.js').Shape} Shape
  * @typedef {import('./json-lessons.js').Meaning} Meaning
  * @typedef {import('./json-lessons.js').Read} Read
-
  */
 
 const MAX_SOURCES = 4096
