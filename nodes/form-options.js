@@ -1,6 +1,6 @@
 import { SluiceError } from '../gateway/base/errors.js'
 
-/** @typedef {{id?: unknown, options?: Record<string, unknown>}} FormNode  a config node's id, and its options as they stand in the editor */
+/** @typedef {{id?: unknown, options?: Record<string, unknown>}} FormNode  a config node's id, and its options as the editor has them */
 
 /** What the editor's form has in the place of a password that Node-RED keeps. */
 const KEPT_PASSWORD = '__PWRD__'

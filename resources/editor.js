@@ -173,7 +173,7 @@ function trialOf (node, schema, table) {
   return { mappings, foreignTopics, timeUnit, broker: configOf(broker) }
 }
 
-/** A config node as it stands in the editor, deployed or not; of what the editor does not have, that Node-RED has kept it. @param {string} id */
+/** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */
 function configOf (id) {
   const config = RED.nodes.node(id)
   if (!config) return null

@@ -97,7 +97,7 @@ export class RowDetails {
     const filled = this.#names.filter(name => !isEmpty(row.given(name)) && String(row.given(name)) !== '')
     const titles = filled.map(name => titleOf(row.property(name))).join(', ')
     const summary = /** @type {HTMLElement} */ (this.#element.querySelector('summary'))
-    summary.textContent = this.#text('rowDetails', { n: this.#number }) + (titles && `: ${titles}`)
+    summary.textContent = this.#text('rowDetails', { n: this.#number }) + (titles && ` (${titles})`)
   }
 
   /** @param {string} name @param {string} selector */

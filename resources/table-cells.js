@@ -3,6 +3,8 @@ import { isEmpty, isNumber, isTextList } from './options.js'
 /** Widths of columns, in characters. */
 const NARROWEST = 7
 const TEXT = 16
+/** At most, for the longest choice. */
+const CHOICE = 20
 
 /** @type {Record<string, string>} */
 const CHECKMARKS = { true: '✓', false: '' }
@@ -13,7 +15,8 @@ const CHECKMARKS = { true: '✓', false: '' }
 /** @param {Property} property @returns {number} of its column, in characters */
 export function widthOf (property) {
   const title = titleOf(property).length + 1
-  if (property.enum) return Math.max(NARROWEST, title, ...choicesOf(property).map(([, text]) => text.length)) + 3
+  const longest = Math.max(...choicesOf(property).map(([, text]) => text.length))
+  if (property.enum) return Math.max(NARROWEST, title, Math.min(CHOICE, longest)) + 3
   if (property.type === 'boolean') return Math.max(NARROWEST, title)
   const example = (property.examples?.[0].length ?? 0) + 2
   return Math.max(isNumber(property) || (property.maxLength ?? Infinity) <= TEXT ? NARROWEST : TEXT, example, title) + 1

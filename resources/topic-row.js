@@ -2,6 +2,7 @@
  * @typedef {object} Row  what a message becomes
  * @property {string} topic
  * @property {number} mapping  the index of the one that decides; -1: none
+ * @property {boolean} [isSparkplug]  it cannot be tried alone
  * @property {string} [source]
  * @property {string} [time]
  * @property {[name: string, value: string][]} [tags]
@@ -15,7 +16,7 @@
  * @param {Row} row
  * @param {(key: string, values?: object) => string} text  of the form's catalogue
  */
-export function rowOf ({ topic, mapping, source, time, tags = [], fields = [], more = 0, refused }, text) {
+export function rowOf ({ topic, mapping, isSparkplug, source, time, tags = [], fields = [], more = 0, refused }, text) {
   const lines = [
     ...source === undefined ? [] : [[text('rowSource'), source, '']],
     ...time === undefined ? [] : [[text('rowTime'), time, '']],
@@ -28,6 +29,7 @@ export function rowOf ({ topic, mapping, source, time, tags = [], fields = [], m
   return [
     head,
     ...lines.length > 0 ? [table] : [],
+    ...isSparkplug ? [$('<p>').text(text('sparkplugRow'))] : [],
     ...more > 0 ? [$('<p>').text(text(more === 1 ? 'moreRow' : 'moreRows', { n: more }))] : [],
     ...refused.map(reason => $('<p class="sluice-problem">').text(text('refusedValue', { reason })))
   ]

@@ -24,6 +24,8 @@ export class TopicsTrial {
   /** Of what has been heard. @type {string|undefined} */
   #session
   #isListening = false
+  /** What the list shows, as JSON. */
+  #listed = ''
   /** The topic whose row is shown. @type {string|undefined} */
   #chosen
   /** @type {ReturnType<typeof setTimeout>|undefined} */
@@ -115,10 +117,22 @@ export class TopicsTrial {
     if (problem) return // what was found before stays in sight
     const matching = found.filter(({ mapping }) => mapping !== -1)
     const others = found.filter(({ mapping }) => mapping === -1)
-    this.#panel.find('.sluice-topics-count').text(found.length === 0 || this.#kind === 'message' ? '' : this.#counts(matching.length, others.length))
-    const list = this.#panel.find('ul').empty()
-    if (this.#kind === 'listen') list.append([...matching, ...others].map(each => this.#item(each, each.topic === row?.topic)))
+    const isListed = this.#kind === 'listen' && found.length > 0
+    this.#panel.find('.sluice-topics-count').text(isListed ? this.#counts(matching.length, others.length) : '')
+    this.#list(isListed ? [...matching, ...others] : [], row?.topic)
     this.#panel.find('.sluice-topics-row').empty().append(row ? rowOf(row, this.#text) : [])
+  }
+
+  /**
+   * Its buttons stay while nothing but the choice changes: one may be pressed, or have the focus.
+   * @param {Found[]} found @param {string} [chosen]
+   */
+  #list (found, chosen) {
+    const list = this.#panel.find('ul').prop('hidden', found.length === 0)
+    const listed = JSON.stringify(found)
+    if (listed !== this.#listed) list.empty().append(found.map(each => this.#item(each)))
+    this.#listed = listed
+    list.find('button').each((i, button) => { button.classList.toggle('sluice-chosen', found[i].topic === chosen) })
   }
 
   /** "12 topics match, 3 do not." @param {number} matching @param {number} others */
@@ -127,11 +141,10 @@ export class TopicsTrial {
     return `${this.#text(yes, { n: matching })}, ${this.#text(no, { n: others })}.`
   }
 
-  /** @param {Found} found @param {boolean} isChosen */
-  #item ({ topic, mapping, refused }, isChosen) {
+  /** @param {Found} found */
+  #item ({ topic, mapping, refused }) {
     const mark = $('<span class="sluice-topics-mark">').text(mapping === -1 ? '–' : String(mapping + 1))
     const button = $('<button type="button">').append(mark, $('<span>').text(topic))
-      .toggleClass('sluice-chosen', isChosen)
       .toggleClass('sluice-unmatched', mapping === -1)
       .on('click', () => {
         this.#chosen = topic
@@ -146,7 +159,8 @@ export class TopicsTrial {
     this.#listening(state !== 'ended')
     const values = { messages, topics, s: Math.ceil(remainingMs / 1000) }
     this.#panel.find('progress').attr('value', 1 - remainingMs / durationMs)
-    this.#say(state === 'connecting' ? this.#text('listenConnecting') : this.#text(state === 'ended' ? 'listenEnded' : 'listening', values))
+    const key = { connecting: 'listenConnecting', listening: 'listening', ended: topics === 0 ? 'listenNothing' : 'listenEnded' }[state]
+    this.#say(this.#text(key, values))
     if (state !== 'ended') this.#timer = setTimeout(() => this.#ask(), PERIOD_MS)
   }
 

@@ -11,6 +11,7 @@
  * @property {number} [outputs]
  * @property {string[]} [outputLabels]
  * @property {boolean} [isConfig]
+ * @property {boolean} [hasGerman]  its form is in german.json, too
  * @property {boolean} [hasTry]  its form can try the registers of its table `tags`
  */
 
@@ -98,12 +99,12 @@ export const faces = [
   {
     type: 'sluice-stage-out', file: 'staging/stage-out', label: 'stage out',
     summary: 'Puts batches into a spool on disk and sends them to the broker.',
-    inputs: 1
+    inputs: 1, hasGerman: true
   },
   {
     type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in',
     summary: 'Receives batches from the broker; acknowledges each once all its sinks have stored it.',
-    outputs: 1
+    outputs: 1, hasGerman: true
   },
   {
     type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out',

@@ -7,8 +7,11 @@ const MAX_MAPPINGS = 100
 /** Of a pattern: what is wrong in it beyond this, trying it tells. */
 const LEVEL = '(\\+|[^/+#{}]*|\\{[^/+#{}]+\\})'
 
+/** Without the one that is none. */
+const choices = presets.filter(({ topic }) => topic !== '')
+
 /** What a preset says, without what is only for people. */
-const defaultsOf = Object.fromEntries(presets.map(({ id, label: _label, help: _help, ...defaults }) => [id, defaults]))
+const defaultsOf = Object.fromEntries(choices.map(({ id, label: _label, help: _help, ...defaults }) => [id, defaults]))
 
 /** @type {Record<string, Property>} */
 const properties = {
@@ -16,8 +19,8 @@ const properties = {
     type: 'string',
     title: 'Preset',
     description: 'What publishes the messages: it fills in what the other fields leave empty.',
-    enum: ['', ...presets.map(({ id }) => id)],
-    'x-labels': { '': 'none', ...Object.fromEntries(presets.map(({ id, label }) => [id, label])) },
+    enum: ['', ...choices.map(({ id }) => id)],
+    'x-labels': { '': 'none', ...Object.fromEntries(choices.map(({ id, label }) => [id, label])) },
     default: ''
   },
   topic: {

@@ -69,7 +69,7 @@ export function serveTopicTries (RED, more) {
   serve('listen', ({ broker = {}, ...form }) => {
     const options = readOptions(brokerSchema, optionsOfForm(RED, 'sluice-broker', brokerSchema, broker))
     const { mappings, foreignTopics } = readOptions(formSchema, form)
-    return { session: keep(new Listening(options, [...new Mapper(mappings, {}).filters, ...foreignTopics], more)) }
+    return { session: keep(new Listening(options, [...new Mapper(mappings).filters, ...foreignTopics], more)) }
   })
 
   serve('try', ({ session, message, topic, ...form }) => {
@@ -108,7 +108,7 @@ export function serveTopicTries (RED, more) {
 function outcome (form, messages, topic) {
   try {
     const { mappings, timeUnit } = readOptions(formSchema, form)
-    const tried = tryMappings(mappings, messages, { timeUnit, now: BigInt(Date.now()) * 1_000_000n })
+    const tried = tryMappings(mappings, messages, { timeUnit })
     const rows = tried.map((each, i) => shownRow(each, messages[i]))
     const row = rows.find(each => each.topic === topic) ?? rows.find(({ mapping }) => mapping !== -1) ?? rows[0] ?? null
     return { found: rows.map(({ refused, ...each }) => ({ topic: each.topic, mapping: each.mapping, refused: refused.length })), row }

@@ -11,7 +11,7 @@ const sluice = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.
  * Starts the gateway as a user does, as a process of its own in a folder of its own.
  * @param {object[]} flow
  * @param {string[]} [more]  arguments of the command
- * @returns {Promise<{editorUrl: string, liveUrl: string, stop: () => Promise<void>}>}
+ * @returns {Promise<{editorUrl: string, liveUrl: string, userDir: string, stop: () => Promise<void>}>}
  */
 export async function startGateway (flow, more = []) {
   const userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-browser-'))
@@ -32,6 +32,7 @@ export async function startGateway (flow, more = []) {
   return {
     editorUrl: urlAfter('Editor', said),
     liveUrl: urlAfter('Live page', said),
+    userDir,
     async stop () {
       child.kill('SIGTERM')
       await exited

@@ -30,6 +30,15 @@ describe('the nodes in the editor', () => {
     }
   })
 
+  for (const { type, file } of faces.filter(({ hasGerman }) => hasGerman)) {
+    it(`say in German what the form of ${type} says of mappings`, () => {
+      const german = JSON.parse(read('tools/german.json'))
+      const { form, options } = JSON.parse(read(`nodes/${path.dirname(file)}/locales/en-US/${path.basename(file)}.json`))[type]
+      const untold = leavesOf({ form, mappings: options.mappings }).filter(text => !(text in german))
+      expect(untold).to.deep.equal([])
+    })
+  }
+
   it('are all named in package.json', () => {
     const { nodes } = JSON.parse(read('package.json'))['node-red']
     expect(nodes).to.deep.equal(Object.fromEntries(faces.map(({ type, file }) => [type.replace('sluice-', ''), `nodes/${file}.js`])))
@@ -117,6 +126,11 @@ for (const file of ['flows/flows.json', ...exampleFiles]) {
       expect(nodes.some(({ type }) => type === 'comment')).to.equal(true)
     })
   })
+}
+
+/** @param {any} texts @returns {string[]} */
+function leavesOf (texts) {
+  return typeof texts === 'string' ? [texts].filter(Boolean) : Object.values(texts).flatMap(leavesOf)
 }
 
 /** @param {string} folder @param {string} ending */

@@ -98,10 +98,10 @@ describe('Test connection, asked of Node-RED', function () {
     return `Bearer ${(await response.json()).access_token}`
   }
 
-  /** @param {object} body @param {string} [as] */
-  async function ask (body, as = 'owner') {
+  /** @param {object} body @param {string} [as] @param {string} [path] */
+  async function ask (body, as = 'owner', path = 'sluice-servers/sluice-postgresql-server/test') {
     const headers = { 'Content-Type': 'application/json', ...(as ? { Authorization: await login(as) } : {}) }
-    return fetch(`${url}/sluice-servers/sluice-postgresql-server/test`, { method: 'POST', headers, body: JSON.stringify(body) })
+    return fetch(`${url}/${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
   }
 
   /** What the form of a new node says. @param {object} [options] @param {string} [id] */
@@ -200,6 +200,18 @@ describe('Test connection, asked of Node-RED', function () {
   it('answers nobody who may not deploy', async () => {
     expect((await ask({}, 'guest')).status).to.equal(401)
     expect((await ask({}, '')).status).to.equal(401)
+  })
+
+  it('tries mappings for those who may deploy only, and sends no stored password of a broker elsewhere', async () => {
+    for (const what of ['listen', 'try', 'stop']) {
+      for (const as of ['guest', '']) expect((await ask({}, as, `sluice-topics/${what}`)).status).to.equal(401)
+    }
+    const broker = { id: 'broker', options: { url: 'mqtt://127.0.0.1:2', user: '__PWRD__', password: '__PWRD__' } }
+    const refused = await (await ask({ broker }, 'owner', 'sluice-topics/listen')).json()
+    expect(refused.text).to.match(/^The stored password is for another server, and is sent nowhere else\./)
+    const question = { message: { topic: 'hall/1', payload: '21.5' }, mappings: [{ topic: '{source}/{room}' }] }
+    const tried = await ask(question, 'owner', 'sluice-topics/try')
+    expect((await tried.json()).row).to.deep.include({ source: 'hall', tags: [['room', '1']], fields: [['value', 'float64', '21.5']] })
   })
 
   it('gives up in time on a server that says nothing', async () => {
