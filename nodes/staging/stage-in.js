@@ -97,7 +97,7 @@ async function open (RED, node, options) {
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
-    onThirdParty: packet => new Promise(resolve => { openThirdParty().keep(packet, () => resolve(undefined)) }),
+    onThirdParty: packet => new Promise(resolve => { openThirdParty().keep(packet, { ack: () => resolve(undefined) }) }),
     onRefused: async (packet, reason) => {
       meter.errors++
       const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
