@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib'
 import { PRIVATE_FILE, replaceFile } from '../../gateway/base/files.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
 import { ROOT } from '../topics.js'
-import { NEVER, notedIn, pack, packKnown } from './receipt-records.js'
+import { NEVER, notedIn, pack, Records } from './receipt-records.js'
 
 /**
  * @typedef {import('./contract.js').Packet & {messageId?: number, dup?: boolean}} Packet
@@ -191,7 +191,7 @@ export class Receipts {
 
   /** @param {Part[]} parts */
   #packed (parts) {
-    return pack(parts, this.#session).toString('base64')
+    return pack(parts, this.#session)
   }
 
   /** @param {string[]} lines */
@@ -253,16 +253,18 @@ export class Receipts {
 
   /** Only what is still known; a torn line at the end goes, too. */
   async #compact () {
-    /** @type {{id: number, topic: number, hash: number, has: Has}[]} */
-    const known = []
+    const topics = [...this.#oldTopics.values(), ...this.#topics.values()]
+    const parts = (/** @type {Has} */ has) => has?.size ?? 1
+    const more = [...topics.map(({ has }) => has), ...this.#hasOfId.values()].reduce((sum, has) => sum + parts(has), 0)
+    const records = new Records(IDS + more)
     for (let id = 1; id < IDS; id++) {
       if (this.#topicOf[id] === 0 || this.#states[id] === PENDING) continue
-      known.push({ id, topic: this.#topicOf[id], hash: this.#hashOf[id], has: this.#hasOfId.get(id) ?? null })
+      records.addKnown(id, this.#topicOf[id], this.#hashOf[id], this.#hasOfId.get(id) ?? null)
     }
-    for (const { hash: topic, last, pending, has } of [...this.#oldTopics.values(), ...this.#topics.values()]) { // after those with ids
-      if (last > 0 && pending === 0) known.push({ id: 0, topic, hash: last, has })
+    for (const { hash: topic, last, pending, has } of topics) { // after those with ids
+      if (last > 0 && pending === 0) records.addKnown(0, topic, last, has)
     }
-    await replaceFile(this.#path, `${JSON.stringify(['', 0, packKnown(known).toString('base64')])}\n`)
+    await replaceFile(this.#path, `${JSON.stringify(['', 0, records.text])}\n`)
     await this.#file?.close()
     this.#file = await open(this.#path, 'a', PRIVATE_FILE)
     this.#added = 0

@@ -166,7 +166,7 @@ export class ThirdPartyStage {
    */
   async #keepRefused (topic, refused, kept) {
     const unkept = await retryWhile(() => !this.#isClosed, () => offerRefused(this.#refusedQueue, topic, refused), error => {
-      this.#quietLog.say('error', 'dead letters', `What a message on ${topic} has refused cannot be kept: ${describe(error)}`)
+      this.#quietLog.say('warn', 'dead letters', `What a message on ${topic} has refused cannot be kept: ${describe(error)}`)
     })
     if (unkept === undefined) return
     kept()
