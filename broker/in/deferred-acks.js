@@ -6,7 +6,7 @@
  *
  * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('mqtt').IPublishPacket} PublishPacket
- * @typedef {{id: number, acknowledged: boolean}} Held
+ * @typedef {{ack: () => void}} Acknowledged  whatever is told that a message is safe
  */
 
 const NO_PUBACK = new Error('The PUBACK is sent later.')
@@ -19,21 +19,49 @@ const NO_PUBACK = new Error('The PUBACK is sent later.')
  * @returns {{readonly pending: number}}  how many messages of the present connection the broker awaits an acknowledgement for
  */
 export function deferAcks (client, onPublish) {
-  let held = new HeldAcks(client)
+  return holdAcks(client, (packet, held) => onPublish(packet, () => held.ack()))
+}
+
+/**
+ * The same, for messages of which thousands wait at a time: there is no function for each.
+ * @param {MqttClient} client
+ * @param {(packet: PublishPacket, held: Acknowledged) => void} onPublish
+ */
+export function holdAcks (client, onPublish) {
+  let acks = new HeldAcks(client)
 
   client.handleMessage = (packet, callback) => {
     if (packet.qos !== 1) {
-      onPublish(packet, () => {})
+      onPublish(packet, NOTHING)
       callback()
       return
     }
-    if (!held.isCurrent) held = new HeldAcks(client)
-    onPublish(packet, held.hold(/** @type {number} */ (packet.messageId)))
+    if (!acks.isCurrent) acks = new HeldAcks(client)
+    onPublish(packet, acks.hold(/** @type {number} */ (packet.messageId)))
     callback(NO_PUBACK)
   }
 
   return {
-    get pending () { return held.isCurrent ? held.count : 0 }
+    get pending () { return acks.isCurrent ? acks.count : 0 }
+  }
+}
+
+/** @type {Acknowledged} */
+const NOTHING = { ack () {} }
+
+class Held {
+  isAcknowledged = false
+  #acks
+
+  /** @param {number} id  of the packet @param {HeldAcks} acks */
+  constructor (id, acks) {
+    this.id = id
+    this.#acks = acks
+  }
+
+  ack () {
+    this.isAcknowledged = true
+    this.#acks.due()
   }
 }
 
@@ -56,23 +84,25 @@ class HeldAcks {
 
   get count () { return this.#held.length - this.#first }
 
-  /** @param {number} id  packet id @returns {() => void} */
+  /** @param {number} id  of the packet */
   hold (id) {
-    const entry = { id, acknowledged: false }
-    this.#held.push(entry)
-    return () => {
-      entry.acknowledged = true
-      if (this.#scheduled) return
-      this.#scheduled = true
-      queueMicrotask(() => this.#send())
-    }
+    const held = new Held(id, this)
+    this.#held.push(held)
+    return held
+  }
+
+  /** Some are acknowledged: once all of this turn are. */
+  due () {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    queueMicrotask(() => this.#send())
   }
 
   /** Writes all that are due as one piece: a commit acknowledges many messages at once. */
   #send () {
     this.#scheduled = false
     const from = this.#first
-    while (this.#held[this.#first]?.acknowledged) this.#first++
+    while (this.#held[this.#first]?.isAcknowledged) this.#first++
     if (this.#first === from) return
     if (this.isCurrent) this.#stream.write(pubacks(this.#held.slice(from, this.#first)))
     if (this.#first * 2 > this.#held.length) {

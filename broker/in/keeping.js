@@ -6,21 +6,15 @@ import { apart } from '../out/gathering.js'
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
  * @typedef {import('./receipt-records.js').Part} Part
- * @typedef {Omit<Part, 'rows'> & {done: () => void}} Guest  a batch of a message, and what is called once it is safe
- */
-
-/**
- * @template {Guest} G
- * @typedef {import('../out/gathering.js').Gathered<G>} Gathered
- */
-
-/**
- * @template {Guest} G
+ * @typedef {Omit<Part, 'rows'>} Guest  a batch of a message
+ * @typedef {import('../out/gathering.js').Gathered<Guest>} Gathered
+ *
  * @typedef {object} KeepingOptions
  * @property {Pick<import('./receipts.js').Receipts, 'write'|'arrived'>} receipts
  * @property {(batch: Batch) => Promise<unknown>} append  to the spool, which takes what it is given in order
- * @property {(batch: Batch) => void} onKept
- * @property {(guest: G, error: unknown) => Promise<void>} onRefused  no spool accepts it: resolves once it is kept elsewhere
+ * @property {(gathered: Gathered) => void} onKept  it is in the spool
+ * @property {(guest: Guest, batch: Batch, error: unknown) => Promise<void>} onRefused  no spool accepts it: resolves once it is kept
+ *   elsewhere
  * @property {import('../../gateway/base/log.js').Log} log
  */
 
@@ -30,10 +24,9 @@ const FOR_NOW = ['SLUICE_SPOOL_FULL', 'SLUICE_SPOOL_CLOSED', 'SLUICE_SPOOL_OPEN'
 /**
  * Brings what gathered of third-party messages into the spool, in rounds: all that waits at the time is written among the receipts, then
  * given to the spool, and those who brought it are told. What fails is tried again, as the broker waits for it.
- * @template {Guest} G
  */
 export class Keeping {
-  /** @type {Gathered<G>[]} */
+  /** @type {Gathered[]} */
   #waiting = []
   #isRunning = false
   #isClosed = false
@@ -41,12 +34,12 @@ export class Keeping {
   #round = Promise.withResolvers()
   #options
 
-  /** @param {KeepingOptions<G>} options */
+  /** @param {KeepingOptions} options */
   constructor (options) {
     this.#options = options
   }
 
-  /** @param {Gathered<G>} gathered */
+  /** @param {Gathered} gathered */
   store (gathered) {
     this.#waiting.push(gathered)
     if (!this.#isRunning) this.#run()
@@ -80,7 +73,7 @@ export class Keeping {
     this.#isRunning = false
   }
 
-  /** @param {Gathered<G>[]} all */
+  /** @param {Gathered[]} all */
   async #store (all) {
     const { receipts, append, onKept } = this.#options
     const groups = all.map(({ batch, guests, rows }) => {
@@ -99,29 +92,24 @@ export class Keeping {
     const later = failed.filter((_, i) => isForNow(errors[i]))
     this.#waiting.unshift(...later)
     await receipts.arrived(groups.map((group, i) => ({ ...group, isIn: isIn[i] }))).catch(error => this.#say(describe(error)))
-    all.forEach(({ batch, guests }, i) => {
-      if (!isIn[i]) return
-      onKept(batch)
-      for (const { done } of guests) done()
-    })
+    all.forEach((gathered, i) => { if (isIn[i]) onKept(gathered) })
     await Promise.all(failed.map((gathered, i) => isForNow(errors[i]) ? undefined : this.#refuse(gathered, errors[i])))
     if (later.length > 0) throw errors.find(isForNow)
   }
 
-  /** One that the spool does not accept must not cost the others. @param {Gathered<G>} gathered @param {unknown} error */
+  /** One that the spool does not accept must not cost the others. @param {Gathered} gathered @param {unknown} error */
   async #refuse (gathered, error) {
-    const { guests: [guest] } = gathered
+    const { batch, guests: [guest] } = gathered
     if (gathered.guests.length > 1) {
       this.#waiting.unshift(...apart(gathered))
       return
     }
     try {
-      await this.#options.onRefused(guest, error)
+      await this.#options.onRefused(guest, batch, error)
     } catch (cause) {
       this.#waiting.unshift(gathered)
       throw cause
     }
-    guest.done()
   }
 
   /** @param {string} text */

@@ -1,6 +1,7 @@
 /**
  * What the lines of the file of receipts say.
  *
+ * @typedef {import('./receipts.js').Has} Has
  * @typedef {{message: import('./receipts.js').Message, part: number, rows: number}} Part  a batch of a message
  *
  * @typedef {object} Noted  what the file says of a message
@@ -17,39 +18,43 @@ const RECORD_BYTES = 26
 export const NEVER = 2 ** 32 - 1
 const HASH_BYTES = 6
 
+/** Records, one behind the other. */
+export class Records {
+  #bytes
+  #at = 0
+
+  /** @param {number} count  at most */
+  constructor (count) {
+    this.#bytes = Buffer.allocUnsafe(count * RECORD_BYTES)
+  }
+
+  /** @param {number} id @param {number} topic @param {number} hash @param {number} part @param {number} parts @param {number} rows */
+  add (id, topic, hash, part, parts, rows) {
+    const bytes = this.#bytes
+    let at = bytes.writeUInt16LE(id, this.#at)
+    at = bytes.writeUIntLE(topic, at, HASH_BYTES)
+    at = bytes.writeUIntLE(hash, at, HASH_BYTES)
+    at = bytes.writeUInt32LE(part, at)
+    at = bytes.writeUInt32LE(parts, at)
+    this.#at = bytes.writeUInt32LE(rows, at)
+  }
+
+  /** Of a message that is in the spool, in all or in part. @param {number} id @param {number} topic @param {number} hash @param {Has} has */
+  addKnown (id, topic, hash, has) {
+    if (has) for (const part of has) this.add(id, topic, hash, part, NEVER, 0)
+    else this.add(id, topic, hash, 0, 1, 0)
+  }
+
+  get text () { return this.#bytes.toString('base64', 0, this.#at) }
+}
+
 /** @param {Part[]} parts @param {number} session  the present one: ids of others mean nothing any more */
 export function pack (parts, session) {
-  const bytes = Buffer.allocUnsafe(parts.length * RECORD_BYTES)
-  let at = 0
+  const records = new Records(parts.length)
   for (const { message, part, rows } of parts) {
-    at = packOne(bytes, at, message.session === session ? message.id : 0, message.topic.hash, message.hash, part, message.parts, rows)
+    records.add(message.session === session ? message.id : 0, message.topic.hash, message.hash, part, message.parts, rows)
   }
-  return bytes
-}
-
-/**
- * Of messages that are in the spool, all or in part.
- * @param {{id: number, topic: number, hash: number, has: Iterable<number>|null}[]} known
- */
-export function packKnown (known) {
-  const records = known.flatMap(({ has, ...message }) => Array.from(has ?? [0], part => ({ ...message, part, parts: has ? NEVER : 1 })))
-  const bytes = Buffer.allocUnsafe(records.length * RECORD_BYTES)
-  let at = 0
-  for (const { id, topic, hash, part, parts } of records) at = packOne(bytes, at, id, topic, hash, part, parts, 0)
-  return bytes
-}
-
-/**
- * @param {Buffer} bytes @param {number} at @param {number} id @param {number} topic @param {number} hash @param {number} part
- * @param {number} parts @param {number} rows
- */
-function packOne (bytes, at, id, topic, hash, part, parts, rows) {
-  at = bytes.writeUInt16LE(id, at)
-  at = bytes.writeUIntLE(topic, at, HASH_BYTES)
-  at = bytes.writeUIntLE(hash, at, HASH_BYTES)
-  at = bytes.writeUInt32LE(part, at)
-  at = bytes.writeUInt32LE(parts, at)
-  return bytes.writeUInt32LE(rows, at)
+  return records.text
 }
 
 /**

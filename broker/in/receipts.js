@@ -3,21 +3,22 @@ import { crc32 } from 'node:zlib'
 import { PRIVATE_FILE, replaceFile } from '../../gateway/base/files.js'
 import { hashOf } from '../../gateway/batch/hashes.js'
 import { ROOT } from '../topics.js'
-import { NEVER, notedIn, pack, packKnown } from './receipt-records.js'
+import { NEVER, notedIn, pack, Records } from './receipt-records.js'
 
 /**
  * @typedef {import('./contract.js').Packet & {messageId?: number, dup?: boolean}} Packet
  * @typedef {import('./receipt-records.js').Part} Part
+ * @typedef {import('./deferred-acks.js').Acknowledged} Acknowledged
  *
- * @typedef {object} Message  that has come
- * @property {number} id  of the packet; 0 where the broker does not send it again
- * @property {Topic} topic
- * @property {number} hash  of its content
- * @property {number} parts  batches that are in it
- * @property {number} session
+ * @typedef {object} Topic
+ * @property {string} name
+ * @property {number} hash  of the name
+ * @property {number} last  hash of the content that came last
+ * @property {number} pending  messages on their way into the spool
+ * @property {boolean} isOld  the last came to an earlier process
+ * @property {boolean} isUsed
+ * @property {Has} has
  *
- * @typedef {{hash: number, last: number, pending: number, isOld: boolean, isUsed: boolean, has: Has}} Topic  the hashes of its name and of
- *   the content that came last; `isOld`: to an earlier process
  * @typedef {Set<number>|null} Has  which batches of a message are in the spool; null: all, once none of it is pending
  *
  * @typedef {object} Receipt
@@ -32,6 +33,33 @@ const MAX_TOPICS = 10_000
 const IDS = 2 ** 16
 /** The file is written anew when so much has been added. */
 const MAX_ADDED_BYTES = 2 ** 23
+
+/** That has come. Thousands wait at a time, so it holds nothing of what came with it. */
+export class Message {
+  /** Of its batches, those that are not in the spool yet. */
+  left = 0
+  part = 0
+
+  /**
+   * @param {number} id  of the packet; 0 where the broker does not send it again
+   * @param {Topic} topic
+   * @param {number} hash  of its content
+   * @param {number} parts  batches that are in it
+   * @param {number} session
+   * @param {Acknowledged} held
+   */
+  constructor (id, topic, hash, parts, session, held) {
+    this.id = id
+    this.topic = topic
+    this.hash = hash
+    this.parts = parts
+    this.session = session
+    this.held = held
+  }
+
+  /** One of a single batch stands for that, too. */
+  get message () { return this }
+}
 
 /**
  * What has become of third-party messages, in a file beside their spool, so that one that comes again is not stored again: redelivered in
@@ -94,9 +122,9 @@ export class Receipts {
    * A message has come, which is to be kept.
    * @param {Packet} packet
    * @param {number} parts  batches that are in it
-   * @returns {Message}
+   * @param {Acknowledged} held
    */
-  note (packet, parts) {
+  note (packet, parts, held) {
     const topic = this.#topicAt(packet.topic)
     const hash = contentHash(packet.payload)
     const id = idOf(packet)
@@ -110,7 +138,7 @@ export class Receipts {
       this.#states[id] = PENDING
       if (this.#hasOfId.size > 0) this.#hasOfId.delete(id)
     }
-    return { id, topic, hash, parts, session: this.#session }
+    return new Message(id, topic, hash, parts, this.#session, held)
   }
 
   /** All of a message is in the spool, or kept elsewhere. @param {Message} message */
@@ -163,7 +191,7 @@ export class Receipts {
 
   /** @param {Part[]} parts */
   #packed (parts) {
-    return pack(parts, this.#session).toString('base64')
+    return pack(parts, this.#session)
   }
 
   /** @param {string[]} lines */
@@ -183,7 +211,7 @@ export class Receipts {
     let topic = this.#topics.get(name)
     if (!topic) {
       const hash = hashOf(Buffer.from(name))
-      topic = this.#oldTopics.get(hash) ?? newTopic(hash)
+      topic = { ...this.#oldTopics.get(hash) ?? newTopic(hash), name }
       this.#oldTopics.delete(hash)
       this.#topics.set(name, topic)
       this.#forgetSome()
@@ -225,16 +253,18 @@ export class Receipts {
 
   /** Only what is still known; a torn line at the end goes, too. */
   async #compact () {
-    /** @type {{id: number, topic: number, hash: number, has: Has}[]} */
-    const known = []
+    const topics = [...this.#oldTopics.values(), ...this.#topics.values()]
+    const parts = (/** @type {Has} */ has) => has?.size ?? 1
+    const more = [...topics.map(({ has }) => has), ...this.#hasOfId.values()].reduce((sum, has) => sum + parts(has), 0)
+    const records = new Records(IDS + more)
     for (let id = 1; id < IDS; id++) {
       if (this.#topicOf[id] === 0 || this.#states[id] === PENDING) continue
-      known.push({ id, topic: this.#topicOf[id], hash: this.#hashOf[id], has: this.#hasOfId.get(id) ?? null })
+      records.addKnown(id, this.#topicOf[id], this.#hashOf[id], this.#hasOfId.get(id) ?? null)
     }
-    for (const { hash: topic, last, pending, has } of [...this.#oldTopics.values(), ...this.#topics.values()]) { // after those with ids
-      if (last > 0 && pending === 0) known.push({ id: 0, topic, hash: last, has })
+    for (const { hash: topic, last, pending, has } of topics) { // after those with ids
+      if (last > 0 && pending === 0) records.addKnown(0, topic, last, has)
     }
-    await replaceFile(this.#path, `${JSON.stringify(['', 0, packKnown(known).toString('base64')])}\n`)
+    await replaceFile(this.#path, `${JSON.stringify(['', 0, records.text])}\n`)
     await this.#file?.close()
     this.#file = await open(this.#path, 'a', PRIVATE_FILE)
     this.#added = 0
@@ -243,7 +273,7 @@ export class Receipts {
 
 /** @param {number} hash @returns {Topic} */
 function newTopic (hash) {
-  return { hash, last: 0, pending: 0, isOld: false, isUsed: false, has: null }
+  return { name: '', hash, last: 0, pending: 0, isOld: false, isUsed: false, has: null }
 }
 
 /** @param {import('./receipt-records.js').Noted} noted @returns {Has} */

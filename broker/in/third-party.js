@@ -3,6 +3,7 @@ import { describe } from '../../gateway/base/errors.js'
 import { isForTopic, parseTopic } from '../topics.js'
 
 /**
+ * @typedef {import('./deferred-acks.js').Acknowledged} Acknowledged
  * @typedef {import('./contract.js').Packet & {retain?: boolean, dup?: boolean, properties?: {subscriptionIdentifier?: number|number[]}}}
  *   Packet
  *
@@ -10,7 +11,7 @@ import { isForTopic, parseTopic } from '../topics.js'
  * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements, of its own: what waits
  *   here blocks no batch
  * @property {string[]} topics  MQTT topic filters
- * @property {(packet: Packet, done: () => void) => void} keep  calls `done` once the message is safe
+ * @property {(packet: Packet, held: Acknowledged) => void} keep  acknowledges the message once it is safe
  * @property {number} [maxPending]
  * @property {() => void} [onDropped]  called for each message that could not wait
  * @property {() => void} [onNewSession]  packet ids mean other messages from now on
@@ -47,20 +48,20 @@ export class ThirdPartyConsumer {
     if (client.connected) this.#subscribe()
   }
 
-  /** @param {Packet} packet @param {() => void} ack */
-  receive (packet, ack) {
+  /** @param {Packet} packet @param {Acknowledged} held */
+  receive (packet, held) {
     const { keep, maxPending, onDropped } = this.#options
     if (this.#closed) return
-    if (!this.#isMeant(packet)) return ack()
+    if (!this.#isMeant(packet)) return held.ack()
     this.counters.received++
-    if (packet.qos !== 0) return keep(packet, ack)
+    if (packet.qos !== 0) return keep(packet, held)
     if (this.#pending >= maxPending) { // nobody would send it again, and nothing can make its sender wait
       this.counters.dropped++
       onDropped()
       return
     }
     this.#pending++
-    keep(packet, () => { this.#pending-- })
+    keep(packet, { ack: () => { this.#pending-- } })
   }
 
   /** Filters that the broker has not granted since the last connect. @returns {string[]} */

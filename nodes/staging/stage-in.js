@@ -105,7 +105,7 @@ async function open (RED, node, options, mapper) {
       if (!batch) throw new SluiceError('SLUICE_MESSAGE', problem.reason)
       return batch
     },
-    onThirdParty: packet => new Promise(resolve => { openThirdParty().keep(packet, () => resolve(undefined)) }),
+    onThirdParty: packet => new Promise(resolve => { openThirdParty().keep(packet, { ack: () => resolve(undefined) }) }),
     onRefused: async (packet, reason) => {
       meter.errors++
       const unkept = await offerRefused(refused.queue, packet.topic, [{ index: -1, reason: describe(reason), value: packet.payload }])
@@ -189,7 +189,8 @@ function owned (payload) {
  * @returns {import('../node.js').Status}
  */
 function statusOf (state, { connection: { problem }, flaw }) {
-  const { connected, sinks, waitingFor, membersFlaw, held, lostRows, parked, refused, clashes, setBack, duplicates, notKept, missingTopics } = state
+  const { connected, sinks, waitingFor, membersFlaw, missingTopics, held } = state
+  const { lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
   const counts = {
     'rows lost': lostRows,
     parked,

@@ -1,24 +1,27 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { holdAcks } from '../../broker/in/deferred-acks.js'
 import { Keeping } from '../../broker/in/keeping.js'
 import { Receipts } from '../../broker/in/receipts.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Gathering } from '../../broker/out/gathering.js'
 import { Stage } from '../../broker/out/stage.js'
-import { nowNs, wallClock } from '../../gateway/clock/system-clock.js'
+import { wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
+import { retryWhile } from '../../gateway/base/backoff.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
+import { MAX_REFUSED } from '../../gateway/messages/bounds.js'
 import { countOf } from '../../gateway/messages/refusals.js'
-import { NAMESPACE, topicOf } from '../../gateway/sparkplug/topic.js'
+import { NAMESPACE } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
+import { hostOpener, mayBeSparkplug, openPresence } from './sparkplug-host.js'
 import { gatheringOptions } from './gathering.js'
 import { admitted } from './spooling.js'
 
@@ -28,13 +31,14 @@ import { admitted } from './spooling.js'
  * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
  * @typedef {import('./spooling.js').Content} Content
  * @typedef {import('../../broker/in/receipts.js').Receipt} Receipt
- * @typedef {import('../../broker/in/keeping.js').Guest & {packet: Packet}} Guest
+ * @typedef {import('../../broker/in/receipts.js').Message} Message
+ * @typedef {import('../../broker/in/deferred-acks.js').Acknowledged} Acknowledged
  * @typedef {object} Opened
  * @property {import('../../broker/connection/connection.js').Connection} connection
  * @property {ThirdPartyConsumer} consumer
  * @property {Stage} stage
- * @property {Gathering<Guest>} gathering
- * @property {Keeping<Guest>} keeping
+ * @property {Gathering<import('../../broker/in/keeping.js').Guest>} gathering
+ * @property {Keeping} keeping
  * @property {Receipts} receipts
  * @property {ReturnType<typeof placesOf>} places
  * @property {() => void} release
@@ -66,6 +70,7 @@ export class ThirdPartyStage {
   #presence = null
   #dropGauge = () => {}
   #hasDropped = false
+  #isClosed = false
   /** @type {Opened|null} */
   #opened = null
 
@@ -95,72 +100,83 @@ export class ThirdPartyStage {
   get missingTopics () { return this.#opened?.consumer.missing ?? this.#topics }
 
   /**
-   * Calls `done` once all that is in a message is in the spool, kept among the dead letters, or counted where those have no room; also when
-   * it had come before.
+   * Acknowledges a message once all that is in it is in the spool, kept among the dead letters, or counted where those have no room; also
+   * when it had come before.
    * @param {Packet} packet
-   * @param {() => void} done
+   * @param {Acknowledged} held
    */
-  keep (packet, done) {
+  keep (packet, held) {
     const read = this.#tryToRead(packet) // when it has come: its time may be now
-    if (this.#opened && !(read instanceof Promise)) this.#accept(this.#opened, packet, read, done)
-    else this.#keepLater(packet, read, done)
+    if (this.#opened && !(read instanceof Promise)) this.#accept(this.#opened, packet, read, held)
+    else this.#keepLater(packet, read, held)
   }
 
-  /** @param {Packet} packet @param {Content|Promise<Content>} read @param {() => void} done */
-  async #keepLater (packet, read, done) {
+  /** @param {Packet} packet @param {Content|Promise<Content>} read @param {Acknowledged} held */
+  async #keepLater (packet, read, held) {
     const opened = await this.#opening.catch(() => null)
     const content = await read
-    if (opened) this.#accept(opened, packet, content, done)
+    if (opened) this.#accept(opened, packet, content, held)
   }
 
-  /** @param {Opened} opened @param {Packet} packet @param {Content} content @param {() => void} done */
-  #accept (opened, packet, content, done) {
+  /** @param {Opened} opened @param {Packet} packet @param {Content} content @param {Acknowledged} held */
+  #accept (opened, packet, content, held) {
     const receipt = opened.receipts.of(packet)
-    if (!receipt) this.#store(opened, packet, content, null, done)
-    else if (receipt.isPending()) this.#waitFor(opened, receipt, done)
-    else if (receipt.has) this.#store(opened, packet, content, receipt.has, done)
-    else if (receipt.isOld && content.refused.length > 0) this.#keepRefused(packet.topic, content.refused).then(done)
-    else done()
+    if (!receipt) this.#store(opened, packet, content, null, held)
+    else if (receipt.isPending()) this.#waitFor(opened, receipt, held)
+    else if (receipt.has) this.#store(opened, packet, content, receipt.has, held)
+    else if (receipt.isOld && content.refused.length > 0) this.#keepRefused(packet.topic, content.refused, () => held.ack())
+    else held.ack()
   }
 
-  /** It has come before, and is on its way. @param {Opened} opened @param {Receipt} receipt @param {() => void} done */
-  async #waitFor ({ gathering }, receipt, done) {
+  /** It has come before, and is on its way. @param {Opened} opened @param {Receipt} receipt @param {Acknowledged} held */
+  async #waitFor ({ gathering }, receipt, held) {
     while (receipt.isPending()) {
       gathering.flush()
       await sleep(LOOK_MS, undefined, { ref: false })
     }
-    done()
+    held.ack()
   }
 
   /**
    * @param {Opened} opened @param {Packet} packet @param {Content} content
    * @param {Set<number>|null} has  which of its batches are in the spool already
-   * @param {() => void} done
+   * @param {Acknowledged} held
    */
-  #store ({ receipts, gathering, places }, packet, content, has, done) {
-    const message = receipts.note(packet, content.batches.length)
+  #store ({ receipts, gathering, places }, packet, content, has, held) {
+    const message = receipts.note(packet, content.batches.length, held)
     const { batches, refused } = admitted(content, has, source => places.admit(source), packet.payload)
     gathering.begin()
-    const finish = () => {
-      receipts.kept(message)
-      gathering.end()
-      done()
+    message.left = batches.length
+    if (refused.length > 0) {
+      message.left++
+      this.#keepRefused(packet.topic, refused, () => this.#stored(message))
+    } else if (message.left === 0) {
+      message.left++
+      this.#stored(message)
     }
-    let left = batches.length
-    const finishPart = () => {
-      if (--left > 0) return
-      if (refused.length === 0) finish()
-      else this.#keepRefused(packet.topic, refused).then(finish)
-    }
-    if (left === 0) {
-      left = 1
-      finishPart()
-    } else for (const { batch, part } of batches) gathering.take(batch, { message, part, packet, done: finishPart })
+    if (message.parts === 1 && batches.length === 1) gathering.take(batches[0].batch, message)
+    else for (const { batch, part } of batches) gathering.take(batch, { message, part })
   }
 
-  /** @param {string} topic @param {Refused[]} refused */
-  async #keepRefused (topic, refused) {
-    const unkept = await offerRefused(this.#refusedQueue, topic, refused)
+  /** A part of a message is safe. @param {Message} message */
+  #stored (message) {
+    if (--message.left > 0) return
+    const { receipts, gathering } = /** @type {Opened} */ (this.#opened)
+    receipts.kept(message)
+    gathering.end()
+    message.held.ack()
+  }
+
+  /**
+   * @param {string} topic @param {Refused[]} refused
+   * @param {() => void} kept  called once they are kept, or counted
+   */
+  async #keepRefused (topic, refused, kept) {
+    const unkept = await retryWhile(() => !this.#isClosed, () => offerRefused(this.#refusedQueue, topic, refused), error => {
+      this.#quietLog.say('warn', 'dead letters', `What a message on ${topic} has refused cannot be kept: ${describe(error)}`)
+    })
+    if (unkept === undefined) return
+    kept()
     const count = countOf(refused)
     this.#meter.errors += count
     this.#meter.dropped += unkept
@@ -173,6 +189,7 @@ export class ThirdPartyStage {
   async close () {
     const opened = await this.#opening.catch(() => null)
     this.#dropGauge()
+    this.#isClosed = true
     if (!opened) return
     opened.consumer.close()
     this.#presence?.close()
@@ -225,31 +242,36 @@ export class ThirdPartyStage {
       release()
       throw error
     })
-    const { client } = connection // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
+    const { client } = connection // from here to holdAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
     if (openHost) this.#listenToSparkplug(openHost(client), client)
     const log = logOf(this.#node)
     const consumer = new ThirdPartyConsumer({
       client,
       topics: this.#topics,
-      keep: (packet, done) => this.keep(packet, done),
+      keep: (packet, held) => this.keep(packet, held),
       onDropped: () => this.#dropped(),
       onNewSession: () => this.#newSession(),
       log
     })
     presence?.attach(client, this.#topics) // after the consumer, which subscribes first
-    deferAcks(client, (packet, ack) => consumer.receive(/** @type {Packet} */ (packet), ack))
+    holdAcks(client, (packet, held) => consumer.receive(/** @type {Packet} */ (packet), held))
     try {
       const stage = await Stage.open({
         folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
         fsync: 'batch', log
       })
       const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
-      /** @type {Keeping<Guest>} */
       const keeping = new Keeping({
         receipts,
         append: batch => stage.append(batch),
-        onKept: batch => stats.meter('stage', batch.source).record(batch),
-        onRefused: ({ packet }, error) => this.#keepRefused(packet.topic, [{ index: -1, reason: describe(error), value: packet.payload }]),
+        onKept: ({ batch, guests }) => {
+          stats.meter('stage', batch.source).record(batch)
+          for (const { message } of guests) this.#stored(message)
+        },
+        onRefused: async ({ message }, batch, error) => {
+          const value = batch.slice(0, MAX_REFUSED).toObjects()
+          await this.#keepRefused(message.topic.name, [{ index: -1, reason: describe(error), value }], () => this.#stored(message))
+        },
         log
       })
       const gathering = new Gathering({
@@ -269,26 +291,4 @@ export class ThirdPartyStage {
     client.on('connect', () => host.reconnected())
     this.#dropGauge = stats.gauge(`sparkplug ${this.#node.name || this.#node.id}`, () => host.gauge())
   }
-}
-
-/** @param {string} filter */
-function mayBeSparkplug (filter) {
-  return [NAMESPACE, '#', '+'].includes(filter.replace(/^\$share\/[^/]*\//, '').split('/')[0])
-}
-
-/** @param {string} hostId @param {import('../../gateway/base/log.js').Log} log */
-async function openPresence (hostId, log) {
-  const { HostPresence } = await import('../../gateway/sparkplug/presence.js')
-  return new HostPresence(hostId, log)
-}
-
-/** The Sparkplug code is loaded only where it is used. */
-async function hostOpener () {
-  const { SparkplugHost } = await import('../../gateway/sparkplug/host.js')
-  const { encodeRebirthCommand } = await import('../../gateway/sparkplug/codec.js')
-  return (/** @type {MqttClient} */ client) => new SparkplugHost({
-    requestRebirth (groupId, nodeId) {
-      client.publish(topicOf({ type: 'NCMD', groupId, nodeId }), encodeRebirthCommand(nowNs()))
-    }
-  })
 }

@@ -4,7 +4,8 @@ import { Batch } from '../../gateway/batch/batch.js'
 import { Keeping } from '../../broker/in/keeping.js'
 import { until } from './waiting.js'
 
-/** @typedef {import('../../broker/in/keeping.js').Guest & {value: number}} Guest */
+/** @param {any} guest @returns {number} */
+const valueOf = ({ value }) => value
 
 describe('keeping third-party messages', () => {
   /** What the receipts, the spool and the messages were told, in order. @type {unknown[]} */
@@ -16,24 +17,24 @@ describe('keeping third-party messages', () => {
     logged = []
   })
 
-  /** @param {Partial<import('../../broker/in/keeping.js').KeepingOptions<Guest>>} [options] */
-  const keepingOf = options => new Keeping(/** @type {import('../../broker/in/keeping.js').KeepingOptions<Guest>} */ ({
+  /** @param {Partial<import('../../broker/in/keeping.js').KeepingOptions>} [options] */
+  const keepingOf = options => new Keeping(/** @type {import('../../broker/in/keeping.js').KeepingOptions} */ ({
     receipts: {
       write: async groups => { told.push(['written', groups.map(({ parts }) => parts.length)]) },
       arrived: async groups => { if (!groups.every(({ isIn }) => isIn)) told.push(['not all', groups.map(({ isIn }) => isIn)]) }
     },
     append: async batch => { told.push(['spooled', ...batch.columns[0]]) },
-    onKept () {},
-    onRefused: async ({ value }, error) => { told.push([`refused ${value}`, /** @type {Error} */ (error).message]) },
+    onKept: ({ guests }) => { for (const guest of guests) told.push(`kept ${valueOf(guest)}`) },
+    onRefused: async (guest, batch, error) => {
+      told.push([`refused ${valueOf(guest)}`, ...batch.columns[0], /** @type {Error} */ (error).message])
+    },
     log: { info () {}, warn () {}, error: text => logged.push(text) },
     ...options
   }))
 
   /** @param {number[]} values  of a message each */
   function gathered (...values) {
-    const guests = values.map(value => /** @type {Guest} */ ({
-      value, message: /** @type {any} */ ({}), part: 0, done: () => told.push(`done ${value}`)
-    }))
+    const guests = values.map(value => /** @type {any} */ ({ value }))
     const batch = new Batch({
       source: 'hall',
       time: new BigInt64Array(values.length),
@@ -48,7 +49,7 @@ describe('keeping third-party messages', () => {
     keeping.store(gathered(1, 2))
     keeping.store(gathered(3))
     await keeping.settled()
-    expect(told).to.deep.equal([['written', [2, 1]], ['spooled', 1, 2], ['spooled', 3], 'done 1', 'done 2', 'done 3'])
+    expect(told).to.deep.equal([['written', [2, 1]], ['spooled', 1, 2], ['spooled', 3], 'kept 1', 'kept 2', 'kept 3'])
   })
 
   it('tries again what the spool has no room for now', async () => {
@@ -58,7 +59,7 @@ describe('keeping third-party messages', () => {
     })
     keeping.store(gathered(1))
     await keeping.settled()
-    expect(told).to.deep.equal([['written', [1]], ['not all', [false]], ['written', [1]], ['not all', [false]], ['written', [1]], 'done 1'])
+    expect(told).to.deep.equal([['written', [1]], ['not all', [false]], ['written', [1]], ['not all', [false]], ['written', [1]], 'kept 1'])
     expect(logged[0]).to.match(/^1 third-party messages cannot be kept, and stay with the broker: SLUICE_SPOOL_FULL/)
   })
 
@@ -69,7 +70,7 @@ describe('keeping third-party messages', () => {
     })
     keeping.store(gathered(1))
     await keeping.settled()
-    expect([told, logged.length]).to.deep.equal([[['spooled', 1], 'done 1'], 1])
+    expect([told, logged.length]).to.deep.equal([[['spooled', 1], 'kept 1'], 1])
   })
 
   it('has no message refused because the spool does not accept another', async () => {
@@ -83,7 +84,7 @@ describe('keeping third-party messages', () => {
     await keeping.settled()
     expect(told.filter(each => !String(each).startsWith('written'))).to.deep.equal([
       ['not all', [false]],
-      ['spooled', 12], ['spooled', 14], ['not all', [true, false, true]], 'done 12', 'done 14', ['refused 13', 'not 13'], 'done 13'
+      ['spooled', 12], ['spooled', 14], ['not all', [true, false, true]], 'kept 12', 'kept 14', ['refused 13', 13, 'not 13']
     ])
   })
 

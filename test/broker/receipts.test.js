@@ -6,6 +6,8 @@ import { Receipts } from '../../broker/in/receipts.js'
 
 /** @typedef {import('../../broker/in/receipts.js').Packet} Packet */
 
+const held = { ack () {} }
+
 describe('receipts of third-party messages', () => {
   /** @type {string} */
   let folder
@@ -41,7 +43,7 @@ describe('receipts of third-party messages', () => {
    * @param {Receipts} receipts @param {Packet} message
    */
   async function keep (receipts, message, sources = ['hall'], arrived = sources.length) {
-    const noted = receipts.note(message, sources.length)
+    const noted = receipts.note(message, sources.length, held)
     const groups = sources.map((source, part) => ({ source, parts: [{ message: noted, part, rows: 1 }] }))
     await receipts.write(groups)
     for (const source of sources.slice(0, arrived)) spooled.set(source, (spooled.get(source) ?? 0) + 1)
@@ -98,7 +100,7 @@ describe('receipts of third-party messages', () => {
 
   it('know what has arrived beside others that the spool has refused', async () => {
     const first = await open()
-    const message = (/** @type {number} */ id) => ({ message: first.note(packet(id, String(id)), 1), part: 0, rows: 5 })
+    const message = (/** @type {number} */ id) => ({ message: first.note(packet(id, String(id)), 1, held), part: 0, rows: 5 })
     const groups = [{ source: 'hall', parts: [message(7)] }, { source: 'hall', parts: [message(8)] }]
     await first.write(groups)
     spooled.set('hall', 5)
@@ -109,7 +111,7 @@ describe('receipts of third-party messages', () => {
 
   it('know a message that is on its way, and since when it is not', async () => {
     const receipts = await open()
-    const message = receipts.note(packet(7, '21'), 1)
+    const message = receipts.note(packet(7, '21'), 1, held)
     const receipt = receipts.of(again(7, '21'))
     expect(receipt?.isPending()).to.equal(true)
     receipts.kept(message)
@@ -170,7 +172,7 @@ describe('receipts of third-party messages', () => {
     const receipts = await open()
     for (let round = 0; round < 30; round++) {
       const parts = Array.from({ length: 11_000 }, (_, i) => {
-        return { message: receipts.note(packet(0, String(round), { topic: `plant/${i}`, qos: 0 }), 1), part: 0, rows: 0 }
+        return { message: receipts.note(packet(0, String(round), { topic: `plant/${i}`, qos: 0 }), 1, held), part: 0, rows: 0 }
       })
       await receipts.write([{ source: 'hall', parts }])
       for (const { message } of parts) receipts.kept(message)

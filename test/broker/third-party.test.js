@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
-import { deferAcks } from '../../broker/in/deferred-acks.js'
+import { holdAcks } from '../../broker/in/deferred-acks.js'
 import { Receipts } from '../../broker/in/receipts.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { connected, open } from '../../broker/preflight/probing.js'
@@ -51,18 +51,18 @@ for (const { name, protocolVersion, require, start } of brokers) {
       const consumer = new ThirdPartyConsumer({
         client: connection.client,
         topics: ['plant/#'],
-        keep: (packet, done) => {
+        keep: (packet, held) => {
           if (!receipts.of(packet)) {
-            receipts.kept(receipts.note(packet, 1))
+            receipts.kept(receipts.note(packet, 1, held))
             kept.push(`${packet.topic} ${packet.payload}`)
           }
-          done()
+          held.ack()
         },
         onNewSession: () => receipts.newSession(),
         log: silent,
         ...options
       })
-      deferAcks(connection.client, (packet, ack) => consumer.receive(/** @type {any} */ (packet), ack))
+      holdAcks(connection.client, (packet, held) => consumer.receive(/** @type {any} */ (packet), held))
       await connected(connection)
       await settle()
       const close = async () => {

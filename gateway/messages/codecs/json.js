@@ -71,7 +71,7 @@ export function encodeJson (batch) {
 export function decodeJson (message, { source, timeUnit, senml = false, now = nowNs, mapped }) {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.length)
   const mayBeAlike = !senml && isUtf8(bytes)
-  const metrics = mayBeAlike ? readMetrics(bytes) : null
+  const metrics = mayBeAlike && !mapped?.isOwn ? readMetrics(bytes) : null
   if (metrics) return { batches: metrics, refused: [] }
   const alike = mayBeAlike && !mapped ? readAlike(bytes, { source, timeUnit, now }) : null
   if (alike) return { batches: [alike], refused: [] }
