@@ -19,6 +19,9 @@ import { Joint } from '../../gateway/batch/join.js'
  */
 const MANY_WAITING = 8
 const QUIET_MS = 5
+/** So many rows, of as long a time as others wait, have gathered where they come from. */
+const MANY_ROWS = 100
+const NS_PER_MS = 1_000_000n
 
 /**
  * Rows of a source wait for each other, a little, in front of the spool: together they are one record, one message and one commit record.
@@ -64,6 +67,7 @@ export class Gathering {
     const { source } = batch
     if (maxAgeMs === 0) return append(batch)
     if (!this.#heaps.get(source)?.joint.takes(batch)) this.#flush(source)
+    if (!this.#heaps.has(source) && hasGathered(batch, maxAgeMs)) return append(batch)
     const heap = this.#heaps.get(source) ?? this.#begin(source)
     heap.joint.add(batch)
     heap.bytes += columnBytes(batch)
@@ -133,4 +137,9 @@ export class Gathering {
     if (quietMs >= QUIET_MS) this.flush()
     else this.#quietTimer = setTimeout(this.#onQuiet, QUIET_MS - quietMs)
   }
+}
+
+/** @param {Batch} batch @param {number} ms */
+function hasGathered ({ rows, time }, ms) {
+  return rows >= MANY_ROWS && time[rows - 1] - time[0] >= BigInt(ms) * NS_PER_MS
 }
