@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { peekIdentity } from '../../gateway/messages/codecs/arrow/arrow.js'
-import { Stream } from '../../broker/in/stream.js'
 import { observed } from './observed.js'
 import { batchOf, FakeDatabase, Pipeline, until } from './pipeline.js'
 
@@ -48,31 +47,6 @@ describe('consumer, clause by clause', () => {
     commit()
     await until(() => acknowledged === 5)
     expect(database.rows).to.have.length(5)
-  })
-
-  it('does not look again and again at sources that are quiet and stored', async () => {
-    const { it: stage } = await rig.pipeline.openStage()
-    const { database, consumer } = await openSink({ quietMs: 50 })
-    await Promise.all(numbers(20).map(i => stage.append(batchOf(i, `quiet${i}`))))
-    await until(() => database.rows.length === 20)
-    const { missing } = Stream.prototype
-    let looks = 0
-    let ticks = 0
-    consumer.on('changed', () => { ticks++ })
-    Stream.prototype.missing = function (...about) {
-      looks++
-      return missing.apply(this, about)
-    }
-    try {
-      do {
-        looks = ticks = 0
-        await until(() => ticks >= 3)
-      } while (looks > 0)
-    } finally {
-      Stream.prototype.missing = missing
-    }
-    await stage.append(batchOf(20, 'quiet0'))
-    await until(() => database.rows.length === 21)
   })
 
   it('stores what comes after a gap without waiting for it, and then asks for the gap alone', async () => {
