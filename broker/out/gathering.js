@@ -34,6 +34,9 @@ import { Joint } from '../../gateway/batch/join.js'
  */
 const MANY_WAITING = 8
 const QUIET_MS = 5
+/** So many rows, of as long a time as others wait, have gathered where they come from. */
+const MANY_ROWS = 100
+const NS_PER_MS = 1_000_000n
 
 /**
  * Rows of a source wait for each other, a little, in front of the spool: together they are one record, one message and one commit record.
@@ -74,7 +77,11 @@ export class Gathering {
     const { source, rows } = batch
     if (maxAgeMs === 0) return store({ batch, guests: [guest], rows: [rows] })
     let heap = this.#heaps.get(source)
-    if (!heap?.joint.takes(batch)) heap = this.#begin(source)
+    if (!heap?.joint.takes(batch)) {
+      this.#flush(source)
+      if (hasGathered(batch, maxAgeMs)) return store({ batch, guests: [guest], rows: [rows] })
+      heap = this.#begin(source)
+    }
     const { joint, guests } = heap
     joint.add(batch)
     guests.push(guest)
@@ -91,7 +98,6 @@ export class Gathering {
 
   /** @param {string} source */
   #begin (source) {
-    this.#flush(source)
     const { maxAgeMs } = this.#options
     /** @type {Heap<G>} */
     const heap = { joint: new Joint(), guests: [], rows: [], dueMs: performance.now() + maxAgeMs }
@@ -133,6 +139,11 @@ export class Gathering {
     if (quietMs >= QUIET_MS) this.flush()
     else this.#quietTimer = setTimeout(this.#onQuiet, QUIET_MS - quietMs)
   }
+}
+
+/** @param {Batch} batch @param {number} ms */
+function hasGathered ({ rows, time }, ms) {
+  return rows >= MANY_ROWS && time[rows - 1] - time[0] >= BigInt(ms) * NS_PER_MS
 }
 
 /**

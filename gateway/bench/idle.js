@@ -49,7 +49,7 @@ export async function benchIdle ({ rounds = 5, seconds = 60, warmUpSeconds = 60,
       quietSources: QUIET_SOURCES,
       percentOfCore: Object.fromEntries(Object.keys(gateways).map(name => [name, median(shares.map(round => round[name])) * 100])),
       percentOfCoreAboveIdle: { idle: above('idle'), load: above('load'), quiet: above('quiet') },
-      loadLatencyMs: await latencyOf(gateways.load)
+      loadLatencyMs: await latencyOf(gateways.load, seconds)
     }
   } finally {
     await Promise.all(Object.values(gateways).map(gateway => gateway.stop()))
@@ -104,18 +104,34 @@ async function allStored (gateway) {
 }
 
 /**
- * From sample to commit, since the start.
+ * From sample to commit, for some seconds after what is measured: to look costs something. Each report stands for a fourth of a second, by
+ * a few of its rows, each of them as old as the oldest of those it stands for.
  * @param {Awaited<ReturnType<typeof startGateway>>} gateway
+ * @param {number} seconds
  * @returns {Promise<{p50: number, p99: number}>}
  */
-async function latencyOf (gateway) {
+async function latencyOf (gateway, seconds) {
   const url = urlOf(gateway)
   const { ticket } = await (await fetch(`${url}sluice/session`)).json()
   const socket = new WebSocket(`${url.replace('http', 'ws')}sluice/stream?ticket=${ticket}`)
-  const [text] = await once(socket, 'message')
+  /** @type {{ms: number, rows: number}[]} */
+  const ages = []
+  socket.on('message', text => {
+    const sink = JSON.parse(String(text)).meters.find((/** @type {{stage: string}} */ { stage }) => stage === 'sink')
+    const { count, p50, p95, p99, max } = sink.latencyMs.interval ?? { count: 0 }
+    for (const [ms, share] of [[p50, 0.5], [p95, 0.45], [p99, 0.04], [max, 0.01]]) if (count > 0) ages.push({ ms, rows: share * count })
+  })
+  await once(socket, 'open')
+  await sleep(seconds * 1000)
   socket.close()
-  const { meters } = JSON.parse(String(text))
-  return meters.find((/** @type {{stage: string}} */ { stage }) => stage === 'sink').latencyMs.overall
+  ages.sort((a, b) => b.ms - a.ms)
+  return { p50: oldest(ages, 0.5), p99: oldest(ages, 0.01) }
+}
+
+/** The age that a share of the rows has at least. @param {{ms: number, rows: number}[]} ages  oldest first @param {number} share */
+function oldest (ages, share) {
+  let rows = ages.reduce((sum, age) => sum + age.rows, 0) * share
+  return ages.find(age => (rows -= age.rows) <= 0)?.ms ?? NaN
 }
 
 /** @param {Awaited<ReturnType<typeof startGateway>>} gateway */

@@ -30,6 +30,14 @@ export function serverOption (type) {
   }
 }
 
+/**
+ * For a database that wants few large writes: each small one leaves it something to merge, or a piece of a file.
+ * @param {{properties: {maxAgeMs: object}}} writer
+ */
+export function seldom ({ properties: { maxAgeMs } }) {
+  return { properties: { maxAgeMs: { ...maxAgeMs, default: 1000 } } }
+}
+
 /** What the forms call the layouts of rows. */
 const LAYOUTS = {
   wide: 'wide: a row per time',

@@ -48,6 +48,23 @@ describe('gathering', () => {
     expect(appended).to.deep.equal([[1], [2]])
   })
 
+  it('holds up no rows that have gathered where they come from, and keeps their order', async () => {
+    const gathering = gather({ maxAgeMs: 100 })
+    const many = (/** @type {number} */ from, rows = 100) => new Batch({
+      source: 'press',
+      time: BigInt64Array.from({ length: rows }, (_, i) => BigInt(i) * 2_000_000n),
+      fields: [{ name: 'value', type: 'float64' }],
+      columns: [Float64Array.from({ length: rows }, (_, i) => from + i)]
+    })
+    gathering.append(many(0))
+    expect(appended, 'at once').to.have.length(1)
+    await Promise.all([row(-1), many(100)].map(batch => gathering.append(batch)))
+    expect(appended.map(([first]) => first), 'behind what waits').to.deep.equal([0, -1])
+    const few = gathering.append(many(200, 99))
+    expect(appended).to.have.length(2)
+    await few
+  })
+
   it('keeps the order of a source where batches do not fit together', async () => {
     const gathering = gather({ maxAgeMs: 20 })
     await Promise.all([1, 2, 'three', 4, 5].map(value => gathering.append(row(value))))

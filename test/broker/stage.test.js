@@ -276,6 +276,21 @@ describe('stage out, clause by clause', () => {
     expect(stage.spool.head.sources[0].epochs.map(each => each.epoch)).to.include(epoch)
   })
 
+  it('sends at once what comes seldom', async () => {
+    const { stage, connection: { client } } = await rig.openStage()
+    await until(() => stage.state.connected)
+    /** @type {string[]} */
+    const published = []
+    const publish = client.publish.bind(client)
+    client.publish = (/** @type {string} */ topic, /** @type {any[]} */ ...rest) => {
+      published.push(topic)
+      return /** @type {any} */ (publish)(topic, ...rest)
+    }
+    await stage.append(batchOf(0))
+    for (let turn = 0; turn < 10; turn++) await new Promise(resolve => { setImmediate(resolve) })
+    expect(published).to.include('sluice/v2/gw/data/press')
+  })
+
   for (const [what, write] of /** @type {[string, () => Promise<never>][]} */ ([
     ['is full', async () => { throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }) }],
     ['hangs', () => new Promise(() => {})]

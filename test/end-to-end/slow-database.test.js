@@ -62,7 +62,7 @@ describe('A database slower than its data', function () {
     gateway.deploy(
       [
         node('broker', '-broker', { url: mosquitto.url }),
-        node('machine', '-simulator', { name: 'machine', sampleRateHz: ROWS_PER_SECOND, autostart: runs }, 'stage-out'),
+        node('machine', '-simulator', { name: 'machine', sampleRateHz: ROWS_PER_SECOND, tickMs: 50, autostart: runs }, 'stage-out'),
         node('stage-out', '-stage-out', { broker: 'broker', spoolMegabytes: 500, gatherMs: 0 }),
         node('stage-in', '-stage-in', { broker: 'broker', receiveMaximum: WINDOW }, 'slow'),
         node('server', '-postgresql-server', {

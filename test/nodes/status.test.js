@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
-import { throttledStatus } from '../../nodes/node.js'
+import { fail, throttledStatus } from '../../nodes/node.js'
 
 describe('throttled status', () => {
   it('shows the last one given, at most one a second, and none once the node is closed', async () => {
@@ -24,5 +24,26 @@ describe('throttled status', () => {
 
     expect(shown.map(({ text }) => text)).to.deep.equal(['second', 'fourth'])
     expect(shown[1].atMs - shown[0].atMs).to.be.at.least(950)
+  })
+
+  it('shows nothing twice, but what an error has replaced', async () => {
+    /** @type {string[]} */
+    const shown = []
+    const node = Object.assign(new EventEmitter(), { status: (/** @type {{text: string}} */ { text }) => shown.push(text), error () {} })
+    node.on('error', () => {})
+    const show = throttledStatus(node)
+    const settle = async () => {
+      await sleep(1000)
+      show({ text: 'running' })
+      await sleep(20)
+    }
+
+    show({ text: 'running' })
+    await settle()
+    expect(shown).to.deep.equal(['running'])
+    fail(node, new Error('it broke'))
+    await settle()
+    expect(shown).to.deep.equal(['running', 'it broke', 'running'])
+    node.emit('close')
   })
 })

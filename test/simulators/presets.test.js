@@ -106,7 +106,7 @@ describe('the Weißbach preset', () => {
 describe('the Warp 10 preset', () => {
   it('samples the position and 22 channels of every vehicle ten times a second', async () => {
     const recording = recorder()
-    const source = openSimulator({ preset: 'warp10', name: 'fleet', vehicles: 10 }, recording)
+    const source = openSimulator({ preset: 'warp10', name: 'fleet', vehicles: 10, tickMs: 50 }, recording)
     recording.clock.advance(2000)
     await source.close()
     expect(source.counters).to.deep.equal({ samples: 210, late: 0, missed: 0 })

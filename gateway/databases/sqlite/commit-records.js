@@ -18,14 +18,16 @@ const INSERT = `INSERT INTO ${TABLE} (${list(COLUMNS)}) VALUES (${COLUMNS.map(()
 /** Ranges are disjoint, so only the nearest record at or below can hold a batch's seq. */
 const NEAREST = `${commits.read} WHERE ${KEY.slice(0, 4).map(name => `${name} = ?`).join(' AND ')} AND seq <= ? ORDER BY seq DESC LIMIT 1`
 
-/** The records that may hold these. @param {import('node:sqlite').DatabaseSync} database @param {Claim[]} claims */
-export function findCommits (database, claims) {
-  const nearest = database.prepare(NEAREST)
+/** @typedef {(sql: string) => import('node:sqlite').StatementSync} Prepare  a statement, prepared once */
+
+/** The records that may hold these. @param {Prepare} prepare @param {Claim[]} claims */
+export function findCommits (prepare, claims) {
+  const nearest = prepare(NEAREST)
   return claims.flatMap(claim => nearest.all(...KEY.map(column => valueOf(claim, column))))
 }
 
-/** @param {import('node:sqlite').DatabaseSync} database @param {CommitRow[]} records */
-export function insertCommits (database, records) {
-  const insert = database.prepare(INSERT)
+/** @param {Prepare} prepare @param {CommitRow[]} records */
+export function insertCommits (prepare, records) {
+  const insert = prepare(INSERT)
   for (const record of records) insert.run(...COLUMNS.map(column => valueOf(record, column)))
 }

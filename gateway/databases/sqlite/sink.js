@@ -30,8 +30,8 @@ export const open = fileSinks({
   schema,
   dialect,
   commits,
-  findCommits: ({ database }, claims) => findCommits(database, claims),
-  insertCommits: ({ database }, records) => insertCommits(database, records),
+  findCommits: ({ prepare }, claims) => findCommits(prepare, claims),
+  insertCommits: ({ prepare }, records) => insertCommits(prepare, records),
   isTransient,
   failure: (path, error) => new SluiceError('SLUICE_SINK_SQLITE', `SQLite file "${path}": ${describe(error)}.`, { cause: error }),
   open: openDatabase,
@@ -53,11 +53,20 @@ function openDatabase (file) {
   try {
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; SELECT 1 FROM sqlite_schema') // which creates the log
     const log = new FileIdentity(`${file}-wal`)
+    /** @type {Map<string, import('node:sqlite').StatementSync>} */
+    const prepared = new Map()
+    /** Of the few that every transaction consists of. @param {string} sql */
+    const prepare = sql => {
+      const statement = prepared.get(sql) ?? database.prepare(sql)
+      prepared.set(sql, statement)
+      return statement
+    }
     return {
       database,
       /** @type {WeakMap<import('./tables.js').Plan, RowInserter>} */
       inserters: new WeakMap(),
-      run: (/** @type {string} */ sql, parameters = {}) => database.prepare(sql).all(parameters),
+      prepare,
+      run: (/** @type {string} */ sql, parameters = {}) => prepare(sql).all(parameters),
       isReplaced: () => identity.isReplaced(),
       close () {
         database.close()
