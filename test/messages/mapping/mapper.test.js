@@ -127,6 +127,15 @@ describe('Messages that a mapping matches', () => {
     expect(fields({ ...plant, time: 't' }, 'plant/n/p', { t: MS, ts: 5, v: 1 })).to.deep.equal([{ v: 1, ts: 5 }])
   })
 
+  it('bring no more tags of their own than a batch may have, nor columns in which nearly all is missing', () => {
+    const point = (/** @type {object} */ tags) => ({ fields: { a: 1 }, tags })
+    const { rows, refused } = read(plant, 'plant/n/p', Array.from({ length: 150 }, (_, i) => point({ [`t${i}`]: 'x' })))
+    expect([rows.length, refused.length, refused[0]]).to.deep.equal([98, 52, 'there are more than 100 tags'])
+    const sparse = read(plant, 'plant/n/p', Array.from({ length: 30_000 }, (_, i) => point({ [`t${i % 98}`]: 'x' })))
+    expect(sparse.rows.length).to.be.within(10_000, 11_000)
+    expect(sparse.refused[0]).to.match(/^SLUICE_MESSAGE_TOO_LARGE: The message is too large: its rows × fields/)
+  })
+
   it('take rows from an array, with what stands around it', () => {
     const mapping = { ...plant, rows: 'data.rows', values: 'values', tags: ['id', 'site'], time: 't', timeFormat: 's' }
     const list = [{ id: 1, t: 1.7e9, values: { a: 1 } }, { id: 2, values: 5 }, 7, { id: 3, values: { a: 3 } }]
@@ -192,6 +201,17 @@ describe('Messages that a mapping matches', () => {
     }
     const points = [{ measurement: 'm', tags: { k: 'x' }, fields: { a: 1 } }]
     expect(read({ topic: 'x/{gate}' }, 'x/g', points).rows[0]).to.deep.include({ source: 'm', tags: { k: 'x', gate: 'g' } })
+  })
+
+  it('keep names of their own where each topic is a source, as in 0.1', () => {
+    const mapping = { preset: 'topic-source' }
+    expect(read(mapping, 'x/g', 'cpu,host=a v=1').rows[0]).to.deep.include({ source: 'cpu', tags: { host: 'a' } })
+    expect(read(mapping, 'x/g', { measurement: 'm', fields: { a: 1 } }).rows[0]).to.include({ source: 'm' })
+    expect(read(mapping, 'x/g', { node: 'plc', group: 'g', timestamp: MS, values: { a: 1 } }).rows[0])
+      .to.deep.include({ source: 'x.g', tags: { node: 'plc', group: 'g' } })
+    const born = new Batch({ source: 'plant.line.press', time: BigInt64Array.of(NOW), tags: { group: 'plant' } })
+    const { batches } = new Mapper([mapping]).adopt({ batches: [born], refused: [] }, 'spBv1.0/plant/DDATA/line/press')
+    expect(batches).to.deep.equal([born])
   })
 
   it('are what the mapping says, not a format that they look like, where it says where the values are', () => {
@@ -286,6 +306,8 @@ describe('A mapper', () => {
     expect(take({ topic: 'bare/x', payload: 5 })).to.deep.equal([{ source: 'bare', tags: {}, fields: { x: 5 } }])
     expect(take({ topic: 'bare/x', payload: 5 }, { source: 'of the node' })?.[0].source).to.equal('of the node')
     expect(take({ topic: 'plant/n/p', payload: 5 }, { source: 'of the node' })?.[0].source).to.equal('plant')
+    const perTopic = new Mapper([{ preset: 'topic-source' }]).take({ topic: 'a/b', payload: 5 }, { source: 'of the node', now })
+    expect(rowsOf(perTopic?.batches ?? [])[0].source).to.equal('a.b')
     for (const message of [
       { topic: 'elsewhere', payload: 1 }, { payload: 1 }, { topic: 5, payload: 1 },
       { topic: 'plant/n/p', payload: new Batch({ source: 's', time: BigInt64Array.of(1n) }) },
