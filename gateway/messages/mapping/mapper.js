@@ -70,7 +70,7 @@ export class Mapper {
     if (typeof topic !== 'string' || payload instanceof Batch || statesOtherwise(message, now)) return null
     const place = this.#placeOf(topic)
     if (place.index === -1) return null
-    const named = source && place.own === undefined ? { ...place, source } : place
+    const named = source && place.own === undefined && !place.plan.isPerTopic ? { ...place, source } : place
     if (payload instanceof Uint8Array) return this.#decode(payload, named, { now: arrivalOf(message, now) })
     if (typeof payload === 'string') return this.#decode(Buffer.from(payload), named, { now: arrivalOf(message, now) })
     return place.fault ? refusedWhole(place.fault, payload) : convert(message, named, { now })

@@ -16,8 +16,8 @@ import { Recent } from './recent.js'
  * @typedef {object} Place
  * @property {number} index  of the mapping; -1: none matches
  * @property {Plan} plan
- * @property {string|undefined} own  the source that the mapping gives
- * @property {string} source  that, or what is called so otherwise
+ * @property {string|undefined} own  the source that the mapping gives, whatever the message says
+ * @property {string} source  of messages that say none
  * @property {Record<string, string>} tags  of the topic
  * @property {Record<string, TagColumn>} oneRow  the same as columns of a batch of one row
  * @property {string|undefined} field  what a bare value is called, and before the dot in the names of those of an object
@@ -52,14 +52,14 @@ function placeOf (topic, plans, otherwise) {
 function placeIn (plan, index, named, topic, usual) {
   const { field } = named
   const tags = Object.fromEntries(Object.entries(named).filter(([name]) => !SPECIAL.includes(name)))
-  const own = plan.sourceOf(named, topic) || undefined
-  const source = own ?? usual
+  const given = plan.sourceOf(named, topic) || undefined
+  const source = given ?? usual
   const long = Object.keys(tags).find(name => tags[name].length > MAX_TAG)
   /** @type {Place} */
   const place = {
     index,
     plan,
-    own,
+    own: plan.isPerTopic ? undefined : given,
     source,
     tags,
     oneRow: columnsOf(tags, 1),

@@ -194,6 +194,17 @@ describe('Messages that a mapping matches', () => {
     expect(read({ topic: 'x/{gate}' }, 'x/g', points).rows[0]).to.deep.include({ source: 'm', tags: { k: 'x', gate: 'g' } })
   })
 
+  it('keep names of their own where each topic is a source, as in 0.1', () => {
+    const mapping = { preset: 'topic-source' }
+    expect(read(mapping, 'x/g', 'cpu,host=a v=1').rows[0]).to.deep.include({ source: 'cpu', tags: { host: 'a' } })
+    expect(read(mapping, 'x/g', { measurement: 'm', fields: { a: 1 } }).rows[0]).to.include({ source: 'm' })
+    expect(read(mapping, 'x/g', { node: 'plc', group: 'g', timestamp: MS, values: { a: 1 } }).rows[0])
+      .to.deep.include({ source: 'x.g', tags: { node: 'plc', group: 'g' } })
+    const born = new Batch({ source: 'plant.line.press', time: BigInt64Array.of(NOW), tags: { group: 'plant' } })
+    const { batches } = new Mapper([mapping]).adopt({ batches: [born], refused: [] }, 'spBv1.0/plant/DDATA/line/press')
+    expect(batches).to.deep.equal([born])
+  })
+
   it('are what the mapping says, not a format that they look like, where it says where the values are', () => {
     const neuron = { node: 'plc', group: 'g', timestamp: MS, values: { a: 1 } }
     expect(fields({ ...plant, values: 'values' }, 'plant/n/p', neuron)).to.deep.equal([{ a: 1 }])
@@ -286,6 +297,8 @@ describe('A mapper', () => {
     expect(take({ topic: 'bare/x', payload: 5 })).to.deep.equal([{ source: 'bare', tags: {}, fields: { x: 5 } }])
     expect(take({ topic: 'bare/x', payload: 5 }, { source: 'of the node' })?.[0].source).to.equal('of the node')
     expect(take({ topic: 'plant/n/p', payload: 5 }, { source: 'of the node' })?.[0].source).to.equal('plant')
+    const perTopic = new Mapper([{ preset: 'topic-source' }]).take({ topic: 'a/b', payload: 5 }, { source: 'of the node', now })
+    expect(rowsOf(perTopic?.batches ?? [])[0].source).to.equal('a.b')
     for (const message of [
       { topic: 'elsewhere', payload: 1 }, { payload: 1 }, { topic: 5, payload: 1 },
       { topic: 'plant/n/p', payload: new Batch({ source: 's', time: BigInt64Array.of(1n) }) },
