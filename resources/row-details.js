@@ -31,7 +31,8 @@ export class RowDetails {
       `<button type="button" class="red-ui-button red-ui-button-small" data-do="${deed}" title="${text(deed)}">${sign}</button>`
     element.innerHTML = `
       <div class="sluice-row-moves">${button('moveUp', '↑')}${button('moveDown', '↓')}</div>
-      <details><summary></summary><div class="sluice-details-list"></div></details><p class="sluice-hint"></p>`
+      <p class="sluice-hint"></p>
+      <details><summary></summary><div class="sluice-details-list"></div></details>`
     this.#list = /** @type {HTMLElement} */ (element.querySelector('.sluice-details-list'))
     element.hidden = true
   }
