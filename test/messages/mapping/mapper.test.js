@@ -127,6 +127,15 @@ describe('Messages that a mapping matches', () => {
     expect(fields({ ...plant, time: 't' }, 'plant/n/p', { t: MS, ts: 5, v: 1 })).to.deep.equal([{ v: 1, ts: 5 }])
   })
 
+  it('bring no more tags of their own than a batch may have, nor columns in which nearly all is missing', () => {
+    const point = (/** @type {object} */ tags) => ({ fields: { a: 1 }, tags })
+    const { rows, refused } = read(plant, 'plant/n/p', Array.from({ length: 150 }, (_, i) => point({ [`t${i}`]: 'x' })))
+    expect([rows.length, refused.length, refused[0]]).to.deep.equal([98, 52, 'there are more than 100 tags'])
+    const sparse = read(plant, 'plant/n/p', Array.from({ length: 30_000 }, (_, i) => point({ [`t${i % 98}`]: 'x' })))
+    expect(sparse.rows.length).to.be.within(10_000, 11_000)
+    expect(sparse.refused[0]).to.match(/^SLUICE_MESSAGE_TOO_LARGE: The message is too large: its rows × fields/)
+  })
+
   it('take rows from an array, with what stands around it', () => {
     const mapping = { ...plant, rows: 'data.rows', values: 'values', tags: ['id', 'site'], time: 't', timeFormat: 's' }
     const list = [{ id: 1, t: 1.7e9, values: { a: 1 } }, { id: 2, values: 5 }, 7, { id: 3, values: { a: 3 } }]
