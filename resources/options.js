@@ -40,6 +40,7 @@
  * @property {Record<string, Property>} properties
  * @property {Record<string, Record<string, any>>} [x-presets]  of a table's rows: by the value of their column `preset`, what an empty
  *   cell of another column means there
+ * @property {Record<string, string>} [x-preset-help]  what to know about each
  *
  * @typedef {{value?: Record<string, any>, problems: {column?: string, problem: string}[]}} ReadRow  what of a table's row can be read, and
  *   what is wrong in it; without column, the row as a whole

@@ -12,6 +12,7 @@ export class RowDetails {
   #names
   #text
   #list
+  #presets
   /** @type {TableRow|undefined} */
   #row
   #number = 0
@@ -21,7 +22,8 @@ export class RowDetails {
    * @param {import('./options.js').Schema} items  of the table
    * @param {(key: string, values?: object) => string} text  of the form's catalogue
    */
-  constructor (element, { properties }, text) {
+  constructor (element, { properties, 'x-presets': presets = {} }, text) {
+    this.#presets = presets
     this.#element = element
     this.#names = Object.keys(properties).filter(name => properties[name]['x-advanced'])
     this.#text = text
@@ -29,6 +31,7 @@ export class RowDetails {
       `<button type="button" class="red-ui-button red-ui-button-small" data-do="${deed}" title="${text(deed)}">${sign}</button>`
     element.innerHTML = `
       <div class="sluice-row-moves">${button('moveUp', '↑')}${button('moveDown', '↓')}</div>
+      <p class="sluice-hint"></p>
       <details><summary></summary><div class="sluice-details-list"></div></details>`
     this.#list = /** @type {HTMLElement} */ (element.querySelector('.sluice-details-list'))
     element.hidden = true
@@ -90,7 +93,7 @@ export class RowDetails {
     return field
   }
 
-  /** Says what is in it while it is folded. */
+  /** Says what is in it while it is folded, and what to know about the preset. */
   #summarize () {
     const row = this.#row
     if (!row) return
@@ -98,6 +101,9 @@ export class RowDetails {
     const titles = filled.map(name => titleOf(row.property(name))).join(', ')
     const summary = /** @type {HTMLElement} */ (this.#element.querySelector('summary'))
     summary.textContent = this.#text('rowDetails', { n: this.#number }) + (titles && ` (${titles})`)
+    const hint = /** @type {HTMLElement} */ (this.#element.querySelector(':scope > .sluice-hint'))
+    const preset = row.given('preset')
+    hint.textContent = Object.hasOwn(this.#presets, preset) ? this.#text(`presetHelp.${preset}`) : ''
   }
 
   /** @param {string} name @param {string} selector */

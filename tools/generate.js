@@ -160,7 +160,7 @@ ${Object.entries(schema.properties).map(([name, property]) => `        ${name}: 
 
 /** A property as the form needs it; its texts are in the catalogue. @param {object} property @returns {object} */
 function withoutTexts (property) {
-  const kept = Object.entries(property).filter(([key]) => !['title', 'description', 'additionalProperties'].includes(key))
+  const kept = Object.entries(property).filter(([key]) => !['title', 'description', 'additionalProperties', 'x-preset-help'].includes(key))
   return Object.fromEntries(kept.flatMap(([key, value]) => {
     if (key === 'x-labels') return '' in value ? [[key, { '': true }]] : []
     if (key === 'items') return [[key, withoutTexts(value)]]
@@ -202,8 +202,15 @@ function formTexts (face, schema) {
       ? DETAILS_TEXTS
       : {}),
     ...(properties.some(property => property['x-trial']) ? TRIAL_TEXTS : {}),
+    ...Object.assign({}, ...properties.map(property => presetHelp(tableItems(property)))),
     ...(properties.some(property => property['x-dbc']) ? DBC_TEXTS : {})
   }
+}
+
+/** @param {Schema} [items]  of a table */
+function presetHelp (items) {
+  const byPreset = items?.['x-preset-help']
+  return byPreset ? { presetHelp: byPreset } : {}
 }
 
 /** @param {Schema} schema @returns {object} */

@@ -10,8 +10,8 @@ const LEVEL = '(\\+|[^/+#{}]*|\\{[^/+#{}]+\\})'
 /** Without the one that is none. */
 const choices = presets.filter(({ topic }) => topic !== '')
 
-/** What a preset says, without what is only for people. */
 const defaultsOf = Object.fromEntries(choices.map(({ id, label: _label, help: _help, ...defaults }) => [id, defaults]))
+const helpOf = Object.fromEntries(choices.map(({ id, help }) => [id, help]))
 
 /** @type {Record<string, Property>} */
 const properties = {
@@ -126,6 +126,6 @@ export function mappingsProperty (trial) {
     maxItems: MAX_MAPPINGS,
     default: [],
     'x-trial': trial,
-    items: /** @type {any} */ ({ type: 'object', required: ['topic'], properties, 'x-presets': defaultsOf })
+    items: /** @type {any} */ ({ type: 'object', required: ['topic'], properties, 'x-presets': defaultsOf, 'x-preset-help': helpOf })
   }
 }

@@ -136,6 +136,7 @@ describe('mappings of topics in a browser', function () {
     await page.selectOption(`${EDITED} [data-name=preset]`, 'zigbee2mqtt')
     expect(await page.getAttribute(`${MAPPINGS} [data-name=values]`, 'placeholder')).to.equal('')
     expect(await page.getAttribute(`${EDITED} [data-name=topic]`, 'placeholder')).to.equal('zigbee2mqtt/{device}')
+    expect(await page.textContent(`${MAPPINGS} .sluice-details > .sluice-hint`)).to.match(/^One table of all devices/)
     await look('preset')
     await page.click(`${MAPPINGS} [data-do=moveUp]`)
     await row('plant/press/3/telemetry – by mapping 2')
