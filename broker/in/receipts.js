@@ -77,6 +77,8 @@ export class Receipts {
   #hasOfId = new Map()
   /** @type {Map<string, Topic>} */
   #topics = new Map()
+  /** Of a clock: where it looked last for one that is not used. */
+  #hand = this.#topics.entries()
   /** Of an earlier process, by the hash of its name. @type {Map<number, Topic>} */
   #oldTopics = new Map()
   #session = 0
@@ -225,10 +227,10 @@ export class Receipts {
     while (this.#topics.size + this.#oldTopics.size > MAX_TOPICS) {
       const [old] = this.#oldTopics.keys()
       if (this.#oldTopics.delete(old)) continue
-      const [[name, topic]] = this.#topics
-      this.#topics.delete(name)
-      if (topic.isUsed) this.#topics.set(name, topic)
-      topic.isUsed = false
+      const { value, done } = this.#hand.next()
+      if (done) this.#hand = this.#topics.entries()
+      else if (value[1].isUsed) value[1].isUsed = false
+      else this.#topics.delete(value[0])
     }
   }
 

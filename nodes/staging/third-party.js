@@ -50,6 +50,8 @@ const PATIENCE_MS = 1000
 const LOOK_MS = 50
 /** Messages of devices are small: while some gather and some are stored, others must come. */
 const WINDOW = 10
+/** Half of the messages with QoS 0 that may wait before some are dropped. */
+const MAX_GATHERED = 500
 
 /**
  * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
@@ -275,7 +277,9 @@ export class ThirdPartyStage {
         log
       })
       const gathering = new Gathering({
-        ...gatheringOptions(this.#options), maxMessages: WINDOW * receiveMaximum / 2, store: gathered => keeping.store(gathered)
+        ...gatheringOptions(this.#options),
+        maxMessages: Math.min(WINDOW * receiveMaximum / 2, MAX_GATHERED),
+        store: gathered => keeping.store(gathered)
       })
       return { connection, consumer, stage, gathering, keeping, receipts, places: placesOf(stage, maxSources), release }
     } catch (error) { // left open, it would take over the session of the next connection

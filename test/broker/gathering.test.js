@@ -42,6 +42,12 @@ describe('gathering', () => {
     expect(appended).to.deep.equal([[1, 2]])
   })
 
+  it('does not wait for more than so many messages, whatever their sources: while they are stored, others must come', async () => {
+    const gathering = gather({ maxMessages: 4 })
+    await Promise.all([row(1), row(2, 'lathe'), row(3), row(4, 'lathe')].map(batch => gathering.message(() => gathering.append(batch))))
+    expect(appended).to.deep.equal([[1, 3], [2, 4]])
+  })
+
   it('lets nothing wait where the age is 0', async () => {
     const gathering = gather({ maxAgeMs: 0 })
     await Promise.all([1, 2].map(value => gathering.append(row(value))))
