@@ -760,6 +760,10 @@ export const errors = {
       'The measurement of an outage failed.',
       'Look at the output of the gateway in the message.'
     ],
+    SLUICE_BENCH_SCALE: [
+      'The measurement of a plant of gateways failed.',
+      'Look at the output of the processes in the message.'
+    ],
     SLUICE_BENCH_PROCESS: [
       'A program that the bench started did not become ready.',
       'Look at its output in the message.'

@@ -39,7 +39,10 @@ export class Records {
     this.#at = bytes.writeUInt32LE(rows, at)
   }
 
-  /** Of a message that is in the spool, or a part of it. @param {number} id @param {number} topic @param {number} hash @param {Has} has */
+  /**
+   * Of a message that is in the spool, or a part of it.
+   * @param {number} id @param {number} topic @param {number} hash @param {Has} has
+   */
   addKnown (id, topic, hash, has) {
     if (has) for (const part of has) this.add(id, topic, hash, part, NEVER, 0)
     else this.add(id, topic, hash, 0, 1, 0)

@@ -7,11 +7,8 @@ const MAX_MAPPINGS = 100
 /** Of a pattern: what is wrong in it beyond this, trying it tells. */
 const LEVEL = '(\\+|[^/+#{}]*|\\{[^/+#{}]+\\})'
 
-/** Without the one that is none. */
-const choices = presets.filter(({ topic }) => topic !== '')
-
-const defaultsOf = Object.fromEntries(choices.map(({ id, label: _label, help: _help, ...defaults }) => [id, defaults]))
-const helpOf = Object.fromEntries(choices.map(({ id, help }) => [id, help]))
+const defaultsOf = Object.fromEntries(presets.map(({ id, label: _label, help: _help, ...defaults }) => [id, defaults]))
+const helpOf = Object.fromEntries(presets.map(({ id, help }) => [id, help]))
 
 /** @type {Record<string, Property>} */
 const properties = {
@@ -19,8 +16,8 @@ const properties = {
     type: 'string',
     title: 'Preset',
     description: 'What publishes the messages: it fills in what the other fields leave empty.',
-    enum: ['', ...choices.map(({ id }) => id)],
-    'x-labels': { '': 'none', ...Object.fromEntries(choices.map(({ id, label }) => [id, label])) },
+    enum: ['', ...presets.map(({ id }) => id)],
+    'x-labels': { '': 'none', ...Object.fromEntries(presets.map(({ id, label }) => [id, label])) },
     default: ''
   },
   topic: {

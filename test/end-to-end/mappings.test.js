@@ -6,7 +6,7 @@ import { recorded, bytesOf } from '../messages/mapping/recorded.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { Gateway, node } from './gateway.js'
 
-const PRESETS = ['custom', 'homeassistant', 'neuron', 'shelly', 'shelly-events', 'tasmota', 'ttn', 'zigbee2mqtt']
+const PRESETS = ['', 'homeassistant', 'neuron', 'shelly', 'shelly-events', 'tasmota', 'ttn', 'zigbee2mqtt']
 
 describe('Topic mappings of a running gateway', function () {
   /** @type {Awaited<ReturnType<typeof startMosquitto>>} */

@@ -24,9 +24,9 @@ const ROWS = {
 }
 
 describe('the examples of topic mappings', () => {
-  it('are one for each preset', () => {
+  it('are one for each preset, and one without', () => {
     const ids = readdirSync(FOLDER).map(name => name.replace('.json', ''))
-    expect(ids).to.have.members(presets.map(({ id }) => id))
+    expect(ids).to.have.members([...presets.map(({ id }) => id), 'custom'])
     expect([...Object.keys(ROWS), 'sparkplug']).to.have.members(ids)
   })
 

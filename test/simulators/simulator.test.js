@@ -160,7 +160,8 @@ describe('simulator', () => {
 
   it('cuts what is due after a pause into batches of bounded size, and leaves the rest when it is paused', async () => {
     const recording = recorder()
-    const source = openSimulator({ preset: 'weissbach', recordsPerSecond: 1000, blobBytes: 99_000, maxBacklogMs: 1000, tickMs: 50 }, recording)
+    const options = { preset: 'weissbach', recordsPerSecond: 1000, blobBytes: 99_000, maxBacklogMs: 1000, tickMs: 50 }
+    const source = openSimulator(options, recording)
     recording.clock.stall(100)
     expect(recording.batches.map(({ rows }) => rows)).to.deep.equal([...Array(10).fill(10), 1])
     recording.isPaused = () => recording.batches.length === 13

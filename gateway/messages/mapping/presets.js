@@ -125,11 +125,5 @@ export const presets = Object.freeze([
     topic: '#',
     source: '{topic}',
     help: 'A table a topic, named like it with dots, as Sluice 0.1 had it. For few topics.'
-  },
-  {
-    id: 'custom',
-    label: 'Other',
-    topic: '',
-    help: 'Say which levels of the topic are what: plant/{line}/{device}/telemetry.'
   }
 ])

@@ -5,19 +5,19 @@ import { bytesOf, reader, recorded, rowsOf } from './recorded.js'
 const files = recorded()
 
 describe('The presets of topic mappings', () => {
-  it('each have recorded messages', () => {
-    expect(files.map(({ preset }) => preset).sort()).to.deep.equal(presets.map(({ id }) => id).sort())
+  it('each have recorded messages, and so has a mapping without one', () => {
+    expect(files.map(({ preset }) => preset).sort()).to.deep.equal(['', ...presets.map(({ id }) => id)].sort())
   })
 
   it('each say what they are for', () => {
     for (const { id, label, help, topic } of presets) {
       expect(label && help, id).to.not.equal('')
-      if (id !== 'custom') expect(new Mapper([{ preset: id }]).filters, topic).to.have.length(1)
+      expect(new Mapper([{ preset: id }]).filters, topic).to.have.length(1)
     }
   })
 
   for (const { preset, mapping, messages } of files) {
-    describe(preset, () => {
+    describe(preset || 'none', () => {
       const mapper = new Mapper([{ preset, ...mapping }])
       const read = reader(mapper)
       for (const message of messages) {
