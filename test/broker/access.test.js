@@ -257,9 +257,9 @@ for (const [title, require, start] of brokers) {
       const a = await pipelineOf('gw-a')
       const { it: stage } = await a.openStage({ gateway: 'gw-a' })
       await until(() => stage.state.connected)
-      await a.produce(stage, 5)
       const published = await hears('wall', 'sluice/v2/gw-a/data/+')
       const heard = await hears('gw-c', 'sluice/v2/#')
+      await a.produce(stage, 5)
       const session = { clientId: 'kept', clean: false, sessionExpirySeconds: 60 }
       const filters = ['sluice/v2/gw-c/data/+', 'sluice/v2/+/data/+']
       const before = await open(as('gw-c'), session)
