@@ -12,7 +12,7 @@ import { isName } from '../gateway/batch/names.js'
  * @typedef {Record<string, Record<string, Range[]>>} RangesBySource
  * @typedef {{sources: RangesBySource, undelivered: Record<string, Record<string, number[]>>}} Resend
  * @typedef {{sink: string, label: string, committed: boolean}} ListedSink
- * @typedef {{gateway: string, source: string, member: [member: number, members: number]|null, sinks: ListedSink[]}} SinkList
+ * @typedef {{gateway: string, source: string, member?: [member: number, members: number], sinks: ListedSink[]}} SinkList
  */
 
 export const MAX_CONTROL_BYTES = 2 ** 20
@@ -61,7 +61,7 @@ export function readSinks (payload) {
   return {
     gateway: nameOf(gateway, 'gateway'),
     source: nameOf(source, 'source'),
-    member: isPlace(member) ? member : null,
+    ...isPlace(member) && { member },
     sinks: sinks.map(each => ({ sink: nameOf(each?.sink, 'sink'), label: labelOf(each?.label), committed: each?.committed === true }))
   }
 }

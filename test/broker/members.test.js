@@ -20,7 +20,7 @@ describe('members that share gateways', () => {
 })
 
 describe('a member', () => {
-  /** What another reader's list says. @param {[number, number]|null} member @param {string} [sink] */
+  /** What another reader's list says. @param {[number, number]} [member] @param {string} [sink] */
   const listOf = (member, sink = 'history') => ({ gateway: '+', source: '+', member, sinks: [{ sink, label: sink, committed: true }] })
   /** @param {...ReturnType<typeof listOf>} lists  of the others */
   const flawOfSecondOfThree = (...lists) => {
@@ -34,11 +34,11 @@ describe('a member', () => {
     expect(flawOfSecondOfThree(listOf([1, 3]))).to.equal('there is no member 3 of 3')
     expect(flawOfSecondOfThree(listOf([2, 3]), listOf([3, 3]))).to.equal('two are member 2')
     expect(flawOfSecondOfThree(listOf([1, 3]), listOf([3, 4]))).to.equal('member 2 of 3 beside 3 of 4')
-    expect(flawOfSecondOfThree(listOf([1, 3]), listOf(null))).to.equal('member 2 of 3 beside 1 of 1')
+    expect(flawOfSecondOfThree(listOf([1, 3]), listOf())).to.equal('member 2 of 3 beside 1 of 1')
   })
 
   it('leaves readers of other sinks alone, and forgets one that is gone', () => {
-    expect(flawOfSecondOfThree(listOf([1, 3]), listOf([3, 3]), listOf([2, 3], 'other'), listOf(null, 'another'))).to.equal('')
+    expect(flawOfSecondOfThree(listOf([1, 3]), listOf([3, 3]), listOf([2, 3], 'other'), listOf(undefined, 'another'))).to.equal('')
     const members = new Members(1, 2)
     members.heard('reader', listOf([2, 2]))
     members.heard('reader', null)
