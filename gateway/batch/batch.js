@@ -46,6 +46,8 @@ export const NOTHING = Object.freeze({ string: '', bytes: new Uint8Array(0) })
 
 /** Fields of a batch: below the databases' limits (PostgreSQL 1600, SQLite 2000). */
 export const MAX_FIELDS = 1000
+/** Tags of a batch. */
+export const MAX_TAGS = 100
 
 /**
  * n rows taken at n times from one source, column by column: all that moves through the gateway.

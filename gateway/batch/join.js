@@ -1,4 +1,4 @@
-import { Batch, COLUMN_TYPES, MAX_FIELDS, NOTHING } from './batch.js'
+import { Batch, COLUMN_TYPES, MAX_FIELDS, MAX_TAGS, NOTHING } from './batch.js'
 import { JointTag } from './joint-tag.js'
 
 /**
@@ -7,7 +7,7 @@ import { JointTag } from './joint-tag.js'
  * @typedef {{field: Field, values: any, valid: Uint8Array|null, rows: number}} JointColumn  `rows`: so many are written
  */
 
-/** Values that a joint batch may have missing for each that is there. */
+/** Values, and tags, that a joint batch may have missing for each that is there. */
 const MAX_MISSING = 3
 const FIRST_ROWS = 64
 const TIME_BYTES = 8
@@ -35,24 +35,47 @@ export class Joint {
   /** @type {Map<string, JointTag>} */
   #tags = new Map()
   #values = 0
+  /** Of all rows. */
+  #ownTags = 0
 
   /**
-   * Whether a batch can go with those before: they have no field of another type, and little that is missing.
+   * Whether a batch can go with those before: they have no field of another type, none that is a tag there, and little that is missing.
    * @param {Batch} batch
    */
   takes (batch) {
     if (this.rows === 0) return true
     this.#begin()
+    return this.#takesTags(batch) && this.#takesFields(batch)
+  }
+
+  /** @param {Batch} batch */
+  #takesFields (batch) {
     if (this.#isAlike(batch.fields) && this.#shape.length === this.#columns.size) return true
     let added = 0
     for (const { name, type, unit } of batch.fields) {
       const field = this.#columns.get(name)?.field
+      if (!field && this.#tags.has(name)) return false
       if (!field) added++
       else if (field.type !== type || field.unit !== unit) return false
     }
     const fields = this.#columns.size + added
     const cells = (this.rows + batch.rows) * fields
     return fields <= MAX_FIELDS && cells <= (MAX_MISSING + 1) * (this.#values + batch.values)
+  }
+
+  /** @param {Batch} batch */
+  #takesTags ({ tags, rows }) {
+    let own = 0
+    let added = 0
+    for (const name in tags) {
+      own++
+      if (this.#tags.has(name)) continue
+      if (this.#columns.has(name)) return false
+      added++
+    }
+    const size = this.#tags.size + added
+    if (added === 0 && own === size) return true
+    return size <= MAX_TAGS && (this.rows + rows) * size <= (MAX_MISSING + 1) * (this.#ownTags + rows * own)
   }
 
   /** @param {Batch} batch  that it takes */
@@ -64,6 +87,7 @@ export class Joint {
     }
     this.rows += batch.rows
     this.#values += batch.values
+    this.#ownTags += batch.rows * Object.keys(batch.tags).length
     this.bytes += bytesOf(batch)
   }
 
@@ -201,6 +225,6 @@ function bytesOf ({ rows, columns, validity, tags }) {
     else for (const { length } of column) bytes += TEXT_BYTES + length
     if (validity[i]) bytes += rows
   }
-  for (const name in tags) if (typeof tags[name] !== 'string') bytes += rows * TAG_BYTES
+  for (const name in tags) bytes += rows * TAG_BYTES + name.length
   return bytes
 }

@@ -1,6 +1,6 @@
 import { SluiceError, describe } from '../base/errors.js'
 
-export { MAX_FIELDS } from '../batch/batch.js'
+export { MAX_FIELDS, MAX_TAGS } from '../batch/batch.js'
 
 /**
  * What one message may become. A few bytes can stand for gigabytes (a dictionary, rows that share no field, empty objects): all codecs
@@ -26,8 +26,6 @@ export const MAX_DICTIONARY_BYTES = 2 ** 24
 export const MAX_SERIES = 10_000
 /** Columns of an Arrow stream and of a CSV file. */
 export const MAX_COLUMNS = 4096
-/** Tags of a batch. */
-export const MAX_TAGS = 100
 /** Characters of a name or unit. */
 export const MAX_NAME = 255
 /** Characters of a tag's value. */

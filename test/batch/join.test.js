@@ -38,6 +38,24 @@ describe('Batches that become one', () => {
     }))
   })
 
+  it('are not those whose tags differ by name: a row would stand for hundreds of tags that it lacks', () => {
+    const tagsOf = (/** @type {number} */ device) => Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`t${device}_${i}`, 'x']))
+    const joint = jointOf(...Array.from({ length: 100 }, (_, i) => rowOf({ force: i }, { tags: tagsOf(i) })))
+    expect([joint.rows, Object.keys(joint.batch().tags).length]).to.deep.equal([1, 60])
+    const few = jointOf(...Array.from({ length: 100 }, (_, i) => rowOf({ force: i }, { tags: { [`t${i}`]: 'x' } })))
+    expect([few.rows, Object.keys(few.batch().tags).length]).to.deep.equal([4, 4])
+  })
+
+  it('are not those of which one has a field that is a tag of another', () => {
+    expect(jointOf(rowOf({ force: 1 }, { tags: { shift: 'early' } }), rowOf({ force: 1, shift: 2 })).rows).to.equal(1)
+    expect(jointOf(rowOf({ force: 1, shift: 2 }), rowOf({ force: 1 }, { tags: { shift: 'early' } })).rows).to.equal(1)
+  })
+
+  it('take as much memory as their tags say, too', () => {
+    const tags = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`t${i}`, 'x']))
+    expect(jointOf(...Array.from({ length: 100 }, (_, i) => rowOf({ force: i }, { tags }))).bytes).to.be.greaterThan(100 * 100 * 8)
+  })
+
   it('have tags of their own, and one for all where they agree', () => {
     const batch = jointOf(
       rowOf({ force: 1 }, { tags: { device: 'a', hall: 'x' } }), rowOf({ force: 2 }, { tags: { device: 'b', hall: 'x' } }),
