@@ -35,6 +35,8 @@ async function check (RED, node, options) {
   for (const { level, text, fix } of findings) {
     if (level !== 'info') node.warn(`${text} ${fix}`.trim())
   }
-  const errors = findings.filter(({ level }) => level === 'error')
+  const failures = findings.filter(({ level }) => level === 'error')
+  const errors = failures.filter(({ code }) => code !== 'not-checked') // a busy broker has no flaw: the next to connect asks again
+  if (errors.length < failures.length) node.checked = undefined
   return errors.length > 0 ? `the broker breaks the promise: ${errors.map(({ code }) => code).join(', ')}` : null
 }
