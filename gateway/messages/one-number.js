@@ -39,8 +39,8 @@ function become (column, type, values) {
   return true
 }
 
-/** @param {unknown} value */
-function isWhole (value) {
+/** Whether int64 holds a number exactly. @param {unknown} value */
+export function isWhole (value) {
   return Number.isSafeInteger(value) && !Object.is(value, -0)
 }
 

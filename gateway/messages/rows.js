@@ -55,7 +55,7 @@ function readPoint (row) {
   if (!isPlainObject(values) || !Object.keys(row).every(key => POINT_KEYS.has(key))) return null
   const { measurement } = row
   const tags = row.tags ?? undefined
-  if ((row.fields && row.values) || (tags !== undefined && !isPlainObject(tags))) return null
+  if ((row.fields != null && row.values != null) || (tags !== undefined && !isPlainObject(tags))) return null
   const timeKey = timeKeyOf(row)
   return timeKey ? { values, time: row[timeKey], tags, measurement } : { ...timed(values), tags, measurement }
 }

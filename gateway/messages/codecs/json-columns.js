@@ -1,3 +1,5 @@
+import { isWhole } from '../one-number.js'
+
 /**
  * @typedef {import('../../batch/batch.js').Column} Column
  * @typedef {'float64'|'int64'|'bool'|'string'} JsonType
@@ -71,7 +73,7 @@ export class JsonColumn {
       this.#values[row] = value
       return Number.isFinite(value)
     }
-    if (!Number.isSafeInteger(value)) return false
+    if (!isWhole(value)) return false
     this.#values[row] = BigInt(value)
     return true
   }

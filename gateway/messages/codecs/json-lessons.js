@@ -150,7 +150,7 @@ function shapeOf (bytes, { read: readRow, tagNames }, isPlain) {
   }
   if (names.length === 0) return null
   // What the row is depends on whether these are there.
-  for (const key of [...POINT_KEYS, ...TABLE_KEYS]) {
+  for (const key of [...POINT_KEYS, ...TABLE_KEYS, 'bn']) {
     const place = row[key]
     if (typeof place === 'bigint') slots[Number(place)].isNullable = false
   }
@@ -169,6 +169,6 @@ export function enter (reader) {
 }
 
 /** @param {unknown} value @returns {any} */
-function kindOf (value) {
+export function kindOf (value) {
   return typeof value === 'bigint' ? 'number' : typeof value
 }

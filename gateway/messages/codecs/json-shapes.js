@@ -4,7 +4,7 @@ import { parseTime } from '../../batch/time.js'
 import { CellBudget, MAX_CELLS, MAX_NAME, MAX_ROWS, MAX_TAG } from '../bounds.js'
 import { contentsOf } from '../contents.js'
 import { JsonColumn } from './json-columns.js'
-import { Lessons, TAG, TIME, enter, learn } from './json-lessons.js'
+import { Lessons, TAG, TIME, enter, kindOf, learn } from './json-lessons.js'
 import { BROKEN, JsonReader, isAt } from './json-reader.js'
 
 /**
@@ -127,6 +127,7 @@ function readRows (bytes, shape, { timeOf, tagNames, moreTags }, { source, now }
         present++
       } else {
         const value = reader.scalar()
+        if (kindOf(value) !== kind) return null // of another kind, it may make the row SenML
         if (column === TIME) times[rows] = timeOf(value)
         else if (column <= TAG && !takeTag(tags[TAG - column], rows, value)) return null
       }

@@ -4,7 +4,7 @@ import { Gatherer } from '../gatherer.js'
 import { Refusals } from '../refusals.js'
 import { isPlainObject } from '../rows.js'
 import { Batch } from '../../batch/batch.js'
-import { parseTime } from '../../batch/time.js'
+import { NANOSECONDS_PER, parseTime } from '../../batch/time.js'
 import { describe } from '../../base/errors.js'
 import { together } from './alike/together.js'
 
@@ -60,7 +60,7 @@ function take (gatherer, { fields, name, tags, timestamp }, refuse) {
   if (cells.length > MAX_FIELDS) return TOO_MANY_FIELDS
   if (cells.length === 0) return isReported ? null : 'it holds no values'
   try {
-    return gatherer.take(name, tags, parseTime(timestamp, unitOf(timestamp)), cells)
+    return gatherer.take(name, tags, timeOf(timestamp), cells)
   } catch (error) {
     return describe(error)
   }
@@ -70,6 +70,12 @@ function take (gatherer, { fields, name, tags, timestamp }, refuse) {
 function withTagColumns (batch) {
   const tags = Object.entries(batch.tags).map(([name, text]) => [name, { values: new Array(batch.rows).fill(text), valid: null }])
   return new Batch({ ...batch, tags: Object.fromEntries(tags) })
+}
+
+/** @param {number|bigint} time */
+function timeOf (time) {
+  const unit = unitOf(time)
+  return parseTime(typeof time === 'bigint' ? time * NANOSECONDS_PER[unit] : time, unit)
 }
 
 /** No time from 1971 to 2262 has as large a number in two units. @param {number|bigint} time */

@@ -87,6 +87,29 @@ describe('JSON of rows that are alike', () => {
     }
   })
 
+  it('is not taken for rows where a value of another kind, or null, makes it SenML, Neuron\'s or Telegraf\'s', () => {
+    const metric = { fields: { a: 1 }, name: 'cpu', tags: { host: 'x' }, timestamp: MS }
+    for (const [shape, message] of [
+      [{ n: 5, v: 1 }, [{ n: 'temp', v: 21.5 }]],
+      [{ bn: 5, n: 'temp', v: 1 }, [{ bn: null, n: 'temp', v: 21.5 }]],
+      [{ node: 5, group: 'g', values: { a: 1 } }, { node: 'plc', group: 'g', values: { a: 1 } }],
+      [{ ...metric, timestamp: '2026-11-21T08:00:00Z' }, metric]
+    ]) {
+      const source = newSource()
+      content(shape, source)
+      expect(isAlike(shape, source), JSON.stringify(shape)).to.equal(true)
+      expect(isAlike(message, source), JSON.stringify(message)).to.equal(false)
+      expect(content(message, source)).to.deep.equal(contentAlone(JSON.stringify(message)))
+    }
+  })
+
+  it('keeps -0 where integers beyond 2^53 came before', () => {
+    const source = newSource()
+    content('[{"a":9007199254740994}]', source)
+    const { batches: [{ columns: [column] }] } = decodeJson(bytesOf('[{"a":9007199254740994},{"a":-0}]'), { source, now })
+    expect(column).to.deep.equal(Float64Array.of(9007199254740994, -0))
+  })
+
   it('is not taken for the same where null makes it another kind of row', () => {
     const source = newSource()
     content({ fields: 1, values: { a: 1 } }, source)

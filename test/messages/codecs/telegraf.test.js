@@ -39,6 +39,13 @@ describe('JSON of Telegraf that is read', () => {
     }
   })
 
+  it('has times in microseconds beyond 2^53, whichever way it takes', () => {
+    const text = JSON.stringify(metric()).replace(`${T0}`, '9007199254740993')
+    for (const each of [text, ` ${text}`]) expect(decode(each).batches[0].time[0], each).to.equal(9_007_199_254_740_993_000n)
+    expect(decode(` ${text.replace('9007199254740993', '1700000000123456789')}`).batches[0].time[0]).to.equal(1_700_000_000_123_456_789n)
+    expect(decode(text.replace('9007199254740993', '9300000000000000')).refused).to.have.length(1)
+  })
+
   it('is the same whichever way it takes', () => {
     let fast = 0
     for (let number = 0; number < 6000; number++) {

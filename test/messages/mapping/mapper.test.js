@@ -259,6 +259,21 @@ describe('Messages that a mapping matches', () => {
     })
   }
 
+  for (const [what, more, before, payload, field] of /** @type {const} */ ([
+    ['SenML where rows with a number for its name came before, which is a tag', { tags: ['n'] }, '{"n":5,"v":1}', '[{"n":"x","v":2}]', 'x'],
+    ['SenML where such rows came before, and the name is left out', { exclude: ['n'] }, '{"n":5,"v":1}', '[{"n":"x","v":2}]', 'x'],
+    ['both "values" and "fields" the second time', {}, '{"values":1,"fields":{"a":1}}', '{"values":2,"fields":{"a":3}}', 'values'],
+    ['both, of which one is 0', {}, '{"values":1,"fields":{"a":1}}', '{"values":0,"fields":{"a":1}}', 'values'],
+    ['both, of which one was 0 before', {}, '{"values":0,"fields":{"a":1}}', '{"values":1,"fields":{"a":1}}', 'values']
+  ])) {
+    it(`are read as they are without those before: ${what}`, () => {
+      const mapping = { topic: 'd/{device}', source: 'd', ...more }
+      const { rows, batches: [{ fields: [first] }] } = read(mapping, 'd/1', before, payload)
+      expect(rows).to.deep.equal(read(mapping, 'd/1', payload).rows)
+      expect(first.name).to.equal(field)
+    })
+  }
+
   it('never throw: any bytes are accepted, refused, or nothing', () => {
     const mappings = [{ topic: 'a/{x}', values: 'v' }, { topic: 'b/{x}', rows: 'r.s', tags: ['t'] }, { topic: 'c/{field}' }]
     const mapper = new Mapper(mappings)
