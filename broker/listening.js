@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../gateway/base/errors.js'
-import { open } from './preflight/probing.js'
+import { open, within } from './preflight/probing.js'
 import { isForTopic, ROOT } from './topics.js'
 
 /**
@@ -33,7 +33,8 @@ const OWN = `${ROOT.split('/')[0]}/`
 export class Listening {
   #filters
   #durationMs
-  #ending = new AbortController()
+  /** @type {PromiseWithResolvers<void>} */
+  #ending = Promise.withResolvers()
   /** @type {Map<string, Heard>} */
   #heard = new Map()
   #others = 0
@@ -69,7 +70,7 @@ export class Listening {
 
   /** What has been heard stays. */
   async close () {
-    this.#ending.abort()
+    this.#ending.resolve()
     await this.ended
   }
 
@@ -78,15 +79,14 @@ export class Listening {
     const connection = await open(options, { clientId: `sluice-try-${randomUUID()}` })
     try {
       const { client } = connection
-      const lost = Promise.withResolvers()
-      client.once('close', () => lost.reject(connection.problem))
-      lost.promise.catch(() => {}) // it closes in the end
+      client.once('close', () => this.#ending.reject(connection.problem))
+      const over = this.#ending.promise
+      over.catch(() => {}) // it closes in the end
       client.on('message', (topic, payload, { properties }) => this.#take(client, topic, payload, properties?.contentType))
-      await Promise.race([this.#subscribe(client), lost.promise])
+      await Promise.race([within(this.#subscribe(client)), over])
       this.#endsAt = performance.now() + this.#durationMs
       this.#state = 'listening'
-      const { signal } = this.#ending
-      await Promise.race([sleep(this.#durationMs, null, { signal }).catch(() => {}), lost.promise])
+      await Promise.race([sleep(this.#durationMs, null, { ref: false }), over])
     } finally {
       await connection.close()
     }
@@ -108,7 +108,7 @@ export class Listening {
   #take (client, topic, payload, contentType) {
     this.#messages++
     this.#bytes += payload.length
-    if (this.#messages >= MAX_HEARD_MESSAGES || this.#bytes >= MAX_HEARD_BYTES) this.#ending.abort()
+    if (this.#messages >= MAX_HEARD_MESSAGES || this.#bytes >= MAX_HEARD_BYTES) this.#ending.resolve()
     if (topic.startsWith(OWN) || (!this.#heard.has(topic) && !this.#admits(client, topic))) return
     const bytes = payload.length
     const kept = bytes > MAX_MESSAGE_BYTES ? Buffer.alloc(0) : Buffer.from(payload) // not the chunk that it is cut from

@@ -156,7 +156,7 @@ export function lengthProblem ({ title, minItems = 0, maxItems = Infinity }, len
 function readList ({ title, items }, list) {
   const value = []
   for (const [index, item] of list.entries()) {
-    const read = readOption(/** @type {Property} */ (items), item)
+    const read = readOption(/** @type {Property} */ (items), item, true)
     if (read.problem) return { problem: `${title}, entry ${index + 1}: ${read.problem}` }
     value.push(read.value)
   }

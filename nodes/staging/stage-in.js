@@ -56,7 +56,7 @@ export default function (RED) {
     wire()
     if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
     consumer.on('changed', () => {
-      show(statusOf({ ...consumer.state, notKept: meter.dropped, missingTopics: opened.thirdParty?.missingTopics ?? [] }, link))
+      show(statusOf({ ...consumer.state, notKept: meter.dropped }, opened))
     })
   })
 }
@@ -183,13 +183,13 @@ function owned (payload) {
 }
 
 /**
- * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number, missingTopics: string[]}} state
+ * @param {import('../../broker/in/consumer.js').Consumer['state'] & {notKept: number}} state
  *   `notKept`: third-party messages
- * @param {Awaited<ReturnType<typeof openConnection>>} link
+ * @param {Pick<Awaited<ReturnType<typeof open>>, 'link'|'thirdParty'>} opened
  * @returns {import('../node.js').Status}
  */
-function statusOf (state, { connection: { problem }, flaw }) {
-  const { connected, sinks, waitingFor, membersFlaw, missingTopics, held } = state
+export function statusOf (state, { link: { connection: { problem }, flaw }, thirdParty }) {
+  const { connected, sinks, waitingFor, membersFlaw, held } = state
   const { lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
   const counts = {
     'rows lost': lostRows,
@@ -205,11 +205,12 @@ function statusOf (state, { connection: { problem }, flaw }) {
     .map(([what, count]) => `, ${count} ${what}`)
     .join('')
   if (sinks === 0) return { fill: 'red', shape: 'ring', text: `${noSinks().code}${notes}` }
-  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
+  if (thirdParty?.problem) return { fill: 'red', shape: 'ring', text: `${thirdParty.problem.message}${notes}` }
   if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
-  const [topic] = missingTopics
+  const [topic] = thirdParty?.missingTopics ?? []
   if (topic !== undefined) return { fill: 'yellow', shape: 'ring', text: `not subscribed to ${topic}${notes}` }
+  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
   if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: `${membersFlaw}; ${held} in flight${notes}` }
   const isBad = lostRows + parked + refused + clashes + notKept > 0
   return { fill: isBad ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }

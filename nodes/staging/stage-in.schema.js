@@ -2,6 +2,10 @@ import { nodeSchema } from '../schema.js'
 import { gatheringProperties } from './gathering.js'
 import { mappingsProperty } from './mappings.option.js'
 
+const MAX_LENGTH = 1000
+/** An MQTT topic filter: + is a whole level, # the last one. */
+const FILTER = '^(\\$share/[^/+#\\p{Cc}]+/(?=.)|(?!\\$share(/|$)))((\\+|[^/+#\\p{Cc}]*)/)*(\\+|[^/+#\\p{Cc}]*|#)$'
+
 export const schema = nodeSchema({
   required: ['broker'],
   properties: {
@@ -24,6 +28,7 @@ export const schema = nodeSchema({
       title: 'Group',
       description: 'Where several gateways store into one database knowingly: the same group in each, and the same names of sinks, which ' +
         'share what is stored. Empty: the sinks are this gateway\'s own.',
+      maxLength: MAX_LENGTH,
       default: '',
       'x-advanced': true
     },
@@ -51,12 +56,14 @@ export const schema = nodeSchema({
       type: 'string',
       title: 'Gateway',
       description: 'Accept batches of this gateway only; + accepts those of all gateways.',
+      maxLength: MAX_LENGTH,
       default: '+'
     },
     source: {
       type: 'string',
       title: 'Source',
       description: 'Accept batches of this source only; + accepts those of all sources.',
+      maxLength: MAX_LENGTH,
       default: '+'
     },
     mappings: mappingsProperty('listen'),
@@ -102,7 +109,7 @@ export const schema = nodeSchema({
     },
     foreignTopics: {
       type: 'array',
-      items: { type: 'string', title: 'Topic' },
+      items: { type: 'string', title: 'Topic', pattern: FILTER, examples: ['plant/+/state or plant/#'], maxLength: MAX_LENGTH },
       title: 'Other topics',
       description: 'MQTT topic filters of third-party messages, one a line: JSON of many shapes, SenML, InfluxDB line protocol ' +
         '(Telegraf), Arrow, and Sparkplug B under spBv1.0/#. They are spooled and given an identity here before they are ' +

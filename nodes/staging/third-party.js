@@ -75,6 +75,8 @@ export class ThirdPartyStage {
   #isClosed = false
   /** @type {Opened|null} */
   #opened = null
+  /** Why it could not be opened. @type {Error|null} */
+  problem = null
 
   /**
    * @param {import('../node.js').RED} RED
@@ -95,7 +97,10 @@ export class ThirdPartyStage {
     this.#quietLog = new QuietLog(logOf(node), () => performance.now())
     wallClock.start()
     this.#opening = this.#open(RED)
-    this.#opening.then(opened => { this.#opened = opened }, error => node.error(describe(error)))
+    this.#opening.then(opened => { this.#opened = opened }, error => {
+      this.problem = error
+      node.error(describe(error))
+    })
   }
 
   /** Filters that the broker has not granted since the last connect. @returns {string[]} */

@@ -6,8 +6,8 @@ import { Mapper, tryMappings } from '../../gateway/messages/mapping/mapping.js'
 import { optionsOfForm } from '../form-options.js'
 import { servePost } from '../serve-post.js'
 import { schema as brokerSchema } from './broker.schema.js'
-import { mappingsProperty } from './mappings.option.js'
 import { shownRow } from './shown-row.js'
+import { schema as stageIn } from './stage-in.schema.js'
 
 /**
  * @typedef {import('../node.js').RED} RED
@@ -22,12 +22,9 @@ const MAX_SESSIONS = 3
 const MAX_MESSAGE_BYTES = 1_000_000
 
 /** What the form says, typed. */
+const { properties } = stageIn
 const formSchema = {
-  properties: {
-    mappings: mappingsProperty('listen'),
-    foreignTopics: { type: 'array', items: { type: 'string', title: 'Topic' }, title: 'Other topics', default: [] },
-    timeUnit: { type: 'string', title: 'Time unit', enum: ['s', 'ms', 'us', 'ns'], default: 'ms' }
-  }
+  properties: { mappings: properties.mappings, foreignTopics: properties.foreignTopics, timeUnit: properties.timeUnit }
 }
 
 /**

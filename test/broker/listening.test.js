@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { expect } from 'chai'
 import mqtt from 'mqtt'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
@@ -103,6 +104,49 @@ describe('listening to a broker for a while', function () {
     const nowhere = new Listening({ url: `mqtt://127.0.0.1:${await freePort()}` }, ['x'])
     await nowhere.ended
     expect(nowhere.problem).to.include({ code: 'SLUICE_BROKER_REFUSED' })
+  })
+
+  describe('a broker that answers no SUBSCRIBE', () => {
+    /** @type {import('node:net').Server} */
+    let silent
+    /** @type {Set<import('node:net').Socket>} */
+    const sockets = new Set()
+    let subscribes = 0
+
+    before(async () => {
+      silent = createServer(socket => {
+        sockets.add(socket)
+        socket.on('close', () => sockets.delete(socket))
+        socket.on('data', ([type]) => {
+          if (type >> 4 === 1) socket.write(Buffer.from([0x20, 3, 0, 0, 0])) // CONNACK: accepted, no properties
+          else if (type >> 4 === 8) subscribes++
+        })
+      })
+      await new Promise(resolve => silent.listen(0, '127.0.0.1', () => resolve(undefined)))
+    })
+    after(() => new Promise(resolve => silent.close(resolve)))
+
+    /** Until the broker has been asked. */
+    async function ask () {
+      subscribes = 0
+      const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address())
+      listening = new Listening({ url: `mqtt://127.0.0.1:${port}` }, ['x'])
+      await until(() => subscribes > 0)
+    }
+
+    it('is left when the listening is closed', async () => {
+      await ask()
+      await listening.close()
+      expect(listening.problem).to.equal(null)
+      await until(() => sockets.size === 0)
+    })
+
+    it('is left by itself, and the problem said', async () => {
+      await ask()
+      await listening.ended
+      expect(listening.problem).to.include({ code: 'SLUICE_BROKER_UNREACHABLE' })
+      await until(() => sockets.size === 0)
+    })
   })
 })
 

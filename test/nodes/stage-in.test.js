@@ -1,0 +1,86 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+// @ts-expect-error it has no types
+import helper from 'node-red-node-test-helper'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { readOptions } from '../../gateway/base/options.js'
+import sqlite from '../../nodes/sinks/sqlite.js'
+import broker from '../../nodes/staging/broker.js'
+import stageIn, { statusOf } from '../../nodes/staging/stage-in.js'
+import { schema } from '../../nodes/staging/stage-in.schema.js'
+import { until } from '../broker/waiting.js'
+
+helper.init(createRequire(import.meta.url).resolve('node-red'))
+
+const LONG = 'a'.repeat(65_536)
+
+describe('options of stage in', () => {
+  const read = (/** @type {object} */ options) => readOptions(schema, { broker: 'b', ...options })
+
+  it('are topic filters of any kind', () => {
+    const foreignTopics = ['#', '+', '/', 'a/#', '+/b/+', '/a//b/', '$SYS/#', '$share/g/#', '$share/g/a/+', '$shares/a', 'Öl 1/Wärme']
+    expect(read({ foreignTopics }).foreignTopics).to.deep.equal(foreignTopics)
+  })
+
+  const wrong = ['', 'a/#/b', 'a+', '+a/b', 'a#', '##', '$share', '$share/g', '$share/g/', '$share//a', '$share/+/a', 'a\0b', LONG]
+  for (const filter of wrong) {
+    it(`are no filter that MQTT does not know: ${JSON.stringify(filter.slice(0, 20))}`, () => {
+      expect(() => read({ foreignTopics: ['plant/#', filter] })).to.throw(/^Other topics, entry 2: Topic /)
+        .with.property('code', 'SLUICE_OPTIONS')
+    })
+  }
+
+  for (const [title, options] of Object.entries({
+    Group: { group: LONG }, Gateway: { gateway: LONG }, Source: { source: LONG }, 'Topic pattern': { mappings: [{ topic: LONG }] }
+  })) {
+    it(`are no names that no topic has room for: ${title}`, () => {
+      expect(() => read(options)).to.throw(`${title} must have at most 1,000 characters`).with.property('code', 'SLUICE_OPTIONS')
+    })
+  }
+})
+
+describe('the status of stage in', () => {
+  /** @type {string} */
+  let userDir
+  /** @type {Awaited<ReturnType<typeof startEmbeddedBroker>>} */
+  let embedded
+
+  before(async () => {
+    userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-nodes-'))
+    helper.settings({ userDir })
+    await new Promise(resolve => helper.startServer(() => resolve(undefined)))
+    embedded = await startEmbeddedBroker({ port: 0 })
+  })
+  after(async () => {
+    await helper.unload()
+    await new Promise(resolve => helper.stopServer(() => resolve(undefined)))
+    await embedded.close()
+    await rm(userDir, { recursive: true })
+  })
+
+  it('says why third-party messages are not read: their spool cannot be opened', async () => {
+    const spools = path.join(userDir, 'sluice', 'spool')
+    await mkdir(spools, { recursive: true })
+    await writeFile(path.join(spools, 'stage'), 'where its folder is to be')
+    await helper.load([broker, stageIn, sqlite], [
+      { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+      { id: 'stage', type: 'sluice-stage-in', broker: 'broker', foreignTopics: ['plant/#'], wires: [['sink']] },
+      { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'store.sqlite'), wires: [] }
+    ])
+    const { status } = helper.getNode('stage')
+    await until(() => status.lastCall?.args[0].fill === 'red')
+    expect(status.lastCall.args[0].text).to.include(path.join(spools, 'stage'))
+  })
+
+  it('names a topic that is not subscribed to also while it waits for a sink', () => {
+    const state = /** @type {any} */ ({ connected: true, sinks: 1, waitingFor: ['store'], held: 0 })
+    const text = (/** @type {string[]} */ ...missingTopics) => (
+      statusOf(state, /** @type {any} */ ({ link: { connection: {} }, thirdParty: { missingTopics } })).text
+    )
+    expect(text('plant/#')).to.equal('not subscribed to plant/#')
+    expect(text()).to.equal('waiting for store')
+  })
+})
