@@ -55,7 +55,6 @@ const REMEMBERED_MS = 900
 const DEFAULTS = {
   gateway: '+',
   source: '+',
-  members: new Members(1, 1),
   sinks: [],
   publishLocally () {},
   isGone: () => false,
@@ -101,7 +100,7 @@ export class Consumer extends EventEmitter {
   /** @param {ConsumerOptions} options */
   constructor (options) {
     super()
-    this.options = { ...DEFAULTS, ...options }
+    this.options = { ...DEFAULTS, members: new Members(1, 1), ...options }
     const { client, log } = this.options
     this.#quietLog = new QuietLog(log, () => performance.now())
     this.#sinks = new ReaderSinks(this.#streams, {
@@ -140,12 +139,12 @@ export class Consumer extends EventEmitter {
 
   get state () {
     const { lost, parked } = this.#losses()
-    const { members, source } = this.options
+    const { members, gateway, source } = this.options
     return {
       connected: this.#connected,
       sinks: this.#held.sinks.length,
       waitingFor: this.#sinks.missing,
-      membersFlaw: members.flawOf(this.#sinks.all.map(({ sink }) => sink), source),
+      membersFlaw: members.flawOf(this.#sinks.all.map(({ sink }) => sink), gateway, source),
       held: this.#held.size,
       heldBytes: this.#held.bytes,
       lostRows: lost,
@@ -260,6 +259,7 @@ export class Consumer extends EventEmitter {
   #onConnect = () => {
     this.#connected = true
     this.#chosen.clear()
+    this.options.members.connected()
     this.#requests.clear()
     this.#streams.connected()
     this.#subscribe()

@@ -34,21 +34,20 @@ export class Members {
 
   /**
    * What the user should know: that gateways have no reader, or two; '' where all is well.
-   * @param {string[]} sinks  of this member: other sinks have readers of their own @param {string} source  likewise
+   * @param {string[]} sinks  of this member: the members that list a sink are those that share it
+   * @param {string} gateway  that this member reads, as in its list: who reads another one, or another source, shares nothing with it
+   * @param {string} source
    */
-  flawOf (sinks, source) {
-    if (!this.areSeveral) return ''
-    const others = [...this.#others.values()]
-      .filter(other => other.source === source && other.sinks.some(({ sink }) => sinks.includes(sink)))
-      .map(({ member }) => member ?? [1, 1])
-    const other = others.find(([, members]) => members !== this.#members)
-    if (other) return `member ${this.#member} of ${this.#members} beside ${other[0]} of ${other[1]}`
-    const numbers = [this.#member, ...others.map(([member]) => member)]
-    const double = numbers.find((number, i) => numbers.indexOf(number) < i)
-    if (double) return `two are member ${double}`
-    const missing = Array.from({ length: this.#members }, (_, i) => i + 1).find(number => !numbers.includes(number))
-    return missing ? `there is no member ${missing} of ${this.#members}` : ''
+  flawOf (sinks, gateway, source) {
+    const others = [...this.#others.values()].filter(other => other.gateway === gateway && other.source === source)
+    const flaws = sinks.map(own => this.#flawBeside(others.filter(other => other.sinks.some(({ sink }) => sink === own))))
+    const worst = flaws.findIndex(flaw => flaw !== '')
+    if (worst === -1) return ''
+    return flaws.every(flaw => flaw === flaws[worst]) ? flaws[worst] : `${flaws[worst]} for sink "${sinks[worst]}"`
   }
+
+  /** What the broker retains comes again; one that has lost its disk retains nothing. */
+  connected () { this.#others.clear() }
 
   /**
    * The list of another reader of the group; it is retained, so it counts also while that reader is away.
@@ -57,7 +56,7 @@ export class Members {
    */
   heard (reader, list) {
     this.#others.delete(reader)
-    if (list && this.areSeveral && this.#others.size < MAX_OTHERS) this.#others.set(reader, list)
+    if (list && this.#others.size < MAX_OTHERS) this.#others.set(reader, list)
   }
 
   /** Whether this member is to read it. @param {string} gateway */
@@ -68,6 +67,19 @@ export class Members {
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
     this.#known.set(gateway, isMine = memberOf(gateway, this.#members) === this.#member)
     return isMine
+  }
+
+  /** @param {SinkList[]} others  that have the same sink */
+  #flawBeside (others) {
+    const places = others.map(({ member }) => member ?? [1, 1])
+    const other = places.find(([, members]) => members !== this.#members)
+    if (other) return `member ${this.#member} of ${this.#members} beside ${other[0]} of ${other[1]}`
+    if (!this.areSeveral) return '' // several may read all
+    const numbers = [this.#member, ...places.map(([member]) => member)]
+    const double = numbers.find((number, i) => numbers.indexOf(number) < i)
+    if (double) return `two are member ${double}`
+    const missing = Array.from({ length: this.#members }, (_, i) => i + 1).find(number => !numbers.includes(number))
+    return missing ? `there is no member ${missing} of ${this.#members}` : ''
   }
 }
 

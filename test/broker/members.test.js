@@ -20,13 +20,16 @@ describe('members that share gateways', () => {
 })
 
 describe('a member', () => {
-  /** What another reader's list says. @param {[number, number]} [member] @param {string} [sink] */
-  const listOf = (member, sink = 'history') => ({ gateway: '+', source: '+', member, sinks: [{ sink, label: sink, committed: true }] })
+  /** What another reader's list says. @param {[number, number]} [member] @param {...string} names  of its sinks */
+  const listOf = (member, ...names) => {
+    const sinks = (names.length > 0 ? names : ['history']).map(sink => ({ sink, label: sink, committed: true }))
+    return { gateway: '+', source: '+', member, sinks }
+  }
   /** @param {...ReturnType<typeof listOf>} lists  of the others */
   const flawOfSecondOfThree = (...lists) => {
     const members = new Members(2, 3)
     lists.forEach((list, i) => members.heard(`reader-${i}`, list))
-    return members.flawOf(['history'], '+')
+    return members.flawOf(['history'], '+', '+')
   }
 
   it('says which other is missing, is there twice, or counts otherwise', () => {
@@ -42,7 +45,32 @@ describe('a member', () => {
     const members = new Members(1, 2)
     members.heard('reader', listOf([2, 2]))
     members.heard('reader', null)
-    expect(members.flawOf(['history'], '+')).to.equal('there is no member 2 of 2')
+    expect(members.flawOf(['history'], '+', '+')).to.equal('there is no member 2 of 2')
+  })
+
+  it('says which sink another member lacks: nobody stores that one\'s gateways there', () => {
+    const members = new Members(1, 2)
+    members.heard('reader', listOf([2, 2]))
+    expect(members.flawOf(['history', 'archive'], '+', '+')).to.equal('there is no member 2 of 2 for sink "archive"')
+    members.heard('reader', listOf([2, 2], 'history', 'archive'))
+    expect(members.flawOf(['history', 'archive'], '+', '+')).to.equal('')
+    members.heard('reader', null)
+    expect(members.flawOf(['history', 'archive'], '+', '+')).to.equal('there is no member 2 of 2')
+  })
+
+  it('shares nothing with one that reads another gateway or source', () => {
+    expect(flawOfSecondOfThree(listOf([1, 3]), { ...listOf([3, 3]), gateway: 'gateway-99' })).to.equal('there is no member 3 of 3')
+    expect(flawOfSecondOfThree(listOf([1, 3]), { ...listOf([3, 3]), source: 'press' })).to.equal('there is no member 3 of 3')
+  })
+
+  it('and one that reads all say so of each other; two that read all are well', () => {
+    const [one, second] = [new Members(1, 1), new Members(2, 2)]
+    one.heard('another', listOf())
+    expect(one.flawOf(['history'], '+', '+')).to.equal('')
+    one.heard('second', listOf([2, 2]))
+    second.heard('one', listOf())
+    expect(one.flawOf(['history'], '+', '+')).to.equal('member 1 of 1 beside 2 of 2')
+    expect(second.flawOf(['history'], '+', '+')).to.equal('member 2 of 2 beside 1 of 1')
   })
 })
 
@@ -55,11 +83,13 @@ describe('a consumer that is a member', () => {
    * A reader with a share of the gateways.
    * @param {number} member @param {number} members
    * @param {Set<string>} [seen]  whose batches came
+   * @param {Partial<import('../../broker/in/consumer.js').ConsumerOptions>} [options]
    */
-  const openMember = (member, members, seen = new Set()) => rig.pipeline.openConsumer(['history'], {
+  const openMember = (member, members, seen = new Set(), options = {}) => rig.pipeline.openConsumer(['history'], {
     reader: `in-${member}`,
     consumer: group,
     members: new Members(member, members),
+    ...options,
     flow: delivery => {
       seen.add(String(delivery.batch.identity?.gateway))
       rig.pipeline.store(delivery, 'history')
@@ -117,5 +147,41 @@ describe('a consumer that is a member', () => {
     await produce()
     await until(() => database.rows.length === 300 && stages.every(stage => stage.spool.next() === null))
     expect(new Set(database.rows).size).to.equal(300)
+  })
+
+  it('shares nothing with one that reads only some gateway', async () => {
+    openDatabase()
+    const { it: one } = await openMember(1, 2)
+    await until(() => one.state.membersFlaw === 'there is no member 2 of 2')
+    const { it: some } = await openMember(2, 2, new Set(), { reader: 'some', gateway: 'gateway-99' })
+    await until(() => some.state.connected)
+    const { it: two } = await openMember(2, 2)
+    await until(() => one.state.membersFlaw === '' && two.state.membersFlaw === '', () => one.state.membersFlaw)
+    expect(some.state.membersFlaw).to.equal('there is no member 1 of 2')
+  })
+
+  it('is missed once the broker has lost what its list said, and the others\' come again', async () => {
+    openDatabase()
+    const { it: one } = await openMember(1, 3)
+    await openMember(2, 3)
+    const third = await openMember(3, 3)
+    await until(() => one.state.membersFlaw === '')
+    await third.close()
+    await rig.restartBroker()
+    await until(() => one.state.membersFlaw === 'there is no member 3 of 3', () => one.state.membersFlaw)
+    await openMember(3, 3)
+    await until(() => one.state.membersFlaw === '')
+  })
+
+  it('that another replaces is forgotten once its list is empty, as docs/scale.md has it', async () => {
+    openDatabase()
+    const { it: one } = await openMember(1, 2)
+    const second = await openMember(2, 2)
+    await until(() => one.state.membersFlaw === '')
+    await second.close()
+    const { it: other } = await openMember(2, 2, new Set(), { reader: 'other' })
+    await until(() => one.state.membersFlaw === 'two are member 2' && other.state.membersFlaw === 'two are member 2')
+    await rig.observer.client.publishAsync(`sluice/v2/${group}/sinks/in-2`, '', { qos: 1, retain: true })
+    await until(() => one.state.membersFlaw === '' && other.state.membersFlaw === '')
   })
 })
