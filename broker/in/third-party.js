@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { describe } from '../../gateway/base/errors.js'
-import { isForTopic, parseTopic } from '../topics.js'
+import { parseTopic } from '../topics.js'
 
 /**
  * @typedef {import('./deferred-acks.js').Acknowledged} Acknowledged
@@ -10,7 +9,7 @@ import { isForTopic, parseTopic } from '../topics.js'
  * @typedef {object} ThirdPartyOptions
  * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements, of its own: what waits
  *   here blocks no batch
- * @property {string[]} topics  MQTT topic filters
+ * @property {import('./subscriptions.js').Subscriptions} subscriptions  to its topic filters
  * @property {(packet: Packet, held: Acknowledged) => void} keep  acknowledges the message once it is safe
  * @property {number} [maxPending]
  * @property {() => void} [onDropped]  called for each message that could not wait
@@ -18,13 +17,12 @@ import { isForTopic, parseTopic } from '../topics.js'
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
-const SHARED = '$share/'
 /** That it remembers. */
 const MAX_TOPICS = 10_000
 
 /**
  * Receives third-party messages and acknowledges each once it is safe, in the order of arrival. Our own topics are left alone, whatever the
- * filters say, and so is what an earlier deploy has subscribed to. What comes again, redelivered or retained, `keep` has to know.
+ * filters say, and so is what only an earlier deploy's filters include. What comes again, redelivered or retained, `keep` has to know.
  */
 export class ThirdPartyConsumer {
   counters = { received: 0, dropped: 0 }
@@ -34,16 +32,13 @@ export class ThirdPartyConsumer {
   /** @type {Set<string>} */
   #granted = new Set()
   #closed = false
-  /** Of each filter: it comes back with what is sent for it. @type {Map<string, number>} */
-  #identifiers
-  /** Which of the filters are for a topic: their identifiers, none where it is not meant. @type {Map<string, number[]>} */
+  /** Of each topic, the identifiers of the subscriptions that are meant. @type {Map<string, number[]>} */
   #meant = new Map()
 
   /** @param {ThirdPartyOptions} options */
   constructor (options) {
     this.#options = { maxPending: 1000, onDropped () {}, onNewSession () {}, log: console, ...options }
-    const { client, topics } = this.#options
-    this.#identifiers = new Map(topics.map(filter => [filter, identifierOf(filter)]))
+    const { client } = this.#options
     client.on('connect', this.#onConnect)
     if (client.connected) this.#subscribe()
   }
@@ -66,8 +61,8 @@ export class ThirdPartyConsumer {
 
   /** Filters that the broker has not granted since the last connect. @returns {string[]} */
   get missing () {
-    const { client, topics } = this.#options
-    return client.connected ? topics.filter(topic => !this.#granted.has(topic)) : topics
+    const { client, subscriptions } = this.#options
+    return client.connected ? subscriptions.filters.filter(filter => !this.#granted.has(filter)) : subscriptions.filters
   }
 
   /** Stops at once; what is not kept stays unacknowledged and comes again. The client is its owner's to end. */
@@ -81,23 +76,11 @@ export class ThirdPartyConsumer {
     let meant = this.#meant.get(topic)
     if (!meant) {
       if (this.#meant.size >= MAX_TOPICS) this.#meant.clear()
-      this.#meant.set(topic, meant = parseTopic(topic) ? [] : this.#identifiersOf(topic))
+      this.#meant.set(topic, meant = parseTopic(topic) ? [] : this.#options.subscriptions.identifiersFor(topic))
     }
     const identifier = properties?.subscriptionIdentifier
     if (meant.length === 0 || identifier === undefined) return meant.length > 0
     return typeof identifier === 'number' ? meant.includes(identifier) : identifier.some(each => meant.includes(each))
-  }
-
-  /**
-   * Where filters overlap (and those of an earlier deploy may, too), an MQTT 5 broker sends a message once for each, and names the
-   * subscription: the one for the first of our filters is accepted. A shared subscription's messages go to one of many clients, so it is
-   * not relied on where another filter matches as well.
-   * @param {string} topic
-   */
-  #identifiersOf (topic) {
-    const matching = this.#options.topics.filter(filter => isForTopic(filter, topic))
-    const own = matching.find(filter => !filter.startsWith(SHARED))
-    return (own ? [own] : matching).map(filter => /** @type {number} */ (this.#identifiers.get(filter)))
   }
 
   /** @param {{sessionPresent: boolean, properties?: {subscriptionIdentifiersAvailable?: boolean}}} connack */
@@ -107,21 +90,18 @@ export class ThirdPartyConsumer {
     this.#subscribe(properties?.subscriptionIdentifiersAvailable)
   }
 
+  /** What is gone goes first: no message comes both for it and for what is new. Where that fails, so has the connection. */
   #subscribe (isIdentified = true) {
-    const { client, topics, log } = this.#options
-    for (const topic of topics) {
-      const subscriptionIdentifier = this.#identifiers.get(topic)
-      client.subscribe(topic, { qos: 1, ...isIdentified && { properties: { subscriptionIdentifier } } }, (error, granted) => {
+    const { client, subscriptions, log } = this.#options
+    for (const filter of subscriptions.gone) client.unsubscribe(filter, () => {})
+    for (const filter of subscriptions.filters) {
+      const subscriptionIdentifier = subscriptions.identifierOf(filter)
+      client.subscribe(filter, { qos: 1, ...isIdentified && { properties: { subscriptionIdentifier } } }, (error, granted) => {
         const isRefused = granted?.some(({ qos }) => qos >= 128)
-        if (!error && !isRefused) this.#granted.add(topic)
+        if (!error && !isRefused) this.#granted.add(filter)
         if ((!error && !isRefused) || !client.connected) return
-        log.error(`The broker refuses the subscription to ${topic}${error ? `: ${describe(error)}` : ''}`)
+        log.error(`The broker refuses the subscription to ${filter}${error ? `: ${describe(error)}` : ''}`)
       })
     }
   }
-}
-
-/** The same in every deploy, and another for every filter. @param {string} filter @returns {number} 1 … 2²⁸ - 1 */
-function identifierOf (filter) {
-  return createHash('sha256').update(filter).digest().readUInt32BE() % (2 ** 28 - 1) + 1
 }

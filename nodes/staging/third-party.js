@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { holdAcks } from '../../broker/in/deferred-acks.js'
 import { Keeping } from '../../broker/in/keeping.js'
 import { Receipts } from '../../broker/in/receipts.js'
+import { Subscriptions } from '../../broker/in/subscriptions.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Gathering } from '../../broker/out/gathering.js'
 import { Stage } from '../../broker/out/stage.js'
@@ -241,6 +242,7 @@ export class ThirdPartyStage {
   async #open (RED) {
     const { broker, receiveMaximum, maxSources, sparkplugHost } = this.#options
     const openHost = this.#topics.some(mayBeSparkplug) ? await hostOpener() : null
+    const subscriptions = await Subscriptions.open(join(dataDir(RED), 'spool', `${this.#node.id}.filters`), this.#topics)
     const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
     const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
     const { gateway, connection } = await openConnection(RED, this.#node, {
@@ -254,7 +256,7 @@ export class ThirdPartyStage {
     const log = logOf(this.#node)
     const consumer = new ThirdPartyConsumer({
       client,
-      topics: this.#topics,
+      subscriptions,
       keep: (packet, held) => this.keep(packet, held),
       onDropped: () => this.#dropped(),
       onNewSession: () => this.#newSession(),

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
 import { holdAcks } from '../../broker/in/deferred-acks.js'
 import { Receipts } from '../../broker/in/receipts.js'
+import { Subscriptions } from '../../broker/in/subscriptions.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { connected, open } from '../../broker/preflight/probing.js'
 import { brokers } from './brokers.js'
@@ -43,14 +44,15 @@ for (const { name, protocolVersion, require, start } of brokers) {
       await rm(folder, { recursive: true })
     })
 
-    /** @param {Partial<import('../../broker/in/third-party.js').ThirdPartyOptions>} options */
-    async function consume (options) {
+    /** @param {Partial<import('../../broker/in/third-party.js').ThirdPartyOptions> & {topics?: string[]}} options */
+    async function consume ({ topics = ['plant/#'], ...options }) {
+      const subscriptions = await remember(topics)
       const connection = connect({ url: broker.url, protocolVersion }, { clientId: 'third-party', clean: false, sessionExpirySeconds: 60 })
       /** @type {string[]} */
       const kept = []
       const consumer = new ThirdPartyConsumer({
         client: connection.client,
-        topics: ['plant/#'],
+        subscriptions,
         keep: (packet, held) => {
           if (!receipts.of(packet)) {
             receipts.kept(receipts.note(packet, 1, held))
@@ -64,7 +66,7 @@ for (const { name, protocolVersion, require, start } of brokers) {
       })
       holdAcks(connection.client, (packet, held) => consumer.receive(/** @type {any} */ (packet), held))
       await connected(connection)
-      await settle()
+      await until(() => consumer.missing.length === 0)
       const close = async () => {
         consumer.close()
         await connection.close({ patienceMs: 100 })
@@ -73,8 +75,22 @@ for (const { name, protocolVersion, require, start } of brokers) {
       return { consumer, kept, close }
     }
 
-    /** What was subscribed to before this has been granted: a broker answers in order. */
-    const settle = () => new Promise(resolve => setTimeout(resolve, 100))
+    const remember = (/** @type {string[]} */ topics) => Subscriptions.open(join(folder, 'filters'), topics)
+
+    /** Deploys, and goes; what comes then waits. @param {string[]} topics */
+    async function deploy (...topics) {
+      const { close } = await consume({ topics, keep () {} })
+      await close()
+    }
+
+    /** All that is kept with these filters. @param {string[]} topics */
+    async function keptWith (...topics) {
+      const { kept } = await consume({ topics: [...topics, 'end'] })
+      await publish('end', 0)
+      await until(() => kept.includes('end 0'))
+      return kept.slice(0, -1)
+    }
+
     const publish = (/** @type {string} */ topic, /** @type {unknown} */ payload, /** @type {0|1} */ qos = 1) => {
       return publisher.client.publishAsync(topic, String(payload), { qos })
     }
@@ -141,6 +157,53 @@ for (const { name, protocolVersion, require, start } of brokers) {
       const second = await consume({ topics: ['plant/#', 'depot/#'] })
       await until(() => second.kept.length > 0)
       expect([...first.kept, ...second.kept]).to.deep.equal(['plant/hall 20', 'depot/door 1'])
+    })
+
+    it('that wait in the broker while their filter is edited are kept, once', async () => {
+      await deploy('plant/+/+')
+      for (const value of [1, 2, 3]) await publish('plant/hall/temperature', value)
+      expect(await keptWith('plant/#')).to.deep.equal([1, 2, 3].map(value => `plant/hall/temperature ${value}`))
+    })
+
+    it('that wait there while it is edited again and again are kept, once', async () => {
+      await deploy('plant/+/temperature')
+      await publish('plant/hall/temperature', 1)
+      await deploy('plant/+/temperature', 'plant/#')
+      await publish('plant/hall/temperature', 2)
+      await deploy('plant/#')
+      await publish('plant/hall/temperature', 3)
+      await deploy('plant/hall/+', 'plant/#')
+      await publish('plant/hall/temperature', 4)
+      const kept = await keptWith('plant/+/temperature', 'plant/hall/+')
+      expect(kept).to.deep.equal([1, 2, 3, 4].map(value => `plant/hall/temperature ${value}`))
+    })
+
+    it('that wait there while overlapping filters are edited are kept, once', async () => {
+      await deploy('plant/+/temperature', 'plant/#', '+/hall/#')
+      await publish('plant/hall/temperature', 1)
+      await publish('plant/hall/pressure', 2)
+      expect(await keptWith('plant/hall/+')).to.deep.equal(['plant/hall/temperature 1', 'plant/hall/pressure 2'])
+    })
+
+    it('that wait there are left alone where the filter for their topic is removed', async () => {
+      await deploy('plant/+', 'depot/+')
+      await publish('depot/door', 1)
+      await publish('plant/hall', 2)
+      expect(await keptWith('plant/#')).to.deep.equal(['plant/hall 2'])
+    })
+
+    it('are kept, once, where the gateway was killed before it could tell the broker of an edited filter', async () => {
+      await deploy('plant/+', 'plant/#')
+      await remember(['plant/hall'])
+      await publish('plant/hall', 1)
+      expect(await keptWith('+/hall')).to.deep.equal(['plant/hall 1'])
+    })
+
+    it('come no more for a filter that is gone', async () => {
+      await deploy('plant/#')
+      await deploy('depot/#')
+      await publish('plant/hall', 1)
+      expect(await keptWith('plant/#', 'depot/#')).to.deep.equal([])
     })
 
     it('that nobody would send again are dropped and counted, once too many wait', async () => {
