@@ -183,11 +183,18 @@ async function readAll (userDir) {
 /** @param {string} userDir */
 async function spoolsIn (userDir) {
   const root = join(userDir, 'sluice', 'spool')
-  return Promise.all((await namesIn(root)).sort().map(async spool => {
+  return Promise.all((await foldersIn(root)).sort().map(async spool => {
     let bytes = 0
     for (const name of await namesIn(join(root, spool))) bytes += (await stat(join(root, spool, name))).size
     return { spool, bytes }
   }))
+}
+
+/** @param {string} folder */
+async function foldersIn (folder) {
+  const names = await namesIn(folder)
+  const isFolder = await Promise.all(names.map(async name => (await stat(join(folder, name))).isDirectory()))
+  return names.filter((_, i) => isFolder[i])
 }
 
 /** @param {string} folder */

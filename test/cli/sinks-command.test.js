@@ -28,6 +28,7 @@ describe('sluice sinks', () => {
     const spool = join(userDir, 'sluice', 'spool', 'out')
     await mkdir(spool, { recursive: true })
     await writeFile(join(spool, 'segment'), Buffer.alloc(2000))
+    await writeFile(`${spool}.receipts`, 'beside it')
     required = await RequiredSinks.open({ path: join(userDir, 'sluice', 'required-sinks', 'b1.json'), gateway: 'gw', log: silent })
     required.wire([wired])
     required.heard('other', 'other.in', Buffer.from(JSON.stringify(listOf('kept', 'gone'))))
