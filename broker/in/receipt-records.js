@@ -66,7 +66,7 @@ export function pack (parts, session) {
  * @param {Map<string, number>} accepted  rows, by source
  */
 export function notedIn (text, accepted) {
-  /** @type {Map<number, Noted>} */
+  /** @type {Map<number, Noted>} oldest first */
   const ids = new Map()
   /** @type {Map<number, Noted>} oldest first */
   const topics = new Map()
@@ -88,7 +88,10 @@ export function notedIn (text, accepted) {
       const noted = isSame ? old : { id, topic, hash, parts, seen: [], has: [] }
       noted.seen.push(part)
       if (upTo <= (accepted.get(source) ?? 0)) noted.has.push(part)
-      if (id > 0) ids.set(id, noted)
+      if (id > 0) {
+        ids.delete(id) // a Map keeps the place of what it has
+        ids.set(id, noted)
+      }
       topics.delete(topic)
       topics.set(topic, noted)
     }

@@ -31,6 +31,11 @@ import { NEVER, notedIn, pack, Records } from './receipt-records.js'
 const [KEPT, PENDING, OLD] = [0, 1, 2]
 const MAX_TOPICS = 10_000
 const IDS = 2 ** 16
+/**
+ * Brokers give packet ids in a circle of 65,535, so what comes again has an id of not long ago. After so many later messages it is another
+ * message, which went out before a kill and did not come: a door is often open twice.
+ */
+const MAX_AGE = 2 ** 15
 /** The file is written anew when so much has been added. */
 const MAX_ADDED_BYTES = 2 ** 23
 
@@ -73,6 +78,9 @@ export class Receipts {
   #topicOf = new Float64Array(IDS)
   #hashOf = new Float64Array(IDS)
   #states = new Uint8Array(IDS)
+  /** How many messages with ids had come by then. */
+  #notedAt = new Float64Array(IDS).fill(-Infinity)
+  #noted = 0
   /** Of messages of which an earlier process has stored a part. @type {Map<number, Set<number>>} by packet id */
   #hasOfId = new Map()
   /** @type {Map<string, Topic>} */
@@ -113,7 +121,7 @@ export class Receipts {
     const topic = this.#topicAt(packet.topic)
     const hash = contentHash(packet.payload)
     const id = idOf(packet)
-    if (packet.dup && id > 0 && this.#topicOf[id] === topic.hash && this.#hashOf[id] === hash) {
+    if (packet.dup && id > 0 && this.#mayBeRepeated(id) && this.#topicOf[id] === topic.hash && this.#hashOf[id] === hash) {
       return { isPending: () => this.#states[id] === PENDING, isOld: this.#states[id] === OLD, has: this.#hasOfId.get(id) ?? null }
     }
     if (!packet.retain || topic.last !== hash) return undefined
@@ -138,6 +146,7 @@ export class Receipts {
       this.#topicOf[id] = topic.hash
       this.#hashOf[id] = hash
       this.#states[id] = PENDING
+      this.#notedAt[id] = this.#noted++
       if (this.#hasOfId.size > 0) this.#hasOfId.delete(id)
     }
     return new Message(id, topic, hash, parts, this.#session, held)
@@ -191,6 +200,9 @@ export class Receipts {
     await this.#file.close()
   }
 
+  /** Whether the broker may still await the acknowledgement of what had this id. @param {number} id */
+  #mayBeRepeated (id) { return this.#states[id] === PENDING || this.#noted - this.#notedAt[id] <= MAX_AGE }
+
   /** @param {Part[]} parts */
   #packed (parts) {
     return pack(parts, this.#session)
@@ -237,8 +249,10 @@ export class Receipts {
   async #load () {
     const text = await readFile(this.#path, 'utf8').catch(() => '')
     const { ids, topics } = notedIn(text, this.#rows)
-    for (const noted of ids.values()) {
+    for (const noted of ids.values()) { // oldest first
+      const at = this.#noted++
       if (noted.has.length === 0) continue
+      this.#notedAt[noted.id] = at
       this.#topicOf[noted.id] = noted.topic
       this.#hashOf[noted.id] = noted.hash
       this.#states[noted.id] = OLD
@@ -253,13 +267,21 @@ export class Receipts {
     await this.#compact()
   }
 
+  /** In the order in which they came; some are 0. */
+  #recentIds () {
+    const ids = new Uint16Array(MAX_AGE)
+    const from = this.#noted - MAX_AGE
+    for (let id = 1; id < IDS; id++) if (this.#notedAt[id] >= from) ids[this.#notedAt[id] - from] = id
+    return ids
+  }
+
   /** Only what is still known; a torn line at the end goes, too. */
   async #compact () {
     const topics = [...this.#oldTopics.values(), ...this.#topics.values()]
     const parts = (/** @type {Has} */ has) => has?.size ?? 1
     const more = [...topics.map(({ has }) => has), ...this.#hasOfId.values()].reduce((sum, has) => sum + parts(has), 0)
     const records = new Records(IDS + more)
-    for (let id = 1; id < IDS; id++) {
+    for (const id of this.#recentIds()) {
       if (this.#topicOf[id] === 0 || this.#states[id] === PENDING) continue
       records.addKnown(id, this.#topicOf[id], this.#hashOf[id], this.#hasOfId.get(id) ?? null)
     }

@@ -65,6 +65,23 @@ describe('receipts of third-party messages', () => {
     expect(known(receipts, again(7, '21'))).to.equal('all')
   })
 
+  it('do not take another message for one of long ago that had the same id, topic and content', async () => {
+    const first = await open()
+    const groups = []
+    for (let id = 1; id <= 40_000; id++) {
+      const message = first.note(packet(id, 'open'), 1, held)
+      groups.push({ source: 'hall', parts: [{ message, part: 0, rows: 1 }] })
+    }
+    await first.write(groups)
+    spooled.set('hall', 40_000)
+    await first.arrived(groups.map(group => ({ ...group, isIn: true })))
+    for (const { parts: [{ message }] } of groups) first.kept(message)
+    const of = (/** @type {Receipts} */ receipts) => [1, 7000, 8000, 40_000].map(id => known(receipts, again(id, 'open')))
+    expect(of(first)).to.deep.equal([undefined, undefined, 'all', 'all'])
+    expect(of(await open()), 'nor after a kill').to.deep.equal([undefined, undefined, 'all', 'all'])
+    expect(of(await open()), 'nor when it has been written anew').to.deep.equal([undefined, undefined, 'all', 'all'])
+  })
+
   it('know that a message has not come as far as the spool, after a kill before', async () => {
     const first = await open()
     await keep(first, packet(7, '21'))
