@@ -31,6 +31,8 @@ export class Intake {
   /** To be staged again: they go first, and need less room, since only so what is held may be stored and leave. @type {Waiting[]} */
   #again = []
   #waitingBytes = 0
+  /** One was refused, and nothing has left since. */
+  #isFull = false
   /** @type {Promise<void>|null} */
   #pumping = null
   #isClosing = false
@@ -67,7 +69,9 @@ export class Intake {
     const bytes = batchBytes(batch)
     const { folder, waitingBytes } = this.options
     if (this.#isClosing) return Promise.reject(new SluiceError('SLUICE_SPOOL_CLOSED', `The spool ${folder} is closed.`))
-    if (!again && this.#waiting.length > 0 && this.#waitingBytes + bytes > waitingBytes) {
+    // One that is smaller must not overtake what was refused: in one turn, all is accepted up to the first that is not, and nothing beyond.
+    this.#isFull ||= !again && this.#waiting.length > 0 && this.#waitingBytes + bytes > waitingBytes
+    if (!again && this.#isFull) {
       this.refused++
       return Promise.reject(new SluiceError('SLUICE_SPOOL_FULL', `The spool is full: ${this.blocked ?? 'the disk is too slow'}.`, {
         fix: 'A batch was refused and counted. Give it more space, or let it drop the oldest.'
@@ -126,6 +130,7 @@ export class Intake {
         reject(/** @type {Error} */ (error))
       }
       queue.shift()
+      this.#isFull = false
       this.#waitingBytes -= bytes
       if (again) break // by itself, so that a kill leaves all of it or its end torn
     }

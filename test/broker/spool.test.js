@@ -174,6 +174,30 @@ describe('spool', () => {
       expect(codes.filter(code => code === 'SLUICE_SPOOL_FULL')).to.have.length(refusedWhileOpen).and.to.have.length.above(10)
       expect(new Set(codes)).to.deep.equal(new Set(['SLUICE_SPOOL_CLOSED', 'SLUICE_SPOOL_FULL']))
     })
+
+    it('refuses what comes behind a refused batch in the same turn, even if it would fit, until some has left', async () => {
+      const spool = await rig.open({ waitingBytes: 10_000 })
+      const sizes = [4000, 4000, 4000, 10, 4000, 10]
+      const results = await Promise.allSettled(sizes.map((bytes, i) => spool.append(batchOf(i, bytes))))
+      expect(results.map(({ status }) => status === 'fulfilled')).to.deep.equal([true, true, false, false, false, false])
+      expect((await spool.append(batchOf(6, 4000)))[0].seq).to.equal(2)
+      expect(spool.counters).to.include({ accepted: 3, refused: 4 })
+    })
+
+    it('accepts again once there is room where it was blocked while batches were refused', async () => {
+      rig.require('sink')
+      const spool = await rig.open({ maxBytes: 20_000, segmentBytes: 4000, waitingBytes: 8000 })
+      const identities = await rig.fill(spool, 5, 3000)
+      const full = new Promise(resolve => spool.once('full', resolve))
+      const room = new Promise(resolve => spool.once('room', resolve))
+      const waiting = Promise.allSettled([5, 6, 7, 8, 9].map(value => spool.append(batchOf(value, 3000))))
+      await full
+      expect((await spool.append(batchOf(10, 7000)).catch(error => error)).code).to.equal('SLUICE_SPOOL_FULL')
+      await spool.confirm('sink', stored(identities))
+      await room
+      expect((await waiting).map(({ status }) => status === 'fulfilled')).to.deep.equal([true, true, false, false, false])
+      expect((await spool.append(batchOf(11))).length).to.equal(1)
+    })
   })
 
   it('waits for a full disk (a fake one) and goes on without a gap', async () => {
