@@ -48,6 +48,8 @@ import { Streams } from './streams.js'
  */
 
 const SOON_MS = 20
+/** Of a source of which nothing is missing it is asked again so much later, unless something changes. */
+const SETTLED_MS = 10_000
 const COMPACT_MS = 60_000
 /** A little less than a second, after which it is asked again. */
 const REMEMBERED_MS = 900
@@ -161,7 +163,10 @@ export class Consumer extends EventEmitter {
    * @param {WiredSink[]} sinks
    */
   wire (sinks) {
-    for (const stream of this.#streams) stream.unpark()
+    for (const stream of this.#streams) {
+      stream.unpark()
+      stream.settledUntilMs = -Infinity
+    }
     this.#held.wire(sinks.filter(({ isDisabled }) => !isDisabled).map(({ id }) => id))
     this.#sinks.wire(sinks)
     this.emit('changed')
@@ -326,12 +331,12 @@ export class Consumer extends EventEmitter {
     const missing = []
     const nowMs = performance.now()
     for (const stream of this.#streams) {
-      if (stream.isSettled || !stream.headKnown) continue
+      if (nowMs < stream.settledUntilMs || !stream.headKnown) continue
       const quiet = nowMs - stream.lastDataMs > quietMs && unacknowledged < window / 2
       const takers = stream.takers(sinks, nowMs)
       const ranges = stream.missing(takers, { quiet })
       missing.push([stream, ranges])
-      stream.isSettled = quiet && ranges.length === 0 && takers.length === sinks.length
+      if (quiet && ranges.length === 0 && takers.length === sinks.length) stream.settledUntilMs = nowMs + SETTLED_MS
     }
     for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
       client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })

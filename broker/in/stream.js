@@ -43,8 +43,8 @@ export class Stream {
   /** Likewise of each sink. @type {Map<string, import('../../gateway/stats/balance.js').Balance>} */
   #balances = new Map()
 
-  /** Nothing of it is missing, nor will be before something changes. */
-  isSettled = false
+  /** Nothing of it is missing, as far as is known, nor will be until then, unless something changes. */
+  settledUntilMs = -Infinity
 
   /** @param {string} gateway @param {string} source @param {() => number} [nowMs]  monotonic */
   constructor (gateway, source, nowMs = () => performance.now()) {
@@ -228,7 +228,7 @@ export class Stream {
 
   #changed () {
     this.#missing = null
-    this.isSettled = false
+    this.settledUntilMs = -Infinity
     this.#balances.clear()
   }
 
