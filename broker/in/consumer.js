@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
-import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { readSinks } from '../control-messages.js'
 import { consumerTopics, filters, parseTopic } from '../topics.js'
 import { Arrivals } from './arrivals.js'
@@ -47,6 +46,7 @@ import { Streams } from './streams.js'
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
+const TICK_MS = 250
 const SOON_MS = 20
 /** Of a source of which nothing is missing it is asked again so much later, unless something changes. */
 const SETTLED_MS = 10_000
@@ -91,7 +91,7 @@ export class Consumer extends EventEmitter {
   #connected = false
   #closed = false
   #compactedMs = performance.now()
-  #stopTicking
+  #timer
   /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
   #soon
   /** Of messages that made no sense. */
@@ -134,7 +134,7 @@ export class Consumer extends EventEmitter {
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     if (client.connected) this.#onConnect()
-    this.#stopTicking = everySecond(() => this.#tick())
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
   get counters () { return { ...this.#arrivals.counters, ignored: this.#ignored, setBack: this.#sinks.setBack, ...this.#held.counters } }
@@ -208,7 +208,7 @@ export class Consumer extends EventEmitter {
    */
   close ({ removed = false } = {}) {
     this.#closed = true
-    this.#stopTicking()
+    clearInterval(this.#timer)
     clearTimeout(this.#soon)
     const { client } = this.options
     this.#sinks.close({ removed })
