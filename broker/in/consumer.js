@@ -2,13 +2,14 @@ import { EventEmitter } from 'node:events'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
 import { readSinks } from '../control-messages.js'
-import { consumerTopics, filters, parseTopic } from '../topics.js'
+import { consumerTopics, parseTopic } from '../topics.js'
 import { Arrivals } from './arrivals.js'
 import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
 import { Members } from './members.js'
 import { ReaderSinks } from './reader-sinks.js'
+import { ReaderTopics } from './reader-topics.js'
 import { ResendRequests } from './resend-requests.js'
 import { Streams } from './streams.js'
 
@@ -96,8 +97,7 @@ export class Consumer extends EventEmitter {
   #soon
   /** Of messages that made no sense. */
   #ignored = 0
-  /** Where gateways are shared: those whose data are subscribed to, or not any more, since the last connect. @type {Set<string>} */
-  #chosen = new Set()
+  #topics
 
   /** @param {ConsumerOptions} options */
   constructor (options) {
@@ -105,9 +105,10 @@ export class Consumer extends EventEmitter {
     this.options = { ...DEFAULTS, members: new Members(1, 1), ...options }
     const { client, log } = this.options
     this.#quietLog = new QuietLog(log, () => performance.now())
+    const topics = this.#topics = new ReaderTopics(this.options)
     this.#sinks = new ReaderSinks(this.#streams, {
       ...this.options,
-      isMeant: (gateway, source) => this.#isMeant(gateway, source),
+      isMeant: (gateway, source) => topics.isMeant(gateway, source),
       onRead: id => this.#held.recorded(id),
       onChange: () => {
         this.#held.emitWaiting()
@@ -127,7 +128,7 @@ export class Consumer extends EventEmitter {
       held: this.#held,
       requests: this.#requests,
       keeper: this.#keeper,
-      isMeant: (gateway, source) => this.#isMeant(gateway, source),
+      isMeant: (gateway, source) => topics.isMeant(gateway, source),
       onIgnored: (kind, gateway, { topic }, error) => this.#ignore(kind, gateway, topic, error)
     })
     this.wire(this.options.sinks)
@@ -180,18 +181,18 @@ export class Consumer extends EventEmitter {
   receive (packet, ack) {
     if (this.#closed) return
     const about = parseTopic(packet.topic)
-    if (about?.kind === 'head' && this.#isMeant(about.gateway)) {
+    if (about?.kind === 'head' && this.#topics.isMeant(about.gateway)) {
       this.#onHead(about.gateway, about.spool, packet)
       ack()
-    } else if (about?.kind === 'data' && this.#isMeant(about.gateway, about.source)) {
+    } else if (about?.kind === 'data' && this.#topics.isMeant(about.gateway, about.source)) {
       this.#arrivals.receive(packet, ack, about.gateway, about.source)
-    } else if (about?.kind === 'resent' && this.#isMeant(about.gateway) && about.reader === this.options.reader) {
+    } else if (about?.kind === 'resent' && this.#topics.isMeant(about.gateway) && about.reader === this.options.reader) {
       this.#arrivals.receive(packet, ack, about.gateway)
     } else if (about?.kind === 'sinks' && about.consumer === this.options.consumer && about.reader !== this.options.reader) {
       this.#onList(about.reader, packet)
       ack()
     } else {
-      if (about?.kind === 'data') this.#choose(about.gateway)
+      if (about?.kind === 'data') this.#topics.choose(about.gateway)
       ack()
     }
   }
@@ -218,21 +219,14 @@ export class Consumer extends EventEmitter {
     this.#held.close()
   }
 
-  /** A session outlives a deploy and still brings what an earlier one subscribed to. @param {string} gateway @param {string} [source] */
-  #isMeant (gateway, source) {
-    const { options } = this
-    return [gateway, '+'].includes(options.gateway) && (source === undefined || [source, '+'].includes(options.source)) &&
-      options.members.has(gateway)
-  }
-
   /** @param {string} gateway @param {string} spool @param {Packet} packet */
   #onHead (gateway, spool, packet) {
     const { payload, topic } = packet
     try {
       const { sources, isAll } = payload.length > 0 ? readHead(payload) : { sources: [], isAll: true }
-      const meant = sources.filter(({ source }) => this.#isMeant(gateway, source))
+      const meant = sources.filter(({ source }) => this.#topics.isMeant(gateway, source))
       const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
-      this.#choose(gateway)
+      this.#topics.choose(gateway)
       this.#sinks.heard(gateway, hasLeft)
       if (lack) this.#ignore('head', gateway, topic, lack)
     } catch (error) {
@@ -263,11 +257,10 @@ export class Consumer extends EventEmitter {
 
   #onConnect = () => {
     this.#connected = true
-    this.#chosen.clear()
     this.options.members.connected()
     this.#requests.clear()
     this.#streams.connected()
-    this.#subscribe()
+    this.#topics.subscribe()
     this.#sinks.connected()
     this.emit('changed')
   }
@@ -276,40 +269,6 @@ export class Consumer extends EventEmitter {
     this.#connected = false
     this.#held.dropAcks() // and not on connecting: on a session that goes on, messages come before MQTT.js emits `connect`
     this.emit('changed')
-  }
-
-  /** At once: what comes is held until each of the sinks has been read, and duplicates are recognised. */
-  #subscribe () {
-    const { client, consumer, reader, gateway, source, members } = this.options
-    const { heads, data, resent, sinksOf } = filters
-    const topics = [heads(gateway), resent(gateway, consumer, reader), sinksOf(consumer)]
-    if (members.areSeveral) client.unsubscribe(data(gateway, source)) // of an earlier deploy
-    else topics.push(data(gateway, source))
-    this.#subscribeTo(topics)
-  }
-
-  /**
-   * Of gateways that are shared, only the own ones' data are subscribed to, each once its head is heard: what it sent before is requested.
-   * What comes of another was an earlier deploy's.
-   * @param {string} gateway
-   */
-  #choose (gateway) {
-    const { client, source, members } = this.options
-    if (!members.areSeveral || this.#chosen.has(gateway)) return
-    this.#chosen.add(gateway)
-    const topic = filters.data(gateway, source)
-    if (this.#isMeant(gateway)) this.#subscribeTo([topic])
-    else client.unsubscribe(topic)
-  }
-
-  /** @param {string[]} topics */
-  #subscribeTo (topics) {
-    const { client, log } = this.options
-    client.subscribe(topics, { qos: 1 }, (error, granted) => {
-      const refused = granted?.filter(({ qos }) => qos >= 128).map(({ topic }) => topic) ?? []
-      if ((!error && refused.length === 0) || !client.connected) return
-      log.error(`The broker refuses the subscription to ${refused.join(', ') || topics.join(', ')}${error ? `: ${describe(error)}` : ''}`)
-    })
   }
 
   #tick () {

@@ -17,6 +17,7 @@ import { restage } from './restaging.js'
 import { Retention } from './retention.js'
 import { Saved, stateOf } from './saved.js'
 import { Sources } from './sources.js'
+import { Syncing } from './syncing.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
@@ -48,9 +49,6 @@ import { Sources } from './sources.js'
  * @property {import('./segment.js').WriteAt} [write]  for tests that need a disk to fail
  */
 
-/** What the sinks have stored is saved now and then: an older copy only means that something is sent once more. */
-const SAVE_MS = 10_000
-
 /**
  * What a stage out has produced and not every required sink has stored, on disk: all its sources in one log. A batch is *produced* once
  * `append` resolves.
@@ -67,12 +65,8 @@ export class Spool extends EventEmitter {
   #retention
   #epochs
   #intake
+  #syncing
   #tornBytes = 0
-  /** @type {NodeJS.Timeout|undefined} */
-  #saveTimer
-  /** Runs while something was written that is not forced to disk. @type {NodeJS.Timeout|undefined} */
-  #syncTimer
-  #isClosed = false
 
   /** @param {SpoolOptions} options */
   constructor ({
@@ -83,7 +77,7 @@ export class Spool extends EventEmitter {
     super()
     this.folder = folder
     this.gateway = gateway
-    this.options = { decode, fsync, fsyncIntervalMs, log }
+    this.options = { decode, log }
     /** @returns {Promise<void>} */
     const save = () => this.#saved.save()
     const files = new Log({ folder, fsync, segmentBytes, ledger, write })
@@ -99,10 +93,11 @@ export class Spool extends EventEmitter {
       mayDrop: whenFull === 'drop-oldest',
       emit: (event, bytes) => {
         this.#change()
-        this.#syncSoon()
+        this.#syncing.written()
         this.emit(event, bytes)
       }
     })
+    this.#syncing = new Syncing({ folder, fsync, fsyncIntervalMs, sync: () => files.sync(), save: () => this.#save(), log })
     this.#files = files
     this.#sources = sources
     this.#retention = retention
@@ -286,9 +281,7 @@ export class Spool extends EventEmitter {
   /** Waits for what was handed over, makes it durable, and releases the files. What still finds no room is rejected. */
   async close () {
     await this.#intake.close()
-    clearInterval(this.#saveTimer)
-    clearTimeout(this.#syncTimer)
-    this.#isClosed = true
+    this.#syncing.close()
     await closeAll(() => this.#files.close(), () => this.#saved.save())
   }
 
@@ -305,8 +298,7 @@ export class Spool extends EventEmitter {
     await this.#retention.release(strangersIn(this.#files, this.gateway), 'stored')
     await this.#retention.release()
     refuseStrangers(this.#files, this.gateway, this.folder)
-    this.#saveTimer = setInterval(() => { this.#save().catch(error => this.#warn('saving', error)) }, SAVE_MS).unref()
-    this.#syncSoon()
+    this.#syncing.start()
   }
 
   /** What is held, or what is known of it. */
@@ -318,24 +310,6 @@ export class Spool extends EventEmitter {
   async #save () {
     await this.#retention.release()
     if (this.#saved.isDirty) await this.#saved.save()
-  }
-
-  /** What is written is forced to disk within the interval. */
-  #syncSoon () {
-    const { fsync, fsyncIntervalMs } = this.options
-    if (fsync !== 'interval' || this.#isClosed) return
-    this.#syncTimer ??= setTimeout(() => {
-      this.#syncTimer = undefined
-      this.#files.sync().catch(error => {
-        this.#warn('fsync', error)
-        this.#syncSoon()
-      })
-    }, fsyncIntervalMs).unref()
-  }
-
-  /** @param {string} what @param {unknown} error */
-  #warn (what, error) {
-    this.options.log.error(`Spool ${this.folder}: ${what} failed: ${describe(error)}`)
   }
 
   /** @param {string} source @param {string} epoch */

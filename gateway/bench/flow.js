@@ -1,12 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.js'
+import { freePort } from './free-port.js'
 import { postgresqlNodes, startGateway } from './pipeline.js'
 import { openPostgresql } from './postgresql-server.js'
 
@@ -196,15 +195,6 @@ class SpoolFiles {
       this.#sizes.set(name, Math.max(size, this.#sizes.get(name) ?? 0))
     }
   }
-}
-
-async function freePort () {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** @param {Awaited<ReturnType<typeof benchFlow>>} result @returns {import('./sections.js').Table} */

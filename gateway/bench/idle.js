@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mqtt from 'mqtt'
 import WebSocket from 'ws'
 import { SluiceError } from '../base/errors.js'
+import { freePort } from './free-port.js'
 import { startGateway } from './pipeline.js'
 
 /** Half of the quiet sources are messages of a flow, half are topics of other programs. */
@@ -149,15 +149,6 @@ async function sharesOf (processes, seconds) {
   const before = read()
   await sleep(seconds * 1000)
   return Object.fromEntries(read().map(({ name, cpu, ms }, i) => [name, (cpu - before[i].cpu) / (ms - before[i].ms) * 1000]))
-}
-
-async function freePort () {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** @param {number[]} numbers */

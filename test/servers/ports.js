@@ -1,16 +1,7 @@
-import { createServer, connect } from 'node:net'
-import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A TCP port that nothing listened on a moment ago. @returns {Promise<number>} */
-export async function freePort () {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
-  server.close()
-  await once(server, 'close')
-  return port
-}
+export { freePort } from '../../gateway/bench/free-port.js'
 
 /**
  * Waits until something accepts connections on 127.0.0.1:port.
