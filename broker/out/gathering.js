@@ -1,4 +1,5 @@
 import { Joint } from '../../gateway/batch/join.js'
+import { Senders } from './senders.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
@@ -28,12 +29,9 @@ import { Joint } from '../../gateway/batch/join.js'
  * @typedef {{joint: Joint, guests: G[], rows: number[], dueMs: number}} Heap
  */
 
-/**
- * Brokers send no more before so many messages are acknowledged: the smallest window that is usual is 20. When this many wait and none
- * has come for a moment, no more may come before they are in the spool.
- */
-const MANY_WAITING = 8
-const QUIET_MS = 5
+/** Where very many sources send, their rows wait longer: more than 2000 records a second leave no time for anything else. */
+const MS_PER_SOURCE = 0.5
+const MAX_SOURCES_MS = 1000
 /** So many rows, of as long a time as others wait, have gathered where they come from. */
 const MANY_ROWS = 100
 const NS_PER_MS = 1_000_000n
@@ -47,29 +45,29 @@ export class Gathering {
   #options
   /** What waits, oldest first. @type {Map<string, Heap<G>>} by source */
   #heaps = new Map()
-  #messages = 0
+  #senders
   /** Those that have come since all went into the spool. */
   #gathered = 0
-  #lastMs = 0
   /** @type {NodeJS.Timeout|undefined} */
   #ageTimer
   /** @type {NodeJS.Timeout|undefined} */
-  #quietTimer
+  #pauseTimer
 
   /** @param {GatheringOptions<G>} options */
   constructor (options) {
     this.#options = { maxMessages: Infinity, ...options }
+    this.#senders = new Senders(options.maxAgeMs)
   }
 
   /** A message is under way, whose sender may wait for it to be done. */
   begin () {
-    this.#lastMs = performance.now()
+    this.#senders.begin(performance.now())
     this.#gathered++
-    if (++this.#messages >= MANY_WAITING && !this.#quietTimer) this.#quietTimer = setTimeout(this.#onQuiet, QUIET_MS)
+    if (this.#senders.areMany && !this.#pauseTimer) this.#onPause()
   }
 
-  /** That many messages are done. */
-  end (count = 1) { this.#messages -= count }
+  /** A message is done. */
+  end () { this.#senders.end() }
 
   /** @param {Batch} batch @param {G} guest  is given to `store` with it */
   take (batch, guest) {
@@ -99,10 +97,11 @@ export class Gathering {
   /** @param {string} source */
   #begin (source) {
     const { maxAgeMs } = this.#options
+    const ageMs = Math.max(maxAgeMs, Math.min(this.#heaps.size * MS_PER_SOURCE, MAX_SOURCES_MS))
     /** @type {Heap<G>} */
-    const heap = { joint: new Joint(), guests: [], rows: [], dueMs: performance.now() + maxAgeMs }
+    const heap = { joint: new Joint(), guests: [], rows: [], dueMs: performance.now() + ageMs }
     this.#heaps.set(source, heap)
-    this.#ageTimer ??= setTimeout(this.#onAge, maxAgeMs)
+    this.#ageTimer ??= setTimeout(this.#onAge, ageMs)
     return heap
   }
 
@@ -132,12 +131,10 @@ export class Gathering {
     }
   }
 
-  #onQuiet = () => {
-    this.#quietTimer = undefined
-    if (this.#messages < MANY_WAITING) return
-    const quietMs = performance.now() - this.#lastMs
-    if (quietMs >= QUIET_MS) this.flush()
-    else this.#quietTimer = setTimeout(this.#onQuiet, QUIET_MS - quietMs)
+  #onPause = () => {
+    const leftMs = this.#senders.pauseLeftMs(performance.now())
+    this.#pauseTimer = leftMs > 0 && leftMs < Infinity ? setTimeout(this.#onPause, leftMs) : undefined
+    if (leftMs === 0) this.flush()
   }
 }
 

@@ -48,6 +48,17 @@ describe('gathering', () => {
     expect(appended).to.deep.equal([[1, 3], [2, 4]])
   })
 
+  it('waits longer where very many sources send: each has a record of its own', async () => {
+    const gathering = gather({ maxAgeMs: 20 })
+    const startMs = performance.now()
+    const elapsedMs = await Promise.all(Array.from({ length: 400 }, async (_, i) => {
+      await gathering.append(row(i, `device ${i}`))
+      return performance.now() - startMs
+    }))
+    expect(elapsedMs[399]).to.be.at.least(199)
+    expect(elapsedMs[0]).to.be.below(elapsedMs[399])
+  })
+
   it('lets nothing wait where the age is 0', async () => {
     const gathering = gather({ maxAgeMs: 0 })
     await Promise.all([1, 2].map(value => gathering.append(row(value))))
