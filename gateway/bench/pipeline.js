@@ -9,7 +9,7 @@ import { WatchedProcess } from './process.js'
 
 const SLUICE = fileURLToPath(new URL('../cli/sluice.js', import.meta.url))
 /** As `npm start` and the `sluice` command run it. */
-const GATEWAY_FLAGS = ['--max-semi-space-size=4', '--heap-growing-percent=40']
+const GATEWAY_FLAGS = ['--max-semi-space-size=16', '--heap-growing-percent=40']
 const PRODUCER = fileURLToPath(new URL('producer.js', import.meta.url))
 const CHANNELS = 5
 /** Without a new row for so long, the bench gives up. */

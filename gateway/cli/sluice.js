@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=4 --heap-growing-percent=40
+#!/usr/bin/env -S node --max-semi-space-size=16 --heap-growing-percent=40
 // A small young generation is collected often, and with it the messages that have passed: the gateway takes some 80 MB less at a million
 // values a second. The old one is collected once it has grown by two fifths: left to itself it grows to three times its size before it is
 // looked at for the first time, and what it has taken from the system it keeps.
