@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -54,8 +55,8 @@ describe('the status of stage in', () => {
     await new Promise(resolve => helper.startServer(() => resolve(undefined)))
     embedded = await startEmbeddedBroker({ port: 0 })
   })
+  afterEach(() => helper.unload())
   after(async () => {
-    await helper.unload()
     await new Promise(resolve => helper.stopServer(() => resolve(undefined)))
     await embedded.close()
     await rm(userDir, { recursive: true })
@@ -73,6 +74,26 @@ describe('the status of stage in', () => {
     const { status } = helper.getNode('stage')
     await until(() => status.lastCall?.args[0].fill === 'red')
     expect(status.lastCall.args[0].text).to.include(path.join(spools, 'stage'))
+  })
+
+  it('does not keep what was beside the spool of a node that is deleted, once its folder is deleted, too', async () => {
+    const spools = path.join(userDir, 'sluice', 'spool')
+    await mkdir(path.join(spools, 'deleted'), { recursive: true })
+    const ids = ['gone', 'deleted', 'disabled', 'inner-stage']
+    const files = ids.flatMap(id => [`${id}.filters`, `${id}.receipts`])
+    for (const name of [...files, 'notes.txt']) await writeFile(path.join(spools, name), '')
+    await helper.load([broker, stageIn, sqlite], [
+      { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+      { id: 'plain', type: 'sluice-stage-in', broker: 'broker', wires: [['sink']] },
+      { id: 'disabled', type: 'sluice-stage-in', broker: 'broker', foreignTopics: ['plant/#'], d: true, wires: [[]] },
+      { id: 'sub', type: 'subflow', name: '', in: [], out: [] },
+      { id: 'stage', type: 'sluice-stage-in', z: 'sub', broker: 'broker', d: true, wires: [[]] },
+      { id: 'inner', type: 'subflow:sub', wires: [] },
+      { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'left.sqlite'), wires: [] }
+    ])
+    await until(() => !existsSync(path.join(spools, 'gone.receipts')))
+    const kept = (await readdir(spools)).filter(name => !name.startsWith('stage'))
+    expect(kept.sort()).to.deep.equal(['deleted', ...files.slice(2), 'notes.txt'].sort())
   })
 
   it('names a topic that is not subscribed to also while it waits for a sink', () => {
