@@ -34,6 +34,14 @@ describe('options of stage in', () => {
     })
   }
 
+  it('are no patterns of mappings that share nothing', () => {
+    const topicOf = (/** @type {string} */ topic) => read({ mappings: [{ topic }] }).mappings[0].topic
+    for (const topic of ['$share/g/plant/{line}', '$shares/a', '$share/g//']) expect(topicOf(topic)).to.equal(topic)
+    for (const topic of ['$share//x', '$share', '$share/g', '$share/g/', '$share/+/x']) {
+      expect(() => topicOf(topic), topic).to.throw(/Topic pattern/).with.property('code', 'SLUICE_OPTIONS')
+    }
+  })
+
   for (const [title, options] of Object.entries({
     Group: { group: LONG }, Gateway: { gateway: LONG }, Source: { source: LONG }, 'Topic pattern': { mappings: [{ topic: LONG }] }
   })) {
