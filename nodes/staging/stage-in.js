@@ -214,6 +214,7 @@ export function statusOf (state, { link: { connection: { problem }, flaw }, thir
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
   const [topic] = thirdParty?.missingTopics ?? []
   if (topic !== undefined) return { fill: 'yellow', shape: 'ring', text: `not subscribed to ${topic}${notes}` }
+  if (thirdParty?.blocked) return { fill: 'red', shape: 'dot', text: `third-party messages wait: ${thirdParty.blocked}${notes}` }
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
   if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: `${membersFlaw}; ${held} in flight${notes}` }
   const isBad = lostRows + parked + refused + clashes + notKept > 0

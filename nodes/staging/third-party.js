@@ -107,6 +107,9 @@ export class ThirdPartyStage {
   /** Filters that the broker has not granted since the last connect. @returns {string[]} */
   get missingTopics () { return this.#opened?.consumer.missing ?? this.#topics }
 
+  /** Why messages wait with the broker; null where they do not. @returns {string|null} */
+  get blocked () { return this.#opened?.keeping.blocked ?? null }
+
   /**
    * Acknowledges a message once all that is in it is in the spool, kept among the dead letters, or counted where those have no room; also
    * when it had come before.
@@ -273,6 +276,7 @@ export class ThirdPartyStage {
       const keeping = new Keeping({
         receipts,
         append: batch => stage.append(batch),
+        blocked: () => stage.blocked,
         onKept: ({ batch, guests }) => {
           stats.meter('stage', batch.source).record(batch)
           for (const { message } of guests) this.#stored(message)

@@ -104,8 +104,17 @@ describe('the status of stage in', () => {
     expect(kept.sort()).to.deep.equal(['deleted', ...files.slice(2), 'notes.txt'].sort())
   })
 
+  const state = /** @type {any} */ ({ connected: true, sinks: 1, waitingFor: ['store'], held: 0 })
+
+  it('is red while third-party messages cannot be kept', () => {
+    const status = (/** @type {string|null} */ blocked) => (
+      statusOf({ ...state, waitingFor: [] }, /** @type {any} */ ({ link: { connection: {} }, thirdParty: { missingTopics: [], blocked } }))
+    )
+    expect(status('cannot write')).to.deep.equal({ fill: 'red', shape: 'dot', text: 'third-party messages wait: cannot write' })
+    expect(status(null)).to.deep.equal({ fill: 'green', shape: 'dot', text: '0 in flight' })
+  })
+
   it('names a topic that is not subscribed to also while it waits for a sink', () => {
-    const state = /** @type {any} */ ({ connected: true, sinks: 1, waitingFor: ['store'], held: 0 })
     const text = (/** @type {string[]} */ ...missingTopics) => (
       statusOf(state, /** @type {any} */ ({ link: { connection: {} }, thirdParty: { missingTopics } })).text
     )
