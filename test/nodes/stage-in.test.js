@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
+import mqtt from 'mqtt'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
@@ -112,6 +115,46 @@ describe('the status of stage in', () => {
     )
     expect(status('cannot write')).to.deep.equal({ fill: 'red', shape: 'dot', text: 'third-party messages wait: cannot write' })
     expect(status(null)).to.deep.equal({ fill: 'green', shape: 'dot', text: '0 in flight' })
+  })
+
+  it('says that the disk is full, until it is not', async function () {
+    const spools = path.join(userDir, 'sluice', 'spool')
+    await mkdir(spools, { recursive: true })
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', spools], { stdio: 'pipe' })
+    } catch (error) {
+      console.log(`      skipped: no disk of its own can be mounted here: ${/** @type {Error} */ (error).message.split('\n').at(-2)}`)
+      this.skip()
+    }
+    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${embedded.port}`)
+    try {
+      await helper.load([broker, stageIn, sqlite], [
+        { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+        { id: 'small', type: 'sluice-stage-in', broker: 'broker', foreignTopics: ['plant/#'], wires: [['sink']] },
+        { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'small.sqlite'), wires: [] }
+      ])
+      const { status } = helper.getNode('small')
+      const shows = (/** @type {string} */ fill, text = '') => until(() => {
+        const [shown] = status.lastCall?.args ?? []
+        return shown?.fill === fill && shown.text.includes(text)
+      })
+      await shows('green')
+      const filler = path.join(spools, 'filler')
+      await writeFile(filler, Buffer.alloc(2 ** 20)).catch(() => {}) // as much as there is room for
+      await client.publishAsync('plant/hall', '{"temperature": 21.5}', { qos: 1 })
+      await shows('red', 'third-party messages wait')
+      expect(status.lastCall.args[0].text).to.include('ENOSPC')
+      await rm(filler)
+      await shows('green')
+      const stored = new DatabaseSync(path.join(userDir, 'small.sqlite'), { readOnly: true })
+      await until(() => stored.prepare('SELECT 1 FROM sqlite_schema WHERE name = \'plant\'').get() !== undefined)
+      await until(() => stored.prepare('SELECT temperature FROM plant').get()?.temperature === 21.5)
+      stored.close()
+    } finally {
+      await client.endAsync()
+      await helper.unload()
+      execFileSync('umount', [spools])
+    }
   })
 
   it('names a topic that is not subscribed to also while it waits for a sink', () => {
