@@ -42,7 +42,7 @@ import { admitted } from './spooling.js'
  * @property {Keeping} keeping
  * @property {Receipts} receipts
  * @property {ReturnType<typeof placesOf>} places
- * @property {() => void} release
+ * @property {() => Promise<unknown>} release
  */
 
 /** In a deploy, for the spool to take what has come. */
@@ -250,8 +250,8 @@ export class ThirdPartyStage {
     const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
     const { gateway, connection } = await openConnection(RED, this.#node, {
       broker, role: 'foreign', receiveMaximum: Math.min(WINDOW * receiveMaximum, 65_535), will: presence?.will()
-    }).catch(error => {
-      release()
+    }).catch(async error => {
+      await release()
       throw error
     })
     const { client } = connection // from here to holdAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
