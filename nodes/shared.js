@@ -17,13 +17,14 @@ export class Shared {
     this.#open = open
   }
 
-  /** @returns {Promise<{thing: Thing, release: () => void}>} */
+  /** @returns {Promise<{thing: Thing, release: () => Promise<unknown>}>} `release` resolves once it is closed, if it was the last one */
   async lease () {
     const { promise, resolve } = Promise.withResolvers()
     this.#leases.add(promise)
     const release = () => {
       if (this.#leases.delete(promise) && this.#leases.size === 0) this.#end()
       resolve(undefined)
+      return this.#closed
     }
     try {
       this.#opening ??= this.#closed.then(this.#open)

@@ -264,9 +264,9 @@ export const errors = {
       'Record one with `candump -l`.'
     ],
     SLUICE_CAN_LOG_FORMAT: [
-      'A CAN log is in a binary format that is not read (BLF, MDF, pcap), or compressed.',
-      'Convert it to one that is read (candump, Vector ASC, PCAN TRC, actisense-serial or canboat raw, Actisense N2K ASCII), for example ' +
-      'with `can_logconvert` of python-can; or unpack it.'
+      'A CAN log is in a format that is not read (BLF, MDF, pcap, Digital Yacht), or compressed.',
+      'Convert it to one that is read (candump, Vector ASC, PCAN TRC, actisense-serial or canboat raw, Actisense N2K ASCII, ' +
+      'Yacht Devices RAW), for example with `can_logconvert` of python-can; or unpack it.'
     ],
     SLUICE_REPLAY_TIMES: [
       'The player is to keep the times of the log, and they have no dates.',

@@ -12,6 +12,7 @@ import { apart } from '../out/gathering.js'
  * @typedef {object} KeepingOptions
  * @property {Pick<import('./receipts.js').Receipts, 'write'|'arrived'>} receipts
  * @property {(batch: Batch) => Promise<unknown>} append  to the spool, which takes what it is given in order
+ * @property {() => string|null} blocked  why the spool waits now; null when it does not
  * @property {(gathered: Gathered) => void} onKept  it is in the spool
  * @property {(guest: Guest, batch: Batch, error: unknown) => Promise<void>} onRefused  no spool accepts it: resolves once it is kept
  *   elsewhere
@@ -31,6 +32,8 @@ export class Keeping {
   #isRunning = false
   #isClosed = false
   #failures = 0
+  /** Of the last round. @type {string|null} */
+  #problem = null
   #round = Promise.withResolvers()
   #options
 
@@ -44,6 +47,9 @@ export class Keeping {
     this.#waiting.push(gathered)
     if (!this.#isRunning) this.#run()
   }
+
+  /** Why nothing is kept now; null where it is. @returns {string|null} */
+  get blocked () { return this.#problem ?? this.#options.blocked() }
 
   /** Resolves once nothing waits. */
   async settled () {
@@ -61,9 +67,11 @@ export class Keeping {
       try {
         await this.#store(all)
         this.#failures = 0
+        this.#problem = null
       } catch (error) {
         const count = this.#waiting.reduce((sum, { guests }) => sum + guests.length, 0)
-        this.#say(`${count} third-party messages cannot be kept, and stay with the broker: ${describe(error)}`)
+        this.#problem = describe(error)
+        this.#say(`${count} third-party messages cannot be kept, and stay with the broker: ${this.#problem}`)
         await sleep(backoff(this.#failures++, { first: 200, max: 10_000 }), undefined, { ref: false })
       }
       this.#isRunning = this.#waiting.length > 0

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { chmodSync } from 'node:fs'
-import { mkdir, open, readlink, realpath, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
 /**
@@ -10,9 +10,15 @@ import { basename, dirname, join, resolve } from 'node:path'
 export const PRIVATE_FILE = 0o600
 export const PRIVATE_FOLDER = 0o700
 
+const TEMPORARY = /\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new$/
+/** No process takes so long to write one, and no clock is set back or forth by so much while it does. */
+const LEFT_MS = 3_600_000
+/** Folders where this process has looked for what others left. */
+const tidied = new Set()
+
 /**
  * Replaces a small file, which no other user may read, so that, whatever happens, either the old or the new content is there. Several
- * processes may do so at once.
+ * processes may do so at once; what one that was killed had begun is removed when the next begins with that folder.
  * @param {string} path
  * @param {string} text
  */
@@ -32,6 +38,19 @@ export async function replaceFile (path, text) {
     throw error
   }
   await syncFolder(path)
+  await tidy(dirname(path))
+}
+
+/** @param {string} folder */
+async function tidy (folder) {
+  if (tidied.has(folder)) return
+  tidied.add(folder)
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!TEMPORARY.test(name)) continue
+    const left = join(folder, name)
+    const ageMs = await stat(left).then(({ mtimeMs }) => Math.abs(Date.now() - mtimeMs), () => 0)
+    if (ageMs > LEFT_MS) await rm(left, { force: true }).catch(() => {}) // it is in nobody's way
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatTime } from '../batch/time.js'
 import { SluiceError, describe } from '../base/errors.js'
-import { FILE_NAME, deadLettersFolder, openDeadLetterQueue } from '../dead-letters/queue.js'
+import { FILE_NAME, deadLettersFolder, openDeadLetterQueue, sinkOfFolder } from '../dead-letters/queue.js'
 import { requestReplay } from '../dead-letters/replay-requests.js'
 
 /** @typedef {import('../dead-letters/dead-letter.js').DeadLetter} DeadLetter */
@@ -178,7 +178,7 @@ async function sinkFolders (userDir, sink) {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  const names = files.filter(file => basename(file) === FILE_NAME).map(file => decodeURIComponent(dirname(file)))
+  const names = files.filter(file => basename(file) === FILE_NAME).map(file => sinkOfFolder(dirname(file)))
   const found = names.filter(name => sink === undefined || name === sink).sort()
   if (sink !== undefined && found.length === 0) {
     throw new SluiceError('SLUICE_SINK_UNKNOWN', `No sink "${sink}" has kept dead letters in "${parent}".`, {

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { join, resolve, sep } from 'node:path'
 import { makePrivateFolder } from '../base/files.js'
 import { identityKey } from '../batch/batch.js'
 import { SluiceError } from '../base/errors.js'
@@ -22,14 +22,25 @@ const OFFERED = 1 / 2
 /** The file in a sink's folder. */
 export const FILE_NAME = 'dead-letters.log'
 
+/** What a file system has for a name. */
+const MAX_NAME_BYTES = 255
+
 /**
- * Where the dead letters of a sink are kept; of all sinks, a folder each, without its name.
+ * Where the dead letters of a sink are kept; of all sinks, a folder each, without its name. A long name takes folders within one another.
  * @param {string} userDir
  * @param {string} [sink]
  */
 export function deadLettersFolder (userDir, sink) {
   const all = join(userDir, 'sluice', 'dead-letters')
-  return sink === undefined ? all : join(all, encodeURIComponent(sink).replace(/^\./, '%2E'))
+  if (sink === undefined) return all
+  const name = encodeURIComponent(sink).replace(/^\./, '%2E')
+  if (name.length <= MAX_NAME_BYTES) return join(all, name)
+  return join(all, ...name.replaceAll('.', '%2E').match(new RegExp(`.{1,${MAX_NAME_BYTES}}`, 'g')) ?? [])
+}
+
+/** The sink whose letters are in a folder. @param {string} folder  within that of all sinks */
+export function sinkOfFolder (folder) {
+  return decodeURIComponent(folder.replaceAll(sep, ''))
 }
 
 /**

@@ -4,8 +4,9 @@ export const sinkName = {
     name: {
       type: 'string',
       title: 'Name',
-      description: 'How spools and dead letters know this sink; each sink has its own. A new name is a new sink, and is sent all that ' +
-        'the spools still hold. Empty: the id of the node.',
+      description: 'What the flow, the dead letters and the live page call this sink. Behind a stage in with a group it is also how ' +
+        'spools know it: there, a new name is a new sink. Empty: the id of the node.',
+      maxLength: 255, // spools hear of 256 characters
       default: ''
     }
   }

@@ -26,7 +26,7 @@ const properties = {
     description: 'The topics it is for. A {name} stands for one level, and makes it a tag; {source} names the source, {field} the field ' +
       'of a bare value, {_} and + are ignored; {rest…} at the end stands for all further levels, # likewise, ignored. Of several ' +
       'mappings the first that matches decides.',
-    pattern: `^(\\$share/[^/+#{}]+/)?(${LEVEL}/)*(${LEVEL}|#)$`,
+    pattern: `^(\\$share/[^/+#{}]+/(?=.)|(?!\\$share(/|$)))(${LEVEL}/)*(${LEVEL}|#)$`,
     examples: ['plant/{line}/{device}/telemetry'],
     maxLength: 1000
   },

@@ -14,6 +14,8 @@ const MAX_CLEARED = 100
 
 /** @type {Map<string, Shared<Awaited<ReturnType<typeof open>>>>} by file */
 const shared = new Map()
+/** What those before have to clear, which no deploy waits for. @type {Map<string, Promise<void>>} by file */
+const clearing = new Map()
 
 /**
  * The sinks that all spools for one broker wait for, as the flows say at every deploy and the broker tells.
@@ -43,7 +45,7 @@ async function open (RED, path, broker, log) {
     return reader.startsWith(own) && !hasReader(configsOf(RED), gateway, { id: reader.slice(own.length), consumer })
   }
   const requiredSinks = await RequiredSinks.open({ path, gateway, log, isGone })
-  const ghosts = new Ghosts(() => RED.nodes.getNode(broker)?.options, `sluice-${gateway}-ghosts-${broker}`, log)
+  const ghosts = new Ghosts(() => RED.nodes.getNode(broker)?.options, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
   requiredSinks.on('ghost', (consumer, reader) => ghosts.clear(consumerTopics(consumer).sinks(reader)))
   const wire = () => requiredSinks.wire(wiredSinks(configsOf(RED), gateway, broker))
   wire()
@@ -52,8 +54,8 @@ async function open (RED, path, broker, log) {
     requiredSinks,
     async close () {
       stopListening()
+      clearing.set(path, ghosts.idle)
       await requiredSinks.close()
-      await ghosts.idle
     }
   }
 }
@@ -65,18 +67,18 @@ async function open (RED, path, broker, log) {
 class Ghosts {
   /** @type {Set<string>} */
   #topics = new Set()
-  /** @type {Promise<void>} */
-  idle = Promise.resolve()
 
   /**
    * @param {() => import('../../broker/connection/connection.js').BrokerOptions|undefined} options
    * @param {string} clientId
    * @param {import('../../gateway/base/log.js').Log} log
+   * @param {Promise<void>} [idle]  resolves once nobody else has a connection under that id
    */
-  constructor (options, clientId, log) {
+  constructor (options, clientId, log, idle = Promise.resolve()) {
     this.options = options
     this.clientId = clientId
     this.log = log
+    this.idle = idle
   }
 
   /** @param {string} topic */

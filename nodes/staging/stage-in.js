@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Consumer } from '../../broker/in/consumer.js'
 import { deferAcks } from '../../broker/in/deferred-acks.js'
 import { Members } from '../../broker/in/members.js'
@@ -12,10 +13,11 @@ import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, logOf, throttledStatus } from '../node.js'
+import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
+import { removeLeftovers } from './leftovers.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
 
@@ -31,6 +33,8 @@ export default function (RED) {
     const stopListening = onFlows(RED, 'flows:started', () => {
       isStarted = true
       wire()
+      removeLeftovers(join(dataDir(RED), 'spool'), new Set(readersOf(configsOf(RED), '').map(({ id }) => id)))
+        .catch(error => node.warn(`What is left of a spool that is gone cannot be removed: ${describe(error)}`))
     })
     const opening = open(RED, node, options, mapper)
     node.on('close', async (/** @type {boolean} */ _removed, /** @type {() => void} */ done) => { // true of a disabled one, too
@@ -210,6 +214,7 @@ export function statusOf (state, { link: { connection: { problem }, flaw }, thir
   if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
   const [topic] = thirdParty?.missingTopics ?? []
   if (topic !== undefined) return { fill: 'yellow', shape: 'ring', text: `not subscribed to ${topic}${notes}` }
+  if (thirdParty?.blocked) return { fill: 'red', shape: 'dot', text: `third-party messages wait: ${thirdParty.blocked}${notes}` }
   if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
   if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: `${membersFlaw}; ${held} in flight${notes}` }
   const isBad = lostRows + parked + refused + clashes + notKept > 0

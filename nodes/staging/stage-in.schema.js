@@ -3,6 +3,7 @@ import { gatheringProperties } from './gathering.js'
 import { mappingsProperty } from './mappings.option.js'
 
 const MAX_LENGTH = 1000
+const MAX_SINK_NAME = 255
 /** An MQTT topic filter: + is a whole level, # the last one. */
 const FILTER = '^(\\$share/[^/+#\\p{Cc}]+/(?=.)|(?!\\$share(/|$)))((\\+|[^/+#\\p{Cc}]*)/)*(\\+|[^/+#\\p{Cc}]*|#)$'
 
@@ -17,7 +18,7 @@ export const schema = nodeSchema({
     },
     sinks: {
       type: 'array',
-      items: { type: 'string', title: 'Sink' },
+      items: { type: 'string', title: 'Sink', maxLength: MAX_SINK_NAME },
       title: 'Sinks',
       description: 'The names of the sinks that must store each batch before it is acknowledged, one a line. Empty: every sink wired ' +
         'behind this node.',

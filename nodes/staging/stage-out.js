@@ -117,8 +117,8 @@ function pauseUntilDeployed (RED, feeders, id) {
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, maxSources }) {
   const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
-  const link = await openConnection(RED, node, { broker, role: 'out' }).catch(error => {
-    release()
+  const link = await openConnection(RED, node, { broker, role: 'out' }).catch(async error => {
+    await release()
     throw error
   })
   const { gateway, connection } = link

@@ -42,7 +42,7 @@ import { admitted } from './spooling.js'
  * @property {Keeping} keeping
  * @property {Receipts} receipts
  * @property {ReturnType<typeof placesOf>} places
- * @property {() => void} release
+ * @property {() => Promise<unknown>} release
  */
 
 /** In a deploy, for the spool to take what has come. */
@@ -106,6 +106,9 @@ export class ThirdPartyStage {
 
   /** Filters that the broker has not granted since the last connect. @returns {string[]} */
   get missingTopics () { return this.#opened?.consumer.missing ?? this.#topics }
+
+  /** Why messages wait with the broker; null where they do not. @returns {string|null} */
+  get blocked () { return this.#opened?.keeping.blocked ?? null }
 
   /**
    * Acknowledges a message once all that is in it is in the spool, kept among the dead letters, or counted where those have no room; also
@@ -247,8 +250,8 @@ export class ThirdPartyStage {
     const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
     const { gateway, connection } = await openConnection(RED, this.#node, {
       broker, role: 'foreign', receiveMaximum: Math.min(WINDOW * receiveMaximum, 65_535), will: presence?.will()
-    }).catch(error => {
-      release()
+    }).catch(async error => {
+      await release()
       throw error
     })
     const { client } = connection // from here to holdAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
@@ -273,6 +276,7 @@ export class ThirdPartyStage {
       const keeping = new Keeping({
         receipts,
         append: batch => stage.append(batch),
+        blocked: () => stage.blocked,
         onKept: ({ batch, guests }) => {
           stats.meter('stage', batch.source).record(batch)
           for (const { message } of guests) this.#stored(message)

@@ -63,14 +63,21 @@ describe('keeping third-party messages', () => {
     expect(logged[0]).to.match(/^1 third-party messages cannot be kept, and stay with the broker: SLUICE_SPOOL_FULL/)
   })
 
-  it('tries again where the receipts cannot be written', async () => {
+  it('tries again where the receipts cannot be written, and says so until they can', async () => {
     let failures = 1
     const keeping = keepingOf({
-      receipts: { write: async () => { if (failures-- > 0) throw new Error('the disk is full') }, arrived: async () => {} }
+      receipts: { write: async () => { if (failures-- > 0) throw new Error('the disk is full') }, arrived: async () => {} },
+      blocked: () => null
     })
+    expect(keeping.blocked).to.equal(null)
     keeping.store(gathered(1))
+    await until(() => keeping.blocked === 'the disk is full')
     await keeping.settled()
-    expect([told, logged.length]).to.deep.equal([[['spooled', 1], 'kept 1'], 1])
+    expect([told, logged.length, keeping.blocked]).to.deep.equal([[['spooled', 1], 'kept 1'], 1, null])
+  })
+
+  it('says why the spool waits', () => {
+    expect(keepingOf({ blocked: () => 'cannot write' }).blocked).to.equal('cannot write')
   })
 
   it('has no message refused because the spool does not accept another', async () => {

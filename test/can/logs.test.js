@@ -10,7 +10,14 @@ import { entriesOf, logEntries } from '../../gateway/can/logs/log-file.js'
 import { LogLines } from '../../gateway/can/logs/log-lines.js'
 import { recorder } from '../sources/manual-clock.js'
 
-const NOT_FRAMES = { BLF: 'LOGG\u0090\u0000', MDF: 'MDF     4.11', pcap: '\u00d4\u00c3\u00b2\u00a1\u0002', gzip: '\u001f\u008b\u0008' }
+const NOT_FRAMES = {
+  BLF: 'LOGG\u0090\u0000',
+  MDF: 'MDF     4.11',
+  pcap: '\u00d4\u00c3\u00b2\u00a1\u0002',
+  gzip: '\u001f\u008b\u0008',
+  'Digital Yacht': '!PDGY,129029,3,2,255,483.236,UZ9FfR',
+  iKonvert: '$PDGY,000000,,,,,,'
+}
 
 /**
  * What a log holds: its frames as candump writes them, and why other lines are refused.
@@ -180,7 +187,43 @@ describe('logs of NMEA 2000 gateways', () => {
       .to.deep.equal(['(0000063201.107000) n2k 1DF51323#012F3070002F30709F'])
   })
 
+  it('are Yacht Devices RAW, received and sent, with the time of the day', async () => {
+    expect(await read(`17:33:21.107 R 19F51323 01 2F 30 70 00 2F 30 70
+17:33:21.108 R 19F51323 02 00
+17:33:21.190 T 1DEFFF00 A1 00 DF 83 00 00
+17:33:21.191 R 0DF50B23
+`)).to.deep.equal([
+      '(0000063201.107000) n2k 19F51323#012F3070002F3070',
+      '(0000063201.108000) n2k 19F51323#0200',
+      '(0000063201.190000) n2k 1DEFFF00#A100DF830000',
+      '(0000063201.191000) n2k 0DF50B23#'
+    ])
+  })
+
+  it('go on after midnight where they have but the time of the day', async () => {
+    const times = async (/** @type {string} */ text) => (await read(text)).map(line => line.slice(0, 20))
+    const days = ['(0000086399.999000) ', '(0000086400.001000) ', '(0000086400.000000) ', '(0000172800.000000) ']
+    const clock = ['23:59:59.999', '00:00:00.001', '00:00:00.000', '23:00:00.000', '00:00:00.000']
+    expect(await times(clock.map(time => `${time} R 0DF50B23 00`).join('\n')))
+      .to.deep.equal([...days.slice(0, 3), '(0000169200.000000) ', days[3]])
+    expect(await times('A235959.999 23FF7 1F513 01\nA000000.001 23FF7 1F513 01\n')).to.deep.equal(days.slice(0, 2))
+  })
+
+  it('of a Digital Yacht gateway are refused line by line, too, with what to do', () => {
+    const { frames, refused } = framesOf('!PDGY,126992,3,2,255,0.563,d2009e45b3b8821d')
+    expect(frames).to.deep.equal([])
+    expect(refused[0].reason).to.match(/^a log of a Digital Yacht gateway .*, which is not read; Convert it with ikonvert-serial/)
+  })
+
   it('have bad lines, which are told', async () => {
+    expect(await read('17:33:21.107 R 19F51323 01\n17:33 R 19F51323 01\n17:33:21.1 R 39F51323 01\n' +
+      `17:33:21.107 R 39F51323 01\n17:33:21.107 R 19F51323${' 00'.repeat(9)}\n`)).to.deep.equal([
+      '(0000063201.107000) n2k 19F51323#01',
+      'line 2: not a line of Yacht Devices RAW',
+      'line 3: not a line of Yacht Devices RAW',
+      'line 4: an identifier beyond 29 bits',
+      'line 5: 9 data bytes'
+    ])
     expect(await read('2016-02-28T19:57:02.364Z,0,262384,0,0,1,00\n2016-02-28T19:57:02.364Z,0,59904,0,0,2,00\nnonsense\n')).to.deep.equal([
       'line 1: not a parameter group and two addresses',
       'line 2: 1 data bytes where 2 are announced',
@@ -218,6 +261,19 @@ describe('logs of any format', () => {
     expect(recording.batches.map(batch => batch.toObjects())).to.deep.equal([[{ time: 1456689422364000000n, address: 7, altitude: 7n }]])
   })
 
+  it('of Yacht Devices RAW are played with long messages put together', async () => {
+    const dbcFile = path.join(folder, 'log.dbc')
+    const signals = ' SG_ log : 48|32@1+ (1,0) [0|0] "" X\n SG_ trip : 80|32@1+ (1,0) [0|0] "" X'
+    writeFileSync(dbcFile, `BO_ ${0x80000000 + 0x19F513FE} DistanceLog: 14 X\n${signals}\nBA_ "ProtocolType" "NMEA2000";`)
+    writeFileSync(logFile, ['00 0E FF FF FF FF FF FF', '01 2F 30 70 00 2F 30 70', '02 00']
+      .map((data, i) => `17:33:21.10${i} R 19F51323 ${data}\n`).join(''))
+    const recording = recorder()
+    openCandumpPlayer({ name: 'boat', logFile, dbcFile, speed: 0, times: 'now' }, recording)
+    expect(await recording.ended).to.equal(undefined)
+    expect(recording.batches.flatMap(batch => batch.toObjects()).map(({ time: _time, ...row }) => row))
+      .to.deep.equal([{ address: 0x23, log: 0x70302F, trip: 0x70302F }])
+  })
+
   for (const [format, start] of Object.entries(NOT_FRAMES)) {
     it(`are refused in ${format}, with what is read instead`, async () => {
       writeFileSync(logFile, Buffer.from(`${start}${'\u0000'.repeat(100)}`, 'latin1'))
@@ -232,6 +288,7 @@ describe('logs of any format', () => {
       '1', '1)', '0.5', '1.5e9', '100', '18EBFF00x', 'Rx', 'Tx', 'd', 'r', '8', '64', '00', 'FF', 'CANFD', 'ErrorFrame', 'RTR', 'DT', 'FB',
       'ST', '-', '0704', 'date', 'base', 'dec', 'timestamps', 'relative', 'Wed Apr 16 09:21:13.159 am 2014', ';$FILEVERSION=2.1',
       ';$FILEVERSION=1.1', ';$COLUMNS=N,D', ';$COLUMNS=D', ';$STARTTIME=999999.9', 'A173321.107', '23FF7', '1F513',
+      '17:33:21.107 R 19F51323', '!PDGY,129029,3,2',
       '2016-02-28T19:57:02.364Z,2,127250,7,255,8,ff', '9999-99-99T99:99:99Z,7,262143,255,255,999', ',ff'
     )
     const line = fc.array(fc.oneof({ weight: 9, arbitrary: word }, fc.string()), { maxLength: 12 }).map(words => words.join(' '))

@@ -46,6 +46,20 @@ describe('sluice dead-letters', () => {
     expect(more).to.deep.equal([''])
   })
 
+  it('lists those of sinks with long names in any script', async () => {
+    const names = ['ü'.repeat(255), `${'x'.repeat(255)}.`, `${'x'.repeat(255)}..`, `.${'x'.repeat(252)}`, '.'.repeat(255)]
+    for (const name of names) {
+      const letters = await openDeadLetterQueue(deadLettersFolder(userDir, name))
+      await letters.append([deadLetter(batchOf([1], 7), 0, new Error('no'))])
+      await letters.close()
+    }
+    const { stdout } = await run('list', '--json')
+    expect(stdout.trim().split('\n').map(line => JSON.parse(line).sink)).to.have.members(['plant/db', 'plant/db', ...names])
+    expect((await readdir(join(userDir, 'sluice'))).sort()).to.deep.equal(['dead-letters'])
+    const { stdout: one } = await run('list', '--json', '--sink', names[0])
+    expect(one.trim().split('\n')).to.have.length(1)
+  })
+
   it('lists them for a program, one JSON object a line', async () => {
     const { stdout } = await run('list', '--json', '--sink', 'plant/db')
     const letters = stdout.trim().split('\n').map(line => JSON.parse(line))

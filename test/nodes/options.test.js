@@ -1,5 +1,7 @@
 import { expect } from 'chai'
 import { readOptions } from '../../gateway/base/options.js'
+import { schema as postgresqlSchema } from '../../nodes/sinks/postgresql.schema.js'
+import { schema as sqliteSchema } from '../../nodes/sinks/sqlite.schema.js'
 import { applies, readOption, readRow, tableProblems } from '../../resources/options.js'
 
 /** @type {import('../../resources/options.js').Property} */
@@ -24,6 +26,14 @@ const tags = {
 }
 
 describe('options', () => {
+  it('of a sink are a name of up to 255 characters, as spools hear of it', () => {
+    for (const schema of [sqliteSchema, postgresqlSchema]) {
+      const read = (/** @type {number} */ length) => readOptions(schema, { file: 'f', server: 's', name: 'ü'.repeat(length) })
+      expect(read(255).name).to.have.length(255)
+      expect(() => read(256)).to.throw('Name must have at most 255 characters; it has 256.').with.property('code', 'SLUICE_OPTIONS')
+    }
+  })
+
   const problems = [
     [batchRows, 0, 'Batch size must be between 1 and 1,000,000 rows; 0 is too small.'],
     [batchRows, '2000000', 'Batch size must be between 1 and 1,000,000 rows; 2,000,000 is too large.'],

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, open, rename, rm } from 'node:fs/promises'
+import { mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -275,6 +275,21 @@ describe('sink and stage nodes', () => {
       })
     }
 
+    it('sluice-stage-out has written all that it writes once it is closed, also without a broker', async () => {
+      const restore = await patchSyncs(async sync => {
+        await sleep(200)
+        await sync()
+      })
+      try {
+        await helper.load(stageOut, [{ id: 'stage', type: 'sluice-stage-out', broker: 'nowhere', wires: [] }])
+        await helper.unload()
+        const lists = await readdir(path.join(userDir, 'sluice', 'required-sinks'))
+        expect(lists.filter(name => !name.endsWith('.json'))).to.deep.equal([])
+      } finally {
+        restore()
+      }
+    })
+
     it('sluice-stage-out ends its connection to the broker also when its spool cannot be closed', async () => {
       const embedded = await startEmbeddedBroker({ port: 0 })
       try {
@@ -291,7 +306,7 @@ describe('sink and stage nodes', () => {
         const unloaded = helper.unload()
         node.error = (/** @type {any} */ error) => { errors.push(error) } // the helper's own ends with unloading
         await unloaded.finally(restore)
-        expect(errors[0]).to.have.property('code', 'EIO')
+        expect(errors.at(-1)).to.have.property('code', 'EIO') // the list of required sinks cannot be saved, either
         await until(() => embedded.stats().clients === 0) // those of the preflight, too
       } finally {
         await embedded.close()
@@ -323,11 +338,20 @@ describe('sink and stage nodes', () => {
 })
 
 /** Has the disk fail whenever a file is forced to it. @returns {Promise<() => void>} ends that */
-async function failSyncs () {
+function failSyncs () {
+  return patchSyncs(async () => { throw Object.assign(new Error('i/o error'), { code: 'EIO' }) })
+}
+
+/**
+ * Has something else happen when a file is forced to the disk.
+ * @param {(sync: () => Promise<void>) => Promise<void>} instead
+ * @returns {Promise<() => void>} ends that
+ */
+async function patchSyncs (instead) {
   const file = await open(import.meta.filename)
   const prototype = Object.getPrototypeOf(file)
   await file.close()
   const { datasync } = prototype
-  prototype.datasync = async () => { throw Object.assign(new Error('i/o error'), { code: 'EIO' }) }
+  prototype.datasync = function () { return instead(() => Reflect.apply(datasync, this, [])) }
   return () => { prototype.datasync = datasync }
 }

@@ -1,8 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
+import mqtt from 'mqtt'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
@@ -33,6 +37,14 @@ describe('options of stage in', () => {
     })
   }
 
+  it('are no patterns of mappings that share nothing', () => {
+    const topicOf = (/** @type {string} */ topic) => read({ mappings: [{ topic }] }).mappings[0].topic
+    for (const topic of ['$share/g/plant/{line}', '$shares/a', '$share/g//']) expect(topicOf(topic)).to.equal(topic)
+    for (const topic of ['$share//x', '$share', '$share/g', '$share/g/', '$share/+/x']) {
+      expect(() => topicOf(topic), topic).to.throw(/Topic pattern/).with.property('code', 'SLUICE_OPTIONS')
+    }
+  })
+
   for (const [title, options] of Object.entries({
     Group: { group: LONG }, Gateway: { gateway: LONG }, Source: { source: LONG }, 'Topic pattern': { mappings: [{ topic: LONG }] }
   })) {
@@ -54,8 +66,8 @@ describe('the status of stage in', () => {
     await new Promise(resolve => helper.startServer(() => resolve(undefined)))
     embedded = await startEmbeddedBroker({ port: 0 })
   })
+  afterEach(() => helper.unload())
   after(async () => {
-    await helper.unload()
     await new Promise(resolve => helper.stopServer(() => resolve(undefined)))
     await embedded.close()
     await rm(userDir, { recursive: true })
@@ -75,8 +87,77 @@ describe('the status of stage in', () => {
     expect(status.lastCall.args[0].text).to.include(path.join(spools, 'stage'))
   })
 
+  it('does not keep what was beside the spool of a node that is deleted, once its folder is deleted, too', async () => {
+    const spools = path.join(userDir, 'sluice', 'spool')
+    await mkdir(path.join(spools, 'deleted'), { recursive: true })
+    const ids = ['gone', 'deleted', 'disabled', 'inner-stage']
+    const files = ids.flatMap(id => [`${id}.filters`, `${id}.receipts`])
+    for (const name of [...files, 'notes.txt']) await writeFile(path.join(spools, name), '')
+    await helper.load([broker, stageIn, sqlite], [
+      { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+      { id: 'plain', type: 'sluice-stage-in', broker: 'broker', wires: [['sink']] },
+      { id: 'disabled', type: 'sluice-stage-in', broker: 'broker', foreignTopics: ['plant/#'], d: true, wires: [[]] },
+      { id: 'sub', type: 'subflow', name: '', in: [], out: [] },
+      { id: 'stage', type: 'sluice-stage-in', z: 'sub', broker: 'broker', d: true, wires: [[]] },
+      { id: 'inner', type: 'subflow:sub', wires: [] },
+      { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'left.sqlite'), wires: [] }
+    ])
+    await until(() => !existsSync(path.join(spools, 'gone.receipts')))
+    const kept = (await readdir(spools)).filter(name => !name.startsWith('stage'))
+    expect(kept.sort()).to.deep.equal(['deleted', ...files.slice(2), 'notes.txt'].sort())
+  })
+
+  const state = /** @type {any} */ ({ connected: true, sinks: 1, waitingFor: ['store'], held: 0 })
+
+  it('is red while third-party messages cannot be kept', () => {
+    const status = (/** @type {string|null} */ blocked) => (
+      statusOf({ ...state, waitingFor: [] }, /** @type {any} */ ({ link: { connection: {} }, thirdParty: { missingTopics: [], blocked } }))
+    )
+    expect(status('cannot write')).to.deep.equal({ fill: 'red', shape: 'dot', text: 'third-party messages wait: cannot write' })
+    expect(status(null)).to.deep.equal({ fill: 'green', shape: 'dot', text: '0 in flight' })
+  })
+
+  it('says that the disk is full, until it is not', async function () {
+    const spools = path.join(userDir, 'sluice', 'spool')
+    await mkdir(spools, { recursive: true })
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', spools], { stdio: 'pipe' })
+    } catch (error) {
+      console.log(`      skipped: no disk of its own can be mounted here: ${/** @type {Error} */ (error).message.split('\n').at(-2)}`)
+      this.skip()
+    }
+    const client = await mqtt.connectAsync(`mqtt://127.0.0.1:${embedded.port}`)
+    try {
+      await helper.load([broker, stageIn, sqlite], [
+        { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+        { id: 'small', type: 'sluice-stage-in', broker: 'broker', foreignTopics: ['plant/#'], wires: [['sink']] },
+        { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'small.sqlite'), wires: [] }
+      ])
+      const { status } = helper.getNode('small')
+      const shows = (/** @type {string} */ fill, text = '') => until(() => {
+        const [shown] = status.lastCall?.args ?? []
+        return shown?.fill === fill && shown.text.includes(text)
+      })
+      await shows('green')
+      const filler = path.join(spools, 'filler')
+      await writeFile(filler, Buffer.alloc(2 ** 20)).catch(() => {}) // as much as there is room for
+      await client.publishAsync('plant/hall', '{"temperature": 21.5}', { qos: 1 })
+      await shows('red', 'third-party messages wait')
+      expect(status.lastCall.args[0].text).to.include('ENOSPC')
+      await rm(filler)
+      await shows('green')
+      const stored = new DatabaseSync(path.join(userDir, 'small.sqlite'), { readOnly: true })
+      await until(() => stored.prepare('SELECT 1 FROM sqlite_schema WHERE name = \'plant\'').get() !== undefined)
+      await until(() => stored.prepare('SELECT temperature FROM plant').get()?.temperature === 21.5)
+      stored.close()
+    } finally {
+      await client.endAsync()
+      await helper.unload()
+      execFileSync('umount', [spools])
+    }
+  })
+
   it('names a topic that is not subscribed to also while it waits for a sink', () => {
-    const state = /** @type {any} */ ({ connected: true, sinks: 1, waitingFor: ['store'], held: 0 })
     const text = (/** @type {string[]} */ ...missingTopics) => (
       statusOf(state, /** @type {any} */ ({ link: { connection: {} }, thirdParty: { missingTopics } })).text
     )

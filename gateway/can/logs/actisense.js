@@ -1,5 +1,5 @@
 import { messageFrame } from './canboat.js'
-import { bytesOf, nanosecondsOf } from './frame-of.js'
+import { bytesOf, clockOfDays } from './frame-of.js'
 
 /**
  * Logs of NMEA 2000 in Actisense's N2K ASCII: "A173321.107 23FF7 1F513 012F3070002F30709F", with the time of the day, source, destination
@@ -16,13 +16,14 @@ export function isActisenseLine (line) {
 
 /** @returns {import('./log-lines.js').ParseLine} */
 export function actisenseParser () {
+  const sinceFirstDay = clockOfDays()
   return line => {
     const match = LINE.exec(line)
     if (!match) return { reason: 'not a line of Actisense N2K ASCII' }
     const [, hour, minute, second, addresses, group, hex] = match
     const [address, bytes] = [parseInt(addresses, 16), hex.match(/../g) ?? []]
     const frame = messageFrame({
-      ns: BigInt(Number(hour) * 3600 + Number(minute) * 60) * 1_000_000_000n + nanosecondsOf(second),
+      ns: sinceFirstDay(hour, minute, second),
       priority: address & 7,
       pgn: parseInt(group, 16),
       source: address >>> 12,

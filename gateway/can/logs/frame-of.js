@@ -12,6 +12,7 @@ const FD_LENGTHS = [12, 16, 20, 24, 32, 48, 64]
 /** A protocol violation, linux/can/error.h. */
 const BUS_ERROR = 0x88
 const MAX_TIME_NS = 2n ** 63n - 1n
+const DAY_NS = 86_400_000_000_000n
 
 /** Data bytes by their length code. @param {number} code */
 export function lengthOfCode (code) {
@@ -26,6 +27,21 @@ export function lengthOfCode (code) {
 export function nanosecondsOf (text, digits = 9) {
   const [whole, fraction = ''] = text.split('.')
   return BigInt(whole + fraction.slice(0, digits).padEnd(digits, '0'))
+}
+
+/**
+ * The time in a log that has but the time of the day, since the first day began: midnight is past where it falls by more than half a day.
+ * @returns {(hour: string, minute: string, second: string) => bigint}
+ */
+export function clockOfDays () {
+  let lastNs = 0n
+  let midnightNs = 0n
+  return (hour, minute, second) => {
+    const ns = BigInt(Number(hour) * 3600 + Number(minute) * 60) * 1_000_000_000n + nanosecondsOf(second)
+    if (lastNs - ns > DAY_NS / 2n) midnightNs += DAY_NS
+    lastNs = ns
+    return midnightNs + ns
+  }
 }
 
 /**

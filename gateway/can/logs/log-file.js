@@ -1,9 +1,9 @@
 import { SluiceError } from '../../base/errors.js'
 import { bytesOf, refuseUnreadable } from '../../sources/playback/recording.js'
-import { refuseBinaryLog } from './binary.js'
 import { lineBlocks } from './line-blocks.js'
-import { LogLines } from './log-lines.js'
+import { LOG_FORMATS, LogLines } from './log-lines.js'
 import { LogTime } from './log-time.js'
+import { refuseUnreadLog } from './unread.js'
 
 /**
  * A log of a CAN bus.
@@ -39,7 +39,7 @@ export async function * entriesOf (bytes, name) {
   /** @type {LogTime|undefined} */
   let time
   let lineNumber = 0
-  for await (const lines of lineBlocks(refuseBinaryLog(bytes, name))) {
+  for await (const lines of lineBlocks(refuseUnreadLog(bytes, name, LOG_FORMATS))) {
     const parsed = lines.map(line => log.parse(line))
     time ??= new LogTime(log.countsFromStart ? [] : parsed.flatMap(frame => frame && 'data' in frame ? [frame.stamp] : []))
     const entries = []

@@ -3,6 +3,8 @@ import { actisenseParser, isActisenseLine } from './actisense.js'
 import { ascParser, isAscLine } from './asc.js'
 import { canboatParser, isCanboatLine } from './canboat.js'
 import { isTrcLine, trcParser } from './trc.js'
+import { whyUnread } from './unread.js'
+import { isYachtDevicesLine, yachtDevicesParser } from './yacht-devices.js'
 
 /**
  * The lines of a log in any format of text that is read; its first line that is neither blank nor a `#` comment tells which.
@@ -18,9 +20,11 @@ const FORMATS = [
   { recognises: isAscLine, parser: ascParser },
   { recognises: isTrcLine, parser: trcParser },
   { recognises: isCanboatLine, parser: canboatParser },
-  { recognises: isActisenseLine, parser: actisenseParser }
+  { recognises: isActisenseLine, parser: actisenseParser },
+  { recognises: isYachtDevicesLine, parser: yachtDevicesParser }
 ]
-export const LOG_FORMATS = 'candump, Vector ASC, PCAN TRC, and what actisense-serial and canboat write (raw), or Actisense N2K ASCII'
+export const LOG_FORMATS = 'candump, Vector ASC, PCAN TRC, and of NMEA 2000 what actisense-serial and canboat write (raw), ' +
+  'Actisense N2K ASCII, and Yacht Devices RAW'
 /** Far longer than any line of theirs: that of 64 bytes in Vector's has 400. */
 const MAX_LINE_CHARACTERS = 2000
 
@@ -36,6 +40,8 @@ export class LogLines {
     const line = untrimmed.trim()
     if (line === '' || line[0] === '#') return null
     if (line.length > MAX_LINE_CHARACTERS) return { reason: `a line of ${line.length} characters` }
+    const reason = this.#parse ? undefined : whyUnread(line)
+    if (reason) return { reason }
     this.#parse ??= FORMATS.find(({ recognises }) => recognises(line))?.parser() ?? parseCandumpLine
     return this.#parse(line)
   }

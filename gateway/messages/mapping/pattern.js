@@ -17,7 +17,7 @@ import { fault, shown } from './fault.js'
 /** Names that are no tags. */
 export const SPECIAL = ['source', 'field']
 
-const SHARED = /^\$share\/[^/]*\//
+const SHARED = /^\$share\/[^/+#{}]+\/(?=.)/s
 const PLACEHOLDER = /^\{([^{}+#/]+?)(…|\.\.\.)?\}$/
 const EXAMPLE = 'Write it like plant/{line}/{device}/telemetry.'
 const MAX_TOPIC = 65_535
@@ -26,6 +26,9 @@ const MAX_TOPIC = 65_535
 export function parsePattern (text) {
   if (text === '' || text.length > MAX_TOPIC || text.includes('\0')) throw fault(`the topic ${shown(text)} is none`, EXAMPLE)
   const [share = ''] = SHARED.exec(text) ?? []
+  if (!share && /^\$share(?:\/|$)/.test(text)) {
+    throw fault(`the topic ${shown(text)} shares nothing`, 'Write $share/, a group, and the topic: $share/gateways/plant/{line}/#.')
+  }
   const parts = text.slice(share.length).split('/')
   const isOpen = parts.at(-1) === '#'
   const levels = (isOpen ? parts.slice(0, -1) : parts).map(part => levelOf(part, text))

@@ -27,6 +27,18 @@ const COLUMNS = {
     fixed: ['61626364', undefined, '65666768'],
     'text view': ['a', LONG, undefined],
     'bytes view': ['61', undefined, '79'.repeat(13)],
+    list0: [1n, undefined, 2n],
+    list1: [undefined, undefined, 3n],
+    'fixed list0': [1, 3, undefined],
+    'fixed list1': [2, 4, undefined],
+    texts0: ['a', undefined, undefined],
+    texts1: [undefined, undefined, undefined],
+    texts2: [LONG, undefined, undefined],
+    words0: ['on', 'off', undefined],
+    words1: [undefined, 'on', undefined],
+    unsigned0: [1n, 2n, undefined],
+    unsigned1: [undefined, undefined, undefined],
+    'fixed texts0': ['a', undefined, undefined],
     dictionary: ['on', 'off', 'on'],
     last: [1.5, undefined, 2.5]
   },
@@ -40,6 +52,15 @@ const COLUMNS = {
     binary: ['78', undefined, '79'.repeat(20)],
     'duration us': [1_000_000n, undefined, 0n],
     'clock ns': [3_723_000_000_000n, undefined, 1_000_000_000n],
+    list0: [1n, 2n, undefined],
+    list1: [undefined, undefined, undefined],
+    texts0: ['a', undefined, undefined],
+    texts1: [LONG, undefined, undefined],
+    categories0: ['on', 'off', undefined],
+    categories1: [undefined, 'on', undefined],
+    array0: [1.5, undefined, 3.5],
+    array1: [2.5, undefined, undefined],
+    'times0 us': [NS / 1000n, undefined, undefined],
     last: [1.5, undefined, 2.5]
   },
   many: {
@@ -52,13 +73,14 @@ const COLUMNS = {
 const REFUSED = {
   pyarrow: [
     ...Object.entries({
-      list: 'list', struct: 'struct', 'coded struct': 'struct', 'fixed list': 'fixed-size list', map: 'map', 'list view': 'list view',
-      'sparse union': 'union', 'dense union': 'union', runs: 'run-end encoded', interval: 'interval'
+      struct: 'struct', 'coded struct': 'struct', nested: 'list of list', structs: 'list of struct', map: 'map',
+      'list view': 'list view', 'sparse union': 'union', 'dense union': 'union', runs: 'run-end encoded', interval: 'interval'
     }).map(([name, type]) => `-1: ${notRead(name, type)}`),
-    `2: "uint64" ${TOO_LARGE}`, '2: "decimal256" has more digits than a number holds', '1: "whole" has more digits than a number holds'
+    `2: "uint64" ${TOO_LARGE}`, '2: "decimal256" has more digits than a number holds', '1: "whole" has more digits than a number holds',
+    `1: "unsigned" ${TOO_LARGE}`
   ],
   polars: [
-    `-1: ${notRead('list', 'large list')}`,
+    `-1: ${notRead('nested', 'large list of large list')}`,
     `2: "uint64" ${TOO_LARGE}`
   ],
   many: []
@@ -66,7 +88,8 @@ const REFUSED = {
 
 /** @param {string} name @param {string} type */
 function notRead (name, type) {
-  return `column "${name}" is of type ${type}, which is not supported; send numbers, bool, texts, bytes, timestamps, dates or decimals`
+  return `column "${name}" is of type ${type}, which is not supported; ` +
+    'send numbers, bool, texts, bytes, timestamps, dates, decimals, or lists of them'
 }
 
 /** @param {string} line  of `arrow_streams.py` */
@@ -83,7 +106,7 @@ function expectRead (line) {
 describe('Arrow streams of pyarrow and polars', () => {
   const recorded = readFileSync(new URL('../../data/arrow/streams.jsonl', import.meta.url), 'utf8').trim().split('\n')
 
-  it('are read as recorded: views, decimals, dates, 64 bits, compressed by LZ4 and ZSTD; what is not read is named', function () {
+  it('are read as recorded: views, decimals, dates, 64 bits, lists, compressed by LZ4 and ZSTD; what is not read is named', () => {
     expect(recorded).to.have.length(6)
     for (const line of recorded) expectRead(line)
   })

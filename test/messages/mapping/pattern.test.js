@@ -55,6 +55,9 @@ describe('Patterns of topics', () => {
   const wrong = /** @type {const} */ ([
     [{ topic: '' }, /the topic "" is none/],
     [{}, /the topic "" is none/],
+    ...['$share//x', '$share', '$share/g', '$share/g/', '$share/+/x', '$share/{g}/x'].map(topic => (
+      /** @type {const} */ ([{ topic }, /shares nothing\. Write \$share\/, a group, and the topic/])
+    )),
     [{ topic: 'a/{b' }, /the level "{b"\. A placeholder is a whole level/],
     [{ topic: 'a/dev-{id}' }, /the level "dev-{id}"/],
     [{ topic: 'a/{}' }, /the level "{}"/],

@@ -35,8 +35,9 @@ export function recognises (bytes) {
  * are copied once).
  *
  * Third-party streams are accepted too, without identity: several record batches, also compressed ones, dictionaries, views, timestamps in
- * any unit, integers and floats of any width (as the next wider type that a batch has), decimals, and dates as text. Their times are the
- * column `time`, `timestamp` or `ts`, else the first timestamp. A row's time is 0n where it is missing or out of range.
+ * any unit, integers and floats of any width (as the next wider type that a batch has), decimals, dates as text, and lists of these as a
+ * field for each element. Their times are the column `time`, `timestamp` or `ts`, else the first timestamp. A row's time is 0n where it is
+ * missing or out of range.
  * @param {Uint8Array} bytes
  * @param {object} [options]
  * @param {string} [options.source]  of a stream that does not name one

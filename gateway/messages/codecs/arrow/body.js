@@ -1,3 +1,4 @@
+import { MAX_CELLS, tooLarge } from '../../bounds.js'
 import { unpacker } from './compression.js'
 import { sizeAt } from './flatbuffer.js'
 import { arrowError } from './format.js'
@@ -9,12 +10,13 @@ export class Body {
   /**
    * @param {import('./flatbuffer.js').Table} record  the RecordBatch
    * @param {Buffer} bytes  the message's body
-   * @param {{bytes: number}} room  that what is unpacked may still take
+   * @param {{bytes: number, cells: number}} room  that what is unpacked, and elements of lists, may still take
    * @param {Refuse} [onRefused]  is told of values that a batch cannot hold; without it, they are an error
    */
   constructor (record, bytes, room, onRefused) {
     this.unpack = record.position(3) ? unpacker(record.table(3), room) : null
     this.onRefused = onRefused
+    this.room = room
     this.rows = record.size(0)
     this.bytes = bytes
     /** Of the column that is read. @type {Uint8Array|null} */
@@ -42,6 +44,23 @@ export class Body {
     this.valid = missing > 0 ? this.bits(rows) : this.skip()
     const column = read(this, rows, this.valid)
     return { column, valid: this.valid }
+  }
+
+  /**
+   * The elements of the lists in the column that is read: a column of its own, as long as it says.
+   * @param {import('./columns.js').ReadColumn} read
+   * @param {(element: number) => number} rowOf  -1 where it is in none
+   */
+  elements (read, rowOf) {
+    const { rows, valid, onRefused } = this
+    if (this.node < this.nodes.count) this.rows = sizeAt(this.view, this.nodes.at + 16 * this.node)
+    if ((this.room.cells -= this.rows) < 0) throw tooLarge(`it has over ${MAX_CELLS} values, missing ones included`)
+    this.onRefused = onRefused && ((/** @type {number} */ element, /** @type {string} */ reason, /** @type {unknown} */ value) => {
+      if (rowOf(element) >= 0) onRefused(rowOf(element), reason, value)
+    })
+    const elements = this.column(read)
+    Object.assign(this, { rows, valid, onRefused })
+    return elements
   }
 
   /**

@@ -13,7 +13,8 @@ import { views } from './views.js'
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
  * @typedef {import('./body.js').Body} Body
  * @typedef {(body: Body, rows: number, valid: Uint8Array|null) => Column} ReadColumn
- * @typedef {{type: FieldType, unit?: string, read: ReadColumn}} ColumnKind  `unit` of a timestamp, time or duration
+ * @typedef {{type: FieldType, unit?: string, isList?: boolean, read: ReadColumn}} ColumnKind  `unit` of a timestamp, time or duration;
+ *   of a list the type is that of its elements, see `lists.js`
  */
 
 /**
@@ -44,10 +45,12 @@ export function kindOf (typeType, type, name, room) {
   }
 }
 
-/** Why a column is not read. @param {number} typeType @param {string} name */
-export function whyNotRead (typeType, name) {
-  const type = TYPE_NAMES[typeType] ?? typeType
-  return `column "${name}" is of type ${type}, which is not supported; send numbers, bool, texts, bytes, timestamps, dates or decimals`
+const READ = 'send numbers, bool, texts, bytes, timestamps, dates, decimals, or lists of them'
+
+/** Why a column is not read. @param {number[]} types  of a list that of its elements, too @param {string} name */
+export function whyNotRead (types, name) {
+  const type = types.map(typeType => TYPE_NAMES[typeType] ?? typeType).join(' of ')
+  return `column "${name}" is of type ${type}, which is not supported; ${READ}`
 }
 
 /** The type of whole numbers. @param {import('./flatbuffer.js').Table|null} type @param {string} name @returns {ColumnKind|null} */
@@ -94,10 +97,11 @@ const OVER_ROOM = `its dictionaries stand for over ${MAX_DICTIONARY_BYTES} bytes
  * @param {{bytes: number}} room  that texts and bytes of dictionaries may still take: a few bytes can refer to a long text many times
  * @returns {ColumnKind}
  */
-export function dictionaryKind (index, { kind: { type }, entries }, room) {
+export function dictionaryKind (index, { kind: { type, unit }, entries }, room) {
   const isLong = type === 'string' || type === 'bytes'
   return {
     type,
+    unit,
     read (body, rows, valid) {
       const indices = /** @type {ArrayLike<number|bigint>} */ (index.read(body, rows, valid))
       const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)

@@ -5,6 +5,7 @@ import { Body } from './body.js'
 import { roomToUnpack } from './compression.js'
 import { Table } from './flatbuffer.js'
 import { CONTINUATION, Header, Key, PREFIX_BYTES, arrowError } from './format.js'
+import { spreadLists } from './lists.js'
 import { readSchema } from './schema.js'
 
 /**
@@ -63,17 +64,31 @@ function readRecords (stream, at, schema, identity, { source, onRefused }) {
   const columns = records.length === 1 ? records[0] : schema.kinds.map((kind, c) => join(records.map(record => record[c]), kind))
   const [time] = columns.splice(schema.timeColumn, 1)
   const [ordinals] = schema.ordinalColumn < 0 ? [] : columns.splice(schema.ordinalColumn, 1)
-  const fields = columns.filter((_, c) => schema.tagNames[c] === null)
+  const read = columns.filter((_, c) => schema.tagNames[c] === null)
+  const { fields, columns: values } = fieldsOf(schema, read, time.column.length, onRefused)
   return new Batch({
     source: own ?? source ?? '',
     time: nanoseconds(time, schema),
-    fields: schema.fields,
-    columns: fields.map(({ column }) => column),
-    validity: fields.map(({ valid }) => valid),
+    fields,
+    columns: values.map(({ column }) => column),
+    validity: values.map(({ valid }) => valid),
     tags: tagsOf(schema, columns),
     ordinals: /** @type {Int32Array|undefined} */ (ordinals?.column),
     identity
   })
+}
+
+/**
+ * @param {Schema} schema @param {ReadColumn[]} read  its fields @param {number} rows @param {import('./body.js').Refuse} [onRefused]
+ * @returns {{fields: import('../../../batch/batch.js').Field[], columns: ReadColumn[]}}
+ */
+function fieldsOf ({ fields, areLists }, read, rows, onRefused) {
+  if (!areLists) return { fields, columns: read }
+  const spread = spreadLists(fields, read, areLists, rows, (reason, name) => {
+    if (!onRefused || fields.length === 1) throw arrowError(reason)
+    onRefused(-1, reason, name)
+  })
+  return { fields: spread.map(({ field }) => field), columns: spread }
 }
 
 /** @param {Schema} schema @param {ReadColumn[]} columns  all but the time @returns {import('../../../batch/tags.js').Tags} */
@@ -147,7 +162,8 @@ function readMessage (message, body, { columns, passOver, dictionaries }, record
  * @param {import('./columns.js').ColumnKind} kind
  * @returns {ReadColumn}
  */
-function join (chunks, { type }) {
+function join (chunks, { type, isList }) {
+  if (isList) return { column: chunks.flatMap((/** @type {any} */ { column }) => column), valid: null }
   const rows = chunks.reduce((sum, { column }) => sum + column.length, 0)
   const column = new (/** @type {any} */ (COLUMN_TYPES[type]))(rows)
   const valid = chunks.some(chunk => chunk.valid) ? new Uint8Array(rows).fill(1) : null

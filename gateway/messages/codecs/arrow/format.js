@@ -15,9 +15,9 @@ export const METADATA_V5 = 4
 export const Header = Object.freeze({ schema: 1, dictionaryBatch: 2, recordBatch: 3 })
 
 export const Type = Object.freeze({
-  null: 1, int: 2, floatingPoint: 3, binary: 4, utf8: 5, bool: 6, decimal: 7, date: 8, time: 9, timestamp: 10, struct: 13, union: 14,
-  fixedSizeBinary: 15, fixedSizeList: 16, duration: 18, largeBinary: 19, largeUtf8: 20, runEndEncoded: 22, binaryView: 23, utf8View: 24,
-  listView: 25, largeListView: 26
+  null: 1, int: 2, floatingPoint: 3, binary: 4, utf8: 5, bool: 6, decimal: 7, date: 8, time: 9, timestamp: 10, list: 12, struct: 13,
+  union: 14, fixedSizeBinary: 15, fixedSizeList: 16, duration: 18, largeBinary: 19, largeUtf8: 20, largeList: 21, runEndEncoded: 22,
+  binaryView: 23, utf8View: 24, listView: 25, largeListView: 26
 })
 export const TYPE_NAMES = [
   'none', 'null', 'int', 'floating point', 'binary', 'utf8', 'bool', 'decimal', 'date', 'time', 'timestamp', 'interval', 'list', 'struct',

@@ -4,6 +4,7 @@ import { BEFORE_TAIL_BYTES, DIGITS, Header, Key, SEQ_TAIL_BYTES, Type, arrowErro
 import { Kept } from './kept.js'
 import { INT32, dictionaryKind, integerKind, kindOf, whyNotRead } from './columns.js'
 import { passOver } from './layout.js'
+import { listKind } from './lists.js'
 
 /**
  * @typedef {import('../../../batch/batch.js').Field} Field
@@ -19,6 +20,7 @@ import { passOver } from './layout.js'
  * @property {TimeUnit} timeUnit
  * @property {Field[]} fields  frozen
  * @property {number} ordinalColumn  among all but the time; -1: there is none
+ * @property {boolean[]|null} areLists  by field; null where none is
  * @property {(string|null)[]} tagNames  by column that is read, but these two: null of a field
  * @property {Map<number, {kind: ColumnKind|null, entries: unknown[]}>} dictionaries  by number; filled by the stream's dictionary batches
  * @property {Record<string, string|undefined>} metadata  the values under Sluice's keys
@@ -85,28 +87,29 @@ function parse (header) {
   const all = header.tables(1, MAX_COLUMNS).map(field => {
     const name = textOf(field.string(0))
     const typeType = field.uint8(2)
-    const plain = kindOf(typeType, field.table(3), name, room)
-    const encoding = field.table(4)
-    const kind = encoding ? encoded(encoding, plain, name, dictionaries, room) : plain
+    const kind = fieldKind(field, name, dictionaries, room)
     if (!kind) {
       passed.push(passOver(field, id => dictionaryOf(dictionaries, id, null)))
-      if (typeType !== Type.null) unread.push({ name, reason: whyNotRead(typeType, name) })
+      if (typeType !== Type.null) unread.push({ name, reason: whyNotRead(typesOf(field), name) })
       return null
     }
-    const { [Key.unit]: unit = plain?.unit, [Key.tag]: tagName, [Key.ordinal]: ordinal } = pairs(field, 6, [Key.unit, Key.tag, Key.ordinal])
+    const { [Key.unit]: unit = kind.unit, [Key.tag]: tagName, [Key.ordinal]: ordinal } = pairs(field, 6, [Key.unit, Key.tag, Key.ordinal])
     const { type } = kind
-    const tag = type === 'string' ? tagName ?? null : null
-    const isOrdinal = type === 'int32' && ordinal !== undefined
-    const isTime = typeType === Type.timestamp && !encoding
+    const tag = type === 'string' && !kind.isList ? tagName ?? null : null
+    const isOrdinal = type === 'int32' && !kind.isList && ordinal !== undefined
+    const isTime = typeType === Type.timestamp && !field.table(4)
     return { kind, tag, isTime, isOrdinal, field: Object.freeze(unit ? { name, type, unit } : { name, type }) }
   })
   const columns = all.filter(column => column !== null)
-  if (new Set(columns.map(({ field }) => field.name)).size < columns.length) throw arrowError('two of its columns have one name')
+  const names = columns.filter(({ kind }) => !kind.isList).map(({ field }) => field.name)
+  if (new Set(names).size < names.length) throw arrowError('two of its columns have one name')
   const timeColumn = findTime(columns)
   const metadata = pairs(header, 2, Object.values(Key))
   const untimed = columns.filter((_, c) => c !== timeColumn)
   const ordinalColumn = untimed.findIndex(({ isOrdinal }) => isOrdinal)
   const others = untimed.filter((_, c) => c !== ordinalColumn)
+  const fields = others.filter(({ tag }) => tag === null)
+  const areLists = fields.map(({ kind }) => Boolean(kind.isList))
   return {
     columns: all.map(column => column && column.kind),
     passOver: passed,
@@ -114,7 +117,8 @@ function parse (header) {
     kinds: columns.map(({ kind }) => kind),
     timeColumn,
     timeUnit: /** @type {TimeUnit} */ (columns[timeColumn].kind.unit),
-    fields: /** @type {Field[]} */ (Object.freeze(others.filter(({ tag }) => tag === null).map(({ field }) => field))),
+    fields: /** @type {Field[]} */ (Object.freeze(fields.map(({ field }) => field))),
+    areLists: areLists.includes(true) ? areLists : null,
     tagNames: others.map(({ tag }) => tag),
     ordinalColumn,
     dictionaries,
@@ -126,14 +130,43 @@ function parse (header) {
 
 /**
  * The column of the samples' times: the one called `time`, `timestamp` or `ts`, else the first timestamp.
- * @param {{field: Field, isTime: boolean}[]} columns
+ * @param {{field: Field, isTime: boolean, kind: ColumnKind}[]} columns
  */
 function findTime (columns) {
   const times = columns.filter(({ isTime }) => isTime)
   const time = TIME_NAMES.map(name => times.find(({ field }) => field.name === name)).find(Boolean) ?? times[0]
   if (!time) throw arrowError('it has no timestamp column; add one called "time"')
-  if (columns.some(column => column !== time && column.field.name === 'time')) throw arrowError('its column "time" is not a timestamp')
+  const taken = columns.find(column => column !== time && column.field.name === 'time' && !column.kind.isList)
+  if (taken) throw arrowError('its column "time" is not a timestamp')
   return columns.indexOf(time)
+}
+
+/**
+ * How a field is read; null where it is not.
+ * @param {Table} field @param {string} name @param {Schema['dictionaries']} dictionaries @param {Schema['room']} room
+ * @returns {ColumnKind|null}
+ */
+function fieldKind (field, name, dictionaries, room) {
+  const typeType = field.uint8(2)
+  const encoding = field.table(4)
+  if (isList(field)) {
+    const [element] = field.tables(5, 1)
+    const kind = !encoding && element && !isList(element) ? fieldKind(element, name, dictionaries, room) : null
+    return kind && listKind(typeType, field.table(3), kind)
+  }
+  const plain = kindOf(typeType, field.table(3), name, room)
+  return encoding ? encoded(encoding, plain, name, dictionaries, room) : plain
+}
+
+/** @param {Table} field */
+function isList (field) {
+  const type = field.uint8(2)
+  return type === Type.list || type === Type.largeList || type === Type.fixedSizeList
+}
+
+/** Its type, and of a list that of the elements. @param {Table} field */
+function typesOf (field) {
+  return [field, ...(isList(field) ? field.tables(5, 1) : [])].map(part => part.uint8(2))
 }
 
 /**
