@@ -25,8 +25,8 @@ import { SystemFiles } from './system-files.js'
  * @property {boolean} [machine]
  */
 
-/** Of a core, each at most. Together with all else it is under 1 % on a slow machine. */
-const SHARES = { pss: 0.002, threads: 0.002, network: 0.003, folders: 0.001 }
+/** Of a core, each at most. */
+const SHARES = { pss: 0.001, threads: 0.002, network: 0.002, folders: 0.001 }
 
 /** Reads this machine. @implements {Monitor} */
 export class LocalMonitor {

@@ -49,7 +49,7 @@ export class SingleProcess {
     this.#startTicks = this.#stat()?.startTicks
   }
 
-  /** @param {Rations} [rations]  without them, everything is read but the proportional set size @returns {boolean} whether it is there */
+  /** @param {Rations} [rations]  without them, everything but the proportional set size @returns {boolean} whether it is there */
   read (rations) {
     const stat = this.#stat()
     if (stat?.startTicks !== this.#startTicks || stat === undefined) return false
@@ -65,8 +65,8 @@ export class SingleProcess {
     this.parent = stat.parent
     this.totals = { ...times, userSeconds, systemSeconds, ...disk }
     this.reaped = stat.reaped
-    const memory = memoryIn(status)
-    const pssBytes = memory.rssBytes === 0 ? 0 : rations?.pss.isDue ? rations.pss.spend(() => this.#pss()) : undefined
+    const memory = status === undefined ? undefined : memoryIn(status)
+    const pssBytes = memory?.rssBytes === 0 ? 0 : rations?.pss.isDue ? rations.pss.spend(() => this.#pss()) : undefined
     this.levels = { threads: stat.threads, ...memory, pssBytes }
     return true
   }
@@ -158,9 +158,8 @@ function statOf (text) {
   }
 }
 
-/** One that is ending has none any more. @param {string|undefined} status */
+/** One that is ending has none any more. @param {string} status */
 export function memoryIn (status) {
-  if (status === undefined) return {}
   const bytes = (/** @type {string} */ key) => bytesOf(status, key) ?? 0
   return { rssBytes: bytes('VmRSS:'), peakRssBytes: bytes('VmHWM:'), swapBytes: bytes('VmSwap:') }
 }
