@@ -22,16 +22,16 @@ export function readMachine (files) {
 function processors (files) {
   const stat = files.text('/proc/stat')
   if (!stat?.startsWith('cpu ')) return {}
-  const ticks = stat.slice(0, stat.indexOf('\n')).trim().split(/ +/).slice(1).map(each => Number(each) / TICKS_PER_SECOND)
-  const [user, nice, system, idle, iowait, interrupts = 0, softInterrupts = 0, steal = 0] = ticks
+  const ticks = stat.slice(0, stat.indexOf('\n')).trim().split(/ +/).slice(1).map(Number)
+  const [user, nice, system, idle, iowait, interrupts = 0, softInterrupts = 0, steal] = ticks
   return {
     cores: stat.match(/^cpu\d+ /gm)?.length,
-    cpuSeconds: user + nice + system + interrupts + softInterrupts,
-    userSeconds: user + nice,
-    systemSeconds: system + interrupts + softInterrupts,
-    idleSeconds: idle,
-    iowaitSeconds: iowait,
-    stealSeconds: steal,
+    cpuSeconds: (user + nice + system + interrupts + softInterrupts) / TICKS_PER_SECOND,
+    userSeconds: (user + nice) / TICKS_PER_SECOND,
+    systemSeconds: (system + interrupts + softInterrupts) / TICKS_PER_SECOND,
+    idleSeconds: idle / TICKS_PER_SECOND,
+    iowaitSeconds: iowait / TICKS_PER_SECOND,
+    stealSeconds: steal / TICKS_PER_SECOND,
     contextSwitches: numberOf(stat, 'ctxt ')
   }
 }

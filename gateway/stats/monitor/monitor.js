@@ -93,6 +93,7 @@ export class LocalMonitor {
   #readProcess ({ name, tree, sockets }, connected, notes) {
     const usage = tree.read(this.#rations)
     if (usage.processes === 0) notes.add(`${name}: there is no such process${where}`)
+    if (usage.cpuSeconds === undefined) return usage
     const traffic = connected && this.#rations.network.spend(() => sockets.read(tree.pids, connected))
     if (connected && !traffic) notes.add(`${name}: its sockets may not be seen: that takes its user, or root, and its network namespace`)
     if (usage.processes && usage.writtenBytes === undefined) notes.add(`${name}: its disk may not be seen: that takes its user, or root`)

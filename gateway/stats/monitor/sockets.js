@@ -89,8 +89,11 @@ export class SocketTally {
 
   /** @param {number} pid @returns {string[]|undefined} of the sockets it has open; undefined also where its network is not ours */
   #inodes (pid) {
-    if (this.#files.link(`/proc/${pid}/ns/net`) !== this.#files.link('/proc/self/ns/net')) return undefined
-    return this.#files.names(`/proc/${pid}/fd`)?.flatMap(id => {
+    const isOurs = this.#files.link(`/proc/${pid}/ns/net`) === this.#files.link('/proc/self/ns/net')
+    const ids = isOurs ? this.#files.names(`/proc/${pid}/fd`) : undefined
+    // One that is ending has neither memory nor files any more.
+    if (!ids) return this.#files.text(`/proc/${pid}/status`)?.includes('VmRSS:') ? undefined : []
+    return ids.flatMap(id => {
       const link = this.#files.link(`/proc/${pid}/fd/${id}`)
       return link?.startsWith('socket:[') ? [link.slice(8, -1)] : []
     })
