@@ -93,9 +93,9 @@ function tokenFrom (file) {
     const token = file === undefined ? process.env.SLUICE_MONITOR_TOKEN : readFileSync(file, 'utf8')
     if (token?.trim()) return token.trim()
   } catch (cause) {
-    throw new SluiceError('SLUICE_MONITOR_TOKEN', `${file} cannot be read.`, { fix: 'Check its path and its permissions.', cause })
+    throw new SluiceError('SLUICE_MONITOR_ACCESS', `${file} cannot be read.`, { fix: 'Check its path and its permissions.', cause })
   }
-  throw new SluiceError('SLUICE_MONITOR_TOKEN', 'There is no token, and without one everybody on this machine could ask.', {
+  throw new SluiceError('SLUICE_MONITOR_ACCESS', 'There is no token, and without one everybody on this machine could ask.', {
     fix: 'Write one into a file (openssl rand -hex 32) and name it with --token-file, or put it into SLUICE_MONITOR_TOKEN.'
   })
 }

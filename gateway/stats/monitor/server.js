@@ -48,10 +48,10 @@ export async function serveMonitor (monitor, { token, host = '127.0.0.1', port =
   }
 }
 
-/** @param {string} token @throws {SluiceError} SLUICE_MONITOR_TOKEN, which does not show it */
+/** @param {string} token @throws {SluiceError} SLUICE_MONITOR_ACCESS, which does not show it */
 export function checkToken (token) {
   if (token.length >= MIN_TOKEN && /^[\x21-\x7e]+$/.test(token)) return
-  throw new SluiceError('SLUICE_MONITOR_TOKEN', `The token must have at least ${MIN_TOKEN} characters, ASCII and no spaces.`, {
+  throw new SluiceError('SLUICE_MONITOR_ACCESS', `The token must have at least ${MIN_TOKEN} characters, ASCII and no spaces.`, {
     fix: 'Make one, such as: openssl rand -hex 32.'
   })
 }
@@ -81,7 +81,7 @@ class Shared {
 async function answer ({ method, url = '/', headers }, response, { samples, token }) {
   const [, scheme, proof] = /^(\S+) +(\S+)$/.exec(headers.authorization ?? '') ?? []
   if (scheme?.toLowerCase() !== 'bearer' || !isEqual(proof, token)) {
-    return refuse(response, 401, 'SLUICE_MONITOR_TOKEN: The token is missing or wrong.')
+    return refuse(response, 401, 'SLUICE_MONITOR_ACCESS: The token is missing or wrong.')
   }
   const [path, query] = url.split('?')
   if (method !== 'GET' || path !== SAMPLE_PATH) return refuse(response, 404, `There is nothing but GET ${SAMPLE_PATH}.`)
