@@ -18,8 +18,8 @@ const BATCH_ROWS = 5000
 const VALUES_PER_ROW = 2
 const BATCHES_PER_SECOND = 10
 const WARM_UP_SECONDS = 3
-/** Of the server, at least. */
-const PROCESSES = 10
+/** With those of the load and PostgreSQL's own processes, they are more than ten. */
+const IDLE_CONNECTIONS = 3
 
 const files = new SystemFiles()
 
@@ -32,12 +32,13 @@ const files = new SystemFiles()
 export async function benchMonitor (servers, { rounds = 7, seconds = 15, progress = () => {} } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-monitor-'))
   const database = await openPostgresql(servers, folder)
-  const pool = new pg.Pool({ ...database.login, max: PROCESSES, idleTimeoutMillis: 0 })
+  const pool = new pg.Pool({ ...database.login, max: IDLE_CONNECTIONS, idleTimeoutMillis: 0 })
+  pool.on('error', () => {})
   try {
     const pid = await postmaster(pool)
     const own = new SingleProcess(files, process.pid)
     const load = await startLoad(database.login)
-    await Promise.all(Array.from({ length: PROCESSES }, () => pool.query('SELECT pg_sleep(0.1)'))) // each by a process of its own
+    await Promise.all(Array.from({ length: IDLE_CONNECTIONS }, () => pool.query('SELECT pg_sleep(0.1)'))) // each by a process of its own
     const watched = {
       processes: { postgresql: { pid }, bench: { pid: process.pid, isAlone: true } }, folders: { bench: folder }, machine: true
     }

@@ -6,7 +6,8 @@ import { known } from './usage.js'
  *
  * @typedef {import('./system-files.js').SystemFiles} SystemFiles
  * @typedef {import('./usage.js').CgroupUsage} CgroupUsage
- * @typedef {{controllers: string[], root: string, point: string}} Mount  controllers: none for version 2
+ * @typedef {{controllers: string[], root: string, point: string}} Mount  of version 2, the controller is ''
+ * @typedef {Partial<Record<'unified'|'cpu'|'cpuacct'|'memory', string[]>>} Folders  of each, and those around it
  */
 
 const TICKS_PER_SECOND = 100
@@ -17,6 +18,8 @@ export class Cgroups {
   #files
   /** @type {Mount[]} */
   #mounts
+  /** @type {Map<string, Folders>} */
+  #found = new Map()
 
   /** @param {SystemFiles} files */
   constructor (files) {
@@ -26,20 +29,25 @@ export class Cgroups {
 
   /** @param {number} pid @returns {CgroupUsage|undefined} undefined where it is in none */
   read (pid) {
-    const lines = (this.#files.text(`/proc/${pid}/cgroup`) ?? '').split('\n').map(line => /^\d+:([^:]*):(.*)$/.exec(line))
-    /** @param {string} controller  '' is version 2 @returns {string[]|undefined} its folder and those around it */
-    const foldersOf = controller => {
+    const { unified, cpu, cpuacct, memory } = this.#foldersOf(this.#files.text(`/proc/${pid}/cgroup`) ?? '')
+    const version1 = cpu || cpuacct || memory ? known(this.#version1({ cpu, cpuacct, memory })) : {}
+    const version2 = unified ? known(this.#version2(unified)) : {}
+    if (Object.keys(version1).length === 0 && Object.keys(version2).length === 0) return undefined
+    return { version: Object.keys(version2).length > 0 ? 2 : 1, ...version1, ...version2 }
+  }
+
+  /** @param {string} text  of a process: seldom another one than before @returns {Folders} */
+  #foldersOf (text) {
+    const found = this.#found.get(text)
+    if (found) return found
+    const lines = text.split('\n').map(line => /^\d+:([^:]*):(.*)$/.exec(line))
+    const [unified, cpu, cpuacct, memory] = ['', 'cpu', 'cpuacct', 'memory'].map(controller => {
       const path = lines.find(line => line?.[1].split(',').includes(controller))?.[2]
       const mount = this.#mounts.find(({ controllers }) => controllers.includes(controller))
       return path === undefined || !mount ? undefined : this.#folders(mount, path)
-    }
-    const unified = foldersOf('')
-    const [cpu, cpuacct, memory] = ['cpu', 'cpuacct', 'memory'].map(foldersOf)
-    const first = cpu || cpuacct || memory ? this.#version1({ cpu, cpuacct, memory }) : {}
-    const second = unified ? this.#version2(unified) : {}
-    const [version1, version2] = [known(first), known(second)]
-    if (Object.keys(version1).length === 0 && Object.keys(version2).length === 0) return undefined
-    return { version: Object.keys(version2).length > 0 ? 2 : 1, ...version1, ...version2 }
+    })
+    this.#found.set(text, { unified, cpu, cpuacct, memory })
+    return { unified, cpu, cpuacct, memory }
   }
 
   /** None for the root of all: everything is in it. @param {Mount} mount @param {string} path @returns {string[]|undefined} */
@@ -75,7 +83,7 @@ export class Cgroups {
     }
   }
 
-  /** @param {Record<'cpu'|'cpuacct'|'memory', string[]|undefined>} folders @returns {Partial<CgroupUsage>} */
+  /** @param {Folders} folders @returns {Partial<CgroupUsage>} */
   #version1 ({ cpu: cpus = [], cpuacct: accounts = [], memory: memories = [] }) {
     const [cpu, account, memory] = [cpus[0], accounts[0], memories[0]]
     const periods = cpu && this.#files.text(`${cpu}/cpu.stat`)

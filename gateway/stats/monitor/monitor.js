@@ -46,7 +46,8 @@ export class LocalMonitor {
     this.#files = files
     this.#cgroups = new Cgroups(files)
     this.#processes = Object.entries(processes).map(([name, { pid, isAlone }]) => {
-      return { name, tree: new ProcessTree(files, () => pidOf(pid), { isAlone }), sockets: new SocketTally(files) }
+      const first = typeof pid === 'number' ? pid : () => pidIn(pid)
+      return { name, tree: new ProcessTree(files, first, { isAlone }), sockets: new SocketTally(files) }
     })
     this.#folders = Object.entries(folders).map(([name, path]) => ({ name, path, ration: new Ration(SHARES.folders) }))
     this.#hasMachine = machine
@@ -119,11 +120,10 @@ export class LocalMonitor {
 
 const where = process.platform === 'linux' ? '' : ` that can be watched: this is ${process.platform}, not Linux`
 
-/** @param {number|string} pid @returns {number|undefined} */
-function pidOf (pid) {
-  if (typeof pid === 'number') return pid
+/** @param {string} file @returns {number|undefined} */
+function pidIn (file) {
   try {
-    return Number.parseInt(readFileSync(pid, 'utf8'), 10) || undefined
+    return Number.parseInt(readFileSync(file, 'utf8'), 10) || undefined
   } catch {
     return undefined
   }

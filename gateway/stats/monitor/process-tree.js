@@ -5,7 +5,6 @@ import { known } from './usage.js'
  * @typedef {import('./single-process.js').Totals} Totals
  * @typedef {import('./single-process.js').Rations} Rations
  * @typedef {import('./usage.js').ProcessUsage} ProcessUsage
- * @typedef {() => number|undefined} PidOf
  */
 
 const CPU = /** @type {const} */ (['cpuSeconds', 'userSeconds', 'systemSeconds'])
@@ -71,18 +70,20 @@ export class ProcessTree {
   #members = new Map()
   #gone = zero()
   #files
-  #pidOf
+  #pid
   #isAlone
   #rootPid = 0
+  #hasEnded = false
 
   /**
    * @param {import('./system-files.js').SystemFiles} files
-   * @param {PidOf} pidOf  of the process at the root; asked again when that has ended, as when a server starts again
+   * @param {number|(() => number|undefined)} pid  of the process at the root; a function is asked again when that has ended, as when a
+   *   server starts again
    * @param {{isAlone?: boolean}} [options]
    */
-  constructor (files, pidOf, { isAlone = false } = {}) {
+  constructor (files, pid, { isAlone = false } = {}) {
     this.#files = files
-    this.#pidOf = pidOf
+    this.#pid = pid
     this.#isAlone = isAlone
   }
 
@@ -96,11 +97,17 @@ export class ProcessTree {
   read (rations) {
     // Children first: when one has ended, what its parent has taken over from it is read after that.
     for (const member of [...this.#members.values()].reverse()) if (!member.read(rations)) this.#bury(member)
-    if (!this.rootPid) this.#admit(this.#rootPid = this.#pidOf() ?? 0, rations)
+    if (!this.rootPid) this.#admit(this.#rootPid = this.#nextRoot() ?? 0, rations)
     if (!this.#isAlone) {
       for (const { process } of this.#members.values()) for (const pid of process.children) this.#admit(pid, rations)
     }
     return this.#usage()
+  }
+
+  /** Once a process has ended, another one may have its id. */
+  #nextRoot () {
+    if (typeof this.#pid === 'function') return this.#pid()
+    return this.#hasEnded ? undefined : this.#pid
   }
 
   /** @param {number} pid @param {Rations} rations */
@@ -117,6 +124,7 @@ export class ProcessTree {
     const { process } = member
     const totals = this.#totalsOf(member)
     this.#members.delete(process.pid)
+    if (process.pid === this.#rootPid) this.#hasEnded = true
     const parent = this.#members.get(process.parent)
     if (parent) parent.add(totals)
     else for (const key of TOTALS) this.#gone[key] += totals[key]

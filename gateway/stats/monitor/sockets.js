@@ -12,11 +12,13 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const MAX_BYTES = 64 * 2 ** 20
 const MAX_MS = 10_000
+/** Where some distributions have it, and services do not look. */
+const PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
 
 /** @returns {Promise<Sockets|undefined>} undefined without `ss` */
 export async function connectedSockets () {
   try {
-    const { stdout } = await run('ss', ['-tneiH'], { maxBuffer: MAX_BYTES, timeout: MAX_MS })
+    const { stdout } = await run('ss', ['-tneiH'], { maxBuffer: MAX_BYTES, timeout: MAX_MS, env: { ...process.env, PATH } })
     return socketsIn(stdout)
   } catch {
     return undefined
