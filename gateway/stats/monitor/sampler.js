@@ -49,6 +49,10 @@ export class Sampler {
     clearTimeout(this.#timer)
     await this.#reading
     await this.#read(true)
+    // A rate over a moment says nothing: ticks of 10 ms in it would be many percent.
+    const [before, last] = this.samples.slice(-2)
+    const isMoment = this.samples.length > 2 && (last.elapsedSeconds - before.elapsedSeconds) * 1000 < this.#intervalMs / 2
+    if (isMoment) this.samples.splice(-2, 1)
     return this.samples
   }
 

@@ -76,6 +76,24 @@ describe('Sampler', () => {
     expect(sampler.summary().processes.server.cpuPercent.mean).to.equal(200)
   })
 
+  it('has no rate over the moment between the last beat and the end', async () => {
+    let beats = 0
+    const monitor = {
+      async read ({ fresh = false } = {}) {
+        // At the end a tick has just passed.
+        if (fresh && beats > 0) return sample(beats - 0.999, { cpuSeconds: (beats - 1) / 10 + 0.01 })
+        return sample(beats, { cpuSeconds: beats++ / 10 })
+      }
+    }
+    const sampler = new Sampler(monitor, { intervalMs: 20 })
+    await sampler.start()
+    while (beats < 3) await sleep(5)
+    const samples = await sampler.stop()
+    expect(samples).to.have.length(beats)
+    expect(samples.at(-1)?.elapsedSeconds).to.be.closeTo(beats - 0.999, 1e-9)
+    expect(sampler.summary().processes.server.cpuPercent.max).to.be.within(10, 11)
+  })
+
   it('fails where there is nothing to watch from the beginning', async () => {
     const sampler = new Sampler({ read: async () => { throw new Error('it is not there') } })
     expect(await sampler.start().catch(error => error.message)).to.equal('it is not there')
