@@ -96,6 +96,7 @@ export class SingleProcess {
     this.#threads = new Map()
     let [live, voluntary, involuntary] = [0, 0, 0]
     for (const [id, folder, status] of tasks) {
+      if (status === undefined) continue // it has just ended
       const nanoseconds = Number.parseInt(this.#files.text(`${folder}/schedstat`) ?? '0', 10)
       const thread = {
         cpuSeconds: nanoseconds / 1e9,

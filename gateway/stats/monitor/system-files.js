@@ -54,12 +54,16 @@ export function bytesOf (text, key) {
   return kilobytes === undefined ? undefined : kilobytes * 1024
 }
 
+/** What says nothing of the file: this process has too much open, or the machine has no memory. */
+const EXHAUSTED = ['EMFILE', 'ENFILE', 'ENOMEM']
+
 /** @template T @param {() => T} read @returns {T|undefined} */
 function attempt (read) {
   try {
     return read()
   } catch (error) {
-    if (/** @type {NodeJS.ErrnoException} */ (error).syscall === undefined) throw error
+    const { syscall, code = '' } = /** @type {NodeJS.ErrnoException} */ (error)
+    if (syscall === undefined || EXHAUSTED.includes(code)) throw error
     return undefined
   }
 }

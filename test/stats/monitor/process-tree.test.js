@@ -108,6 +108,18 @@ describe('Monitor of a process tree, from a fake /proc', () => {
     expect((await read()).cpuSeconds).to.be.closeTo(0.05, 1e-12)
   })
 
+  it('takes a thread for ended that ends while it is read', async () => {
+    root.process(10, { threads: { 10: 1_000_000, 14: 2_000_000 } })
+    const read = watch()
+    await read()
+    root.remove('proc/10/task/14/status')
+    root.remove('proc/10/task/14/schedstat')
+    const last = { voluntarySwitches: 60, involuntarySwitches: 8 }
+    expect(await read()).to.include(last).and.property('cpuSeconds').closeTo(0.003, 1e-12)
+    root.process(10, { threads: { 10: 1_500_000 } })
+    expect(await read()).to.include(last).and.property('cpuSeconds').closeTo(0.0035, 1e-12)
+  })
+
   it('leaves out what cannot be read of one of them: a sum without it would be wrong', async () => {
     root.process(10, { userTicks: 100, children: [11] })
     root.process(11, { parent: 10, written: null })
