@@ -186,8 +186,8 @@ export class FakeMeter {
     this.bytes += bytes
   }
 
-  /** @param {string} outcome @param {number} microseconds */
-  recordWrite (outcome, microseconds) { this.writes.push([outcome, microseconds]) }
+  /** The clock's differences have no more digits than a float64. @param {string} outcome @param {number} microseconds */
+  recordWrite (outcome, microseconds) { this.writes.push([outcome, Math.round(microseconds)]) }
 }
 
 /** @param {string} folder @param {Partial<import('../../gateway/writer/writer.js').Setup>} [setup] */
