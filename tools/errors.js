@@ -739,6 +739,21 @@ export const errors = {
     ]
   },
 
+  'Monitor of resources': {
+    SLUICE_MONITOR_ACCESS: [
+      'A monitor has no token, or one that could be guessed; or it was asked without the right one.',
+      'Make a token (`openssl rand -hex 32`), and give the same one to `sluice monitor` and to the bench that reads it.'
+    ],
+    SLUICE_MONITOR_PORT: [
+      'The monitor cannot listen on its port: another program uses it, it needs other rights, or the address is not one of this machine.',
+      'Stop the other program, or choose another place with `--host` and `--port`.'
+    ],
+    SLUICE_MONITOR_REMOTE: [
+      'The monitor of another machine cannot be read.',
+      'The message says why. Check that `sluice monitor` runs there, its address and its token, and that no firewall is in between.'
+    ]
+  },
+
   Bench: {
     SLUICE_BENCH_UNKNOWN: [
       '`--only` names a database that the bench does not know.',
@@ -765,8 +780,8 @@ export const errors = {
       'Look at the output of the processes in the message.'
     ],
     SLUICE_BENCH_PROCESS: [
-      'A program that the bench started did not become ready.',
-      'Look at its output in the message.'
+      'A program that the bench started did not become ready, or a process that it measures is not there.',
+      'Look at its output in the message; a server that is measured has to be on this machine.'
     ]
   }
 }

@@ -199,7 +199,7 @@ export const faces = [
   },
   {
     type: 'sluice-stats', file: 'operations/stats', label: 'stats',
-    summary: 'Reports rates, latency, queues and losses of the whole gateway.',
+    summary: 'Reports rates, latency, queues and losses of the whole gateway, and what it uses of the machine.',
     inputs: 1, outputs: 1
   },
   {

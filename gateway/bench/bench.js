@@ -14,6 +14,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   load         5 channels at 1000 samples a second through one gateway: its share of a core above an idle Node-RED
   idle         what gateways with little to do cost above an idle Node-RED: without samples, with 5 channels at 1000 samples a second,
                with 1000 sources that have sent once
+  monitor      what the monitor of processes costs beside 100,000 values a second, by turns without it and with it
   outage       100,000 values a second through one gateway whose PostgreSQL is away for a minute: its memory, and what is stored in the end
   scale        200 gateways of 50 devices, one row a second of each, for ten minutes, into one PostgreSQL by two members of a group;
                only where it is named
@@ -28,7 +29,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)
-  --quick   of idle, flow, scale, telegraf, sinks and sources: a shorter look
+  --quick   of idle, monitor, flow, scale, telegraf, sinks and sources: a shorter look
 
 Your own servers, without TLS, each with an empty database that the bench may fill and empty again, and a broker that nothing else uses:
 

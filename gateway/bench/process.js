@@ -1,14 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.js'
+import { SingleProcess, memoryIn } from '../stats/monitor/single-process.js'
+import { SystemFiles } from '../stats/monitor/system-files.js'
+
+const files = new SystemFiles()
 
 /**
  * A child process that is watched as the papers do: processor time and memory. Linux only.
  */
 export class WatchedProcess {
   #output = ''
+  /** @type {SingleProcess|undefined} */
+  #process
 
   /** @param {string[]} args @param {{program?: string, env?: NodeJS.ProcessEnv, cwd?: string}} [options]  `program`: Node */
   constructor (args, { program = process.execPath, env, cwd } = {}) {
@@ -19,20 +24,18 @@ export class WatchedProcess {
 
   get output () { return this.#output }
 
-  /**
-   * Seconds of processor time so far, of all its threads, from the scheduler's own count in nanoseconds: `/proc/<pid>/stat` counts in
-   * ticks of 10 ms.
-   */
+  /** Seconds of processor time so far, of all its threads. */
   get cpuSeconds () {
-    const tasks = `/proc/${this.child.pid}/task`
-    return readdirSync(tasks).reduce((sum, task) => sum + Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]) / 1e9, 0)
+    this.#process ??= new SingleProcess(files, this.child.pid ?? 0)
+    if (!this.#process.read()) throw this.#isNotThere()
+    return this.#process.totals.cpuSeconds
   }
 
   /** Resident memory in bytes. */
-  get memoryBytes () { return this.#status('VmRSS') }
+  get memoryBytes () { return this.#memory.rssBytes }
 
   /** The most of it that there has been. */
-  get peakBytes () { return this.#status('VmHWM') }
+  get peakBytes () { return this.#memory.peakRssBytes }
 
   /** Waits until it has printed a text. @param {RegExp} text @param {number} [timeoutMs] @returns {Promise<RegExpExecArray>} */
   async says (text, timeoutMs = 60_000) {
@@ -60,8 +63,11 @@ export class WatchedProcess {
     await exited
   }
 
-  /** @param {'VmRSS'|'VmHWM'} what @returns {number} bytes */
-  #status (what) {
-    return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8'))?.[1]) * 1024
+  get #memory () {
+    const status = files.text(`/proc/${this.child.pid}/status`)
+    if (status === undefined) throw this.#isNotThere()
+    return memoryIn(status)
   }
+
+  #isNotThere () { return new SluiceError('SLUICE_BENCH_PROCESS', `${this.child.spawnargs[1]} does not run, or this is not Linux.`) }
 }

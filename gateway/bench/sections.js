@@ -88,6 +88,23 @@ export const SECTIONS = {
       [`${quietSources} sources that have sent once: above it`, ...shareOfCore(quiet, 0.2)]
     ]
   },
+  monitor: {
+    needs: servers => servers('postgresql').missing() ?? (process.platform === 'linux' ? null : 'this is not Linux'),
+    run: async ({ servers, quick, progress }) => {
+      return (await import('./monitor.js')).benchMonitor(servers, { progress, ...quick && { rounds: 3, seconds: 5 } })
+    },
+    table: ({ valuesPerSecond, processes, percentOfCore, percentOfCoreOfMonitor }) => [
+      [`PostgreSQL sink at ${quantity(valuesPerSecond)} values/s`, `${percentOfCore.without.toFixed(2)} % of a core`, '', null],
+      [
+        `the same, with a monitor of the ${processes} processes of the server, this one, the machine and a folder, once a second`,
+        `${percentOfCore.with.toFixed(2)} % of a core`, '', null
+      ],
+      [
+        'the monitor: median of the differences', `${percentOfCoreOfMonitor.toFixed(2)} % of a core`, '< 1',
+        percentOfCoreOfMonitor < 1
+      ]
+    ]
+  },
   outage: {
     needs: servers => brokerAndPostgresql(servers) ?? servers('postgresql').cannotStop ?? null,
     run: async ({ servers }) => (await import('./outage.js')).benchOutage(servers),

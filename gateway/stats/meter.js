@@ -1,10 +1,12 @@
 import { Latency } from './latency.js'
+import { WriteTimes } from './write-times.js'
 
 /**
  * @typedef {import('../batch/batch.js').Batch} Batch
  * @typedef {'source'|'stage'|'sink'} Stage  `source` sends rows, `stage` has accepted them into its spool, `sink` has stored them
  * @typedef {typeof COUNTERS[number]} Counter
  * @typedef {Record<Counter, number>} Totals
+ * @typedef {{latency: Latency, writes: WriteTimes}} Times
  */
 
 /** What a meter counts: rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
@@ -48,7 +50,9 @@ export class Meter {
   parked = 0
 
   latency = new Latency()
-  /** @type {Set<Latency>} the same, one for each reader, since it last read */
+  /** of a sink */
+  writes = new WriteTimes()
+  /** @type {Set<Times>} the same, one for each reader, since it last read */
   intervals = new Set()
   /** @type {Map<string, number>} rows recorded, by the source they come from */
   rowsBySource = new Map()
@@ -83,9 +87,15 @@ export class Meter {
       const next = Math.floor((i + 1) * rows / samples)
       const microseconds = Number(nowNs - time[row]) / 1000
       this.latency.record(microseconds, next - row)
-      for (const latency of this.intervals) latency.record(microseconds, next - row)
+      for (const { latency } of this.intervals) latency.record(microseconds, next - row)
       row = next
     }
+  }
+
+  /** Counts a batch that a database was asked to write. @param {import('./write-times.js').Outcome} outcome @param {number} microseconds */
+  recordWrite (outcome, microseconds) {
+    this.writes.record(outcome, microseconds)
+    for (const { writes } of this.intervals) writes.record(outcome, microseconds)
   }
 
   /** @returns {Totals} */

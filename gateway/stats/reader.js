@@ -1,11 +1,13 @@
 import { Latency } from './latency.js'
 import { ledger } from './ledger.js'
 import { ProcessReader } from './process.js'
+import { WriteTimes } from './write-times.js'
 
 /**
  * @typedef {import('./meter.js').Meter} Meter
  * @typedef {import('./meter.js').Totals} Totals
  * @typedef {import('./latency.js').LatencySummary} LatencySummary
+ * @typedef {import('./write-times.js').WriteSummaries} WriteSummaries
  * @typedef {Record<string, number|string|boolean|null>} Gauge
  *
  * @typedef {object} MeterReport
@@ -14,6 +16,7 @@ import { ProcessReader } from './process.js'
  * @property {Totals} totals  since the process started
  * @property {{batches: number, rows: number, values: number, bytes: number}} perSecond  over the interval
  * @property {{interval: LatencySummary|null, overall: LatencySummary|null}} latencyMs  from sample time to passing here
+ * @property {{interval: WriteSummaries, overall: WriteSummaries}} [writeMicroseconds]  of a sink: how long its database took for a batch
  *
  * @typedef {object} Report  plain JSON
  * @property {number} time  milliseconds since 1970 UTC
@@ -31,7 +34,7 @@ export class Reader {
   #stats
   #readAtNs
   #process = new ProcessReader()
-  /** @type {Map<Meter, {totals: Totals, latency: Latency}>} as of the last reading */
+  /** @type {Map<Meter, {totals: Totals, times: import('./meter.js').Times}>} as of the last reading */
   #last = new Map()
 
   /** @param {import('./stats.js').Stats} stats */
@@ -68,15 +71,15 @@ export class Reader {
 
   /** Follows a meter. @param {Meter} meter @param {Totals} totals  already counted */
   follow (meter, totals) {
-    const latency = new Latency()
-    meter.intervals.add(latency)
-    this.#last.set(meter, { totals, latency })
+    const times = { latency: new Latency(), writes: new WriteTimes() }
+    meter.intervals.add(times)
+    this.#last.set(meter, { totals, times })
   }
 
   /** Forgets a meter. @param {Meter} meter */
   unfollow (meter) {
     const last = this.#last.get(meter)
-    if (last) meter.intervals.delete(last.latency)
+    if (last) meter.intervals.delete(last.times)
     this.#last.delete(meter)
   }
 
@@ -88,15 +91,18 @@ export class Reader {
 
   /** @param {Meter} meter @param {number} intervalMs */
   #readMeter (meter, intervalMs) {
-    const last = /** @type {{totals: Totals, latency: Latency}} */ (this.#last.get(meter))
+    const last = /** @type {{totals: Totals, times: import('./meter.js').Times}} */ (this.#last.get(meter))
     const { totals, stage, name } = meter
+    const { latency, writes } = last.times
     const perSecond = { batches: 0, rows: 0, values: 0, bytes: 0 }
     for (const rate of RATES) perSecond[rate] = intervalMs > 0 ? (totals[rate] - last.totals[rate]) * 1000 / intervalMs : 0
     const values = totals.values - last.totals.values
     /** @type {MeterReport} */
-    const report = { stage, name, totals, perSecond, latencyMs: { interval: last.latency.summary(), overall: meter.latency.summary() } }
+    const report = { stage, name, totals, perSecond, latencyMs: { interval: latency.summary(), overall: meter.latency.summary() } }
+    if (stage === 'sink') report.writeMicroseconds = { interval: writes.summary(), overall: meter.writes.summary() }
     last.totals = totals
-    last.latency.reset()
+    latency.reset()
+    writes.reset()
     return { values, report }
   }
 }

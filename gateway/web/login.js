@@ -129,7 +129,7 @@ export class Login {
 }
 
 /** In a time that does not depend on where they differ. @param {string} one @param {string} other */
-function isEqual (one, other) {
+export function isEqual (one, other) {
   const [first, second] = [one, other].map(text => createHash('sha256').update(text).digest())
   return timingSafeEqual(first, second)
 }

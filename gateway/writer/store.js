@@ -10,7 +10,7 @@ import { PendingBatch } from './pending-batch.js'
  * @typedef {import('../dead-letters/queue.js').DeadLetterQueue} DeadLetterQueue
  *
  * @typedef {object} Tools
- * @property {import('../databases/sink.js').Sink} sink
+ * @property {Pick<import('../databases/sink.js').Sink, 'prepare'|'write'>} sink
  * @property {import('./retry.js').Retry} retry
  * @property {DeadLetterQueue} deadLetters
  * @property {{errors: number}} meter

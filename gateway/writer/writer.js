@@ -7,6 +7,7 @@ import { shareFull } from '../dead-letters/queue.js'
 import { Retry, released } from './retry.js'
 import { schema } from './schema.js'
 import { storeGroup } from './store.js'
+import { TimedSink } from './timed-sink.js'
 
 export { schema }
 
@@ -27,6 +28,7 @@ export { schema }
  * @property {number} retries
  * @property {number} errors  groups refused for good, in part or whole
  * @property {(batch: Batch, size: {bytes: number}) => void} record  called with what has been committed of a batch
+ * @property {(outcome: import('../stats/write-times.js').Outcome, microseconds: number) => void} recordWrite  called after each transaction
  *
  * @typedef {object} Setup
  * @property {import('../databases/sink.js').Sink} sink  open; the writer does not close it
@@ -101,7 +103,8 @@ export class Writer {
     this.#options = /** @type {any} */ (withDefaults(schema, options))
     this.#clock = clock
     this.#retry = new Retry({ isTransient, meter, log: quietLog, clock })
-    this.#tools = { sink, retry: this.#retry, deadLetters, meter, log: quietLog }
+    const timed = new TimedSink(sink, { isTransient, meter, clock })
+    this.#tools = { sink: timed, retry: this.#retry, deadLetters, meter, log: quietLog }
   }
 
   /**
@@ -303,7 +306,7 @@ function pendingKey (identity) {
 
 /** @returns {WriterMeter} */
 function uncounted () {
-  return { duplicates: 0, deadLetters: 0, retries: 0, errors: 0, record () {} }
+  return { duplicates: 0, deadLetters: 0, retries: 0, errors: 0, record () {}, recordWrite () {} }
 }
 
 /** @param {number} maxPendingBytes */

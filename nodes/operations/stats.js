@@ -1,11 +1,14 @@
 import { mountLive } from '../../gateway/live/live.js'
 import { duration, quantity } from '../../gateway/stats/format.js'
+import { LocalMonitor } from '../../gateway/stats/monitor/monitor.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { describe } from '../../gateway/base/errors.js'
+import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './stats.schema.js'
 
 /**
  * @typedef {import('../../gateway/stats/reader.js').Report} Report
+ * @typedef {import('../../gateway/stats/monitor/usage.js').Sample} Sample
  */
 
 /**
@@ -15,23 +18,38 @@ import { schema } from './stats.schema.js'
 export default function (RED) {
   mountLive(RED, stats, () => dataDir(RED))
 
-  defineNode(RED, 'sluice-stats', schema, (node, { intervalMs }) => {
+  defineNode(RED, 'sluice-stats', schema, (node, { intervalMs, resources }) => {
     const show = throttledStatus(node)
     const reader = stats.reader()
+    const monitor = resources ? monitorOf(dataDir(RED)) : null
+    let isClosed = false
+    let isReading = false
+    /** @param {(report: Report & {resources?: Sample}) => void} use  not called once the node is closed */
+    const withReport = async use => {
+      const sample = await monitor?.read()
+      if (!isClosed) use({ ...reader.read(), ...sample && { resources: sample } })
+    }
     const timer = setInterval(() => {
-      const report = reader.read()
-      show(statusOf(report))
-      node.send({ topic: 'stats', payload: report })
+      if (isReading) return
+      isReading = true
+      withReport(report => {
+        show(statusOf(report))
+        node.send({ topic: 'stats', payload: report })
+      }).catch(error => logOf(node).error(describe(error))).finally(() => { isReading = false })
     }, intervalMs)
 
-    handlesInput(node, (message, send) => {
-      send({ ...message, payload: reader.read() })
-    })
+    handlesInput(node, (message, send) => withReport(report => send({ ...message, payload: report })))
     node.on('close', () => {
+      isClosed = true
       clearInterval(timer)
       reader.close()
     })
   })
+}
+
+/** Of the gateway alone: what it starts, such as browsers of a flow, is not what carries the samples. @param {string} folder */
+function monitorOf (folder) {
+  return new LocalMonitor({ processes: { gateway: { pid: process.pid, isAlone: true } }, folders: { data: folder }, machine: true })
 }
 
 /**

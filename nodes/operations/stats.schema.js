@@ -11,6 +11,12 @@ export const schema = nodeSchema({
       minimum: 100,
       maximum: 3_600_000,
       'x-unit': 'ms'
+    },
+    resources: {
+      type: 'boolean',
+      title: 'Resources',
+      description: 'Adds what the gateway, its data folder and the machine use: processor time, memory, disk, network, cgroup. Linux only.',
+      default: false
     }
   }
 })

@@ -69,6 +69,20 @@ describe('Operations nodes', () => {
       expect(payload.process.rssBytes).to.be.above(0)
     })
 
+    it('adds what gateway and machine use where it is asked to', async () => {
+      await helper.load(statsNode, [{ ...flow[0], resources: true }, flow[1]])
+      const { payload: { resources } } = await input(helper.getNode('out'))
+      if (process.platform !== 'linux') return expect(resources.notes).to.be.an('array').that.is.not.empty
+      expect(resources.processes.gateway.cpuSeconds).to.be.above(0)
+      expect(resources.processes.gateway.processes).to.equal(1)
+      expect(resources.machine.cores).to.be.at.least(1)
+    })
+
+    it('reads nothing of the machine where it is not', async () => {
+      await helper.load(statsNode, flow)
+      expect((await input(helper.getNode('out'))).payload).not.to.have.property('resources')
+    })
+
     it('leaves no reader behind', async () => {
       const before = stats.readers.size
       await helper.load(statsNode, flow)

@@ -131,6 +131,37 @@ describe('Stats', () => {
     expect(meter.latency.summary()).to.equal(null)
   })
 
+  it('summarises how long batches took, by what became of them, for each reader', () => {
+    const { stats } = statsAt()
+    const [often, seldom] = [stats.reader(), stats.reader()]
+    const meter = stats.meter('sink', 'sqlite')
+    for (let microseconds = 1; microseconds <= 1000; microseconds++) meter.recordWrite('stored', microseconds)
+    meter.recordWrite('failed', 30_000_000)
+    const { interval, overall } = /** @type {any} */ (often.read().meters[0].writeMicroseconds)
+    expect(interval).to.deep.equal(overall)
+    expect(interval).to.have.all.keys('stored', 'failed')
+    expect(interval.stored).to.include({ count: 1000, min: 1, p25: 250, p50: 500, p75: 750, p95: 950, p99: 990, max: 1000 })
+    expect(interval.stored.mean).to.be.closeTo(500.5, 1e-6)
+    expect(interval.stored.deviation).to.be.closeTo(Math.sqrt((1000 ** 2 - 1) / 12), 1e-6)
+    expect(interval.failed).to.include({ count: 1, min: 30_000_000, mean: 30_000_000, deviation: 0, max: 30_000_000 })
+
+    meter.recordWrite('stored', 42)
+    expect(often.read().meters[0].writeMicroseconds?.interval).to.have.all.keys('stored').and.nested.include({ 'stored.count': 1 })
+    expect(seldom.read().meters[0].writeMicroseconds?.interval.stored?.count).to.equal(1001)
+    expect(often.read().meters[0].writeMicroseconds?.interval).to.deep.equal({})
+    often.close()
+    seldom.close()
+  })
+
+  it('takes little memory for the times of ever so many batches', () => {
+    const { stats } = statsAt()
+    const meter = stats.meter('sink', 'sqlite')
+    const before = process.memoryUsage().arrayBuffers
+    for (let i = 0; i < 1e6; i++) meter.recordWrite('stored', i * 7919 % 2 ** 32)
+    expect(process.memoryUsage().arrayBuffers - before).to.be.below(1e6)
+    expect(meter.writes.summary().stored?.count).to.equal(1e6)
+  })
+
   it('forgets a dropped meter', () => {
     const { stats } = statsAt()
     const reader = stats.reader()

@@ -177,12 +177,17 @@ export class FakeMeter {
   errors = 0
   rows = 0
   bytes = 0
+  /** @type {[outcome: string, microseconds: number][]} */
+  writes = []
 
   /** @param {Batch} batch @param {{bytes: number}} size */
   record (batch, { bytes }) {
     this.rows += batch.rows
     this.bytes += bytes
   }
+
+  /** The clock's differences have no more digits than a float64. @param {string} outcome @param {number} microseconds */
+  recordWrite (outcome, microseconds) { this.writes.push([outcome, Math.round(microseconds)]) }
 }
 
 /** @param {string} folder @param {Partial<import('../../gateway/writer/writer.js').Setup>} [setup] */
