@@ -15,7 +15,8 @@ export const gatheringProperties = {
   gatherRows: {
     type: 'integer',
     title: 'Rows',
-    description: 'So many rows of a source do not wait any longer.',
+    description: 'So many rows of a source do not wait any longer. What has more is cut: no batch has more rows, nor do the sinks store ' +
+      'more of them in one transaction than they are set to. 1: each row is a batch.',
     minimum: 1,
     maximum: 1_000_000,
     default: 10_000,

@@ -115,7 +115,7 @@ function pauseUntilDeployed (RED, feeders, id) {
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, maxSources }) {
+async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, gatherRows, maxSources }) {
   const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
   const link = await openConnection(RED, node, { broker, role: 'out' }).catch(error => {
     release()
@@ -133,6 +133,7 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     whenFull,
     fsync,
     fsyncIntervalMs,
+    recordRows: gatherRows,
     ledger: process.env.SLUICE_SPOOL_LEDGER, // where a kill test has every segment kept to check against
     log: logOf(node)
   }).catch(async error => {
