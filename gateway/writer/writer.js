@@ -108,11 +108,12 @@ export class Writer {
 
   /**
    * @param {Batch} batch
+   * @param {{isWhole?: boolean}} [options]  `isWhole`: it is not stored in parts
    * @returns {Promise<Written>} once the database has committed it, or had done so before; `deadRows` of it are dead letters.
    *   Rejects with SLUICE_WRITER_FULL at once when too much is pending, with SLUICE_WRITER_RELEASED when the writer closes before: write it
    *   again elsewhere. With SLUICE_DEAD_LETTERS_SHARE when some of it is refused, and its source has had its share of the dead letters
    */
-  write (batch) {
+  write (batch, { isWhole = false } = {}) {
     if (this.#closing) return Promise.reject(released())
     const key = batch.identity && pendingKey(batch.identity)
     const earlier = key !== null && this.#byIdentity.get(key)
@@ -120,7 +121,7 @@ export class Writer {
     const bytes = batchBytes(batch)
     const { maxPendingBytes, batchRows } = this.#options
     if (this.#pending.size > 0 && this.#pendingBytes + bytes > maxPendingBytes) return Promise.reject(full(maxPendingBytes))
-    if (batch.identity || batch.rows <= batchRows) return this.#add(batch, bytes, key)
+    if (batch.identity || isWhole || batch.rows <= batchRows) return this.#add(batch, bytes, key)
     return together(partsOf(batch, batchRows).map(part => this.#add(part, batchBytes(part), null)))
   }
 

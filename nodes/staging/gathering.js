@@ -34,6 +34,29 @@ export const gatheringProperties = {
   }
 }
 
+/** In the form of stage out alone: the brokers that stage in reads from send no more while so much waits. */
+export const intervalProperty = {
+  gatherIntervalMs: {
+    type: 'integer',
+    title: 'Whole intervals',
+    description: 'Batches hold whole intervals of this length, counted from 1970 as in documents of a sink: rows wait until their ' +
+      'source sends one of another interval, or until twice the length has passed. 0: rows wait only as above.',
+    minimum: 0,
+    maximum: 60_000,
+    default: 0,
+    'x-unit': 'ms',
+    'x-advanced': true
+  }
+}
+
+/**
+ * How rows wait for the whole of their interval.
+ * @param {number} intervalMs
+ */
+export function intervalOptions (intervalMs) {
+  return { intervalNs: BigInt(intervalMs) * 1_000_000n, maxAgeMs: 2 * intervalMs }
+}
+
 /** @param {{gatherMs: number, gatherRows: number, gatherKilobytes: number}} options  of the node */
 export function gatheringOptions ({ gatherMs, gatherRows, gatherKilobytes }) {
   return { maxRows: gatherRows, maxBytes: gatherKilobytes * 2 ** 10, maxAgeMs: gatherMs }

@@ -17,7 +17,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { openConnection } from './connection.js'
-import { gatheringOptions } from './gathering.js'
+import { gatheringOptions, intervalOptions } from './gathering.js'
 import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
 import { schema } from './stage-out.schema.js'
@@ -32,7 +32,11 @@ export default function (RED) {
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
     let refusedValues = 0
-    const gathering = new GatheredAppends({ ...gatheringOptions(options), append: async batch => (await opening).stage.append(batch) })
+    const gathering = new GatheredAppends({
+      ...gatheringOptions(options),
+      ...options.gatherIntervalMs > 0 && intervalOptions(options.gatherIntervalMs),
+      append: async batch => (await opening).stage.append(batch)
+    })
 
     const pauseFeeders = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
     const resumeFeeders = () => { for (const feeder of feeders) backpressure.resume(feeder, node.id) }

@@ -11,7 +11,9 @@ describe('A batch without identity that is larger than the batch size', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
   it('is stored in parts of no more rows: with a batch size of 1, each row is a transaction', async () => {
-    const cases = [{ batchRows: 1, groups: [[1], [2], [3]] }, { batchRows: 2, groups: [[1, 2], [3]] }, { batchRows: 3, groups: [[1, 2, 3]] }]
+    const cases = [
+      { batchRows: 1, groups: [[1], [2], [3]] },
+      { batchRows: 2, groups: [[1, 2], [3]] }, { batchRows: 3, groups: [[1, 2, 3]] }]
     for (const { batchRows, groups } of cases) {
       const { writer, sink } = await openWriter(folder, { options: { batchRows, inFlight: 1 } })
       const written = writer.write(batchOf([1, 2, 3]))

@@ -3,9 +3,9 @@ import { SluiceError, describe } from '../../base/errors.js'
 import { edgeOf, minimumOf, summariesOf } from '../reading/compute.js'
 import { documentRange, documentSamples } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
+import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { bytesText, whole } from '../reading/values.js'
-import { withDefaults } from '../../base/defaults.js'
 import { floor } from '../../batch/layouts.js'
 import { tagColumnOf } from '../wide.js'
 import { keyOf } from './names.js'
@@ -32,7 +32,7 @@ export { schema }
  * @returns {Promise<Reader>}
  */
 export async function open (options, { server }) {
-  return new MongodbReader(/** @type {Options} */ (/** @type {unknown} */ (withDefaults(schema, options))), server)
+  return new MongodbReader(readerOptions(schema, options), server)
 }
 
 /** @implements {Reader} */

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 import { edgeOf, inOrder, MAX_SUMMARIES, minimumOf, summariesOf, summary, tooManySummaries } from '../reading/compute.js'
-import { documentRange, documentSamples, parseDocument } from '../reading/documents.js'
+import { documentRange, documentSamples, fieldsOf, parseDocument } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { TableStatements } from './table-statements.js'
@@ -61,7 +61,7 @@ export class SqlReader {
     if (this.#options.layout === 'document') {
       const names = new Set()
       for await (const { measurements } of this.#documents({ ...range, sensors: [] })) {
-        for (const name of parseDocument(measurements).fields) names.add(name)
+        for (const name of fieldsOf(parseDocument(measurements))) names.add(name)
       }
       return [...names]
     }

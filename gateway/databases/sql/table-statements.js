@@ -24,6 +24,7 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  * @property {((times: Times, add: AddParameter) => string)|null} within  the rows of a range and perhaps some at its ends, by a condition
  *   that an index on the column can meet; null where that is of no use
  * @property {boolean} [isExact]  `within` includes no other rows
+ * @property {string[]} [order]  what rows are sorted by, where not by the column alone
  *
  * @typedef {object} ReadDialect  what a database supplies
  * @property {(name: string) => string} quote  an identifier
@@ -96,7 +97,7 @@ export class TableStatements {
     this.#exact = exact !== undefined ? dialect.quote(exact) : /** @type {Timestamps} */ (timestamps).nanoseconds
     this.#within = timestamps?.within ?? null
     this.#isWithinExact = exact === undefined && timestamps?.isExact === true
-    this.#order = this.#within ? [quoted, ...exact !== undefined ? [this.#exact] : []] : [this.#exact]
+    this.#order = timestamps?.order ?? (this.#within ? [quoted, ...exact !== undefined ? [this.#exact] : []] : [this.#exact])
     this.#checkColumns()
   }
 
