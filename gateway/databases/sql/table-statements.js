@@ -108,6 +108,27 @@ export class TableStatements {
     return this.#kinds.has(sensor) && ![...this.#dialect.ownNames, timeColumn, `${timeColumn}_ns`].includes(sensor)
   }
 
+  /**
+   * Those of the sensors that the table has.
+   * @param {string[]} sensors
+   * @throws {SluiceError} SLUICE_QUERY_TABLE where it has none, but columns by which another layout holds them
+   */
+  known (sensors) {
+    const known = sensors.filter(sensor => this.has(sensor))
+    if (known.length > 0 || sensors.length === 0 || this.isNarrow) return known
+    const layout = this.#otherLayout
+    if (layout === undefined) return known
+    const message = `The table ${this.#name} has no column ${this.#dialect.quote(sensors[0])}, but those of the layout ${layout}.`
+    throw new SluiceError('SLUICE_QUERY_TABLE', message, { fix: `Set the layout ${layout}, or another sensor.` })
+  }
+
+  /** The layout other than wide that a table's columns look like. */
+  get #otherLayout () {
+    const has = (/** @type {string[]} */ ...names) => names.every(name => this.#kinds.has(name))
+    if (has('size', MEASUREMENTS)) return 'document'
+    return ['value', 'value_int64', 'value_string', 'value_bytes'].some(name => has('sensor', name)) ? 'narrow' : undefined
+  }
+
   /** Those of a wide table. */
   get sensors () {
     return [...this.#kinds.keys()].filter(name => this.has(name))
