@@ -159,7 +159,7 @@ export const faces = [
   },
   {
     type: 'sluice-file', file: 'sinks/file', label: 'file',
-    summary: 'Appends batches to CSV, line protocol or Arrow files, exactly once, rotated by size and time.',
+    summary: 'Appends batches to files of CSV, line protocol, Arrow or Warp 10, exactly once, rotated by size and time.',
     inputs: 1
   },
   {

@@ -26,7 +26,7 @@ import { Senders } from './senders.js'
 
 /**
  * @template G
- * @typedef {{joint: Joint, guests: G[], rows: number[], dueMs: number}} Heap
+ * @typedef {{joint: Joint, guests: G[], rows: number[], dueMs: number, start: bigint|null}} Heap  `start` of its interval
  */
 
 /** Where very many sources send, their rows wait longer: more than 2000 records a second leave no time for anything else. */
@@ -38,12 +38,13 @@ const NS_PER_MS = 1_000_000n
 
 /**
  * Rows of a source wait for each other, a little, in front of the spool: together they are one record, one message and one commit record.
- * They go in by rows, bytes or age, whichever comes first, in the order in which they came.
+ * They go in by rows, bytes or age, whichever comes first, in the order in which they came. Those that are said to
+ * be of an interval wait for one of another interval, each set of tags by itself.
  * @template G  who brings them
  */
 export class Gathering {
   #options
-  /** What waits, oldest first. @type {Map<string, Heap<G>>} by source */
+  /** What waits, oldest first. @type {Map<string, Heap<G>>} by source, or by source and tags */
   #heaps = new Map()
   #senders
   /** Those that have come since all went into the spool. */
@@ -69,47 +70,52 @@ export class Gathering {
   /** A message is done. */
   end () { this.#senders.end() }
 
-  /** @param {Batch} batch @param {G} guest  is given to `store` with it */
-  take (batch, guest) {
+  /**
+   * @param {Batch} batch
+   * @param {G} guest  is given to `store` with it
+   * @param {bigint|null} [start]  of the interval that all its rows are of
+   */
+  take (batch, guest, start = null) {
     const { store, maxRows, maxBytes, maxAgeMs, maxMessages = Infinity } = this.#options
     const { source, rows } = batch
     if (maxAgeMs === 0) return store({ batch, guests: [guest], rows: [rows] })
-    let heap = this.#heaps.get(source)
-    if (!heap?.joint.takes(batch)) {
-      this.#flush(source)
-      if (hasGathered(batch, maxAgeMs)) return store({ batch, guests: [guest], rows: [rows] })
-      heap = this.#begin(source)
+    const key = start === null ? source : sourceAndTags(batch)
+    let heap = this.#heaps.get(key)
+    if (heap?.start !== start || !heap.joint.takes(batch)) {
+      this.#flush(key)
+      if (start === null && hasGathered(batch, maxAgeMs)) return store({ batch, guests: [guest], rows: [rows] })
+      heap = this.#begin(key, start)
     }
     const { joint, guests } = heap
     joint.add(batch)
     guests.push(guest)
     heap.rows.push(rows)
-    if (joint.rows >= maxRows || joint.bytes >= maxBytes) this.#flush(source)
+    if (joint.rows >= maxRows || joint.bytes >= maxBytes) this.#flush(key)
     if (this.#gathered >= maxMessages) this.flush()
   }
 
   /** What waits goes into the spool now. */
   flush () {
-    for (const source of this.#heaps.keys()) this.#flush(source)
+    for (const key of this.#heaps.keys()) this.#flush(key)
     this.#gathered = 0
   }
 
-  /** @param {string} source */
-  #begin (source) {
+  /** @param {string} key @param {bigint|null} start */
+  #begin (key, start) {
     const { maxAgeMs } = this.#options
     const ageMs = Math.max(maxAgeMs, Math.min(this.#heaps.size * MS_PER_SOURCE, MAX_SOURCES_MS))
     /** @type {Heap<G>} */
-    const heap = { joint: new Joint(), guests: [], rows: [], dueMs: performance.now() + ageMs }
-    this.#heaps.set(source, heap)
+    const heap = { joint: new Joint(), guests: [], rows: [], dueMs: performance.now() + ageMs, start }
+    this.#heaps.set(key, heap)
     this.#ageTimer ??= setTimeout(this.#onAge, ageMs)
     return heap
   }
 
-  /** @param {string} source */
-  #flush (source) {
-    const heap = this.#heaps.get(source)
+  /** @param {string} key */
+  #flush (key) {
+    const heap = this.#heaps.get(key)
     if (!heap) return
-    this.#heaps.delete(source)
+    this.#heaps.delete(key)
     if (this.#heaps.size === 0) {
       clearTimeout(this.#ageTimer)
       this.#ageTimer = undefined
@@ -122,12 +128,12 @@ export class Gathering {
   #onAge = () => {
     this.#ageTimer = undefined
     const now = performance.now()
-    for (const [source, { dueMs }] of this.#heaps) {
+    for (const [key, { dueMs }] of this.#heaps) {
       if (dueMs > now) {
         this.#ageTimer = setTimeout(this.#onAge, dueMs - now)
         return
       }
-      this.#flush(source)
+      this.#flush(key)
     }
   }
 
@@ -141,6 +147,11 @@ export class Gathering {
 /** @param {Batch} batch @param {number} ms */
 function hasGathered ({ rows, time }, ms) {
   return rows >= MANY_ROWS && time[rows - 1] - time[0] >= BigInt(ms) * NS_PER_MS
+}
+
+/** Tags that vary by row are no set of their own. @param {Batch} batch */
+function sourceAndTags ({ source, tags }) {
+  return JSON.stringify([source, Object.entries(tags).map(([name, tag]) => [name, typeof tag === 'string' ? tag : null])])
 }
 
 /**

@@ -31,6 +31,7 @@ import { Suspension } from './suspension.js'
  * @property {'block'|'drop-oldest'} [whenFull]
  * @property {import('../spool/spool.js').FsyncPolicy} [fsync]
  * @property {number} [fsyncIntervalMs]
+ * @property {number} [recordRows]  beyond, a batch is cut
  * @property {number} [headIntervalMs]  how often it publishes what the spool holds, while that changes
  * @property {string} [ledger]
  * @property {import('../../gateway/base/log.js').Log} [log]
@@ -55,13 +56,14 @@ export class Stage extends EventEmitter {
 
   /** @param {StageOptions} options */
   static async open ({ log = console, ...options }) {
-    const { folder, name, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, requiredSinks, ledger, write } = options
+    const { folder, name, gateway, maxBytes, whenFull, fsync, fsyncIntervalMs, recordRows, requiredSinks, ledger, write } = options
     const isHeard = { yet: false }
     const required = () => isHeard.yet && !requiredSinks.isCrowded ? requiredSinks.all : [...requiredSinks.all, UNKNOWN]
     try {
       if (ledger) await mkdir(ledger, { recursive: true })
       const spool = await Spool.open({
-        folder, name, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, ledger, log, write, required
+        folder, name, gateway, encode, decode, maxBytes, whenFull, fsync, fsyncIntervalMs, recordRows, ledger, log, write,
+        required
       })
       return new Stage({ ...options, log }, spool, isHeard, await numberingOf(spool, log))
     } catch (error) {

@@ -20,18 +20,19 @@ const MAX_PAYLOAD_BYTES = 2 ** 24
  * @param {import('./stream.js').Mark} options.mark  where it begins
  * @param {(batch: Batch) => Uint8Array} options.encode
  * @param {number} options.recordBytes
+ * @param {number} options.recordRows
  * @param {number} options.maxBytes  of all together
  * @param {Identity['ancestors']} [options.ancestors]
  * @returns {{pieces: Encoded[], end: import('./stream.js').Mark}} and where it ends
  */
-export function encodeRecords ({ parts, stream, mark, encode, recordBytes, maxBytes, ancestors }) {
+export function encodeRecords ({ parts, stream, mark, encode, recordBytes, recordRows, maxBytes, ancestors }) {
   const { gateway, epoch, source: { name: source } } = stream
   /** @type {Encoded[]} */
   const pieces = []
   let total = 0
   const add = (/** @type {Batch} */ part, /** @type {number} */ bytes) => {
-    if (bytes > recordBytes && part.rows > 1) {
-      for (const piece of cut(part, Math.ceil(bytes / recordBytes))) add(piece, 0)
+    if (part.rows > 1 && (bytes > recordBytes || part.rows > recordRows)) {
+      for (const piece of cut(part, Math.ceil(Math.max(bytes / recordBytes, part.rows / recordRows)))) add(piece, 0)
       return
     }
     const { seq, rows: before } = mark

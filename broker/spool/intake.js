@@ -53,6 +53,7 @@ export class Intake {
    * @param {(batch: Batch) => Uint8Array} options.encode
    * @param {number} options.maxBytes
    * @param {number} options.recordBytes
+   * @param {number} options.recordRows
    * @param {number} options.waitingBytes
    * @param {boolean} options.mayDrop
    * @param {import('../../gateway/base/log.js').Log} options.log
@@ -139,12 +140,12 @@ export class Intake {
 
   /** @param {Waiting} waiting @param {Stream} stream @param {Group} group  gets the pieces */
   #encode ({ batch, again }, stream, group) {
-    const { encode, recordBytes, maxBytes } = this.options
+    const { encode, recordBytes, recordRows, maxBytes } = this.options
     if (again && !again.stream.has(again.seq)) return []
     const parts = again?.parts ?? [batch]
     const { next: mark } = stream
     const { ancestors } = again ?? {}
-    const { pieces, end } = encodeRecords({ parts, stream, mark, encode, recordBytes, maxBytes: maxBytes / 4, ancestors })
+    const { pieces, end } = encodeRecords({ parts, stream, mark, encode, recordBytes, recordRows, maxBytes: maxBytes / 4, ancestors })
     stream.next = end
     if (again) {
       group.pieces.push(noteOf(stream, mark, pieces.length, again))

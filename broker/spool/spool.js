@@ -43,6 +43,7 @@ import { Syncing } from './syncing.js'
  * @property {number} [fsyncIntervalMs]
  * @property {number} [segmentBytes]
  * @property {number} [recordBytes]  beyond, a batch is cut
+ * @property {number} [recordRows]  beyond, too
  * @property {number} [waitingBytes]  batches waiting for room in memory; beyond, they are refused
  * @property {string} [ledger]  a folder that keeps every segment ever written, to check against; nothing removes them
  * @property {import('../../gateway/base/log.js').Log} [log]
@@ -72,7 +73,7 @@ export class Spool extends EventEmitter {
   constructor ({
     folder, name = basename(folder), gateway, encode, decode, required = () => [], maxBytes = 2 ** 30, whenFull = 'block',
     fsync = 'interval', fsyncIntervalMs = 1000, segmentBytes = Math.min(2 ** 23, Math.ceil(maxBytes / 8)), recordBytes = 2 ** 18,
-    waitingBytes = 2 ** 26, ledger, log = console, write
+    recordRows = Infinity, waitingBytes = 2 ** 26, ledger, log = console, write
   }) {
     super()
     this.folder = folder
@@ -89,7 +90,7 @@ export class Spool extends EventEmitter {
       onDropped: (source, what) => this.emit('dropped', source, what)
     })
     this.#intake = new Intake({
-      folder, files, sources, epochs, retention, encode, maxBytes, recordBytes, waitingBytes, log,
+      folder, files, sources, epochs, retention, encode, maxBytes, recordBytes, recordRows, waitingBytes, log,
       mayDrop: whenFull === 'drop-oldest',
       emit: (event, bytes) => {
         this.#change()

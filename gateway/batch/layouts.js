@@ -29,13 +29,27 @@ export const layoutProperties = {
   intervalMs: {
     type: 'integer',
     title: 'Interval',
-    description: 'The time that one document covers. A batch that does not end with an interval begins a second document of it.',
+    description: 'The time that one document covers. What comes straight from a flow waits for the end of its interval, if that is no ' +
+      'longer than a minute; what is staged waits in stage out, if Whole intervals says so there. A batch that does not end with an ' +
+      'interval begins a second document of it.',
     minimum: 1,
     maximum: 86_400_000,
     default: 1000,
     'x-unit': 'ms',
     'x-when': { layout: 'document' }
   }
+}
+
+/** The longest interval whose rows wait for each other. */
+const MAX_WAITING_MS = 60_000
+
+/**
+ * The interval of the documents that a sink makes; undefined where it makes none, or where an interval is too long to wait for its end.
+ * @param {{layout?: string, intervalMs?: number}} options  of the sink
+ */
+export function documentMs ({ layout, intervalMs = 1000 }) {
+  if (layout === 'paper-bulk') return 1000
+  return layout === 'document' && intervalMs <= MAX_WAITING_MS ? intervalMs : undefined
 }
 
 /**

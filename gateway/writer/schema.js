@@ -10,7 +10,7 @@ export const schema = {
       type: 'integer',
       title: 'Batch size',
       description: 'As many rows are written at once. More is faster, up to some ten thousands; fewer are visible sooner. A message ' +
-        'of more rows than this is written alone.',
+        'of more rows is written in parts. A batch that was staged is one whole: stage out says how many rows it has.',
       minimum: 1,
       maximum: 1_000_000,
       default: 5000,

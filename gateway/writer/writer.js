@@ -4,6 +4,7 @@ import { batchBytes } from '../batch/batch-bytes.js'
 import { withDefaults } from '../base/defaults.js'
 import { QuietLog } from '../base/log.js'
 import { shareFull } from '../dead-letters/queue.js'
+import { partsOf, together } from './parts.js'
 import { Retry, released } from './retry.js'
 import { schema } from './schema.js'
 import { storeGroup } from './store.js'
@@ -62,7 +63,8 @@ export function createWriter (setup) {
 }
 
 /**
- * Gathers batches into groups and stores each group in one transaction, several at once, and again until the database has committed it.
+ * Gathers batches into groups and stores each group in one transaction, several at once, and again until the database has committed it. A
+ * batch that is larger than a group is stored in parts, unless it has an identity.
  * What the database refuses for good becomes a dead letter; the rest of its group is stored.
  */
 export class Writer {
@@ -109,19 +111,25 @@ export class Writer {
 
   /**
    * @param {Batch} batch
+   * @param {{isWhole?: boolean}} [options]  `isWhole`: it is not stored in parts
    * @returns {Promise<Written>} once the database has committed it, or had done so before; `deadRows` of it are dead letters.
    *   Rejects with SLUICE_WRITER_FULL at once when too much is pending, with SLUICE_WRITER_RELEASED when the writer closes before: write it
    *   again elsewhere. With SLUICE_DEAD_LETTERS_SHARE when some of it is refused, and its source has had its share of the dead letters
    */
-  write (batch) {
+  write (batch, { isWhole = false } = {}) {
     if (this.#closing) return Promise.reject(released())
     const key = batch.identity && pendingKey(batch.identity)
     const earlier = key !== null && this.#byIdentity.get(key)
     if (earlier) return this.#follow(earlier)
     const bytes = batchBytes(batch)
-    const { maxPendingBytes } = this.#options
+    const { maxPendingBytes, batchRows } = this.#options
     if (this.#pending.size > 0 && this.#pendingBytes + bytes > maxPendingBytes) return Promise.reject(full(maxPendingBytes))
+    if (batch.identity || isWhole || batch.rows <= batchRows) return this.#add(batch, bytes, key)
+    return together(partsOf(batch, batchRows).map(part => this.#add(part, batchBytes(part), null)))
+  }
 
+  /** @param {Batch} batch @param {number} bytes @param {string|null} key @returns {Promise<Written>} */
+  #add (batch, bytes, key) {
     const { promise: written, resolve, reject } = Promise.withResolvers()
     const entry = { batch, bytes, arrivedMs: this.#clock.now(), written, resolve, reject }
     if (key !== null) this.#byIdentity.set(key, entry)

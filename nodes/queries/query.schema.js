@@ -4,6 +4,7 @@ import { tableProperties } from '../../gateway/databases/reading/table.js'
 import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
 import { schema as duckdb } from '../../gateway/databases/duckdb/reader.schema.js'
 import { schema as influxdb } from '../../gateway/databases/influxdb/reader.schema.js'
+import { schema as mysql } from '../../gateway/databases/mysql/reader.schema.js'
 import { schema as postgresql } from '../../gateway/databases/postgresql/reader.schema.js'
 import { schema as sqlite } from '../../gateway/databases/sqlite/reader.schema.js'
 import { nodeSchema } from '../schema.js'
@@ -75,8 +76,9 @@ const table = {
       'filled in.'
   },
   layout: {
-    ...layoutOption({ properties: tableProperties }).properties.layout,
-    description: `${tableProperties.layout.description} InfluxDB has no documents.`
+    ...layoutOption({ properties: mysql.properties }).properties.layout,
+    description: `${tableProperties.layout.description} InfluxDB has no documents. paper-individual and paper-bulk: what MySQL stores ` +
+      'so; sensors are the numbers of the fields, from 0.'
   }
 }
 

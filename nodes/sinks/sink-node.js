@@ -3,8 +3,10 @@ import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { isSql } from '../../gateway/messages/insert.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { countOf } from '../../gateway/messages/refusals.js'
+import { documentMs } from '../../gateway/batch/layouts.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { clashOf } from '../../broker/in/clash.js'
+import { GatheredAppends } from '../../broker/out/gathered-appends.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { shareFull } from '../../gateway/dead-letters/queue.js'
@@ -18,6 +20,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { intervalOptions } from '../staging/gathering.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
 import { leaseServer } from './server-node.js'
@@ -105,6 +108,14 @@ class SinkNode {
     this.meter = stats.meter('sink', name, node.id)
     const { isTransient } = sink
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
+    const intervalMs = documentMs(options)
+    this.intervals = intervalMs && new GatheredAppends({
+      ...intervalOptions(intervalMs),
+      maxRows: Infinity,
+      maxBytes: options.batchBytes,
+      isAllOrNone: true,
+      append: batch => this.writer.write(batch, { isWhole: true })
+    })
     this.removeGauge = stats.gauge(`sink ${name}`, () => ({
       ...this.writer.state(), stoppedSources: deadLetters.queue.fullSources.join(', ')
     }))
@@ -151,7 +162,9 @@ class SinkNode {
       const isStaged = id !== undefined
       await Promise.all(batches.map(batch => {
         const write = () => this.#write(batch, isStaged)
-        return isStaged && !batch.identity ? this.#waiting(batch.source, write) : write()
+        if (batch.identity) return write()
+        if (isStaged) return this.#waiting(batch.source, write)
+        return this.intervals ? this.intervals.append(batch) : write()
       }))
       const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
       const source = sourceOf(message) ?? this.name
@@ -217,6 +230,7 @@ class SinkNode {
     this.#stopShowing()
     this.removeSink()
     deliveries.doubt(this.id)
+    if (this.intervals) this.intervals.flush()
     await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)
   }
 

@@ -16,7 +16,8 @@ export const gatheringProperties = {
   gatherRows: {
     type: 'integer',
     title: 'Rows',
-    description: 'So many rows of a source do not wait any longer.',
+    description: 'So many rows of a source do not wait any longer. What has more is cut: no batch has more rows, nor do the sinks store ' +
+      'more of them in one transaction than they are set to. 1: each row is a batch.',
     minimum: 1,
     maximum: 1_000_000,
     default: 10_000,
@@ -32,6 +33,29 @@ export const gatheringProperties = {
     'x-unit': 'KiB',
     'x-advanced': true
   }
+}
+
+/** In the form of stage out alone: the brokers that stage in reads from send no more while so much waits. */
+export const intervalProperty = {
+  gatherIntervalMs: {
+    type: 'integer',
+    title: 'Whole intervals',
+    description: 'Batches hold whole intervals of this length, counted from 1970 as in documents of a sink: rows wait until their ' +
+      'source sends one of another interval, or until twice the length has passed. 0: rows wait only as above.',
+    minimum: 0,
+    maximum: 60_000,
+    default: 0,
+    'x-unit': 'ms',
+    'x-advanced': true
+  }
+}
+
+/**
+ * How rows wait for the whole of their interval.
+ * @param {number} intervalMs
+ */
+export function intervalOptions (intervalMs) {
+  return { intervalNs: BigInt(intervalMs) * 1_000_000n, maxAgeMs: 2 * intervalMs }
 }
 
 /** @param {{gatherMs: number, gatherRows: number, gatherKilobytes: number}} options  of the node */

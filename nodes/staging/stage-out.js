@@ -17,7 +17,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { openConnection } from './connection.js'
-import { gatheringOptions } from './gathering.js'
+import { gatheringOptions, intervalOptions } from './gathering.js'
 import { placesOf } from './places.js'
 import { leaseRequiredSinks } from './required-sinks.js'
 import { schema } from './stage-out.schema.js'
@@ -32,7 +32,11 @@ export default function (RED) {
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
     let refusedValues = 0
-    const gathering = new GatheredAppends({ ...gatheringOptions(options), append: async batch => (await opening).stage.append(batch) })
+    const gathering = new GatheredAppends({
+      ...gatheringOptions(options),
+      ...options.gatherIntervalMs > 0 && intervalOptions(options.gatherIntervalMs),
+      append: async batch => (await opening).stage.append(batch)
+    })
 
     const pauseFeeders = () => { for (const feeder of feeders) backpressure.pause(feeder, node.id) }
     const resumeFeeders = () => { for (const feeder of feeders) backpressure.resume(feeder, node.id) }
@@ -115,7 +119,7 @@ function pauseUntilDeployed (RED, feeders, id) {
 }
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
-async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, maxSources }) {
+async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, gatherRows, maxSources }) {
   const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
   const link = await openConnection(RED, node, { broker, role: 'out' }).catch(async error => {
     await release()
@@ -133,6 +137,7 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     whenFull,
     fsync,
     fsyncIntervalMs,
+    recordRows: gatherRows,
     ledger: process.env.SLUICE_SPOOL_LEDGER, // where a kill test has every segment kept to check against
     log: logOf(node)
   }).catch(async error => {

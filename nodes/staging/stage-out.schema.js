@@ -1,5 +1,5 @@
 import { nodeSchema } from '../schema.js'
-import { gatheringProperties } from './gathering.js'
+import { gatheringProperties, intervalProperty } from './gathering.js'
 import { mappingsProperty } from './mappings.option.js'
 
 export const schema = nodeSchema({
@@ -59,6 +59,7 @@ export const schema = nodeSchema({
       'x-when': { fsync: 'interval' }
     },
     ...gatheringProperties,
+    ...intervalProperty,
     maxSources: {
       type: 'integer',
       title: 'Sources',

@@ -270,7 +270,7 @@ export class ThirdPartyStage {
     try {
       const stage = await Stage.open({
         folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
-        fsync: 'batch', log
+        fsync: 'batch', recordRows: this.#options.gatherRows, log
       })
       const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
       const keeping = new Keeping({

@@ -41,6 +41,17 @@ describe('spool', () => {
     expect(payloads.flatMap(record => JSON.parse(String(record?.payload)).values)).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
+  it('cuts a batch of more rows than a record may have: a record, and the transaction it becomes, can be a single row', async () => {
+    for (const [recordRows, rows] of /** @type {[number, number[]][]} */ ([[1, [1, 1, 1, 1, 1, 1, 1]], [5, [3, 4]], [7, [7]]])) {
+      const spool = await rig.open({ folder: `${rig.folder}-${recordRows}`, recordRows })
+      const identities = await spool.append(batchOf(0, 0, 'press', 7))
+      expect(identities.map(identity => identity.rows)).to.deep.equal(rows)
+      expect(identities.map(({ seq }) => seq)).to.deep.equal([...rows.keys()])
+      const payloads = await Promise.all(identities.map(identity => spool.read(identity)))
+      expect(payloads.flatMap(record => JSON.parse(String(record?.payload)).values)).to.deep.equal([0, 1, 2, 3, 4, 5, 6])
+    }
+  })
+
   it('refuses a batch of more than a quarter of its room, and goes on without a gap', async () => {
     const spool = await rig.open({ maxBytes: 20_000 })
     const error = await spool.append(batchOf(0, 6000)).catch(problem => problem)

@@ -12,7 +12,7 @@ import { LineFile } from '../../gateway/base/line-file.js'
 /** Columns of the contract that hold bytes, which CSV and lines do not mark as such. */
 const IS_BYTES = /^(value_)?(bytes|noBytes|blob)$/
 
-const NAME = /^(.*)-\d{6}\.(csv|lp|arrow)$/
+const NAME = /^(.*)-\d{6}\.(csv|lp|arrow|gts)$/
 
 /** The data files of a folder in the order in which they were begun. @param {string} folder */
 export async function filesOf (folder) {

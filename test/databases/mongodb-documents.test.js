@@ -16,7 +16,7 @@ describe('MongoDB documents', () => {
     const source = { batch, key, keys: keysOf(batch, layout, { collection: 'press', withSource: false }), finiteOnly: false }
     const documents = layout === 'narrow'
       ? narrowDocuments(source)
-      : layout === 'document' ? intervalDocuments(source, 10_000_000_000n) : wideDocuments(source)
+      : layout === 'document' ? intervalDocuments(source, { intervalNs: 10_000_000_000n }) : wideDocuments(source)
     const messages = [...new Chunks().messages([{ batch, rest: batch, documents }])].map(({ bytes }) => documentsIn(bytes))
     return messages.flat().map(({ _id, ...document }, i) => {
       expect(Buffer.from(_id).subarray(0, 16)).to.deep.equal(key)

@@ -76,6 +76,46 @@ describe('MongoDB reader', () => {
     }
   })
 
+  describe('of the paper\'s documents', () => {
+    const second = 1_518_465_409_000_000_000n
+    // Listing 3 of the paper, and the second after; of its times MongoDB holds the milliseconds.
+    const time = BigInt64Array.of(second + 135_000_000n, second + 136_000_999n, second + 1_000_000_000n)
+    const columns = [[0, 0, 1], [0, 2, 3], [0, 4, 5], [9, 10, 11], [347, 351, 349]].map(column => Uint16Array.from(column))
+    const fields = columns.map((_, i) => ({ name: `m${i}`, type: /** @type {const} */ ('uint16') }))
+    const listing = () => batchOf([0, 0, 0], { time, fields, columns })
+    const stored = Array.from(time, at => at - at % 1_000_000n)
+    const all = stored.flatMap((at, row) => columns.map((column, i) => ({ time: at, sensor: String(i), value: column[row] })))
+
+    for (const layout of ['paper-individual', 'paper-bulk']) {
+      it(`finds all that ${layout} stores, by the numbers of the fields`, async () => {
+        await store({ layout }, listing())
+        expect(await samples({ layout }, ['0', '1', '2', '3', '4'])).to.deep.equal(all)
+        expect(await samples({ layout }, ['4', 'm4', '5'], { from: stored[1], to: stored[2] })).to.deep.equal([
+          { time: stored[1], sensor: '4', value: 351 }
+        ])
+        const reader = await open({ table: 'press', layout }, { server: connected })
+        expect(await reader.edge({ sensor: '4', ...ALL, above: 348 })).to.equal(stored[1])
+        expect(await reader.edge({ sensor: '4', ...ALL, below: 350, last: true })).to.equal(stored[2])
+        expect(await reader.minimum({ sensor: '3', ...ALL })).to.equal(stored[0])
+      })
+    }
+  })
+
+  it('finds a layout that is not the collection\'s, and one it does not know, an error and no lack of samples', async () => {
+    const layouts = ['wide', 'document', 'paper-individual', 'paper-bulk']
+    for (const layout of layouts) {
+      await store({ layout, table: layout }, batchOf([1, 2]))
+      for (const other of layouts.filter(each => each !== layout)) {
+        const error = await failureOf(() => samples({ table: layout, layout: other }))
+        expect(error.code, `${layout} read as ${other}`).to.equal('SLUICE_QUERY_TABLE')
+        const reader = await open({ table: layout, layout: other }, { server: connected })
+        expect((await failureOf(() => reader.edge({ sensor: 'force', ...ALL, above: 0 }))).code).to.equal('SLUICE_QUERY_TABLE')
+      }
+    }
+    expect((await failureOf(() => samples({ layout: 'paper-wholesale' }))).code).to.equal('SLUICE_OPTIONS')
+    expect(await samples({ table: 'nowhere' })).to.deep.equal([])
+  })
+
   it('reads one of several sources in a collection', async () => {
     await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
     expect(await values({ table: 'all', source: 'oven' })).to.deep.equal([3])

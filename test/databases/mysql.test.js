@@ -239,12 +239,12 @@ describe('MySQL sink', () => {
   describe('layouts of the paper', () => {
     const values = /** @type {import('../../gateway/batch/batch.js').Field[]} */ ([
       { name: 'angle', type: 'uint16' },
-      { name: 'm1', type: 'int16' }
+      { name: 'm1', type: 'uint16' }
     ])
     const batch = () => batchOf([0, 0, 0], {
       time: BigInt64Array.of(-1n, 1_700_000_000_000_000_005n, 1_700_000_000_999_999_999n),
       fields: values,
-      columns: [Uint16Array.of(1, 4095, 7), Int16Array.of(-1, -2, -3)],
+      columns: [Uint16Array.of(1, 4095, 7), Uint16Array.of(2, 65_535, 3)],
       validity: [null, Uint8Array.of(1, 1, 0)],
       identity: identity(0)
     })
@@ -255,23 +255,23 @@ describe('MySQL sink', () => {
       expect((await sink.write([batch()])).duplicates).to.have.length(1)
       expect((await query('SELECT * FROM press ORDER BY second, nanosecond, number')).map(row => Object.values(row))).to.deep.equal([
         ['-1', 999_999_999, 0, 1],
-        ['-1', 999_999_999, 1, -1],
+        ['-1', 999_999_999, 1, 2],
         ['1700000000', 5, 0, 4095],
-        ['1700000000', 5, 1, -2],
+        ['1700000000', 5, 1, 65_535],
         ['1700000000', 999_999_999, 0, 7]
       ])
       expect((await query('DESCRIBE press')).map(({ Field: name, Type: type }) => `${name} ${type.replace(/\(\d+\)/, '')}`)).to.deep.equal([
         'second bigint',
         'nanosecond int',
-        'number smallint',
-        'measurement smallint'
+        'number smallint unsigned',
+        'measurement smallint unsigned'
       ])
       expect((await query('SHOW INDEX FROM press')).map(({ Column_name: column }) => column)).to.deep.equal(['second', 'nanosecond'])
     })
 
-    it('refuses values that take more than 16 bits, and fields that are not whole numbers', async () => {
+    it('refuses values that unsigned 16 bits do not hold, and fields that are not whole numbers', async () => {
       const sink = await openSink({ layout: 'paper-individual' })
-      for (const bad of [rowOf({ angle: ['uint16', 40_000] }), batchOf([1])]) {
+      for (const bad of [rowOf({ angle: ['int32', 65_536] }), rowOf({ angle: ['int16', -1] }), batchOf([1])]) {
         expect(isTransient(await failureOf(() => sink.write([bad])))).to.equal(false)
       }
     })
@@ -279,9 +279,12 @@ describe('MySQL sink', () => {
     it('stores a document per second', async () => {
       await (await openSink({ layout: 'paper-bulk' })).write([batch()])
       expect((await query('SELECT * FROM press ORDER BY second')).map(row => Object.values(row))).to.deep.equal([
-        ['-1', 1, '{"measurements":[{"ns":999999999,"m":[1,-1]}]}'],
-        ['1700000000', 2, '{"measurements":[{"ns":5,"m":[4095,-2]},{"ns":999999999,"m":[7,null]}]}']
+        ['-1', 45, '{"measurements":[{"ns":999999999,"m":[1,2]}]}'],
+        ['1700000000', 74, '{"measurements":[{"ns":5,"m":[4095,65535]},{"ns":999999999,"m":[7,null]}]}']
       ])
+      expect(await query('SELECT * FROM press WHERE size <> LENGTH(measurements)')).to.deep.equal([])
+      const columns = (await query('DESCRIBE press')).map(({ Field: name, Type: type }) => `${name} ${type.replace(/\(\d+\)/, '')}`)
+      expect(columns).to.deep.equal(['second bigint', 'size int unsigned', 'measurements longtext'])
       expect((await query('SHOW INDEX FROM press')).map(({ Column_name: column }) => column)).to.deep.equal(['second'])
     })
   })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import pg from 'pg'
 import { isTransient } from '../../gateway/databases/postgresql/sink.js'
+import { makeHypertable } from '../../gateway/databases/postgresql/timescale.js'
 import { batchOf, failureOf, poisoned, rangesOf, rowOf } from './contract/batches.js'
 import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
 import { writerContract } from './contract/writer.js'
@@ -100,6 +101,22 @@ describe('PostgreSQL sink', () => {
       )
     })
 
+    it('requests chunks of 12 hours, compressed by sensor after 7 days, as SciTS has them (of a fake server)', async () => {
+      /** @type {string[]} */
+      const said = []
+      const client = /** @type {any} */ ({
+        query: async (/** @type {string} */ sql, /** @type {any[]} */ values = []) => {
+          said.push([sql, ...values].join(' '))
+          return { rows: [{ found: true }] }
+        }
+      })
+      await makeHypertable(client, '"public"."scits"', ['"sensor_id"'], { hypertable: true, chunkHours: 12, compressAfterHours: 168 })
+      expect(said[1]).to.match(/^SELECT create_hypertable.* "public"."scits" 12$/)
+      expect(said[2]).to.equal('ALTER TABLE "public"."scits" SET (timescaledb.compress, timescaledb.compress_orderby = \'time\', ' +
+        'timescaledb.compress_segmentby = \'"sensor_id"\')')
+      expect(said[3]).to.match(/^SELECT add_compression_policy.* "public"."scits" 168$/)
+    })
+
     it('requests them once, when it creates a table (with a fake of TimescaleDB\'s function)', async () => {
       await query(`CREATE TABLE asked (relation text, time_column text, chunk interval);
         CREATE FUNCTION create_hypertable(relation regclass, time_column name, chunk_time_interval interval, create_default_indexes boolean)
@@ -122,6 +139,25 @@ describe('PostgreSQL sink', () => {
       await sink.prepare([batchOf([1])])
       const { rows: indexes } = await query('SELECT indexdef FROM pg_indexes WHERE tablename = $1', [index])
       expect(indexes.map(({ indexdef }) => /USING (.*)/.exec(indexdef)?.[1])).to.deep.equal(index === 'none' ? [] : [`${index} ("time")`])
+    }
+  })
+
+  it('indexes time and the key fields: for SciTS timestamp and sensor_id', async () => {
+    const scits = () => rowOf({ sensor_id: ['int64', 7n], value: ['float64', 1], 'the plant': ['string', 'x'] })
+    const cases = /** @type {[object, string][]} */ ([
+      [{ keyFields: ['sensor_id'] }, 'btree ("time", sensor_id)'],
+      [{ keyFields: ['the plant', 'sensor_id', 'time', 'unknown'] }, 'btree ("time", "the plant", sensor_id)'],
+      [{ keyFields: ['sensor_id'], index: 'brin' }, 'brin ("time")']
+    ])
+    for (const [i, [options, expected]] of cases.entries()) {
+      const sink = await openSink({ ...options, table: `scits${i}` })
+      await sink.write([scits()])
+      await sink.write([rowOf({ value: ['float64', 2] })])
+      const { rows: indexes } = await query('SELECT indexdef FROM pg_indexes WHERE tablename = $1', [`scits${i}`])
+      expect(indexes.map(({ indexdef }) => /USING (.*)/.exec(indexdef)?.[1])).to.deep.equal([expected])
+      const { rows: columns } = await query('SELECT attname, format_type(atttypid, -1) AS type FROM pg_attribute ' +
+        'WHERE attrelid = $1::regclass AND attname IN (\'sensor_id\', \'value\') ORDER BY 1', [`scits${i}`])
+      expect(columns.map(({ type }) => type), '8 bytes each').to.deep.equal(['bigint', 'double precision'])
     }
   })
 

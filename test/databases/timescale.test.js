@@ -55,4 +55,14 @@ describe('PostgreSQL sink on a real TimescaleDB', () => {
       expect(Number(count)).to.equal(5)
     })
   }
+
+  it('compresses by the key fields, chunks of 12 hours after 7 days, as in SciTS', async () => {
+    const options = { hypertable: true, keyFields: ['sensor_id'], chunkHours: 12, compressAfterHours: 168, table: 'scits' }
+    const sink = await open(options, { server: connected })
+    await sink.write([rowOf({ sensor_id: ['int64', 7n], value: ['float64', 1] })])
+    const { rows } = await client.query(
+      'SELECT attname FROM timescaledb_information.compression_settings WHERE hypertable_name = \'scits\' AND segmentby_column_index = 1'
+    )
+    expect(rows).to.deep.equal([{ attname: 'sensor_id' }])
+  })
 })

@@ -55,6 +55,42 @@ describe('MySQL reader', () => {
   readerContract(harness)
   queryContract(harness)
 
+  describe('of the paper\'s tables', () => {
+    const second = 1_518_465_409_000_000_000n
+    // Listing 2 of the paper, and the second after.
+    const time = BigInt64Array.of(second + 346_851_124n, second + 346_933_204n, second + 1_000_000_000n)
+    const columns = [[389, 516, 0], [792, 794, 2], [602, 634, 4], [315, 317, 10], [552, 559, 351]].map(column => Uint16Array.from(column))
+    const fields = columns.map((_, i) => ({ name: `m${i}`, type: /** @type {const} */ ('uint16') }))
+    const listing = () => batchOf([0, 0, 0], { time, fields, columns })
+
+    for (const layout of ['paper-individual', 'paper-bulk']) {
+      it(`finds all that ${layout} stores, by the numbers of the fields`, async () => {
+        await store({ layout }, listing())
+        const reader = await openReader({ layout })
+        const read = async (/** @type {string[]} */ sensors, /** @type {object} */ range = {}) => {
+          const found = []
+          for await (const page of reader.samples({ sensors, ...ALL, ...range })) found.push(...page)
+          return found
+        }
+        const all = Array.from(time, (at, row) => columns.map((column, i) => ({ time: at, sensor: String(i), value: column[row] }))).flat()
+        expect(await read(['0', '1', '2', '3', '4'])).to.deep.equal(all)
+        expect(await read(['4', 'm4', '5'], { from: time[1], to: time[2] })).to.deep.equal([{ time: time[1], sensor: '4', value: 559 }])
+        expect(await reader.edge({ sensor: '0', ...ALL, above: 400 })).to.equal(time[1])
+        expect(await reader.edge({ sensor: '0', ...ALL, below: 400, last: true })).to.equal(time[2])
+        expect(await reader.minimum({ sensor: '3', from: 0n, to: time[2] })).to.equal(time[0])
+        expect(await reader.summaries({ sensors: ['1'], ...ALL, bucketNs: 1_000_000_000n, statistics: ['count', 'mean'] })).to.deep.equal([
+          { time: second, sensor: '1', count: 2, mean: 793 }, { time: second + 1_000_000_000n, sensor: '1', count: 1, mean: 2 }
+        ])
+        expect(await reader.sensors?.(ALL)).to.deep.equal(['0', '1', '2', '3', '4'])
+      })
+    }
+
+    it('refuses a layout that it does not know', async () => {
+      const error = await failureOf(() => openReader({ layout: 'paper-wholesale' }))
+      expect(error.code).to.equal('SLUICE_OPTIONS')
+    })
+  })
+
   it('leaves a connection to the sinks, however many queries are read slowly', async () => {
     await storeNotes()
     const server = database.connect({ connections: 2 })

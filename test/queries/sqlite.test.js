@@ -38,6 +38,26 @@ describe('SQLite reader', () => {
     })
   }
 
+  it('finds a layout that is not the table\'s, and one it does not know, an error and no lack of samples', async () => {
+    await store({ table: 'wide' }, batchOf([1]))
+    expect(await values({ table: 'wide' }, 'nothing')).to.deep.equal([])
+    for (const layout of ['narrow', 'document']) {
+      await store({ layout, table: layout }, batchOf([1, 2]))
+      for (const other of ['wide', 'narrow', 'document'].filter(each => each !== layout)) {
+        const error = await failureOf(() => values({ table: layout, layout: other }))
+        expect(error.code, `${layout} read as ${other}`).to.equal('SLUICE_QUERY_TABLE')
+      }
+      const reader = await open({ file: rig.file, table: layout })
+      for (const ask of [
+        () => reader.edge({ sensor: 'force', ...ALL, above: 0 }),
+        () => reader.minimum({ sensor: 'force', ...ALL }),
+        () => reader.summaries({ sensors: ['force'], ...ALL, statistics: ['mean'] })
+      ]) expect((await failureOf(ask)).message).to.contain(`those of the layout ${layout}`)
+      await reader.close()
+    }
+    expect((await failureOf(() => values({ layout: 'paper-bulk' }))).code).to.equal('SLUICE_OPTIONS')
+  })
+
   it('reads one of several sources in a table', async () => {
     await store({ table: 'all' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))
     expect(await values({ table: 'all', source: 'oven' })).to.deep.equal([3])

@@ -56,9 +56,9 @@ describe('writer', () => {
       await writer.close()
     })
 
-    it('and never splits one: what does not fit goes with the next', async () => {
+    it('and never splits one with an identity: what does not fit goes with the next', async () => {
       const { writer, sink } = await openWriter(folder, { options: { batchRows: 4, inFlight: 1 } })
-      const written = [batchOf([1, 2, 3]), batchOf([4, 5]), batchOf(range(6, 16)), batchOf([16])].map(batch => writer.write(batch))
+      const written = [[1, 2, 3], [4, 5], range(6, 16), [16]].map((values, seq) => writer.write(batchOf(values, seq)))
       await writer.flush()
       await Promise.all(written)
       expect(sink.transactions.map(batches => batches.flatMap(valuesOf))).to.deep.equal([[1, 2, 3], [4, 5], range(6, 16), [16]])

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
-import { withDefaults } from '../../base/defaults.js'
 import { reasonOf } from '../connecting/failure.js'
+import { readerOptions } from '../reading/options.js'
 import { SqlReader } from '../sql/reader.js'
 import { plainType, readDialect } from './dialect.js'
 import { identifier, literal } from './quote.js'
@@ -16,7 +16,7 @@ export { schema }
  * @returns {Promise<import('../reader.js').Reader>}
  */
 export async function open (given, { server }) {
-  const options = /** @type {import('../reading/table.js').TableOptions} */ (/** @type {unknown} */ (withDefaults(schema, given)))
+  const options = readerOptions(schema, given)
   return new SqlReader(options, readable(options.table, /** @type {ClickhouseServer} */ (server)))
 }
 

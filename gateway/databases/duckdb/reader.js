@@ -1,5 +1,5 @@
-import { withDefaults } from '../../base/defaults.js'
 import { quote } from '../names.js'
+import { readerOptions } from '../reading/options.js'
 import { bytesText, whole } from '../reading/values.js'
 import { fileReadDialect } from '../sql/file-dialect.js'
 import { existingFile } from '../sql/file-options.js'
@@ -43,7 +43,7 @@ const dialect = {
  */
 export async function open (given) {
   await loadDuckdb()
-  const { file, ...options } = withDefaults(schema, given)
+  const { file, ...options } = readerOptions(schema, given)
   const path = existingFile(file, 'SLUICE_QUERY_DUCKDB', 'DuckDB')
   return new SqlReader(/** @type {any} */ (options), {
     table: quote(options.table),

@@ -1,6 +1,7 @@
 import { arrow } from './arrow.js'
 import { csv } from './csv.js'
 import { lines } from './lines.js'
+import { warp10 } from './warp10.js'
 
 /**
  * What the formats of data files have in common.
@@ -10,7 +11,10 @@ import { lines } from './lines.js'
  *
  * @typedef {{name: string, type: import('../wide.js').ValueType, unit?: string}} Column  of a data file
  * @typedef {{batch: Batch, columns: (WideColumn & {unit?: string})[]}} Piece  a batch as its layout arranges it, and its columns
- * @typedef {{timeFormat: 'iso'|'ns', layout: import('../../batch/layouts.js').Layout}} FormatOptions
+ * @typedef {object} FormatOptions
+ * @property {'iso'|'ns'} timeFormat
+ * @property {import('../../batch/layouts.js').Layout} layout
+ * @property {import('../../messages/codecs/warp10/text.js').Warp10Format} warp10Format
  *
  * @typedef {object} Index  what a format remembers of a data file to finish it
  * @property {(at: number, bytes: Buffer) => void} add  what `encode` has returned, as it is written at a byte of the file
@@ -26,10 +30,10 @@ import { lines } from './lines.js'
  * @property {() => Index} [index]
  */
 
-/** @typedef {'csv'|'lines'|'arrow'} FormatName */
+/** @typedef {'csv'|'lines'|'arrow'|'warp10'} FormatName */
 
 /** @type {Record<FormatName, Format>} */
-export const formats = { csv, lines, arrow }
+export const formats = { csv, lines, arrow, warp10 }
 
 /**
  * The columns of a new file: those of the first list, and what the others have besides.

@@ -66,12 +66,12 @@ class FileSink {
   #folder = null
 
   /** @param {Record<string, any>} options @param {Log} log */
-  constructor ({ folder, file, format, timeFormat, layout, intervalMs, maxMegabytes, maxMinutes, fsync }, log) {
+  constructor ({ folder, file, format, timeFormat, warp10Format, layout, intervalMs, maxMegabytes, maxMinutes, fsync }, log) {
     this.#path = resolve(folder)
     this.#log = log
     this.#options = {
       formatName: /** @type {import('./formats.js').FormatName} */ (format),
-      writing: { timeFormat, layout },
+      writing: { timeFormat, layout, warp10Format },
       maxBytes: maxMegabytes * MIB,
       ageMs: maxMinutes * MINUTE_MS,
       syncs: fsync === 'write'

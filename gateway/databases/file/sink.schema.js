@@ -1,10 +1,11 @@
 import { layoutProperties } from '../../batch/layouts.js'
+import { FORMATS } from '../../messages/codecs/warp10/text.js'
 
 /** Options of the file sink. */
 export const schema = {
   type: 'object',
   title: 'Files',
-  description: 'Stores batches in files of CSV, InfluxDB line protocol or Apache Arrow, each sample exactly once.',
+  description: 'Stores batches in files of CSV, InfluxDB line protocol, Apache Arrow or Warp 10\'s text, each sample exactly once.',
   additionalProperties: false,
   properties: {
     folder: {
@@ -28,9 +29,10 @@ export const schema = {
       title: 'Format',
       description: 'CSV: a line of column names, then a line per row; texts are quoted, missing values are empty, bytes are ' +
         'hexadecimal. Line protocol: as InfluxDB reads it; what is missing, NaN or infinite is left out. Arrow: the fastest and ' +
-        'smallest, with exact types; a file that is still being written is an Arrow stream after its first 8 bytes.',
-      enum: ['csv', 'lines', 'arrow'],
-      'x-labels': { csv: 'CSV (.csv)', lines: 'InfluxDB line protocol (.lp)', arrow: 'Apache Arrow (.arrow)' },
+        'smallest, with exact types; a file that is still being written is an Arrow stream after its first 8 bytes. Warp 10: its input ' +
+        'format, times rounded down to microseconds; the fields latitude, longitude and elevation are the position of the other values.',
+      enum: ['csv', 'lines', 'arrow', 'warp10'],
+      'x-labels': { csv: 'CSV (.csv)', lines: 'InfluxDB line protocol (.lp)', arrow: 'Apache Arrow (.arrow)', warp10: 'Warp 10 (.gts)' },
       default: 'csv'
     },
     timeFormat: {
@@ -42,7 +44,25 @@ export const schema = {
       default: 'iso',
       'x-when': { format: 'csv' }
     },
+    warp10Format: {
+      type: 'string',
+      title: 'Lines',
+      description: 'naive: a line per value, row by row. ordered: field by field. optimized: as ordered, where = stands for the class ' +
+        'and labels of the line before. multi-value: a line per row with a list of its values, whose names a comment says. ' +
+        'uncompressed: the same, but Warp 10 does not compress the list.',
+      enum: FORMATS,
+      'x-labels': {
+        naive: 'naive: a line per value',
+        ordered: 'ordered: by fields',
+        optimized: 'optimized: continued by =',
+        'multi-value': 'multi-value: [ … ]',
+        uncompressed: 'uncompressed: [! … ]'
+      },
+      default: 'multi-value',
+      'x-when': { format: 'warp10' }
+    },
     ...layoutProperties,
+    layout: { ...layoutProperties.layout, 'x-when': { format: ['csv', 'lines', 'arrow'] } },
     maxMegabytes: {
       type: 'integer',
       title: 'File size',

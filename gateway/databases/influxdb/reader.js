@@ -1,8 +1,8 @@
 import { edgeOf, inOrder, minimumOf, summariesOf, summary } from '../reading/compute.js'
+import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { whole } from '../reading/values.js'
 import { tagColumnOf } from '../wide.js'
-import { withDefaults } from '../../base/defaults.js'
 import { statisticsIn, Statements } from './reader-influxql.js'
 import { schema } from './reader.schema.js'
 import { rowsOf } from './connection.js'
@@ -26,7 +26,7 @@ const NARROW_FIELDS = ['', '_int64', '_string', '_bytes']
  * @returns {Promise<Reader>}
  */
 export async function open (options, { server }) {
-  return new InfluxdbReader(/** @type {any} */ (withDefaults(schema, options)), server)
+  return new InfluxdbReader(readerOptions(schema, options), server)
 }
 
 /** @implements {Reader} */

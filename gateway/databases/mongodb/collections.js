@@ -38,7 +38,13 @@ export async function prepareCollection (db, name, { layout, index, isChosen }, 
     }
     if (code !== NAMESPACE_EXISTS) throw error
   }
-  if (index && layout !== 'timeseries') await createIndex(db, name, { ...layout === 'narrow' && { sensor: 1 }, time_ns: 1 }, log)
+  if (index && layout !== 'timeseries') await createIndex(db, name, indexOf(layout), log)
+}
+
+/** @param {Layout} layout @returns {Record<string, 1>} */
+function indexOf (layout) {
+  if (layout === 'paper-individual' || layout === 'paper-bulk') return { time: 1 }
+  return layout === 'narrow' ? { sensor: 1, time_ns: 1 } : { time_ns: 1 }
 }
 
 /**

@@ -94,7 +94,7 @@ export function narrowDocuments ({ batch, key, keys, finiteOnly }) {
   }
 }
 
-/** How the documents of a batch begin: _id, time, time_ns, source and tags. */
+/** How the documents of a batch begin: _id, time, time_ns (unless its layout has none), source and tags. */
 export class Start {
   #bytes
   #numberAt
@@ -108,9 +108,9 @@ export class Start {
    * @param {Buffer} key  16 bytes that no other batch has
    * @param {Map<string, unknown>} constants
    * @param {BigInt64Array} times
-   * @param {{perField?: boolean}} [options]  whether _id also tells fields apart
+   * @param {{perField?: boolean, isExact?: boolean}} [options]  whether _id also tells fields apart, whether there is time_ns
    */
-  constructor (key, constants, times, { perField = false } = {}) {
+  constructor (key, constants, times, { perField = false, isExact = true } = {}) {
     const id = header(TYPES.binary, '_id')
     const time = header(TYPES.date, 'time')
     const timeNs = header(TYPES.int64, 'time_ns')
@@ -118,12 +118,12 @@ export class Start {
     this.#perField = perField
     this.#numberAt = 4 + id.length + FRAME_BYTES + KEY_BYTES
     this.#timeAt = 4 + id.length + FRAME_BYTES + idBytes + time.length
-    this.#timeNsAt = this.#timeAt + 8 + timeNs.length
+    this.#timeNsAt = isExact ? this.#timeAt + 8 + timeNs.length : null
     this.#bytes = Buffer.concat([
       Buffer.alloc(4),
       id, Buffer.of(idBytes, 0, 0, 0, 0), key, Buffer.alloc(idBytes - KEY_BYTES),
       time, Buffer.alloc(8),
-      timeNs, Buffer.alloc(8),
+      ...isExact ? [timeNs, Buffer.alloc(8)] : [],
       constantElements(constants)
     ])
     this.#putMilliseconds = milliseconds(times)
@@ -143,7 +143,7 @@ export class Start {
     chunk.view.setUint32(at + this.#numberAt, number)
     if (this.#perField) chunk.view.setUint32(at + this.#numberAt + 4, field)
     this.#putMilliseconds(chunk, at + this.#timeAt, i)
-    this.#putNanoseconds(chunk, at + this.#timeNsAt, i)
+    if (this.#timeNsAt !== null) this.#putNanoseconds(chunk, at + this.#timeNsAt, i)
     return at + this.#bytes.length
   }
 

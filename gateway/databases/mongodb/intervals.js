@@ -1,11 +1,16 @@
 import { floor } from '../../batch/layouts.js'
-import { endDocument, FRAME_BYTES, MAX_DOCUMENT_BYTES, presence, Start } from './documents.js'
-import { constantElements, elementWriter, header, TYPES } from './elements.js'
+import { endDocument, FRAME_BYTES, MAX_DOCUMENT_BYTES, Start } from './documents.js'
+import { constantElements, header, milliseconds, TYPES } from './elements.js'
 import { constantsOf } from './names.js'
+import { ValueArrays } from './value-arrays.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('./documents.js').Documents} Documents
+ *
+ * @typedef {object} Interval
+ * @property {bigint} intervalNs
+ * @property {boolean} [isPaper]  documents as Arnst, Plenk and Wöltche print them: `{time, measurements: [{time, sensors: […]}, …]}`
  */
 
 /** The longest interval whose nanoseconds an int32 counts. */
@@ -16,19 +21,18 @@ const MAX_INT32_INTERVAL_NS = 2n ** 31n
  * What would be larger than MongoDB's limit becomes several documents. The _id counts by the first row, so the documents of one interval
  * are stored whole or, while rows of it are still refused, not at all.
  * @param {import('./documents.js').Source} source
- * @param {bigint} intervalNs
+ * @param {Interval} interval
  * @returns {Documents}
  */
-export function intervalDocuments ({ batch, key, keys, finiteOnly }, intervalNs) {
-  const [sizeKey, fieldsKey, measurementsKey] = keys.fields.map(each => each.key)
+export function intervalDocuments ({ batch, key, keys, finiteOnly }, interval) {
+  const { intervalNs, isPaper = false } = interval
   const constants = constantsOf(keys, batch)
-  const samples = new Samples(batch, finiteOnly, intervalNs)
-  const fieldNames = constantElements(new Map([[fieldsKey, batch.fields.map(({ name }) => name)]]))
-  const head = Buffer.concat([header(TYPES.int32, sizeKey), Buffer.alloc(4), fieldNames, header(TYPES.array, measurementsKey)])
-  const sizeAt = header(TYPES.int32, sizeKey).length
-  const mostFixedBytes = new Start(key, constants, new BigInt64Array(0)).length + head.length + FRAME_BYTES + 1
+  const samples = new Samples(batch, finiteOnly, interval)
+  const { head, sizeAt } = isPaper ? { head: header(TYPES.array, keys.fields[0].key), sizeAt: null } : headOf(keys, batch)
+  const isExact = !isPaper
+  const mostFixedBytes = new Start(key, constants, new BigInt64Array(0), { isExact }).length + head.length + FRAME_BYTES + 1
   const { groups, refused } = grouped(batch, samples, intervalNs, MAX_DOCUMENT_BYTES - mostFixedBytes)
-  const start = new Start(key, constants, BigInt64Array.from(groups, group => group.start))
+  const start = new Start(key, constants, BigInt64Array.from(groups, group => group.start), { isExact })
   return {
     length: groups.length,
     refused,
@@ -39,7 +43,7 @@ export function intervalDocuments ({ batch, key, keys, finiteOnly }, intervalNs)
       const { rows, start: intervalStart } = groups[i]
       let at = start.write(chunk, from, i, batch.rowNumber(rows[0]))
       chunk.buffer.set(head, at)
-      chunk.view.setInt32(at + sizeAt, rows.length, true)
+      if (sizeAt !== null) chunk.view.setInt32(at + sizeAt, rows.length, true)
       at += head.length
       const arrayAt = at
       at += 4
@@ -47,6 +51,13 @@ export function intervalDocuments ({ batch, key, keys, finiteOnly }, intervalNs)
       return endDocument(chunk, from, endDocument(chunk, arrayAt, at))
     }
   }
+}
+
+/** What precedes the samples, and where in it their number is. @param {import('./names.js').Keys} keys @param {Batch} batch */
+function headOf ({ fields: [size, fields, measurements] }, batch) {
+  const sizeHead = header(TYPES.int32, size.key)
+  const fieldNames = constantElements(new Map([[fields.key, batch.fields.map(({ name }) => name)]]))
+  return { head: Buffer.concat([sizeHead, Buffer.alloc(4), fieldNames, header(TYPES.array, measurements.key)]), sizeAt: sizeHead.length }
 }
 
 /** @typedef {{start: bigint, rows: number[], mostBytes: number}} Group  of a document */
@@ -94,45 +105,30 @@ function grouped (batch, samples, intervalNs, maxBytes) {
   return { groups: [...intervals.values()].flat(), refused }
 }
 
-/** The rows of a batch as elements of an array. */
+/** The rows of a batch as elements of an array, each a document of its time and its values. */
 class Samples {
-  #time
-  #elements
-  #arrayHead = header(TYPES.array, 'm')
-  #nsHead
-  #isShort
-  #floats
+  #values
+  #timeHead
+  #putTime
+  #timeBytes
   /** @type {Buffer[]} by position */
   #heads = []
 
-  /** @param {Batch} batch @param {boolean} finiteOnly @param {bigint} intervalNs */
-  constructor (batch, finiteOnly, intervalNs) {
-    const { fields, columns } = batch
-    this.#time = batch.time
-    this.#isShort = intervalNs <= MAX_INT32_INTERVAL_NS
-    this.#nsHead = header(this.#isShort ? TYPES.int32 : TYPES.int64, 'ns')
-    this.#elements = fields.map(({ type }, f) => {
-      return elementWriter(String(f), type, columns[f], presence(batch, f, finiteOnly), { nullIfMissing: true })
-    })
-    this.#floats = fields.flatMap(({ type }, f) => {
-      const mustBeFinite = finiteOnly && (type === 'float64' || type === 'float32')
-      return mustBeFinite ? [{ column: columns[f], valid: batch.validity[f] }] : []
-    })
+  /** @param {Batch} batch @param {boolean} finiteOnly @param {Interval} interval */
+  constructor (batch, finiteOnly, { intervalNs, isPaper = false }) {
+    const isShort = intervalNs <= MAX_INT32_INTERVAL_NS
+    this.#values = new ValueArrays(batch, isPaper ? 'sensors' : 'm', finiteOnly)
+    this.#timeHead = isPaper ? header(TYPES.date, 'time') : header(isShort ? TYPES.int32 : TYPES.int64, 'ns')
+    this.#timeBytes = isShort && !isPaper ? 4 : 8
+    this.#putTime = isPaper ? milliseconds(batch.time) : since(batch.time, isShort)
   }
 
   /** Why the server would refuse a row, or null. @param {number} row */
-  refusal (row) {
-    const isInfinite = this.#floats.some(({ column, valid }) => {
-      return valid?.[row] !== 0 && Math.abs(/** @type {number} */ (column[row])) === Infinity
-    })
-    return isInfinite ? 'FerretDB stores no infinities' : null
-  }
+  refusal (row) { return this.#values.refusal(row) }
 
   /** @param {number} row */
   mostBytes (row) {
-    let bytes = 9 + this.#nsHead.length + 8 + this.#arrayHead.length + 2 * FRAME_BYTES
-    for (const { mostBytes } of this.#elements) bytes += mostBytes(row)
-    return bytes
+    return 9 + this.#timeHead.length + this.#timeBytes + FRAME_BYTES + this.#values.mostBytes(row)
   }
 
   /**
@@ -142,22 +138,23 @@ class Samples {
    * @param {bigint} start  of the interval
    */
   write (chunk, at, position, row, start) {
-    const { buffer, view } = chunk
+    const { buffer } = chunk
     const head = this.#heads[position] ??= header(TYPES.document, String(position))
     buffer.set(head, at)
     at += head.length
     const documentAt = at
-    buffer.set(this.#nsHead, at + 4)
-    at += 4 + this.#nsHead.length
-    const ns = Number(this.#time[row] - start)
+    buffer.set(this.#timeHead, at + 4)
+    at = this.#putTime(chunk, at + 4 + this.#timeHead.length, row, start)
+    return endDocument(chunk, documentAt, this.#values.write(chunk, at, row))
+  }
+}
+
+/** Nanoseconds since the start of the interval. @param {BigInt64Array} time @param {boolean} isShort */
+function since (time, isShort) {
+  return (/** @type {import('./elements.js').Chunk} */ { view }, /** @type {number} */ at, /** @type {number} */ row, start = 0n) => {
+    const ns = Number(time[row] - start)
     view.setUint32(at, ns, true)
-    if (!this.#isShort) view.setInt32(at + 4, Math.floor(ns / 2 ** 32), true)
-    at += this.#isShort ? 4 : 8
-    buffer.set(this.#arrayHead, at)
-    at += this.#arrayHead.length
-    const arrayAt = at
-    at += 4
-    for (const { write } of this.#elements) at = write(chunk, at, row)
-    return endDocument(chunk, documentAt, endDocument(chunk, arrayAt, at))
+    if (!isShort) view.setInt32(at + 4, Math.floor(ns / 2 ** 32), true)
+    return at + (isShort ? 4 : 8)
   }
 }

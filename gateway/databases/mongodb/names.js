@@ -24,7 +24,9 @@ const OWN_KEYS = ['_id', 'time', 'time_ns', 'source']
 /** The keys that a layout has instead of fields. @type {Partial<Record<Layout, readonly string[]>>} */
 const LAYOUT_KEYS = {
   narrow: ['sensor', 'value', 'value_int64', 'value_string', 'value_bytes'],
-  document: ['size', 'fields', 'measurements']
+  document: ['size', 'fields', 'measurements'],
+  'paper-individual': ['sensors'],
+  'paper-bulk': ['measurements']
 }
 
 /** The collections that a template names. @param {string} template @param {string} database @returns {import('../names.js').TableNames} */

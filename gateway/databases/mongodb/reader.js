@@ -3,12 +3,13 @@ import { SluiceError, describe } from '../../base/errors.js'
 import { edgeOf, minimumOf, summariesOf } from '../reading/compute.js'
 import { documentRange, documentSamples } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
+import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { bytesText, whole } from '../reading/values.js'
-import { withDefaults } from '../../base/defaults.js'
 import { floor } from '../../batch/layouts.js'
 import { tagColumnOf } from '../wide.js'
 import { keyOf } from './names.js'
+import { checkLayout, placeOf, sinceStart } from './reader-layouts.js'
 import { schema } from './reader.schema.js'
 
 export { schema }
@@ -32,13 +33,14 @@ export { schema }
  * @returns {Promise<Reader>}
  */
 export async function open (options, { server }) {
-  return new MongodbReader(/** @type {Options} */ (/** @type {unknown} */ (withDefaults(schema, options))), server)
+  return new MongodbReader(readerOptions(schema, options), server)
 }
 
 /** @implements {Reader} */
 class MongodbReader {
   #options
   #server
+  #isChecked = false
 
   /** @param {Options} options @param {MongodbServer} server */
   constructor (options, server) {
@@ -49,7 +51,8 @@ class MongodbReader {
   /** @type {Reader['samples']} */
   samples (range) {
     return handedOver(give => this.#attempt(range.signal, async db => {
-      const pages = this.#options.layout === 'document' ? documentSamples(this.#documents(db, range), range) : this.#pages(db, range)
+      await this.#checkLayout(db, range.signal)
+      const pages = this.#hasDocuments ? documentSamples(this.#documents(db, range), range) : this.#pages(db, range)
       for await (const page of pages) {
         range.signal?.throwIfAborted()
         if (!await give(page)) return
@@ -66,8 +69,9 @@ class MongodbReader {
   /** @type {Reader['edge']} */
   async edge (range) {
     const { sensor, from, to, tags, above = Infinity, below = -Infinity, last = false, signal } = range
-    if (this.#options.layout === 'document') return edgeOf(this, range)
+    if (this.#hasDocuments) return edgeOf(this, range)
     return this.#attempt(signal, async db => {
+      await this.#checkLayout(db, signal)
       const keys = this.#valueKeys([sensor])
       if (keys.length === 0) return null
       const isOutside = (/** @type {number} */ value) => value > above || value < below
@@ -99,19 +103,21 @@ class MongodbReader {
     if (keys.length === 0) return
     const { layout, sensorColumn } = this.#options
     const time = await this.#timeKey(db, signal)
-    const shown = [time.key, ...keys, ...layout === 'narrow' ? [sensorColumn] : []]
+    const values = layout === 'paper-individual' ? ['sensors'] : keys
+    const shown = [time.key, ...values, ...layout === 'narrow' ? [sensorColumn] : []]
     const conditions = this.#conditions(sensors, time.range(from, to), tags)
     const found = this.#find(db, conditions, Object.fromEntries(shown.map(key => [key, 1])), signal)
     const pages = new Pages({ sensors, pageRows })
-    const columns = sensors.filter(isSensor).map(sensor => ({ sensor, key: keyOf(sensor) }))
+    const columns = sensors.filter(isSensor).map(sensor => ({ sensor, key: keyOf(sensor), place: placeOf(sensor) }))
     for await (const document of found.sort({ [time.key]: 1 }).batchSize(pageRows)) {
       const at = time.timeOf(document)
       if (layout === 'narrow') {
         const value = keys.map(key => valueOf(document[key])).find(each => each !== undefined)
         if (value !== undefined) pages.add(at, String(document[sensorColumn]), value)
       } else {
-        for (const { sensor, key } of columns) {
-          const value = key === time.key ? undefined : valueOf(document[key])
+        const array = layout === 'paper-individual' ? document.sensors : null
+        for (const { sensor, key, place } of columns) {
+          const value = key === time.key ? undefined : valueOf(array ? array[place ?? -1] : document[key])
           if (value !== undefined) pages.add(at, sensor, value)
         }
       }
@@ -122,12 +128,14 @@ class MongodbReader {
 
   /** @param {Db} db @param {import('../reader.js').Range} range */
   async * #documents (db, range) {
-    const { first, to } = documentRange(range, BigInt(this.#options.intervalMs) * 1_000_000n)
+    const { layout, intervalMs } = this.#options
+    const { first, to } = documentRange(range, BigInt(layout === 'paper-bulk' ? 1000 : intervalMs) * 1_000_000n)
     const time = await this.#timeKey(db, range.signal)
     const conditions = this.#conditions([], time.range(first, to), range.tags)
     const found = this.#find(db, conditions, { [time.key]: 1, fields: 1, measurements: 1 }, range.signal)
     for await (const document of found.sort({ [time.key]: 1 })) {
-      const { fields, measurements } = document
+      const { fields } = document
+      const measurements = layout === 'paper-bulk' ? sinceStart(document[time.key], document.measurements) : document.measurements
       const valueOrNull = (/** @type {unknown} */ value) => valueOf(value) ?? null
       const rows = measurements.map((/** @type {any} */ { ns, m }) => ({ ns, m: m.map(valueOrNull) }))
       yield { time: time.timeOf(document), measurements: { fields, measurements: rows } }
@@ -157,12 +165,24 @@ class MongodbReader {
   #valueKeys (sensors) {
     const { layout, valueColumn } = this.#options
     if (layout === 'narrow') return sensors.length === 0 ? [] : ['', '_int64', '_string', '_bytes'].map(end => `${valueColumn}${end}`)
+    if (layout === 'paper-individual') return sensors.flatMap(sensor => placeOf(sensor) === null ? [] : `sensors.${sensor}`)
     return sensors.filter(isSensor).map(keyOf)
+  }
+
+  get #hasDocuments () { return ['document', 'paper-bulk'].includes(this.#options.layout) }
+
+  /** @param {Db} db @param {AbortSignal} [signal] @throws {SluiceError} SLUICE_QUERY_TABLE where the documents have another layout */
+  async #checkLayout (db, signal) {
+    if (this.#isChecked) return
+    const { table, layout } = this.#options
+    checkLayout(table, layout, await db.collection(table).findOne({}, { signal }))
+    this.#isChecked = true
   }
 
   /** @param {Db} db @param {AbortSignal} [signal] @returns {Promise<TimeKey>} */
   async #timeKey (db, signal) {
-    const { table, timeColumn } = this.#options
+    const { table, timeColumn, layout } = this.#options
+    if (layout.startsWith('paper-')) return dates(timeColumn)
     const exact = `${timeColumn}_ns`
     const isExact = await db.collection(table).findOne({ [exact]: { $type: 'long' } }, { projection: { _id: 1 }, signal })
     return isExact ? nanoseconds(exact) : dates(timeColumn)

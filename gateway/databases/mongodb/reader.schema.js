@@ -11,6 +11,7 @@ export const schema = {
   additionalProperties: false,
   properties: {
     ...tableProperties,
+    layout: { ...tableProperties.layout, enum: [...tableProperties.layout.enum, 'paper-individual', 'paper-bulk'] },
     table: {
       ...table,
       title: 'Collection',

@@ -14,6 +14,7 @@ import { intervalDocuments } from './intervals.js'
 import { collectionNames, keysOf } from './names.js'
 import { schema } from './sink.schema.js'
 import { Store } from './store.js'
+import { arrayDocuments } from './value-arrays.js'
 
 export { schema }
 
@@ -102,7 +103,7 @@ class MongodbSink {
       const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => found.find(claim), probe)
       signal?.throwIfAborted()
       // A document of some rows of an interval would stand where the whole one belongs; and the server reports what it refuses anyway.
-      if (!probe || this.#options.layout !== 'document') await this.#storeAll(db, product, fresh, signal)
+      if (!probe || this.#intervalMs === null) await this.#storeAll(db, product, fresh, signal)
       if (probe) return { duplicates, clashes }
       signal?.throwIfAborted()
       const late = await commits.leave(records)
@@ -147,9 +148,17 @@ class MongodbSink {
   /** @param {Batch} batch  with the same tags in all rows @param {import('./names.js').Keys} keys @param {Product} product */
   #documentsOf (batch, keys, { isFerretdb }) {
     const source = { batch, key: this.#keyOf(batch), keys, finiteOnly: isFerretdb }
-    const { layout, intervalMs } = this.#options
+    const { layout } = this.#options
     if (layout === 'narrow') return narrowDocuments(source)
-    return layout === 'document' ? intervalDocuments(source, BigInt(intervalMs) * 1_000_000n) : wideDocuments(source)
+    if (layout === 'paper-individual') return arrayDocuments(source)
+    if (this.#intervalMs === null) return wideDocuments(source)
+    return intervalDocuments(source, { intervalNs: BigInt(this.#intervalMs) * 1_000_000n, isPaper: layout === 'paper-bulk' })
+  }
+
+  /** Of documents of intervals. @returns {number|null} */
+  get #intervalMs () {
+    const { layout, intervalMs } = this.#options
+    return layout === 'paper-bulk' ? 1000 : layout === 'document' ? intervalMs : null
   }
 
   /**
@@ -161,8 +170,9 @@ class MongodbSink {
   #keyOf (batch) {
     const { identity, origin } = batch
     if (identity) {
-      const { layout, intervalMs } = this.#options
-      const epoch = [identity.gateway, identity.source, identity.epoch, identity.hash ?? 0, ...layout === 'document' ? [intervalMs] : []]
+      const { layout } = this.#options
+      const interval = this.#intervalMs === null ? [] : [this.#intervalMs, ...layout === 'paper-bulk' ? [layout] : []]
+      const epoch = [identity.gateway, identity.source, identity.epoch, identity.hash ?? 0, ...interval]
       const key = createHash('sha256').update(JSON.stringify(epoch)).digest().subarray(0, 16)
       key.writeUIntBE(identity.seq, 10, 6)
       return key

@@ -24,21 +24,25 @@ export const schema = {
         'value; what a double does not hold exactly goes to value_int64, value_string or value_bytes. document: a document per ' +
         'interval, with keys size, fields (their names) and measurements, an array of {ns, m}: nanoseconds since the interval\'s ' +
         'start, and a value per field. timeseries: as wide, in a time-series collection with the metadata meta (source and tags), ' +
-        'which MongoDB has since 5.0: at least once, as a kill may store rows twice. A batch that is half stored when the layout or ' +
-        'interval is changed is stored in both, in part.',
-      enum: [...LAYOUTS, 'timeseries'],
+        'which MongoDB has since 5.0: at least once, as a kill may store rows twice. ' +
+        'paper-individual and paper-bulk: as Arnst, Plenk and Wöltche print them, of times in milliseconds alone: {time, sensors}, an ' +
+        'array of a sample\'s values; {time, measurements}, a second with an array of such samples. A batch that is half stored when ' +
+        'the layout or interval is changed is stored in both, in part.',
+      enum: [...LAYOUTS, 'timeseries', 'paper-individual', 'paper-bulk'],
       'x-labels': {
         wide: 'wide: a document per time',
         narrow: 'narrow: a document per value',
         document: 'document: a document per interval',
-        timeseries: 'timeseries: at least once'
+        timeseries: 'timeseries: at least once',
+        'paper-individual': 'paper-individual: a document per sample',
+        'paper-bulk': 'paper-bulk: a document per second'
       }
     },
     index: {
       type: 'boolean',
       title: 'Index',
-      description: 'Creates an index on time_ns (of the narrow layout: on sensor and time_ns) in the collection. A time-series ' +
-        'collection has its own.',
+      description: 'Creates an index on time_ns (of the narrow layout: on sensor and time_ns; of the paper\'s: on time) in the ' +
+        'collection. A time-series collection has its own.',
       default: true,
       'x-advanced': true
     }

@@ -1,7 +1,7 @@
 import { arrangement, LAYOUTS, layoutProperties, MEASUREMENTS } from '../../batch/layouts.js'
 import { wideColumns } from '../wide.js'
 import { dialect } from './dialect.js'
-import { bulk, individual } from './paper-layouts.js'
+import { bulk, individual, PAPER } from './paper-layouts.js'
 
 /**
  * The layouts of this sink: those that all sinks have, and the two of a paper.
@@ -23,7 +23,11 @@ import { bulk, individual } from './paper-layouts.js'
 const TIME = 'DATETIME(6) AS ' +
   '(TIMESTAMP\'1970-01-01 00:00:00\' + INTERVAL (`time_ns` DIV 1000 - (`time_ns` MOD 1000 < 0)) MICROSECOND) VIRTUAL'
 
-const PAPER = ['paper-individual', 'paper-bulk']
+/**
+ * Columns that are declared otherwise than their values; a size is declared still wider.
+ * @type {Record<string, import('../wide.js').ValueType>}
+ */
+const PAPER_TYPES = { size: 'uint16', measurement: 'uint16', measurements: 'json' }
 
 /** The layouts' options. */
 export const properties = {
@@ -31,8 +35,8 @@ export const properties = {
   layout: {
     ...layoutProperties.layout,
     description: `${layoutProperties.layout.description} paper-individual and paper-bulk: the tables of Arnst, Plenk and Wöltche, ` +
-      'without tags: a row per value with second, nanosecond, number (of the field, from 0) and measurement (whole numbers of 16 bits); ' +
-      'a row per second with second, size and measurements, a JSON document without names.',
+      'without tags: a row per value with second, nanosecond, number (of the field, from 0) and measurement (whole numbers from 0 to ' +
+      '65535); a row per second with second, size (the text\'s length) and measurements, a JSON document without names.',
     enum: [...LAYOUTS, ...PAPER]
   }
 }
@@ -40,8 +44,8 @@ export const properties = {
 /** @param {{layout: string, intervalMs: number}} options @returns {Layout} */
 export function layoutOf ({ layout, intervalMs }) {
   switch (layout) {
-    case 'paper-individual': return paperLayout(individual, ['second', 'nanosecond'], { measurement: 'int16' })
-    case 'paper-bulk': return paperLayout(bulk, ['second'], { measurements: 'json' })
+    case 'paper-individual': return paperLayout(individual, ['second', 'nanosecond'])
+    case 'paper-bulk': return paperLayout(bulk, ['second'])
     default: return {
       arrange: arrangement(/** @type {any} */ ({ layout, intervalMs })),
       columns: (arranged, withSource) => wideColumns(arranged, dialect, withSource, layout === 'document' ? MEASUREMENTS : undefined),
@@ -56,19 +60,20 @@ export function layoutOf ({ layout, intervalMs }) {
 /**
  * @param {(batch: Batch) => Batch} arrange
  * @param {string[]} key
- * @param {Record<string, import('../wide.js').ValueType>} types  of columns that are declared otherwise than their values
  * @returns {Layout}
  */
-function paperLayout (arrange, key, types) {
+function paperLayout (arrange, key) {
   return {
     arrange,
     columns: ({ fields }, withSource) => [
       ...withSource ? [/** @type {WideColumn} */ ({ name: 'source', type: 'string', origin: 'source' })] : [],
-      ...fields.map(({ name, type }, field) => /** @type {WideColumn} */ ({ name, type: types[name] ?? type, origin: 'field', field }))
+      ...fields.map(({ name, type }, field) => {
+        return /** @type {WideColumn} */ ({ name, type: PAPER_TYPES[name] ?? type, origin: 'field', field })
+      })
     ],
     key,
     ordersRows: false,
-    declarations: {},
+    declarations: { size: 'INT UNSIGNED' },
     holdsFloats: false
   }
 }

@@ -3,8 +3,12 @@ import { documents, floor } from '../../batch/layouts.js'
 import { misfit } from '../wide.js'
 
 /**
- * The two tables that Arnst, Plenk and Wöltche store samples of 16 bits in, each as a batch of other rows. Tags have no place in them.
+ * The two tables that Arnst, Plenk and Wöltche store samples of unsigned 16 bits in (Tables I and II of their paper), each as a batch of
+ * other rows. Tags have no place in them.
  */
+
+/** Their names. */
+export const PAPER = /** @type {const} */ (['paper-individual', 'paper-bulk'])
 
 const SECOND_NS = 1_000_000_000n
 
@@ -22,7 +26,7 @@ export function individual (batch) {
   if (unfit) {
     throw misfit(
       batch.source,
-      `its column "measurement" holds whole numbers of 16 bits, and the field "${unfit.name}" is of type ${unfit.type}`,
+      `its column "measurement" holds whole numbers from 0 to 65535, and the field "${unfit.name}" is of type ${unfit.type}`,
       'Choose another layout.'
     )
   }
@@ -35,32 +39,33 @@ export function individual (batch) {
     fields: [
       { name: 'second', type: 'int64' },
       { name: 'nanosecond', type: 'int32' },
-      { name: 'number', type: 'int16' },
+      { name: 'number', type: 'uint16' },
       { name: 'measurement', type: 'int32' }
     ],
     columns: [
       BigInt64Array.from(places, ({ row }) => seconds[row]),
       Int32Array.from(places, ({ row }) => Number(time[row] - seconds[row] * SECOND_NS)),
-      Int16Array.from(places, ({ field }) => field),
+      Uint16Array.from(places, ({ field }) => field),
       Int32Array.from(places, ({ row, field }) => Number(columns[field][row]))
     ]
   })
 }
 
 /**
- * A row per second: `second`, `size` (how many rows it holds) and `measurements`, a JSON text:
+ * A row per second: `second`, `size` (the length of the text, in bytes) and `measurements`, a JSON text:
  * `{"measurements": [{"ns": 0, "m": [1, …]}, …]}`.
  * @param {Batch} batch
  */
 export function bulk (batch) {
-  const { time, fields: [size, measurements], columns: [sizes, texts] } = documents(batch, SECOND_NS)
+  const { time, fields: [, measurements], columns: [, documentTexts] } = documents(batch, SECOND_NS)
   // The names of the fields come first in a document; the paper's has none.
   const names = `{"fields":${JSON.stringify(batch.fields.map(({ name }) => name))},`
+  const texts = /** @type {string[]} */ (documentTexts).map(text => `{${text.slice(names.length)}`)
   return new Batch({
     source: batch.source,
     identity: batch.identity,
     time,
-    fields: [{ name: 'second', type: 'int64' }, size, measurements],
-    columns: [time.map(each => each / SECOND_NS), sizes, /** @type {string[]} */ (texts).map(text => `{${text.slice(names.length)}`)]
+    fields: [{ name: 'second', type: 'int64' }, { name: 'size', type: 'int32' }, measurements],
+    columns: [time.map(each => each / SECOND_NS), Int32Array.from(texts, text => Buffer.byteLength(text)), texts]
   })
 }

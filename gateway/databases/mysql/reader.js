@@ -1,7 +1,8 @@
 import { SluiceError, describe } from '../../base/errors.js'
-import { withDefaults } from '../../base/defaults.js'
+import { readerOptions } from '../reading/options.js'
 import { SqlReader } from '../sql/reader.js'
-import { quote, readDialect } from './dialect.js'
+import { quote } from './dialect.js'
+import { readingOf } from './paper-reader.js'
 import { schema } from './reader.schema.js'
 
 export { schema }
@@ -27,15 +28,20 @@ const LEFT = new Error('the rest of these rows is not needed')
  * @returns {Promise<import('../reader.js').Reader>}
  */
 export async function open (given, { server }) {
-  const options = /** @type {import('../reading/table.js').TableOptions} */ (/** @type {unknown} */ (withDefaults(schema, given)))
-  return new SqlReader(options, readable(options.table, /** @type {MysqlServer} */ (server)))
+  const { options, dialect } = readingOf(readerOptions(schema, given))
+  return new SqlReader(options, readable(options.table, /** @type {MysqlServer} */ (server), dialect))
 }
 
-/** @param {string} table @param {MysqlServer} server @returns {import('../sql/reader.js').Readable} */
-function readable (table, server) {
+/**
+ * @param {string} table
+ * @param {MysqlServer} server
+ * @param {import('../sql/table-statements.js').ReadDialect} dialect
+ * @returns {import('../sql/reader.js').Readable}
+ */
+function readable (table, server, dialect) {
   return {
     table: quote(table),
-    dialect: readDialect,
+    dialect,
     failure: error => new SluiceError('SLUICE_QUERY_MYSQL', `${server.place}, table "${table}": ${describe(error)}.`, { cause: error }),
     // A reading may be left before its end: the server still has rows to send on the connection, which is then given up.
     async read (work, signal) {

@@ -1,4 +1,5 @@
 import { tableProperties } from '../reading/table.js'
+import { PAPER } from './paper-layouts.js'
 
 /** Options of reading a MySQL table. */
 export const schema = {
@@ -6,5 +7,5 @@ export const schema = {
   title: 'MySQL',
   description: 'Reads a table or view of MySQL or MariaDB.',
   additionalProperties: false,
-  properties: { ...tableProperties }
+  properties: { ...tableProperties, layout: { ...tableProperties.layout, enum: [...tableProperties.layout.enum, ...PAPER] } }
 }

@@ -113,8 +113,7 @@ function createTable (table, layout, columns, { hasRowKeys }) {
 
 /** @param {WideColumn} column @param {Layout} layout */
 function declaration ({ name, type, origin }, { declarations }) {
-  const isOwn = origin === 'time' || (origin === 'field' && name === 'sensor')
-  return `${quote(name)} ${(isOwn && declarations[name]) || dialect.columnTypes[type]}`
+  return `${quote(name)} ${(origin !== 'tag' && declarations[name]) || dialect.columnTypes[type]}`
 }
 
 /** @param {any} row  of information_schema.COLUMNS @returns {import('../wide.js').TableColumn} */

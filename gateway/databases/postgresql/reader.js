@@ -1,6 +1,6 @@
 import { SluiceError, describe } from '../../base/errors.js'
-import { withDefaults } from '../../base/defaults.js'
 import { quote } from '../names.js'
+import { readerOptions } from '../reading/options.js'
 import { bytesText, whole } from '../reading/values.js'
 import { SqlReader } from '../sql/reader.js'
 import { readDialect } from './dialect.js'
@@ -47,7 +47,7 @@ const types = { getTypeParser: (/** @type {number} */ oid) => PARSERS[oid] ?? St
  * @returns {Promise<import('../reader.js').Reader>}
  */
 export async function open (given, { server }) {
-  const options = /** @type {import('../reading/table.js').TableOptions & {schema: string}} */ (withDefaults(schema, given))
+  const options = readerOptions(schema, given)
   const connections = /** @type {PostgresqlServer} */ (server)
   const table = `${quote(options.schema)}.${quote(options.table)}`
   return new SqlReader(options, {

@@ -35,6 +35,16 @@ export const schema = {
       default: 'btree',
       'x-advanced': true
     },
+    keyFields: {
+      type: 'array',
+      items: { type: 'string', title: 'Field or tag' },
+      title: 'Key fields',
+      description: 'Fields or tags that say what a row is about, such as sensor_id, one a line: a btree index of a wide table that the ' +
+        'sink creates is on time and these, and its chunks are compressed by these. The first batch must have them.',
+      default: [],
+      'x-when': { layout: 'wide' },
+      'x-advanced': true
+    },
     hypertable: {
       type: 'boolean',
       title: 'Hypertable',
@@ -57,7 +67,8 @@ export const schema = {
     compressAfterHours: {
       type: 'integer',
       title: 'Compress after',
-      description: 'Chunks older than this are compressed by the server, those of a narrow table by sensor. 0 compresses none.',
+      description: 'Chunks older than this are compressed by the server, those of a narrow table by sensor, of a wide one by its ' +
+        'key fields. 0 compresses none.',
       minimum: 0,
       maximum: 876_000,
       default: 0,

@@ -13,7 +13,7 @@ const declaration = declarationIn(dialect)
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  * @typedef {{copySql: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
  * @typedef {{schema: string, name: string}} TableName
- * @typedef {{layout: import('../../batch/layouts.js').Layout, index: 'btree'|'brin'|'none'}} TableOptions
+ * @typedef {{layout: import('../../batch/layouts.js').Layout, index: 'btree'|'brin'|'none', keyFields: string[]}} TableOptions
  * @typedef {TableName & TableOptions & import('./timescale.js').HypertableOptions} Table
  */
 
@@ -73,14 +73,21 @@ function addColumns (table, columns) {
 
 /** @param {Client} client @param {Table} table @param {WideColumn[]} columns */
 async function createTable (client, table, columns) {
-  const { index, layout, hypertable } = table
+  const { index, hypertable } = table
   const name = qualified(table)
   await client.query(`CREATE TABLE ${name} (${declarations(columns, declaration)}); COMMENT ON TABLE ${name} IS '${OWNED}'`)
-  const isNarrow = layout === 'narrow'
+  const keys = keysOf(table, columns)
   // A block range index shows which pages hold a time; every page has rows of all sensors.
-  const indexed = isNarrow && index === 'btree' ? '"time", "sensor"' : '"time"'
-  if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} (${indexed})`)
-  if (hypertable) await makeHypertable(client, name, isNarrow ? '"sensor"' : null, table)
+  const indexed = index === 'btree' ? ['"time"', ...keys] : ['"time"']
+  if (index !== 'none') await client.query(`CREATE INDEX ON ${name} USING ${index} (${indexed.join(', ')})`)
+  if (hypertable) await makeHypertable(client, name, keys, table)
+}
+
+/** The columns, quoted, that tell what a row is about. @param {Table} table @param {WideColumn[]} columns */
+function keysOf ({ layout, keyFields }, columns) {
+  if (layout === 'narrow') return ['"sensor"']
+  if (layout !== 'wide') return []
+  return keyFields.filter(key => columns.some(({ name, origin }) => name === key && origin !== 'time')).map(quote)
 }
 
 /** @param {TableName} table */

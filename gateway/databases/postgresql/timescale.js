@@ -13,11 +13,11 @@ import { SluiceError } from '../../base/errors.js'
  * Turns a table just created into a hypertable.
  * @param {import('pg').ClientBase} client
  * @param {string} table  qualified and quoted
- * @param {string|null} segment  the column, quoted, whose values are compressed apart
+ * @param {string[]} segments  the columns, quoted, whose values are compressed apart
  * @param {HypertableOptions} options
  * @throws {SluiceError} SLUICE_SINK_TIMESCALE where the database has no TimescaleDB
  */
-export async function makeHypertable (client, table, segment, { chunkHours, compressAfterHours }) {
+export async function makeHypertable (client, table, segments, { chunkHours, compressAfterHours }) {
   const { rows: [{ found }] } = await client.query('SELECT EXISTS (SELECT 1 FROM pg_proc WHERE proname = \'create_hypertable\') AS found')
   if (!found) {
     throw new SluiceError(
@@ -31,8 +31,8 @@ export async function makeHypertable (client, table, segment, { chunkHours, comp
     [table, chunkHours]
   )
   if (compressAfterHours === 0) return
-  const segments = segment === null ? '' : `, timescaledb.compress_segmentby = '${segment.replaceAll('\'', '\'\'')}'`
-  await client.query(`ALTER TABLE ${table} SET (timescaledb.compress, timescaledb.compress_orderby = 'time'${segments})`)
+  const apart = segments.length === 0 ? '' : `, timescaledb.compress_segmentby = '${segments.join(', ').replaceAll('\'', '\'\'')}'`
+  await client.query(`ALTER TABLE ${table} SET (timescaledb.compress, timescaledb.compress_orderby = 'time'${apart})`)
   await client.query(
     'SELECT add_compression_policy($1::regclass, compress_after => make_interval(hours => $2))',
     [table, compressAfterHours]

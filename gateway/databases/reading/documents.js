@@ -6,7 +6,7 @@ import { whole } from './values.js'
  * Documents of the layout of that name (see `documents` in `gateway/batch/layouts.js`), read as samples.
  *
  * @typedef {import('../reader.js').Sample} Sample
- * @typedef {{fields: string[], measurements: {ns: number|bigint, m: (Sample['value']|null)[]}[]}} Document
+ * @typedef {{fields?: string[], measurements: {ns: number|bigint, m: (Sample['value']|null)[]}[]}} Document
  * @typedef {{time: bigint, measurements: string|Document}} DocumentRow  `time` is the start of the interval; documents may come as JSON
  *   text
  */
@@ -16,6 +16,11 @@ const LONG_NUMBER = /(?<![\d.])\d{16,}(?![\d.eE])/
 
 /** What JSON has no numbers for. */
 const INFINITIES = new Map([['Infinity', Infinity], ['-Infinity', -Infinity]])
+
+/** The names of a document's fields; where it has none, their numbers. @param {Document} document */
+export function fieldsOf ({ fields, measurements: [first] }) {
+  return fields ?? Array.from(first?.m ?? [], (_, number) => String(number))
+}
 
 /**
  * The intervals that may hold samples of a range: documents whose start is at or after `first` and before `to`.
@@ -52,9 +57,10 @@ export async function * documentSamples (rows, range) {
 /** @param {Pages} pages @param {DocumentRow[]} interval  its documents @param {import('../reader.js').Range} range */
 function addInterval (pages, interval, { sensors, from, to }) {
   const samples = interval.flatMap(({ time: start, measurements }) => {
-    const { fields, measurements: rows } = typeof measurements === 'string' ? parseDocument(measurements) : measurements
+    const document = typeof measurements === 'string' ? parseDocument(measurements) : measurements
+    const fields = fieldsOf(document)
     const columns = sensors.map(sensor => fields.indexOf(sensor))
-    return rows.flatMap(({ ns, m }) => {
+    return document.measurements.flatMap(({ ns, m }) => {
       const time = start + BigInt(ns)
       if (time < from || time >= to) return []
       return columns.flatMap((column, place) => m[column] == null ? [] : [{ time, sensor: sensors[place], value: valueOf(m[column]) }])

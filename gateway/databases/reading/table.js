@@ -65,7 +65,7 @@ export const tableProperties = {
 /**
  * @typedef {object} TableOptions
  * @property {string} table
- * @property {'wide'|'narrow'|'document'} layout
+ * @property {string} layout  those of the schema, or of a database's own
  * @property {number} intervalMs
  * @property {string} source
  * @property {string} timeColumn

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 import { edgeOf, inOrder, MAX_SUMMARIES, minimumOf, summariesOf, summary, tooManySummaries } from '../reading/compute.js'
-import { documentRange, documentSamples, parseDocument } from '../reading/documents.js'
+import { documentRange, documentSamples, fieldsOf, parseDocument } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { TableStatements } from './table-statements.js'
@@ -61,7 +61,7 @@ export class SqlReader {
     if (this.#options.layout === 'document') {
       const names = new Set()
       for await (const { measurements } of this.#documents({ ...range, sensors: [] })) {
-        for (const name of parseDocument(measurements).fields) names.add(name)
+        for (const name of fieldsOf(parseDocument(measurements))) names.add(name)
       }
       return [...names]
     }
@@ -85,7 +85,7 @@ export class SqlReader {
         const values = Object.fromEntries(asked.map((name, i) => [name, name === 'stddev' && count < 2 ? undefined : numbers[i]]))
         summaries.push(summary(BigInt(bucket), sensor, values, statistics))
       }
-      const known = sensors.filter(sensor => table.has(sensor) && table.hasNumbers(sensor))
+      const known = table.known(sensors).filter(sensor => table.hasNumbers(sensor))
       const maxRows = Math.floor(MAX_SUMMARIES / (table.isNarrow ? 1 : known.length))
       for (let first = 0; first < known.length; first += SENSORS_A_STATEMENT) {
         const some = known.slice(first, first + SENSORS_A_STATEMENT)
@@ -104,7 +104,7 @@ export class SqlReader {
   async edge (range) {
     if (this.#options.layout === 'document') return edgeOf(this, range)
     return this.#attempt(range.signal, async (session, table) => {
-      if (!table.has(range.sensor) || !table.hasNumbers(range.sensor)) return null
+      if (!hasNumbers(table, range.sensor)) return null
       for await (const { from, to } of slices(session, table, range, range.last)) {
         const [found] = await session.all(table.edge({ ...range, from, to }))
         if (found) return BigInt(found[0])
@@ -117,7 +117,7 @@ export class SqlReader {
   async minimum (range) {
     if (this.#options.layout === 'document') return minimumOf(this, range)
     return this.#attempt(range.signal, async (session, table) => {
-      if (!table.has(range.sensor) || !table.hasNumbers(range.sensor)) return null
+      if (!hasNumbers(table, range.sensor)) return null
       /** @type {any[]|null} */
       let least = null
       for await (const { from, to } of slices(session, table, range)) {
@@ -136,7 +136,7 @@ export class SqlReader {
   #pages (range) {
     const { sensors, pageRows = PAGE_ROWS, signal } = range
     return handedOver((/** @type {(page: Sample[]) => Promise<boolean>} */ give) => this.#attempt(signal, async (session, table) => {
-      const known = sensors.filter(sensor => table.has(sensor))
+      const known = table.known(sensors)
       if (known.length === 0) return
       const pages = new Pages({ sensors, pageRows })
       const addRow = rowAdder(pages, table, known)
@@ -180,6 +180,11 @@ export class SqlReader {
       throw this.#readable.failure(error)
     }
   }
+}
+
+/** @param {TableStatements} table @param {string} sensor */
+function hasNumbers (table, sensor) {
+  return table.known([sensor]).length > 0 && table.hasNumbers(sensor)
 }
 
 /** @param {ReadSession} session @param {TableStatements} table @param {Times} range @param {boolean} [backwards] */

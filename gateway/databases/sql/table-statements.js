@@ -24,6 +24,7 @@ import { MEASUREMENTS } from '../../batch/layouts.js'
  * @property {((times: Times, add: AddParameter) => string)|null} within  the rows of a range and perhaps some at its ends, by a condition
  *   that an index on the column can meet; null where that is of no use
  * @property {boolean} [isExact]  `within` includes no other rows
+ * @property {string[]} [order]  what rows are sorted by, where not by the column alone
  *
  * @typedef {object} ReadDialect  what a database supplies
  * @property {(name: string) => string} quote  an identifier
@@ -96,7 +97,7 @@ export class TableStatements {
     this.#exact = exact !== undefined ? dialect.quote(exact) : /** @type {Timestamps} */ (timestamps).nanoseconds
     this.#within = timestamps?.within ?? null
     this.#isWithinExact = exact === undefined && timestamps?.isExact === true
-    this.#order = this.#within ? [quoted, ...exact !== undefined ? [this.#exact] : []] : [this.#exact]
+    this.#order = timestamps?.order ?? (this.#within ? [quoted, ...exact !== undefined ? [this.#exact] : []] : [this.#exact])
     this.#checkColumns()
   }
 
@@ -105,6 +106,27 @@ export class TableStatements {
     if (this.isNarrow) return !this.#dialect.refusesNul || !sensor.includes('\0')
     const { timeColumn } = this.#options
     return this.#kinds.has(sensor) && ![...this.#dialect.ownNames, timeColumn, `${timeColumn}_ns`].includes(sensor)
+  }
+
+  /**
+   * Those of the sensors that the table has.
+   * @param {string[]} sensors
+   * @throws {SluiceError} SLUICE_QUERY_TABLE where it has none, but columns by which another layout holds them
+   */
+  known (sensors) {
+    const known = sensors.filter(sensor => this.has(sensor))
+    if (known.length > 0 || sensors.length === 0 || this.isNarrow) return known
+    const layout = this.#otherLayout
+    if (layout === undefined) return known
+    const message = `The table ${this.#name} has no column ${this.#dialect.quote(sensors[0])}, but those of the layout ${layout}.`
+    throw new SluiceError('SLUICE_QUERY_TABLE', message, { fix: `Set the layout ${layout}, or another sensor.` })
+  }
+
+  /** The layout other than wide that a table's columns look like. */
+  get #otherLayout () {
+    const has = (/** @type {string[]} */ ...names) => names.every(name => this.#kinds.has(name))
+    if (has('size', MEASUREMENTS)) return 'document'
+    return ['value', 'value_int64', 'value_string', 'value_bytes'].some(name => has('sensor', name)) ? 'narrow' : undefined
   }
 
   /** Those of a wide table. */

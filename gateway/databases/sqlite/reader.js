@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError, describe } from '../../base/errors.js'
-import { withDefaults } from '../../base/defaults.js'
 import { quote } from '../names.js'
 import { existingFile } from '../sql/file-options.js'
+import { readerOptions } from '../reading/options.js'
 import { SqlReader } from '../sql/reader.js'
 import { readDialect } from './dialect.js'
 import { schema } from './reader.schema.js'
@@ -28,7 +28,7 @@ const SLICE_ROWS = 20_000
  * @throws {SluiceError} SLUICE_QUERY_SQLITE
  */
 export async function open (given) {
-  const { file, ...options } = withDefaults(schema, given)
+  const { file, ...options } = readerOptions(schema, given)
   const path = existingFile(file, 'SLUICE_QUERY_SQLITE', 'SQLite')
   return new SqlReader(/** @type {any} */ (options), readable(path, options.table))
 }

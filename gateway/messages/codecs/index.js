@@ -9,6 +9,7 @@ import * as json from './json.js'
 import { decodeLines } from './line-protocol/decode.js'
 import { contentTypes as senmlTypes } from './senml.js'
 import { contentTypes as cborTypes, decodeSenmlCbor, mayBeSenmlCbor } from './senml-cbor.js'
+import { decodeWarp10, mayBeWarp10 } from './warp10/decode.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -22,8 +23,8 @@ const BAD_TIME = 'its time is missing or not between 1970 and 2262'
 /**
  * The batches in the payload of any MQTT message: Sluice's own, with their identity, or third-party ones. Bytes that begin as an Arrow
  * stream are one, whatever the content type, and so is SenML in CBOR; the rest is JSON (that of SenML, Neuron and Telegraf included) where
- * its content type says so or it begins like an object, an array or a text; line protocol where its first line is; otherwise a bare number,
- * true, false, or plain text: one row, field `value`.
+ * its content type says so or it begins like an object, an array or a text; Warp 10's text or line protocol where its first line is;
+ * otherwise a bare number, true, false, or plain text: one row, field `value`.
  *
  * Never throws for what is in the bytes.
  * @param {Uint8Array} bytes
@@ -47,6 +48,7 @@ export function decodeMessage (bytes, { source, contentType, timeUnit, maxBytes 
   if (!isUtf8(bytes)) return refusedWhole('the message is neither an Arrow stream nor text', bytes)
   const senml = senmlTypes.includes(type ?? '')
   if (senml || type === json.contentType || beginsLikeJson(bytes)) return json.decodeJson(bytes, { source, timeUnit, senml, now, mapped })
+  if (mayBeWarp10(bytes)) return decodeWarp10(bytes, { source, now })
   const lines = decodeLines(bytes, { now })
   if (lines) return lines
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()

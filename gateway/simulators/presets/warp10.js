@@ -11,16 +11,14 @@ import { trouble } from './properties.js'
 const BASE_RATE_HZ = 10
 
 /**
- * A position and the 22 channels on the CAN bus of a car, after "Ingesting 300k datapoints per second in the Warp 10 time series database
- * on a Raspberry Pi" (SenX). Nine names, and what the values are like, are from its excerpts; the other channels are named after what their
- * values there could be. They change on their own, in every vehicle a little faster or slower: their curves are not physics.
+ * The 22 channels on the CAN bus of a car, in the study's order, after "Ingesting 300k datapoints per second in the Warp 10 time series
+ * database on a Raspberry Pi" (SenX). Nine names, and what the values are like, are from its excerpts, where wheel torque, gear, torque and
+ * power are whole numbers; the other channels are named after what their values there could be. They change on their own, in every vehicle
+ * a little faster or slower: their curves are not physics.
  * @type {Channel[]}
  */
 const CHANNELS = [
-  channel('latitude', 47.363, 0.01, 0.001, 0, '°'),
-  channel('longitude', 4.899, 0.01, 0.0005, 0, '°'),
-  channel('elevation', 214.7, 40, 0.002, 0.1, 'm'),
-  channel('wheeltorque', 220, 210, 0.05, 5, 'Nm'),
+  whole('wheeltorque', 220, 210, 0.05, 5, 'Nm'),
   channel('intakeairtemp', 37, 3, 0.003, 0, '°C'),
   { ...channel('tripdistance', 500, 500, 0.00003, 0, 'km'), shape: 'sawtooth' },
   channel('wheelspeedfrontleft', 830, 120, 0.02, 2, 'rpm'),
@@ -28,10 +26,10 @@ const CHANNELS = [
   channel('engineoiltemp', 92, 2, 0.001, 0, '°C'),
   channel('yawrate', 0, 12, 0.1, 0.5, '°/s'),
   channel('wheelspeedrearleft', 823, 120, 0.02, 2, 'rpm'),
-  { ...channel('gear', 3.5, 1.5, 0.01, 0, ''), type: 'int16' },
+  whole('gear', 3.5, 1.5, 0.01, 0, ''),
   channel('gammalongitudinal', 0, 0.1, 0.05, 0.01, 'g'),
   channel('speed', 102, 15, 0.02, 0.1, 'km/h'),
-  channel('torque', 78, 65, 0.05, 2, 'Nm'),
+  whole('torque', 78, 65, 0.05, 2, 'Nm'),
   channel('externaltemp', 15, 1, 0.0001, 0, '°C'),
   channel('enginerpm', 4800, 150, 0.05, 10, 'rpm'),
   channel('boostpressure', 0.8, 0.2, 0.05, 0.02, 'bar'),
@@ -41,7 +39,17 @@ const CHANNELS = [
   channel('coolanttemp', 86, 2, 0.001, 0, '°C'),
   channel('cabintemp', 23, 1, 0.0005, 0, '°C'),
   { ...channel('throttlepedal', 32, 31, 0.05, 1, '%'), limits: [0, 100] },
-  { ...channel('power', 75, 70, 0.05, 1, 'hp'), limits: [0, 200] }
+  { ...whole('power', 75, 70, 0.05, 1, 'hp'), limits: [0, 200] }
+]
+
+/**
+ * Where the car was: it belongs to the point that the other values are measured at, and is no channel.
+ * @type {Channel[]}
+ */
+const POSITION = [
+  channel('latitude', 47.363, 0.01, 0.001, 0, '°'),
+  channel('longitude', 4.899, 0.01, 0.0005, 0, '°'),
+  channel('elevation', 214.7, 40, 0.002, 0.1, 'm')
 ]
 
 /** @type {import('./preset.js').Preset} */
@@ -70,9 +78,10 @@ export const warp10 = {
   },
   open: (options, startNs) => {
     const { name, vehicles, multiple, seed } = options
+    const all = [...POSITION, ...CHANNELS]
     return new Fleet(Array.from({ length: vehicles }, (_, index) => new Samples({
       source: name,
-      channels: CHANNELS.map(each => ({ ...each, frequencyHz: each.frequencyHz * (0.9 + 0.2 * fractionAt(seed, index)) })),
+      channels: all.map(each => ({ ...each, frequencyHz: each.frequencyHz * (0.9 + 0.2 * fractionAt(seed, index)) })),
       sampleRateHz: BASE_RATE_HZ * multiple,
       seed: derive(seed, index),
       startNs,
@@ -123,4 +132,12 @@ class Fleet {
  */
 function channel (name, offset, amplitude, frequencyHz, noise, unit) {
   return { name, shape: 'sine', offset, amplitude, frequencyHz, noise, unit, type: 'float64' }
+}
+
+/**
+ * @param {Parameters<typeof channel>} parts
+ * @returns {Channel}
+ */
+function whole (...parts) {
+  return { ...channel(...parts), type: 'int16' }
 }

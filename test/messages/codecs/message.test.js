@@ -31,7 +31,8 @@ describe('decodeMessage', () => {
     ['"open"', [{ value: 'open' }]],
     ['open', [{ value: 'open' }]],
     ['12 bar', [{ value: '12 bar' }]],
-    ['007', [{ value: '007' }]]
+    ['007', [{ value: '007' }]],
+    ['1000/47.5:-4/ speed{} 7.5\n=2000// 8.5', [{ latitude: 47.5, longitude: -4, speed: 7.5 }, { speed: 8.5 }]]
   ])) {
     it(`reads ${JSON.stringify(payload)}`, () => {
       const { batches, refused } = decode(payload)
