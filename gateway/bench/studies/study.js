@@ -7,6 +7,7 @@
  * @property {string} title
  * @property {string} paper  authors, title, where and when it was published
  * @property {(options: StudyOptions) => Plan} plan
+ * @property {(cell: Cell, servers: import('../servers.js').Servers) => string|null} missing  why a cell cannot be measured here
  * @property {(cell: Cell, context: CellContext) => Promise<Measured>} measure  rejects where the cell cannot be measured; others go on
  * @property {(result: StudyResult) => Section[]} report
  *
@@ -90,7 +91,8 @@
  * @property {string} unit
  * @property {boolean} [isLog]
  * @property {string[]} series
- * @property {{label: string, boxes: (Box|null)[], published?: (number|null)[]}[]} groups  a box for each series; the paper's medians or means
+ * @property {{label: string, boxes: (Box|null)[], published?: (number|null)[]}[]} groups  a box for each series; medians or means of the
+ *   paper
  * @property {string[]} [notes]
  *
  * @typedef {object} LinesBlock
