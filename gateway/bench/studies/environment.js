@@ -44,10 +44,10 @@ async function system () {
 
 /** With the commit where it runs from a clone. */
 async function version () {
-  const { version } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8'))
+  const { version: own } = JSON.parse(await readFile(new URL('package.json', ROOT), 'utf8'))
   const git = (/** @type {string[]} */ ...args) => run('git', args, { cwd: ROOT }).then(({ stdout }) => stdout.trim())
   const commit = await git('rev-parse', '--short', 'HEAD').catch(() => null)
-  if (commit === null) return version
+  if (commit === null) return own
   const isChanged = await git('status', '--porcelain', '--untracked-files=no').then(text => text !== '', () => false)
-  return `${version}, commit ${commit}${isChanged ? ' with changes' : ''}`
+  return `${own}, commit ${commit}${isChanged ? ' with changes' : ''}`
 }
