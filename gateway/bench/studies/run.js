@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -43,6 +43,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
   const known = await measuredIn(folder)
   /** @type {CellResult[]} */
   const results = []
+  const shared = new Shared()
   for (const [i, cell] of cells.entries()) {
     /** @type {CellResult|null} */
     let result = known.get(cell.id) ?? null
@@ -51,12 +52,16 @@ export async function runStudy (study, { folder, options, servers, environment, 
       const secondsLeft = cells.slice(i).reduce((sum, { id, seconds }) => sum + (known.has(id) ? 0 : seconds), 0)
       const tell = (/** @type {string} */ text) => progress({ cell: i + 1, cells: cells.length, label: cell.label, secondsLeft, text })
       progress({ cell: i + 1, cells: cells.length, label: cell.label, secondsLeft })
-      result = await measured(study, cell, { servers, signal: signal ?? new AbortController().signal, progress: tell })
+      await shared.useFor(String(cell.parameters.database))
+      result = await measured(study, cell, {
+        servers, signal: signal ?? new AbortController().signal, progress: tell, shared: open => shared.open(open)
+      })
       if (!result) continue
       await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`) // not behind a line that a kill has cut
     }
     results.push(result)
   }
+  await shared.useFor(null)
   return {
     version: 1,
     study: study.id,
@@ -79,7 +84,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
  */
 async function measured (study, { id, label, parameters, seconds }, context) {
   const cell = { id, label, parameters }
-  const missing = study.missing({ ...cell, seconds }, context.servers)
+  const missing = await study.missing({ ...cell, seconds }, context.servers)
   if (missing !== null) return { ...cell, state: 'absent', reason: missing }
   const folder = await mkdtemp(join(tmpdir(), `sluice-${study.id}-`))
   const startedMs = Date.now()
@@ -91,6 +96,36 @@ async function measured (study, { id, label, parameters, seconds }, context) {
     return context.signal.aborted ? null : { ...cell, state: 'failed', reason: describe(error) }
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** What the cells of one database use together. */
+class Shared {
+  /** @type {string|null} */
+  #database = null
+  /** @type {{remove: () => Promise<void>}|null} */
+  #opened = null
+  #folder = ''
+
+  /** The turn of a database has come: what another used is removed. @param {string|null} database */
+  async useFor (database) {
+    if (database === this.#database) return
+    this.#database = database
+    const opened = this.#opened
+    this.#opened = null
+    await opened?.remove()
+    if (this.#folder) await rm(this.#folder, { recursive: true, force: true })
+    this.#folder = ''
+  }
+
+  /** @template {{remove: () => Promise<void>}} T @param {(folder: string) => Promise<T>} open @returns {Promise<T>} */
+  async open (open) {
+    if (!this.#opened) {
+      this.#folder ||= await mkdtemp(join(tmpdir(), 'sluice-study-'))
+      await chmod(this.#folder, 0o755) // servers run as users of their own
+      this.#opened = await open(this.#folder)
+    }
+    return /** @type {T} */ (this.#opened)
   }
 }
 

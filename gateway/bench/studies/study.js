@@ -7,7 +7,7 @@
  * @property {string} title
  * @property {string} paper  authors, title, where and when it was published
  * @property {(options: StudyOptions) => Plan} plan
- * @property {(cell: Cell, servers: import('../servers.js').Servers) => string|null} missing  why a cell cannot be measured here
+ * @property {(cell: Cell, servers: import('../servers.js').Servers) => Promise<string|null>} missing  why a cell cannot be measured here
  * @property {(cell: Cell, context: CellContext) => Promise<Measured>} measure  rejects where the cell cannot be measured; others go on
  * @property {(result: StudyResult) => Section[]} report
  *
@@ -29,6 +29,8 @@
  * @typedef {object} CellContext
  * @property {import('../servers.js').Servers} servers
  * @property {string} folder  empty, of the cell's own, removed afterwards
+ * @property {<T extends {remove: () => Promise<void>}>(open: (folder: string) => Promise<T>) => Promise<T>} shared  what all cells of one
+ *   database use, such as its server: opened by the first, with an empty folder, removed when the next database's turn has come
  * @property {AbortSignal} signal  the user has stopped the study
  * @property {(text: string) => void} progress
  *

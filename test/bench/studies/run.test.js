@@ -33,7 +33,7 @@ describe('the run of a study', () => {
       })),
       cut: ['The paper counts to ten.']
     }),
-    missing: () => null,
+    missing: async () => null,
     async measure ({ id, parameters }) {
       measured.push(id)
       return { measures: { rows: Number(parameters.count) } }
@@ -58,7 +58,7 @@ describe('the run of a study', () => {
 
   it('goes on after a cell that fails or cannot be measured here, and says why', async () => {
     const study = counting({
-      missing: ({ id }) => id === 'one' ? 'there is no such server' : null,
+      missing: async ({ id }) => id === 'one' ? 'there is no such server' : null,
       async measure ({ id }) {
         if (id === 'two') throw new Error('the disk is full')
         return { measures: {} }
