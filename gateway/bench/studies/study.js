@@ -70,6 +70,7 @@
  * @typedef {object} TableBlock
  * @property {'table'} kind
  * @property {string} caption  with the number that it has in the paper
+ * @property {string} [heading]  of the labels
  * @property {{title: string, unit?: string, digits?: number}[]} columns  of the figures; `digits` behind the point
  * @property {{label: string, figures: Figure[]}[]} rows
  * @property {string[]} [notes]  what differs from the paper, contradictions in it
@@ -99,6 +100,7 @@
  * @property {string} unit
  * @property {string} xTitle  with its unit
  * @property {boolean} [isLogX]
+ * @property {boolean} [isTimeX]  in seconds: the axis is marked in minutes and hours
  * @property {boolean} [isLog]
  * @property {{label: string, x: number[], y: number[], isPublished?: boolean}[]} lines
  * @property {string[]} [notes]
