@@ -764,6 +764,10 @@ export const errors = {
       'The measurement of a plant of gateways failed.',
       'Look at the output of the processes in the message.'
     ],
+    SLUICE_BENCH_COMPARE: [
+      'Two reports of the bench are not of the same study, so no figure of one has a counterpart in the other.',
+      'Compare reports of one study.'
+    ],
     SLUICE_BENCH_PROCESS: [
       'A program that the bench started did not become ready.',
       'Look at its output in the message.'

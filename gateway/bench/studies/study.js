@@ -72,13 +72,14 @@
  * @property {string} caption  with the number that it has in the paper
  * @property {string} [heading]  of the labels
  * @property {{title: string, unit?: string, digits?: number}[]} columns  of the figures; `digits` behind the point
- * @property {{label: string, figures: Figure[]}[]} rows
+ * @property {{label: string, figures: Figure[], isContinued?: boolean}[]} rows  `isContinued`: it belongs to the one above
  * @property {string[]} [notes]  what differs from the paper, contradictions in it
  *
  * @typedef {object} BarsBlock
  * @property {'bars'} kind
  * @property {string} caption
  * @property {string} unit
+ * @property {number} [reports]  so many series in a row are the same one in different reports
  * @property {boolean} [isLog]
  * @property {string[]} series  one colour each
  * @property {{label: string, figures: Figure[]}[]} groups  a figure for each series
@@ -89,15 +90,18 @@
  * @property {'boxes'} kind
  * @property {string} caption
  * @property {string} unit
+ * @property {number} [reports]  so many series in a row are the same one in different reports
  * @property {boolean} [isLog]
  * @property {string[]} series
- * @property {{label: string, boxes: (Box|null)[], published?: (number|null)[]}[]} groups  a box for each series; the paper's medians or means
+ * @property {{label: string, boxes: (Box|null)[], published?: (number|null)[]}[]} groups  a box for each series;
+ *   the paper's medians or means
  * @property {string[]} [notes]
  *
  * @typedef {object} LinesBlock
  * @property {'lines'} kind
  * @property {string} caption
  * @property {string} unit
+ * @property {number} [reports]  so many series in a row are the same one in different reports
  * @property {string} xTitle  with its unit
  * @property {boolean} [isLogX]
  * @property {boolean} [isTimeX]  in seconds: the axis is marked in minutes and hours

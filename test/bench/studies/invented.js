@@ -8,7 +8,8 @@
 
 const DATABASES = ['Alpha', 'Beta', 'Gamma', 'Delta']
 const CLIENTS = [1, 2, 4, 8, 16, 32, 48]
-const MARKUP = '<script>document.title = "run"</script><img src=x onerror="alert(1)"> & "quotes"'
+const NO_DELTA = 'There is no Delta on this machine.'
+export const MARKUP = '<script>document.title = "run"</script><img src=x onerror="alert(1)"> & "quotes"'
 
 /** @param {Partial<StudyResult>} [other] @returns {StudyResult} */
 export function inventedResult (other = {}) {
@@ -35,9 +36,12 @@ export function inventedResult (other = {}) {
     cut: ['30 batches of each size instead of 500.', '10,000,000 rows instead of 2,800,000,000.'],
     cells: [
       ...DATABASES.slice(0, 3).map(done),
-      { id: 'd', label: 'Delta, 1 client', parameters: { database: 'delta' }, state: 'absent', reason: 'There is no Delta on this machine.' },
-      { id: 'e', label: 'Delta, 48 clients', parameters: { database: 'delta' }, state: 'absent', reason: 'There is no Delta on this machine.' },
-      { id: 'f', label: 'Beta, 48 clients', parameters: { database: 'beta' }, state: 'failed', reason: `Refused: ${MARKUP}, password=hunter2` }
+      { id: 'd', label: 'Delta, 1 client', parameters: { database: 'delta' }, state: 'absent', reason: NO_DELTA },
+      { id: 'e', label: 'Delta, 48 clients', parameters: { database: 'delta' }, state: 'absent', reason: NO_DELTA },
+      {
+        id: 'f', label: 'Beta, 48 clients', parameters: { database: 'beta' }, state: 'failed',
+        reason: `Refused: ${MARKUP}, password=hunter2`
+      }
     ],
     ...other
   }
@@ -60,7 +64,11 @@ function done (name, i) {
 /** @param {number} [factor]  of all that was measured @returns {Section[]} */
 export function inventedSections (factor = 1) {
   return [
-    { title: 'Loads and scores', text: [`A paragraph with ${MARKUP}.`, 'Contradictions in the paper are printed.'], blocks: [loads(factor), extremes()] },
+    {
+      title: 'Loads and scores',
+      text: [`A paragraph with ${MARKUP}.`, 'Contradictions in the paper are printed.'],
+      blocks: [loads(factor), extremes()]
+    },
     { title: 'Bars', blocks: [shares(factor), best(factor), oneBar(), manyBars(factor)] },
     { title: 'Boxes', blocks: [latencies(factor), wideBoxes()] },
     { title: 'Lines', blocks: [concurrency(factor), overTime(factor), oneLine()] }
@@ -69,7 +77,10 @@ export function inventedSections (factor = 1) {
 
 /** @param {number} factor @returns {import('../../../gateway/bench/studies/study.js').TableBlock} */
 function loads (factor) {
-  const published = [[5, 170.835, 1840, 9.4, 2.096, 715, 88, 5, 15], [1, 160.834, 417, 6.5, 2.232, 395, 32, 5, 59], [1, 257.166, 71, 13.9, 3.561, 710, 58, 4, 35]]
+  const published = [
+    [5, 170.835, 1840, 9.4, 2.096, 715, 88, 5, 15], [1, 160.834, 417, 6.5, 2.232, 395, 32, 5, 59],
+    [1, 257.166, 71, 13.9, 3.561, 710, 58, 4, 35]
+  ]
   const rows = published.map((figures, i) => ({
     label: ['Alpha individual', 'Alpha bulk', 'FerretDB (speaks the protocol of Gamma) individual'][i],
     figures: figures.map((value, j) => ({ value: value * factor * (0.7 + ((i * 9 + j * 7) % 11) / 10), published: value }))
@@ -78,13 +89,14 @@ function loads (factor) {
     kind: 'table',
     caption: 'Table III (invented). Loads while writing',
     columns: [
-      { title: 'Server', unit: 'CPU %', digits: 1 }, { title: 'Server', unit: 'memory, MB', digits: 1 }, { title: 'Server', unit: 'IO, kB/s', digits: 0 },
-      { title: 'Client', unit: 'CPU %', digits: 1 }, { title: 'Client', unit: 'memory, MB', digits: 1 }, { title: 'Network', unit: 'kbit/s', digits: 0 },
+      { title: 'Server', unit: 'CPU %', digits: 1 }, { title: 'Server', unit: 'memory, MB', digits: 1 },
+      { title: 'Server', unit: 'IO, kB/s', digits: 0 }, { title: 'Client', unit: 'CPU %', digits: 1 },
+      { title: 'Client', unit: 'memory, MB', digits: 1 }, { title: 'Network', unit: 'kbit/s', digits: 0 },
       { title: 'Disk', unit: 'MB', digits: 0 }, { title: 'Difficulty', digits: 0 }, { title: 'Score', unit: '%', digits: 1 }
     ],
     rows: [...rows, {
       label: 'Delta',
-      figures: [5, 147.444, 37, 11.7, 0.284, 785, 5, 1, 39].map(value => ({ value: null, published: value, reason: 'There is no Delta on this machine.' }))
+      figures: [5, 147.444, 37, 11.7, 0.284, 785, 5, 1, 39].map(value => ({ value: null, published: value, reason: NO_DELTA }))
     }],
     notes: ['The table gives 13.6 where the text has 15 (invented).']
   }
@@ -102,8 +114,10 @@ function extremes () {
       { label: 'tiny', figures: [{ value: 1e-6, published: 2e-6 }, { value: MARKUP }] },
       { label: 'huge', figures: [{ value: 1e9, published: 1 }, { value: 'a billion' }] },
       { label: 'negative', figures: [{ value: -12.5, published: 100 }, { value: 'below zero' }] },
-      { label: 'a label that is as long as a sentence, and_has_a_word_that_is_longer_than_any_column_of_any_table_should_ever_have_to_be',
-        figures: [{ value: null, reason: 'It could not be read.' }, { value: null }] }
+      {
+        label: 'a label that is as long as a sentence, and_has_a_word_that_is_longer_than_any_column_of_any_table_should_ever_be',
+        figures: [{ value: null, reason: 'It could not be read.' }, { value: null }]
+      }
     ]
   }
 }
@@ -132,14 +146,14 @@ function best (factor) {
     isLog: true,
     series: ['rate'],
     groups: [
-      ['files', 2_480_000, 6_107_000], ['Alpha', 731_000, 743_000], ['Beta', 96_200, 156_000], ['Delta, which takes rows one by one', null, 345_000],
-      ['Gamma', 0, 506_000]
+      ['files', 2_480_000, 6_107_000], ['Alpha', 731_000, 743_000], ['Beta', 96_200, 156_000],
+      ['Delta, which takes rows one by one', null, 345_000], ['Gamma', 0, 506_000]
     ].map(([label, value, published]) => ({
       label: String(label),
       figures: [{
         value: value === null ? null : Number(value) * factor,
         published: Number(published),
-        reason: value === null ? 'There is no Delta on this machine.' : undefined
+        reason: value === null ? NO_DELTA : undefined
       }]
     }))
   }
@@ -147,7 +161,8 @@ function best (factor) {
 
 /** @returns {import('../../../gateway/bench/studies/study.js').BarsBlock} */
 function oneBar () {
-  return { kind: 'bars', caption: 'One group, one bar', unit: 'ms', series: ['only'], groups: [{ label: 'all', figures: [{ value: 12.25 }] }] }
+  const groups = [{ label: 'all', figures: [{ value: 12.25 }] }]
+  return { kind: 'bars', caption: 'One group, one bar', unit: 'ms', series: ['only'], groups }
 }
 
 /** @param {number} factor @returns {import('../../../gateway/bench/studies/study.js').BarsBlock} */
@@ -159,7 +174,7 @@ function manyBars (factor) {
     isLog: true,
     series: ['rate'],
     groups: Array.from({ length: 48 }, (_, i) => ({
-      label: `${i + 1} ${i === 0 ? 'client' : 'clients'}${i % 12 === 5 ? ', with a label that is much longer than all of the other labels of the chart are' : ''}`,
+      label: `${i + 1} clients${i % 12 === 5 ? ', with a label that is much longer than all of the other labels of the chart' : ''}`,
       figures: [{ value: factor * 1e-6 * 10 ** (15 * i / 47) }]
     }))
   }
@@ -192,7 +207,9 @@ function wideBoxes () {
     unit: 'µs',
     isLog: true,
     series: ['one'],
-    groups: [{ label: 'from 0 to a billion', boxes: [zero] }, { label: 'a single value', boxes: [point] }, { label: 'nothing', boxes: [null] }]
+    groups: [
+      { label: 'from 0 to a billion', boxes: [zero] }, { label: 'a single value', boxes: [point] }, { label: 'nothing', boxes: [null] }
+    ]
   }
 }
 

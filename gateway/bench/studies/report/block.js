@@ -16,13 +16,19 @@ export function blockMarkup (block) {
   const content = block.kind === 'table' ? table(block, reasons) : chart(block, reasons)
   const why = reasons.list().map(({ letter, text }) => html`<p class="note"><sup>${letter}</sup> ${text}</p>`)
   const notes = block.notes?.map(note => html`<p class="note">${note}</p>`)
-  return html`<figure class="${block.kind}"><figcaption>${block.caption}</figcaption>
+  return html`<figure class="${[block.kind, ...breadth(block)].join(' ')}"><figcaption>${block.caption}</figcaption>
 ${block.kind === 'table' ? hasPublished(block) && TABLE_KEY : legend(block)}
 ${content}${why}${notes}${block.kind !== 'table' && numbers(block)}</figure>
 `
 }
 
-const TABLE_KEY = html`<p class="key">Beneath each figure the paper’s, and how many times it (×) ours is</p>`
+const TABLE_KEY = html`<p class="key">Beneath each figure the paper’s; × how many times it ours is</p>`
+
+/** For print: tables of many columns are printed smaller, those of more also across the page. @param {Block} block */
+function breadth (block) {
+  const columns = block.kind === 'table' ? block.columns.length : 0
+  return [columns > 6 && 'many', columns > 9 && 'broad'].filter(Boolean)
+}
 
 /** @param {Exclude<Block, {kind: 'table'}>} block @param {Reasons} reasons */
 function chart (block, reasons) {
@@ -35,5 +41,5 @@ function chart (block, reasons) {
 
 /** @param {Exclude<Block, {kind: 'table'}>} block */
 function numbers (block) {
-  return html`<details><summary>Figures</summary>${table({ ...tabulate(block), notes: [] }, new Reasons())}</details>`
+  return html`<details><summary>Figures as a table</summary>${table({ ...tabulate(block), notes: [] }, new Reasons())}</details>`
 }

@@ -19,9 +19,9 @@ export function legend (block) {
 }
 
 /** @param {BarsBlock|BoxesBlock} block @returns {[Markup, string][]} */
-function ofSeries ({ series }) {
+function ofSeries ({ series, reports }) {
   if (series.length < 2) return []
-  return series.map((name, i) => [html`<rect class="ours ${colour(i)}" x="3" y="1" width="16" height="10"/>`, name])
+  return series.map((name, i) => [html`<rect class="ours ${colour(i, reports)}" x="3" y="1" width="16" height="10"/>`, name])
 }
 
 /** @param {BarsBlock} block @returns {[Markup, string][]} */
@@ -36,7 +36,7 @@ function ofBars ({ groups, series }) {
 
 /** @param {BoxesBlock} block @returns {[Markup, string][]} */
 function ofBoxes ({ groups }) {
-  const box = html`<g class="neutral"><line class="whisker" x1="1" x2="21" y1="6" y2="6"/><rect class="box" x="5" y="1" width="11"
+  const box = html`<g class="neutral"><path class="whisker" d="M0 6H5M16 6H22"/><rect class="box" x="5" y="1" width="11"
 height="10"/><line class="median" x1="10" x2="10" y1="1" y2="11"/></g>`
   const mean = html`<g class="neutral"><path class="mean" d="M7 6l4 -4 4 4 -4 4z"/></g>`
   const paper = html`<g class="neutral"><circle class="published-mark" cx="11" cy="6" r="4.2"/></g>`
@@ -51,7 +51,7 @@ function ofLines (block) {
   const series = seriesOf(block)
   return block.lines.map(({ label, isPublished = false }, i) => {
     const line = html`<line class="${isPublished ? 'line published-line' : 'line'}" x1="0" x2="22" y1="6" y2="6"/>`
-    const swatch = html`<g class="${colour(series[i])}">${line}${marker(series[i], 11, 6, isPublished)}</g>`
+    const swatch = html`<g class="${colour(series[i], block.reports)}">${line}${marker(series[i], 11, 6, isPublished)}</g>`
     return [swatch, isPublished ? `${label}, paper` : label]
   })
 }

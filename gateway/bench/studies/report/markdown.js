@@ -2,7 +2,7 @@ import { figure, NOTHING, ratio } from './numbers.js'
 import { Reasons } from './reasons.js'
 import { withoutSecrets } from './secrets.js'
 import { summary } from './summary.js'
-import { hasPublished } from './table.js'
+import { hasPublished, isText } from './table.js'
 import { tabulate } from './tabulate.js'
 
 /**
@@ -49,15 +49,22 @@ function blockLines (block) {
   const table = tabulate(block)
   const reasons = new Reasons()
   const heads = table.columns.map(({ title, unit }) => plain(unit ? `${title}, ${unit}` : title))
+  const sides = columnsOf(table).map(figures => isText(figures) ? ':---' : '---:')
   const rows = table.rows.map(({ label, figures }) =>
     line([plain(label), ...table.columns.map(({ digits }, i) => cell(figures[i] ?? { value: null }, digits, reasons))]))
-  const lines = [line([plain(table.heading ?? '') || ' ', ...heads]), line([':---', ...heads.map(() => '---:')]), ...rows]
+  const lines = [line([plain(table.heading ?? '') || ' ', ...heads]), line([':---', ...sides]), ...rows]
+  const key = hasPublished(table) ? ' In brackets: the paper’s figure, and how many times it ours is.' : ''
   return [
-    `**${plain(table.caption)}**${hasPublished(table) ? ' In brackets: the paper’s figure, and how many times it ours is.' : ''}`,
+    `**${plain(table.caption)}**${key}`,
     lines.join('\n'),
     ...reasons.list().map(({ letter, text }) => `${letter}: ${plain(text)}`),
     ...(table.notes ?? []).map(plain)
   ]
+}
+
+/** @param {import('../study.js').TableBlock} table */
+function columnsOf ({ columns, rows }) {
+  return columns.map((_, i) => rows.map(({ figures }) => figures[i]))
 }
 
 /** @param {string[]} cells */

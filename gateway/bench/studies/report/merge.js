@@ -4,9 +4,6 @@ import { ratio } from './numbers.js'
  * @typedef {import('../study.js').Section} Section
  * @typedef {import('../study.js').Block} Block
  * @typedef {import('../study.js').Figure} Figure
- * @typedef {import('../study.js').TableBlock} TableBlock
- * @typedef {import('../study.js').BarsBlock} BarsBlock
- * @typedef {import('../study.js').BoxesBlock} BoxesBlock
  * @typedef {import('../study.js').LinesBlock} LinesBlock
  *
  * @typedef {{name: string, sections: Section[]}} Named
@@ -51,20 +48,28 @@ function mergedBlock (found) {
 
 /** A row for each report, and one with their ratio. @param {NamedBlock[]} blocks */
 function mergedTable (blocks) {
-  const columns = byKey(blocks.map(({ block }) => block.columns), (/** @type {any} */ { title }) => title)
-  const labels = union(blocks.map(({ block }) => numbered(block.rows).map(({ key }) => key)))
-  const tables = blocks.map(({ name, block }) => {
-    const rows = new Map(numbered(block.rows).map(({ key, row }) => [key, row]))
-    const places = columns.map(({ title }) => block.columns.findIndex((/** @type {any} */ column) => column.title === title))
-    return { name, rowOf: (/** @type {string} */ key) => rows.get(key), places }
+  const tables = blocks.map(({ name, block }) => ({ name, columns: numbered(block.columns, headOf), rows: numbered(block.rows, labelOf) }))
+  const columns = union(tables.map(table => [...table.columns.keys()]))
+  const places = tables.map(table => columns.map(key => [...table.columns.keys()].indexOf(key)))
+  const rows = union(tables.map(table => [...table.rows.keys()])).flatMap(key => {
+    const found = tables.map(table => table.rows.get(key))
+    const label = labelOf(found.find(isThere))
+    const figures = found.map((row, i) => places[i].map(place => row?.figures[place] ?? { value: null, reason: ABSENT }))
+    const own = tables.map(({ name }, i) => ({ label: `${label} · ${name}`, figures: figures[i], isContinued: i > 0 }))
+    if (tables.length !== 2) return own
+    return [...own, { label: `${tables[1].name} ÷ ${tables[0].name}`, figures: quotients(figures), isContinued: true }]
   })
-  const rows = labels.flatMap(key => {
-    const label = key.slice(0, key.lastIndexOf('\n'))
-    const figures = tables.map(({ rowOf, places }) => places.map(place => rowOf(key)?.figures[place] ?? { value: null, reason: ABSENT }))
-    const own = tables.map(({ name }, i) => ({ label: `${label} · ${name}`, figures: figures[i] }))
-    return tables.length === 2 ? [...own, { label: `${tables[1].name} ÷ ${tables[0].name}`, figures: quotients(figures) }] : own
-  })
-  return { columns, rows }
+  return { columns: columns.map(key => tables.map(table => table.columns.get(key)).find(isThere)), rows }
+}
+
+/** @param {any} column */
+function headOf ({ title, unit }) {
+  return `${title}\n${unit}`
+}
+
+/** @param {any} row @returns {string} */
+function labelOf ({ label }) {
+  return label
 }
 
 /** @param {Figure[][]} figures  of two rows */
@@ -107,7 +112,8 @@ function grouped (blocks, merge) {
     })))
     return { label, ...Object.fromEntries(Object.keys(parts[0]).map(key => [key, parts.flatMap(part => part[key])])) }
   })
-  return { series: series.flatMap(one => blocks.map(({ name }) => [one, name].filter(Boolean).join(' · '))), groups }
+  const names = series.flatMap(one => blocks.map(({ name }) => [one, name].filter(Boolean).join(' · ')))
+  return { reports: blocks.length, series: names, groups }
 }
 
 /** Of each of its lists one place. @param {object} group @param {number} i */
@@ -117,21 +123,30 @@ function only (group, i) {
 
 /** The paper's lines stand once. @param {NamedBlock[]} blocks */
 function mergedLines (blocks) {
-  const ours = blocks.flatMap(({ name, block }) => /** @type {LinesBlock} */ (block).lines.filter(({ isPublished }) => !isPublished)
-    .map(line => ({ ...line, label: `${line.label} · ${name}` })))
-  const published = blocks.map(({ block }) => /** @type {LinesBlock} */ (block).lines.filter(({ isPublished }) => isPublished))
-  return { lines: [...ours, ...byKey(published, ({ label }) => label)] }
+  const [ours, published] = [false, true].map(wanted => blocks.map(({ block }) =>
+    /** @type {LinesBlock} */ (block).lines.filter(({ isPublished = false }) => isPublished === wanted)))
+  const labels = union(ours.map(lines => lines.map(({ label }) => label)))
+  const lines = labels.flatMap(label => ours.map((own, i) => {
+    const { x, y } = own.find(line => line.label === label) ?? { x: [], y: [] }
+    return { label: `${label} · ${blocks[i].name}`, x, y }
+  }))
+  return { reports: blocks.length, lines: [...lines, ...byKey(published, ({ label }) => label)] }
 }
 
-/** Rows of one label are told apart by their order. @param {TableBlock['rows']} rows */
-function numbered (rows) {
-  /** @type {Map<string, number>} */
-  const counts = new Map()
-  return rows.map(row => {
-    const count = counts.get(row.label) ?? 0
-    counts.set(row.label, count + 1)
-    return { key: `${row.label}\n${count}`, row }
-  })
+/**
+ * By their names; those of the same name are told apart by their order.
+ * @param {any[]} list
+ * @param {(each: any) => string} nameOf
+ */
+function numbered (list, nameOf) {
+  /** @type {Map<string, any>} */
+  const found = new Map()
+  for (const each of list) {
+    let key = nameOf(each)
+    while (found.has(key)) key += '\n'
+    found.set(key, each)
+  }
+  return found
 }
 
 /** @param {string[][]} lists @returns {string[]} */

@@ -1,5 +1,5 @@
 /** What stands for a figure that is not there. */
-export const NOTHING = '—'
+export const NOTHING = '–'
 
 const WHOLE = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 })
 const FOUR_DIGITS = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 4 })

@@ -36,9 +36,12 @@ ${environment.length > 0 && html`<h3>Measured on</h3>
   list('Of single cells', notes.map(({ text, cells }) => html`${text} ${labels(cells)}`))}`
 }
 
+/** A text of more characters has a line of its own. */
+const LONG = 48
+
 /** @param {[string, string]} pair */
 function pair ([label, text]) {
-  return html`<div><dt>${label}</dt><dd>${text}</dd></div>`
+  return html`<div${text.length > LONG && html` class="long"`}><dt>${label}</dt><dd>${text}</dd></div>`
 }
 
 /** @param {string} title @param {import('./markup.js').Markup[]} items */

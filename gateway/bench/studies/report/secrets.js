@@ -1,7 +1,7 @@
 const NAMES = 'pass(?:word|wd|phrase)?|secret|token|api[-_]?key|credentials?|authorization'
 const IS_SECRET = new RegExp(`(?:${NAMES})$`, 'i')
 const GIVEN = new RegExp(`(["']?\\b\\w*(?:${NAMES})["']?\\s*[=:]\\s*)("[^"]*"|'[^']*'|(?:Bearer |Basic )?[^\\s&,;"']+)`, 'gi')
-const IN_ADDRESS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s@]*@/gi
+const IN_ADDRESS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:(?!\d+\/)[^\s@]*@/gi
 
 /**
  * A copy in which passwords and tokens are `…`: reasons and settings come from drivers and servers, and reports are passed on.

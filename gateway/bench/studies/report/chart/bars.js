@@ -7,9 +7,7 @@ import { textWidth } from './text.js'
 /**
  * @typedef {import('../../study.js').BarsBlock} BarsBlock
  * @typedef {import('../../study.js').Figure} Figure
- * @typedef {import('./scale.js').Scale} Scale
  * @typedef {(reason: string|undefined) => string|null} NoteOf  the letter under which a reason stands below the chart
- * @typedef {{text: string, more: string|null, isOurs: boolean}} BarText
  */
 
 const TEXT_SIZE = 11.5
@@ -21,53 +19,53 @@ const TEXT_SIZE = 11.5
  * @param {NoteOf} noteOf
  */
 export function bars (block, width, noteOf) {
-  const height = block.series.length > 1 ? 15 : 18
+  const isDense = block.series.length > 1
   const groups = block.groups.map(({ label, figures }) => ({
     label,
     rows: figures.flatMap((each, i) => {
       const title = [label, block.series[i]].filter(Boolean).join(', ')
-      const rows = [bar({ value: each.value, text: oursText(each, noteOf), title, i, height, unit: block.unit })]
-      const { published } = each
-      if (published === undefined || published === null) return rows
-      const text = { text: figure(published), more: 'paper', isOurs: false }
-      return [...rows, bar({ value: published, text, title: `${title}, paper`, i, height: height - 2, unit: block.unit })]
+      const { published, reason } = each
+      const fill = colour(i, block.reports)
+      const more = each.value === null ? noteOf(reason) : ratio(each.value, published)
+      const ours = bar({ value: each.value, more, title, fill, unit: block.unit, thick: isDense ? 12 : 15, above: 2 })
+      if (published === undefined || published === null) return [ours]
+      const below = isDense ? 4 : 2
+      return [ours, bar({ value: published, title: `${title}, paper`, fill, unit: block.unit, thick: 10, above: 1, below })]
     })
   }))
   const figures = block.groups.flatMap(group => group.figures)
-  const textRight = Math.max(40, ...figures.flatMap(each => [
-    measured(oursText(each, noteOf)), measured({ text: figure(each.published), more: 'paper', isOurs: false })
-  ]))
+  const textRight = Math.max(40, ...figures.flatMap(({ value, published }) =>
+    [`${figure(value)} ${ratio(value, published) ?? ''}`, figure(published)].map(text => textWidth(text, TEXT_SIZE) + 8)))
   const values = figures.flatMap(({ value, published }) => [value, published])
   return rowsChart({ ...block, groups, values, textRight, isForBars: true }, width)
 }
 
-/** @param {Figure} each @param {NoteOf} noteOf @returns {BarText} */
-function oursText ({ value, published, reason }, noteOf) {
-  return { text: figure(value), more: value === null ? noteOf(reason) : ratio(value, published), isOurs: true }
-}
-
-/** @param {BarText} text */
-function measured ({ text, more }) {
-  return textWidth(more ? `${text} ${more}` : text, TEXT_SIZE) + 8
-}
-
 /**
- * @param {{value: unknown, text: BarText, title: string, i: number, height: number, unit: string}} bar
+ * @param {object} bar
+ * @param {unknown} bar.value
+ * @param {string|null} [bar.more]  beside its figure
+ * @param {string} bar.title
+ * @param {string} bar.fill
+ * @param {string} bar.unit
+ * @param {number} bar.thick
+ * @param {number} bar.above  it is free
+ * @param {number} [bar.below]  likewise, of the paper's, which is outlined
  * @returns {import('./rows.js').Row}
  */
-function bar ({ value, text, title, i, height, unit }) {
+function bar ({ value, more, title, fill, unit, thick, above, below }) {
+  const isPaper = below !== undefined
   return {
-    height,
-    draw (y, scale) {
+    height: above + thick + (below ?? 0),
+    draw (top, scale) {
       const end = scale.has(value) ? scale.at(value) : scale.start
       const [left, right] = [Math.min(scale.start, end), Math.max(scale.start, end)]
-      const inset = text.isOurs ? 0 : 0.6
-      const thick = height - (text.isOurs ? 3 : 4)
-      return html`<g><title>${title}: ${text.text}${isNumber(value) && ` ${unit}`}</title>
-<rect class="${text.isOurs ? 'ours' : 'paper'} ${colour(i)}" x="${px(left)}" y="${px(y - thick / 2 + inset)}" width="${px(right - left)}"
+      const text = figure(/** @type {Figure['value']} */ (value))
+      const inset = isPaper ? 0.6 : 0
+      return html`<g><title>${title}: ${text}${isNumber(value) && ` ${unit}`}</title>
+<rect class="${isPaper ? 'paper' : 'ours'} ${fill}" x="${px(left)}" y="${px(top + above + inset)}" width="${px(right - left)}"
 height="${px(thick - 2 * inset)}"/>
-<text class="${text.isOurs ? 'value' : 'value published'}" x="${px(right + 6)}" y="${px(y)}" dy="0.35em">${text.text}${
-  text.more && html` <tspan class="more">${text.more}</tspan>`}</text></g>`
+<text class="${isPaper ? 'value published' : 'value'}" x="${px(right + 6)}" y="${px(top + above + thick / 2)}" dy="0.35em">${text}${
+  more && html` <tspan class="more">${more}</tspan>`}</text></g>`
     }
   }
 }

@@ -24,7 +24,7 @@ export function boxes (block, width) {
     rows: block.series.map((series, i) => {
       const [box, published] = [group.boxes[i] ?? null, group.published?.[i] ?? null]
       const title = [group.label, series].filter(Boolean).join(', ')
-      return { height, draw: drawing({ box, published, title, i, height: height - 6, unit: block.unit }) }
+      return { height, draw: drawing({ box, published, title, fill: colour(i, block.reports), height, unit: block.unit }) }
     })
   }))
   const all = block.groups.flatMap(group => group.boxes.map((box, i) => ({ box, published: group.published?.[i] ?? null })))
@@ -39,14 +39,15 @@ function texts (box, published) {
 }
 
 /**
- * @param {{box: Box|null, published: number|null, title: string, i: number, height: number, unit: string}} row
- * @returns {(y: number, scale: Scale) => unknown}
+ * @param {{box: Box|null, published: number|null, title: string, fill: string, height: number, unit: string}} row
+ * @returns {(top: number, scale: Scale) => unknown}
  */
-function drawing ({ box, published, title, i, height, unit }) {
-  return (y, scale) => {
+function drawing ({ box, published, title, fill, height, unit }) {
+  return (top, scale) => {
+    const y = top + height / 2
     const edge = Math.max(...[published, box?.max].map(value => scale.has(value) ? scale.at(value) : scale.start))
     const [text, more] = texts(box, published)
-    return html`<g class="${colour(i)}"><title>${title}: ${spoken(box, published, unit)}</title>${box && drawn(box, y, scale, height)}${
+    return html`<g class="${fill}"><title>${title}: ${spoken(box, published, unit)}</title>${box && drawn(box, y, scale, height - 6)}${
       scale.has(published) && html`<circle class="published-mark" cx="${px(scale.at(published))}" cy="${px(y)}" r="4.2"/>`}
 <text class="value" x="${px(edge + 8)}" y="${px(y)}" dy="0.35em">${text}${more && html` <tspan class="more">${more}</tspan>`}</text></g>`
   }
@@ -59,7 +60,7 @@ function drawn (box, y, scale, height) {
     html`<line class="${name}" x1="${at(value)}" x2="${at(value)}" y1="${px(y - height / 2 * part)}" y2="${px(y + height / 2 * part)}"/>`
   const width = Math.max(1, scale.at(box.upper) - scale.at(box.lower))
   return [
-    html`<line class="whisker" x1="${at(box.min)}" x2="${at(box.max)}" y1="${px(y)}" y2="${px(y)}"/>`,
+    html`<path class="whisker" d="M${at(box.min)} ${px(y)}H${at(box.lower)}M${at(box.upper)} ${px(y)}H${at(box.max)}"/>`,
     upright('whisker', box.min, 0.5),
     upright('whisker', box.max, 0.5),
     html`<rect class="box" x="${at(box.lower)}" y="${px(y - height / 2)}" width="${px(width)}" height="${px(height)}"/>`,

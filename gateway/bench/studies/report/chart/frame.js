@@ -64,9 +64,9 @@ export function px (value) {
   return Number(value.toFixed(1))
 }
 
-/** @param {number} i  of a series */
-export function colour (i) {
-  return `c${i % COLOURS}`
+/** The class of a series, by its number. @param {number} i @param {number} [reports]  so many in a row are of one colour, in two tones */
+export function colour (i, reports = 1) {
+  return `c${Math.floor(i / reports) % COLOURS}${i % reports > 0 ? ' tone' : ''}`
 }
 
 /** In style.css. */

@@ -6,7 +6,10 @@ import { scaleOf } from './scale.js'
 import { textWidth } from './text.js'
 import { pointsOf, thinned } from './thin.js'
 
-/** @typedef {import('../../study.js').LinesBlock} LinesBlock */
+/**
+ * @typedef {import('../../study.js').LinesBlock} LinesBlock
+ * @typedef {import('./scale.js').Scale} Scale
+ */
 
 /** Points are marked on a line that has no more of them. */
 const MAX_MARKED = 40
@@ -31,7 +34,7 @@ export function lines (block, width) {
     html`<line class="axis" x1="${px(left)}" x2="${width - 8}" y1="${height - BOTTOM}" y2="${height - BOTTOM}"/>`,
     html`<text class="unit" x="0" y="12">${unitText(block)}</text>`,
     html`<text class="unit" x="${width - 8}" y="${height - 12}" text-anchor="end">${unit}</text>`,
-    block.lines.map((line, i) => drawn(line, seriesOf(block)[i], { x, y, width, xTitle: block.xTitle, unit: block.unit })))]
+    block.lines.map((line, i) => drawn(line, seriesOf(block)[i], { block, x, y, width })))]
 }
 
 /** The number of each line's colour and mark. @param {LinesBlock} block */
@@ -40,7 +43,7 @@ export function seriesOf (block) {
   return block.lines.map(({ label }) => labels.indexOf(label))
 }
 
-/** @param {import('./scale.js').Scale} scale @param {number} from @param {number} to */
+/** @param {Scale} scale @param {number} from @param {number} to */
 function across (scale, from, to) {
   const line = (/** @type {string} */ kind, /** @type {number} */ value) =>
     html`<line class="${kind}" x1="${px(from)}" x2="${to}" y1="${px(scale.at(value))}" y2="${px(scale.at(value))}"/>`
@@ -54,20 +57,21 @@ dy="0.35em" text-anchor="end">${text}</text>`)
 /**
  * @param {LinesBlock['lines'][number]} line
  * @param {number} i
- * @param {{x: import('./scale.js').Scale, y: import('./scale.js').Scale, width: number, xTitle: string, unit: string}} axes
+ * @param {{block: LinesBlock, x: Scale, y: Scale, width: number}} chart
  */
-function drawn (line, i, { x, y, width, xTitle, unit }) {
+function drawn (line, i, { block, x, y, width }) {
+  const { reports, unit, xTitle } = block
   const points = thinned(pointsOf(line, (each, value) => x.has(each) && y.has(value)), width)
   const there = points.filter(point => point !== null)
   const name = line.isPublished ? `${line.label}, paper` : line.label
   const marks = there.length <= MAX_MARKED && there.map(point =>
     html`<g><title>${name}: ${figure(point.y)} ${unit} at ${figure(point.x)} (${xTitle})</title>${
       marker(i, x.at(point.x), y.at(point.y), line.isPublished === true)}</g>`)
-  return html`<g class="${colour(i)}"><title>${name}</title>
+  return html`<g class="${colour(i, reports)}"><title>${name}</title>
 <path class="${line.isPublished ? 'line published-line' : 'line'}" d="${pathOf(points, { x, y })}"/>${marks}</g>`
 }
 
-/** @param {import('./thin.js').Point[]} points @param {{x: import('./scale.js').Scale, y: import('./scale.js').Scale}} scales */
+/** @param {import('./thin.js').Point[]} points @param {{x: Scale, y: Scale}} scales */
 function pathOf (points, { x, y }) {
   return points.map((point, i) => point && `${points[i - 1] ? 'L' : 'M'}${px(x.at(point.x))} ${px(y.at(point.y))}`).filter(Boolean).join('')
 }

@@ -6,7 +6,7 @@ import { textWidth } from './text.js'
 /**
  * @typedef {import('../markup.js').Markup} Markup
  * @typedef {import('./scale.js').Scale} Scale
- * @typedef {{height: number, draw: (y: number, scale: Scale) => unknown}} Row  drawn around its middle
+ * @typedef {{height: number, draw: (top: number, scale: Scale) => unknown}} Row
  * @typedef {{label: string, rows: Row[]}} Group
  *
  * @typedef {object} Rows
@@ -37,7 +37,7 @@ export function rowsChart (rows, width) {
   const from = isNarrow ? 1 : labelWidth + 14
   const to = Math.max(from + 60, width - rows.textRight - 12)
   const scale = scaleOf({ ...rows, from, to, count: isNarrow ? 4 : 8 })
-  const laid = rows.groups.map(group => placed(group, isNarrow ? width : labelWidth, isNarrow))
+  const laid = rows.groups.map(group => placed(group, isNarrow ? width - 5 : labelWidth, isNarrow))
   const pieces = cut(laid)
   return pieces.map((groups, i) => {
     const height = groups.reduce((sum, group) => sum + group.height, 0)
@@ -72,11 +72,11 @@ function placed (group, labelWidth, isNarrow) {
 function draw (group, top, { scale, labelWidth, isNarrow }) {
   const middle = top + group.height / 2
   const label = isNarrow
-    ? labelLines(group.lines, 0, top + GROUP_GAP / 2 + (group.head - 4) / 2, 'start')
+    ? labelLines(group.lines, 5, top + GROUP_GAP / 2 + (group.head - 4) / 2, 'start')
     : labelLines(group.lines, labelWidth, middle, 'end')
   let y = isNarrow ? top + GROUP_GAP / 2 + group.head : middle - group.rowsHeight / 2
   const rows = group.rows.map(row => {
-    const markup = row.draw(y + row.height / 2, scale)
+    const markup = row.draw(y, scale)
     y += row.height
     return markup
   })
