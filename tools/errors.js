@@ -772,6 +772,10 @@ export const errors = {
       'The folder for a study has measurements of another one, or of other options.',
       'Give the options that it was begun with, or another folder.'
     ],
+    SLUICE_BENCH_COMPARE: [
+      'Two reports of the bench are not of the same study, so no figure of one has a counterpart in the other.',
+      'Compare reports of one study.'
+    ],
     SLUICE_BENCH_PROCESS: [
       'A program that the bench started did not become ready.',
       'Look at its output in the message.'

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describe } from '../../base/errors.js'
 import { openSink } from '../sinks/open.js'
@@ -28,7 +27,7 @@ const sources = Array.from({ length: writers }, (_, i) => maker(batchesOf(option
 const firstBatches = sources.map(next => next())
 await sink.prepare(firstBatches)
 port.postMessage('ready')
-await once(port, 'message')
+await new Promise(resolve => { port.on('message', resolve) }) // and goes on listening: it is ended once its answer has been read
 
 const startMs = performance.now()
 const beforeMicros = cpuMicros()

@@ -71,7 +71,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
     endedMs: Date.now(),
     isComplete: results.length === cells.length,
     limited,
-    environment,
+    environment: { ...environment, ...versionsOf(results) },
     options,
     cut,
     cells: results
@@ -97,6 +97,12 @@ async function measured (study, { id, label, parameters, seconds }, context) {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** @param {CellResult[]} results */
+function versionsOf (results) {
+  const versions = new Set(results.flatMap(result => 'version' in result && result.version ? [result.version] : []))
+  return versions.size > 0 ? { Databases: [...versions].join(', ') } : {}
 }
 
 /** What the cells of one database use together. */

@@ -39,6 +39,7 @@
  *   could not be measured is absent
  * @property {Record<string, number[]>} [samples]  single values, such as the latency of each batch, likewise
  * @property {Record<string, {seconds: number[], values: number[]}>} [series]  over time, likewise
+ * @property {string} [version]  of the database: "PostgreSQL 15.18"
  * @property {string[]} [notes]  what a reader has to know of this cell
  *
  * @typedef {Measured & {id: string, label: string, parameters: Record<string, string|number>, state: 'done', startedMs: number,
@@ -73,14 +74,16 @@
  * @typedef {object} TableBlock
  * @property {'table'} kind
  * @property {string} caption  with the number that it has in the paper
+ * @property {string} [heading]  of the labels
  * @property {{title: string, unit?: string, digits?: number}[]} columns  of the figures; `digits` behind the point
- * @property {{label: string, figures: Figure[]}[]} rows
+ * @property {{label: string, figures: Figure[], isContinued?: boolean}[]} rows  `isContinued`: it belongs to the one above
  * @property {string[]} [notes]  what differs from the paper, contradictions in it
  *
  * @typedef {object} BarsBlock
  * @property {'bars'} kind
  * @property {string} caption
  * @property {string} unit
+ * @property {number} [reports]  so many series in a row are the same one in different reports
  * @property {boolean} [isLog]
  * @property {string[]} series  one colour each
  * @property {{label: string, figures: Figure[]}[]} groups  a figure for each series
@@ -91,6 +94,7 @@
  * @property {'boxes'} kind
  * @property {string} caption
  * @property {string} unit
+ * @property {number} [reports]  so many series in a row are the same one in different reports
  * @property {boolean} [isLog]
  * @property {string[]} series
  * @property {{label: string, boxes: (Box|null)[], published?: (number|null)[]}[]} groups  a box for each series; medians or means of the
@@ -101,8 +105,10 @@
  * @property {'lines'} kind
  * @property {string} caption
  * @property {string} unit
+ * @property {number} [reports]  so many series in a row are the same one in different reports
  * @property {string} xTitle  with its unit
  * @property {boolean} [isLogX]
+ * @property {boolean} [isTimeX]  in seconds: the axis is marked in minutes and hours
  * @property {boolean} [isLog]
  * @property {{label: string, x: number[], y: number[], isPublished?: boolean}[]} lines
  * @property {string[]} [notes]

@@ -41,7 +41,8 @@ describe('the study of Haenisch, Roessle and Kübler', function () {
     expect(figureOf('MySQL')).to.deep.equal({ value: null, published: 743, reason: 'no server; name one with --mysql URL' })
     expect(figureOf('MongoDB')).to.deep.equal({ value: null, published: 156, reason: 'It was not chosen.' })
     expect(figureOf('Kafka')).to.deep.equal({ value: null, published: 1522, reason: 'Sluice has no Kafka sink.' })
-    expect(figureOf('sqlite')?.value).to.be.a('number')
+    expect(figureOf('here SQLite')?.value).to.be.a('number')
+    expect(result.environment.Databases).to.match(/^SQLite [\d.]+, /)
   })
 
   it('draws the rate by the size of batches', () => {

@@ -51,14 +51,14 @@ function bestOf (databases, cells) {
   const others = databases.filter(type => !PUBLISHED.some(({ database }) => database === type))
   const rows = [
     ...PUBLISHED.map(({ label, database, thousands, reason }) => ({ label, database, thousands, reason })),
-    ...others.map(database => ({ label: database, database, thousands: undefined, reason: undefined }))
+    ...others.map(database => ({ label: '', database, thousands: undefined, reason: undefined }))
   ].map(({ label, database, thousands: published, reason }) => {
     const best = bestCell(cells, database)
     const value = best && best.measures.rowsPerSecond / 1000
     const why = reason ?? whyNot(cells, database)
     const how = best && `${best.parameters.batchRows} × ${best.parameters.writers}`
     return {
-      label: best?.notes ? `${label}: here ${best.notes[0]}` : label,
+      label: best ? [label, `here ${best.version}`].filter(Boolean).join(': ') : label || String(database),
       figures: [{ value: value ?? null, published, ...value == null && { reason: why } }, { value: how ?? null }]
     }
   })

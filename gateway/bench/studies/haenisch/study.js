@@ -71,7 +71,8 @@ export const haenisch = {
         ...latency && { latencyMedianMicroseconds: latency.median, latencyP95Microseconds: latency.p95 },
         ...written.cpuSeconds !== undefined && { writerCpuPercent: written.cpuSeconds / written.seconds * 100 }
       },
-      notes: [running.version, ...running.note ? [running.note] : [], ...written.errors]
+      version: running.version,
+      notes: [...running.note ? [running.note] : [], ...written.errors]
     }
   },
 
