@@ -99,7 +99,7 @@ async function measured (study, { id, label, parameters, seconds }, context) {
   }
 }
 
-/** @param {CellResult[]} results */
+/** @param {CellResult[]} results @returns {Record<string, string>} */
 function versionsOf (results) {
   const versions = new Set(results.flatMap(result => 'version' in result && result.version ? [result.version] : []))
   return versions.size > 0 ? { Databases: [...versions].join(', ') } : {}
