@@ -236,7 +236,7 @@ describe('A report as a page', () => {
 
   it('has the figures of every chart as a table', () => {
     const text = words(inventedSections().flatMap(({ blocks }) => blocks).map(blockMarkup).join(''))
-    expect(text.match(/Figures as a table/g)).to.have.length(9)
+    expect(text.match(/Figures as a table/g)).to.have.length(10)
     expect(text).to.contain('20,000 rows · Beta 21 33.6 42 58.8 378 54.6 30 36')
     expect(text).to.contain('points first time, h:min:s last time, h:min:s min % of a core')
   })
