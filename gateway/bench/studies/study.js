@@ -110,7 +110,8 @@
  * @property {boolean} [isLogX]
  * @property {boolean} [isTimeX]  in seconds: the axis is marked in minutes and hours
  * @property {boolean} [isLog]
- * @property {{label: string, x: number[], y: number[], isPublished?: boolean}[]} lines
+ * @property {{label: string, x: number[], y: number[], isPublished?: boolean, series?: number}[]} lines
+ *   the paper's has the colour of ours with the same label, or of the series that is given
  * @property {string[]} [notes]
  */
 export {}

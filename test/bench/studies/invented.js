@@ -67,9 +67,9 @@ export function inventedSections (factor = 1) {
     {
       title: 'Loads and scores',
       text: [`A paragraph with ${MARKUP}.`, 'Contradictions in the paper are printed.'],
-      blocks: [loads(factor), extremes()]
+      blocks: [loads(factor), extremes(), broad(factor)]
     },
-    { title: 'Bars', blocks: [shares(factor), best(factor), oneBar(), manyBars(factor)] },
+    { title: 'Bars', blocks: [shares(factor), best(factor), nineSeries(factor), oneBar(), manyBars(factor)] },
     { title: 'Boxes', blocks: [latencies(factor), wideBoxes()] },
     { title: 'Lines', blocks: [concurrency(factor), overTime(factor), oneLine()] }
   ]
@@ -120,6 +120,28 @@ function extremes () {
       }
     ]
   }
+}
+
+/** @param {number} factor @returns {import('../../../gateway/bench/studies/study.js').TableBlock} */
+function broad (factor) {
+  const sizes = Array.from({ length: 14 }, (_, i) => 10 ** (i / 3))
+  return {
+    kind: 'table',
+    caption: 'Fourteen columns',
+    heading: 'Clients',
+    columns: sizes.map(size => ({ title: `${Math.round(size)} rows`, unit: 'rows/s' })),
+    rows: CLIENTS.map(clients => ({
+      label: String(clients),
+      figures: sizes.map(size => ({ value: 1000 * factor * clients * size, published: clients > 8 ? null : 1200 * clients * size }))
+    }))
+  }
+}
+
+/** @param {number} factor @returns {import('../../../gateway/bench/studies/study.js').BarsBlock} */
+function nineSeries (factor) {
+  const series = ['Alpha', 'Beta', 'Gamma', 'Delta', 'Epsilon', 'Zeta', 'Eta', 'Theta', 'Iota']
+  const figures = series.map((_, i) => ({ value: factor * (90 - 7 * i), published: i % 2 ? 80 - 5 * i : null }))
+  return { kind: 'bars', caption: 'Nine series', unit: 'MB', series, groups: [{ label: '10 kB', figures }, { label: '100 kB', figures }] }
 }
 
 /** @param {number} factor @returns {import('../../../gateway/bench/studies/study.js').BarsBlock} */

@@ -121,16 +121,19 @@ function only (group, i) {
   return Object.fromEntries(Object.entries(group).filter(([, list]) => Array.isArray(list)).map(([key, list]) => [key, [list[i]]]))
 }
 
-/** The paper's lines stand once. @param {NamedBlock[]} blocks */
+/** The paper's lines stand once, in the colour of ours. @param {NamedBlock[]} blocks */
 function mergedLines (blocks) {
-  const [ours, published] = [false, true].map(wanted => blocks.map(({ block }) =>
-    /** @type {LinesBlock} */ (block).lines.filter(({ isPublished = false }) => isPublished === wanted)))
-  const labels = union(ours.map(lines => lines.map(({ label }) => label)))
-  const lines = labels.flatMap(label => ours.map((own, i) => {
-    const { x, y } = own.find(line => line.label === label) ?? { x: [], y: [] }
-    return { label: `${label} · ${blocks[i].name}`, x, y }
-  }))
-  return { reports: blocks.length, lines: [...lines, ...byKey(published, ({ label }) => label)] }
+  const all = blocks.map(({ block }) => /** @type {LinesBlock} */ (block).lines)
+  const labels = union(all.map(lines => lines.map(({ label }) => label)))
+  const lines = labels.flatMap((label, i) => {
+    const alike = all.map(own => own.filter(line => line.label === label))
+    const published = alike.flat().find(({ isPublished }) => isPublished)
+    const ours = alike.map((own, j) => ({ ...own.find(({ isPublished }) => !isPublished), label: `${label} · ${blocks[j].name}` }))
+    const theirs = published ? [{ ...published, series: i * blocks.length }] : []
+    if (ours.every(({ x }) => !x)) return theirs
+    return [...ours.map((line, j) => ({ x: [], y: [], ...line, series: i * blocks.length + j })), ...theirs]
+  })
+  return { reports: blocks.length, lines }
 }
 
 /**

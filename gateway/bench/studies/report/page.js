@@ -28,7 +28,7 @@ function head (result) {
 <p class="source">${result.paper}</p>
 <p class="state ${state.isComplete ? 'complete' : 'partial'}">${state.text}</p>
 <dl class="facts">${facts.map(pair)}</dl>
-${environment.length > 0 && html`<h3>Measured on</h3>
+${environment.length > 0 && html`<h2 class="aside">Measured on</h2>
 <dl class="environment">${environment.map(pair)}</dl>
 `}${list('Less than in the paper', cut.map(text => html`${text}`))}${
   list('Not measured', missing.map(({ state: kind, reason, cells }) =>
@@ -46,7 +46,7 @@ function pair ([label, text]) {
 
 /** @param {string} title @param {import('./markup.js').Markup[]} items */
 function list (title, items) {
-  return items.length > 0 && html`<h3>${title}</h3>
+  return items.length > 0 && html`<h2 class="aside">${title}</h2>
 <ul>${items.map(item => html`<li>${item}</li>`)}</ul>
 `
 }

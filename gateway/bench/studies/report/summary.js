@@ -41,8 +41,13 @@ function counts ({ cells, isComplete }) {
 
 /** @param {Record<string, unknown>} sweep @returns {[string, string][]} */
 function chosen (sweep) {
-  const parts = Object.entries(sweep).map(([name, value]) => `${words(name)}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)
+  const parts = Object.entries(sweep).map(([name, value]) => `${words(name)}: ${[value].flat().map(written).join(', ')}`)
   return parts.length > 0 ? [['Chosen', parts.join('; ')]] : []
+}
+
+/** @param {unknown} value */
+function written (value) {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
 /** "batchSizes" → "batch sizes". @param {string} name */

@@ -80,13 +80,17 @@ function inShort ({ caption, unit, xTitle, lines, notes }) {
     ],
     rows: lines.map(({ label, x, y, isPublished }) => {
       const values = y.filter(isNumber)
-      const spread = values.length > 0
-        ? [Math.min(...values), values.reduce((sum, value) => sum + value, 0) / values.length, Math.max(...values)]
-        : [null, null, null]
+      const sum = values.reduce((total, value) => total + value, 0)
+      const spread = values.length > 0 ? [extreme(values, Math.min), sum / values.length, extreme(values, Math.max)] : [null, null, null]
       return {
         label: isPublished ? `${label}, paper` : label,
         figures: [values.length, x[0] ?? null, x.at(-1) ?? null, ...spread].map(value => ({ value }))
       }
     })
   }
+}
+
+/** Of any number of values: more than a call takes. @param {number[]} values @param {(a: number, b: number) => number} choose */
+function extreme (values, choose) {
+  return values.reduce((found, value) => choose(found, value))
 }

@@ -70,8 +70,8 @@ describe('Two reports of a study beside each other', () => {
       kind: 'lines', caption: 'F', unit: 'ms', xTitle: 's',
       lines: [{ label: 'p', x: [1], y: [y] }, { label: 'p', x: [1], y: [7], isPublished: true }]
     })
-    expect(pair(lines(1), lines(2)).lines.map((/** @type {any} */ { label, y }) => [label, y])).to.deep.equal([
-      ['p · A', [1]], ['p · B', [2]], ['p', [7]]
+    expect(pair(lines(1), lines(2)).lines.map((/** @type {any} */ { label, y, series }) => [label, y, series])).to.deep.equal([
+      ['p · A', [1], 0], ['p · B', [2], 1], ['p', [7], 0]
     ])
   })
 

@@ -30,7 +30,7 @@ describe('A report as Markdown', () => {
 
   it('has charts as tables, long lines in short', () => {
     expect(line('| 20,000 rows · Beta')).to.equal('| 20,000 rows · Beta | 21 | 33.6 | 42 | 58.8 | 378 | 54.6 | 30 | 36 |')
-    expect(line('| 48 |')).to.match(/^\| 48 \| 800,000 \(1,094,737, ×0\.73\) \|/)
+    expect(text).to.contain('\n| 48 | 800,000 (1,094,737, ×0.73) |')
     expect(line('| system |')).to.match(/^\| system \| 5,400 \| 0 \| 5,399 \|/)
   })
 

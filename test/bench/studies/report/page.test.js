@@ -5,6 +5,7 @@ import { boxes } from '../../../../gateway/bench/studies/report/chart/boxes.js'
 import { WIDTHS } from '../../../../gateway/bench/studies/report/chart/frame.js'
 import { lines } from '../../../../gateway/bench/studies/report/chart/lines.js'
 import { page } from '../../../../gateway/bench/studies/report/page.js'
+import { printed } from '../../../../gateway/bench/studies/report/print.js'
 import { inventedResult, inventedSections } from '../invented.js'
 
 /**
@@ -76,7 +77,7 @@ describe('A report as a page', () => {
   })
 
   describe('tables', () => {
-    /** @type {Block} */
+    /** @type {Extract<Block, {kind: 'table'}>} */
     const table = {
       kind: 'table',
       caption: 'Table 1',
@@ -99,6 +100,17 @@ describe('A report as a page', () => {
       const text = words(blockMarkup(table))
       expect(text).to.contain('Beta – a 500 – a').and.contain('Gamma – b –').and.match(/a no Beta b no Gamma/)
       expect(text.match(/no Beta/g)).to.have.length(1)
+    })
+
+    it('are printed in parts where they are too wide for paper, each figure once', () => {
+      const columns = Array.from({ length: 30 }, (_, i) => ({ title: `column ${i}.` }))
+      const figures = columns.map((_, i) => ({ value: 1e6 + i, published: 1e6 }))
+      const { isSmall, parts } = printed({ kind: 'table', caption: 'T', columns, rows: [{ label: 'x', figures }] })
+      expect(isSmall).to.equal(true)
+      expect(parts.length).to.be.within(3, 10)
+      expect(parts.flatMap(part => part.columns)).to.deep.equal(columns)
+      expect(parts.flatMap(part => part.rows[0].figures)).to.deep.equal(figures)
+      expect(printed(table)).to.deep.equal({ isSmall: false, parts: [] })
     })
 
     it('have words at the left, figures at the right', () => {
@@ -236,7 +248,7 @@ describe('A report as a page', () => {
 
   it('has the figures of every chart as a table', () => {
     const text = words(inventedSections().flatMap(({ blocks }) => blocks).map(blockMarkup).join(''))
-    expect(text.match(/Figures as a table/g)).to.have.length(9)
+    expect(text.match(/Figures as a table/g)).to.have.length(10)
     expect(text).to.contain('20,000 rows · Beta 21 33.6 42 58.8 378 54.6 30 36')
     expect(text).to.contain('points first time, h:min:s last time, h:min:s min % of a core')
   })

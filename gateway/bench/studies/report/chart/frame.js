@@ -2,7 +2,7 @@ import { html } from '../markup.js'
 import { textWidth, wrap } from './text.js'
 
 /** Every chart is drawn for a page and for a phone, on which it is not a small picture of the large one. In pixels. */
-export const WIDTHS = { wide: 900, narrow: 358 }
+export const WIDTHS = { wide: 900, narrow: 328 }
 export const TICK_SIZE = 11.5
 export const LABEL_SIZE = 12.5
 

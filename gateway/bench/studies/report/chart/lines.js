@@ -40,7 +40,7 @@ export function lines (block, width) {
 /** The number of each line's colour and mark. @param {LinesBlock} block */
 export function seriesOf (block) {
   const labels = [...new Set(block.lines.map(({ label }) => label))]
-  return block.lines.map(({ label }) => labels.indexOf(label))
+  return block.lines.map(({ label, series }) => series ?? labels.indexOf(label))
 }
 
 /** @param {Scale} scale @param {number} from @param {number} to */

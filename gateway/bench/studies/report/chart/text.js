@@ -1,12 +1,11 @@
-// The width of characters in parts of the font's height, about: nobody has laid out the page yet.
-const NARROW = /[ijlt.,:;'|!()[\]f\s\u202f]/
-const WIDE = /[MWmw@%—…⁰-₟\u2e80-\u{10ffff}]/u
-const UPPER = /\p{Lu}/u
+/** The width of characters in parts of the font's height, about: nobody has laid out the page yet. @type {[RegExp, number][]} */
+const WIDTHS = [[/[ijlt.,:;'|!()[\]f\s\u202f]/, 0.34], [/[MWmw@%—…⁰-₟\u2e80-\u{10ffff}]/u, 0.92], [/[\d×−]/, 0.64], [/\p{Lu}/u, 0.7]]
+const USUAL_WIDTH = 0.58
 
 /** About, and rather too much. @param {string} text @param {number} size  of the font, in pixels */
 export function textWidth (text, size) {
   let width = 0
-  for (const character of text) width += NARROW.test(character) ? 0.34 : WIDE.test(character) ? 0.92 : UPPER.test(character) ? 0.7 : 0.58
+  for (const character of text) width += WIDTHS.find(([kind]) => kind.test(character))?.[1] ?? USUAL_WIDTH
   return width * size
 }
 
