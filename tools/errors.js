@@ -779,6 +779,18 @@ export const errors = {
       'The measurement of a plant of gateways failed.',
       'Look at the output of the processes in the message.'
     ],
+    SLUICE_BENCH_CLIENT: [
+      'A client of a study ended before it had measured, or could not open its database.',
+      'See the cause in the message.'
+    ],
+    SLUICE_BENCH_RESUME: [
+      'The folder for a study has measurements of another one, or of other options.',
+      'Give the options that it was begun with, or another folder.'
+    ],
+    SLUICE_BENCH_COMPARE: [
+      'Two reports of the bench are not of the same study, so no figure of one has a counterpart in the other.',
+      'Compare reports of one study.'
+    ],
     SLUICE_BENCH_PROCESS: [
       'A program that the bench started did not become ready, or a process that it measures is not there.',
       'Look at its output in the message; a server that is measured has to be on this machine.'

@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util'
 import { describe } from '../base/errors.js'
 import { serversOf, urlHelp, urlOptions } from './servers.js'
 import { SECTIONS } from './sections.js'
+import { readStudyArguments, runStudies, studyOptions } from './studies/command.js'
+import { isStudy } from './studies/index.js'
 
 const USAGE = `Usage: sluice bench [SECTION…] [--json] [--only TYPES] [--rows N] [--quick] [--TYPE URL…]
 
@@ -25,6 +27,17 @@ Measures on this machine, each thing beside what it is to be compared with, in o
   sinks        every database: our sink at several batch sizes and numbers of writers, its own bulk loader, and the naive way;
                a minute or two each
   sources      Modbus registers, CAN signals and simulated samples a second, and how late they are
+
+Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]); each leaves a report of its own in bench-reports:
+
+  haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
+  studies      all of them
+
+  --full       the sizes and durations of the paper; otherwise minutes
+  --folder     where the folders of reports go (default bench-reports)
+  --resume     the folder of a run that was stopped, or of which some cells failed: it goes on
+  --databases, --layouts, --batch-sizes, --writers, --sensors, --seconds, --rows, --warm-up-seconds, --repetitions
+               instead of the study's own: a list with commas, or a number
 
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
@@ -60,6 +73,7 @@ export async function bench (args, { stdout, stderr }, started = {}) {
     stdout.write(USAGE)
     return 0
   }
+  if ('studies' in options) return benchStudies(options, stdout, stderr)
   const { sections, json, servers } = options
   /** @type {Record<string, any>} */
   const results = {}
@@ -81,6 +95,28 @@ export async function bench (args, { stdout, stderr }, started = {}) {
 }
 
 /**
+ * Until it ends, or the user interrupts it: then it is reported as far as it has come.
+ * @param {import('./studies/command.js').StudyArguments & {servers: import('./servers.js').Servers}} options
+ * @param {NodeJS.WritableStream} stdout @param {NodeJS.WritableStream} stderr
+ * @returns {Promise<number>} the exit code
+ */
+async function benchStudies ({ servers, ...options }, stdout, stderr) {
+  const stop = new AbortController()
+  const interrupt = () => stop.abort()
+  process.once('SIGINT', interrupt)
+  try {
+    const pages = await runStudies(options, { servers, signal: stop.signal, say: line => { stderr.write(`${line}\n`) } })
+    for (const page of pages) stdout.write(`${page}\n`)
+    return 0
+  } catch (error) {
+    stderr.write(`sluice bench: ${describe(error)}\n`)
+    return 1
+  } finally {
+    process.off('SIGINT', interrupt)
+  }
+}
+
+/**
  * Null asks for help.
  * @param {string[]} args
  * @param {Record<string, import('./servers.js').ServerType>} started
@@ -96,17 +132,24 @@ function readArguments (args, started) {
       rows: { type: 'string', default: '1000000' },
       quick: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
+      ...studyOptions,
       ...urlOptions
     }
   })
   if (values.help) return null
+  const servers = serversOf(values, process.env, started)
+  const studies = positionals.filter(isStudy)
+  if (studies.length > 0) {
+    if (studies.length < positionals.length) throw new Error('studies are measured by themselves')
+    return { ...readStudyArguments(values, studies), servers }
+  }
   const sections = positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter(name => !SECTIONS[name].isLong)
   const unknown = sections.find(section => !Object.hasOwn(SECTIONS, section))
   if (unknown) throw new Error(`there is no section "${unknown}"`)
   const rows = Number(values.rows)
   if (!Number.isInteger(rows) || rows < 1) throw new Error(`"${values.rows}" is not a number of rows`)
   const { json, quick } = values
-  return { sections, json, only: values.only.split(',').filter(Boolean), rows, quick, servers: serversOf(values, process.env, started) }
+  return { sections, json, only: values.only.split(',').filter(Boolean), rows, quick, servers }
 }
 
 function machine () {

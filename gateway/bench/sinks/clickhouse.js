@@ -5,12 +5,12 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@clickhouse/client'
-import { open } from '../../databases/clickhouse/sink.js'
 import { nativeBlock } from '../../databases/clickhouse/native.js'
 import { identifier } from '../../databases/clickhouse/quote.js'
 import { connect } from '../../databases/clickhouse/connection.js'
 import { readTable } from '../../databases/clickhouse/tables.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { makeTable } from './open.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -65,29 +65,11 @@ async function running (server, folder, loader, load) {
   }
   await refuseWhatIsThere(server, tables)
 
-  /** @param {number} connections */
-  const openSink = async connections => {
-    const connected = connect({ ...login, connections })
-    const sink = await open({}, { server: connected })
-    return {
-      sink,
-      async close () {
-        await sink.close()
-        await connected.close()
-      }
-    }
-  }
-  /** The table as our sink makes it. @param {Batch[]} batches */
-  const makeTable = async ([batch]) => {
-    const { sink, close } = await openSink(1)
-    await sink.prepare([batch])
-    await close()
-    return batch.source
-  }
+  const address = { type: 'clickhouse', options: {}, login }
 
   return {
     version: `ClickHouse ${version}`,
-    open: openSink,
+    address,
     clear,
     async count () {
       let count = 0
@@ -99,7 +81,8 @@ async function running (server, folder, loader, load) {
     loader: {
       name: loader,
       async run (batches) {
-        const table = await makeTable(batches)
+        const [{ source: table }] = batches
+        await makeTable(address, batches[0])
         const { columns } = await readTable(own, table)
         const its = columns.filter(({ name }) => COLUMNS.includes(name)).map(({ name, kind }) => {
           if (name.startsWith('time')) return { name, kind, type: /** @type {any} */ (name), origin: /** @type {const} */ ('time') }
@@ -117,7 +100,10 @@ async function running (server, folder, loader, load) {
     naive: {
       name: NAIVE,
       rows: 1000,
-      run: async batches => insertRows(server, await makeTable(batches), batches)
+      async run (batches) {
+        await makeTable(address, batches[0])
+        return insertRows(server, batches)
+      }
     },
     async remove () {
       if (!server.remove) await clear()
@@ -150,15 +136,14 @@ async function clientLoad ({ host, nativePort, user, password, database }, sql, 
 /**
  * As a thin node does it: an insert a message, without waiting for the one before.
  * @param {Server} server
- * @param {string} table
  * @param {Batch[]} batches
  */
-async function insertRows ({ url, user, password, database }, table, batches) {
+async function insertRows ({ url, user, password, database }, batches) {
   const client = createClient({ url, username: user, password, database })
   const rows = batches.flatMap(({ time, columns: [sensor, value] }) =>
     Array.from(time, (ns, row) => ({ time: Number(ns / 1_000_000_000n), sensor: sensor[row], value: value[row] })))
   const start = performance.now()
-  await Promise.all(rows.map(row => client.insert({ table: identifier(table), values: [row], format: 'JSONEachRow' })))
+  await Promise.all(rows.map(row => client.insert({ table: identifier(batches[0].source), values: [row], format: 'JSONEachRow' })))
   const seconds = (performance.now() - start) / 1000
   await client.close()
   return seconds

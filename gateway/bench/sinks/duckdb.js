@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSession } from '../../databases/duckdb/instance.js'
-import { open } from '../../databases/duckdb/sink.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -38,10 +37,7 @@ export const bench = {
     })
     return {
       version: await withSession(async ({ run }) => `DuckDB ${(await run('SELECT version() AS version'))[0].version}`),
-      async open () {
-        const sink = await open({ file })
-        return { sink, close: () => sink.close() }
-      },
+      address: { type: 'duckdb', options: { file } },
       async clear () { remove() },
       count: () => withSession(async ({ run }) => Number((await run('SELECT count(*) AS count FROM rows'))[0].count)),
       loader: { name: 'the appender\'s own loop, a transaction a batch', run: batches => timed(batches, appendChunks) },

@@ -2,7 +2,7 @@ import { openSync, closeSync, fdatasyncSync, mkdirSync, readdirSync, readFileSyn
 import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decode } from '../../messages/codecs/arrow/arrow.js'
-import { open } from '../../databases/file/sink.js'
+import { openSink } from './open.js'
 
 /**
  * @typedef {import('./sink-bench.js').SinkBench} SinkBench
@@ -57,13 +57,10 @@ function fileBench (format) {
       const data = join(folder, 'data')
       const copy = join(folder, 'copy')
       const filesIn = () => readdirSync(data).filter(name => name.endsWith(ending)).map(name => readFileSync(join(data, name)))
-      const sinkOf = () => open({ folder: data, format, timeFormat: 'ns', maxMegabytes: 100_000 })
+      const address = { type: 'file', options: { folder: data, format, timeFormat: 'ns', maxMegabytes: 100_000 } }
       return {
         version: `Node's file system, ${process.platform}`,
-        async open () {
-          const sink = await sinkOf()
-          return { sink, close: () => sink.close() }
-        },
+        address,
         async clear () {
           rmSync(data, { recursive: true, force: true })
           rmSync(copy, { force: true })
@@ -78,9 +75,9 @@ function fileBench (format) {
           : {
               name: 'plain loop of write and fdatasync, the same bytes',
               async run (batches) {
-                const sink = await sinkOf()
+                const { sink, close } = await openSink(address, 1)
                 for (const batch of batches) await sink.write([batch])
-                await sink.close()
+                await close()
                 const bytes = Buffer.concat(filesIn())
                 const step = Math.ceil(bytes.length / batches.length)
                 return writeAll(copy, batches, (_, i) => bytes.subarray(i * step, (i + 1) * step))

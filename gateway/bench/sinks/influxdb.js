@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { InfluxDB } from 'influx'
 import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.js'
-import { open } from '../../databases/influxdb/sink.js'
 import { connect } from '../../databases/influxdb/connection.js'
 import { quote } from '../../databases/names.js'
 import { refuseWhatIsThere } from '../empty.js'
@@ -44,17 +43,7 @@ export const bench = {
     const [{ columns, values: [build] }] = await own.query('SHOW DIAGNOSTICS FOR \'build\'')
     return {
       version: `InfluxDB ${build[columns.indexOf('Version')]}`,
-      async open (connections) {
-        const connected = connect({ ...login, connections })
-        const sink = await open({ tagFields: 'sensor' }, { server: connected })
-        return {
-          sink,
-          async close () {
-            await sink.close()
-            await connected.close()
-          }
-        }
-      },
+      address: { type: 'influxdb', options: { tagFields: 'sensor' }, login },
       clear,
       async count () {
         const series = await own.query('SELECT count("value") FROM /.*/', { database })

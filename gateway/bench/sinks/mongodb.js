@@ -1,8 +1,7 @@
 import { Long, MongoClient } from 'mongodb'
-import { open } from '../../databases/mongodb/sink.js'
 import { WRITE_CONCERN } from '../../databases/mongodb/insert.js'
-import { connect } from '../../databases/mongodb/connection.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { makeTable } from './open.js'
 
 /**
  * @typedef {import('./sink-bench.js').Running} Running
@@ -26,17 +25,10 @@ export const bench = {
     const db = client.db(database)
     const { version, ferretdbVersion, ferretdb = ferretdbVersion } = await db.command({ buildInfo: 1 })
 
-    /** @param {number} connections */
-    const openSink = async connections => {
-      const connected = connect({ url, user, password, database, connections })
-      const sink = await open({}, { server: connected })
-      return { sink, close: () => sink.close().then(() => connected.close()) }
-    }
+    const address = { type: 'mongodb', options: {}, login: { url, user, password, database } }
     /** The collection as our sink makes it. @param {Batch[]} batches */
     const makeCollection = async ([batch]) => {
-      const { sink, close } = await openSink(1)
-      await sink.prepare([batch])
-      await close()
+      await makeTable(address, batch)
       return db.collection(batch.source, { writeConcern: WRITE_CONCERN })
     }
     const collections = async () => (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name)
@@ -49,7 +41,7 @@ export const bench = {
     return {
       version: ferretdb ? `FerretDB, MongoDB protocol ${version}` : `MongoDB ${version}`,
       ...ferretdb && { note: FERRETDB },
-      open: openSink,
+      address,
       clear,
       async count () {
         const names = (await collections()).filter(name => name !== 'sluice_commits')

@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import mysql from 'mysql2/promise'
-import { open } from '../../databases/mysql/sink.js'
 import { quote } from '../../databases/mysql/dialect.js'
-import { connect } from '../../databases/mysql/connection.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { makeTable } from './open.js'
 
 /**
  * @typedef {import('./sink-bench.js').Running} Running
@@ -31,19 +30,7 @@ export const bench = {
     const client = await mysql.createConnection(login)
     const [[{ version }]] = /** @type {[any[], any]} */ (await client.query('SELECT VERSION() AS version'))
 
-    /** @param {number} connections */
-    const openSink = async connections => {
-      const connected = connect({ ...login, connections })
-      const sink = await open({}, { server: connected })
-      return { sink, close: () => sink.close().then(() => connected.close()) }
-    }
-    /** The table as our sink makes it. @param {Batch[]} batches */
-    const makeTable = async ([batch]) => {
-      const { sink, close } = await openSink(1)
-      await sink.prepare([batch])
-      await close()
-      return quote(batch.source)
-    }
+    const address = { type: 'mysql', options: {}, login }
     const tables = async () => {
       const [rows] = /** @type {[any[], any]} */ (await client.query('SHOW TABLES'))
       return rows.map(row => String(Object.values(row)[0]))
@@ -55,7 +42,7 @@ export const bench = {
 
     return {
       version: `${version.includes('MariaDB') ? 'MariaDB' : 'MySQL'} ${/^[\d.]+/.exec(version)?.[0]}`,
-      open: openSink,
+      address,
       clear,
       async count () {
         const names = (await tables()).filter(name => name !== 'sluice_commits')
@@ -68,7 +55,8 @@ export const bench = {
       loader: {
         name: 'mariadb, LOAD DATA LOCAL INFILE',
         async run (batches) {
-          const table = await makeTable(batches)
+          await makeTable(address, batches[0])
+          const table = quote(batches[0].source)
           const file = join(folder, 'rows.tsv')
           await writeFile(file, batches.map(text))
           return loadFile(server, file, table)
@@ -78,7 +66,8 @@ export const bench = {
         name: 'an INSERT a message, as node-red-node-mysql',
         rows: 5000,
         async run (batches) {
-          const table = await makeTable(batches)
+          await makeTable(address, batches[0])
+          const table = quote(batches[0].source)
           const pool = mysql.createPool({ ...login, connectionLimit: NAIVE_CONNECTIONS })
           await Promise.all(Array.from({ length: NAIVE_CONNECTIONS }, () => pool.query('SELECT 1')))
           const start = performance.now()

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import pg from 'pg'
-import { open } from '../../databases/postgresql/sink.js'
-import { connect } from '../../databases/postgresql/connection.js'
 import { openPostgresql } from '../postgresql-server.js'
 import { runPsql } from '../postgresql.js'
+import { makeTable, openSink } from './open.js'
 
 /** As many as node-red-contrib-postgresql has. */
 const NAIVE_CONNECTIONS = 10
@@ -18,29 +17,11 @@ export const bench = {
     const psql = (/** @type {string[]} */ ...commands) => runPsql(login, commands)
     const { rows: [{ server_version: version }] } = await query('SHOW server_version')
 
-    /** @param {number} connections */
-    const openSink = async connections => {
-      const connected = connect({ ...login, connections })
-      const sink = await open({}, { server: connected })
-      return {
-        sink,
-        async close () {
-          await sink.close()
-          await connected.close()
-        }
-      }
-    }
-    /** The table as our sink makes it. @param {import('../../batch/batch.js').Batch[]} batches */
-    const makeTable = async ([batch]) => {
-      const { sink, close } = await openSink(1)
-      await sink.prepare([batch])
-      await close()
-      return `"${batch.source}"`
-    }
+    const address = { type: 'postgresql', options: {}, login }
 
     return {
       version: `PostgreSQL ${version.split(' ')[0]}`,
-      open: openSink,
+      address,
       async clear () {
         await clear()
         await query('CHECKPOINT')
@@ -55,7 +36,7 @@ export const bench = {
       loader: {
         name: 'psql, \\copy … (FORMAT binary)',
         async run (batches) {
-          const { sink, close } = await openSink(1)
+          const { sink, close } = await openSink(address, 1)
           await sink.prepare([batches[0]])
           for (const batch of batches) await sink.write([batch])
           await close()
@@ -70,7 +51,8 @@ export const bench = {
         name: 'an INSERT a message (node-red-contrib-postgresql)',
         rows: 5000,
         async run (batches) {
-          const table = await makeTable(batches)
+          await makeTable(address, batches[0])
+          const table = `"${batches[0].source}"`
           const pool = new pg.Pool({ ...login, max: NAIVE_CONNECTIONS })
           await Promise.all(Array.from({ length: NAIVE_CONNECTIONS }, () => pool.query('SELECT 1')))
           const start = performance.now()

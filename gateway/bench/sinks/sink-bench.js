@@ -6,7 +6,6 @@
  * equal indexes, with equal durability where the rival can have it.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
- * @typedef {import('../../databases/sink.js').Sink} Sink
  * @typedef {import('../servers.js').Servers} Servers
  *
  * @typedef {object} SinkBench
@@ -20,14 +19,14 @@
  * @typedef {object} Running
  * @property {string} version  of the server: "MariaDB 10.11.14"
  * @property {string} [note]  of this server, instead of the database's
- * @property {(connections: number) => Promise<Opened>} open  our sink as a user has it, able to write on so many connections at once
+ * @property {import('./open.js').SinkAddress} address  of our sink
  * @property {() => Promise<void>} clear  removes all rows and commit records; called while no sink is open
- * @property {() => Promise<number>} count  the rows that are stored, waiting for those that are still to become visible
+ * @property {() => Promise<number|null>} count  the rows that are stored, waiting for those that are still to become visible; null where
+ *   nothing is
  * @property {Loader|null} loader  the database's own bulk loader
  * @property {Naive|null} naive  the popular Node-RED node's way, or a plain client's loop: an insert a message, awaited where that awaits
  * @property {() => Promise<void>} remove  what the bench has stored, and the server where it was started
  *
- * @typedef {{sink: Sink, close: () => Promise<void>}} Opened  `close` ends the sink and the connections it was given
  * @typedef {{name: string, run: Run}} Loader
  * @typedef {{name: string, rows: number, run: Run}} Naive  `rows`: as many as take some seconds, which are what `run` is given
  *

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { open } from '../../databases/sqlite/sink.js'
 import { manyRows } from '../sqlite.js'
 
 /** @type {import('./sink-bench.js').SinkBench} */
@@ -22,10 +21,7 @@ export const bench = {
     }
     return {
       version: withDatabase(database => `SQLite ${database.prepare('SELECT sqlite_version() AS version').get()?.version}`),
-      async open () {
-        const sink = await open({ file })
-        return { sink, close: () => sink.close() }
-      },
+      address: { type: 'sqlite', options: { file } },
       async clear () { remove() },
       count: async () => withDatabase(database => {
         const tables = database.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name <> \'sluice_commits\'').all()

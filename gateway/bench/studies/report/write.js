@@ -1,0 +1,49 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { markdown } from './markdown.js'
+import { page } from './page.js'
+import { withoutSecrets } from './secrets.js'
+
+/**
+ * @typedef {import('../study.js').StudyResult} StudyResult
+ * @typedef {import('../study.js').Section} Section
+ */
+
+/** Written again as cells end, each file is always whole. */
+export const FILES = { page: 'report.html', markdown: 'report.md', result: 'result.json' }
+const MAX_HOST_LENGTH = 60
+
+/**
+ * Writes page, Markdown and result into the folder of a run.
+ * @param {string} folder
+ * @param {StudyResult} result
+ * @param {Section[]} sections
+ */
+export async function writeReport (folder, result, sections) {
+  await mkdir(folder, { recursive: true })
+  await replace(join(folder, FILES.result), `${JSON.stringify(withoutSecrets(result), null, 2)}\n`)
+  await replace(join(folder, FILES.markdown), markdown(result, sections))
+  await replace(join(folder, FILES.page), page(result, sections))
+}
+
+/**
+ * `arnst-pi4-2026-11-23-021735`, in UTC: a folder sorts by time, and two runs of a day have one each.
+ * @param {{study: string, startedMs: number}} result
+ * @param {string} host
+ */
+export function folderName ({ study, startedMs }, host) {
+  const [day, time] = new Date(startedMs).toISOString().slice(0, 19).split('T')
+  return [word(study), word(host), day, time.replaceAll(':', '')].join('-')
+}
+
+/** That is a name on every system, and leads nowhere else. @param {string} text */
+function word (text) {
+  return text.toLowerCase().replace(/[^a-z0-9]+/g, '-').slice(0, MAX_HOST_LENGTH).replace(/^-+|-+$/g, '') || 'unnamed'
+}
+
+/** For others to read, unlike what Sluice keeps for itself. @param {string} path @param {string} text */
+async function replace (path, text) {
+  const temporary = `${path}.${process.pid}.new`
+  await writeFile(temporary, text)
+  await rename(temporary, path)
+}

@@ -1,0 +1,172 @@
+import { appendFile, chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { describe, SluiceError } from '../../base/errors.js'
+
+/**
+ * @typedef {import('./study.js').Study} Study
+ * @typedef {import('./study.js').StudyOptions} StudyOptions
+ * @typedef {import('./study.js').StudyResult} StudyResult
+ * @typedef {import('./study.js').Cell} Cell
+ * @typedef {StudyResult['cells'][number]} CellResult
+ *
+ * @typedef {object} Progress
+ * @property {number} cell  1, 2, …
+ * @property {number} cells
+ * @property {string} label  of the cell
+ * @property {number} secondsLeft  of all, about
+ * @property {string} [text]  what goes on in the cell
+ *
+ * @typedef {object} RunOptions
+ * @property {string} folder  of this run: what has been measured there with the same options is not measured again
+ * @property {StudyOptions} options
+ * @property {import('../servers.js').Servers} servers
+ * @property {Record<string, string>} environment
+ * @property {string} [limited]  see StudyResult
+ * @property {AbortSignal} [signal]  stops; what has been measured is kept
+ * @property {(progress: Progress) => void} [progress]
+ */
+
+const HEAD = 'run.json'
+const CELLS = 'cells.jsonl'
+
+/**
+ * Measures the cells of a study, one after the other, and writes each down as it ends. One that fails is told, and the others go on.
+ * @param {Study} study @param {RunOptions} options
+ * @returns {Promise<StudyResult>}
+ * @throws {SluiceError} SLUICE_BENCH_RESUME where the folder has the measurements of other options, or another study
+ */
+export async function runStudy (study, { folder, options, servers, environment, limited = '', signal, progress = () => {} }) {
+  const { cells, cut } = study.plan(options)
+  const startedMs = await begin(folder, { study: study.id, options, limited })
+  const known = await measuredIn(folder)
+  /** @type {CellResult[]} */
+  const results = []
+  const shared = new Shared()
+  for (const [i, cell] of cells.entries()) {
+    /** @type {CellResult|null} */
+    let result = known.get(cell.id) ?? null
+    if (!result && signal?.aborted) continue
+    if (!result) {
+      const secondsLeft = cells.slice(i).reduce((sum, { id, seconds }) => sum + (known.has(id) ? 0 : seconds), 0)
+      const tell = (/** @type {string} */ text) => progress({ cell: i + 1, cells: cells.length, label: cell.label, secondsLeft, text })
+      progress({ cell: i + 1, cells: cells.length, label: cell.label, secondsLeft })
+      await shared.useFor(String(cell.parameters.database))
+      result = await measured(study, cell, {
+        servers, signal: signal ?? new AbortController().signal, progress: tell, shared: open => shared.open(open)
+      })
+      if (!result) continue
+      await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`) // not behind a line that a kill has cut
+    }
+    results.push(result)
+  }
+  await shared.useFor(null)
+  return {
+    version: 1,
+    study: study.id,
+    title: study.title,
+    paper: study.paper,
+    startedMs,
+    endedMs: Date.now(),
+    isComplete: results.length === cells.length,
+    limited,
+    environment: { ...environment, ...versionsOf(results) },
+    options,
+    cut,
+    cells: results
+  }
+}
+
+/**
+ * @param {Study} study @param {Cell} cell @param {Omit<import('./study.js').CellContext, 'folder'>} context
+ * @returns {Promise<CellResult|null>} null where it was stopped
+ */
+async function measured (study, { id, label, parameters, seconds }, context) {
+  const cell = { id, label, parameters }
+  const missing = await study.missing({ ...cell, seconds }, context.servers)
+  if (missing !== null) return { ...cell, state: 'absent', reason: missing }
+  const folder = await mkdtemp(join(tmpdir(), `sluice-${study.id}-`))
+  const startedMs = Date.now()
+  const began = performance.now()
+  try {
+    const result = await study.measure({ ...cell, seconds }, { ...context, folder })
+    return { ...cell, state: 'done', startedMs, tookSeconds: (performance.now() - began) / 1000, ...result }
+  } catch (error) {
+    return context.signal.aborted ? null : { ...cell, state: 'failed', reason: describe(error) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** @param {CellResult[]} results @returns {Record<string, string>} */
+function versionsOf (results) {
+  const versions = new Set(results.flatMap(result => 'version' in result && result.version ? [result.version] : []))
+  return versions.size > 0 ? { Databases: [...versions].join(', ') } : {}
+}
+
+/** What the cells of one database use together. */
+class Shared {
+  /** @type {string|null} */
+  #database = null
+  /** @type {{remove: () => Promise<void>}|null} */
+  #opened = null
+  #folder = ''
+
+  /** The turn of a database has come: what another used is removed. @param {string|null} database */
+  async useFor (database) {
+    if (database === this.#database) return
+    this.#database = database
+    const opened = this.#opened
+    this.#opened = null
+    await opened?.remove()
+    if (this.#folder) await rm(this.#folder, { recursive: true, force: true })
+    this.#folder = ''
+  }
+
+  /** @template {{remove: () => Promise<void>}} T @param {(folder: string) => Promise<T>} open @returns {Promise<T>} */
+  async open (open) {
+    if (!this.#opened) {
+      this.#folder ||= await mkdtemp(join(tmpdir(), 'sluice-study-'))
+      await chmod(this.#folder, 0o755) // servers run as users of their own
+      this.#opened = await open(this.#folder)
+    }
+    return /** @type {T} */ (this.#opened)
+  }
+}
+
+/**
+ * When the run in the folder began, now or before.
+ * @param {string} folder @param {{study: string, options: StudyOptions, limited: string}} run
+ */
+async function begin (folder, run) {
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, HEAD)
+  const text = await readFile(path, 'utf8').catch(() => null)
+  if (text === null) {
+    const startedMs = Date.now()
+    await appendFile(path, JSON.stringify({ startedMs, ...run }))
+    return startedMs
+  }
+  const { startedMs, ...before } = JSON.parse(text)
+  if (isDeepStrictEqual(before, JSON.parse(JSON.stringify(run)))) return Number(startedMs)
+  throw new SluiceError('SLUICE_BENCH_RESUME', `The folder ${folder} has a run of ${before.study} with other options.`, {
+    fix: 'Give the options that it was begun with, or another folder.'
+  })
+}
+
+/** @param {string} folder @returns {Promise<Map<string, CellResult>>} by id */
+async function measuredIn (folder) {
+  const text = await readFile(join(folder, CELLS), 'utf8').catch(() => '')
+  const results = text.split('\n').flatMap(parsed).filter(({ state }) => state === 'done')
+  return new Map(results.map(result => [result.id, result]))
+}
+
+/** None where a kill has cut it. @param {string} line @returns {CellResult[]} */
+function parsed (line) {
+  try {
+    return line === '' ? [] : [JSON.parse(line)]
+  } catch {
+    return []
+  }
+}
