@@ -129,11 +129,11 @@ function readArguments (args, started) {
     options: {
       json: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
-      rows: { type: 'string', default: '1000000' },
       quick: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
       ...studyOptions,
-      ...urlOptions
+      ...urlOptions,
+      rows: { type: 'string' }
     }
   })
   if (values.help) return null
@@ -146,7 +146,7 @@ function readArguments (args, started) {
   const sections = positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter(name => !SECTIONS[name].isLong)
   const unknown = sections.find(section => !Object.hasOwn(SECTIONS, section))
   if (unknown) throw new Error(`there is no section "${unknown}"`)
-  const rows = Number(values.rows)
+  const rows = Number(values.rows ?? 1_000_000)
   if (!Number.isInteger(rows) || rows < 1) throw new Error(`"${values.rows}" is not a number of rows`)
   const { json, quick } = values
   return { sections, json, only: values.only.split(',').filter(Boolean), rows, quick, servers }
