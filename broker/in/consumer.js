@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
+import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { readSinks } from '../control-messages.js'
 import { consumerTopics, parseTopic } from '../topics.js'
 import { Arrivals } from './arrivals.js'
@@ -47,7 +48,8 @@ import { Streams } from './streams.js'
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
-const TICK_MS = 250
+/** So soon it looks at what has changed; at what nothing has happened to, once a second. */
+const LOOK_MS = 250
 const SOON_MS = 20
 /** Of a source of which nothing is missing it is asked again so much later, unless something changes. */
 const SETTLED_MS = 10_000
@@ -92,7 +94,10 @@ export class Consumer extends EventEmitter {
   #connected = false
   #closed = false
   #compactedMs = performance.now()
-  #timer
+  #stopBeating
+  /** Looks before the next beat. @type {NodeJS.Timeout|undefined} */
+  #looking
+  #lookMs = Infinity
   /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
   #soon
   /** Of messages that made no sense. */
@@ -110,8 +115,10 @@ export class Consumer extends EventEmitter {
       ...this.options,
       isMeant: (gateway, source) => topics.isMeant(gateway, source),
       onRead: id => this.#held.recorded(id),
+      onNews: () => this.#lookWithin(LOOK_MS),
       onChange: () => {
         this.#held.emitWaiting()
+        this.#lookWithin(LOOK_MS)
         this.emit('changed')
       }
     })
@@ -129,13 +136,14 @@ export class Consumer extends EventEmitter {
       requests: this.#requests,
       keeper: this.#keeper,
       isMeant: (gateway, source) => topics.isMeant(gateway, source),
+      onMissing: () => this.#lookWithin(LOOK_MS),
       onIgnored: (kind, gateway, { topic }, error) => this.#ignore(kind, gateway, topic, error)
     })
     this.wire(this.options.sinks)
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     if (client.connected) this.#onConnect()
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#stopBeating = everySecond(() => this.#look())
   }
 
   get counters () { return { ...this.#arrivals.counters, ignored: this.#ignored, setBack: this.#sinks.setBack, ...this.#held.counters } }
@@ -209,7 +217,8 @@ export class Consumer extends EventEmitter {
    */
   close ({ removed = false } = {}) {
     this.#closed = true
-    clearInterval(this.#timer)
+    this.#stopBeating()
+    clearTimeout(this.#looking)
     clearTimeout(this.#soon)
     const { client } = this.options
     this.#sinks.close({ removed })
@@ -228,6 +237,7 @@ export class Consumer extends EventEmitter {
       const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#topics.choose(gateway)
       this.#sinks.heard(gateway, hasLeft)
+      this.#lookWithin(LOOK_MS)
       if (lack) this.#ignore('head', gateway, topic, lack)
     } catch (error) {
       this.#ignore('head', gateway, topic, error)
@@ -271,7 +281,18 @@ export class Consumer extends EventEmitter {
     this.emit('changed')
   }
 
-  #tick () {
+  /** Looks then, unless it does before. @param {number} ms */
+  #lookWithin (ms) {
+    const lookMs = performance.now() + ms
+    if (lookMs >= this.#lookMs || this.#closed) return
+    clearTimeout(this.#looking)
+    this.#lookMs = lookMs
+    this.#looking = setTimeout(() => this.#look(), ms)
+  }
+
+  #look () {
+    clearTimeout(this.#looking)
+    this.#lookMs = Infinity
     this.#sinks.tick()
     this.#held.emitOverdue()
     this.#requestMissing()
@@ -289,14 +310,19 @@ export class Consumer extends EventEmitter {
     /** @type {[Stream, import('./stream.js').Missing[]][]} */
     const missing = []
     const nowMs = performance.now()
+    let lookMs = Infinity
     for (const stream of this.#streams) {
       if (nowMs < stream.settledUntilMs || !stream.headKnown) continue
-      const quiet = nowMs - stream.lastDataMs > quietMs && unacknowledged < window / 2
+      const silentMs = nowMs - stream.lastDataMs
+      const quiet = silentMs > quietMs && unacknowledged < window / 2
       const takers = stream.takers(sinks, nowMs)
       const ranges = stream.missing(takers, { quiet })
       missing.push([stream, ranges])
-      if (quiet && ranges.length === 0 && takers.length === sinks.length) stream.settledUntilMs = nowMs + SETTLED_MS
+      if (ranges.length > 0) lookMs = 0
+      else if (!quiet) lookMs = Math.min(lookMs, quietMs - silentMs)
+      else if (takers.length === sinks.length) stream.settledUntilMs = nowMs + SETTLED_MS
     }
+    if (lookMs < Infinity) this.#lookWithin(Math.max(LOOK_MS, lookMs))
     for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
       client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })
     }

@@ -84,11 +84,18 @@ export class Stream {
     })
   }
 
-  /** A batch came on `data`, where a source's batches come in order. @param {string} epoch @param {number} seq */
+  /**
+   * A batch came on `data`, where a source's batches come in order.
+   * @param {string} epoch
+   * @param {number} seq
+   * @returns {boolean} whether some before it did not come
+   */
   observe (epoch, seq) {
-    if (this.#isOver(epoch) || seq <= (this.#seen.get(epoch) ?? -1)) return
+    const before = this.#seen.get(epoch) ?? -1
+    if (this.#isOver(epoch) || seq <= before) return false
     this.#seen.set(epoch, seq)
     this.#changed()
+    return seq > before + 1
   }
 
   /** @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity */
