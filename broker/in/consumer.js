@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events'
 import { describe } from '../../gateway/base/errors.js'
 import { QuietLog } from '../../gateway/base/log.js'
-import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { readSinks } from '../control-messages.js'
 import { consumerTopics, parseTopic } from '../topics.js'
 import { Arrivals } from './arrivals.js'
 import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
+import { Looks } from './looks.js'
 import { Members } from './members.js'
 import { ReaderSinks } from './reader-sinks.js'
 import { ReaderTopics } from './reader-topics.js'
@@ -48,7 +48,7 @@ import { Streams } from './streams.js'
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
-/** So soon it looks at what has changed; at what nothing has happened to, once a second. */
+/** So soon it looks at what has changed. */
 const LOOK_MS = 250
 const SOON_MS = 20
 /** Of a source of which nothing is missing it is asked again so much later, unless something changes. */
@@ -94,10 +94,7 @@ export class Consumer extends EventEmitter {
   #connected = false
   #closed = false
   #compactedMs = performance.now()
-  #stopBeating
-  /** Looks before the next beat. @type {NodeJS.Timeout|undefined} */
-  #looking
-  #lookMs = Infinity
+  #looks = new Looks(() => this.#look())
   /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
   #soon
   /** Of messages that made no sense. */
@@ -115,10 +112,10 @@ export class Consumer extends EventEmitter {
       ...this.options,
       isMeant: (gateway, source) => topics.isMeant(gateway, source),
       onRead: id => this.#held.recorded(id),
-      onNews: () => this.#lookWithin(LOOK_MS),
+      onNews: () => this.#looks.within(LOOK_MS),
       onChange: () => {
         this.#held.emitWaiting()
-        this.#lookWithin(LOOK_MS)
+        this.#looks.within(LOOK_MS)
         this.emit('changed')
       }
     })
@@ -136,14 +133,13 @@ export class Consumer extends EventEmitter {
       requests: this.#requests,
       keeper: this.#keeper,
       isMeant: (gateway, source) => topics.isMeant(gateway, source),
-      onMissing: () => this.#lookWithin(LOOK_MS),
+      onMissing: () => this.#looks.within(LOOK_MS),
       onIgnored: (kind, gateway, { topic }, error) => this.#ignore(kind, gateway, topic, error)
     })
     this.wire(this.options.sinks)
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     if (client.connected) this.#onConnect()
-    this.#stopBeating = everySecond(() => this.#look())
   }
 
   get counters () { return { ...this.#arrivals.counters, ignored: this.#ignored, setBack: this.#sinks.setBack, ...this.#held.counters } }
@@ -217,8 +213,7 @@ export class Consumer extends EventEmitter {
    */
   close ({ removed = false } = {}) {
     this.#closed = true
-    this.#stopBeating()
-    clearTimeout(this.#looking)
+    this.#looks.close()
     clearTimeout(this.#soon)
     const { client } = this.options
     this.#sinks.close({ removed })
@@ -237,7 +232,7 @@ export class Consumer extends EventEmitter {
       const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#topics.choose(gateway)
       this.#sinks.heard(gateway, hasLeft)
-      this.#lookWithin(LOOK_MS)
+      this.#looks.within(LOOK_MS)
       if (lack) this.#ignore('head', gateway, topic, lack)
     } catch (error) {
       this.#ignore('head', gateway, topic, error)
@@ -281,18 +276,7 @@ export class Consumer extends EventEmitter {
     this.emit('changed')
   }
 
-  /** Looks then, unless it does before. @param {number} ms */
-  #lookWithin (ms) {
-    const lookMs = performance.now() + ms
-    if (lookMs >= this.#lookMs || this.#closed) return
-    clearTimeout(this.#looking)
-    this.#lookMs = lookMs
-    this.#looking = setTimeout(() => this.#look(), ms)
-  }
-
   #look () {
-    clearTimeout(this.#looking)
-    this.#lookMs = Infinity
     this.#sinks.tick()
     this.#held.emitOverdue()
     this.#requestMissing()
@@ -322,7 +306,7 @@ export class Consumer extends EventEmitter {
       else if (!quiet) lookMs = Math.min(lookMs, quietMs - silentMs)
       else if (takers.length === sinks.length) stream.settledUntilMs = nowMs + SETTLED_MS
     }
-    if (lookMs < Infinity) this.#lookWithin(Math.max(LOOK_MS, lookMs))
+    if (lookMs < Infinity) this.#looks.within(Math.max(LOOK_MS, lookMs))
     for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
       client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })
     }
