@@ -90,14 +90,14 @@ export class Stream {
    * A batch came on `data`, where a source's batches come in order.
    * @param {string} epoch
    * @param {number} seq
-   * @returns {boolean} whether some before it did not come
+   * @returns {boolean} whether some before it, or of an earlier epoch, may not have come
    */
   observe (epoch, seq) {
     const before = this.#seen.get(epoch) ?? -1
     if (this.#isOver(epoch) || seq <= before) return false
     this.#seen.set(epoch, seq)
     this.#changed()
-    return seq > before + 1
+    return before === -1 || seq > before + 1
   }
 
   /** @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity */
