@@ -22,6 +22,7 @@ import { clashOf } from './clash.js'
  * @property {(packet: Packet) => Promise<void>} onThirdParty
  * @property {(packet: Packet, reason: unknown) => Promise<void>} onRefused
  * @property {(gateway: string, source?: string) => boolean} isMeant
+ * @property {() => void} onMissing  something is to be requested
  * @property {(kind: 'batch', gateway: string, packet: Packet, reason: unknown) => void} onIgnored
  * @property {import('../../gateway/base/log.js').Log} log
  */
@@ -79,8 +80,9 @@ export class Arrivals {
     const { epoch, seq, gateway } = identity
     const stream = streams.get(gateway, identity.source)
     stream.lastDataMs = performance.now()
-    if (isInOrder) stream.observe(epoch, seq)
-    else {
+    if (isInOrder) {
+      if (stream.observe(epoch, seq)) this.#options.onMissing()
+    } else {
       counters.resent++
       requests.came(gateway)
     }
@@ -101,6 +103,7 @@ export class Arrivals {
     } else if (held.sinks.length === 0 || !held.hasRoom(packet.payload.length)) {
       counters.overflow++ // safe to acknowledge: the spool has it until it is stored, and it will be found missing
       requests.overflowed(stream, epoch, seq)
+      this.#options.onMissing()
       ack()
     } else this.#hold(id, packet, ack, identity, stream)
   }

@@ -7,6 +7,7 @@ import { Arrivals } from './arrivals.js'
 import { readHead } from './head.js'
 import { HeldDeliveries } from './held-deliveries.js'
 import { Keeper } from './keeper.js'
+import { Looks } from './looks.js'
 import { Members } from './members.js'
 import { ReaderSinks } from './reader-sinks.js'
 import { ReaderTopics } from './reader-topics.js'
@@ -47,7 +48,8 @@ import { Streams } from './streams.js'
  * @property {import('../../gateway/base/log.js').Log} [log]
  */
 
-const TICK_MS = 250
+/** So soon it looks at what has changed. */
+const LOOK_MS = 250
 const SOON_MS = 20
 /** Of a source of which nothing is missing it is asked again so much later, unless something changes. */
 const SETTLED_MS = 10_000
@@ -92,7 +94,7 @@ export class Consumer extends EventEmitter {
   #connected = false
   #closed = false
   #compactedMs = performance.now()
-  #timer
+  #looks = new Looks(() => this.#look())
   /** Goes on with requesting, as there is room. @type {NodeJS.Timeout|undefined} */
   #soon
   /** Of messages that made no sense. */
@@ -110,8 +112,10 @@ export class Consumer extends EventEmitter {
       ...this.options,
       isMeant: (gateway, source) => topics.isMeant(gateway, source),
       onRead: id => this.#held.recorded(id),
+      onNews: () => this.#looks.within(LOOK_MS),
       onChange: () => {
         this.#held.emitWaiting()
+        this.#looks.within(LOOK_MS)
         this.emit('changed')
       }
     })
@@ -129,13 +133,13 @@ export class Consumer extends EventEmitter {
       requests: this.#requests,
       keeper: this.#keeper,
       isMeant: (gateway, source) => topics.isMeant(gateway, source),
+      onMissing: () => this.#looks.within(LOOK_MS),
       onIgnored: (kind, gateway, { topic }, error) => this.#ignore(kind, gateway, topic, error)
     })
     this.wire(this.options.sinks)
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     if (client.connected) this.#onConnect()
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
   }
 
   get counters () { return { ...this.#arrivals.counters, ignored: this.#ignored, setBack: this.#sinks.setBack, ...this.#held.counters } }
@@ -209,7 +213,7 @@ export class Consumer extends EventEmitter {
    */
   close ({ removed = false } = {}) {
     this.#closed = true
-    clearInterval(this.#timer)
+    this.#looks.close()
     clearTimeout(this.#soon)
     const { client } = this.options
     this.#sinks.close({ removed })
@@ -228,6 +232,7 @@ export class Consumer extends EventEmitter {
       const { hasLeft, lack } = this.#streams.setHead(gateway, spool, meant, isAll)
       this.#topics.choose(gateway)
       this.#sinks.heard(gateway, hasLeft)
+      this.#looks.within(LOOK_MS)
       if (lack) this.#ignore('head', gateway, topic, lack)
     } catch (error) {
       this.#ignore('head', gateway, topic, error)
@@ -271,7 +276,7 @@ export class Consumer extends EventEmitter {
     this.emit('changed')
   }
 
-  #tick () {
+  #look () {
     this.#sinks.tick()
     this.#held.emitOverdue()
     this.#requestMissing()
@@ -289,14 +294,19 @@ export class Consumer extends EventEmitter {
     /** @type {[Stream, import('./stream.js').Missing[]][]} */
     const missing = []
     const nowMs = performance.now()
+    let lookMs = Infinity
     for (const stream of this.#streams) {
       if (nowMs < stream.settledUntilMs || !stream.headKnown) continue
-      const quiet = nowMs - stream.lastDataMs > quietMs && unacknowledged < window / 2
+      const silentMs = nowMs - stream.lastDataMs
+      const quiet = silentMs > quietMs && unacknowledged < window / 2
       const takers = stream.takers(sinks, nowMs)
       const ranges = stream.missing(takers, { quiet })
       missing.push([stream, ranges])
-      if (quiet && ranges.length === 0 && takers.length === sinks.length) stream.settledUntilMs = nowMs + SETTLED_MS
+      if (ranges.length > 0) lookMs = 0
+      else if (!quiet) lookMs = Math.min(lookMs, quietMs - silentMs)
+      else if (takers.length === sinks.length) stream.settledUntilMs = nowMs + SETTLED_MS
     }
+    if (lookMs < Infinity) this.#looks.within(Math.max(LOOK_MS, lookMs))
     for (const [gateway, request] of this.#requests.all(missing, window - unacknowledged)) {
       client.publish(consumerTopics(consumer).resend(reader, gateway), JSON.stringify(request), { qos: 1 })
     }

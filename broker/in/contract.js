@@ -20,12 +20,14 @@
  * @property {(batch: Batch) => Promise<unknown>} write  resolves once the database has committed it
  * @property {(heads: import('../../gateway/databases/sink.js').Head[]) => Promise<void>} compact
  *
- * @typedef {'added'|'removed'|'setBack'} SinkEvent
+ * @typedef {'added'|'removed'|'leaving'|'setBack'} SinkEvent
  * @typedef {object} Sinks  the sinks that run in this process, by id
  * @property {(id: string) => SinkHandle|undefined} get
- * @property {(event: SinkEvent, listener: (...args: any[]) => void) => unknown} on  `added` (handle), `removed` (id); `setBack` (id): its
- *   database lacks what it had committed
+ * @property {(event: SinkEvent, listener: (...args: any[]) => void) => unknown} on  `added` (handle), `removed` (id); `leaving` (id): its
+ *   last reading has begun; `setBack` (id): its database lacks what it had committed
  * @property {(event: SinkEvent, listener: (...args: any[]) => void) => unknown} off
+ * @property {(id: string) => Promise<import('../../gateway/databases/sink.js').Committed>|undefined} lastReading  of a sink that has gone
+ *   lately: what it had stored then
  *
  * @typedef {object} DeliveryOptions
  * @property {string} id

@@ -21,6 +21,7 @@ import { Readings } from './readings.js'
  * @property {number} readIntervalMs
  * @property {(gateway: string, source: string) => boolean} isMeant  whether the reader reads it
  * @property {(id: string) => void} onRead
+ * @property {() => void} onNews  there is something to read, or to answer, in the next tick
  * @property {() => void} onChange
  * @property {import('../../gateway/base/log.js').Log} log
  */
@@ -90,7 +91,7 @@ export class ReaderSinks {
   /** @param {string} id */
   labelOf (id) { return this.all.find(sink => sink.id === id)?.label ?? id }
 
-  /** @param {WiredSink[]} sinks @returns {string[]} ids of those that deliveries wait for */
+  /** @param {WiredSink[]} sinks */
   wire (sinks) {
     for (const { id } of this.all) {
       if (sinks.some(sink => sink.id === id)) continue
@@ -98,10 +99,9 @@ export class ReaderSinks {
       this.#read.delete(id)
     }
     this.all = sinks
-    const ids = sinks.filter(({ isDisabled }) => !isDisabled).map(({ id }) => id)
-    this.#readings.wire(ids)
+    const { enabled = [], disabled = [] } = Object.groupBy(sinks, ({ isDisabled }) => isDisabled ? 'disabled' : 'enabled')
+    this.#readings.wire(enabled.map(({ id }) => id), disabled.map(({ id }) => id))
     this.#announce()
-    return ids
   }
 
   /** @param {string} id @param {import('../../gateway/batch/batch.js').Batch} record  see `Readings` */
@@ -110,11 +110,16 @@ export class ReaderSinks {
   /** A sink has committed a batch. @param {string} id @param {Stream} stream @param {Identity} identity */
   committed (id, stream, identity) {
     stream.storedBy(id).add(identity, this.#readings.number)
+    if (this.#unread.has(id)) return
     this.#unread.add(id)
+    this.#options.onNews()
   }
 
   /** All sinks have a batch that came: its spool does not know that. @param {string} gateway */
-  sent (gateway) { for (const { id } of this.all) this.#ask(id, gateway) }
+  sent (gateway) {
+    for (const { id } of this.all) this.#ask(id, gateway)
+    this.#options.onNews()
+  }
 
   /** @param {string} gateway @param {boolean} hasLeft  something has left a spool that some sink is not known to have */
   heard (gateway, hasLeft) {

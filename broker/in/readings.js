@@ -28,13 +28,18 @@ let count = 0
 
 /**
  * The wired sinks that run, and the readings of their databases: when a sink comes up, when it is asked for, and again now and then while
- * something has been committed that no reading has seen. A database that does not answer is asked again, without end.
+ * something has been committed that no reading has seen; and a last time before it goes. A database that does not answer is asked again,
+ * without end.
  */
 export class Readings {
   /** @type {Map<string, Running>} */
   #running = new Map()
   /** @type {Set<string>} of the sinks that are waited for */
   #ids = new Set()
+  /** @type {Set<string>} of those and the disabled ones */
+  #wired = new Set()
+  /** Those that have gone, and were read. @type {Set<string>} */
+  #gone = new Set()
   /** Of the reading that began last. */
   number = count
   /** @type {PromiseWithResolvers<unknown>} resolves when a sink becomes ready or is no longer waited for, or on closing */
@@ -57,16 +62,20 @@ export class Readings {
     const { registry } = options
     registry.on('added', this.#add)
     registry.on('removed', this.#remove)
+    registry.on('leaving', this.#readLast)
     registry.on('setBack', this.#onSetBack)
   }
 
-  /** Which sinks are waited for, from now on. @param {string[]} ids */
-  wire (ids) {
+  /** Which sinks are waited for, from now on, and which only wired. @param {string[]} ids @param {string[]} [disabled] */
+  wire (ids, disabled = []) {
     this.#ids = new Set(ids)
+    this.#wired = new Set([...ids, ...disabled])
     for (const id of this.#running.keys()) if (!this.#ids.has(id)) this.#running.delete(id)
-    for (const id of ids) {
+    for (const id of this.#gone) if (!this.#wired.has(id)) this.#gone.delete(id)
+    for (const id of this.#wired) {
       const handle = this.#options.registry.get(id)
-      if (handle && !this.#running.has(id)) this.#add(handle)
+      if (!handle) this.#readLast(id)
+      else if (!this.#running.has(id)) this.#add(handle)
     }
     this.#announce()
   }
@@ -82,7 +91,7 @@ export class Readings {
   /** Whether the last reading says what there is now: none has been asked for since. @param {string} id */
   isCurrent (id) {
     const { isReady = false, beganMs = 0, wantedMs = 0 } = this.#running.get(id) ?? {}
-    return isReady && beganMs >= wantedMs
+    return (isReady && beganMs >= wantedMs) || this.#gone.has(id)
   }
 
   /** Those that are ready. */
@@ -134,6 +143,7 @@ export class Readings {
     const { registry } = this.#options
     registry.off('added', this.#add)
     registry.off('removed', this.#remove)
+    registry.off('leaving', this.#readLast)
     registry.off('setBack', this.#onSetBack)
     this.#announce()
   }
@@ -141,6 +151,7 @@ export class Readings {
   /** A sink runs, or runs again. @param {SinkHandle} handle */
   #add = handle => {
     if (!this.#ids.has(handle.id)) return
+    this.#gone.delete(handle.id)
     const running = { handle, isReady: false, isReading: false, isWanted: false, dueMs: 0, tookMs: 0, beganMs: 0, wantedMs: 0 }
     this.#running.set(handle.id, running)
     this.#read(handle.id, running)
@@ -155,6 +166,17 @@ export class Readings {
   /** @param {string} id */
   #remove = id => {
     if (this.#running.delete(id)) this.#options.onChange()
+  }
+
+  /** What a sink had stored when it went: nobody has read it later, nor written to it. @param {string} id */
+  #readLast = async id => {
+    const reading = this.#options.registry.lastReading(id)
+    if (!reading || !this.#wired.has(id) || this.#gone.has(id)) return
+    const number = this.number = ++count
+    const committed = await reading.catch(() => null)
+    if (!committed || this.#closed || !this.#wired.has(id) || this.#running.has(id)) return
+    this.#gone.add(id)
+    this.#options.onRead(id, committed, { number, beganMs: Infinity })
   }
 
   /** @param {string} id @param {Running} running */

@@ -85,6 +85,9 @@ export class Stored {
     return gone
   }
 
+  /** Another one after each reading. */
+  get reading () { return this.#read }
+
   /** As read: of what was committed since then nobody knows yet how many rows are dead letters. @returns {CommitRecord[]} */
   get records () { return [...this.#read.values()].flat() }
 

@@ -11,6 +11,7 @@ import { Stored } from './stored.js'
  *   `gone`: lost or replaced; `cuts`: where a range begins that the spool tells from the one before
  *
  * @typedef {import('../../gateway/batch/batch.js').Identity} Identity
+ * @typedef {{reading: unknown, balance: import('../../gateway/stats/balance.js').Balance}} KnownBalance
  */
 
 /** Most epochs have no exceptions. */
@@ -40,7 +41,7 @@ export class Stream {
   #deferred = new Set()
   /** What was missing when that was last asked, unless something has changed since. @type {{key: string, ranges: Missing[]}|null} */
   #missing = null
-  /** Likewise of each sink. @type {Map<string, import('../../gateway/stats/balance.js').Balance>} */
+  /** Of each sink, by what was read of it last: with that and with the heads they change. @type {Map<string, KnownBalance>} */
   #balances = new Map()
 
   /** Nothing of it is missing, as far as is known, nor will be until then, unless something changes. */
@@ -67,6 +68,7 @@ export class Stream {
    */
   setHead (spool, head, isAll = true) {
     this.#changed()
+    this.#balances.clear()
     const before = [...this.#epochs.values()].filter(epoch => epoch.spool === spool)
     for (const { epoch } of before) this.#epochs.delete(epoch)
     if (head) this.#spools.set(spool, head)
@@ -84,11 +86,18 @@ export class Stream {
     })
   }
 
-  /** A batch came on `data`, where a source's batches come in order. @param {string} epoch @param {number} seq */
+  /**
+   * A batch came on `data`, where a source's batches come in order.
+   * @param {string} epoch
+   * @param {number} seq
+   * @returns {boolean} whether some before it, or of an earlier epoch, may not have come
+   */
   observe (epoch, seq) {
-    if (this.#isOver(epoch) || seq <= (this.#seen.get(epoch) ?? -1)) return
+    const before = this.#seen.get(epoch) ?? -1
+    if (this.#isOver(epoch) || seq <= before) return false
     this.#seen.set(epoch, seq)
     this.#changed()
+    return before === -1 || seq > before + 1
   }
 
   /** @param {Pick<Identity, 'epoch'|'seq'|'ancestors'>} identity */
@@ -155,6 +164,7 @@ export class Stream {
   /** The sink is gone. @param {string} sink */
   forget (sink) {
     this.#stored.delete(sink)
+    this.#balances.delete(sink)
     this.#changed()
   }
 
@@ -198,8 +208,11 @@ export class Stream {
 
   /** @param {string} sink */
   balance (sink) {
-    const balance = this.#balances.get(sink) ?? this.#findBalance(sink)
-    this.#balances.set(sink, balance)
+    const { reading } = this.storedBy(sink)
+    const known = this.#balances.get(sink)
+    if (known?.reading === reading && this.#parked.size === 0) return known.balance
+    const balance = this.#findBalance(sink)
+    if (this.#parked.size === 0) this.#balances.set(sink, { reading, balance })
     return balance
   }
 
@@ -229,7 +242,6 @@ export class Stream {
   #changed () {
     this.#missing = null
     this.settledUntilMs = -Infinity
-    this.#balances.clear()
   }
 
   /** Its spool names later ones, and this one no more. @param {string} epoch */

@@ -1,10 +1,16 @@
 import { EventEmitter } from 'node:events'
 
-/** @typedef {import('../../broker/in/contract.js').SinkHandle} SinkHandle */
+/**
+ * @typedef {import('../../broker/in/contract.js').SinkHandle} SinkHandle
+ * @typedef {import('../databases/sink.js').Committed} Committed
+ */
+
+/** Long enough for a deploy: a stage in that it brings back is told, too. */
+const LAST_READING_MS = 60_000
 
 /**
- * The sinks that run in this process, by the ids of their nodes. Events: `added` (handle), `removed` (id); `setBack` (id): its database
- * lacks what it had committed.
+ * The sinks that run in this process, by the ids of their nodes. Events: `added` (handle), `removed` (id); `leaving` (id): its last reading
+ * has begun; `setBack` (id): its database lacks what it had committed.
  *
  * An id belongs to one sink from its beginning until it has drained: a sink that replaces another finds its dead letters closed.
  */
@@ -13,6 +19,8 @@ export class SinkRegistry extends EventEmitter {
   #sinks = new Map()
   /** Resolves once the sink that had the id last has drained. @type {Map<string, Promise<unknown>>} */
   #drained = new Map()
+  /** What those had stored that have gone lately. @type {Map<string, Promise<Committed>>} */
+  #lastReadings = new Map()
 
   /** Resolves once no earlier sink has the id. @param {string} id @returns {Promise<unknown>} */
   free (id) {
@@ -33,6 +41,7 @@ export class SinkRegistry extends EventEmitter {
    */
   add (handle) {
     this.#sinks.set(handle.id, handle)
+    this.#lastReadings.delete(handle.id)
     this.emit('added', handle)
     return () => {
       if (this.#sinks.get(handle.id) !== handle) return
@@ -45,6 +54,21 @@ export class SinkRegistry extends EventEmitter {
   get (id) {
     return this.#sinks.get(id)
   }
+
+  /**
+   * A sink that was removed has written all that it will.
+   * @param {string} id
+   * @param {Promise<Committed>} reading  of what it has stored
+   */
+  leaving (id, reading) {
+    reading.catch(() => {})
+    this.#lastReadings.set(id, reading)
+    setTimeout(() => { if (this.lastReading(id) === reading) this.#lastReadings.delete(id) }, LAST_READING_MS).unref()
+    this.emit('leaving', id)
+  }
+
+  /** @param {string} id */
+  lastReading (id) { return this.#lastReadings.get(id) }
 
   /** By what its dead letters are called. @param {string} name */
   named (name) {

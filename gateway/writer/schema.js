@@ -19,7 +19,7 @@ export const schema = {
     maxAgeMs: {
       type: 'integer',
       title: 'Batch age',
-      description: 'When its oldest row has waited this long, a batch is written however small it is.',
+      description: 'When its oldest row has waited this long, a batch is written however small it is; at once where little comes.',
       minimum: 1,
       maximum: 3_600_000,
       default: 100,

@@ -54,6 +54,10 @@ export { schema }
 /** How long a closing writer waits for steps that were aborted: a database may have committed just now. */
 const ABORT_GRACE_MS = 1000
 
+/** Nothing having gone for so many ages, what comes goes with what comes in the same moment. */
+const SELDOM_AGES = 2
+const SOON_MS = 1
+
 /** @type {import('./retry.js').Clock} */
 const systemClock = { now: () => performance.now(), setTimeout, clearTimeout }
 
@@ -96,6 +100,8 @@ export class Writer {
   #room = null
   /** @type {any} fires when, or before, the first of those waiting has reached its age */
   #ageTimer = null
+  /** When the last group went, or the writer began. */
+  #sentMs
   /** @type {Promise<void>|null} */
   #closing = null
 
@@ -104,6 +110,7 @@ export class Writer {
     const quietLog = new QuietLog(log, clock.now)
     this.#options = /** @type {any} */ (withDefaults(schema, options))
     this.#clock = clock
+    this.#sentMs = clock.now()
     this.#retry = new Retry({ isTransient, meter, log: quietLog, clock })
     const timed = new TimedSink(sink, { isTransient, meter, clock })
     this.#tools = { sink: timed, retry: this.#retry, deadLetters, meter, log: quietLog }
@@ -208,12 +215,20 @@ export class Writer {
   }
 
   #isDue () {
-    const { batchRows, batchBytes: bytes, maxAgeMs } = this.#options
+    const { batchRows, batchBytes: bytes } = this.#options
     return this.#waiting.length > 0 && (
       this.#flushed > 0 ||
       this.#waitingRows >= batchRows ||
       this.#waitingBytes >= bytes ||
-      this.#clock.now() - this.#waiting[0].arrivedMs >= maxAgeMs)
+      this.#clock.now() >= this.#dueMs)
+  }
+
+  /** When the first of those waiting has waited long enough. What comes seldom waits for nothing: little would come to go with it. */
+  get #dueMs () {
+    const { maxAgeMs } = this.#options
+    const { arrivedMs } = this.#waiting[0]
+    const isSeldom = arrivedMs - this.#sentMs > SELDOM_AGES * maxAgeMs
+    return arrivedMs + (isSeldom ? SOON_MS : maxAgeMs)
   }
 
   /** How many of those waiting form the next group: as many as are within the limits, and at least one. */
@@ -243,16 +258,16 @@ export class Writer {
   /** One timer for all: when it fires too early, because another batch is now the first, it is set again. */
   #setAgeTimer () {
     if (this.#ageTimer !== null || this.#waiting.length === 0 || this.#inFlight >= this.#options.inFlight) return
-    const dueMs = this.#waiting[0].arrivedMs + this.#options.maxAgeMs
     this.#ageTimer = this.#clock.setTimeout(() => {
       this.#ageTimer = null
       this.#dispatch()
-    }, Math.max(1, Math.ceil(dueMs - this.#clock.now())))
+    }, Math.max(1, Math.ceil(this.#dueMs - this.#clock.now())))
   }
 
   /** @param {Entry[]} entries */
   async #send (entries) {
     this.#inFlight++
+    this.#sentMs = this.#clock.now()
     await (this.#turn = this.#turn.then(() => new Promise(resolve => { setImmediate(resolve) })))
     try {
       const results = await storeGroup(entries.map(({ batch }) => batch), this.#tools)

@@ -31,6 +31,8 @@ export class LazySink {
   /** @type {() => void} */
   #release = () => {}
   #isClosed = false
+  /** Something was written since it was last asked what it has stored. */
+  #isUnread = false
 
   /**
    * @param {() => Promise<{module: SinkModule, sink: Sink, release?: () => void}>} open  `release`: to be called once the sink is closed
@@ -51,11 +53,14 @@ export class LazySink {
   async committed () {
     try {
       const setBacks = this.#setBacks
-      const committed = await (await this.sink()).committed()
+      const sink = await this.sink()
+      this.#isUnread = false
+      const committed = await sink.committed()
       if (committed.isSetBack) this.#lack(setBacks)
       this.problem = null
       return committed
     } catch (error) {
+      this.#isUnread = this.#opened !== null
       this.problem = describe(error)
       throw error
     }
@@ -65,9 +70,14 @@ export class LazySink {
   write (batches, options) {
     return this.#use(async sink => {
       const wanted = batches.filter(batch => !isMarker(batch) || this.#markers.has(batch))
-      return wanted.length > 0 ? sink.write(wanted, options) : { duplicates: [], clashes: [] }
+      if (wanted.length === 0) return { duplicates: [], clashes: [] }
+      this.#isUnread = true
+      return sink.write(wanted, options)
     })
   }
+
+  /** What it has stored, if nobody knows all of that. */
+  unread () { return this.#isUnread ? this.committed() : null }
 
   /** @type {Sink['compact']} */
   compact (heads) { return this.#use(sink => sink.compact(heads)) }

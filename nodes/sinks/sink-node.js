@@ -27,6 +27,8 @@ import { leaseServer } from './server-node.js'
 import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 
 const SHARE_INTERVAL_MS = 1000
+/** So long a database has to say what it has stored before it is closed: if it does not, that is known once it is opened again. */
+const LAST_READING_MS = 2000
 const SHARE_FULL = 'SLUICE_DEAD_LETTERS_SHARE'
 
 /**
@@ -231,7 +233,15 @@ class SinkNode {
     this.removeSink()
     deliveries.doubt(this.id)
     if (this.intervals) this.intervals.flush()
-    await closeAll(() => this.writer.close(), () => this.deadLetters.close(), this.removeGauge)
+    await closeAll(() => this.writer.close(), () => this.#readLast(), () => this.deadLetters.close(), this.removeGauge)
+  }
+
+  /** A spool may be waiting for it, and the sink be disabled for long. */
+  async #readLast () {
+    const reading = this.sink.unread()
+    if (!reading) return
+    sinks.leaving(this.id, reading)
+    await Promise.race([reading, sleep(LAST_READING_MS, null, { ref: false })]).catch(() => {}) // the log has it, if it has failed before
   }
 
   /** @returns {import('../node.js').Status} */

@@ -63,6 +63,12 @@ describe('what a consumer knows of a source', () => {
       expect(missing({ quiet: true })).to.deep.equal(['1: 3-9'])
     })
 
+    it('perhaps something, as soon as a batch comes that does not follow the one before: nobody need look before', () => {
+      const seqs = [[first, 0], [first, 1], [first, 3], [first, 2], [first, 4], [second, 0], [second, 1]]
+      const news = seqs.map(([epoch, seq]) => stream.observe(String(epoch), Number(seq)))
+      expect(news).to.deep.equal([true, false, true, false, false, true, false])
+    })
+
     it('the end of an epoch once a later one has begun to come', () => {
       holds({ [first]: [0, 9], [second]: [0, 4] })
       stored({ [first]: [[0, 7]] })

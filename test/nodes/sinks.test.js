@@ -226,6 +226,35 @@ describe('sink and stage nodes', () => {
       expect(values()).to.deep.equal([0])
     })
 
+    it('says before it closes what it has stored last, if nobody has read that', async () => {
+      const node = await load({ maxAgeMs: 60_000 })
+      const delivery = deliver(staged(0))
+      node.receive({ delivery: delivery.attemptId, payload: delivery.batch })
+      await until(() => !delivery.waiting)
+      await helper.unload()
+      const { records: said } = /** @type {any} */ (await sinks.lastReading('sink'))
+      expect(said.map((/** @type {any} */ { first, last }) => [first, last])).to.deep.equal([[0, 0]])
+      await load()
+      await sinks.get('sink')?.committed()
+      await helper.unload()
+      expect(sinks.lastReading('sink')).to.equal(undefined)
+    })
+
+    it('closes also when its database does not say what it has stored', async () => {
+      const node = await load({ maxAgeMs: 60_000 })
+      const delivery = deliver(staged(0))
+      node.receive({ delivery: delivery.attemptId, payload: delivery.batch })
+      await until(() => !delivery.waiting)
+      const { committed } = LazySink.prototype
+      LazySink.prototype.committed = () => new Promise(() => {})
+      try {
+        await helper.unload()
+      } finally {
+        LazySink.prototype.committed = committed
+      }
+      expect([values(), finished]).to.deep.equal([[0], ['in:0']])
+    })
+
     it('opens no more connections once it is closed', async () => {
       let opened = 0
       const lazy = new LazySink(async () => {

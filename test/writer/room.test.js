@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
-import { batchOf, openWriter, range, settle } from './fake-sink.js'
+import { ManualClock, batchOf, openWriter, range, settle } from './fake-sink.js'
 
 describe('a writer of a database in this process', () => {
   it('does not keep everything else from its turn while group follows group', async () => {
@@ -21,6 +21,28 @@ describe('a writer of a database in this process', () => {
     clearImmediate(ticking)
     expect(happened.filter(what => what === 'group')).to.have.length(20)
     expect(happened.join(' ')).to.not.include('group group')
+    await writer.close()
+    await rm(folder, { recursive: true })
+  })
+})
+
+describe('a writer to which little comes', () => {
+  it('writes at once, with what comes in the same moment, what comes seldom: waiting would gather nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-writer-'))
+    const clock = new ManualClock()
+    const { writer, sink } = await openWriter(folder, { clock, options: { maxAgeMs: 100 } })
+    const written = []
+    for (const value of range(0, 3)) {
+      await clock.pass(300)
+      for (const half of [0, 0.5]) writer.write(batchOf([value + half]))
+      await clock.pass(1)
+      written.push(sink.stored.length)
+    }
+    for (const value of range(3, 10)) { // once more comes, it waits for its like
+      writer.write(batchOf([value]))
+      await clock.pass(20)
+    }
+    expect([written, sink.transactions.map(batches => batches.length)]).to.deep.equal([[2, 4, 6], [2, 2, 2, 5]])
     await writer.close()
     await rm(folder, { recursive: true })
   })

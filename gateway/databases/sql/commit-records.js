@@ -26,7 +26,9 @@ export function named (record, columns) {
 
 /** A row of the table, or some of its columns: its numbers as such. @param {any} row */
 export function rowOf (row) {
-  return { ...row, ...Object.fromEntries(RECORD_NUMBERS.flatMap(name => name in row ? [[name, Number(row[name])]] : [])) }
+  const record = { ...row }
+  for (const name of RECORD_NUMBERS) if (name in record) record[name] = Number(record[name])
+  return record
 }
 
 /**
