@@ -40,7 +40,7 @@ export const schema = {
       description: 'Each tick sends all samples due as one batch.',
       minimum: 10,
       maximum: 1000,
-      default: 300,
+      default: 400,
       'x-unit': 'ms',
       'x-when': { paced: true },
       'x-advanced': true
