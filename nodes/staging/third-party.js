@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { holdAcks } from '../../broker/in/deferred-acks.js'
+import { Incoming } from '../../broker/in/incoming.js'
 import { Keeping } from '../../broker/in/keeping.js'
 import { Receipts } from '../../broker/in/receipts.js'
 import { Subscriptions } from '../../broker/in/subscriptions.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Gathering } from '../../broker/out/gathering.js'
-import { Stage } from '../../broker/out/stage.js'
+import { listenedTo } from '../../broker/out/hearing.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
 import { retryWhile } from '../../gateway/base/backoff.js'
@@ -20,10 +20,10 @@ import { stats } from '../../gateway/stats/stats.js'
 import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
-import { placesOf } from './places.js'
-import { leaseRequiredSinks } from './required-sinks.js'
-import { hostOpener, mayBeSparkplug, openPresence } from './sparkplug-host.js'
 import { gatheringOptions } from './gathering.js'
+import { openStage } from './open-stage.js'
+import { placesOf } from './places.js'
+import { hostOpener, mayBeSparkplug, openPresence } from './sparkplug-host.js'
 import { admitted } from './spooling.js'
 
 /**
@@ -36,13 +36,13 @@ import { admitted } from './spooling.js'
  * @typedef {import('../../broker/in/deferred-acks.js').Acknowledged} Acknowledged
  * @typedef {object} Opened
  * @property {import('../../broker/connection/connection.js').Connection} connection
+ * @property {Incoming} incoming
  * @property {ThirdPartyConsumer} consumer
- * @property {Stage} stage
  * @property {Gathering<import('../../broker/in/keeping.js').Guest>} gathering
  * @property {Keeping} keeping
  * @property {Receipts} receipts
  * @property {ReturnType<typeof placesOf>} places
- * @property {() => void} release
+ * @property {() => Promise<void>} closeStage
  */
 
 /** In a deploy, for the spool to take what has come. */
@@ -51,12 +51,15 @@ const PATIENCE_MS = 1000
 const LOOK_MS = 50
 /** Messages of devices are small: while some gather and some are stored, others must come. */
 const WINDOW = 10
+const MAX_WINDOW = 65_535
+/** Larger messages wait with the broker: those that have come are in memory until they are in the spool. */
+const MAX_WAITING_BYTES = 2 ** 24
 /** Half of the messages with QoS 0 that may wait before some are dropped. */
 const MAX_GATHERED = 500
 
 /**
- * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
- * where they are sent like our own.
+ * The third-party messages of a stage in: they come over a connection that does nothing else, and get an identity in a spool of this
+ * node's, from where they are sent like our own, over another one.
  */
 export class ThirdPartyStage {
   #node
@@ -65,6 +68,7 @@ export class ThirdPartyStage {
   #meter
   #mapper
   #topics
+  #window
   #quietLog
   #opening
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
@@ -95,6 +99,7 @@ export class ThirdPartyStage {
     this.#meter = meter
     this.#mapper = mapper
     this.#topics = [...new Set([...options.foreignTopics, ...mapper.filters])]
+    this.#window = Math.min(WINDOW * options.receiveMaximum, MAX_WINDOW)
     this.#quietLog = new QuietLog(logOf(node), () => performance.now())
     wallClock.start()
     this.#opening = this.#open(RED)
@@ -199,13 +204,14 @@ export class ThirdPartyStage {
     this.#dropGauge()
     this.#isClosed = true
     if (!opened) return
-    opened.consumer.close()
+    const { incoming, consumer, gathering, keeping, connection, receipts, closeStage } = opened
+    incoming.close()
+    consumer.close()
     this.#presence?.close()
-    const { gathering, keeping, stage, connection, receipts, release } = opened
     gathering.flush()
     await Promise.race([keeping.settled(), sleep(PATIENCE_MS, undefined, { ref: false })])
     keeping.close()
-    await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
+    await closeAll(() => Promise.all([connection.close(), closeStage()]), () => receipts.close())
   }
 
   /** @param {Packet} packet @returns {Content|Promise<Content>} */
@@ -240,36 +246,12 @@ export class ThirdPartyStage {
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
-    const { broker, receiveMaximum, maxSources, sparkplugHost } = this.#options
-    const openHost = this.#topics.some(mayBeSparkplug) ? await hostOpener() : null
-    const subscriptions = await Subscriptions.open(join(dataDir(RED), 'spool', `${this.#node.id}.filters`), this.#topics)
-    const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
-    const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
-    const { gateway, connection } = await openConnection(RED, this.#node, {
-      broker, role: 'foreign', receiveMaximum: Math.min(WINDOW * receiveMaximum, 65_535), will: presence?.will()
-    }).catch(error => {
-      release()
-      throw error
-    })
-    const { client } = connection // from here to holdAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
-    if (openHost) this.#listenToSparkplug(openHost(client), client)
-    const log = logOf(this.#node)
-    const consumer = new ThirdPartyConsumer({
-      client,
-      subscriptions,
-      keep: (packet, held) => this.keep(packet, held),
-      onDropped: () => this.#dropped(),
-      onNewSession: () => this.#newSession(),
-      log
-    })
-    presence?.attach(client, this.#topics) // after the consumer, which subscribes first
-    holdAcks(client, (packet, held) => consumer.receive(/** @type {Packet} */ (packet), held))
+    const { broker, maxSources } = this.#options
+    const { stage, link: { gateway }, close } = await openStage(RED, this.#node, { broker, fsync: 'batch' })
     try {
-      const stage = await Stage.open({
-        folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
-        fsync: 'batch', log
-      })
-      const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
+      const path = join(dataDir(RED), 'spool', this.#node.id)
+      const receipts = await Receipts.open(`${path}.receipts`, stage.spool.rowsBySource)
+      const subscriptions = await Subscriptions.open(`${path}.filters`, this.#topics)
       const keeping = new Keeping({
         receipts,
         append: batch => stage.append(batch),
@@ -281,19 +263,46 @@ export class ThirdPartyStage {
           const value = batch.slice(0, MAX_REFUSED).toObjects()
           await this.#keepRefused(message.topic.name, [{ index: -1, reason: describe(error), value }], () => this.#stored(message))
         },
-        log
+        log: logOf(this.#node)
       })
       const gathering = new Gathering({
         ...gatheringOptions(this.#options),
-        maxMessages: Math.min(WINDOW * receiveMaximum / 2, MAX_GATHERED),
+        maxMessages: Math.min(this.#window / 2, MAX_GATHERED),
         store: gathered => keeping.store(gathered)
       })
-      return { connection, consumer, stage, gathering, keeping, receipts, places: placesOf(stage, maxSources), release }
-    } catch (error) { // left open, it would take over the session of the next connection
-      consumer.close()
-      await closeAll(() => connection.close(), release)
+      const receiving = await this.#receive(RED, subscriptions, gateway)
+      return { ...receiving, gathering, keeping, receipts, places: placesOf(stage, maxSources), closeStage: close }
+    } catch (error) {
+      await close()
       throw error
     }
+  }
+
+  /** @param {import('../node.js').RED} RED @param {Subscriptions} subscriptions @param {string} gateway */
+  async #receive (RED, subscriptions, gateway) {
+    const openHost = this.#topics.some(mayBeSparkplug) ? await hostOpener() : null
+    const { broker, sparkplugHost } = this.#options
+    const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
+    const incoming = new Incoming({
+      maxMessages: this.#window, maxBytes: MAX_WAITING_BYTES, onPublish: (packet, held) => consumer.receive(packet, held)
+    })
+    const { connection } = await openConnection(RED, this.#node, {
+      broker, role: 'foreign', receiveMaximum: this.#window, will: presence?.will(), read: incoming.read
+    })
+    const { client } = connection
+    if (openHost) this.#listenToSparkplug(openHost(client), client)
+    const former = listenedTo(gateway, this.#node.id)
+    client.on('connect', () => { client.unsubscribe(former) })
+    const consumer = new ThirdPartyConsumer({
+      client,
+      subscriptions,
+      keep: (packet, held) => this.keep(packet, held),
+      onDropped: () => this.#dropped(),
+      onNewSession: () => this.#newSession(),
+      log: logOf(this.#node)
+    })
+    presence?.attach(client, this.#topics) // after the consumer, which subscribes first
+    return { connection, consumer, incoming }
   }
 
   /** @param {import('../../gateway/sparkplug/host.js').SparkplugHost} host @param {MqttClient} client */
