@@ -124,8 +124,14 @@ function propertiesOf (bytes, at, end) {
     else if (property === SUBSCRIPTION) at = numberEnd(bytes, at)
     else throw malformed(property === TOPIC_ALIAS ? 'has a topic alias, though none are agreed on' : `has the property ${property}`)
     if (at > end) throw malformed('has properties that are longer than it says')
-    if (property === CONTENT_TYPE) properties.contentType = bytes.toString('utf8', from + 2, at)
-    if (property === SUBSCRIPTION) properties.subscriptionIdentifier = also(properties.subscriptionIdentifier, numberAt(bytes, from))
+    if (property === CONTENT_TYPE) {
+      if (properties.contentType !== undefined) throw malformed('has two content types')
+      properties.contentType = bytes.toString('utf8', from + 2, at)
+    } else if (property === SUBSCRIPTION) {
+      const subscription = numberAt(bytes, from)
+      if (subscription === 0) throw malformed('has the subscription 0')
+      properties.subscriptionIdentifier = also(properties.subscriptionIdentifier, subscription)
+    }
   }
   return properties
 }
