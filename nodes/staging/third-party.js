@@ -9,27 +9,23 @@ import { Gathering } from '../../broker/out/gathering.js'
 import { listenedTo } from '../../broker/out/hearing.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
-import { retryWhile } from '../../gateway/base/backoff.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe } from '../../gateway/base/errors.js'
-import { QuietLog } from '../../gateway/base/log.js'
 import { MAX_REFUSED } from '../../gateway/messages/bounds.js'
-import { countOf } from '../../gateway/messages/refusals.js'
 import { NAMESPACE } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 import { gatheringOptions } from './gathering.js'
 import { openStage } from './open-stage.js'
 import { placesOf } from './places.js'
+import { RefusedContent } from './refused-content.js'
 import { hostOpener, mayBeSparkplug, openPresence } from './sparkplug-host.js'
 import { admitted } from './spooling.js'
 
 /**
  * @typedef {import('../../broker/in/contract.js').Packet} Packet
  * @typedef {import('mqtt').MqttClient} MqttClient
- * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
  * @typedef {import('./spooling.js').Content} Content
  * @typedef {import('../../broker/in/receipts.js').Receipt} Receipt
  * @typedef {import('../../broker/in/receipts.js').Message} Message
@@ -64,12 +60,11 @@ const MAX_GATHERED = 500
 export class ThirdPartyStage {
   #node
   #options
-  #refusedQueue
+  #refused
   #meter
   #mapper
   #topics
   #window
-  #quietLog
   #opening
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
@@ -77,7 +72,6 @@ export class ThirdPartyStage {
   #presence = null
   #dropGauge = () => {}
   #hasDropped = false
-  #isClosed = false
   /** @type {Opened|null} */
   #opened = null
   /** Why it could not be opened. @type {Error|null} */
@@ -95,12 +89,11 @@ export class ThirdPartyStage {
   constructor (RED, node, { options, refused, meter, mapper }) {
     this.#node = node
     this.#options = options
-    this.#refusedQueue = refused
+    this.#refused = new RefusedContent(refused, meter, logOf(node))
     this.#meter = meter
     this.#mapper = mapper
     this.#topics = [...new Set([...options.foreignTopics, ...mapper.filters])]
     this.#window = Math.min(WINDOW * options.receiveMaximum, MAX_WINDOW)
-    this.#quietLog = new QuietLog(logOf(node), () => performance.now())
     wallClock.start()
     this.#opening = this.#open(RED)
     this.#opening.then(opened => { this.#opened = opened }, error => {
@@ -137,7 +130,7 @@ export class ThirdPartyStage {
     if (!receipt) this.#store(opened, packet, content, null, held)
     else if (receipt.isPending()) this.#waitFor(opened, receipt, held)
     else if (receipt.has) this.#store(opened, packet, content, receipt.has, held)
-    else if (receipt.isOld && content.refused.length > 0) this.#keepRefused(packet.topic, content.refused, () => held.ack())
+    else if (receipt.isOld && content.refused.length > 0) this.#refused.keep(packet.topic, content.refused, () => held.ack())
     else held.ack()
   }
 
@@ -162,7 +155,7 @@ export class ThirdPartyStage {
     message.left = batches.length
     if (refused.length > 0) {
       message.left++
-      this.#keepRefused(packet.topic, refused, () => this.#stored(message))
+      this.#refused.keep(packet.topic, refused, () => this.#stored(message))
     } else if (message.left === 0) {
       message.left++
       this.#stored(message)
@@ -180,29 +173,10 @@ export class ThirdPartyStage {
     message.held.ack()
   }
 
-  /**
-   * @param {string} topic @param {Refused[]} refused
-   * @param {() => void} kept  called once they are kept, or counted
-   */
-  async #keepRefused (topic, refused, kept) {
-    const unkept = await retryWhile(() => !this.#isClosed, () => offerRefused(this.#refusedQueue, topic, refused), error => {
-      this.#quietLog.say('warn', 'dead letters', `What a message on ${topic} has refused cannot be kept: ${describe(error)}`)
-    })
-    if (unkept === undefined) return
-    kept()
-    const count = countOf(refused)
-    this.#meter.errors += count
-    this.#meter.dropped += unkept
-    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
-    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
-    const [{ reason }] = refused
-    this.#quietLog.say('warn', unkept === 0 ? `${topic}: ${reason}` : 'no room', `SLUICE_MESSAGE: ${what}: ${reason}`)
-  }
-
   async close () {
     const opened = await this.#opening.catch(() => null)
     this.#dropGauge()
-    this.#isClosed = true
+    this.#refused.close()
     if (!opened) return
     const { incoming, consumer, gathering, keeping, connection, receipts, closeStage } = opened
     incoming.close()
@@ -261,7 +235,7 @@ export class ThirdPartyStage {
         },
         onRefused: async ({ message }, batch, error) => {
           const value = batch.slice(0, MAX_REFUSED).toObjects()
-          await this.#keepRefused(message.topic.name, [{ index: -1, reason: describe(error), value }], () => this.#stored(message))
+          await this.#refused.keep(message.topic.name, [{ index: -1, reason: describe(error), value }], () => this.#stored(message))
         },
         log: logOf(this.#node)
       })
