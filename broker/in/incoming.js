@@ -1,5 +1,5 @@
 import { HeldAcks, NOTHING_HELD } from './deferred-acks.js'
-import { PublishReader } from './publish-reader.js'
+import { MalformedPacket, PublishReader } from './publish-reader.js'
 
 /**
  * @typedef {import('mqtt').MqttClient} MqttClient
@@ -56,7 +56,8 @@ export class Incoming {
       try {
         this.#isStopped = !reader.read(chunk)
       } catch (error) {
-        stream.destroy(/** @type {Error} */ (error))
+        if (!(error instanceof MalformedPacket)) throw error
+        stream.destroy(error)
       }
     }
     this.#isStopped = false

@@ -30,8 +30,17 @@ const [CONTENT_TYPE, SUBSCRIPTION, TOPIC_ALIAS, USER] = [3, 11, 35, 38]
 const FIXED_BYTES = { 1: 1, 2: 4 }
 /** Texts, or bytes, with their length in front. */
 const TEXTS = new Set([CONTENT_TYPE, 8, 9])
-/** A reason code of MQTT 5. */
-const MALFORMED_PACKET = 129
+
+/** What the broker has sent is no MQTT. */
+export class MalformedPacket extends Error {
+  /** The reason code of MQTT 5. */
+  code = 129
+
+  /** @param {string} what  is wrong with it */
+  constructor (what) {
+    super(`a packet that it sent ${what}`)
+  }
+}
 
 export class PublishReader {
   /** What has not been read. @type {Buffer[]} */
@@ -49,7 +58,7 @@ export class PublishReader {
   /**
    * @param {Buffer} [chunk]  none: goes on where it has stopped
    * @returns {boolean} false: it has stopped at a PUBLISH, as there is no room
-   * @throws {Error} with a reason code of MQTT 5; nothing can be read any more
+   * @throws {MalformedPacket}  nothing can be read any more
    */
   read (chunk) {
     if (chunk) {
@@ -82,7 +91,7 @@ export class PublishReader {
     const { isVersion5, hasRoom, take, pass } = this.#options
     const isPublish = bytes[start] >> 4 === PUBLISH
     const qos = bytes[start] >> 1 & 3
-    if (isPublish && qos > 2) throw malformed('has no QoS that there is')
+    if (isPublish && qos > 2) throw new MalformedPacket('has no QoS that there is')
     if (!isPublish || qos === 2) pass(bytes.subarray(start, end))
     else if (hasRoom()) take(publishOf(bytes, start, body, end, isVersion5))
     else return false
@@ -98,7 +107,7 @@ function publishOf (bytes, start, body, end, isVersion5) {
   const idEnd = topicEnd + 2 * qos
   const propertiesAt = isVersion5 ? numberEnd(bytes, idEnd) : idEnd
   const payloadAt = isVersion5 ? propertiesAt + numberAt(bytes, idEnd) : idEnd
-  if (payloadAt > end) throw malformed('is shorter than what it has')
+  if (payloadAt > end) throw new MalformedPacket('is shorter than what it has')
   return {
     cmd: 'publish',
     topic: bytes.toString('utf8', body + 2, topicEnd),
@@ -122,14 +131,14 @@ function propertiesOf (bytes, at, end) {
     else if (TEXTS.has(property)) at = textEnd(bytes, at)
     else if (property === USER) at = textEnd(bytes, textEnd(bytes, at))
     else if (property === SUBSCRIPTION) at = numberEnd(bytes, at)
-    else throw malformed(property === TOPIC_ALIAS ? 'has a topic alias, though none are agreed on' : `has the property ${property}`)
-    if (at > end) throw malformed('has properties that are longer than it says')
+    else throw new MalformedPacket(property === TOPIC_ALIAS ? 'has a topic alias, which it was not offered' : `has the property ${property}`)
+    if (at > end) throw new MalformedPacket('has properties that are longer than it says')
     if (property === CONTENT_TYPE) {
-      if (properties.contentType !== undefined) throw malformed('has two content types')
+      if (properties.contentType !== undefined) throw new MalformedPacket('has two content types')
       properties.contentType = bytes.toString('utf8', from + 2, at)
     } else if (property === SUBSCRIPTION) {
       const subscription = numberAt(bytes, from)
-      if (subscription === 0) throw malformed('has the subscription 0')
+      if (subscription === 0) throw new MalformedPacket('has the subscription 0')
       properties.subscriptionIdentifier = also(properties.subscriptionIdentifier, subscription)
     }
   }
@@ -152,16 +161,11 @@ function numberEnd (bytes, at) {
     if (at + length > bytes.length) return bytes.length + 1
     if (bytes[at + length - 1] < 128) return at + length
   }
-  throw malformed('has a number of more than four bytes')
+  throw new MalformedPacket('has a number of more than four bytes')
 }
 
 /** Of as many of its bytes as there are. @param {Buffer} bytes @param {number} at @returns {number} */
 function numberAt (bytes, at) {
   const byte = bytes[at]
   return byte > 127 ? byte - 128 + 128 * numberAt(bytes, at + 1) : byte ?? 0
-}
-
-/** @param {string} what */
-function malformed (what) {
-  return Object.assign(new Error(`a packet that it sent ${what}`), { code: MALFORMED_PACKET })
 }
