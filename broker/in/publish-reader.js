@@ -131,7 +131,7 @@ function propertiesOf (bytes, at, end) {
     else if (TEXTS.has(property)) at = textEnd(bytes, at)
     else if (property === USER) at = textEnd(bytes, textEnd(bytes, at))
     else if (property === SUBSCRIPTION) at = numberEnd(bytes, at)
-    else throw new MalformedPacket(property === TOPIC_ALIAS ? 'has a topic alias, which it was not offered' : `has the property ${property}`)
+    else throw new MalformedPacket(property === TOPIC_ALIAS ? 'has a topic alias, and none is agreed on' : `has property ${property}`)
     if (at > end) throw new MalformedPacket('has properties that are longer than it says')
     if (property === CONTENT_TYPE) {
       if (properties.contentType !== undefined) throw new MalformedPacket('has two content types')
