@@ -32,9 +32,9 @@ const [KEPT, PENDING, OLD] = [0, 1, 2]
 const MAX_TOPICS = 10_000
 const IDS = 2 ** 16
 /**
- * Brokers give packet ids in a circle of 65,535, so what comes again has an id of not long ago. After so many later messages it may be another
- * message, which went out before a kill and did not come: a door is often open twice. What comes again comes in order, so once one of that
- * age is another message, so are those behind it.
+ * Brokers give packet ids in a circle of 65,535, so what comes again has an id of not long ago. After so many later messages it may be
+ * another message, which went out before a kill and did not come: a door is often open twice. What comes again comes in order, so once one
+ * of that age is another message, so are those behind it.
  */
 const MAX_AGE = 2 ** 15
 /** The file is written anew when so much has been added. */
