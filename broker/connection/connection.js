@@ -1,14 +1,16 @@
-import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mqtt from 'mqtt'
 import { backoff } from '../../gateway/base/backoff.js'
-import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { describe } from '../../gateway/base/errors.js'
+import { divert } from './diverted.js'
 import { problem, problemOf } from './problems.js'
+import { addressOf, security } from './target.js'
 
 /**
  * @typedef {import('mqtt').MqttClient} MqttClient
  * @typedef {import('../../gateway/base/log.js').Log} Log
+ * @typedef {import('../../gateway/base/errors.js').SluiceError} SluiceError
  *
  * @typedef {object} BrokerOptions  see `schema`
  * @property {string} [url]
@@ -27,6 +29,7 @@ import { problem, problemOf } from './problems.js'
  * @property {number} [sessionExpirySeconds]  how long an MQTT 5 broker keeps the session of a client that is gone
  * @property {number} [receiveMaximum]  how many unacknowledged messages an MQTT 5 broker may send, 1 … 65535
  * @property {import('mqtt').IClientOptions['will']} [will]
+ * @property {import('./diverted.js').Read} [read]  reads what the broker sends, and passes on to MQTT.js what is for that
  * @property {Log} [log]
  * @property {(problem: SluiceError) => void} [onProblem]  called when what keeps the client from its broker changes, not at each attempt
  */
@@ -168,9 +171,11 @@ export class Connection {
       reconnectPeriod: MIN_DELAY_MS,
       reconnectOnConnackError: true,
       resubscribe: false,
-      queueQoSZero: false
+      queueQoSZero: false,
+      manualConnect: clientOptions.read !== undefined
     })
     this.#watch()
+    if (clientOptions.read) divert(this.client, clientOptions.read)
   }
 
   /** The MQTT version in use: 5, or 4, which is how MQTT 3.1.1 calls itself. */
@@ -254,45 +259,4 @@ export class Connection {
 /** @param {number} attempt  1, 2, 3, … */
 function delayMs (attempt) {
   return MIN_DELAY_MS + backoff(attempt - 1, { first: MIN_DELAY_MS, max: MAX_DELAY_MS - MIN_DELAY_MS, jitter: 1 })
-}
-
-/** @param {string} url @returns {{place: string, target: import('mqtt').IClientOptions}} */
-function addressOf (url) {
-  const parsed = URL.canParse(url) ? new URL(url) : null
-  const protocol = parsed?.protocol.slice(0, -1)
-  if (!parsed?.hostname || (protocol !== 'mqtt' && protocol !== 'mqtts' && protocol !== 'ws' && protocol !== 'wss')) {
-    const shown = parsed ? `${parsed.protocol}//${parsed.host}` : 'given'
-    throw new SluiceError('SLUICE_BROKER_OPTIONS', `The broker's address ${shown} cannot be used.`, { fix: 'Write it as mqtt://host:port or mqtts://host:port.' })
-  }
-  const place = `${parsed.protocol}//${parsed.host}`
-  if (parsed.username || parsed.password) {
-    const text = `The broker's address ${place} carries a user or password, which would show in flows and logs.`
-    throw new SluiceError('SLUICE_BROKER_OPTIONS', text, { fix: 'Give them in their own fields.' })
-  }
-  const host = parsed.hostname.replace(/^\[|\]$/g, '')
-  const path = protocol.startsWith('ws') ? parsed.pathname + parsed.search : undefined
-  return { place, target: { protocol, host, port: parsed.port ? Number(parsed.port) : undefined, path } }
-}
-
-/** @param {BrokerOptions} options */
-function security ({ ca, verify, cert, key }) {
-  return {
-    ca: pem(ca, 'authority'),
-    cert: pem(cert, 'client certificate'),
-    key: pem(key, 'client key'),
-    rejectUnauthorized: verify ?? true
-  }
-}
-
-/** @param {string|undefined} textOrPath @param {string} what */
-function pem (textOrPath, what) {
-  if (!textOrPath) return undefined
-  if (textOrPath.includes('-----BEGIN')) return textOrPath
-  try {
-    return readFileSync(textOrPath, 'utf8')
-  } catch (error) {
-    throw new SluiceError('SLUICE_BROKER_OPTIONS', `The ${what} of the broker cannot be read from the file ${textOrPath}.`, {
-      cause: error, fix: 'Give the path of a PEM file, or its text.'
-    })
-  }
 }

@@ -19,43 +19,37 @@ const NO_PUBACK = new Error('The PUBACK is sent later.')
  * @returns {{readonly pending: number}}  how many messages of the present connection the broker awaits an acknowledgement for
  */
 export function deferAcks (client, onPublish) {
-  return holdAcks(client, (packet, held) => onPublish(packet, () => held.ack()))
-}
-
-/**
- * The same, for messages of which thousands wait at a time: there is no function for each.
- * @param {MqttClient} client
- * @param {(packet: PublishPacket, held: Acknowledged) => void} onPublish
- */
-export function holdAcks (client, onPublish) {
-  let acks = new HeldAcks(client)
+  let acks = new HeldAcks(client.stream)
 
   client.handleMessage = (packet, callback) => {
     if (packet.qos !== 1) {
-      onPublish(packet, NOTHING)
+      onPublish(packet, () => {})
       callback()
       return
     }
-    if (!acks.isCurrent) acks = new HeldAcks(client)
-    onPublish(packet, acks.hold(/** @type {number} */ (packet.messageId)))
+    if (!acks.isOf(client.stream)) acks = new HeldAcks(client.stream)
+    const held = acks.hold(/** @type {number} */ (packet.messageId))
+    onPublish(packet, () => held.ack())
     callback(NO_PUBACK)
   }
 
   return {
-    get pending () { return acks.isCurrent ? acks.count : 0 }
+    get pending () { return acks.isOf(client.stream) ? acks.count : 0 }
   }
 }
 
-/** @type {Acknowledged} */
-const NOTHING = { ack () {} }
+/** Of a message that nobody waits for. @type {Acknowledged} */
+export const NOTHING_HELD = { ack () {} }
 
+/** One message's; thousands wait at a time, so it is no function. */
 class Held {
   isAcknowledged = false
   #acks
 
-  /** @param {number} id  of the packet @param {HeldAcks} acks */
-  constructor (id, acks) {
+  /** @param {number} id  of the packet @param {number} bytes @param {HeldAcks} acks */
+  constructor (id, bytes, acks) {
     this.id = id
+    this.bytes = bytes
     this.#acks = acks
   }
 
@@ -66,28 +60,32 @@ class Held {
 }
 
 /** The unacknowledged messages of one connection, oldest first. */
-class HeldAcks {
+export class HeldAcks {
+  /** Of the messages. */
+  bytes = 0
   /** @type {Held[]} */
   #held = []
   #first = 0
   #scheduled = false
-  #client
   #stream
+  #onSent
 
-  /** @param {MqttClient} client */
-  constructor (client) {
-    this.#client = client
-    this.#stream = client.stream
+  /** @param {MqttClient['stream']} stream @param {() => void} [onSent]  called when the broker has been sent some */
+  constructor (stream, onSent = () => {}) {
+    this.#stream = stream
+    this.#onSent = onSent
   }
 
-  get isCurrent () { return this.#client.stream === this.#stream && !this.#stream.destroyed }
+  /** @param {MqttClient['stream']} stream  the present one */
+  isOf (stream) { return stream === this.#stream && !stream.destroyed }
 
   get count () { return this.#held.length - this.#first }
 
-  /** @param {number} id  of the packet */
-  hold (id) {
-    const held = new Held(id, this)
+  /** @param {number} id  of the packet @param {number} [bytes]  of the message */
+  hold (id, bytes = 0) {
+    const held = new Held(id, bytes, this)
     this.#held.push(held)
+    this.bytes += bytes
     return held
   }
 
@@ -102,13 +100,14 @@ class HeldAcks {
   #send () {
     this.#scheduled = false
     const from = this.#first
-    while (this.#held[this.#first]?.isAcknowledged) this.#first++
-    if (this.#first === from) return
-    if (this.isCurrent) this.#stream.write(pubacks(this.#held.slice(from, this.#first)))
+    for (let held; (held = this.#held[this.#first])?.isAcknowledged; this.#first++) this.bytes -= held.bytes
+    if (this.#first === from || !this.#stream.writable) return
+    this.#stream.write(pubacks(this.#held.slice(from, this.#first)))
     if (this.#first * 2 > this.#held.length) {
       this.#held.splice(0, this.#first)
       this.#first = 0
     }
+    this.#onSent()
   }
 }
 

@@ -32,8 +32,9 @@ const [KEPT, PENDING, OLD] = [0, 1, 2]
 const MAX_TOPICS = 10_000
 const IDS = 2 ** 16
 /**
- * Brokers give packet ids in a circle of 65,535, so what comes again has an id of not long ago. After so many later messages it is another
- * message, which went out before a kill and did not come: a door is often open twice.
+ * Brokers give packet ids in a circle of 65,535, so what comes again has an id of not long ago. After so many later messages it may be
+ * another message, which went out before a kill and did not come: a door is often open twice. What comes again comes in order, so once one
+ * of that age is another message, so are those behind it.
  */
 const MAX_AGE = 2 ** 15
 /** The file is written anew when so much has been added. */
@@ -81,6 +82,8 @@ export class Receipts {
   /** How many messages with ids had come by then. */
   #notedAt = new Float64Array(IDS).fill(-Infinity)
   #noted = 0
+  /** What comes again had not come. */
+  #isBeyond = false
   /** Of messages of which an earlier process has stored a part. @type {Map<number, Set<number>>} by packet id */
   #hasOfId = new Map()
   /** @type {Map<string, Topic>} */
@@ -117,13 +120,16 @@ export class Receipts {
    * @returns {Receipt|undefined}
    */
   of (packet) {
+    if (!packet.dup) this.#isBeyond = false
     if (!packet.dup && !packet.retain) return undefined
     const topic = this.#topicAt(packet.topic)
     const hash = contentHash(packet.payload)
     const id = idOf(packet)
-    if (packet.dup && id > 0 && this.#mayBeRepeated(id) && this.#topicOf[id] === topic.hash && this.#hashOf[id] === hash) {
+    const isAlike = packet.dup && id > 0 && this.#topicOf[id] === topic.hash && this.#hashOf[id] === hash
+    if (isAlike && this.#mayBeRepeated(id)) {
       return { isPending: () => this.#states[id] === PENDING, isOld: this.#states[id] === OLD, has: this.#hasOfId.get(id) ?? null }
     }
+    if (packet.dup && !isAlike && this.#ageOf(id) > MAX_AGE) this.#isBeyond = true
     if (!packet.retain || topic.last !== hash) return undefined
     return { isPending: () => topic.pending > 0, isOld: topic.isOld, has: topic.has }
   }
@@ -201,7 +207,10 @@ export class Receipts {
   }
 
   /** Whether the broker may still await the acknowledgement of what had this id. @param {number} id */
-  #mayBeRepeated (id) { return this.#states[id] === PENDING || this.#noted - this.#notedAt[id] <= MAX_AGE }
+  #mayBeRepeated (id) { return this.#states[id] === PENDING || this.#ageOf(id) <= (this.#isBeyond ? MAX_AGE : IDS) }
+
+  /** @param {number} id */
+  #ageOf (id) { return this.#noted - this.#notedAt[id] }
 
   /** @param {Part[]} parts */
   #packed (parts) {
@@ -269,8 +278,8 @@ export class Receipts {
 
   /** In the order in which they came; some are 0. */
   #recentIds () {
-    const ids = new Uint16Array(MAX_AGE)
-    const from = this.#noted - MAX_AGE
+    const ids = new Uint16Array(IDS)
+    const from = this.#noted - IDS
     for (let id = 1; id < IDS; id++) if (this.#notedAt[id] >= from) ids[this.#notedAt[id] - from] = id
     return ids
   }

@@ -7,8 +7,7 @@ import { parseTopic } from '../topics.js'
  *   Packet
  *
  * @typedef {object} ThirdPartyOptions
- * @property {import('mqtt').MqttClient} client  with a fixed id, a persistent session and deferred acknowledgements, of its own: what waits
- *   here blocks no batch
+ * @property {import('mqtt').MqttClient} client  with a fixed id and a persistent session; of its own: what waits here blocks no batch
  * @property {import('./subscriptions.js').Subscriptions} subscriptions  to its topic filters
  * @property {(packet: Packet, held: Acknowledged) => void} keep  acknowledges the message once it is safe
  * @property {number} [maxPending]

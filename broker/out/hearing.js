@@ -16,6 +16,12 @@ const PATIENCE_MS = 5000
  * @property {() => void} gone  the connection is
  */
 
+/** Topic filters. @param {string} gateway @param {string} spool */
+export function listenedTo (gateway, spool) {
+  const { head, echo } = gatewayTopics(gateway)
+  return [head(spool), echo(spool), filters.sinks, filters.commits(gateway), filters.resends(gateway)]
+}
+
 /**
  * Listens to what the broker has for a spool. On connecting it says something to itself: once that is back, so is all that was retained.
  */
@@ -44,7 +50,7 @@ export class Hearing {
     const { client, gateway, spool } = options
     this.#options = options
     const { head, echo } = gatewayTopics(gateway)
-    this.#topics = { head: head(spool), echo: echo(spool), all: [filters.sinks, filters.commits(gateway), filters.resends(gateway)] }
+    this.#topics = { head: head(spool), echo: echo(spool), all: listenedTo(gateway, spool) }
     client.on('connect', this.#onConnect)
     client.on('close', this.#onClose)
     client.on('message', this.#onMessage)
@@ -87,9 +93,8 @@ export class Hearing {
   /** @param {() => boolean} isCurrent */
   async #hearRetained (isCurrent) {
     const { client, log } = this.#options
-    const { all, head, echo } = this.#topics
     const deadline = performance.now() + PATIENCE_MS
-    await client.subscribeAsync([head, echo, ...all], { qos: 1 }).catch(error => {
+    await client.subscribeAsync(this.#topics.all, { qos: 1 }).catch(error => {
       if (isCurrent()) log.error(`SLUICE_BROKER_AUTH: Cannot hear what the sinks have stored, nor the own head: ${describe(error)}`)
     })
     for (let before = -1; isCurrent() && before !== this.#retained && performance.now() < deadline;) {

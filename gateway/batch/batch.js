@@ -1,5 +1,5 @@
 import { SluiceError } from '../base/errors.js'
-import { changedTags, rowsOf, tagColumns, tagsAt } from './tags.js'
+import { changedTags, rowsOf, tagsAt } from './tags.js'
 
 /**
  * @typedef {'float64'|'float32'|'int64'|'int32'|'int16'|'uint16'|'bool'|'string'|'bytes'} FieldType
@@ -166,28 +166,35 @@ export function identityKey ({ gateway, source, epoch, seq }) {
 }
 
 /** @param {Batch} batch */
-function checkShape ({ source, time, fields, columns, validity, tags, ordinals }) {
-  const bad = (/** @type {string} */ what) => {
-    throw new SluiceError('SLUICE_BATCH_SHAPE', `Batch of source "${source}": ${what}.`)
-  }
-  if (typeof source !== 'string' || source === '') bad('it needs a source name')
-  if (!(time instanceof BigInt64Array)) bad('time must be a BigInt64Array of nanoseconds')
+function checkShape (batch) {
+  const fault = faultOf(batch)
+  if (fault) throw new SluiceError('SLUICE_BATCH_SHAPE', `Batch of source "${batch.source}": ${fault}.`)
+}
+
+/** Of each batch, and most have one row. @param {Batch} batch @returns {string|null} */
+function faultOf ({ source, time, fields, columns, validity, tags, ordinals }) {
+  if (typeof source !== 'string' || source === '') return 'it needs a source name'
+  if (!(time instanceof BigInt64Array)) return 'time must be a BigInt64Array of nanoseconds'
   if (columns.length !== fields.length || validity.length !== fields.length) {
-    bad(`${fields.length} fields, ${columns.length} columns and ${validity.length} validity columns must be equal in number`)
+    return `${fields.length} fields, ${columns.length} columns and ${validity.length} validity columns must be equal in number`
   }
-  fields.forEach(({ name, type }, f) => {
+  const { length } = time
+  for (let f = 0; f < fields.length; f++) {
+    const { name, type } = fields[f]
     const expected = COLUMN_TYPES[type]
-    if (!expected) bad(`field "${name}" has unknown type "${type}"`)
-    if (!(columns[f] instanceof expected)) bad(`field "${name}" of type ${type} must be held in a ${expected.name}`)
-    if (columns[f].length !== time.length) bad(`field "${name}" has ${columns[f].length} values for ${time.length} times`)
+    if (!expected) return `field "${name}" has unknown type "${type}"`
+    if (!(columns[f] instanceof expected)) return `field "${name}" of type ${type} must be held in a ${expected.name}`
+    if (columns[f].length !== length) return `field "${name}" has ${columns[f].length} values for ${length} times`
     const valid = validity[f]
-    if (valid && valid.length !== time.length) bad(`field "${name}" has ${valid.length} validity marks for ${time.length} times`)
-  })
-  if (ordinals && ordinals.length !== time.length) bad(`it has ${ordinals.length} ordinals for ${time.length} times`)
-  for (const [name, { values, valid }] of tagColumns(tags)) {
-    const isWhole = values.length === time.length && (valid ?? values).length === time.length
-    if (!isWhole) bad(`tag "${name}" has not one value for each of ${time.length} times`)
+    if (valid && valid.length !== length) return `field "${name}" has ${valid.length} validity marks for ${length} times`
   }
+  if (ordinals && ordinals.length !== length) return `it has ${ordinals.length} ordinals for ${length} times`
+  for (const name in tags) {
+    const tag = tags[name]
+    const isWhole = typeof tag === 'string' || (tag.values.length === length && (tag.valid ?? tag.values).length === length)
+    if (!isWhole) return `tag "${name}" has not one value for each of ${length} times`
+  }
+  return null
 }
 
 /** @param {Batch} batch @param {number} from @param {number} to @param {Identity|null} identity */

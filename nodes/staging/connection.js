@@ -3,6 +3,8 @@ import { gatewayId } from '../../broker/gateway-id.js'
 import { SluiceError, describe } from '../../gateway/base/errors.js'
 import { dataDir, logOf } from '../node.js'
 
+/** @typedef {import('../../broker/connection/connection.js').ClientOptions} ClientOptions */
+
 const SESSION_EXPIRY_SECONDS = 7 * 86_400
 
 /**
@@ -10,9 +12,9 @@ const SESSION_EXPIRY_SECONDS = 7 * 86_400
  * `flaw` is later set to what about that broker breaks the promise, if anything does.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
- * @param {{broker: string, role: 'in'|'out'|'foreign', receiveMaximum?: number, will?: import('mqtt').IClientOptions['will']}} options
+ * @param {{broker: string, role: 'in'|'out'|'foreign'} & Pick<ClientOptions, 'receiveMaximum'|'will'|'read'>} options
  */
-export async function openConnection (RED, node, { broker, role, receiveMaximum, will }) {
+export async function openConnection (RED, node, { broker, role, ...options }) {
   const brokerNode = RED.nodes.getNode(broker)
   if (!brokerNode?.options) {
     throw new SluiceError('SLUICE_BROKER_MISSING', 'The broker of this node is missing or not set up.', {
@@ -24,8 +26,7 @@ export async function openConnection (RED, node, { broker, role, receiveMaximum,
     clientId: `sluice-${gateway}-${role}-${node.id}`,
     clean: false,
     sessionExpirySeconds: SESSION_EXPIRY_SECONDS,
-    receiveMaximum,
-    will,
+    ...options,
     log: logOf(node)
   })
   /** @type {{gateway: string, connection: typeof connection, flaw: string|null}} */

@@ -1,13 +1,10 @@
-import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatheredAppends } from '../../broker/out/gathered-appends.js'
-import { Stage } from '../../broker/out/stage.js'
 import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { marker } from '../../gateway/messages/marked.js'
-import { closeAll } from '../../gateway/base/close-all.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { countOf } from '../../gateway/messages/refusals.js'
 import { isReplayed } from '../../gateway/dead-letters/replay.js'
@@ -15,11 +12,10 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
-import { openConnection } from './connection.js'
+import { defineNode, handlesInput, throttledStatus } from '../node.js'
 import { gatheringOptions, intervalOptions } from './gathering.js'
+import { openStage } from './open-stage.js'
 import { placesOf } from './places.js'
-import { leaseRequiredSinks } from './required-sinks.js'
 import { schema } from './stage-out.schema.js'
 
 /** @param {import('../node.js').RED} RED */
@@ -82,12 +78,12 @@ export default function (RED) {
       stopShowing()
       pauseUntilDeployed(RED, feeders, node.id)
       try {
-        const { stage, connection, release, dropGauge } = await opening
+        const { close, dropGauge } = await opening
         dropGauge()
         marker.release()
         await nextTurn() // what the flow has under way still arrives
         gathering.flush()
-        await closeAll(() => stage.close(() => connection.close()), release)
+        await close()
       } catch (error) {
         node.error(error)
       }
@@ -120,35 +116,21 @@ function pauseUntilDeployed (RED, feeders, id) {
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
 async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsyncIntervalMs, gatherRows, maxSources }) {
-  const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
-  const link = await openConnection(RED, node, { broker, role: 'out' }).catch(async error => {
-    await release()
-    throw error
-  })
-  const { gateway, connection } = link
-  const stage = await Stage.open({
-    folder: join(dataDir(RED), 'spool', node.id),
-    name: node.id,
-    gateway,
-    client: connection.client,
-    broker: connection.place,
-    requiredSinks,
+  const opened = await openStage(RED, node, {
+    broker,
     maxBytes: spoolMegabytes * 2 ** 20,
     whenFull,
     fsync,
     fsyncIntervalMs,
     recordRows: gatherRows,
-    ledger: process.env.SLUICE_SPOOL_LEDGER, // where a kill test has every segment kept to check against
-    log: logOf(node)
-  }).catch(async error => {
-    await closeAll(() => connection.close(), release)
-    throw error
+    ledger: process.env.SLUICE_SPOOL_LEDGER // where a kill test has every segment kept to check against
   })
+  const { stage } = opened
   const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
     return { ...state, onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
   })
-  return { stage, places: placesOf(stage, maxSources), connection, link, release, dropGauge }
+  return { ...opened, places: placesOf(stage, maxSources), dropGauge }
 }
 
 /** @param {import('../../gateway/messages/payload.js').Refused[]} refused */
@@ -167,7 +149,7 @@ function replayRefusal () {
 }
 
 /** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
-function statusOf ({ stage: { state }, connection, link: { flaw } }, refusedValues) {
+function statusOf ({ stage: { state }, link: { connection, flaw } }, refusedValues) {
   const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, lostRows, connected, unwaitedSinks } = state
   const { clashes, setBack, strangers, impossible, tooBig, doubts } = state
   const losses = notesOf({

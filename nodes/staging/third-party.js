@@ -1,48 +1,44 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { holdAcks } from '../../broker/in/deferred-acks.js'
+import { Incoming } from '../../broker/in/incoming.js'
 import { Keeping } from '../../broker/in/keeping.js'
 import { Receipts } from '../../broker/in/receipts.js'
 import { Subscriptions } from '../../broker/in/subscriptions.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
 import { Gathering } from '../../broker/out/gathering.js'
-import { Stage } from '../../broker/out/stage.js'
+import { listenedTo } from '../../broker/out/hearing.js'
 import { wallClock } from '../../gateway/clock/system-clock.js'
 import { marker } from '../../gateway/messages/marked.js'
-import { retryWhile } from '../../gateway/base/backoff.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { describe } from '../../gateway/base/errors.js'
-import { QuietLog } from '../../gateway/base/log.js'
 import { MAX_REFUSED } from '../../gateway/messages/bounds.js'
-import { countOf } from '../../gateway/messages/refusals.js'
 import { NAMESPACE } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
-import { placesOf } from './places.js'
-import { leaseRequiredSinks } from './required-sinks.js'
-import { hostOpener, mayBeSparkplug, openPresence } from './sparkplug-host.js'
 import { gatheringOptions } from './gathering.js'
+import { openStage } from './open-stage.js'
+import { placesOf } from './places.js'
+import { RefusedContent } from './refused-content.js'
+import { hostOpener, mayBeSparkplug, openPresence } from './sparkplug-host.js'
 import { admitted } from './spooling.js'
 
 /**
  * @typedef {import('../../broker/in/contract.js').Packet} Packet
  * @typedef {import('mqtt').MqttClient} MqttClient
- * @typedef {import('../../gateway/messages/refusals.js').Refused} Refused
  * @typedef {import('./spooling.js').Content} Content
  * @typedef {import('../../broker/in/receipts.js').Receipt} Receipt
  * @typedef {import('../../broker/in/receipts.js').Message} Message
  * @typedef {import('../../broker/in/deferred-acks.js').Acknowledged} Acknowledged
  * @typedef {object} Opened
  * @property {import('../../broker/connection/connection.js').Connection} connection
+ * @property {Incoming} incoming
  * @property {ThirdPartyConsumer} consumer
- * @property {Stage} stage
  * @property {Gathering<import('../../broker/in/keeping.js').Guest>} gathering
  * @property {Keeping} keeping
  * @property {Receipts} receipts
  * @property {ReturnType<typeof placesOf>} places
- * @property {() => Promise<unknown>} release
+ * @property {() => Promise<void>} closeStage
  */
 
 /** In a deploy, for the spool to take what has come. */
@@ -51,21 +47,24 @@ const PATIENCE_MS = 1000
 const LOOK_MS = 50
 /** Messages of devices are small: while some gather and some are stored, others must come. */
 const WINDOW = 10
+const MAX_WINDOW = 65_535
+/** Larger messages wait with the broker: those that have come are in memory until they are in the spool. */
+const MAX_WAITING_BYTES = 2 ** 24
 /** Half of the messages with QoS 0 that may wait before some are dropped. */
 const MAX_GATHERED = 500
 
 /**
- * The third-party messages of a stage in: they come over a connection of their own, and get an identity in a spool of this node's, from
- * where they are sent like our own.
+ * The third-party messages of a stage in: they come over a connection that does nothing else, and get an identity in a spool of this
+ * node's, from where they are sent like our own, over another one.
  */
 export class ThirdPartyStage {
   #node
   #options
-  #refusedQueue
+  #refused
   #meter
   #mapper
   #topics
-  #quietLog
+  #window
   #opening
   /** Where the topics may include Sparkplug's. @type {import('../../gateway/sparkplug/host.js').SparkplugHost|null} */
   #sparkplug = null
@@ -73,7 +72,6 @@ export class ThirdPartyStage {
   #presence = null
   #dropGauge = () => {}
   #hasDropped = false
-  #isClosed = false
   /** @type {Opened|null} */
   #opened = null
   /** Why it could not be opened. @type {Error|null} */
@@ -91,11 +89,11 @@ export class ThirdPartyStage {
   constructor (RED, node, { options, refused, meter, mapper }) {
     this.#node = node
     this.#options = options
-    this.#refusedQueue = refused
+    this.#refused = new RefusedContent(refused, meter, logOf(node))
     this.#meter = meter
     this.#mapper = mapper
     this.#topics = [...new Set([...options.foreignTopics, ...mapper.filters])]
-    this.#quietLog = new QuietLog(logOf(node), () => performance.now())
+    this.#window = Math.min(WINDOW * options.receiveMaximum, MAX_WINDOW)
     wallClock.start()
     this.#opening = this.#open(RED)
     this.#opening.then(opened => { this.#opened = opened }, error => {
@@ -135,7 +133,7 @@ export class ThirdPartyStage {
     if (!receipt) this.#store(opened, packet, content, null, held)
     else if (receipt.isPending()) this.#waitFor(opened, receipt, held)
     else if (receipt.has) this.#store(opened, packet, content, receipt.has, held)
-    else if (receipt.isOld && content.refused.length > 0) this.#keepRefused(packet.topic, content.refused, () => held.ack())
+    else if (receipt.isOld && content.refused.length > 0) this.#refused.keep(packet.topic, content.refused, () => held.ack())
     else held.ack()
   }
 
@@ -160,7 +158,7 @@ export class ThirdPartyStage {
     message.left = batches.length
     if (refused.length > 0) {
       message.left++
-      this.#keepRefused(packet.topic, refused, () => this.#stored(message))
+      this.#refused.keep(packet.topic, refused, () => this.#stored(message))
     } else if (message.left === 0) {
       message.left++
       this.#stored(message)
@@ -178,37 +176,19 @@ export class ThirdPartyStage {
     message.held.ack()
   }
 
-  /**
-   * @param {string} topic @param {Refused[]} refused
-   * @param {() => void} kept  called once they are kept, or counted
-   */
-  async #keepRefused (topic, refused, kept) {
-    const unkept = await retryWhile(() => !this.#isClosed, () => offerRefused(this.#refusedQueue, topic, refused), error => {
-      this.#quietLog.say('warn', 'dead letters', `What a message on ${topic} has refused cannot be kept: ${describe(error)}`)
-    })
-    if (unkept === undefined) return
-    kept()
-    const count = countOf(refused)
-    this.#meter.errors += count
-    this.#meter.dropped += unkept
-    const values = `${count} refused ${count === 1 ? 'value' : 'values'} of a message on ${topic}`
-    const what = unkept === 0 ? `Kept ${values}` : `The dead letters have no room: ${unkept} of ${values} were only counted`
-    const [{ reason }] = refused
-    this.#quietLog.say('warn', unkept === 0 ? `${topic}: ${reason}` : 'no room', `SLUICE_MESSAGE: ${what}: ${reason}`)
-  }
-
   async close () {
     const opened = await this.#opening.catch(() => null)
     this.#dropGauge()
-    this.#isClosed = true
+    this.#refused.close()
     if (!opened) return
-    opened.consumer.close()
+    const { incoming, consumer, gathering, keeping, connection, receipts, closeStage } = opened
+    incoming.close()
+    consumer.close()
     this.#presence?.close()
-    const { gathering, keeping, stage, connection, receipts, release } = opened
     gathering.flush()
     await Promise.race([keeping.settled(), sleep(PATIENCE_MS, undefined, { ref: false })])
     keeping.close()
-    await closeAll(() => stage.close(() => connection.close()), () => receipts.close(), release)
+    await closeAll(() => Promise.all([connection.close(), closeStage()]), () => receipts.close())
   }
 
   /** @param {Packet} packet @returns {Content|Promise<Content>} */
@@ -243,36 +223,12 @@ export class ThirdPartyStage {
 
   /** @param {import('../node.js').RED} RED @returns {Promise<Opened>} */
   async #open (RED) {
-    const { broker, receiveMaximum, maxSources, sparkplugHost } = this.#options
-    const openHost = this.#topics.some(mayBeSparkplug) ? await hostOpener() : null
-    const subscriptions = await Subscriptions.open(join(dataDir(RED), 'spool', `${this.#node.id}.filters`), this.#topics)
-    const { requiredSinks, release } = await leaseRequiredSinks(RED, this.#node, broker)
-    const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
-    const { gateway, connection } = await openConnection(RED, this.#node, {
-      broker, role: 'foreign', receiveMaximum: Math.min(WINDOW * receiveMaximum, 65_535), will: presence?.will()
-    }).catch(async error => {
-      await release()
-      throw error
-    })
-    const { client } = connection // from here to holdAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
-    if (openHost) this.#listenToSparkplug(openHost(client), client)
-    const log = logOf(this.#node)
-    const consumer = new ThirdPartyConsumer({
-      client,
-      subscriptions,
-      keep: (packet, held) => this.keep(packet, held),
-      onDropped: () => this.#dropped(),
-      onNewSession: () => this.#newSession(),
-      log
-    })
-    presence?.attach(client, this.#topics) // after the consumer, which subscribes first
-    holdAcks(client, (packet, held) => consumer.receive(/** @type {Packet} */ (packet), held))
+    const { broker, gatherRows, maxSources } = this.#options
+    const { stage, link: { gateway }, close } = await openStage(RED, this.#node, { broker, fsync: 'batch', recordRows: gatherRows })
     try {
-      const stage = await Stage.open({
-        folder: join(dataDir(RED), 'spool', this.#node.id), name: this.#node.id, gateway, client, broker: connection.place, requiredSinks,
-        fsync: 'batch', recordRows: this.#options.gatherRows, log
-      })
-      const receipts = await Receipts.open(join(dataDir(RED), 'spool', `${this.#node.id}.receipts`), stage.spool.rowsBySource)
+      const path = join(dataDir(RED), 'spool', this.#node.id)
+      const receipts = await Receipts.open(`${path}.receipts`, stage.spool.rowsBySource)
+      const subscriptions = await Subscriptions.open(`${path}.filters`, this.#topics)
       const keeping = new Keeping({
         receipts,
         append: batch => stage.append(batch),
@@ -283,21 +239,48 @@ export class ThirdPartyStage {
         },
         onRefused: async ({ message }, batch, error) => {
           const value = batch.slice(0, MAX_REFUSED).toObjects()
-          await this.#keepRefused(message.topic.name, [{ index: -1, reason: describe(error), value }], () => this.#stored(message))
+          await this.#refused.keep(message.topic.name, [{ index: -1, reason: describe(error), value }], () => this.#stored(message))
         },
-        log
+        log: logOf(this.#node)
       })
       const gathering = new Gathering({
         ...gatheringOptions(this.#options),
-        maxMessages: Math.min(WINDOW * receiveMaximum / 2, MAX_GATHERED),
+        maxMessages: Math.min(this.#window / 2, MAX_GATHERED),
         store: gathered => keeping.store(gathered)
       })
-      return { connection, consumer, stage, gathering, keeping, receipts, places: placesOf(stage, maxSources), release }
-    } catch (error) { // left open, it would take over the session of the next connection
-      consumer.close()
-      await closeAll(() => connection.close(), release)
+      const receiving = await this.#receive(RED, subscriptions, gateway)
+      return { ...receiving, gathering, keeping, receipts, places: placesOf(stage, maxSources), closeStage: close }
+    } catch (error) {
+      await close()
       throw error
     }
+  }
+
+  /** @param {import('../node.js').RED} RED @param {Subscriptions} subscriptions @param {string} gateway */
+  async #receive (RED, subscriptions, gateway) {
+    const openHost = this.#topics.some(mayBeSparkplug) ? await hostOpener() : null
+    const { broker, sparkplugHost } = this.#options
+    const presence = this.#presence = openHost && sparkplugHost ? await openPresence(sparkplugHost, logOf(this.#node)) : null
+    const incoming = new Incoming({
+      maxMessages: this.#window, maxBytes: MAX_WAITING_BYTES, onPublish: (packet, held) => consumer.receive(packet, held)
+    })
+    const { connection } = await openConnection(RED, this.#node, {
+      broker, role: 'foreign', receiveMaximum: this.#window, will: presence?.will(), read: incoming.read
+    })
+    const { client } = connection
+    if (openHost) this.#listenToSparkplug(openHost(client), client)
+    const former = listenedTo(gateway, this.#node.id)
+    client.on('connect', () => { client.unsubscribe(former) })
+    const consumer = new ThirdPartyConsumer({
+      client,
+      subscriptions,
+      keep: (packet, held) => this.keep(packet, held),
+      onDropped: () => this.#dropped(),
+      onNewSession: () => this.#newSession(),
+      log: logOf(this.#node)
+    })
+    presence?.attach(client, this.#topics) // after the consumer, which subscribes first
+    return { connection, consumer, incoming }
   }
 
   /** @param {import('../../gateway/sparkplug/host.js').SparkplugHost} host @param {MqttClient} client */

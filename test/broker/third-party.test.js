@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from '../../broker/connection/connection.js'
-import { holdAcks } from '../../broker/in/deferred-acks.js'
+import { Incoming } from '../../broker/in/incoming.js'
 import { Receipts } from '../../broker/in/receipts.js'
 import { Subscriptions } from '../../broker/in/subscriptions.js'
 import { ThirdPartyConsumer } from '../../broker/in/third-party.js'
@@ -47,7 +47,12 @@ for (const { name, protocolVersion, require, start } of brokers) {
     /** @param {Partial<import('../../broker/in/third-party.js').ThirdPartyOptions> & {topics?: string[]}} options */
     async function consume ({ topics = ['plant/#'], ...options }) {
       const subscriptions = await remember(topics)
-      const connection = connect({ url: broker.url, protocolVersion }, { clientId: 'third-party', clean: false, sessionExpirySeconds: 60 })
+      const incoming = new Incoming({
+        maxMessages: 1000, maxBytes: 2 ** 24, onPublish: (packet, held) => consumer.receive(packet, held)
+      })
+      const connection = connect({ url: broker.url, protocolVersion }, {
+        clientId: 'third-party', clean: false, sessionExpirySeconds: 60, read: incoming.read
+      })
       /** @type {string[]} */
       const kept = []
       const consumer = new ThirdPartyConsumer({
@@ -64,10 +69,10 @@ for (const { name, protocolVersion, require, start } of brokers) {
         log: silent,
         ...options
       })
-      holdAcks(connection.client, (packet, held) => consumer.receive(/** @type {any} */ (packet), held))
       await connected(connection)
       await until(() => consumer.missing.length === 0)
       const close = async () => {
+        incoming.close()
         consumer.close()
         await connection.close({ patienceMs: 100 })
       }

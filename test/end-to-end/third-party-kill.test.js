@@ -1,12 +1,17 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import mqtt from 'mqtt'
+import { RawPublisher, encodePublish } from '../../gateway/bench/telegraf/raw-publisher.js'
+import { until } from '../broker/waiting.js'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { Gateway, node } from './gateway.js'
 
 const KILLS = 6
+/** More than there are packet ids. */
+const QUEUED = 70_000
 
 describe('Third-party messages, of a gateway that is killed', function () {
   /** @type {Gateway} */
@@ -73,6 +78,50 @@ describe('Third-party messages, of a gateway that is killed', function () {
     await gateway.until(() => stored('plant/hall').size === sent, () => `${sent} rows: ${stored('plant/hall').size}`)
     expect([...stored('plant/hall')].filter(([, times]) => times !== 1)).to.deep.equal([])
     expect([...stored('plant/limit')]).to.deep.equal([[-1, 1]])
+  })
+
+  it('are stored once where more have queued up than there are packet ids, and it is killed while they come', async () => {
+    await gateway.stop()
+    const packets = Array.from({ length: QUEUED }, (_, n) => encodePublish({ topic: 'plant/queue', payload: String(n) }, n))
+    const raw = new RawPublisher({ host: '127.0.0.1', port: mosquitto.port, clientId: 'raw', packets, window: 1000 })
+    await raw.connected()
+    await raw.publish()
+    await gateway.restart()
+    const count = () => stored('plant/queue').size
+    for (const share of [0.1, 0.4, 0.7]) {
+      await gateway.until(() => count() > share * QUEUED, () => `${share * QUEUED} rows: ${count()}`)
+      await gateway.restart('SIGKILL')
+    }
+    await gateway.until(() => count() === QUEUED, () => `${QUEUED} rows: ${count()}`)
+    expect([...stored('plant/queue')].filter(([, times]) => times !== 1)).to.deep.equal([])
+  })
+
+  it('come over a session that has listened for the spool, too, in an earlier version, and does so no more', async () => {
+    const id = (await readFile(join(gateway.userDir, 'sluice', 'gateway-id'), 'utf8')).trim()
+    const commits = `sluice/v2/other/commit/sink/${id}`
+    const clientId = `sluice-${id}-foreign-stage-in`
+    /** @type {mqtt.IClientOptions} */
+    const session = { clientId, protocolVersion: 5, clean: false, properties: { sessionExpiryInterval: 3600 } }
+    await gateway.stop()
+    const before = await mqtt.connectAsync(mosquitto.url, session)
+    await before.subscribeAsync(`sluice/v2/+/commit/+/${id}`, { qos: 1 })
+    await before.endAsync()
+    await publisher.publishAsync(commits, '{}', { qos: 1 })
+    await publisher.publishAsync('plant/yard', '1', { qos: 1 })
+    await gateway.restart()
+    await gateway.until(() => stored('plant/yard').size === 1, () => 'the row')
+    await gateway.until(() => /^green dot/.test(gateway.status('stage-in')), () => gateway.status('stage-in'))
+    await gateway.stop()
+    /** @type {string[]} */
+    const heard = []
+    const after = mqtt.connect(mosquitto.url, session)
+    after.on('message', topic => { heard.push(topic) })
+    await publisher.publishAsync(commits, '{}', { qos: 1 })
+    await publisher.publishAsync('plant/yard', '2', { qos: 1 })
+    await until(() => heard.includes('plant/yard'))
+    expect(heard).to.deep.equal(['plant/yard'])
+    await after.endAsync()
+    await gateway.restart()
   })
 
   it('that the broker retains are taken by a filter that is added later', async () => {

@@ -171,6 +171,26 @@ describe('line protocol that is read', () => {
     }
     expect([points > 5000, refusals > 5000]).to.deep.equal([true, true])
   }).timeout(60_000)
+
+  it('is the same as the only line of a message and behind others', () => {
+    const COMMENT = Buffer.from('# not the only line\n')
+    let points = 0
+    for (let number = 0; number < 2000; number++) {
+      for (const line of anyLines(new Random(7, number)).split('\n')) {
+        const bytes = Buffer.from(line)
+        const behind = decodeLines(Buffer.concat([COMMENT, bytes]), { now: () => NOW })
+        const alone = [bytes, Buffer.from(`${line}\n`)].map(each => decodeLines(each, { now: () => NOW }))
+        const refused = behind && behind.refused.map(({ reason }) => ({ reason: reason.replace(/^line 2/, 'line 1') }))
+        for (const content of alone) {
+          expect(content && content.batches.map(table), line).to.deep.equal(behind && behind.batches.map(table))
+          expect(content && rowsOf(content.batches), line).to.deep.equal(behind && rowsOf(behind.batches))
+          expect(content && content.refused.map(({ reason }) => ({ reason })), line).to.deep.equal(refused)
+        }
+        points += behind?.batches.length ?? 0
+      }
+    }
+    expect(points).to.be.above(3000)
+  }).timeout(60_000)
 })
 
 describe('the nearest number of a decimal', () => {

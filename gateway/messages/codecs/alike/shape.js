@@ -18,6 +18,8 @@ const KINDS = { float64: FLOAT, int64: INTEGER, bool: BOOLEAN, string: TEXT }
 export class Shape {
   /** Of the message that is read. @type {import('./sheet.js').Sheet|null} */
   sheet = null
+  /** Of messages of one row. @type {import('./sheet.js').Sheet|null} */
+  line = null
   /** The one of the row that came after the last of this shape. @type {Shape|null} */
   next = null
   isKept = false

@@ -109,6 +109,15 @@ export class Sheet {
     })
   }
 
+  /** The batch of the one row that has been read; then another may be. */
+  toOne () {
+    this.rows = 1
+    const batch = this.toBatch()
+    this.rows = 0
+    cells.release()
+    return batch
+  }
+
   #tags () {
     /** @type {Tags} */
     const tags = {}
@@ -132,9 +141,7 @@ export class Sheet {
 
   /** @param {number} place */
   #textsOf (place) {
-    const texts = this.texts[place]
-    texts.length = this.rows // a line that turned out to be another may have left one more
-    return texts
+    return this.texts[place].slice(0, this.rows) // a line that turned out to be another may have left one more
   }
 
   /** @template {Float64Array|BigInt64Array} T @param {T} array @param {number} place @returns {T} */

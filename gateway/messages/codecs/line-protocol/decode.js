@@ -4,7 +4,7 @@ import { Refusals } from '../../refusals.js'
 import { describe } from '../../../base/errors.js'
 import { KnownShapes } from '../alike/known-shapes.js'
 import { Shape } from '../alike/shape.js'
-import { cells } from '../alike/sheet.js'
+import { cells, Sheet } from '../alike/sheet.js'
 import { Sheets } from '../alike/sheets.js'
 import { hashed } from '../alike/texts.js'
 import { LineParser } from './parse.js'
@@ -13,11 +13,13 @@ import { RowReader } from './row-reader.js'
 /**
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  * @typedef {import('../../payload.js').Refused} Refused
- * @typedef {import('../alike/sheet.js').Sheet} Sheet
  */
 
 const [TAB, SPACE, RETURN, LINE_END, HASH, EQUALS, COMMA] = Buffer.from('\t \r\n#=,')
 const FIELD_TWICE = 'it has a field twice'
+
+/** Of a shape that has its own place for a message of one line. */
+const MAX_LINE_PLACES = 256
 
 const shapes = new KnownShapes()
 
@@ -30,6 +32,8 @@ const shapes = new KnownShapes()
  */
 export function decodeLines (message, { now }) {
   const bytes = Buffer.isBuffer(message) ? message : Buffer.from(message.buffer, message.byteOffset, message.length)
+  const only = onlyLine(bytes, now)
+  if (only) return { batches: [only], refused: [] }
   if (!bytes.includes(EQUALS)) return null
   const sheets = new Sheets()
   const lines = new LineReader(bytes, sheets, now)
@@ -51,6 +55,41 @@ export function decodeLines (message, { now }) {
   } finally {
     sheets.release()
   }
+}
+
+/**
+ * The fast path of small messages: the row of one that is a line like one before.
+ * @param {Buffer} bytes @param {() => bigint} now
+ * @returns {Batch|null} null where it is to be read the other way
+ */
+function onlyLine (bytes, now) {
+  const row = new RowReader(bytes)
+  const { expected } = shapes
+  if (expected && fitsAll(expected, row, bytes)) return batchOf(expected, row, now)
+  for (const shape of shapes.likely(hashAt(bytes, 0))) if (shape !== expected && fitsAll(shape, row, bytes)) return batchOf(shape, row, now)
+  return null
+}
+
+/** @param {Shape} shape @param {RowReader} row @param {Buffer} bytes */
+function fitsAll (shape, row, bytes) {
+  if (shape.fault || shape.kinds.length > MAX_LINE_PLACES) return false
+  shape.line ??= new Sheet(shape, 1)
+  return row.read(0, shape.line) && row.fault === null && row.at >= bytes.length
+}
+
+/** @param {Shape} shape  whose line has been read @param {RowReader} row @param {() => bigint} now */
+function batchOf (shape, { hasTime }, now) {
+  const sheet = /** @type {Sheet} */ (shape.line)
+  if (!hasTime) cells.integers[sheet.timeCell] = now()
+  shapes.follow(shape)
+  return sheet.toOne()
+}
+
+/** Of the measurement. @param {Buffer} bytes @param {number} at  where it begins */
+function hashAt (bytes, at) {
+  let hash = 0
+  for (; bytes[at] > SPACE && bytes[at] !== COMMA; at++) hash = hashed(hash, bytes[at])
+  return hash
 }
 
 /** Goes through a message line by line. */
@@ -112,7 +151,7 @@ class LineReader {
   #known () {
     const { expected } = shapes
     if (expected && this.#fits(expected)) return expected.sheet
-    for (const shape of shapes.likely(this.#hash())) if (shape !== expected && this.#fits(shape)) return shape.sheet
+    for (const shape of shapes.likely(hashAt(this.#bytes, this.at))) if (shape !== expected && this.#fits(shape)) return shape.sheet
     return null
   }
 
@@ -126,7 +165,7 @@ class LineReader {
       const row = { source: line.measurement, places, from: this.at, time, to: parser.at }
       const shape = this.#sheets.same(new Shape(this.#bytes, row))
       shape.fault = faultOf(line)
-      shapes.keep(shape, this.#hash())
+      shapes.keep(shape, hashAt(this.#bytes, this.at))
       if (!this.#fits(shape)) throw 'it cannot be read'
       return /** @type {Sheet} */ (shape.sheet)
     } catch (problem) {
@@ -149,14 +188,6 @@ class LineReader {
     if (first) return first
     if (!this.#row.hasTime) cells.integers[sheet.timeCell] = this.#now()
     return this.#sheets.accept(sheet, index)
-  }
-
-  /** Of the measurement. */
-  #hash () {
-    const bytes = this.#bytes
-    let hash = 0
-    for (let { at } = this; bytes[at] > SPACE && bytes[at] !== COMMA; at++) hash = hashed(hash, bytes[at])
-    return hash
   }
 
   /** To the beginning of the next line. */

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { Stage } from '../../broker/out/stage.js'
+import { closeAll } from '../../gateway/base/close-all.js'
+import { dataDir, logOf } from '../node.js'
+import { openConnection } from './connection.js'
+import { leaseRequiredSinks } from './required-sinks.js'
+
+/**
+ * @typedef {import('../../broker/out/stage.js').StageOptions} StageOptions
+ * @typedef {Pick<StageOptions, 'maxBytes'|'whenFull'|'fsync'|'fsyncIntervalMs'|'recordRows'|'ledger'>} SpoolOptions
+ */
+
+/**
+ * The spool of a node, and the connection of its own that sends it.
+ * @param {import('../node.js').RED} RED
+ * @param {import('../node.js').Node} node
+ * @param {{broker: string} & SpoolOptions} options
+ */
+export async function openStage (RED, node, { broker, ...options }) {
+  const { requiredSinks, release } = await leaseRequiredSinks(RED, node, broker)
+  const link = await openConnection(RED, node, { broker, role: 'out' }).catch(async error => {
+    await release()
+    throw error
+  })
+  const { gateway, connection } = link
+  const stage = await Stage.open({
+    folder: join(dataDir(RED), 'spool', node.id),
+    name: node.id,
+    gateway,
+    client: connection.client,
+    broker: connection.place,
+    requiredSinks,
+    log: logOf(node),
+    ...options
+  }).catch(async error => {
+    await closeAll(() => connection.close(), release)
+    throw error
+  })
+  return { stage, link, close: () => closeAll(() => stage.close(() => connection.close()), release) }
+}
