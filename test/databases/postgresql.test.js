@@ -3,6 +3,7 @@ import pg from 'pg'
 import { isTransient } from '../../gateway/databases/postgresql/sink.js'
 import { batchOf, failureOf, poisoned, rangesOf, rowOf } from './contract/batches.js'
 import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
+import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 import { plain, PostgresqlDatabase } from './postgresql-database.js'
 
@@ -30,6 +31,8 @@ describe('PostgreSQL sink', () => {
     nan: NaN,
     ignoresCase: false
   })
+
+  upsertContract({ open: openSink, isTransient, rows, forget: () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\''), execute: sql => query(sql) })
 
   writerContract({
     open: openSink,
