@@ -25,6 +25,10 @@
  *   `time` is the start of the bucket, or `from` where there are no buckets; at one time in the order of `sensors`; stddev is missing of a
  *   single value
  *
+ * @typedef {string|number|bigint} KeyValue  a text or a whole number
+ * @typedef {{time: bigint, [column: string]: unknown}} KeyedRow  all columns but those of the sinks' own; bytes as a Buffer, what is
+ *   missing null, or left out of a document
+ *
  * @typedef {object} Reader
  * @property {(range: Range & {pageRows?: number}) => AsyncGenerator<Sample[], void, void>} samples  in the order of time and, at one time,
  *   of `sensors`;
@@ -37,6 +41,9 @@
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string}) => Promise<bigint|null>} minimum  the first time of the least value
  * @property {(range: Omit<Range, 'sensors'>) => Promise<string[]>} [sensors]  all that may have samples in the range, where a database can
  *   list them
+ * @property {(asked: {names: string[], keys: KeyValue[][], signal?: AbortSignal}) => Promise<KeyedRow[]>} [byKey]  whole rows of a wide
+ *   table or collection by the values of these fields or tags, one for each name; in any order, and several where sources or gateways
+ *   have stored the same key
  * @property {() => Promise<void>} close
  */
 

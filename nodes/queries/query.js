@@ -1,23 +1,20 @@
 import { resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { SluiceError } from '../../gateway/base/errors.js'
 import { queryAsked } from '../../gateway/queries/asked.js'
 import { exportParquet } from '../../gateway/queries/parquet.js'
 import { queryNamed, readResultOptions, run } from '../../gateway/queries/run.js'
 import { fileName } from '../../gateway/databases/file/names.js'
-import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
 import { PAGE_ROWS } from '../../gateway/databases/reading/pages.js'
 import { duration, measure, quantity } from '../../gateway/stats/format.js'
-import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
-import { leaseServer } from '../sinks/server-node.js'
-import { readerProperty, schema, serverProperty } from './query.schema.js'
+import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { Answering } from './answering.js'
+import { openReader } from './open-reader.js'
+import { schema } from './query.schema.js'
 
 /**
  * @typedef {import('../../gateway/databases/reader.js').Reader} Reader
  * @typedef {ReturnType<typeof queryAsked>} Asked
  */
-
-const MAX_WAITING = 100
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -30,10 +27,7 @@ export default function (RED) {
 
 /** Answers messages one at a time, in their order. */
 class QueryNode {
-  #closing = new AbortController()
-  #waiting = 0
-  /** settles when the queries so far have ended @type {Promise<unknown>} */
-  #idle = Promise.resolve()
+  #answering = new Answering()
   #show
 
   /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
@@ -45,38 +39,24 @@ class QueryNode {
   }
 
   /** @param {any} message @param {(message: any) => void} send */
-  async answer (message, send) {
-    if (this.#waiting >= MAX_WAITING) {
-      throw new SluiceError('SLUICE_QUERY_FULL', `${MAX_WAITING} queries wait in this node already.`, {
-        fix: 'Ask less often, or for less at a time.'
-      })
-    }
-    this.#waiting++
-    const answered = this.#idle.then(() => this.#answer(message, send))
-    this.#idle = answered.catch(() => {}).finally(() => { this.#waiting-- })
-    return answered
+  answer (message, send) {
+    return this.#answering.answer(() => this.#answer(message, send))
   }
 
-  /** Ends the running query, and those that wait. */
-  async close () {
-    this.#closing.abort(new SluiceError('SLUICE_QUERY_CLOSED', 'The query was ended, as its node was closed or deployed anew.'))
-    await this.#idle
-  }
+  close () { return this.#answering.close() }
 
   /** @param {any} message @param {(message: any) => void} send */
   async #answer (message, send) {
-    const { signal } = this.#closing
-    signal.throwIfAborted()
     try {
       const query = queryAsked(this.options, message.query)
-      const { reader, release } = await this.#open()
+      const { reader, release } = await openReader(this.RED, this.node, this.options, schema)
       try {
         await (this.options.output === 'parquet' ? this.#export(reader, query, message, send) : this.#send(reader, query, message, send))
       } finally {
         await reader.close().finally(release)
       }
     } catch (error) {
-      if (!signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+      if (!this.#answering.signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
       throw error
     }
   }
@@ -89,7 +69,7 @@ class QueryNode {
     delete answer.complete
     const id = this.RED.util.generateId()
     let total = 0
-    for await (const { rows, index, last, cut } of run(reader, query, { ...result, signal: this.#closing.signal })) {
+    for await (const { rows, index, last, cut } of run(reader, query, { ...result, signal: this.#answering.signal })) {
       total += rows.length
       const parts = {
         id,
@@ -114,7 +94,7 @@ class QueryNode {
     const names = { table, source: source || 'all', query: query.name }
     const nameIn = (/** @type {string} */ _, /** @type {keyof names} */ name) => fileName(names[name])
     const folder = resolve(dataDir(this.RED), template.replaceAll(/\{(table|source|query)\}/g, nameIn))
-    const pages = run(reader, query, { signal: this.#closing.signal, limit: Infinity, pageRows: PAGE_ROWS, wholeDays: true })
+    const pages = run(reader, query, { signal: this.#answering.signal, limit: Infinity, pageRows: PAGE_ROWS, wholeDays: true })
     const files = await exportParquet(pages, {
       columns: queryNamed(query.name).columns,
       folder,
@@ -126,23 +106,6 @@ class QueryNode {
     send({ ...message, payload: { folder, rows, bytes, files }, complete: true })
     const written = `${quantity(rows)} rows in ${files.length} ${files.length === 1 ? 'file' : 'files'} with ${measure(bytes, 'B')}`
     this.#show({ fill: 'green', shape: 'dot', text: `${written} in ${duration(performance.now() - startedMs)}` })
-  }
-
-  /** A reader for one query: its lease of a server is released after it. */
-  async #open () {
-    const { database } = this.options
-    const reading = await readerTypes[database]()
-    const own = Object.keys(/** @type {any} */ (reading.schema).properties).filter(name => name in this.options)
-    const options = Object.fromEntries(own.map(name => [name, this.options[readerProperty(database, name)]]))
-    if ('file' in options) options.file = resolve(dataDir(this.RED), options.file)
-    const lease = database in serverTypes ? await leaseServer(this.RED, this.options[serverProperty(database)]) : undefined
-    const release = () => lease?.release()
-    try {
-      return { reader: await reading.open(options, { server: lease?.server, log: logOf(this.node) }), release }
-    } catch (error) {
-      release()
-      throw error
-    }
   }
 }
 

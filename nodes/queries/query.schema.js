@@ -1,35 +1,14 @@
 import { queries } from '../../gateway/queries/index.js'
 import { resultProperties } from '../../gateway/queries/run.js'
+import { readerTypes } from '../../gateway/databases/index.js'
 import { tableProperties } from '../../gateway/databases/reading/table.js'
-import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
-import { schema as duckdb } from '../../gateway/databases/duckdb/reader.schema.js'
-import { schema as influxdb } from '../../gateway/databases/influxdb/reader.schema.js'
-import { schema as postgresql } from '../../gateway/databases/postgresql/reader.schema.js'
-import { schema as sqlite } from '../../gateway/databases/sqlite/reader.schema.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption } from '../sinks/sink.schema.js'
+import { databaseOptions, requiringServers } from './reader-options.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
 
-/** Readers with options besides those of the table. @type {Record<string, {properties: object}>} */
-const readers = { sqlite, duckdb, postgresql, influxdb }
-
-const database = {
-  type: 'string',
-  title: 'Database',
-  description: 'The kind of database to read.',
-  enum: Object.keys(readerTypes),
-  'x-labels': {
-    sqlite: 'SQLite',
-    duckdb: 'DuckDB',
-    postgresql: 'PostgreSQL, TimescaleDB',
-    mysql: 'MySQL, MariaDB',
-    mongodb: 'MongoDB',
-    influxdb: 'InfluxDB',
-    clickhouse: 'ClickHouse'
-  },
-  default: 'sqlite'
-}
+const types = Object.keys(readerTypes)
 
 const query = {
   type: 'string',
@@ -39,15 +18,6 @@ const query = {
   enum: Object.keys(queries),
   'x-labels': Object.fromEntries(Object.entries(queries).map(([name, { title }]) => [name, title])),
   default: 'raw'
-}
-
-/** The option with a database's server. @param {string} type  of database */
-export const serverProperty = type => `${type}Server`
-
-/** The form's name of a reader's option. @param {string} type  of database @param {string} name */
-export const readerProperty = (type, name) => {
-  const own = withType(type, name)
-  return own in schema.properties ? own : name
 }
 
 /** The form's names for choices, and what empty fields mean. @type {Record<string, Record<string, string>>} */
@@ -110,7 +80,7 @@ const outputProperties = {
 }
 
 const allOptions = nodeSchema(
-  { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...table } },
+  { properties: { ...databaseOptions(types), ...table } },
   {
     properties: {
       query,
@@ -121,25 +91,11 @@ const allOptions = nodeSchema(
 )
 
 /** A server is required where its database is chosen. */
-export const schema = {
-  ...allOptions,
-  required: Object.keys(serverTypes).map(serverProperty),
+export const schema = requiringServers({
   properties: Object.fromEntries(Object.entries(allOptions.properties).map(
     ([name, property]) => [name, name in labels ? { ...property, 'x-labels': labels[name] } : property]
   ))
-}
-
-/** @returns {Record<string, Property>} */
-function serverProperties () {
-  return Object.fromEntries(Object.keys(serverTypes).map(type => [serverProperty(type), {
-    type: 'string',
-    title: 'Server',
-    description: 'The database server with its login and connections, shared by all nodes that name it.',
-    default: '',
-    'x-node': `sluice-${type}-server`,
-    'x-when': { database: type }
-  }]))
-}
+}, types)
 
 /** What all queries share is always shown, the rest with its queries. @returns {Record<string, Property>} */
 function queryProperties () {
@@ -151,29 +107,4 @@ function queryProperties () {
     const [{ property }] = of
     return [name, of.length === Object.keys(queries).length ? property : { ...property, 'x-when': { query: of.map(({ asked }) => asked) } }]
   }))
-}
-
-/**
- * The properties that not all schemas have, each shown where its schema is chosen; the second of a name has the choice's name, too.
- * @param {string} choice  the option that chooses
- * @param {Record<string, {properties: object}>} schemas
- * @param {object} common
- * @returns {Record<string, Property>}
- */
-function ownProperties (choice, schemas, common) {
-  /** @type {Record<string, Property>} */
-  const own = {}
-  for (const [chosen, { properties }] of Object.entries(schemas)) {
-    for (const [name, property] of Object.entries(properties)) {
-      if (name in common) continue
-      const named = name in own ? withType(chosen, name) : name
-      own[named] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
-    }
-  }
-  return own
-}
-
-/** @param {string} type @param {string} name */
-function withType (type, name) {
-  return `${type}${name[0].toUpperCase()}${name.slice(1)}`
 }

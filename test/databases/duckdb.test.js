@@ -79,7 +79,8 @@ describe('DuckDB sink', () => {
     ignoresCase: true
   })
 
-  upsertContract({ open: openSink, isTransient, rows, forget: () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\''), execute: sql => query(sql) })
+  const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
+  upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })
 
   writerContract({
     open: openSink,

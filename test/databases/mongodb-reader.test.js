@@ -5,6 +5,7 @@ import { open as openSink } from '../../gateway/databases/mongodb/sink.js'
 import { open } from '../../gateway/databases/mongodb/reader.js'
 import { connect } from '../../gateway/databases/mongodb/connection.js'
 import { readerContract } from '../queries/contract.js'
+import { lookupContract } from '../queries/lookups.js'
 import { missingMongodb, startMongodb } from '../servers/mongodb.js'
 import { requireServer, suspend } from '../servers/programs.js'
 import { batchOf, failureOf, rowOf, T0 } from './contract/batches.js'
@@ -63,6 +64,8 @@ describe('MongoDB reader', () => {
       'wide: treats the name of a sensor as a name and nothing else': 'FerretDB cannot store keys with a quotation mark'
     }
   })
+
+  lookupContract({ store, open: options => open({ table: 'press', ...options }, { server: connected }) })
 
   it('treats the name of a sensor as a name and nothing else', async () => {
     await store({}, rowOf({ 'motor.speed': ['float64', 1], $in: ['float64', 2] }))

@@ -44,7 +44,8 @@ describe('MySQL sink', () => {
 
   sinkContract(contract)
 
-  upsertContract({ open: openSink, isTransient, rows, forget: () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\''), execute: sql => query(sql) })
+  const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
+  upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })
 
   writerContract({
     open: openSink,

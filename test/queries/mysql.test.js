@@ -9,6 +9,7 @@ import { TableStatements } from '../../gateway/databases/sql/table-statements.js
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
 import { readerContract } from './contract.js'
+import { lookupContract } from './lookups.js'
 import { queryContract } from './queries.js'
 
 const NOTES = 20_000
@@ -54,6 +55,7 @@ describe('MySQL reader', () => {
   }
   readerContract(harness)
   queryContract(harness)
+  lookupContract({ store, open: openReader })
 
   it('leaves a connection to the sinks, however many queries are read slowly', async () => {
     await storeNotes()

@@ -11,6 +11,7 @@ import { withDefaults } from '../../gateway/base/defaults.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
+import { lookupContract } from './lookups.js'
 import { queryContract } from './queries.js'
 
 const ALL = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
@@ -67,6 +68,7 @@ describe('PostgreSQL reader', () => {
   }
   readerContract(harness)
   queryContract(harness)
+  lookupContract({ store, open: openReader })
 
   it('reads one of several sources in a table, of any schema', async () => {
     await store({ table: 'all', schema: 'plant "7"' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))

@@ -12,7 +12,8 @@ import { constantsOf } from './names.js'
  * Documents of the layout upsert: a batch's take the place of older ones with their key, whole.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
- * @typedef {{batch: Batch, part: Batch, keys: import('./names.js').Keys}} Part  `part` of `batch`: rows of different keys, with the same tags
+ * @typedef {{batch: Batch, part: Batch, keys: import('./names.js').Keys}} Part  `part` of `batch`: rows of different keys, with the same
+ *   tags
  * @typedef {{batch: Batch, row: number, filter: any, document: any}} Replacement
  */
 

@@ -114,5 +114,6 @@ async function storeRows ({ connection, facts: { localInfile, maxPacketBytes } }
     }
   }
   // Of an upsert it counts what has changed.
-  if (!isUpsert && stored !== rows) throw new Error(`the server stored ${stored} of ${rows} rows in table "${plan.table}", and does not say why`)
+  if (isUpsert || stored === rows) return
+  throw new Error(`the server stored ${stored} of ${rows} rows in table "${plan.table}", and does not say why`)
 }

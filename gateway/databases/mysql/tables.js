@@ -11,8 +11,8 @@ import { hasKey } from './upsert.js'
  * @typedef {import('./layouts.js').Layout} Layout
  * @typedef {import('../wide.js').WideColumn} WideColumn
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
- * @typedef {{table: string, columns: PlacedColumn[], rest?: import('../wide.js').TableColumn[], width?: number}} Plan  where the rows of one
- *   shape of batch go
+ * @typedef {import('../wide.js').TableColumn} TableColumn
+ * @typedef {{table: string, columns: PlacedColumn[], rest?: TableColumn[], width?: number}} Plan  where the rows of one shape of batch go
  */
 
 const READ_TABLE = `
@@ -113,7 +113,8 @@ function createTable (table, layout, columns, { hasRowKeys }) {
   })
   const keyColumns = key.map(quote).join(', ')
   const own = primaryKey(columns, names => names.map(({ name }) => quote(name)).join(', '))
-  const order = own !== '' ? [own.slice(2)] : ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
+  const numbered = ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
+  const order = own === '' ? numbered : [own.slice(2)]
   const settings = 'ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ' +
     `COMMENT='${OWNED}'`
   return `CREATE TABLE ${quote(table)} (${[...declarations, ...order].join(', ')}) ${settings}`

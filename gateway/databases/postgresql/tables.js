@@ -14,8 +14,8 @@ const declaration = declarationIn(dialect)
  * @typedef {import('pg').ClientBase} Client
  * @typedef {import('../wide.js').WideColumn} WideColumn
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
- * @typedef {{copySql: string, columns: PlacedColumn[], width?: number}} Plan  where the rows of one shape of batch go; `copySql` has one COPY
- *   from the client, and perhaps statements around it
+ * @typedef {{copySql: string, columns: PlacedColumn[], width?: number}} Plan  where the rows of one shape of batch go; `copySql` has one
+ *   COPY from the client, and perhaps statements around it
  * @typedef {{schema: string, name: string}} TableName
  * @typedef {{layout: import('../../batch/layouts.js').Layout|'upsert', index: 'btree'|'brin'|'none'}} TableOptions
  * @typedef {TableName & TableOptions & import('./timescale.js').HypertableOptions} Table

@@ -3,6 +3,7 @@ import { edgeOf, inOrder, MAX_SUMMARIES, minimumOf, summariesOf, summary, tooMan
 import { documentRange, documentSamples, parseDocument } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
+import { KeyedTable } from './keyed-table.js'
 import { TableStatements } from './table-statements.js'
 
 /**
@@ -35,11 +36,18 @@ import { TableStatements } from './table-statements.js'
 
 const DOCUMENTS_AT_A_TIME = 50
 const SENSORS_A_STATEMENT = 100
+const KEYS_A_STATEMENT = 500
+
+/** How long a table is taken to have the columns that it had: reading one row asks for nothing else. */
+const COLUMNS_VALID_MS = 1000
 
 /** @implements {Reader} */
 export class SqlReader {
   #options
   #readable
+  /** @type {KeyedTable|null} */
+  #keyed = null
+  #keyedUntilMs = 0
 
   /** @param {import('../reading/table.js').TableOptions} options @param {Readable} readable */
   constructor (options, readable) {
@@ -128,8 +136,30 @@ export class SqlReader {
     })
   }
 
+  /** @type {NonNullable<Reader['byKey']>} */
+  async byKey ({ names, keys, signal }) {
+    return this.#lend(signal, async session => {
+      const table = await this.#keyedTable(session)
+      const { refusesNul } = this.#readable.dialect
+      const possible = keys.filter(key => !refusesNul || !key.join('').includes('\0'))
+      const rows = []
+      for (let from = 0; from < possible.length; from += KEYS_A_STATEMENT) {
+        rows.push(...await session.all(table.statement(names, possible.slice(from, from + KEYS_A_STATEMENT))))
+      }
+      return rows.map(row => table.rowOf(row))
+    })
+  }
+
   async close () {
     await this.#readable.close?.()
+  }
+
+  /** @param {ReadSession} session */
+  async #keyedTable (session) {
+    if (this.#keyed && performance.now() < this.#keyedUntilMs) return this.#keyed
+    this.#keyed = new KeyedTable(this.#options, this.#readable.table, await session.columns(), this.#readable.dialect)
+    this.#keyedUntilMs = performance.now() + COLUMNS_VALID_MS
+    return this.#keyed
   }
 
   /** @param {Parameters<Reader['samples']>[0]} range */
@@ -171,10 +201,19 @@ export class SqlReader {
    */
   async #attempt (signal, work) {
     const { table, dialect } = this.#readable
+    return this.#lend(signal, async session => work(session, new TableStatements(this.#options, table, await session.columns(), dialect)))
+  }
+
+  /**
+   * @template T
+   * @param {AbortSignal|undefined} signal
+   * @param {(session: ReadSession) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #lend (signal, work) {
     try {
       signal?.throwIfAborted()
-      return await this.#readable.read(async session =>
-        work(session, new TableStatements(this.#options, table, await session.columns(), dialect)), signal)
+      return await this.#readable.read(work, signal)
     } catch (error) {
       if (signal?.aborted || error instanceof SluiceError) throw error
       throw this.#readable.failure(error)

@@ -100,6 +100,9 @@ export class TableStatements {
     this.#checkColumns()
   }
 
+  /** The time in nanoseconds, in SQL. */
+  get time () { return this.#exact }
+
   /** @param {string} sensor */
   has (sensor) {
     if (this.isNarrow) return !this.#dialect.refusesNul || !sensor.includes('\0')

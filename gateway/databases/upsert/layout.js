@@ -4,9 +4,9 @@ import { LAYOUTS, layoutProperties } from '../../batch/layouts.js'
 /**
  * The layout of a row per key: as wide, but a batch's rows take the place of older ones with their key.
  *
- * A key belongs to one source of one gateway, as only the batches of one can be told older and newer: by the counter of the epoch, then seq,
- * then the row. So a row is known by the key and `sluice_origin`, and has `sluice_epoch` and `sluice_seq`: a row is replaced only by a newer
- * one, and batches that come again, or late, leave what an orderly arrival would have left.
+ * A key belongs to one source of one gateway, as only the batches of one can be told older and newer: by the counter of the epoch, then
+ * seq, then the row. So a row is known by the key and `sluice_origin`, and has `sluice_epoch` and `sluice_seq`: it is replaced only by a
+ * newer one, and batches that come again, or late, leave what an orderly arrival would have left.
  */
 
 export const UPSERT = 'upsert'
@@ -15,8 +15,8 @@ export const ORIGIN = 'sluice_origin'
 export const EPOCH = 'sluice_epoch'
 export const SEQ = 'sluice_seq'
 
-const DESCRIPTION = 'upsert: a row per key, the newest, with columns as wide; sluice_origin tells gateways and sources apart, each of which ' +
-  'has keys of its own, and sluice_epoch and sluice_seq tell which row is newer.'
+const DESCRIPTION = 'upsert: a row per key, the newest, with columns as wide; sluice_origin tells gateways and sources apart, each of ' +
+  'which has keys of its own, and sluice_epoch and sluice_seq tell which row is newer.'
 
 export const UPSERT_LABEL = { [UPSERT]: 'upsert: a row per key' }
 
@@ -30,7 +30,8 @@ export const upsertProperties = {
   key: {
     type: 'array',
     title: 'Key',
-    description: 'The fields or tags by which a row is known: texts of up to 255 characters, or whole numbers. Each row must have them all.',
+    description: 'The fields or tags by which a row is known: texts of up to 255 characters, or whole numbers. Each row must have ' +
+      'them all.',
     items: { type: 'string', title: 'Field or tag' },
     maxItems: 3,
     default: [],

@@ -1,0 +1,47 @@
+import { SluiceError } from '../../gateway/base/errors.js'
+import { Turns } from '../../gateway/base/turns.js'
+
+const MAX_WAITING = 100
+
+/** Answers messages in the order in which they came, so many at a time. */
+export class Answering {
+  #closing = new AbortController()
+  #turns
+  /** @type {Set<Promise<unknown>>} */
+  #answering = new Set()
+
+  /** @param {number} [parallel] */
+  constructor (parallel = 1) {
+    this.parallel = parallel
+    this.#turns = new Turns(parallel)
+  }
+
+  /** Aborted when the node closes. */
+  get signal () { return this.#closing.signal }
+
+  /**
+   * @template T
+   * @param {() => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async answer (work) {
+    if (this.#answering.size >= MAX_WAITING + this.parallel - 1) {
+      throw new SluiceError('SLUICE_QUERY_FULL', `${MAX_WAITING} queries wait in this node already.`, {
+        fix: 'Ask less often, or for less at a time.'
+      })
+    }
+    const answered = this.#turns.run(work, this.signal)
+    this.#answering.add(answered)
+    try {
+      return await answered
+    } finally {
+      this.#answering.delete(answered)
+    }
+  }
+
+  /** Ends what runs, and what waits. */
+  async close () {
+    this.#closing.abort(new SluiceError('SLUICE_QUERY_CLOSED', 'The query was ended, as its node was closed or deployed anew.'))
+    await Promise.allSettled(this.#answering)
+  }
+}
