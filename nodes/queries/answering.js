@@ -3,6 +3,18 @@ import { Turns } from '../../gateway/base/turns.js'
 
 const MAX_WAITING = 100
 
+/** The option of a node that answers several messages side by side. @type {import('../../resources/options.js').Property} */
+export const parallel = {
+  type: 'integer',
+  title: 'In parallel',
+  description: 'So many messages are answered side by side, as far as the server has connections; with more than one, answers may ' +
+    'overtake each other.',
+  minimum: 1,
+  maximum: 48,
+  default: 1,
+  'x-advanced': true
+}
+
 /** Answers messages in the order in which they came, so many at a time. */
 export class Answering {
   #closing = new AbortController()

@@ -6,8 +6,9 @@ import { insertNewest, keyOf, noKey } from '../upsert/sql.js'
 import { fitTable } from '../wide.js'
 
 /**
- * @typedef {{table: string, columns: import('../wide.js').PlacedColumn[], upsert?: string, width?: number}} Plan  where the rows of one shape
- *   of batch go; `upsert`: by this statement, from the table WAITING
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {{table: string, columns: PlacedColumn[], upsert?: string, width?: number}} Plan  where the rows of one shape of batch go; `upsert`:
+ *   by this statement, from the table WAITING
  */
 
 /** Where rows wait for an INSERT: an appender fills all columns, and replaces no row. */

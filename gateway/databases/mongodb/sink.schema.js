@@ -40,8 +40,8 @@ export const schema = {
     index: {
       type: 'boolean',
       title: 'Index',
-      description: 'Creates an index on time_ns (of the narrow layout: on sensor and time_ns, of upsert: on the key) in the collection. A time-series ' +
-        'collection has its own.',
+      description: 'Creates an index on time_ns (of the narrow layout: on sensor and time_ns, of upsert: on the key) in the collection. ' +
+        'A time-series collection has its own.',
       default: true,
       'x-advanced': true
     }
