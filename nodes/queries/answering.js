@@ -19,13 +19,14 @@ export const parallel = {
 export class Answering {
   #closing = new AbortController()
   #turns
+  #most
   /** @type {Set<Promise<unknown>>} */
   #answering = new Set()
 
-  /** @param {number} [parallel] */
-  constructor (parallel = 1) {
-    this.parallel = parallel
-    this.#turns = new Turns(parallel)
+  /** @param {number} side  so many side by side */
+  constructor (side) {
+    this.#most = MAX_WAITING + side - 1
+    this.#turns = new Turns(side)
   }
 
   /** Aborted when the node closes. */
@@ -37,7 +38,7 @@ export class Answering {
    * @returns {Promise<T>}
    */
   async answer (work) {
-    if (this.#answering.size >= MAX_WAITING + this.parallel - 1) {
+    if (this.#answering.size >= this.#most) {
       throw new SluiceError('SLUICE_QUERY_FULL', `${MAX_WAITING} queries wait in this node already.`, {
         fix: 'Ask less often, or for less at a time.'
       })

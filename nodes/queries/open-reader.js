@@ -4,6 +4,11 @@ import { dataDir, logOf } from '../node.js'
 import { leaseServer } from '../sinks/server-node.js'
 import { propertyOf, serverProperty } from './reader-options.js'
 
+/** The file of a database that is one. @param {import('../node.js').RED} RED @param {any} options @param {{properties: object}} schema */
+export function fileOf (RED, options, schema) {
+  return resolve(dataDir(RED), options[propertyOf(schema, options.database, 'file')])
+}
+
 /**
  * A reader as a node's options describe it. Its lease of a server is to be released after it is closed.
  * @param {import('../node.js').RED} RED
@@ -17,7 +22,7 @@ export async function openReader (RED, node, options, schema) {
   const reading = await readerTypes[database]()
   const own = Object.keys(/** @type {any} */ (reading.schema).properties).filter(name => name in options)
   const its = Object.fromEntries(own.map(name => [name, options[propertyOf(schema, database, name)]]))
-  if ('file' in its) its.file = resolve(dataDir(RED), its.file)
+  if ('file' in its) its.file = fileOf(RED, options, schema)
   const lease = database in serverTypes ? await leaseServer(RED, options[serverProperty(database)]) : undefined
   const release = () => lease?.release()
   try {

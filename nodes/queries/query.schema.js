@@ -4,6 +4,7 @@ import { readerTypes } from '../../gateway/databases/index.js'
 import { tableProperties } from '../../gateway/databases/reading/table.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption } from '../sinks/sink.schema.js'
+import { parallel } from './answering.js'
 import { databaseOptions, requiringServers } from './reader-options.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
@@ -26,6 +27,7 @@ const labels = {
   from: { '': 'the window before To' },
   to: { '': 'now' },
   at: { '': 'any time in the range' },
+  restart: { '': 'none' },
   lower: { '': 'none' },
   upper: { '': 'none' },
   strategy: {
@@ -50,7 +52,7 @@ const table = {
   }
 }
 
-const { times, limit, pageRows } = resultProperties
+const { times, limit, pageRows, repetitions, cache } = resultProperties
 
 /** What becomes of the rows. @type {Record<string, Property>} */
 const outputProperties = {
@@ -74,9 +76,20 @@ const outputProperties = {
   },
   ...Object.fromEntries(Object.entries({
     limit,
+    repetitions,
+    cache,
+    restart: {
+      type: 'string',
+      title: 'Restart',
+      description: 'The command that restarts the database server, such as sudo systemctl restart postgresql, run without a shell as the ' +
+        'gateway\'s user. Everything that uses the server is interrupted. A file needs none.',
+      default: '',
+      'x-advanced': true
+    },
     times: { ...times, 'x-advanced': true },
     pageRows: { ...pageRows, 'x-advanced': true }
-  }).map(([name, property]) => [name, { ...property, 'x-when': { output: 'messages' } }]))
+  }).map(([name, property]) => [name, { ...property, 'x-when': { output: 'messages' } }])),
+  parallel
 }
 
 const allOptions = nodeSchema(

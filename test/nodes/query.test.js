@@ -125,7 +125,7 @@ describe('query node', () => {
 
   it('answers what the message asks instead', async () => {
     const node = await load()
-    const query = { name: 'deviation', from: T0, to: T0 + 3n, times: 'bigint' }
+    const query = { name: 'deviation', perSensor: true, from: T0, to: T0 + 3n, times: 'bigint' }
     const [{ payload, parts }] = await ask(node, { query })
     expect(payload).to.deep.equal([{ time: T0, sensor: 'force', count: 3, stddev: 1 }])
     expect(parts).to.include({ index: 0, count: 1 })

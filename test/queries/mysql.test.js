@@ -10,6 +10,7 @@ import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
 import { readerContract } from './contract.js'
 import { lookupContract } from './lookups.js'
+import { papersSqlTests } from './papers-sql.js'
 import { queryContract } from './queries.js'
 
 const NOTES = 20_000
@@ -56,6 +57,7 @@ describe('MySQL reader', () => {
   readerContract(harness)
   queryContract(harness)
   lookupContract({ store, open: openReader })
+  papersSqlTests({ store, open: openReader, select: query, time: 'time_ns', stddev: 'stddev_samp(value)' })
 
   it('leaves a connection to the sinks, however many queries are read slowly', async () => {
     await storeNotes()

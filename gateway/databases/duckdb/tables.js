@@ -7,8 +7,8 @@ import { fitTable } from '../wide.js'
 
 /**
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
- * @typedef {{table: string, columns: PlacedColumn[], upsert?: string, width?: number}} Plan  where the rows of one shape of batch go; `upsert`:
- *   by this statement, from the table WAITING
+ * @typedef {{table: string, columns: PlacedColumn[], upsert?: string, width?: number}} Plan  where the rows of one shape of batch go;
+ *   `upsert`: by this statement, from the table WAITING
  */
 
 /** Where rows wait for an INSERT: an appender fills all columns, and replaces no row. */

@@ -1,5 +1,7 @@
 import { SluiceError } from '../../base/errors.js'
-import { edgeOf, inOrder, MAX_SUMMARIES, minimumOf, summariesOf, summary, tooManySummaries } from '../reading/compute.js'
+import {
+  edgeOf, inOrder, MAX_SUMMARIES, minimumOf, needSamples, poolable, pooled, summariesOf, summary, tooManySummaries
+} from '../reading/compute.js'
 import { documentRange, documentSamples, parseDocument } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
@@ -79,8 +81,12 @@ export class SqlReader {
 
   /** @type {Reader['summaries']} */
   async summaries (range) {
-    if (this.#options.layout === 'document' || !this.#readable.dialect.stddev) return summariesOf(this, range)
-    const { sensors, statistics, signal } = range
+    const { sensors, statistics, together = false, signal } = range
+    if (this.#options.layout === 'document' || !this.#readable.dialect.stddev || needSamples(statistics)) return summariesOf(this, range)
+    const isNarrow = this.#options.layout === 'narrow'
+    if (together && !isNarrow) {
+      return pooled(await this.summaries({ ...range, together: false, statistics: poolable(statistics) }), statistics)
+    }
     const asked = /** @type {Statistic[]} */ (['count', ...statistics.filter(name => name !== 'count')])
     const { statistic = Number } = this.#readable.dialect
     return this.#attempt(signal, async (session, table) => {
@@ -95,12 +101,14 @@ export class SqlReader {
       }
       const known = sensors.filter(sensor => table.has(sensor) && table.hasNumbers(sensor))
       const maxRows = Math.floor(MAX_SUMMARIES / (table.isNarrow ? 1 : known.length))
-      for (let first = 0; first < known.length; first += SENSORS_A_STATEMENT) {
-        const some = known.slice(first, first + SENSORS_A_STATEMENT)
+      const atATime = together ? known.length : SENSORS_A_STATEMENT
+      for (let first = 0; first < known.length; first += atATime) {
+        const some = known.slice(first, first + atATime)
         const rows = await session.all(table.summaries(some, range, asked, maxRows + 1))
         if (rows.length > maxRows || summaries.length + rows.length > MAX_SUMMARIES) throw tooManySummaries()
         for (const [bucket, ...rest] of rows) {
-          if (table.isNarrow) add(bucket, String(rest[0]), rest.slice(1))
+          if (together) add(bucket, '', rest)
+          else if (table.isNarrow) add(bucket, String(rest[0]), rest.slice(1))
           else some.forEach((sensor, i) => add(bucket, sensor, rest.slice(i * asked.length, (i + 1) * asked.length)))
         }
       }

@@ -155,20 +155,21 @@ export class TableStatements {
   /**
    * Rows of bucket, then in the narrow layout the sensor, then the statistics; in the other layouts, the statistics of each sensor.
    * @param {string[]} sensors  that have numbers
-   * @param {Times & {bucketNs?: bigint}} range
+   * @param {Times & {bucketNs?: bigint, together?: boolean}} range  `together`: of a narrow table, no sensors, and the statistics over all
    * @param {Statistic[]} statistics
    * @param {number} limit  of rows
    */
-  summaries (sensors, { bucketNs, ...range }, statistics, limit) {
+  summaries (sensors, { bucketNs, together = false, ...range }, statistics, limit) {
     const { values, add } = this.#parameters()
     const length = () => add(bucketNs, 'int64')
     const bucket = bucketNs === undefined
       ? add(range.from, 'int64')
       : `${this.#exact} - ((${this.#exact} % ${length()}) + ${length()}) % ${length()}`
     const of = (/** @type {string} */ sensor) => statistics.map(name => this.#aggregate(name, String(this.#number(sensor))))
-    const columns = this.isNarrow ? [`${this.#sensor} AS sluice_sensor`, ...of('')] : sensors.flatMap(of)
+    const bySensor = this.isNarrow && !together
+    const columns = this.isNarrow ? [...bySensor ? [`${this.#sensor} AS sluice_sensor`] : [], ...of('')] : sensors.flatMap(of)
     const where = this.#where(range, add) + (this.isNarrow ? ` AND ${this.#oneOf(sensors, add)}` : '')
-    const groups = this.isNarrow ? 'sluice_bucket, sluice_sensor' : 'sluice_bucket'
+    const groups = bySensor ? 'sluice_bucket, sluice_sensor' : 'sluice_bucket'
     const select = `SELECT ${[`${bucket} AS sluice_bucket`, ...columns].join(', ')} FROM ${this.#name}`
     return { sql: `${select} WHERE ${where} GROUP BY ${groups} LIMIT ${limit}`, values }
   }
@@ -296,7 +297,8 @@ export class TableStatements {
   /** @param {Statistic} statistic @param {string} number */
   #aggregate (statistic, number) {
     const { double, stddev = '', mean = 'avg' } = this.#dialect
-    return statistic === 'count' ? `count(${number})` : `${{ mean, min: 'min', max: 'max', stddev }[statistic]}(${double(number)})`
+    if (statistic === 'count') return `count(${number})`
+    return `${{ mean, stddev }[/** @type {string} */ (statistic)] ?? statistic}(${double(number)})`
   }
 
   #checkColumns () {
