@@ -23,8 +23,8 @@
  * @typedef {'count'|'mean'|'min'|'max'|'stddev'|'sum'|'first'|'last'} Statistic  stddev is that of a sample (n − 1); first and last by time
  *   and, at one time, by the order of `sensors`
  * @typedef {{time: bigint, sensor: string} & Partial<Record<Statistic, number>>} Summary  `sensor` is empty of all of them together;
- *   `time` isis the start of the bucket, or `from` where there are no buckets; at one time in the order of `sensors`; stddev is missing of a
- *   single value
+ *   `time` is the start of the bucket, or `from` where there are no buckets; at one time in the order of `sensors`; stddev is missing of
+ *   a single value
  *
  * @typedef {string|number|bigint} KeyValue  a text or a whole number
  * @typedef {{time: bigint, [column: string]: unknown}} KeyedRow  all columns but those of the sinks' own; bytes as a Buffer, what is

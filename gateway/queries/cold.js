@@ -26,11 +26,11 @@ const run = promisify(execFile)
  * @param {string} options.restart  the command that restarts the server, and its arguments, which no shell reads
  * @param {{place: string, test: (options?: {signal?: AbortSignal}) => Promise<string>}} [options.server]  none of a database that is a file
  * @param {AbortSignal} [options.signal]
- * @param {(file: string, text: string) => Promise<void>} [options.write]  to the system
+ * @param {() => Promise<void>} [options.drop]  empties the system's caches
  * @returns {Promise<Cache>}
  * @throws {SluiceError} SLUICE_QUERY_RESTART
  */
-export async function chill ({ restart, server, signal, write = writeFile }) {
+export async function chill ({ restart, server, signal, drop = dropCaches }) {
   const reasons = []
   if (server) {
     if (!isLocal(server.place)) return warm(`the caches of another machine are not dropped from here (${server.place})`)
@@ -38,13 +38,18 @@ export async function chill ({ restart, server, signal, write = writeFile }) {
     else await restartServer(restart, server, signal)
   }
   try {
-    await run('sync')
-    await write(DROP_CACHES, ALL_CACHES)
+    await drop()
   } catch (error) {
     reasons.push(`the system's caches cannot be dropped: ${describe(error)}`)
   }
   if (reasons.length > 0) return warm(reasons.join('; '))
   return { cache: 'cold', cacheReason: `${server ? 'the server was restarted, and ' : ''}the system's caches were dropped` }
+}
+
+/** What is not on disk yet cannot be dropped. */
+async function dropCaches () {
+  await run('sync')
+  await writeFile(DROP_CACHES, ALL_CACHES)
 }
 
 /** @param {string} cacheReason @returns {Cache} */
