@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Batch } from '../../../gateway/batch/batch.js'
 import { RefusedRows } from '../../../gateway/databases/refusal.js'
@@ -64,6 +65,24 @@ export function upsertContract (harness) {
       await sink.prepare(batches)
       return sink.write(batches)
     }
+    /** Again while the database is at fault, as the writer does. @param {() => Promise<unknown>} work */
+    const attempt = async work => {
+      for (;;) {
+        try {
+          return await work()
+        } catch (error) {
+          if (!harness.isTransient(error)) throw error
+        }
+      }
+    }
+    /** A write that is ended somewhere in its course. @param {Sink} sink @param {number} turns @param {Batch[]} batches */
+    const broken = async (sink, turns, batches) => {
+      const abort = new AbortController()
+      const writing = sink.prepare(batches).then(() => sink.write(batches, { signal: abort.signal })).catch(() => {})
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+      abort.abort(new Error('broken off'))
+      await writing
+    }
     const values = async () => Object.fromEntries((await harness.rows('press')).map(({ id, value }) => [id, value]))
 
     it('leaves one row a key, of the last of a batch and of the newest batch', async () => {
@@ -83,7 +102,7 @@ export function upsertContract (harness) {
       expect(await values()).to.deep.equal({ a: valueOf(10, 1, 0), b: valueOf(9, 500, 1) })
     })
 
-    it('leaves the same rows in whatever order batches come, come again, and are met by a sink that has forgotten them', async () => {
+    it('leaves the same rows in whatever order batches come, again, broken off, and to a sink that has forgotten them', async () => {
       const sinks = [await harness.open(KEYED)]
       for (let round = 1; round <= ROUNDS; round++) {
         const roll = dice(round)
@@ -95,11 +114,12 @@ export function upsertContract (harness) {
         for (let from = 0; from < batches.length;) {
           const sink = sinks[sinks.length - 1]
           const piece = batches.slice(from, from += 1 + roll(4))
-          await store(sink, ...piece)
+          if (roll(3) === 0) await broken(sink, roll(5), piece)
+          await attempt(() => store(sink, ...piece))
           if (roll(4) > 0) continue
           await harness.forget()
           sinks.push(await harness.open(KEYED))
-          await store(sinks[sinks.length - 1], ...piece.toReversed())
+          await attempt(() => store(sinks[sinks.length - 1], ...piece.toReversed()))
         }
         const expected = newest(deliveries)
         const found = await values()
@@ -112,16 +132,7 @@ export function upsertContract (harness) {
       const sink = await harness.open(KEYED)
       await sink.prepare([batchOf({ counter: 1, seq: 0, ids: ['a'] })])
       const deliveries = Array.from({ length: 12 }, (_, seq) => ({ counter: 1, seq, ids: seq % 2 ? ['a', 'b', 'c'] : ['c', 'b', 'a'] }))
-      const attempt = async (/** @type {Delivery} */ delivery) => {
-        for (;;) {
-          try {
-            return await store(sink, batchOf(delivery))
-          } catch (error) {
-            if (!harness.isTransient(error)) throw error
-          }
-        }
-      }
-      await Promise.all(deliveries.toReversed().map(attempt))
+      await Promise.all(deliveries.toReversed().map(delivery => attempt(() => store(sink, batchOf(delivery)))))
       expect(await values()).to.deep.equal(newest(deliveries))
     })
 
