@@ -1,7 +1,7 @@
 import { SluiceError, describe } from '../../base/errors.js'
 import { misfit } from '../wide.js'
 import { UPSERT } from '../upsert/layout.js'
-import { ID_BYTES, UPSERT_ID_BYTES } from './documents.js'
+import { ID_BYTES, UPSERT_ID_LENGTH } from './documents.js'
 import { keyOf } from './names.js'
 
 /**
@@ -78,7 +78,9 @@ async function checkOwner (db, name) {
   const options = /** @type {const} */ ({ projection: { _id: 1 }, promoteBuffers: true, readPreference: 'primary' })
   const document = await db.collection(name).findOne({}, options)
   const id = /** @type {unknown} */ (document?._id)
-  if (!document || (id instanceof Uint8Array && [...ID_BYTES, UPSERT_ID_BYTES].includes(id.length))) return
+  const isRow = id instanceof Uint8Array && ID_BYTES.includes(id.length)
+  const isKey = typeof id === 'string' && id.length === UPSERT_ID_LENGTH && /^[0-9a-f]*$/.test(id)
+  if (!document || isRow || isKey) return
   throw misfit(name, 'its documents are not Sluice\'s, and only the name of the source leads to it',
     'Rename the source; or set this very collection, if it is meant.')
 }

@@ -4,7 +4,7 @@ import { floor } from '../../batch/layouts.js'
 import { RefusedRows } from '../refusal.js'
 import { EPOCH, ORIGIN, SEQ } from '../upsert/layout.js'
 import { versionOf } from '../upsert/rows.js'
-import { MAX_DOCUMENT_BYTES, presence, UPSERT_ID_BYTES } from './documents.js'
+import { MAX_DOCUMENT_BYTES, presence, UPSERT_ID_LENGTH } from './documents.js'
 import { DUPLICATE_KEY, hasUniqueIndex, REFUSED, WRITE_CONCERN } from './insert.js'
 import { constantsOf } from './names.js'
 
@@ -16,6 +16,11 @@ import { constantsOf } from './names.js'
  *   tags
  * @typedef {{batch: Batch, row: number, filter: any, document: any}} Replacement
  */
+
+const AT_ONCE = 1000
+
+/** FerretDB 1 takes a connection of its pool for each update of a command, and waits for ever when there are none left. */
+const FERRETDB_AT_ONCE = 10
 
 /**
  * @param {import('mongodb').Db} db
@@ -41,8 +46,13 @@ export async function upsert (db, name, parts, { key, finiteOnly, signal }) {
     else refuse(small[index], error)
   }
   signal?.throwIfAborted()
-  const operations = met.map(({ filter, document: { _id, ...replacement } }) => ({ replaceOne: { filter, replacement } }))
-  for (const error of await errorsOf(met, () => collection.bulkWrite(operations, { ordered: false }))) refuse(met[error.index], error)
+  const atOnce = finiteOnly ? FERRETDB_AT_ONCE : AT_ONCE
+  for (let from = 0; from < met.length; from += atOnce) {
+    const some = met.slice(from, from + atOnce)
+    const operations = some.map(({ filter, document: { _id, ...replacement } }) => ({ replaceOne: { filter, replacement } }))
+    for (const error of await errorsOf(some, () => collection.bulkWrite(operations, { ordered: false }))) refuse(some[error.index], error)
+    signal?.throwIfAborted()
+  }
   if (faults.length > 0) throw new RefusedRows(faults)
 }
 
@@ -87,9 +97,9 @@ function replacements ({ batch, part, keys }, key, finiteOnly) {
   })
 }
 
-/** @param {bigint} origin @param {unknown[]} values  of the key */
+/** A text: FerretDB finds no bytes by its index. @param {bigint} origin @param {unknown[]} values  of the key */
 function idOf (origin, values) {
-  return new Binary(createHash('sha256').update(JSON.stringify([origin, ...values].map(String))).digest().subarray(0, UPSERT_ID_BYTES))
+  return createHash('sha256').update(JSON.stringify([origin, ...values].map(String))).digest('hex').slice(0, UPSERT_ID_LENGTH)
 }
 
 /** What a column's cell is stored as. @type {Record<import('../../batch/batch.js').FieldType, (cell: any) => unknown>} */

@@ -2,6 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { Batch } from '../../../gateway/batch/batch.js'
 import { RefusedRows } from '../../../gateway/databases/refusal.js'
+import { openSimulator } from '../../../gateway/simulators/simulator.js'
+import { recorder } from '../../sources/manual-clock.js'
 import { failureOf, T0 } from './batches.js'
 
 /**
@@ -192,6 +194,24 @@ export function upsertContract (harness) {
         expect([id, line]).to.deep.equal(['ABCDEFGHIJKL', '7'])
         expect(String(stored).replace(/^(0x|\\x)/, '').toLowerCase()).to.equal(Buffer.from(blob).toString('hex'))
       }
+    })
+
+    it('leaves one row for each id of Weißbach\'s updates, its newest, in reverse order and when some come again', async () => {
+      const recording = recorder()
+      openSimulator({ preset: 'weissbach', name: 'press', keys: 'update', paced: false, batchRows: 200, maxSamples: 5000 }, recording)
+      await recording.ended
+      const batches = recording.batches.map((batch, seq) => batch.withIdentity({ gateway: 'gw', source: 'press', epoch: '1-abcd', seq }))
+      const records = batches.flatMap(batch => batch.toObjects())
+      const newestOf = new Map(records.map(({ id, integer1, double3 }) => [id, [integer1, double3]]))
+      expect(newestOf.size).to.be.below(records.length)
+      const sink = await harness.open(KEYED)
+      await store(sink, ...batches.toReversed())
+      await harness.forget()
+      await store(await harness.open(KEYED), batches[0], batches[batches.length - 1])
+      const rows = await harness.rows('press')
+      expect(rows).to.have.length(newestOf.size)
+      expect(new Map(rows.map(({ id, integer1, double3 }) => [id, [integer1, double3]]))).to.deep.equal(
+        new Map(rows.map(({ id }) => [id, newestOf.get(id)])))
     })
 
     it('refuses exactly the rows without a key, and keys that are no text and no whole number', async () => {
