@@ -196,7 +196,7 @@ export function upsertContract (harness) {
       }
     })
 
-    it('leaves one row for each id of Weißbach\'s updates, its newest, in reverse order and when some come again', async () => {
+    it('leaves one row for each id of Weißbach\'s updates, its newest, in reverse order and when one comes again', async () => {
       const recording = recorder()
       openSimulator({ preset: 'weissbach', name: 'press', keys: 'update', paced: false, batchRows: 200, maxSamples: 5000 }, recording)
       await recording.ended
@@ -207,7 +207,7 @@ export function upsertContract (harness) {
       const sink = await harness.open(KEYED)
       await store(sink, ...batches.toReversed())
       await harness.forget()
-      await store(await harness.open(KEYED), batches[0], batches[batches.length - 1])
+      await store(await harness.open(KEYED), batches[0])
       const rows = await harness.rows('press')
       expect(rows).to.have.length(newestOf.size)
       expect(new Map(rows.map(({ id, integer1, double3 }) => [id, [integer1, double3]]))).to.deep.equal(
