@@ -705,6 +705,10 @@ export const errors = {
       'Too many queries wait in the node.',
       'Ask less often, or for less at a time.'
     ],
+    SLUICE_QUERY_RESTART: [
+      'The command that is to restart the database server before a query with cold caches has failed, or the server does not come back.',
+      'Run the command by hand as the user of the gateway; act on the reason in the message.'
+    ],
     SLUICE_QUERY_CLOSED: [
       'The query was ended because its node was closed or deployed again.',
       'Send it again.'

@@ -198,6 +198,11 @@ export const faces = [
     inputs: 1, outputs: 1
   },
   {
+    type: 'sluice-lookup', file: 'queries/lookup', label: 'read by key',
+    summary: 'Reads whole rows by their key, for updates by a sink with the layout upsert.',
+    inputs: 1, outputs: 1
+  },
+  {
     type: 'sluice-stats', file: 'operations/stats', label: 'stats',
     summary: 'Reports rates, latency, queues and losses of the whole gateway, and what it uses of the machine.',
     inputs: 1, outputs: 1

@@ -20,23 +20,31 @@
  * @typedef {Record<string, (string|null)[]>} WantedTags  of each tag one of these values; null: rows that have no such tag
  * @typedef {{time: bigint, sensor: string, value: number|bigint|string|boolean}} Sample  whole numbers that no number holds exactly are
  *   BigInt
- * @typedef {'count'|'mean'|'min'|'max'|'stddev'} Statistic  stddev is that of a sample (n − 1)
- * @typedef {{time: bigint, sensor: string, count?: number, mean?: number, min?: number, max?: number, stddev?: number}} Summary
- *   `time` is the start of the bucket, or `from` where there are no buckets; at one time in the order of `sensors`; stddev is missing of a
- *   single value
+ * @typedef {'count'|'mean'|'min'|'max'|'stddev'|'sum'|'first'|'last'} Statistic  stddev is that of a sample (n − 1); first and last by time
+ *   and, at one time, by the order of `sensors`
+ * @typedef {{time: bigint, sensor: string} & Partial<Record<Statistic, number>>} Summary  `sensor` is empty of all of them together;
+ *   `time` is the start of the bucket, or `from` where there are no buckets; at one time in the order of `sensors`; stddev is missing of
+ *   a single value
+ *
+ * @typedef {string|number|bigint} KeyValue  a text or a whole number
+ * @typedef {{time: bigint, [column: string]: unknown}} KeyedRow  all columns but those of the sinks' own; bytes as a Buffer, what is
+ *   missing null, or left out of a document
  *
  * @typedef {object} Reader
  * @property {(range: Range & {pageRows?: number}) => AsyncGenerator<Sample[], void, void>} samples  in the order of time and, at one time,
  *   of `sensors`;
  *   pages of at most `pageRows` (10,000), fetched as they are asked for; memory stays that of a page or two
- * @property {(range: Range & {bucketNs?: bigint, statistics: Statistic[]}) => Promise<Summary[]>} summaries  computed by the database where
- *   it can, by time and sensor;
- *   buckets begin at multiples of `bucketNs`, counted from 1970
+ * @property {(range: Range & {bucketNs?: bigint, statistics: Statistic[], together?: boolean}) => Promise<Summary[]>} summaries  computed
+ *   by the database where it can, by time and sensor, or by time and over all sensors `together`; buckets begin at multiples of
+ *   `bucketNs`, counted from 1970
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string, above?: number, below?: number, last?: boolean}) => Promise<bigint|null>}
  *   edge  the time of the first (or last) value that is over `above` or under `below`
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string}) => Promise<bigint|null>} minimum  the first time of the least value
  * @property {(range: Omit<Range, 'sensors'>) => Promise<string[]>} [sensors]  all that may have samples in the range, where a database can
  *   list them
+ * @property {(asked: {names: string[], keys: KeyValue[][], signal?: AbortSignal}) => Promise<KeyedRow[]>} [byKey]  whole rows of a wide
+ *   table or collection by the values of these fields or tags, one for each name; in any order, and several where sources or gateways
+ *   have stored the same key
  * @property {() => Promise<void>} close
  */
 

@@ -19,6 +19,7 @@ import { caseMarked, checkName, quote } from './names.js'
  * @property {'time'|'source'|'tag'|'field'} origin  `time` for the columns made from it
  * @property {number} [field]  index, where the origin is a field
  * @property {string} [tag]  name, where it is a tag
+ * @property {boolean} [isKey]  by which the layout upsert finds its rows
  *
  * @typedef {object} TableColumn  a column the table has
  * @property {string} name
@@ -99,7 +100,8 @@ export function valuesOf ({ origin, tag = '', field = 0 }, { fields, columns, va
  * @param {WideColumn[]} wanted
  * @param {TableColumn[]} existing  none of a table that does not exist
  * @param {Dialect & import('./names.js').NameRules} dialect
- * @returns {{columns: PlacedColumn[], missing: WideColumn[]}} `columns` is complete once nothing is missing
+ * @returns {{columns: PlacedColumn[], missing: WideColumn[], rest: TableColumn[]}} `columns` is complete once nothing is missing; `rest`:
+ *   the others that rows may bring
  * @throws {SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export function fitTable (table, wanted, existing, dialect) {
@@ -143,7 +145,7 @@ export function fitTable (table, wanted, existing, dialect) {
     throw misfit(table, `it would have ${existing.length + missing.length} columns, and ${dialect.product} allows ${dialect.maxColumns}`,
       'Store the sources in tables of their own, or fewer fields.')
   }
-  return { columns, missing }
+  return { columns, missing, rest: existing.filter(({ name, computed }) => !computed && !taken.has(dialect.fold(name))) }
 }
 
 /**

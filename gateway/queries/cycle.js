@@ -32,7 +32,7 @@ const MAX_RANDOM_TRIES = 10
 /** @type {import('./index.js').Query} */
 export const cycle = {
   title: 'Machine cycle',
-  columns: ['time', 'end', 'sensor', 'count', 'sum'],
+  columns: () => ['time', 'end', 'sensor', 'count', 'sum'],
   schema: {
     type: 'object',
     properties: {

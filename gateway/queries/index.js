@@ -9,7 +9,7 @@ import { deviation, difference, mean, outOfRange, raw } from './scits.js'
  * @typedef {object} Query
  * @property {string} title
  * @property {import('../../resources/options.js').Schema} schema  JSON Schema of its parameters
- * @property {readonly string[]} columns  what its rows may have
+ * @property {(parameters: any) => readonly string[]} columns  what its rows may have
  * @property {(reader: import('../databases/reader.js').Reader, parameters: any, context: {signal?: AbortSignal, pageRows: number}) =>
  *   AsyncGenerator<any[], void, void>} read pages of rows; `parameters` as `readParameters` gives them
  */

@@ -80,6 +80,28 @@ export const bucketHours = {
   'x-unit': 'hours'
 }
 
+/** What the aggregate is, unless one is chosen. */
+const OWN = 'own'
+
+/** @type {Property} */
+export const aggregate = {
+  type: 'string',
+  title: 'Aggregate',
+  description: 'What values become. own: the standard deviation of a sample over a range (deviation), the mean of intervals (mean, ' +
+    'difference). first and last are read by the gateway, in order of time.',
+  enum: [OWN, 'mean', 'min', 'max', 'stddev', 'count', 'sum', 'first', 'last'],
+  default: OWN
+}
+
+/**
+ * @param {string} chosen
+ * @param {import('../databases/reader.js').Statistic} own  of the query
+ * @returns {import('../databases/reader.js').Statistic}
+ */
+export function aggregateOf (chosen, own) {
+  return chosen === OWN ? own : /** @type {any} */ (chosen)
+}
+
 /** Parameters that are times. */
 const TIMES = ['from', 'to', 'at']
 

@@ -9,6 +9,24 @@ import { readParameters, readTyped } from './parameters.js'
 
 /** How the result of any query is returned. */
 export const resultProperties = {
+  repetitions: {
+    type: 'integer',
+    title: 'Repetitions',
+    description: 'So often the query is run, one after the other, each with an answer of its own that says how long it took.',
+    minimum: 1,
+    maximum: 10_000,
+    default: 1,
+    'x-advanced': true
+  },
+  cache: {
+    type: 'string',
+    title: 'Caches',
+    description: 'cold: before each run the server is restarted, by the command below, and the caches of this machine are dropped, as ' +
+      'far as the gateway may. The answer says whether it was cold or warm, and why.',
+    enum: ['warm', 'cold'],
+    default: 'warm',
+    'x-advanced': true
+  },
   times: {
     type: 'string',
     title: 'Times',
@@ -83,9 +101,15 @@ export async function * run (reader, { name, ...given }, options = {}) {
   yield { rows: shown(waiting), index, last: true, cut: false }
 }
 
+/** What the rows of a query may have. @param {{name: string, [parameter: string]: unknown}} query @returns {readonly string[]} */
+export function columnsOf ({ name, ...given }) {
+  const query = queryNamed(name)
+  return query.columns(readParameters(query.schema, given))
+}
+
 /**
  * @param {object} given  other keys are ignored
- * @returns {{times: 'iso'|'bigint', limit: number, pageRows: number}}
+ * @returns {{times: 'iso'|'bigint', limit: number, pageRows: number, repetitions: number, cache: 'warm'|'cold'}}
  * @throws {SluiceError} SLUICE_QUERY_PARAMETERS
  */
 export function readResultOptions (given) {

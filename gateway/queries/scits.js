@@ -1,5 +1,5 @@
 import { SluiceError } from '../base/errors.js'
-import { bucketHours, range, sensors, tags } from './parameters.js'
+import { aggregate, aggregateOf, bucketHours, range, sensors, tags } from './parameters.js'
 
 /**
  * The five queries of SciTS (Mostafa, Wehbi, Chilingaryan and Kopmann, "SciTS: A Benchmark for Time-Series Databases in Scientific
@@ -11,7 +11,7 @@ import { bucketHours, range, sensors, tags } from './parameters.js'
 /** Q1. @type {Query} */
 export const raw = {
   title: 'Raw values',
-  columns: ['time', 'sensor', 'value'],
+  columns: () => ['time', 'sensor', 'value'],
   schema: {
     type: 'object',
     properties: {
@@ -29,7 +29,7 @@ export const raw = {
 /** Q2. @type {Query} */
 export const outOfRange = {
   title: 'Intervals out of range',
-  columns: ['time', 'sensor', 'min', 'max'],
+  columns: () => ['time', 'sensor', 'min', 'max'],
   schema: {
     type: 'object',
     properties: {
@@ -63,36 +63,54 @@ export const outOfRange = {
   }
 }
 
-/** Q3. @type {Query} */
+/** Q3: as printed, one value over all sensors. @type {Query} */
 export const deviation = {
   title: 'Standard deviation',
-  columns: ['time', 'sensor', 'count', 'stddev'],
-  schema: { type: 'object', properties: { sensors, ...range, tags } },
-  async * read (reader, { sensors: names, tags: wanted, from, to }, { signal }) {
-    yield await reader.summaries({ sensors: unique(names), tags: wanted, from, to, statistics: ['count', 'stddev'], signal })
+  columns: ({ aggregate: chosen }) => [...new Set(['time', 'sensor', 'count', aggregateOf(chosen, 'stddev')])],
+  schema: {
+    type: 'object',
+    properties: {
+      sensors,
+      ...range,
+      tags,
+      aggregate,
+      perSensor: {
+        type: 'boolean',
+        title: 'Per sensor',
+        description: 'One value for each sensor, instead of one over all of them.',
+        default: false
+      }
+    }
+  },
+  async * read (reader, { sensors: names, tags: wanted, from, to, aggregate: chosen, perSensor }, { signal }) {
+    const statistics = [...new Set([/** @type {const} */ ('count'), aggregateOf(chosen, 'stddev')])]
+    yield await reader.summaries({ sensors: unique(names), tags: wanted, from, to, statistics, together: !perSensor, signal })
   }
 }
 
 /** Q4. @type {Query} */
 export const mean = {
   title: 'Means of intervals',
-  columns: ['time', 'sensor', 'mean'],
-  schema: { type: 'object', properties: { sensors, ...range, tags, bucketHours } },
-  async * read (reader, { sensors: names, tags: wanted, from, to, bucketNs }, { signal }) {
-    yield await reader.summaries({ sensors: unique(names), tags: wanted, from, to, bucketNs, statistics: ['mean'], signal })
+  columns: ({ aggregate: chosen }) => ['time', 'sensor', aggregateOf(chosen, 'mean')],
+  schema: { type: 'object', properties: { sensors, ...range, tags, bucketHours, aggregate } },
+  async * read (reader, { sensors: names, tags: wanted, from, to, bucketNs, aggregate: chosen }, { signal }) {
+    const statistics = [aggregateOf(chosen, 'mean')]
+    yield await reader.summaries({ sensors: unique(names), tags: wanted, from, to, bucketNs, statistics, signal })
   }
 }
 
 /** Q5. Intervals in which one of the two has no values are left out. @type {Query} */
 export const difference = {
   title: 'Difference of two sensors',
-  columns: ['time', 'sensor', 'other', 'difference'],
-  schema: { type: 'object', properties: { sensors: { ...sensors, minItems: 2, maxItems: 2 }, ...range, tags, bucketHours } },
-  async * read (reader, { sensors: [first, second], tags: wanted, from, to, bucketNs }, { signal }) {
+  columns: () => ['time', 'sensor', 'other', 'difference'],
+  schema: { type: 'object', properties: { sensors: { ...sensors, minItems: 2, maxItems: 2 }, ...range, tags, bucketHours, aggregate } },
+  async * read (reader, { sensors: [first, second], tags: wanted, from, to, bucketNs, aggregate: chosen }, { signal }) {
     const names = unique([first, second])
-    const means = await reader.summaries({ sensors: names, tags: wanted, from, to, bucketNs, statistics: ['mean'], signal })
+    const statistic = aggregateOf(chosen, 'mean')
+    const summaries = await reader.summaries({ sensors: names, tags: wanted, from, to, bucketNs, statistics: [statistic], signal })
     const of = (/** @type {string} */ name) => {
-      return new Map(means.filter(({ sensor }) => sensor === name).map(({ time, mean: value }) => [time, Number(value)]))
+      const its = summaries.filter(each => each.sensor === name && each[statistic] !== undefined)
+      return new Map(its.map(each => [each.time, Number(each[statistic])]))
     }
     const others = of(second)
     yield [...of(first)].flatMap(([time, value]) => {

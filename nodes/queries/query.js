@@ -1,23 +1,25 @@
 import { resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { SluiceError } from '../../gateway/base/errors.js'
+import { isOpen } from '../../gateway/databases/duckdb/instance.js'
+import { serverTypes } from '../../gateway/databases/index.js'
 import { queryAsked } from '../../gateway/queries/asked.js'
+import { chill, warm } from '../../gateway/queries/cold.js'
 import { exportParquet } from '../../gateway/queries/parquet.js'
-import { queryNamed, readResultOptions, run } from '../../gateway/queries/run.js'
+import { columnsOf, readResultOptions, run } from '../../gateway/queries/run.js'
 import { fileName } from '../../gateway/databases/file/names.js'
-import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
 import { PAGE_ROWS } from '../../gateway/databases/reading/pages.js'
 import { duration, measure, quantity } from '../../gateway/stats/format.js'
-import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { Answering } from './answering.js'
 import { leaseServer } from '../sinks/server-node.js'
-import { readerProperty, schema, serverProperty } from './query.schema.js'
+import { fileOf, openReader } from './open-reader.js'
+import { schema } from './query.schema.js'
+import { serverProperty } from './reader-options.js'
 
 /**
  * @typedef {import('../../gateway/databases/reader.js').Reader} Reader
  * @typedef {ReturnType<typeof queryAsked>} Asked
  */
-
-const MAX_WAITING = 100
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -28,12 +30,9 @@ export default function (RED) {
   })
 }
 
-/** Answers messages one at a time, in their order. */
+/** Answers messages in their order, so many at a time. */
 class QueryNode {
-  #closing = new AbortController()
-  #waiting = 0
-  /** settles when the queries so far have ended @type {Promise<unknown>} */
-  #idle = Promise.resolve()
+  #answering
   #show
 
   /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options */
@@ -41,55 +40,82 @@ class QueryNode {
     this.RED = RED
     this.node = node
     this.options = options
+    this.#answering = new Answering(options.parallel)
     this.#show = throttledStatus(node)
   }
 
   /** @param {any} message @param {(message: any) => void} send */
-  async answer (message, send) {
-    if (this.#waiting >= MAX_WAITING) {
-      throw new SluiceError('SLUICE_QUERY_FULL', `${MAX_WAITING} queries wait in this node already.`, {
-        fix: 'Ask less often, or for less at a time.'
-      })
-    }
-    this.#waiting++
-    const answered = this.#idle.then(() => this.#answer(message, send))
-    this.#idle = answered.catch(() => {}).finally(() => { this.#waiting-- })
-    return answered
+  answer (message, send) {
+    return this.#answering.answer(() => this.#answer(message, send))
   }
 
-  /** Ends the running query, and those that wait. */
-  async close () {
-    this.#closing.abort(new SluiceError('SLUICE_QUERY_CLOSED', 'The query was ended, as its node was closed or deployed anew.'))
-    await this.#idle
-  }
+  close () { return this.#answering.close() }
 
   /** @param {any} message @param {(message: any) => void} send */
   async #answer (message, send) {
-    const { signal } = this.#closing
-    signal.throwIfAborted()
     try {
       const query = queryAsked(this.options, message.query)
-      const { reader, release } = await this.#open()
-      try {
-        await (this.options.output === 'parquet' ? this.#export(reader, query, message, send) : this.#send(reader, query, message, send))
-      } finally {
-        await reader.close().finally(release)
+      if (this.options.output === 'parquet') return await this.#reading(reader => this.#export(reader, query, message, send))
+      const { cache, repetitions } = readResultOptions(query)
+      const runs = Array.from({ length: repetitions }, (_, repetition) => repetitions > 1 ? { repetition } : {})
+      if (cache === 'warm') {
+        return await this.#reading(async reader => {
+          for (const its of runs) await this.#send(reader, query, { ...message, ...its, ...warm('not asked to be cold') }, send)
+        })
+      }
+      for (const its of runs) {
+        const state = await this.#chill()
+        await this.#reading(reader => this.#send(reader, query, { ...message, ...its, ...state }, send))
       }
     } catch (error) {
-      if (!signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+      if (!this.#answering.signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
       throw error
     }
   }
 
-  /** Sends pages of rows. @param {Reader} reader @param {Asked} query @param {any} message @param {(message: any) => void} send */
-  async #send (reader, query, message, send) {
+  /** @param {(reader: Reader) => Promise<void>} work  with a reader of its own */
+  async #reading (work) {
+    const { reader, release } = await openReader(this.RED, this.node, this.options, schema)
+    try {
+      await work(reader)
+    } finally {
+      await reader.close().finally(release)
+    }
+  }
+
+  async #chill () {
+    const { database, restart } = this.options
+    const { signal } = this.#answering
+    if (database === 'duckdb' && await isOpen(fileOf(this.RED, this.options, schema))) {
+      return warm('DuckDB keeps its cache while a sink or query of this gateway has the file open')
+    }
+    this.#show(running('emptying caches'))
+    const lease = database in serverTypes ? await leaseServer(this.RED, this.options[serverProperty(database)]) : undefined
+    try {
+      return await chill({ restart, server: /** @type {any} */ (lease?.server), signal })
+    } finally {
+      lease?.release()
+    }
+  }
+
+  /**
+   * Sends pages of rows, the last one with the time that reading took.
+   * @param {Reader} reader @param {Asked} query @param {any} message @param {(message: any) => void} send
+   */
+  async #send (reader, query, { cache, cacheReason, ...message }, send) {
     const result = readResultOptions(query)
-    const startedMs = performance.now()
     const answer = { ...message }
     delete answer.complete
     const id = this.RED.util.generateId()
     let total = 0
-    for await (const { rows, index, last, cut } of run(reader, query, { ...result, signal: this.#closing.signal })) {
+    let durationMs = 0
+    const pages = run(reader, query, { ...result, signal: this.#answering.signal })
+    for (;;) {
+      const startedMs = performance.now()
+      const { value, done } = await pages.next()
+      durationMs += performance.now() - startedMs
+      if (done) return
+      const { rows, index, last, cut } = value
       total += rows.length
       const parts = {
         id,
@@ -99,8 +125,8 @@ class QueryNode {
         ...last && { count: index + 1 },
         ...message.parts && { parts: message.parts }
       }
-      send({ ...answer, payload: rows, parts, ...last && { complete: true, cut } })
-      this.#show(last ? ended(total, performance.now() - startedMs, cut) : running(`${quantity(total)} rows`))
+      send({ ...answer, payload: rows, parts, ...last && { complete: true, cut, durationMs, cache, cacheReason } })
+      this.#show(last ? ended(total, durationMs, cut) : running(`${quantity(total)} rows`))
       const limit = result.limit.toLocaleString('en-US')
       if (cut) this.node.warn(`The query "${query.name}" ended at its limit of ${limit} rows: there are more.`)
       await nextTurn() // so that the flow can work on one page before the next
@@ -114,9 +140,9 @@ class QueryNode {
     const names = { table, source: source || 'all', query: query.name }
     const nameIn = (/** @type {string} */ _, /** @type {keyof names} */ name) => fileName(names[name])
     const folder = resolve(dataDir(this.RED), template.replaceAll(/\{(table|source|query)\}/g, nameIn))
-    const pages = run(reader, query, { signal: this.#closing.signal, limit: Infinity, pageRows: PAGE_ROWS, wholeDays: true })
+    const pages = run(reader, query, { signal: this.#answering.signal, limit: Infinity, pageRows: PAGE_ROWS, wholeDays: true })
     const files = await exportParquet(pages, {
-      columns: queryNamed(query.name).columns,
+      columns: columnsOf(query),
       folder,
       work: resolve(dataDir(this.RED), 'exports'),
       progress: rows => this.#show(running(`${quantity(rows)} rows read`))
@@ -126,23 +152,6 @@ class QueryNode {
     send({ ...message, payload: { folder, rows, bytes, files }, complete: true })
     const written = `${quantity(rows)} rows in ${files.length} ${files.length === 1 ? 'file' : 'files'} with ${measure(bytes, 'B')}`
     this.#show({ fill: 'green', shape: 'dot', text: `${written} in ${duration(performance.now() - startedMs)}` })
-  }
-
-  /** A reader for one query: its lease of a server is released after it. */
-  async #open () {
-    const { database } = this.options
-    const reading = await readerTypes[database]()
-    const own = Object.keys(/** @type {any} */ (reading.schema).properties).filter(name => name in this.options)
-    const options = Object.fromEntries(own.map(name => [name, this.options[readerProperty(database, name)]]))
-    if ('file' in options) options.file = resolve(dataDir(this.RED), options.file)
-    const lease = database in serverTypes ? await leaseServer(this.RED, this.options[serverProperty(database)]) : undefined
-    const release = () => lease?.release()
-    try {
-      return { reader: await reading.open(options, { server: lease?.server, log: logOf(this.node) }), release }
-    } catch (error) {
-      release()
-      throw error
-    }
   }
 }
 

@@ -1,36 +1,16 @@
 import { queries } from '../../gateway/queries/index.js'
 import { resultProperties } from '../../gateway/queries/run.js'
+import { readerTypes } from '../../gateway/databases/index.js'
 import { tableProperties } from '../../gateway/databases/reading/table.js'
-import { readerTypes, serverTypes } from '../../gateway/databases/index.js'
-import { schema as duckdb } from '../../gateway/databases/duckdb/reader.schema.js'
-import { schema as influxdb } from '../../gateway/databases/influxdb/reader.schema.js'
 import { schema as mysql } from '../../gateway/databases/mysql/reader.schema.js'
-import { schema as postgresql } from '../../gateway/databases/postgresql/reader.schema.js'
-import { schema as sqlite } from '../../gateway/databases/sqlite/reader.schema.js'
 import { nodeSchema } from '../schema.js'
 import { layoutOption } from '../sinks/sink.schema.js'
+import { parallel } from './answering.js'
+import { databaseOptions, requiringServers } from './reader-options.js'
 
 /** @typedef {import('../../resources/options.js').Property} Property */
 
-/** Readers with options besides those of the table. @type {Record<string, {properties: object}>} */
-const readers = { sqlite, duckdb, postgresql, influxdb }
-
-const database = {
-  type: 'string',
-  title: 'Database',
-  description: 'The kind of database to read.',
-  enum: Object.keys(readerTypes),
-  'x-labels': {
-    sqlite: 'SQLite',
-    duckdb: 'DuckDB',
-    postgresql: 'PostgreSQL, TimescaleDB',
-    mysql: 'MySQL, MariaDB',
-    mongodb: 'MongoDB',
-    influxdb: 'InfluxDB',
-    clickhouse: 'ClickHouse'
-  },
-  default: 'sqlite'
-}
+const types = Object.keys(readerTypes)
 
 const query = {
   type: 'string',
@@ -42,21 +22,13 @@ const query = {
   default: 'raw'
 }
 
-/** The option with a database's server. @param {string} type  of database */
-export const serverProperty = type => `${type}Server`
-
-/** The form's name of a reader's option. @param {string} type  of database @param {string} name */
-export const readerProperty = (type, name) => {
-  const own = withType(type, name)
-  return own in schema.properties ? own : name
-}
-
 /** The form's names for choices, and what empty fields mean. @type {Record<string, Record<string, string>>} */
 const labels = {
   source: { '': 'all' },
   from: { '': 'the window before To' },
   to: { '': 'now' },
   at: { '': 'any time in the range' },
+  restart: { '': 'none' },
   lower: { '': 'none' },
   upper: { '': 'none' },
   strategy: {
@@ -77,12 +49,12 @@ const table = {
   },
   layout: {
     ...layoutOption({ properties: mysql.properties }).properties.layout,
-    description: `${tableProperties.layout.description} InfluxDB has no documents. paper-individual and paper-bulk: what MySQL stores ` +
-      'so; sensors are the numbers of the fields, from 0.'
+    description: `${tableProperties.layout.description} InfluxDB has no documents. paper-individual and paper-bulk: what MySQL and ` +
+      'MongoDB store so; sensors are the numbers of the fields, from 0. What is stored as upsert or timeseries is read as wide.'
   }
 }
 
-const { times, limit, pageRows } = resultProperties
+const { times, limit, pageRows, repetitions, cache } = resultProperties
 
 /** What becomes of the rows. @type {Record<string, Property>} */
 const outputProperties = {
@@ -106,13 +78,24 @@ const outputProperties = {
   },
   ...Object.fromEntries(Object.entries({
     limit,
+    repetitions,
+    cache,
+    restart: {
+      type: 'string',
+      title: 'Restart',
+      description: 'The command that restarts the database server, such as sudo systemctl restart postgresql, run without a shell as the ' +
+        'gateway\'s user. Everything that uses the server is interrupted. A file needs none.',
+      default: '',
+      'x-advanced': true
+    },
     times: { ...times, 'x-advanced': true },
     pageRows: { ...pageRows, 'x-advanced': true }
-  }).map(([name, property]) => [name, { ...property, 'x-when': { output: 'messages' } }]))
+  }).map(([name, property]) => [name, { ...property, 'x-when': { output: 'messages' } }])),
+  parallel
 }
 
 const allOptions = nodeSchema(
-  { properties: { database, ...serverProperties(), ...ownProperties('database', readers, tableProperties), ...table } },
+  { properties: { ...databaseOptions(types), ...table } },
   {
     properties: {
       query,
@@ -123,25 +106,11 @@ const allOptions = nodeSchema(
 )
 
 /** A server is required where its database is chosen. */
-export const schema = {
-  ...allOptions,
-  required: Object.keys(serverTypes).map(serverProperty),
+export const schema = requiringServers({
   properties: Object.fromEntries(Object.entries(allOptions.properties).map(
     ([name, property]) => [name, name in labels ? { ...property, 'x-labels': labels[name] } : property]
   ))
-}
-
-/** @returns {Record<string, Property>} */
-function serverProperties () {
-  return Object.fromEntries(Object.keys(serverTypes).map(type => [serverProperty(type), {
-    type: 'string',
-    title: 'Server',
-    description: 'The database server with its login and connections, shared by all nodes that name it.',
-    default: '',
-    'x-node': `sluice-${type}-server`,
-    'x-when': { database: type }
-  }]))
-}
+}, types)
 
 /** What all queries share is always shown, the rest with its queries. @returns {Record<string, Property>} */
 function queryProperties () {
@@ -153,29 +122,4 @@ function queryProperties () {
     const [{ property }] = of
     return [name, of.length === Object.keys(queries).length ? property : { ...property, 'x-when': { query: of.map(({ asked }) => asked) } }]
   }))
-}
-
-/**
- * The properties that not all schemas have, each shown where its schema is chosen; the second of a name has the choice's name, too.
- * @param {string} choice  the option that chooses
- * @param {Record<string, {properties: object}>} schemas
- * @param {object} common
- * @returns {Record<string, Property>}
- */
-function ownProperties (choice, schemas, common) {
-  /** @type {Record<string, Property>} */
-  const own = {}
-  for (const [chosen, { properties }] of Object.entries(schemas)) {
-    for (const [name, property] of Object.entries(properties)) {
-      if (name in common) continue
-      const named = name in own ? withType(chosen, name) : name
-      own[named] = { ...property, 'x-when': { [choice]: chosen, ...property['x-when'] } }
-    }
-  }
-  return own
-}
-
-/** @param {string} type @param {string} name */
-function withType (type, name) {
-  return `${type}${name[0].toUpperCase()}${name.slice(1)}`
 }

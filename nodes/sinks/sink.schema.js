@@ -1,3 +1,5 @@
+import { UPSERT_LABEL } from '../../gateway/databases/upsert/layout.js'
+
 /** A sink's name is more than a label. */
 export const sinkName = {
   properties: {
@@ -45,7 +47,8 @@ const LAYOUTS = {
   narrow: 'narrow: a row per value',
   document: 'document: a row per interval',
   'paper-individual': 'paper-individual: a row per value',
-  'paper-bulk': 'paper-bulk: a row per second'
+  'paper-bulk': 'paper-bulk: a row per second',
+  ...UPSERT_LABEL
 }
 
 /**

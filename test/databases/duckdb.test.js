@@ -11,6 +11,7 @@ import { openSession } from '../../gateway/databases/duckdb/instance.js'
 import { open, isTransient } from '../../gateway/databases/duckdb/sink.js'
 import { batchOf, failureOf, identity, poisoned, rangesOf } from './contract/batches.js'
 import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
+import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
 describe('DuckDB sink', () => {
@@ -77,6 +78,9 @@ describe('DuckDB sink', () => {
     nan: NaN,
     ignoresCase: true
   })
+
+  const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
+  upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })
 
   writerContract({
     open: openSink,

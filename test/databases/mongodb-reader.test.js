@@ -5,6 +5,7 @@ import { open as openSink } from '../../gateway/databases/mongodb/sink.js'
 import { open } from '../../gateway/databases/mongodb/reader.js'
 import { connect } from '../../gateway/databases/mongodb/connection.js'
 import { readerContract } from '../queries/contract.js'
+import { lookupContract } from '../queries/lookups.js'
 import { missingMongodb, startMongodb } from '../servers/mongodb.js'
 import { requireServer, suspend } from '../servers/programs.js'
 import { batchOf, failureOf, rowOf, T0 } from './contract/batches.js'
@@ -64,6 +65,8 @@ describe('MongoDB reader', () => {
     }
   })
 
+  lookupContract({ store, open: options => open({ table: 'press', ...options }, { server: connected }) })
+
   it('treats the name of a sensor as a name and nothing else', async () => {
     await store({}, rowOf({ 'motor.speed': ['float64', 1], $in: ['float64', 2] }))
     expect(await samples({}, ['$in', 'motor.speed'])).to.deep.equal([
@@ -110,6 +113,8 @@ describe('MongoDB reader', () => {
         expect(error.code, `${layout} read as ${other}`).to.equal('SLUICE_QUERY_TABLE')
         const reader = await open({ table: layout, layout: other }, { server: connected })
         expect((await failureOf(() => reader.edge({ sensor: 'force', ...ALL, above: 0 }))).code).to.equal('SLUICE_QUERY_TABLE')
+        const byKey = () => reader.byKey?.({ names: ['force'], keys: [[1]] }) ?? Promise.resolve()
+        expect((await failureOf(byKey)).code).to.equal('SLUICE_QUERY_TABLE')
       }
     }
     expect((await failureOf(() => samples({ layout: 'paper-wholesale' }))).code).to.equal('SLUICE_OPTIONS')

@@ -7,6 +7,7 @@ import { missingMongodb, startMongodb } from '../servers/mongodb.js'
 import { requireServer } from '../servers/programs.js'
 import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
 describe('MongoDB sink', () => {
@@ -90,6 +91,13 @@ describe('MongoDB sink', () => {
       'stores under names that look like SQL': 'FerretDB makes invalid JSON of keys with a quotation mark',
       'can be prepared by several at once': 'a document has no keys before it has values'
     }
+  })
+
+  upsertContract({
+    open: openSink,
+    isTransient,
+    rows,
+    forget: () => client.db(database).collection('sluice_commits').deleteMany({ of: { $exists: true } })
   })
 
   writerContract({

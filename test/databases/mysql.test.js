@@ -4,6 +4,7 @@ import { quote } from '../../gateway/databases/mysql/dialect.js'
 import { isTransient } from '../../gateway/databases/mysql/sink.js'
 import { ALL_NEW, batchOf, failureOf, identity, poisoned, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { markedFixtures, sinkContract } from './contract/contract.js'
+import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 import { MysqlDatabase } from './mysql-database.js'
 
@@ -42,6 +43,9 @@ describe('MySQL sink', () => {
   }
 
   sinkContract(contract)
+
+  const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
+  upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })
 
   writerContract({
     open: openSink,

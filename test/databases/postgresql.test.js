@@ -4,6 +4,7 @@ import { isTransient } from '../../gateway/databases/postgresql/sink.js'
 import { makeHypertable } from '../../gateway/databases/postgresql/timescale.js'
 import { batchOf, failureOf, poisoned, rangesOf, rowOf } from './contract/batches.js'
 import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
+import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 import { plain, PostgresqlDatabase } from './postgresql-database.js'
 
@@ -31,6 +32,9 @@ describe('PostgreSQL sink', () => {
     nan: NaN,
     ignoresCase: false
   })
+
+  const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
+  upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })
 
   writerContract({
     open: openSink,

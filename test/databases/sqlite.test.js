@@ -8,6 +8,7 @@ import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/databases/sqlite/sink.js'
 import { batchOf, failureOf, identity, poisoned, rangesOf } from './contract/batches.js'
 import { markedFixtures, sinkContract } from './contract/contract.js'
+import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
 describe('SQLite sink', () => {
@@ -72,6 +73,14 @@ describe('SQLite sink', () => {
     layouts: ['narrow', 'document'],
     nan: null,
     ignoresCase: true
+  })
+
+  upsertContract({
+    open: openSink,
+    isTransient,
+    rows,
+    forget: () => withDatabase(database => database.exec('DELETE FROM sluice_commits WHERE sink_table <> \'\'')),
+    execute: async sql => withDatabase(database => database.exec(sql))
   })
 
   writerContract({

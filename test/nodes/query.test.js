@@ -125,7 +125,7 @@ describe('query node', () => {
 
   it('answers what the message asks instead', async () => {
     const node = await load()
-    const query = { name: 'deviation', from: T0, to: T0 + 3n, times: 'bigint' }
+    const query = { name: 'deviation', perSensor: true, from: T0, to: T0 + 3n, times: 'bigint' }
     const [{ payload, parts }] = await ask(node, { query })
     expect(payload).to.deep.equal([{ time: T0, sensor: 'force', count: 3, stddev: 1 }])
     expect(parts).to.include({ index: 0, count: 1 })
@@ -197,6 +197,42 @@ describe('query node', () => {
     expect(node.error.firstCall.args[0]).to.match(/SLUICE_QUERY_FULL: 100 queries wait/)
     await until(() => answers.length === 100)
     expect(answers.map(({ topic }) => topic)).to.deep.equal([...Array(100).keys()])
+  })
+
+  it('repeats a query, each time with how long it took', async () => {
+    const node = await load({ pageRows: 10 })
+    const count = 3
+    answers.length = 0
+    node.receive({ query: { repetitions: count } })
+    await until(() => answers.filter(({ complete }) => complete).length === count)
+    expect(answers.map(({ repetition }) => repetition)).to.deep.equal([0, 0, 0, 1, 1, 1, 2, 2, 2])
+    expect(new Set(answers.map(({ parts }) => parts.id)).size).to.equal(count)
+    for (const { complete, durationMs, cache } of answers) {
+      expect(cache).to.equal(complete ? 'warm' : undefined)
+      if (complete) expect(durationMs).to.be.above(0)
+    }
+  })
+
+  it('says warm, and why, where caches cannot be emptied', async () => {
+    const duckdbFile = path.join(userDir, 'sluice', 'held.duckdb')
+    const sink = await openDuckdb({ file: duckdbFile })
+    await sink.prepare([batch])
+    await sink.write([batch])
+    const node = await load({ database: 'duckdb', duckdbFile: 'held.duckdb', cache: 'cold' })
+    const [page] = /** @type {any[]} */ (await ask(node, { query: { name: 'deviation' } }))
+    await sink.close()
+    expect(page.payload[0].count).to.equal(ROWS)
+    expect(page).to.include({ cache: 'warm' })
+    expect(page.cacheReason).to.match(/DuckDB keeps its cache/)
+  })
+
+  it('answers so many messages side by side as it is told, and no more', async () => {
+    const node = await load({ parallel: 2 })
+    for (let i = 0; i < 102; i++) node.receive({ topic: i, query: { name: 'deviation' } })
+    await until(() => node.error.callCount === 1)
+    expect(node.error.firstCall.args[0]).to.match(/SLUICE_QUERY_FULL/)
+    await until(() => answers.length === 101)
+    expect(answers.map(({ topic }) => topic).sort((a, b) => a - b)).to.deep.equal([...Array(101).keys()])
   })
 
   it('ends the running query and those that wait when it is closed', async () => {

@@ -7,6 +7,7 @@ import { open } from '../../gateway/databases/duckdb/reader.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
 import { fileRig } from './file-rig.js'
+import { lookupContract } from './lookups.js'
 import { queryContract } from './queries.js'
 
 const ALL = { from: 0n, to: 2n ** 63n - 1n }
@@ -16,6 +17,7 @@ describe('DuckDB reader', () => {
   const { store, reading, values } = rig
   readerContract(rig.harness)
   queryContract(rig.harness)
+  lookupContract({ store: rig.store, open: options => open({ file: rig.file, table: 'press', ...options }) })
 
   for (const layout of ['wide', 'narrow']) {
     it(`lets the gateway go on with its other work while it reads a ${layout} table in which a sensor hardly comes`, async () => {

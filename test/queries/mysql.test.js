@@ -9,6 +9,8 @@ import { TableStatements } from '../../gateway/databases/sql/table-statements.js
 import { batchOf, failureOf, rowOf, T0 } from '../databases/contract/batches.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
 import { readerContract } from './contract.js'
+import { lookupContract } from './lookups.js'
+import { papersSqlTests } from './papers-sql.js'
 import { queryContract } from './queries.js'
 
 const NOTES = 20_000
@@ -54,6 +56,8 @@ describe('MySQL reader', () => {
   }
   readerContract(harness)
   queryContract(harness)
+  lookupContract({ store, open: openReader })
+  papersSqlTests({ store, open: openReader, select: query, time: 'time_ns', stddev: 'stddev_samp(value)' })
 
   describe('of the paper\'s tables', () => {
     const second = 1_518_465_409_000_000_000n

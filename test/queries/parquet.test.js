@@ -6,9 +6,8 @@ import { expect } from 'chai'
 import { DAY_NS } from '../../gateway/batch/time.js'
 import { readerTypes } from '../../gateway/databases/index.js'
 import { open as openSink } from '../../gateway/databases/sqlite/sink.js'
-import { queries } from '../../gateway/queries/index.js'
 import { exportParquet } from '../../gateway/queries/parquet.js'
-import { run } from '../../gateway/queries/run.js'
+import { columnsOf, run } from '../../gateway/queries/run.js'
 import { batchOf, failureOf, rowOf } from '../databases/contract/batches.js'
 
 /** 2026-11-22 */
@@ -44,7 +43,7 @@ describe('Export to Parquet', () => {
     const reader = await (await readerTypes.sqlite()).open({ file: join(folder, 'store.sqlite'), table: 'press', layout }, {})
     try {
       const pages = run(reader, { name, ...parameters }, { wholeDays: true, limit: Infinity, ...more })
-      return await exportParquet(pages, { columns: queries[name].columns, folder: out, work: join(folder, 'work'), ...more })
+      return await exportParquet(pages, { columns: columnsOf({ name, ...parameters }), folder: out, work: join(folder, 'work'), ...more })
     } finally {
       await reader.close()
     }
@@ -109,7 +108,7 @@ describe('Export to Parquet', () => {
     expect(means.map(({ time, mean }) => [time - DAY, mean])).to.deep.equal(
       [[0n, 5.5], [DAY_NS / 2n, 17.5], [DAY_NS, 29.5], [DAY_NS * 3n / 2n, 41.5]])
     out = join(folder, 'deviation')
-    await exported('deviation', range)
+    await exported('deviation', { ...range, perSensor: true })
     expect((await query('SELECT sensor, count, stddev FROM FILES'))).to.deep.equal([{ sensor: 'force', count: 48n, stddev: 14 }])
   })
 

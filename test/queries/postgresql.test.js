@@ -11,6 +11,8 @@ import { withDefaults } from '../../gateway/base/defaults.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
+import { lookupContract } from './lookups.js'
+import { papersSqlTests } from './papers-sql.js'
 import { queryContract } from './queries.js'
 
 const ALL = { from: -(2n ** 63n), to: 2n ** 63n - 1n }
@@ -67,6 +69,10 @@ describe('PostgreSQL reader', () => {
   }
   readerContract(harness)
   queryContract(harness)
+  lookupContract({ store, open: openReader })
+  papersSqlTests({
+    store, open: openReader, select: async sql => (await client.query(sql)).rows, time: 'time_ns', stddev: 'stddev(value)'
+  })
 
   it('reads one of several sources in a table, of any schema', async () => {
     await store({ table: 'all', schema: 'plant "7"' }, batchOf([1, 2]), batchOf([3], { source: 'oven' }))

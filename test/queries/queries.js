@@ -66,11 +66,37 @@ export function queryContract ({ layouts, store, open }) {
           expect(found.map(({ time }) => time)).to.deep.equal([DAY])
         })
 
-        it('Q3: the standard deviation', async () => {
-          const rows = await ask('deviation', { sensors: ['a', 'b'], ...range })
+        it('Q3: the standard deviation of each sensor', async () => {
+          const rows = await ask('deviation', { sensors: ['a', 'b'], ...range, perSensor: true })
           expect(rows.map(({ time, sensor, count }) => [time, sensor, count])).to.deep.equal([[DAY, 'a', 9], [DAY, 'b', 6]])
           expect(rows[0].stddev).to.be.closeTo(Math.sqrt(7.5), 1e-12)
           expect(rows[1].stddev).to.be.closeTo(Math.sqrt(14), 1e-12)
+        })
+
+        it('Q3: one standard deviation over all sensors, and each aggregate in its place', async () => {
+          const all = [...values, ...values.slice(0, 6).map(value => 2 * value)]
+          const average = all.reduce((sum, value) => sum + value, 0) / all.length
+          const [row, ...others] = await ask('deviation', { sensors: ['a', 'b'], ...range })
+          expect(others).to.deep.equal([])
+          expect(row).to.include({ time: DAY, sensor: '', count: 15 })
+          expect(row.stddev).to.be.closeTo(Math.sqrt(all.reduce((sum, value) => sum + (value - average) ** 2, 0) / 14), 1e-12)
+          const expected = { mean: average, min: 0, max: 10, count: 15, sum: 66, first: 0, last: 8 }
+          for (const [aggregate, value] of Object.entries(expected)) {
+            const [found] = await ask('deviation', { sensors: ['a', 'b'], ...range, aggregate })
+            expect(found[aggregate], aggregate).to.be.closeTo(value, 1e-12)
+          }
+          expect(await ask('deviation', { sensors: ['nobody'], ...range })).to.deep.equal([])
+        })
+
+        it('Q4 and Q5: with another aggregate', async () => {
+          expect(await ask('mean', { sensors: ['b', 'a'], ...range, aggregate: 'last', bucketHours: 3 })).to.deep.equal([
+            { time: DAY, sensor: 'b', last: 10 }, { time: DAY, sensor: 'a', last: 8 }
+          ])
+          expect(await ask('mean', { sensors: ['a'], ...range, aggregate: 'sum' })).to.deep.equal(
+            [3, 12, 21].map((sum, hour) => ({ time: DAY + BigInt(hour) * HOUR, sensor: 'a', sum })))
+          expect(await ask('difference', { sensors: ['b', 'a'], ...range, aggregate: 'max' })).to.deep.equal([
+            { time: DAY, sensor: 'b', other: 'a', difference: 2 }, { time: DAY + HOUR, sensor: 'b', other: 'a', difference: 5 }
+          ])
         })
 
         it('Q4: hourly means', async () => {

@@ -7,6 +7,8 @@ import { open } from '../../gateway/databases/sqlite/reader.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
 import { readerContract } from './contract.js'
 import { fileRig } from './file-rig.js'
+import { lookupContract } from './lookups.js'
+import { papersSqlTests } from './papers-sql.js'
 import { queryContract } from './queries.js'
 
 const ALL = { from: 0n, to: 2n ** 63n - 1n }
@@ -16,6 +18,23 @@ describe('SQLite reader', () => {
   const { store, reading, values } = rig
   readerContract(rig.harness)
   queryContract(rig.harness)
+  papersSqlTests({
+    store,
+    open: options => open({ file: rig.file, table: 'press', ...options }),
+    time: 'time',
+    stddev: 'sqrt((sum(value * value) - sum(value) * sum(value) / count(value)) / (count(value) - 1))',
+    async select (sql) {
+      const database = new DatabaseSync(rig.file, { readOnly: true })
+      try {
+        const statement = database.prepare(sql)
+        statement.setReadBigInts(true)
+        return statement.all()
+      } finally {
+        database.close()
+      }
+    }
+  })
+  lookupContract({ store: rig.store, open: options => open({ file: rig.file, table: 'press', ...options }) })
 
   for (const layout of ['wide', 'narrow']) {
     it(`does not block the gateway while it reads a ${layout} table in which a sensor is rare`, async () => {

@@ -27,6 +27,28 @@ export function summaryTests ({ it, reading }) {
       expect(await reader.summaries({ sensors: [], ...ALL, statistics: ['count'] })).to.deep.equal([])
     })
 
+    it('are the same together as computed from all values, in buckets too, whatever the aggregate', async () => {
+      const reader = await reading(table([T0, T0 + 1n, T0 + S, T0 + 3n * S], { a: [4, 1, 3, 2], b: [-1, -7, 100, -2] }))
+      const range = { sensors: ['b', 'a'], from: T0 - T0 % S, to: T0 + 9n * S }
+      const all = /** @type {const} */ (['count', 'mean', 'min', 'max', 'stddev', 'sum', 'first', 'last'])
+      for (const statistics of [all.slice(0, 6), [...all], [all[4]], [all[5]], [all[6]]]) {
+        const expected = (/** @type {bigint} */ time, /** @type {number[]} */ values) => {
+          const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+          const stddev = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1))
+          const of = {
+            count: values.length, mean, min: Math.min(...values), max: Math.max(...values), stddev, sum: mean * values.length,
+            first: values[0], last: values[values.length - 1]
+          }
+          return { time, sensor: '', ...Object.fromEntries(statistics.map(name => [name, of[name]])) }
+        }
+        close(await reader.summaries({ ...range, statistics, together: true }), [expected(range.from, [-1, 4, -7, 1, 100, 3, -2, 2])])
+        const second = range.from
+        close(await reader.summaries({ ...range, statistics, together: true, bucketNs: S }), [
+          expected(second, [-1, 4, -7, 1]), expected(second + S, [100, 3]), expected(second + 3n * S, [-2, 2])
+        ])
+      }
+    })
+
     it('have no standard deviation of a single value', async () => {
       const reader = await reading(forces(T0, [7]))
       close(

@@ -48,6 +48,11 @@ export async function openSession (file) {
   }
 }
 
+/** Whether this process has a file open. @param {string} file  absolute */
+export async function isOpen (file) {
+  return opened.has(await realName(file))
+}
+
 /** What users are told of an error. @param {`SLUICE_${string}`} code @param {string} file @param {unknown} cause */
 export function failure (code, file, cause) {
   const [text] = describe(cause).split('\n')

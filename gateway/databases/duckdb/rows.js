@@ -1,9 +1,6 @@
 import { quote } from '../names.js'
 import { constantOf, valuesOf } from '../wide.js'
-import { dialect } from './tables.js'
-
-/** Where rows wait for an INSERT that leaves columns out: an appender fills all. */
-const WAITING = 'sluice rows'
+import { dialect, WAITING } from './tables.js'
 
 /**
  * Appends rows within the session's transaction, column by column.
@@ -11,11 +8,11 @@ const WAITING = 'sluice rows'
  * @param {import('./tables.js').Plan} plan
  * @param {import('../../batch/batch.js').Batch[]} batches  arranged
  */
-export async function appendRows ({ connection, run, duckdb, bindings }, { table, columns }, batches) {
+export async function appendRows ({ connection, run, duckdb, bindings }, { table, columns, upsert }, batches) {
   const names = columns.map(({ name }) => quote(name)).join(', ')
   let appender = await connection.createAppender(table)
   // While the file is open, columns are only ever added: as many are the same ones.
-  const fillsAll = appender.columnCount === columns.length
+  const fillsAll = appender.columnCount === columns.length && upsert === undefined
   if (!fillsAll) {
     await run(`CREATE TEMP TABLE ${quote(WAITING)} AS SELECT ${names} FROM ${quote(table)} LIMIT 0`)
     appender = await connection.createAppender(WAITING)
@@ -38,7 +35,8 @@ export async function appendRows ({ connection, run, duckdb, bindings }, { table
     appender.clear() // otherwise it would append the rest when it is garbage, in whatever transaction there is then
     throw error
   }
-  if (!fillsAll) await run(`INSERT INTO ${quote(table)} (${names}) FROM ${quote(WAITING)}; DROP TABLE ${quote(WAITING)}`)
+  const insert = upsert ?? `INSERT INTO ${quote(table)} (${names}) FROM ${quote(WAITING)}`
+  if (!fillsAll) await run(`${insert}; DROP TABLE ${quote(WAITING)}`)
 }
 
 /**

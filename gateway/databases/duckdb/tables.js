@@ -1,9 +1,18 @@
 import { quote } from '../names.js'
 import { fileDialect } from '../sql/file-dialect.js'
 import { checkOwner, completeTable, declarationIn, declarations, OWNED, physicalName } from '../sql/tables.js'
+import { UPSERT } from '../upsert/layout.js'
+import { insertNewest, keyOf, noKey } from '../upsert/sql.js'
 import { fitTable } from '../wide.js'
 
-/** @typedef {{table: string, columns: import('../wide.js').PlacedColumn[]}} Plan  where the rows of one shape of batch go */
+/**
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {{table: string, columns: PlacedColumn[], upsert?: string, width?: number}} Plan  where the rows of one shape of batch go;
+ *   `upsert`: by this statement, from the table WAITING
+ */
+
+/** Where rows wait for an INSERT: an appender fills all columns, and replaces no row. */
+export const WAITING = 'sluice rows'
 
 const LONG = ['BIGINT', 'HUGEINT']
 const WIDER = ['INTEGER', ...LONG, 'DOUBLE']
@@ -29,12 +38,13 @@ export const dialect = {
  * @param {string} name  of the table
  * @param {import('../wide.js').WideColumn[]} wanted
  * @param {boolean} withSource  several sources share the table
+ * @param {string} layout
  * @returns {Promise<Plan>} its columns in the table's order
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable (session, name, wanted, withSource) {
+export async function prepareTable (session, name, wanted, withSource, layout) {
   const declaration = declarationIn(dialect)
-  const { table, existing, columns } = await completeTable(async () => {
+  const { table, existing, columns, rest } = await completeTable(async () => {
     const alike = await session.run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type, table_comment AS comment
       FROM information_schema.tables WHERE table_schema = current_schema() AND lower(table_name) = lower($name)`, { name })
     const its = physicalName(name, alike)
@@ -50,7 +60,15 @@ export async function prepareTable (session, name, wanted, withSource) {
     ]
     await session.run(['BEGIN', ...exists ? added : created, 'COMMIT'].join('; '))
   })
-  return { table, columns: existing.flatMap(({ name: its }) => columns.find(column => column.name === its) ?? []) }
+  const plan = { table, columns: existing.flatMap(({ name: its }) => columns.find(column => column.name === its) ?? []) }
+  if (layout !== UPSERT) return plan
+  const key = keyOf(plan.columns)
+  const unique = await session.run(`SELECT constraint_column_names AS names FROM duckdb_constraints() WHERE schema_name = current_schema()
+    AND table_name = $table AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')`, { table })
+  const sorted = (/** @type {string[]} */ names) => JSON.stringify(names.toSorted())
+  const isKey = (/** @type {any} */ { names }) => sorted(names.items) === sorted(key.map(column => column.name))
+  if (!unique.some(isKey)) throw noKey(table, key)
+  return { ...plan, upsert: insertNewest(quote(table), quote(WAITING), plan.columns, rest), width: columns.length + rest.length }
 }
 
 /** Its columns, in their order. @param {import('./instance.js').Session} session @param {string} table */

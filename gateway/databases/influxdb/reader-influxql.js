@@ -16,7 +16,7 @@ const LAST_TIME = 2n ** 63n - 2n
 /** Limits that differ beyond so many decimals are taken for the same. */
 const DECIMALS = 100
 
-const FUNCTIONS = /** @type {const} */ (['count', 'mean', 'min', 'max', 'stddev'])
+const FUNCTIONS = /** @type {const} */ (['count', 'mean', 'min', 'max', 'stddev', 'sum'])
 
 export class Statements {
   #options

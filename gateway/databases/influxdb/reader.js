@@ -1,4 +1,4 @@
-import { edgeOf, inOrder, minimumOf, summariesOf, summary } from '../reading/compute.js'
+import { edgeOf, inOrder, minimumOf, needSamples, poolable, pooled, summariesOf, summary } from '../reading/compute.js'
 import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { whole } from '../reading/values.js'
@@ -82,7 +82,9 @@ class InfluxdbReader {
 
   /** @type {Reader['summaries']} */
   async summaries (range) {
-    const { sensors, statistics, signal } = range
+    const { sensors, statistics, together = false, signal } = range
+    if (needSamples(statistics)) return summariesOf(this, range)
+    if (together) return pooled(await this.summaries({ ...range, together: false, statistics: poolable(statistics) }), statistics)
     const fields = await this.#fields(sensors, signal)
     const numbers = numericOf(fields)
     const known = this.#isNarrow ? sensors.filter(isTagValue) : numbers

@@ -1,6 +1,8 @@
 import { SluiceError, describe } from '../../base/errors.js'
 import { misfit } from '../wide.js'
-import { ID_BYTES } from './documents.js'
+import { UPSERT } from '../upsert/layout.js'
+import { ID_BYTES, UPSERT_ID_LENGTH } from './documents.js'
+import { keyOf } from './names.js'
 
 /**
  * @typedef {import('mongodb').Db} Db
@@ -20,11 +22,11 @@ const NO_INDEX = [1, 13, 67, 85, 86]
  * Creates a collection and its index, where missing.
  * @param {Db} db
  * @param {string} name
- * @param {{layout: Layout, index: boolean, isChosen: boolean}} options  `isChosen`: the user has named this very collection
+ * @param {{layout: Layout, key: string[], index: boolean, isChosen: boolean}} options  `isChosen`: the user has named this very collection
  * @param {Log} [log]
  * @throws {SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareCollection (db, name, { layout, index, isChosen }, log) {
+export async function prepareCollection (db, name, { layout, key, index, isChosen }, log) {
   const [found] = await db.listCollections({ name }).toArray()
   if (found) checkType(name, found.type ?? 'collection', layout)
   if (found && !isChosen) await checkOwner(db, name)
@@ -38,11 +40,12 @@ export async function prepareCollection (db, name, { layout, index, isChosen }, 
     }
     if (code !== NAMESPACE_EXISTS) throw error
   }
-  if (index && layout !== 'timeseries') await createIndex(db, name, indexOf(layout), log)
+  if (index && layout !== 'timeseries') await createIndex(db, name, indexOf(layout, key), log)
 }
 
-/** @param {Layout} layout @returns {Record<string, 1>} */
-function indexOf (layout) {
+/** @param {Layout} layout @param {string[]} key @returns {Record<string, 1>} */
+function indexOf (layout, key) {
+  if (layout === UPSERT) return Object.fromEntries(key.map(field => [keyOf(field), 1]))
   if (layout === 'paper-individual' || layout === 'paper-bulk') return { time: 1 }
   return layout === 'narrow' ? { sensor: 1, time_ns: 1 } : { time_ns: 1 }
 }
@@ -80,7 +83,9 @@ async function checkOwner (db, name) {
   const options = /** @type {const} */ ({ projection: { _id: 1 }, promoteBuffers: true, readPreference: 'primary' })
   const document = await db.collection(name).findOne({}, options)
   const id = /** @type {unknown} */ (document?._id)
-  if (!document || (id instanceof Uint8Array && ID_BYTES.includes(id.length))) return
+  const isRow = id instanceof Uint8Array && ID_BYTES.includes(id.length)
+  const isKey = typeof id === 'string' && id.length === UPSERT_ID_LENGTH && /^[0-9a-f]*$/.test(id)
+  if (!document || isRow || isKey) return
   throw misfit(name, 'its documents are not Sluice\'s, and only the name of the source leads to it',
     'Rename the source; or set this very collection, if it is meant.')
 }

@@ -33,6 +33,9 @@ const KEY_BYTES = 16
 /** Of an _id: a document per row or interval, or per value. */
 export const ID_BYTES = [KEY_BYTES + 4, KEY_BYTES + 8]
 
+/** Of an _id that names a key, in hexadecimal digits. */
+export const UPSERT_ID_LENGTH = 48
+
 /** A document per row. @param {Source} source @returns {Documents} */
 export function wideDocuments ({ batch, key, keys, finiteOnly }) {
   const start = new Start(key, constantsOf(keys, batch), batch.time)

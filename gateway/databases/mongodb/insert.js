@@ -16,13 +16,13 @@ import commands from 'mongodb/lib/cmap/commands.js'
 export const WRITE_CONCERN = { w: /** @type {const} */ ('majority'), journal: true, wtimeoutMS: 30_000 }
 const RAW_WRITE_CONCERN = { w: 'majority', j: true, wtimeout: 30_000 }
 
-const DUPLICATE_KEY = 11000
+export const DUPLICATE_KEY = 11000
 
 /**
  * Codes by which the server reports that a document is at fault: bad value, type, keys, size, validation, and what an index of the user's
  * cannot hold.
  */
-const REFUSED = new Set([2, 9, 14, 22, 52, 53, 55, 56, 57, 121, 171, 10334, 16755, 16766, 17262, 17280, DUPLICATE_KEY])
+export const REFUSED = new Set([2, 9, 14, 22, 52, 53, 55, 56, 57, 121, 171, 10334, 16755, 16766, 17262, 17280, DUPLICATE_KEY])
 
 const LOOKED_UP_AT_ONCE = 1000
 
@@ -74,7 +74,7 @@ async function withoutStored (db, collection, errors, idOf) {
 }
 
 /** Besides that of _id. @param {import('mongodb').Db} db @param {string} collection */
-async function hasUniqueIndex (db, collection) {
+export async function hasUniqueIndex (db, collection) {
   const indexes = await db.collection(collection).indexes()
   return indexes.some(({ name, unique }) => unique && name !== '_id_')
 }

@@ -5,9 +5,10 @@ import { documentRange, documentSamples } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { readerOptions } from '../reading/options.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
-import { bytesText, whole } from '../reading/values.js'
+import { bytesOf, bytesText, whole } from '../reading/values.js'
 import { floor } from '../../batch/layouts.js'
 import { tagColumnOf } from '../wide.js'
+import { EPOCH, ORIGIN, SEQ } from '../upsert/layout.js'
 import { keyOf } from './names.js'
 import { checkLayout, placeOf, sinceStart } from './reader-layouts.js'
 import { schema } from './reader.schema.js'
@@ -92,6 +93,25 @@ class MongodbReader {
   /** @type {Reader['minimum']} */
   minimum (range) {
     return minimumOf(this, range)
+  }
+
+  /** @type {NonNullable<Reader['byKey']>} */
+  async byKey ({ names, keys, signal }) {
+    const { table, source } = this.#options
+    return this.#attempt(signal, async db => {
+      await this.#checkLayout(db, signal)
+      const columns = names.map(keyOf)
+      // Asked for one by one, FerretDB finds a document by an index.
+      const matching = keys.map(key => Object.fromEntries(key.map((value, i) => [columns[i], value])))
+      const wanted = matching.length === 1
+        ? matching[0]
+        : columns.length > 1
+          ? { $or: matching }
+          : { [columns[0]]: { $in: keys.map(([value]) => value) } }
+      const options = { useBigInt64: true, promoteBuffers: true, signal }
+      const found = await db.collection(table).find({ ...wanted, ...source !== '' && { source } }, options).toArray()
+      return found.map(rowOf)
+    })
   }
 
   /** The connections are the server's. */
@@ -239,6 +259,12 @@ function tagged (tag, values) {
   const found = keys.map(key => ({ [key]: { $in: texts }, ...key === name && { [marked]: { $exists: false } } }))
   const missing = Object.fromEntries(keys.map(key => [key, { $exists: false }]))
   return { $or: [...texts.length > 0 ? found : [], ...values.includes(null) ? [missing] : []] }
+}
+
+/** @param {any} document @returns {import('../reader.js').KeyedRow} */
+function rowOf ({ _id, time, time_ns: exact, [ORIGIN]: _origin, [EPOCH]: _epoch, [SEQ]: _seq, ...values }) {
+  const named = Object.entries(values).map(([name, value]) => [name, bytesOf(value) ?? (typeof value === 'bigint' ? whole(value) : value)])
+  return { time: typeof exact === 'bigint' ? exact : BigInt(time.getTime()) * 1_000_000n, ...Object.fromEntries(named) }
 }
 
 /** Whether a document can have values under that name. @param {string} name */

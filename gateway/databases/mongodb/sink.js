@@ -6,6 +6,8 @@ import { committedRecords } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
 import { isRefusal } from '../refusal.js'
 import { LastRecords, setBack } from '../set-back.js'
+import { checkKey, UPSERT } from '../upsert/layout.js'
+import { newestOf, refuseKeyless } from '../upsert/rows.js'
 import { shapeOf } from '../wide.js'
 import { prepareCollection } from './collections.js'
 import { CommitRecords } from './commit-records.js'
@@ -14,6 +16,7 @@ import { intervalDocuments } from './intervals.js'
 import { collectionNames, keysOf } from './names.js'
 import { schema } from './sink.schema.js'
 import { Store } from './store.js'
+import { upsert } from './upserts.js'
 import { arrayDocuments } from './value-arrays.js'
 
 export { schema }
@@ -42,6 +45,7 @@ export function isTransient (error) {
  */
 export async function open (options, { server, log }) {
   const complete = withDefaults(schema, options)
+  checkKey(complete)
   if (complete.layout === 'timeseries') {
     log?.warn('Time-series collections store at least once: after a kill of the gateway or the server, rows may be stored twice.')
   }
@@ -95,6 +99,7 @@ class MongodbSink {
    * @param {{signal?: AbortSignal, probe?: boolean}} [options]
    */
   async write (batches, { signal, probe = false } = {}) {
+    refuseKeyless(batches, this.#options)
     return this.#attempt(async (db, commits, product) => {
       const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
       const last = this.#last.all
@@ -103,7 +108,8 @@ class MongodbSink {
       const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => found.find(claim), probe)
       signal?.throwIfAborted()
       // A document of some rows of an interval would stand where the whole one belongs; and the server reports what it refuses anyway.
-      if (!probe || this.#intervalMs === null) await this.#storeAll(db, product, fresh, signal)
+      if (this.#options.layout === UPSERT) await this.#upsertAll(db, product, fresh, signal)
+      else if (!probe || this.#intervalMs === null) await this.#storeAll(db, product, fresh, signal)
       if (probe) return { duplicates, clashes }
       signal?.throwIfAborted()
       const late = await commits.leave(records)
@@ -142,6 +148,16 @@ class MongodbSink {
     for (const [collection, encoded] of collections) {
       await this.#prepareCollection(db, collection)
       await this.#store.write(db, collection, encoded, signal)
+    }
+  }
+
+  /** @param {Db} db @param {Product} product @param {Batch[]} batches @param {AbortSignal} [signal] */
+  async #upsertAll (db, { isFerretdb }, batches, signal) {
+    const { key } = this.#options
+    const parts = batches.flatMap(batch => byTags(newestOf(batch, key)).map(part => ({ batch, part, ...this.#planOf(part) })))
+    for (const [collection, its] of Map.groupBy(parts, part => part.collection)) {
+      await this.#prepareCollection(db, collection)
+      await upsert(db, collection, its, { key, finiteOnly: isFerretdb, signal })
     }
   }
 

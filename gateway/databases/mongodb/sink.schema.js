@@ -1,4 +1,5 @@
 import { layoutProperties, LAYOUTS } from '../../batch/layouts.js'
+import { UPSERT_LABEL, upsertProperties, withUpsert } from '../upsert/layout.js'
 
 /** Options of the MongoDB sink. */
 export const schema = {
@@ -18,7 +19,8 @@ export const schema = {
       default: '{source}'
     },
     ...layoutProperties,
-    layout: {
+    ...upsertProperties,
+    layout: withUpsert({
       ...layoutProperties.layout,
       description: 'wide: a document per time, a key per field. narrow: a document per value, with keys sensor (the field\'s name) and ' +
         'value; what a double does not hold exactly goes to value_int64, value_string or value_bytes. document: a document per ' +
@@ -35,14 +37,15 @@ export const schema = {
         document: 'document: a document per interval',
         timeseries: 'timeseries: at least once',
         'paper-individual': 'paper-individual: a document per sample',
-        'paper-bulk': 'paper-bulk: a document per second'
+        'paper-bulk': 'paper-bulk: a document per second',
+        ...UPSERT_LABEL
       }
-    },
+    }),
     index: {
       type: 'boolean',
       title: 'Index',
-      description: 'Creates an index on time_ns (of the narrow layout: on sensor and time_ns; of the paper\'s: on time) in the ' +
-        'collection. A time-series collection has its own.',
+      description: 'Creates an index on time_ns (of the narrow layout: on sensor and time_ns; of the paper\'s: on time; of upsert: on ' +
+        'the key) in the collection. A time-series collection has its own.',
       default: true,
       'x-advanced': true
     }

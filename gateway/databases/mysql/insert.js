@@ -1,9 +1,10 @@
 import { SluiceError } from '../../base/errors.js'
 import { constantOf, valuesOf } from '../wide.js'
 import { quote } from './dialect.js'
+import { onDuplicate } from './upsert.js'
 
 /**
- * Rows by INSERT of many at a time, for servers that do not allow LOAD DATA LOCAL.
+ * Rows by INSERT of many at a time: upserts, and all rows for servers that do not allow LOAD DATA LOCAL.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
@@ -36,11 +37,14 @@ export async function * insertRows (connection, plan, batches, maxPacketBytes) {
 /**
  * @param {Plan} plan
  * @param {Batch[]} batches
- * @param {number} maxBytes  of a statement
+ * @param {number} maxPacket  bytes of a statement
  * @returns {Generator<string, void, void>}
  */
-function * insertStatements ({ table, columns }, batches, maxBytes) {
+function * insertStatements (plan, batches, maxPacket) {
+  const { table, columns } = plan
   const head = `INSERT INTO ${quote(table)} (${columns.map(({ name }) => quote(name)).join(', ')}) VALUES `
+  const end = onDuplicate(plan)
+  const maxBytes = maxPacket - Buffer.byteLength(end)
   // A character takes up to three bytes (one of four is two for JavaScript).
   const goal = Math.min(STATEMENT_BYTES, Math.floor(maxBytes / 3))
   let sql = head
@@ -51,13 +55,13 @@ function * insertStatements ({ table, columns }, batches, maxBytes) {
       for (let c = 0; c < cells.length; c++) values += c === 0 ? cells[c](row) : `,${cells[c](row)}`
       if (values.length > goal && Buffer.byteLength(head) + Buffer.byteLength(values) + 1 > maxBytes) throw tooLong(table, maxBytes)
       if (sql.length > head.length && sql.length + values.length > goal) {
-        yield sql
+        yield sql + end
         sql = head
       }
       sql += sql.length === head.length ? `${values})` : `,${values})`
     }
   }
-  if (sql.length > head.length) yield sql
+  if (sql.length > head.length) yield sql + end
 }
 
 /** @param {string} table @param {number} maxBytes */

@@ -1,4 +1,6 @@
 import { arrangement, LAYOUTS, layoutProperties, MEASUREMENTS } from '../../batch/layouts.js'
+import { UPSERT, upsertProperties, withUpsert } from '../upsert/layout.js'
+import { newestByKey, withKey } from '../upsert/rows.js'
 import { wideColumns } from '../wide.js'
 import { dialect } from './dialect.js'
 import { bulk, individual, PAPER } from './paper-layouts.js'
@@ -32,18 +34,27 @@ const PAPER_TYPES = { size: 'uint16', measurement: 'uint16', measurements: 'json
 /** The layouts' options. */
 export const properties = {
   ...layoutProperties,
-  layout: {
+  ...upsertProperties,
+  layout: withUpsert({
     ...layoutProperties.layout,
     description: `${layoutProperties.layout.description} paper-individual and paper-bulk: the tables of Arnst, Plenk and Wöltche, ` +
       'without tags: a row per value with second, nanosecond, number (of the field, from 0) and measurement (whole numbers from 0 to ' +
       '65535); a row per second with second, size (the text\'s length) and measurements, a JSON document without names.',
     enum: [...LAYOUTS, ...PAPER]
-  }
+  })
 }
 
-/** @param {{layout: string, intervalMs: number}} options @returns {Layout} */
-export function layoutOf ({ layout, intervalMs }) {
+/** @param {{layout: string, intervalMs: number, key: string[]}} options @returns {Layout} */
+export function layoutOf ({ layout, intervalMs, key }) {
   switch (layout) {
+    case UPSERT: return {
+      arrange: newestByKey(key),
+      columns: (arranged, withSource) => withKey(wideColumns(arranged, dialect, withSource), arranged, { layout, key }),
+      key: [],
+      ordersRows: true,
+      declarations: { time: TIME },
+      holdsFloats: true
+    }
     case 'paper-individual': return paperLayout(individual, ['second', 'nanosecond'])
     case 'paper-bulk': return paperLayout(bulk, ['second'])
     default: return {

@@ -1,7 +1,9 @@
 import { caseMarked } from '../names.js'
 import { checkOwner, completeTable, OWNED } from '../sql/tables.js'
+import { keyOf, noKey, primaryKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
 import { checkIdentifier, dialect, quote } from './dialect.js'
+import { hasKey } from './upsert.js'
 
 /**
  * @typedef {import('./session.js').Connection} Connection
@@ -9,7 +11,8 @@ import { checkIdentifier, dialect, quote } from './dialect.js'
  * @typedef {import('./layouts.js').Layout} Layout
  * @typedef {import('../wide.js').WideColumn} WideColumn
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
- * @typedef {{table: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
+ * @typedef {import('../wide.js').TableColumn} TableColumn
+ * @typedef {{table: string, columns: PlacedColumn[], rest?: TableColumn[], width?: number}} Plan  where the rows of one shape of batch go
  */
 
 const READ_TABLE = `
@@ -45,12 +48,16 @@ const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short())
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export async function prepareTable (connection, facts, name, withSource, layout, wanted) {
-  const { columns } = await completeTable(
+  const { columns, rest } = await completeTable(
     () => readTable(connection, facts, name, withSource, wanted),
     ({ exists, missing }) => connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts)),
     ({ errno }) => ALREADY_EXISTS.includes(errno)
   )
-  return { table: name, columns }
+  const plan = { table: name, columns, rest }
+  const key = keyOf(columns)
+  if (key.length === 0) return plan
+  if (!await hasKey(connection, name, key)) throw noKey(name, key)
+  return { ...plan, width: columns.length + rest.length }
 }
 
 /**
@@ -101,18 +108,21 @@ function addColumns (table, layout, columns) {
 function createTable (table, layout, columns, { hasRowKeys }) {
   const { key, ordersRows } = layout
   const declarations = columns.map(column => {
-    const always = column.type === 'time_ns' || column.origin === 'source'
+    const always = column.type === 'time_ns' || column.origin === 'source' || column.isKey
     return declaration(column, layout) + (always || key.includes(column.name) ? ' NOT NULL' : '')
   })
   const keyColumns = key.map(quote).join(', ')
-  const order = ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
+  const own = primaryKey(columns, names => names.map(({ name }) => quote(name)).join(', '))
+  const numbered = ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
+  const order = own === '' ? numbered : [own.slice(2)]
   const settings = 'ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ' +
     `COMMENT='${OWNED}'`
   return `CREATE TABLE ${quote(table)} (${[...declarations, ...order].join(', ')}) ${settings}`
 }
 
 /** @param {WideColumn} column @param {Layout} layout */
-function declaration ({ name, type, origin }, { declarations }) {
+function declaration ({ name, type, origin, isKey }, { declarations }) {
+  if (isKey && type === 'string') return `${quote(name)} VARCHAR(255)`
   return `${quote(name)} ${(origin !== 'tag' && declarations[name]) || dialect.columnTypes[type]}`
 }
 

@@ -1,6 +1,7 @@
 import { floor } from '../../batch/layouts.js'
 import { formatTime } from '../../batch/time.js'
 import { quote } from '../names.js'
+import { bytesText } from '../reading/values.js'
 
 /**
  * PostgreSQL as the wide layout sees it. Columns' kinds are the names of types in pg_type.
@@ -61,7 +62,7 @@ export const readDialect = {
   double: number => `(${number})::float8`,
   stddev: 'stddev_samp',
   parameter: (value, type, values) => `$${values.push(value)}::${TYPES[type]}`,
-  valueOf: () => value => value
+  valueOf: () => value => value instanceof Uint8Array ? bytesText(value) : value
 }
 
 /** As text that PostgreSQL does not round. @param {bigint} ns */

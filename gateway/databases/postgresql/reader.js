@@ -1,7 +1,7 @@
 import { SluiceError, describe } from '../../base/errors.js'
 import { quote } from '../names.js'
 import { readerOptions } from '../reading/options.js'
-import { bytesText, whole } from '../reading/values.js'
+import { whole } from '../reading/values.js'
 import { SqlReader } from '../sql/reader.js'
 import { readDialect } from './dialect.js'
 import { schema } from './reader.schema.js'
@@ -30,7 +30,7 @@ const noticing = new WeakSet()
 /** By the OID of a type; all others as text. @type {Record<number, (text: string) => unknown>} */
 const PARSERS = {
   16: text => text === 't',
-  17: text => bytesText(Buffer.from(text.slice(2), 'hex')),
+  17: text => Buffer.from(text.slice(2), 'hex'),
   20: text => whole(BigInt(text)),
   21: Number,
   23: Number,

@@ -4,6 +4,7 @@ import { checkName } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { SqlSink } from '../sql/sink.js'
 import { columnsOf } from '../sql/tables.js'
+import { UPSERT } from '../upsert/layout.js'
 import { commitRecords } from './commit-records.js'
 import { CopyIn } from './copy-in.js'
 import { dialect } from './dialect.js'
@@ -37,6 +38,11 @@ export function isTransient (error) {
  */
 export async function open (given, { server }) {
   const options = withDefaults(schema, given)
+  if (options.layout === UPSERT && options.hypertable) {
+    throw new SluiceError('SLUICE_OPTIONS', 'A hypertable, which is cut by time, cannot find rows by a key alone.', {
+      fix: 'Switch Hypertable off, or set another layout than "upsert".'
+    })
+  }
   return new SqlSink(options, storage(options, server))
 }
 
@@ -54,7 +60,7 @@ function storage (options, server) {
     use: (work, signal) => server.use((client, encoder) => work({ client, encoder }), signal),
     failure: error => new SluiceError('SLUICE_SINK_POSTGRESQL', `${server.place}: ${describe(error)}${whereOf(error)}.`, { cause: error }),
     prepareTable: ({ client }, name, arranged, withSource) =>
-      prepareTable(client, { .../** @type {any} */ (options), name }, columnsOf(arranged, dialect, withSource, options.layout), withSource),
+      prepareTable(client, { .../** @type {any} */ (options), name }, columnsOf(arranged, dialect, withSource, options), withSource),
     async store ({ client, encoder }, claimed, { probe }) {
       await begin(client, LOCKS.claiming)
       const copies = Array.from(await claimed(), ([{ copySql: sql, columns }, batches]) => ({ sql, columns, batches }))

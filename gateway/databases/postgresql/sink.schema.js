@@ -1,4 +1,5 @@
 import { layoutProperties } from '../../batch/layouts.js'
+import { upsertProperties } from '../upsert/layout.js'
 
 /** Options of the PostgreSQL sink. */
 export const schema = {
@@ -17,6 +18,7 @@ export const schema = {
       default: '{source}'
     },
     ...layoutProperties,
+    ...upsertProperties,
     schema: {
       type: 'string',
       title: 'Schema',

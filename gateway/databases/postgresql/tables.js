@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto'
 import { quote } from '../names.js'
 import { checkOwner, completeTable, declarationIn, declarations, OWNED } from '../sql/tables.js'
+import { UPSERT } from '../upsert/layout.js'
+import { insertNewest, keyOf, names, noKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
 import { makeHypertable } from './timescale.js'
@@ -11,9 +14,11 @@ const declaration = declarationIn(dialect)
  * @typedef {import('pg').ClientBase} Client
  * @typedef {import('../wide.js').WideColumn} WideColumn
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
- * @typedef {{copySql: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
+ * @typedef {{copySql: string, columns: PlacedColumn[], width?: number}} Plan  where the rows of one shape of batch go; `copySql` has one
+ *   COPY from the client, and perhaps statements around it
  * @typedef {{schema: string, name: string}} TableName
- * @typedef {{layout: import('../../batch/layouts.js').Layout, index: 'btree'|'brin'|'none', keyFields: string[]}} TableOptions
+ * @typedef {import('../../batch/layouts.js').Layout|'upsert'} Layout
+ * @typedef {{layout: Layout, index: 'btree'|'brin'|'none', keyFields: string[]}} TableOptions
  * @typedef {TableName & TableOptions & import('./timescale.js').HypertableOptions} Table
  */
 
@@ -27,6 +32,12 @@ const READ_TABLE = `
   LEFT JOIN pg_type t ON t.oid = a.atttypid
   WHERE n.nspname = $1 AND c.relname = $2
   ORDER BY a.attnum`
+
+/** A unique index on exactly these columns. */
+const HAS_KEY = `
+  SELECT 1 FROM pg_index i WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL
+    AND (SELECT array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") FROM pg_attribute a
+      WHERE a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)) = $2::text[]`
 
 /** What can be written to, of pg_class.relkind. */
 const WRITABLE = ['r', 'p', 'f']
@@ -43,13 +54,38 @@ const WRITABLE = ['r', 'p', 'f']
  */
 export async function prepareTable (client, table, wanted, withSource) {
   const read = () => readTable(client, table, wanted, withSource)
-  const { columns } = await completeTable(read, () => inTransaction(client, LOCKS.makingTables, async () => {
+  const { columns, rest } = await completeTable(read, () => inTransaction(client, LOCKS.makingTables, async () => {
     const { exists, missing } = await read()
     if (!exists) await createTable(client, table, missing)
     else if (missing.length > 0) await client.query(addColumns(table, missing))
   }))
-  const names = columns.map(({ name }) => quote(name)).join(', ')
-  return { columns, copySql: `COPY ${qualified(table)} (${names}) FROM STDIN (FORMAT binary)` }
+  if (table.layout === UPSERT) return upsertPlan(client, table, columns, rest)
+  return { columns, copySql: copyInto(qualified(table), columns) }
+}
+
+/**
+ * Rows are copied to where they wait, which keeps COPY's speed, and upserted from there by the server.
+ * @param {Client} client
+ * @param {Table} table
+ * @param {PlacedColumn[]} columns
+ * @param {{name: string}[]} rest
+ * @returns {Promise<Plan>}
+ */
+async function upsertPlan (client, table, columns, rest) {
+  const name = qualified(table)
+  const key = keyOf(columns)
+  const { rows } = await client.query(HAS_KEY, [name, key.map(column => column.name).sort()])
+  if (rows.length === 0) throw noKey(table.name, key)
+  const shape = hash('sha256', JSON.stringify([name, columns.map(column => [column.name, column.kind])])).slice(0, 16)
+  const waiting = `pg_temp.sluice_waiting_${shape}`
+  const made = `CREATE TEMP TABLE IF NOT EXISTS ${waiting} ON COMMIT DELETE ROWS AS SELECT ${names(columns)} FROM ${name} WITH NO DATA`
+  const copySql = [made, copyInto(waiting, columns), insertNewest(name, waiting, columns, rest)].join('; ')
+  return { columns, copySql, width: columns.length + rest.length }
+}
+
+/** @param {string} table @param {PlacedColumn[]} columns */
+function copyInto (table, columns) {
+  return `COPY ${table} (${names(columns)}) FROM STDIN (FORMAT binary)`
 }
 
 /** @param {Client} client @param {Table} table @param {WideColumn[]} wanted @param {boolean} withSource */
@@ -76,6 +112,7 @@ async function createTable (client, table, columns) {
   const { index, hypertable } = table
   const name = qualified(table)
   await client.query(`CREATE TABLE ${name} (${declarations(columns, declaration)}); COMMENT ON TABLE ${name} IS '${OWNED}'`)
+  if (table.layout === UPSERT) return
   const keys = keysOf(table, columns)
   // A block range index shows which pages hold a time; every page has rows of all sensors.
   const indexed = index === 'btree' ? ['"time"', ...keys] : ['"time"']

@@ -14,12 +14,17 @@ import { floor } from '../../batch/layouts.js'
 /** Summaries of one query: all of them are held in memory, however many the query's limit lets through. */
 export const MAX_SUMMARIES = 500_000
 
-/** Count, mean, bounds and spread of the numbers given, in one pass and without the errors of large sums (Welford). */
+/** Count, mean, bounds, spread, sum, first and last of the numbers given, in one pass and without the errors of large sums (Welford). */
 export class Moments {
   count = 0
   mean = 0
   min = Infinity
   max = -Infinity
+  sum = 0
+  /** @type {number|undefined} */
+  first
+  /** @type {number|undefined} */
+  last
   /** sum of the squares of the deviations from the mean */
   #squares = 0
 
@@ -31,6 +36,9 @@ export class Moments {
     this.#squares += before * (value - this.mean)
     if (value < this.min) this.min = value
     if (value > this.max) this.max = value
+    this.sum += value
+    this.first ??= value
+    this.last = value
   }
 
   /** Of a sample; undefined of a single value. */
@@ -40,7 +48,7 @@ export class Moments {
 }
 
 /** @param {Pick<Reader, 'samples'>} reader @param {Parameters<Reader['summaries']>[0]} range @returns {Promise<Summary[]>} */
-export async function summariesOf (reader, { bucketNs, statistics, ...range }) {
+export async function summariesOf (reader, { bucketNs, statistics, together = false, ...range }) {
   /** @type {Map<bigint, Map<string, Moments>>} */
   const buckets = new Map()
   let summaries = 0
@@ -51,10 +59,11 @@ export async function summariesOf (reader, { bucketNs, statistics, ...range }) {
       const start = bucketNs === undefined ? range.from : floor(time, bucketNs)
       let bucket = buckets.get(start)
       if (!bucket) buckets.set(start, bucket = new Map())
-      let moments = bucket.get(sensor)
+      const of = together ? '' : sensor
+      let moments = bucket.get(of)
       if (!moments) {
         if (++summaries > MAX_SUMMARIES) throw tooManySummaries()
-        bucket.set(sensor, moments = new Moments())
+        bucket.set(of, moments = new Moments())
       }
       moments.add(number)
     }
@@ -62,6 +71,37 @@ export async function summariesOf (reader, { bucketNs, statistics, ...range }) {
   const found = [...buckets].flatMap(([time, bucket]) =>
     [...bucket].map(([sensor, moments]) => summary(time, sensor, moments, statistics)))
   return inOrder(found, range.sensors)
+}
+
+/** What `pooled` needs to know of each sensor. @param {Statistic[]} statistics @returns {Statistic[]} */
+export function poolable (statistics) {
+  /** @type {Statistic[]} */
+  const mean = statistics.includes('stddev') ? ['mean'] : []
+  return [...new Set(/** @type {Statistic[]} */ ([...statistics, 'count', ...mean]))]
+}
+
+/**
+ * The summaries of all sensors together, by those of each: their statistics are `poolable`, without first and last.
+ * @param {Summary[]} summaries  in the order of time
+ * @param {Statistic[]} statistics
+ * @returns {Summary[]}
+ */
+export function pooled (summaries, statistics) {
+  return Array.from(Map.groupBy(summaries, ({ time }) => time), ([time, all]) => {
+    const of = (/** @type {Statistic} */ name) => all.map(each => each[name] ?? 0)
+    const sum = (/** @type {number[]} */ numbers) => numbers.reduce((total, number) => total + number, 0)
+    const count = sum(of('count'))
+    const mean = sum(all.map(each => (each.mean ?? 0) * (each.count ?? 0) / count))
+    const squares = sum(all.map(({ stddev: own = 0, count: n = 1, mean: its = 0 }) => own ** 2 * (n - 1) + n * (its - mean) ** 2))
+    const stddev = count > 1 ? Math.sqrt(squares / (count - 1)) : undefined
+    const [min, max] = [Math.min(...of('min')), Math.max(...of('max'))]
+    return summary(time, '', { count, mean, min, max, stddev, sum: sum(of('sum')) }, statistics)
+  })
+}
+
+/** Whether a database is to compute them: the value at a time it mostly finds no faster. @param {Statistic[]} statistics */
+export function needSamples (statistics) {
+  return statistics.includes('first') || statistics.includes('last')
 }
 
 /** Of a query whose summaries would fill the memory. */

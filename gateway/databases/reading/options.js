@@ -14,6 +14,6 @@ export function readerOptions (schema, given) {
   const { enum: layouts } = schema.properties.layout
   if (layouts.includes(options.layout)) return options
   throw new SluiceError('SLUICE_OPTIONS', `The layout "${options.layout}" cannot be read from this database.`, {
-    fix: `Set the one that the sink has, of ${layouts.join(', ')}.`
+    fix: `Set the one that the sink has, of ${layouts.join(', ')}; what it stores as upsert or timeseries is read as wide.`
   })
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { layoutProperties } from '../../batch/layouts.js'
 import { SluiceError } from '../../base/errors.js'
 import { tableProperties } from '../reading/table.js'
+import { upsertProperties } from '../upsert/layout.js'
 
 /**
  * The options of sinks and readers of a database that is a file.
@@ -39,7 +40,8 @@ export function fileSinkSchema ({ product, article, file, sharing = '', time, mi
         minLength: 1,
         default: '{source}'
       },
-      ...layoutProperties
+      ...layoutProperties,
+      ...upsertProperties
     }
   }
 }

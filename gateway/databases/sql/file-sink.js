@@ -112,7 +112,7 @@ export function fileSinks (database) {
         await run('COMMIT')
       },
       prepareTable: (session, name, arranged, withSource) =>
-        prepareTable(session, name, columnsOf(arranged, dialect, withSource, options.layout), withSource, options.layout),
+        prepareTable(session, name, columnsOf(arranged, dialect, withSource, options), withSource, options.layout),
       async store (session, claimed, { probe }) {
         await session.run(begin)
         for (const [plan, batches] of await claimed()) await insert(session, plan, batches)

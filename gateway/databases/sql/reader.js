@@ -1,8 +1,11 @@
 import { SluiceError } from '../../base/errors.js'
-import { edgeOf, inOrder, MAX_SUMMARIES, minimumOf, summariesOf, summary, tooManySummaries } from '../reading/compute.js'
+import {
+  edgeOf, inOrder, MAX_SUMMARIES, minimumOf, needSamples, poolable, pooled, summariesOf, summary, tooManySummaries
+} from '../reading/compute.js'
 import { documentRange, documentSamples, fieldsOf, parseDocument } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { PAGE_ROWS, Pages } from '../reading/pages.js'
+import { KeyedTable } from './keyed-table.js'
 import { TableStatements } from './table-statements.js'
 
 /**
@@ -35,11 +38,18 @@ import { TableStatements } from './table-statements.js'
 
 const DOCUMENTS_AT_A_TIME = 50
 const SENSORS_A_STATEMENT = 100
+const KEYS_A_STATEMENT = 500
+
+/** How long a table is taken to have the columns that it had: reading one row asks for nothing else. */
+const COLUMNS_VALID_MS = 1000
 
 /** @implements {Reader} */
 export class SqlReader {
   #options
   #readable
+  /** @type {KeyedTable|null} */
+  #keyed = null
+  #keyedUntilMs = 0
 
   /** @param {import('../reading/table.js').TableOptions} options @param {Readable} readable */
   constructor (options, readable) {
@@ -71,8 +81,12 @@ export class SqlReader {
 
   /** @type {Reader['summaries']} */
   async summaries (range) {
-    if (this.#options.layout === 'document' || !this.#readable.dialect.stddev) return summariesOf(this, range)
-    const { sensors, statistics, signal } = range
+    const { sensors, statistics, together = false, signal } = range
+    if (this.#options.layout === 'document' || !this.#readable.dialect.stddev || needSamples(statistics)) return summariesOf(this, range)
+    const isNarrow = this.#options.layout === 'narrow'
+    if (together && !isNarrow) {
+      return pooled(await this.summaries({ ...range, together: false, statistics: poolable(statistics) }), statistics)
+    }
     const asked = /** @type {Statistic[]} */ (['count', ...statistics.filter(name => name !== 'count')])
     const { statistic = Number } = this.#readable.dialect
     return this.#attempt(signal, async (session, table) => {
@@ -87,12 +101,14 @@ export class SqlReader {
       }
       const known = table.known(sensors).filter(sensor => table.hasNumbers(sensor))
       const maxRows = Math.floor(MAX_SUMMARIES / (table.isNarrow ? 1 : known.length))
-      for (let first = 0; first < known.length; first += SENSORS_A_STATEMENT) {
-        const some = known.slice(first, first + SENSORS_A_STATEMENT)
+      const atATime = together ? known.length : SENSORS_A_STATEMENT
+      for (let first = 0; first < known.length; first += atATime) {
+        const some = known.slice(first, first + atATime)
         const rows = await session.all(table.summaries(some, range, asked, maxRows + 1))
         if (rows.length > maxRows || summaries.length + rows.length > MAX_SUMMARIES) throw tooManySummaries()
         for (const [bucket, ...rest] of rows) {
-          if (table.isNarrow) add(bucket, String(rest[0]), rest.slice(1))
+          if (together) add(bucket, '', rest)
+          else if (table.isNarrow) add(bucket, String(rest[0]), rest.slice(1))
           else some.forEach((sensor, i) => add(bucket, sensor, rest.slice(i * asked.length, (i + 1) * asked.length)))
         }
       }
@@ -128,8 +144,30 @@ export class SqlReader {
     })
   }
 
+  /** @type {NonNullable<Reader['byKey']>} */
+  async byKey ({ names, keys, signal }) {
+    return this.#lend(signal, async session => {
+      const table = await this.#keyedTable(session)
+      const { refusesNul } = this.#readable.dialect
+      const possible = keys.filter(key => !refusesNul || !key.join('').includes('\0'))
+      const rows = []
+      for (let from = 0; from < possible.length; from += KEYS_A_STATEMENT) {
+        rows.push(...await session.all(table.statement(names, possible.slice(from, from + KEYS_A_STATEMENT))))
+      }
+      return rows.map(row => table.rowOf(row))
+    })
+  }
+
   async close () {
     await this.#readable.close?.()
+  }
+
+  /** @param {ReadSession} session */
+  async #keyedTable (session) {
+    if (this.#keyed && performance.now() < this.#keyedUntilMs) return this.#keyed
+    this.#keyed = new KeyedTable(this.#options, this.#readable.table, await session.columns(), this.#readable.dialect)
+    this.#keyedUntilMs = performance.now() + COLUMNS_VALID_MS
+    return this.#keyed
   }
 
   /** @param {Parameters<Reader['samples']>[0]} range */
@@ -171,10 +209,19 @@ export class SqlReader {
    */
   async #attempt (signal, work) {
     const { table, dialect } = this.#readable
+    return this.#lend(signal, async session => work(session, new TableStatements(this.#options, table, await session.columns(), dialect)))
+  }
+
+  /**
+   * @template T
+   * @param {AbortSignal|undefined} signal
+   * @param {(session: ReadSession) => Promise<T>} work
+   * @returns {Promise<T>}
+   */
+  async #lend (signal, work) {
     try {
       signal?.throwIfAborted()
-      return await this.#readable.read(async session =>
-        work(session, new TableStatements(this.#options, table, await session.columns(), dialect)), signal)
+      return await this.#readable.read(work, signal)
     } catch (error) {
       if (signal?.aborted || error instanceof SluiceError) throw error
       throw this.#readable.failure(error)

@@ -4,6 +4,8 @@ import { decide, wantedRecords } from '../claims.js'
 import { committedRecords, mergedRecords, recordKey } from '../commit-records.js'
 import { RecordSet } from '../record-set.js'
 import { LastRecords, SET_BACK, setBack } from '../set-back.js'
+import { checkKey } from '../upsert/layout.js'
+import { refuseKeyless } from '../upsert/rows.js'
 import { Placement } from './placement.js'
 
 /**
@@ -58,6 +60,7 @@ import { Placement } from './placement.js'
  * @implements {Sink}
  */
 export class SqlSink {
+  #options
   #storage
   /** @type {Placement<Plan>} */
   #placement
@@ -68,6 +71,8 @@ export class SqlSink {
 
   /** @param {Record<string, any>} options  of the sink @param {Storage<Session, Plan>} storage */
   constructor (options, storage) {
+    checkKey(options)
+    this.#options = options
     this.#storage = storage
     this.#placement = new Placement(/** @type {any} */ (options), storage.dialect, storage.arrange)
   }
@@ -94,6 +99,7 @@ export class SqlSink {
    */
   async write (batches, { signal, probe = false } = {}) {
     this.#storage.check?.(batches)
+    refuseKeyless(batches, this.#options)
     const wanted = wantedRecords(batches, this.#placement.names.inRecords)
     const setBacks = this.#setBacks
     return this.#attempt(async session => {

@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/errors.js'
+import { UPSERT_COLUMNS } from '../upsert/layout.js'
 import { tagColumnOf } from '../wide.js'
 import { MEASUREMENTS } from '../../batch/layouts.js'
 
@@ -57,6 +58,8 @@ export class TableStatements {
   #dialect
   /** types by column @type {Map<string, string>} */
   #kinds
+  /** it is read as wide, whatever its columns are called */
+  #isUpsert
   /** the time in nanoseconds */
   #exact
   /** @type {Timestamps['within']} */
@@ -79,6 +82,7 @@ export class TableStatements {
     this.#dialect = dialect
     this.#kinds = new Map(columns.map(column => [column.name, column.kind]))
     this.isNarrow = options.layout === 'narrow'
+    this.#isUpsert = UPSERT_COLUMNS.every(each => this.#kinds.has(each))
     this.intervalNs = BigInt(intervalMs) * 1_000_000n
     const valueColumns = ['', '_int64', '_string', '_bytes'].map(ending => valueColumn + ending).filter(each => this.#kinds.has(each))
     this.valueColumns = this.isNarrow ? valueColumns : []
@@ -101,10 +105,14 @@ export class TableStatements {
     this.#checkColumns()
   }
 
+  /** The time in nanoseconds, in SQL. */
+  get time () { return this.#exact }
+
   /** @param {string} sensor */
   has (sensor) {
     if (this.isNarrow) return !this.#dialect.refusesNul || !sensor.includes('\0')
     const { timeColumn } = this.#options
+    if (this.#isUpsert && UPSERT_COLUMNS.includes(sensor)) return false
     return this.#kinds.has(sensor) && ![...this.#dialect.ownNames, timeColumn, `${timeColumn}_ns`].includes(sensor)
   }
 
@@ -124,6 +132,7 @@ export class TableStatements {
 
   /** The layout other than wide that a table's columns look like. */
   get #otherLayout () {
+    if (this.#isUpsert) return undefined
     const has = (/** @type {string[]} */ ...names) => names.every(name => this.#kinds.has(name))
     if (has('size', MEASUREMENTS)) return 'document'
     return ['value', 'value_int64', 'value_string', 'value_bytes'].some(name => has('sensor', name)) ? 'narrow' : undefined
@@ -174,20 +183,21 @@ export class TableStatements {
   /**
    * Rows of bucket, then in the narrow layout the sensor, then the statistics; in the other layouts, the statistics of each sensor.
    * @param {string[]} sensors  that have numbers
-   * @param {Times & {bucketNs?: bigint}} range
+   * @param {Times & {bucketNs?: bigint, together?: boolean}} range  `together`: of a narrow table, no sensors, and the statistics over all
    * @param {Statistic[]} statistics
    * @param {number} limit  of rows
    */
-  summaries (sensors, { bucketNs, ...range }, statistics, limit) {
+  summaries (sensors, { bucketNs, together = false, ...range }, statistics, limit) {
     const { values, add } = this.#parameters()
     const length = () => add(bucketNs, 'int64')
     const bucket = bucketNs === undefined
       ? add(range.from, 'int64')
       : `${this.#exact} - ((${this.#exact} % ${length()}) + ${length()}) % ${length()}`
     const of = (/** @type {string} */ sensor) => statistics.map(name => this.#aggregate(name, String(this.#number(sensor))))
-    const columns = this.isNarrow ? [`${this.#sensor} AS sluice_sensor`, ...of('')] : sensors.flatMap(of)
+    const bySensor = this.isNarrow && !together
+    const columns = this.isNarrow ? [...bySensor ? [`${this.#sensor} AS sluice_sensor`] : [], ...of('')] : sensors.flatMap(of)
     const where = this.#where(range, add) + (this.isNarrow ? ` AND ${this.#oneOf(sensors, add)}` : '')
-    const groups = this.isNarrow ? 'sluice_bucket, sluice_sensor' : 'sluice_bucket'
+    const groups = bySensor ? 'sluice_bucket, sluice_sensor' : 'sluice_bucket'
     const select = `SELECT ${[`${bucket} AS sluice_bucket`, ...columns].join(', ')} FROM ${this.#name}`
     return { sql: `${select} WHERE ${where} GROUP BY ${groups} LIMIT ${limit}`, values }
   }
@@ -315,7 +325,8 @@ export class TableStatements {
   /** @param {Statistic} statistic @param {string} number */
   #aggregate (statistic, number) {
     const { double, stddev = '', mean = 'avg' } = this.#dialect
-    return statistic === 'count' ? `count(${number})` : `${{ mean, min: 'min', max: 'max', stddev }[statistic]}(${double(number)})`
+    if (statistic === 'count') return `count(${number})`
+    return `${{ mean, stddev }[/** @type {string} */ (statistic)] ?? statistic}(${double(number)})`
   }
 
   #checkColumns () {

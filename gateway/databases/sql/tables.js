@@ -1,14 +1,15 @@
 import { MEASUREMENTS } from '../../batch/layouts.js'
 import { caseMarked, quote } from '../names.js'
+import { withKey } from '../upsert/rows.js'
+import { primaryKey } from '../upsert/sql.js'
 import { misfit, wideColumns } from '../wide.js'
 
 /**
  * How sinks find and complete their tables.
  *
  * @typedef {import('../wide.js').WideColumn} WideColumn
- * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  * @typedef {import('../wide.js').Dialect & import('../names.js').NameRules} Dialect
- * @typedef {{exists: boolean, columns: PlacedColumn[], missing: WideColumn[]}} Found  a table as it is, with the result of `fitTable`
+ * @typedef {{exists: boolean} & ReturnType<typeof import('../wide.js').fitTable>} Found  a table as it is, with the result of `fitTable`
  */
 
 /** The comment of a table that Sluice made. Users can add it to theirs. */
@@ -22,10 +23,10 @@ const ATTEMPTS = 20
  * @param {import('../../batch/batch.js').Batch} arranged
  * @param {Dialect} dialect
  * @param {boolean} withSource  several sources share the table
- * @param {string} layout
+ * @param {{layout?: string, key?: string[]}} options  of the sink
  */
-export function columnsOf (arranged, dialect, withSource, layout) {
-  return wideColumns(arranged, dialect, withSource, layout === 'document' ? MEASUREMENTS : undefined)
+export function columnsOf (arranged, dialect, withSource, options) {
+  return withKey(wideColumns(arranged, dialect, withSource, options.layout === 'document' ? MEASUREMENTS : undefined), arranged, options)
 }
 
 /**
@@ -62,12 +63,13 @@ export function checkOwner (name, withSource, comment) {
 }
 
 /**
- * The columns of a new table, for CREATE TABLE: each row has a time and, where several share the table, a source.
+ * The columns of a new table, for CREATE TABLE: each row has a time and, where several share the table, a source; and a key, if it has one.
  * @param {WideColumn[]} columns
  * @param {(column: WideColumn) => string} declaration
  */
 export function declarations (columns, declaration) {
-  return columns.map(column => declaration(column) + (column.origin === 'time' || column.origin === 'source' ? ' NOT NULL' : '')).join(', ')
+  const always = (/** @type {WideColumn} */ { origin, isKey }) => origin === 'time' || origin === 'source' || isKey
+  return columns.map(column => declaration(column) + (always(column) ? ' NOT NULL' : '')).join(', ') + primaryKey(columns)
 }
 
 /** How ANSI SQL declares a column of a dialect's type. @param {Dialect} dialect @returns {(column: WideColumn) => string} */

@@ -1,4 +1,5 @@
 import { quote } from '../names.js'
+import { names, onConflict, STORED } from '../upsert/sql.js'
 import { constantOf, valuesOf } from '../wide.js'
 
 /**
@@ -12,6 +13,13 @@ import { constantOf, valuesOf } from '../wide.js'
 // More rows a statement save calls, but every bound value costs the same: beyond this many nothing is gained. SQLite accepts 32,766.
 const VALUES_PER_STATEMENT = 512
 
+/** @param {Plan} plan @param {number} rows */
+export function insertStatement ({ table, columns, rest = [] }, rows) {
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const values = Array(rows).fill(row).join(', ')
+  return `INSERT INTO ${quote(table)} AS ${STORED} (${names(columns)}) VALUES ${values}${onConflict(columns, rest)}`
+}
+
 /** Inserts rows of one plan, many a statement. */
 export class RowInserter {
   /** Takes some 60 kB, which a thousand sources that never have so many rows at once must not. @type {() => StatementSync} */
@@ -23,13 +31,12 @@ export class RowInserter {
   #columns
 
   /** @param {import('node:sqlite').DatabaseSync} database @param {Plan} plan */
-  constructor (database, { table, columns }) {
+  constructor (database, plan) {
+    const { columns } = plan
     this.#columns = columns
     this.#rowsPerStatement = Math.max(1, Math.floor(VALUES_PER_STATEMENT / columns.length))
-    const insert = `INSERT INTO ${quote(table)} (${columns.map(({ name }) => quote(name)).join(', ')}) VALUES `
-    const row = `(${columns.map(() => '?').join(', ')})`
-    this.#one = database.prepare(insert + row)
-    this.#prepareMany = () => database.prepare(insert + Array(this.#rowsPerStatement).fill(row).join(', '))
+    this.#one = database.prepare(insertStatement(plan, 1))
+    this.#prepareMany = () => database.prepare(insertStatement(plan, this.#rowsPerStatement))
   }
 
   /** @param {Batch} batch */

@@ -1,7 +1,10 @@
 import { quote } from '../names.js'
 import { checkOwner, completeTable, declarationIn, declarations, OWNED, physicalName } from '../sql/tables.js'
+import { UPSERT } from '../upsert/layout.js'
+import { keyOf, noKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
 import { dialect } from './dialect.js'
+import { insertStatement } from './rows.js'
 
 const declaration = declarationIn(dialect)
 
@@ -9,8 +12,7 @@ const declaration = declarationIn(dialect)
  * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
  * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
  * @typedef {import('../wide.js').TableColumn} TableColumn
- * @typedef {import('../../batch/layouts.js').Layout} Layout
- * @typedef {{table: string, columns: PlacedColumn[]}} Plan  where the rows of one shape of batch go
+ * @typedef {{table: string, columns: PlacedColumn[], rest?: TableColumn[], width?: number}} Plan  where the rows of one shape of batch go
  */
 
 /**
@@ -19,19 +21,32 @@ const declaration = declarationIn(dialect)
  * @param {string} name  of the table
  * @param {import('../wide.js').WideColumn[]} wanted
  * @param {boolean} withSource  several sources share the table
- * @param {Layout} layout
+ * @param {string} layout
  * @returns {Promise<Plan>}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export async function prepareTable (database, name, wanted, withSource, layout) {
-  const { table, columns } = await completeTable(async () => readTable(database, name, wanted, withSource), async () => {
+  const { table, columns, rest } = await completeTable(async () => readTable(database, name, wanted, withSource), async () => {
     database.exec('BEGIN IMMEDIATE')
     const { table: its, exists, missing } = readTable(database, name, wanted, withSource)
     if (!exists) createTable(database, its, missing, layout)
     else for (const column of missing) database.exec(`ALTER TABLE ${quote(its)} ADD COLUMN ${declaration(column)}`)
     database.exec('COMMIT')
   })
-  return { table, columns }
+  const plan = { table, columns, rest }
+  if (layout !== UPSERT) return plan
+  checkUpsert(database, plan)
+  return { ...plan, width: columns.length + rest.length }
+}
+
+/** @param {DatabaseSync} database @param {Plan} plan */
+function checkUpsert (database, plan) {
+  try {
+    database.prepare(insertStatement(plan, 1))
+  } catch (error) {
+    if (!String(error).includes('ON CONFLICT')) throw error
+    throw noKey(plan.table, keyOf(plan.columns))
+  }
 }
 
 /** @param {DatabaseSync} database @param {string} name @param {import('../wide.js').WideColumn[]} wanted @param {boolean} withSource */
@@ -47,10 +62,11 @@ function readTable (database, name, wanted, withSource) {
   return { table, exists: columns.length > 0, ...fitTable(name, wanted, columns.map(tableColumn), dialect) }
 }
 
-/** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {Layout} layout */
+/** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {string} layout */
 function createTable (database, table, columns, layout) {
   // SQLite keeps the text, and comments only within it.
   database.exec(`CREATE TABLE ${quote(table)} (/* ${OWNED} */ ${declarations(columns, declaration)})`)
+  if (layout === UPSERT) return
   const indexed = layout === 'narrow' ? '"time", "sensor"' : '"time"'
   database.exec(`CREATE INDEX ${quote(`time of ${table}`)} ON ${quote(table)} (${indexed})`)
 }
