@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, open, readdir, rename, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
@@ -20,6 +20,7 @@ import settle from '../../nodes/staging/settle.js'
 import stageIn from '../../nodes/staging/stage-in.js'
 import stageOut from '../../nodes/staging/stage-out.js'
 import { until } from '../broker/waiting.js'
+import { failSyncs } from './syncs.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -304,21 +305,6 @@ describe('sink and stage nodes', () => {
       })
     }
 
-    it('sluice-stage-out has written all that it writes once it is closed, also without a broker', async () => {
-      const restore = await patchSyncs(async sync => {
-        await sleep(200)
-        await sync()
-      })
-      try {
-        await helper.load(stageOut, [{ id: 'stage', type: 'sluice-stage-out', broker: 'nowhere', wires: [] }])
-        await helper.unload()
-        const lists = await readdir(path.join(userDir, 'sluice', 'required-sinks'))
-        expect(lists.filter(name => !name.endsWith('.json'))).to.deep.equal([])
-      } finally {
-        restore()
-      }
-    })
-
     it('sluice-stage-out ends its connection to the broker also when its spool cannot be closed', async () => {
       const embedded = await startEmbeddedBroker({ port: 0 })
       try {
@@ -365,22 +351,3 @@ describe('sink and stage nodes', () => {
     })
   })
 })
-
-/** Has the disk fail whenever a file is forced to it. @returns {Promise<() => void>} ends that */
-function failSyncs () {
-  return patchSyncs(async () => { throw Object.assign(new Error('i/o error'), { code: 'EIO' }) })
-}
-
-/**
- * Has something else happen when a file is forced to the disk.
- * @param {(sync: () => Promise<void>) => Promise<void>} instead
- * @returns {Promise<() => void>} ends that
- */
-async function patchSyncs (instead) {
-  const file = await open(import.meta.filename)
-  const prototype = Object.getPrototypeOf(file)
-  await file.close()
-  const { datasync } = prototype
-  prototype.datasync = function () { return instead(() => Reflect.apply(datasync, this, [])) }
-  return () => { prototype.datasync = datasync }
-}
