@@ -129,7 +129,10 @@ async function initialise (account) {
   const data = join(folder, 'data')
   await run(
     String(findProgram('mariadb-install-db')),
-    ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db', '--skip-name-resolve'],
+    [
+      '--no-defaults', `--datadir=${data}`, `--tmpdir=${folder}`, '--auth-root-authentication-method=normal', '--skip-test-db',
+      '--skip-name-resolve'
+    ],
     { ...account, cwd: folder }
   )
   const init = [
@@ -139,7 +142,7 @@ async function initialise (account) {
     `GRANT ALL PRIVILEGES ON *.* TO ${USER} WITH GRANT OPTION;`,
     ''
   ]
-  await run(String(findProgram('mariadbd')), ['--no-defaults', `--datadir=${data}`, '--bootstrap'], {
+  await run(String(findProgram('mariadbd')), ['--no-defaults', `--datadir=${data}`, `--tmpdir=${folder}`, '--bootstrap'], {
     ...account,
     cwd: folder,
     input: init.join('\n')
