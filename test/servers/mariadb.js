@@ -67,6 +67,7 @@ export async function startMariadb ({ dir, tls = false, options = [] } = {}) {
   const args = [
     '--no-defaults',
     `--datadir=${data}`,
+    `--tmpdir=${folder}`,
     '--bind-address=127.0.0.1',
     `--port=${port}`,
     `--socket=${join(folder, 'socket')}`,
