@@ -124,6 +124,8 @@ function publishOf (bytes, start, body, end, isVersion5) {
 function propertiesOf (bytes, at, end) {
   /** @type {Properties} */
   const properties = {}
+  /** @type {number[]} */
+  const subscriptions = []
   while (at < end) {
     const property = bytes[at++]
     const from = at
@@ -139,15 +141,11 @@ function propertiesOf (bytes, at, end) {
     } else if (property === SUBSCRIPTION) {
       const subscription = numberAt(bytes, from)
       if (subscription === 0) throw new MalformedPacket('has the subscription 0')
-      properties.subscriptionIdentifier = also(properties.subscriptionIdentifier, subscription)
+      subscriptions.push(subscription)
     }
   }
+  if (subscriptions.length > 0) properties.subscriptionIdentifier = subscriptions.length > 1 ? subscriptions : subscriptions[0]
   return properties
-}
-
-/** @param {number|number[]|undefined} before @param {number} one */
-function also (before, one) {
-  return before === undefined ? one : [before, one].flat()
 }
 
 /** Of two bytes of length and as many as they say. @param {Buffer} bytes @param {number} at */

@@ -10,7 +10,8 @@ import { parseTopic } from '../topics.js'
  * @property {import('mqtt').MqttClient} client  with a fixed id and a persistent session; of its own: what waits here blocks no batch
  * @property {import('./subscriptions.js').Subscriptions} subscriptions  to its topic filters
  * @property {(packet: Packet, held: Acknowledged) => void} keep  acknowledges the message once it is safe
- * @property {number} [maxPending]
+ * @property {number} [maxPending]  messages with QoS 0 that may wait
+ * @property {number} [maxPendingBytes]  of their payloads, but for the last one
  * @property {() => void} [onDropped]  called for each message that could not wait
  * @property {() => void} [onNewSession]  packet ids mean other messages from now on
  * @property {import('../../gateway/base/log.js').Log} [log]
@@ -28,6 +29,7 @@ export class ThirdPartyConsumer {
   #options
   /** Messages with QoS 0 that are not safe yet. */
   #pending = 0
+  #pendingBytes = 0
   /** @type {Set<string>} */
   #granted = new Set()
   #closed = false
@@ -36,7 +38,7 @@ export class ThirdPartyConsumer {
 
   /** @param {ThirdPartyOptions} options */
   constructor (options) {
-    this.#options = { maxPending: 1000, onDropped () {}, onNewSession () {}, log: console, ...options }
+    this.#options = { maxPending: 1000, maxPendingBytes: 2 ** 24, onDropped () {}, onNewSession () {}, log: console, ...options }
     const { client } = this.#options
     client.on('connect', this.#onConnect)
     if (client.connected) this.#subscribe()
@@ -44,18 +46,26 @@ export class ThirdPartyConsumer {
 
   /** @param {Packet} packet @param {Acknowledged} held */
   receive (packet, held) {
-    const { keep, maxPending, onDropped } = this.#options
+    const { keep, maxPending, maxPendingBytes, onDropped } = this.#options
     if (this.#closed) return
     if (!this.#isMeant(packet)) return held.ack()
     this.counters.received++
     if (packet.qos !== 0) return keep(packet, held)
-    if (this.#pending >= maxPending) { // nobody would send it again, and nothing can make its sender wait
+    // Nobody would send it again, and nothing can make its sender wait.
+    if (this.#pending >= maxPending || this.#pendingBytes >= maxPendingBytes) {
       this.counters.dropped++
       onDropped()
       return
     }
+    const { length: bytes } = packet.payload
     this.#pending++
-    keep(packet, { ack: () => { this.#pending-- } })
+    this.#pendingBytes += bytes
+    keep(packet, {
+      ack: () => {
+        this.#pending--
+        this.#pendingBytes -= bytes
+      }
+    })
   }
 
   /** Filters that the broker has not granted since the last connect. @returns {string[]} */

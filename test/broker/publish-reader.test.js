@@ -196,6 +196,12 @@ describe('the reader of PUBLISH packets', () => {
     expect(copied.length).to.be.at.most(3)
   })
 
+  it('reads 100,000 subscriptions of one message: each was added to a copy of those before, for minutes', () => {
+    const subscriptionIdentifier = Array.from({ length: 100_000 }, (_, i) => i + 1)
+    const { taken: [packet] } = read([encode(publish({ properties: { subscriptionIdentifier } }), 5)], 5)
+    expect(packet.properties?.subscriptionIdentifier).to.deep.equal(subscriptionIdentifier)
+  })
+
   for (const [what, bytes] of Object.entries({
     'a length of more than four bytes': [0x30, 0xff, 0xff, 0xff, 0xff, 0x01],
     'no QoS that there is': [0x36, 5, 0, 1, 0x61, 0, 1],

@@ -218,5 +218,18 @@ for (const { name, protocolVersion, require, start } of brokers) {
       await until(() => consumer.counters.received === 8)
       expect([consumer.counters.dropped, told]).to.deep.equal([3, 3])
     })
+
+    it('that nobody would send again are dropped and counted, once those that wait are too large together', async () => {
+      /** @type {(() => void)[]} */
+      const waiting = []
+      const { consumer } = await consume({ maxPendingBytes: 25, keep: (_, held) => { waiting.push(() => held.ack()) } })
+      for (let i = 0; i < 4; i++) await publish('plant/hall', '0123456789', 0)
+      await until(() => consumer.counters.received === 4)
+      expect(consumer.counters.dropped).to.equal(1)
+      waiting[0]()
+      await publish('plant/hall', '0123456789', 0)
+      await until(() => consumer.counters.received === 5)
+      expect(consumer.counters.dropped).to.equal(1)
+    })
   })
 }
