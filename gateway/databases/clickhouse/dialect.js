@@ -148,7 +148,7 @@ const SECOND = 1_000_000_000n
 /**
  * How tables of ClickHouse are read, whose old servers know no parameters. Columns' kinds are types without what says that they may be NULL
  * or how they are stored (see `plainType`).
- * @type {import('../sql/table-statements.js').ReadDialect}
+ * @type {import('../sql/read-dialect.js').ReadDialect}
  */
 export const readDialect = {
   quote: identifier,

@@ -14,7 +14,7 @@ export { schema }
 const INFINITE = [2n ** 63n - 1n, 1n - 2n ** 63n]
 const timestamp = (/** @type {bigint} */ time) => `make_timestamp_ns(${INFINITE.includes(time) ? time - 1n : time})`
 
-/** @type {import('../sql/table-statements.js').ReadDialect} */
+/** @type {import('../sql/read-dialect.js').ReadDialect} */
 const dialect = {
   ...fileReadDialect,
   timeTypes: 'TIMESTAMP_NS, TIMESTAMP or TIMESTAMP WITH TIME ZONE, or BIGINT',

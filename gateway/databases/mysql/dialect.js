@@ -40,7 +40,7 @@ export const dialect = {
 
 const NUMBERS = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'decimal', 'float', 'double']
 
-/** How tables of MySQL are read. Columns' kinds are data types alone. @type {import('../sql/table-statements.js').ReadDialect} */
+/** How tables of MySQL are read. Columns' kinds are data types alone. @type {import('../sql/read-dialect.js').ReadDialect} */
 export const readDialect = {
   quote,
   ownNames: ['time', 'time_ns', 'source', 'sluice_row'],

@@ -6,18 +6,18 @@ import { readDialect } from './dialect.js'
  * values, the nanoseconds since. Sensors are the numbers of the fields, from 0.
  *
  * @typedef {import('../reading/table.js').TableOptions} TableOptions
- * @typedef {import('../sql/table-statements.js').ReadDialect} ReadDialect
+ * @typedef {import('../sql/read-dialect.js').ReadDialect} ReadDialect
  */
 
 const SECOND_NS = 1_000_000_000n
 
-/** What an index finds. @type {import('../sql/table-statements.js').Timestamps['within']} */
+/** What an index finds. @type {import('../sql/read-dialect.js').Timestamps['within']} */
 const within = ({ from, to }, add) => {
   const [first, last] = [from, to].map(ns => add(floor(ns, SECOND_NS) / SECOND_NS, 'int64'))
   return `\`second\` >= ${first} AND \`second\` <= ${last}`
 }
 
-/** @param {import('../sql/table-statements.js').Timestamps} timestamps @returns {ReadDialect} */
+/** @param {import('../sql/read-dialect.js').Timestamps} timestamps @returns {ReadDialect} */
 const inSeconds = timestamps => ({
   ...readDialect,
   timeTypes: 'bigint, in seconds',

@@ -35,7 +35,7 @@ export async function open (given, { server }) {
 /**
  * @param {string} table
  * @param {MysqlServer} server
- * @param {import('../sql/table-statements.js').ReadDialect} dialect
+ * @param {import('../sql/read-dialect.js').ReadDialect} dialect
  * @returns {import('../sql/reader.js').Readable}
  */
 function readable (table, server, dialect) {

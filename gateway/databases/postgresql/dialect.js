@@ -36,7 +36,7 @@ export const dialect = {
 
 const TYPES = { int64: 'int8', float64: 'float8', text: 'text', sensor: 'text' }
 
-/** How PostgreSQL's tables are read. @type {import('../sql/table-statements.js').ReadDialect} */
+/** How PostgreSQL's tables are read. @type {import('../sql/read-dialect.js').ReadDialect} */
 export const readDialect = {
   quote,
   ownNames: ['time', 'time_ns', 'source'],

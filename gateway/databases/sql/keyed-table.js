@@ -17,8 +17,8 @@ export class KeyedTable {
   /**
    * @param {import('../reading/table.js').TableOptions} options
    * @param {string} name  quoted
-   * @param {import('./table-statements.js').Column[]} columns  as it has them
-   * @param {import('./table-statements.js').ReadDialect} dialect
+   * @param {import('./read-dialect.js').Column[]} columns  as it has them
+   * @param {import('./read-dialect.js').ReadDialect} dialect
    */
   constructor (options, name, columns, dialect) {
     const { timeColumn, source } = options

@@ -20,14 +20,14 @@ import { TableStatements } from './table-statements.js'
  *
  * @typedef {object} Readable
  * @property {string} table  its name, quoted
- * @property {import('./table-statements.js').ReadDialect} dialect
+ * @property {import('./read-dialect.js').ReadDialect} dialect
  * @property {<T>(work: (session: ReadSession) => Promise<T>, signal?: AbortSignal) => Promise<T>} read  lends a session, connecting when
  *   needed; the signal ends its statements
  * @property {(error: unknown) => SluiceError} failure  the error that users see, with this one as its cause
  * @property {() => Promise<void>} [close]  of what is the reader's own
  *
  * @typedef {object} ReadSession
- * @property {() => Promise<import('./table-statements.js').Column[]>} columns  of the table; none where it does not exist
+ * @property {() => Promise<import('./read-dialect.js').Column[]>} columns  of the table; none where it does not exist
  * @property {(statement: Statement) => Promise<any[][]>} all  the rows of a statement that has few
  * @property {(statement: Statement, atATime: number) => AsyncIterable<any[][]>} rows  the rows of a statement, about so many at a time, as
  *   they are asked for; all show one state of the database, and the statement ends when the rest is not wanted

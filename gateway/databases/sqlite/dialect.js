@@ -33,7 +33,7 @@ export const dialect = {
 /**
  * How SQLite's tables are read. Summaries are computed from the samples: SQLite's own way, in the same thread, takes as long and cannot be
  * interrupted.
- * @type {import('../sql/table-statements.js').ReadDialect}
+ * @type {import('../sql/read-dialect.js').ReadDialect}
  */
 export const readDialect = {
   ...fileReadDialect,
