@@ -21,6 +21,9 @@ helper.init(createRequire(import.meta.url).resolve('node-red'))
 
 const LONG = 'a'.repeat(65_536)
 
+/** One spy sees what all nodes show. @param {string} id */
+const lastStatusOf = id => helper.getNode(id).status.getCalls().findLast((/** @type {any} */ call) => call.thisValue.id === id)?.args[0]
+
 describe('options of stage in', () => {
   const read = (/** @type {object} */ options) => readOptions(schema, { broker: 'b', ...options })
 
@@ -82,9 +85,8 @@ describe('the status of stage in', () => {
       { id: 'stage', type: 'sluice-stage-in', broker: 'broker', foreignTopics: ['plant/#'], wires: [['sink']] },
       { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'store.sqlite'), wires: [] }
     ])
-    const { status } = helper.getNode('stage')
-    await until(() => status.lastCall?.args[0].fill === 'red')
-    expect(status.lastCall.args[0].text).to.include(path.join(spools, 'stage'))
+    await until(() => lastStatusOf('stage')?.fill === 'red')
+    expect(lastStatusOf('stage').text).to.include(path.join(spools, 'stage'))
   })
 
   it('does not keep what was beside the spool of a node that is deleted, once its folder is deleted, too', async () => {
@@ -133,17 +135,14 @@ describe('the status of stage in', () => {
         { id: 'small', type: 'sluice-stage-in', broker: 'broker', foreignTopics: ['plant/#'], wires: [['sink']] },
         { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'small.sqlite'), wires: [] }
       ])
-      const { status } = helper.getNode('small')
-      const shows = (/** @type {string} */ fill, text = '') => until(() => {
-        const [shown] = status.lastCall?.args ?? []
-        return shown?.fill === fill && shown.text.includes(text)
-      })
+      const last = () => lastStatusOf('small')
+      const shows = (/** @type {string} */ fill, text = '') => until(() => last()?.fill === fill && last().text.includes(text))
       await shows('green')
       const filler = path.join(spools, 'filler')
       await writeFile(filler, Buffer.alloc(2 ** 20)).catch(() => {}) // as much as there is room for
       await client.publishAsync('plant/hall', '{"temperature": 21.5}', { qos: 1 })
       await shows('red', 'third-party messages wait')
-      expect(status.lastCall.args[0].text).to.include('ENOSPC')
+      expect(last().text).to.include('ENOSPC')
       await rm(filler)
       await shows('green')
       const stored = new DatabaseSync(path.join(userDir, 'small.sqlite'), { readOnly: true })
