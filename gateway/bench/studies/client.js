@@ -1,17 +1,18 @@
+import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
 import { describe } from '../../base/errors.js'
 import { openSink } from '../sinks/open.js'
 
 /**
- * The thread of a client: see clients.js.
+ * The thread or process of a client: see clients.js.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  */
 
 const MAX_ERRORS = 3
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort)
-const { address, batches: { url, options }, first, writers, batchesPerClient = Infinity, limitMs = Infinity } = workerData
+const { load, post, told } = parentPort ? thread(parentPort) : await ownProcess()
+const { address, batches: { url, options }, first, writers, batchesPerClient = Infinity, limitMs = Infinity } = load
 const { batchesOf } = await import(url)
 
 /** @type {number[]} */
@@ -26,8 +27,8 @@ const { sink, close } = await openSink(address, writers)
 const sources = Array.from({ length: writers }, (_, i) => maker(batchesOf(options, first + i)))
 const firstBatches = sources.map(next => next())
 await sink.prepare(firstBatches)
-port.postMessage('ready')
-await new Promise(resolve => { port.on('message', resolve) }) // and goes on listening: it is ended once its answer has been read
+post('ready')
+await told()
 
 const startMs = performance.now()
 const beforeMicros = cpuMicros()
@@ -35,8 +36,7 @@ makingMicros = 0
 const written = await Promise.all(sources.map((next, i) => write(firstBatches[i], next)))
 const seconds = (performance.now() - startMs) / 1000
 const cpuSeconds = (cpuMicros() - beforeMicros - makingMicros) / 1e6
-await close()
-port.postMessage({
+post({
   rows: written.reduce((sum, rows) => sum + rows, 0),
   seconds,
   latencyMicroseconds: stored,
@@ -44,6 +44,9 @@ port.postMessage({
   errors: [...errors],
   ...'threadCpuUsage' in process && { cpuSeconds }
 })
+await told() // until then its connection is open, and what it carried can be read
+await close()
+post('closed')
 
 /** @param {Batch} batch  the first @param {() => Batch} next @returns {Promise<number>} rows that were stored */
 async function write (batch, next) {
@@ -82,4 +85,18 @@ function cpuMicros () {
   if (!threadCpuUsage) return 0
   const { user, system } = threadCpuUsage.call(process)
   return user + system
+}
+
+/** @param {import('node:worker_threads').MessagePort} port */
+function thread (port) {
+  return { load: workerData, post: (/** @type {unknown} */ message) => port.postMessage(message), told: () => once(port, 'message') }
+}
+
+/** It ends with whoever has started it. */
+async function ownProcess () {
+  const tell = (/** @type {any} */ message, sent = () => {}) => process.send?.(message, sent)
+  process.once('disconnect', () => process.exit())
+  process.once('uncaughtException', error => tell({ failed: describe(error) }, () => process.exit(1)))
+  const [given] = await once(process, 'message')
+  return { load: given, post: tell, told: () => once(process, 'message') }
 }
