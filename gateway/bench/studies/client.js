@@ -47,6 +47,7 @@ post({
 await told() // until then its connection is open, and what it carried can be read
 await close()
 post('closed')
+await told() // never: it is ended once its answer has been read
 
 /** @param {Batch} batch  the first @param {() => Batch} next @returns {Promise<number>} rows that were stored */
 async function write (batch, next) {
