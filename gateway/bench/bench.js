@@ -38,6 +38,7 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
   --resume     the folder of a run that was stopped, or of which some cells failed: it goes on
   --databases, --layouts, --batch-sizes, --writers, --sensors, --seconds, --rows, --warm-up-seconds, --repetitions
                instead of the study's own: a list with commas, or a number
+  --clients-as threads (default) or processes, each with its connection
 
   --json    print the results as JSON
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)

@@ -26,7 +26,8 @@ import { StartedClient } from './started-client.js'
  *   the process of the bench
  */
 
-const EMBEDDED = ['sqlite', 'duckdb', 'file', 'null']
+/** Databases that are in the process of their client. */
+export const EMBEDDED = ['sqlite', 'duckdb', 'file', 'null']
 
 /**
  * @param {Load} load

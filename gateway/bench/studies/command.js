@@ -27,7 +27,8 @@ const SWEEP = /** @type {const} */ ({
   seconds: 'number',
   rows: 'number',
   'warm-up-seconds': 'number',
-  repetitions: 'number'
+  repetitions: 'number',
+  'clients-as': 'clients'
 })
 
 const text = /** @type {const} */ ({ type: 'string' })
@@ -92,6 +93,10 @@ function valueOf (name, kind, given) {
   const parts = given.split(',').map(part => part.trim()).filter(Boolean)
   if (parts.length === 0) throw new Error(`--${name} is empty`)
   if (kind === 'words') return parts
+  if (kind === 'clients') {
+    if (given !== 'threads' && given !== 'processes') throw new Error(`--${name} is threads or processes`)
+    return given
+  }
   const numbers = parts.map(Number)
   const wrong = parts.find((_, i) => !(numbers[i] > 0))
   if (wrong !== undefined) throw new Error(`--${name}: "${wrong}" is not a number above 0`)
