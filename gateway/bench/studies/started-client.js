@@ -40,10 +40,10 @@ export class StartedClient {
     return this.#answer()
   }
 
-  /** Its sink. */
+  /** Its sink. @returns {Promise<number>} rows that are stored of batches that failed */
   async close () {
     this.send('close')
-    await this.#answer()
+    return (await this.#answer()).unansweredRows
   }
 
   end () { return this.#end() }
