@@ -39,6 +39,7 @@ export async function writeByClients ({ clients, ...load }, { signal } = {}) {
   const endAll = () => Promise.all(threads.map(thread => thread.end()))
   signal?.addEventListener('abort', endAll)
   try {
+    signal?.throwIfAborted()
     while (threads.length < count) { // one after the other: the first makes the tables
       const thread = new Client({ ...load, first: threads.length, writers })
       threads.push(thread)
