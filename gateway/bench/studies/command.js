@@ -26,7 +26,7 @@ import { workOf } from './work.js'
  *   | {event: 'missing', study: string, label: string, reason: string}
  *   | {event: 'problem', text: string}
  *   | {event: 'report', study: string, title: string, folder: string, page: string, isComplete: boolean}
- *   | {event: 'overview', folder: string, page: string}} StudyEvent
+ *   | {event: 'overview', folder: string, page: string, isComplete: boolean}} StudyEvent
  *
  * @typedef {object} Context
  * @property {import('../servers.js').Servers} servers
@@ -115,7 +115,9 @@ export async function runStudies ({ studies: names, isFull, folder: parent, resu
     await reported(study, result, run.folder, tell)
     if (runs.length > 1) await writeOverview(folder, results)
   }
-  if (runs.length > 1 && results.length > 0) tell({ event: 'overview', folder, page: join(folder, FILES.overview) })
+  if (runs.length === 1 || results.length === 0) return
+  const isComplete = results.length === runs.length && results.every(result => result.isComplete)
+  tell({ event: 'overview', folder, page: join(folder, FILES.overview), isComplete })
 }
 
 /**

@@ -56,7 +56,7 @@ async function reportAgain (from, parent, tell) {
   results.sort((a, b) => a.startedMs - b.startedMs)
   for (const each of results) await report(each, join(folder, each.study), tell)
   await writeOverview(folder, results)
-  tell({ event: 'overview', folder, page: join(folder, FILES.overview) })
+  tell({ event: 'overview', folder, page: join(folder, FILES.overview), isComplete: results.every(({ isComplete }) => isComplete) })
 }
 
 /** @param {StudyResult} result @param {string} folder @param {Context['tell']} tell */

@@ -1,3 +1,5 @@
+import { remaining } from '../../stats/format.js'
+
 /**
  * @typedef {import('./command.js').StudyEvent} StudyEvent
  * @typedef {{stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream}} Streams
@@ -31,9 +33,4 @@ function lineOf (event) {
     case 'report': return event.isComplete ? '' : `Stopped; sluice bench ${event.study} --resume ${event.folder} goes on.`
     default: return ''
   }
-}
-
-/** @param {number} seconds */
-export function remaining (seconds) {
-  return seconds < 90 ? `${Math.ceil(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
 }
