@@ -31,10 +31,12 @@ Measures on this machine, each thing beside what it is to be compared with, in o
 Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]); each leaves a report of its own in bench-reports:
 
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
+  scits        time-series databases: latency of batches, rates by clients and as a table grows, five queries
   studies      all of them
 
   --full       the sizes and durations of the paper; otherwise minutes
   --folder     where the folders of reports go (default bench-reports)
+  --config     of scits: a configuration in SciTS' own form, such as those that it has published; other options win over it
   --resume     the folder of a run that was stopped, or of which some cells failed: it goes on
   --databases, --layouts, --batch-sizes, --writers, --sensors, --seconds, --rows, --warm-up-seconds, --repetitions
                instead of the study's own: a list with commas, or a number

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe } from '../../base/errors.js'
@@ -14,7 +15,8 @@ import { runStudy } from './run.js'
  * @property {boolean} isFull
  * @property {string} folder  where the folders of reports are
  * @property {string} resume  such a folder, of a run that is to go on; empty: none
- * @property {Record<string, any>} sweep
+ * @property {string} config  a file with what is chosen, in the form of the paper; empty: none
+ * @property {Record<string, any>} sweep  wins over the file
  */
 
 /** Of parseArgs. What can be chosen instead of a study's own, by its name on the command line. */
@@ -37,6 +39,7 @@ export const studyOptions = {
   full: /** @type {const} */ ({ type: 'boolean', default: false }),
   folder: /** @type {const} */ ({ type: 'string', default: 'bench-reports' }),
   resume: /** @type {const} */ ({ type: 'string', default: '' }),
+  config: /** @type {const} */ ({ type: 'string', default: '' }),
   ...Object.fromEntries(Object.keys(SWEEP).map(name => [name, text]))
 }
 
@@ -46,15 +49,16 @@ export const studyOptions = {
  * @returns {StudyArguments}
  * @throws {Error} what is wrong with them
  */
-export function readStudyArguments ({ full, folder, resume, ...values }, names) {
+export function readStudyArguments ({ full, folder, resume, config, ...values }, names) {
   if (resume && names.length > 1) throw new Error('--resume is for one study')
+  if (config && names.join() !== 'scits') throw new Error('--config is for scits')
   /** @type {Record<string, any>} */
   const sweep = {}
   for (const [name, kind] of Object.entries(SWEEP)) {
     if (values[name] !== undefined) sweep[camelCase(name)] = valueOf(name, kind, values[name])
   }
   const studies = names.includes(ALL) ? Object.keys(STUDIES) : names
-  return { studies, isFull: full, folder: resolve(folder), resume: resume && resolve(resume), sweep }
+  return { studies, isFull: full, folder: resolve(folder), resume: resume && resolve(resume), config, sweep }
 }
 
 /**
@@ -63,7 +67,7 @@ export function readStudyArguments ({ full, folder, resume, ...values }, names) 
  * @param {{servers: import('../servers.js').Servers, signal: AbortSignal, say: (line: string) => void}} context
  * @returns {Promise<string[]>} the pages
  */
-export async function runStudies ({ studies, isFull, folder: parent, resume, sweep }, { servers, signal, say }) {
+export async function runStudies ({ studies, isFull, folder: parent, resume, config, sweep }, { servers, signal, say }) {
   const pages = []
   for (const name of studies) {
     if (signal.aborted) break
@@ -72,7 +76,7 @@ export async function runStudies ({ studies, isFull, folder: parent, resume, swe
     say(`${study.title}: ${folder}`)
     const result = await runStudy(study, {
       folder,
-      options: { isFull, sweep },
+      options: { isFull, sweep: { ...config && study.sweepOf?.(await readFile(config, 'utf8')), ...sweep } },
       servers,
       environment: await environmentOf('.'),
       signal,
@@ -81,7 +85,8 @@ export async function runStudies ({ studies, isFull, folder: parent, resume, swe
       }
     })
     for (const cell of result.cells) if (cell.state !== 'done') say(`Not measured: ${cell.label}: ${cell.reason}`)
-    await writeReport(folder, result, study.report(result)).catch(error => { say(`The report cannot be written: ${describe(error)}`) })
+    await writeReport(folder, result, study.report(result), study.files?.(result))
+      .catch(error => { say(`The report cannot be written: ${describe(error)}`) })
     if (!result.isComplete) say(`Stopped; sluice bench ${name} --resume ${folder} goes on.`)
     pages.push(join(folder, FILES.page))
   }
