@@ -22,9 +22,9 @@ export function queries (found) {
   return {
     title: 'Queries',
     text: [
-      'The product\'s own queries on what scaling has stored. Each run has another range, random within the rows, and other random sensors, ' +
-      'unless they are chosen; all databases have the same. Runs are cold where the server could be restarted and the system\'s caches ' +
-      'dropped.'
+      'The product\'s own queries on what scaling has stored. Each run has another range, random within the rows, and other random ' +
+      'sensors, unless they are chosen; all databases have the same. Runs are cold where the server could be restarted and the ' +
+      'system\'s caches dropped.'
     ],
     blocks: [
       ...shown.length > 0
