@@ -791,6 +791,10 @@ export const errors = {
       'The folder for a study has measurements of another one, or of other options.',
       'Give the options that it was begun with, or another folder.'
     ],
+    SLUICE_BENCH_CONFIG: [
+      'A configuration of SciTS is not the XML that SciTS reads, or has a setting that the study cannot follow.',
+      'The message names the line or the setting, and what it may be.'
+    ],
     SLUICE_BENCH_COMPARE: [
       'Two reports of the bench are not of the same study, so no figure of one has a counterpart in the other.',
       'Compare reports of one study.'

@@ -19,6 +19,8 @@ const { batchesOf } = await import(url)
 const stored = []
 /** @type {number[]} */
 const failed = []
+/** @type {import('./clients.js').WrittenBatch[]} */
+const batches = []
 /** @type {Set<string>} */
 const errors = new Set()
 let makingMicros = 0
@@ -33,7 +35,7 @@ await told()
 const startMs = performance.now()
 const beforeMicros = cpuMicros()
 makingMicros = 0
-const written = await Promise.all(sources.map((next, i) => write(firstBatches[i], next)))
+const written = await Promise.all(sources.map((next, i) => write(first + i, firstBatches[i], next)))
 const seconds = (performance.now() - startMs) / 1000
 const cpuSeconds = (cpuMicros() - beforeMicros - makingMicros) / 1e6
 post({
@@ -41,6 +43,7 @@ post({
   seconds,
   latencyMicroseconds: stored,
   failedMicroseconds: failed,
+  batches,
   errors: [...errors],
   ...'threadCpuUsage' in process && { cpuSeconds }
 })
@@ -49,8 +52,8 @@ await close()
 post('closed')
 await told() // never: it is ended once its answer has been read
 
-/** @param {Batch} batch  the first @param {() => Batch} next @returns {Promise<number>} rows that were stored */
-async function write (batch, next) {
+/** @param {number} client @param {Batch} batch  the first @param {() => Batch} next @returns {Promise<number>} rows that were stored */
+async function write (client, batch, next) {
   let rows = 0
   for (let n = 0; n < batchesPerClient && performance.now() - startMs < limitMs; n++) {
     const beganMs = performance.now()
@@ -58,7 +61,9 @@ async function write (batch, next) {
     const count = batch.rows
     batch = next() // while the database has the other
     const error = await writing.then(() => null, reason => reason)
-    const micros = Math.round((performance.now() - beganMs) * 1000)
+    const nowMs = performance.now()
+    const micros = Math.round((nowMs - beganMs) * 1000)
+    batches.push({ client, endedMs: performance.timeOrigin + nowMs, microseconds: micros, isStored: error === null })
     if (error === null) {
       stored.push(micros)
       rows += count

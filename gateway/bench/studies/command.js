@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, SluiceError } from '../../base/errors.js'
@@ -18,7 +19,8 @@ import { workOf } from './work.js'
  * @property {boolean} isFull
  * @property {string} folder  where the folders of reports are
  * @property {string} resume  such a folder, of a run that is to go on; `last`: the newest of these options, if there is one; empty: none
- * @property {Record<string, any>} sweep
+ * @property {string} config  a file with what is chosen, in the form of the paper; empty: none
+ * @property {Record<string, any>} sweep  wins over the file
  *
  * @typedef {import('./run.js').Progress & {event: 'progress', study: string}} ProgressEvent  of all studies together
  * @typedef {{event: 'study', study: string, title: string, folder: string}
@@ -45,7 +47,8 @@ const SWEEP = /** @type {const} */ ({
   seconds: 'number',
   rows: 'number',
   'warm-up-seconds': 'number',
-  repetitions: 'number'
+  repetitions: 'number',
+  'clients-as': 'clients'
 })
 
 const text = /** @type {const} */ ({ type: 'string' })
@@ -55,6 +58,7 @@ export const studyOptions = {
   full: /** @type {const} */ ({ type: 'boolean', default: false }),
   folder: text,
   resume: /** @type {const} */ ({ type: 'string', default: '' }),
+  config: /** @type {const} */ ({ type: 'string', default: '' }),
   ...Object.fromEntries(Object.keys(SWEEP).map(name => [name, text]))
 }
 
@@ -64,14 +68,15 @@ export const studyOptions = {
  * @returns {StudyArguments}
  * @throws {Error} what is wrong with them
  */
-export function readStudyArguments ({ full, folder = REPORTS, resume, ...values }, names) {
+export function readStudyArguments ({ full, folder = REPORTS, resume, config, ...values }, names) {
+  if (config && names.join() !== 'scits') throw new Error('--config is for scits')
   /** @type {Record<string, any>} */
   const sweep = {}
   for (const [name, kind] of Object.entries(SWEEP)) {
     if (values[name] !== undefined) sweep[camelCase(name)] = valueOf(name, kind, values[name])
   }
   const studies = names.includes(ALL) ? Object.keys(STUDIES) : names
-  return { studies, isFull: full, folder: resolve(folder), resume: resume && resume !== LAST ? resolve(resume) : resume, sweep }
+  return { studies, isFull: full, folder: resolve(folder), resume: resume && resume !== LAST ? resolve(resume) : resume, config, sweep }
 }
 
 /**
@@ -81,9 +86,10 @@ export function readStudyArguments ({ full, folder = REPORTS, resume, ...values 
  * @param {Context} context
  * @returns {Promise<void>}
  */
-export async function runStudies ({ studies: names, isFull, folder: parent, resume, sweep }, { servers, signal, tell, limited = '' }) {
-  const options = { isFull, sweep }
+export async function runStudies ({ studies: names, isFull, folder: parent, resume, config, sweep }, context) {
+  const { servers, signal, tell, limited = '' } = context
   const studies = await Promise.all(names.map(name => STUDIES[name]()))
+  const options = { isFull, sweep: { ...config && studies[0].sweepOf?.(await readFile(config, 'utf8')), ...sweep } }
   checkDatabases(studies, options)
   const folder = await folderFor(parent, resume, names.map(study => ({ study, options, limited })))
   const runs = studies.map(study => ({ study, folder: studies.length > 1 ? join(folder, study.id) : folder, options, servers }))
@@ -149,7 +155,7 @@ function checkDatabases (studies, { isFull, sweep: { databases = [] } }) {
 async function reported (study, result, folder, tell) {
   const { id, title } = study
   try {
-    await writeReport(folder, result, study.report(result))
+    await writeReport(folder, result, study.report(result), study.files?.(result))
     tell({ event: 'report', study: id, title, folder, page: join(folder, FILES.page), isComplete: result.isComplete })
   } catch (error) {
     tell({ event: 'problem', text: `The report of ${id} cannot be written: ${describe(error)}` })
@@ -161,6 +167,10 @@ function valueOf (name, kind, given) {
   const parts = given.split(',').map(part => part.trim()).filter(Boolean)
   if (parts.length === 0) throw new Error(`--${name} is empty`)
   if (kind === 'words') return parts
+  if (kind === 'clients') {
+    if (given !== 'threads' && given !== 'processes') throw new Error(`--${name} is threads or processes`)
+    return given
+  }
   const numbers = parts.map(Number)
   const wrong = parts.find((_, i) => !(numbers[i] > 0))
   if (wrong !== undefined) throw new Error(`--${name}: "${wrong}" is not a number above 0`)

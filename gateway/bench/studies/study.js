@@ -10,6 +10,8 @@
  * @property {(cell: Cell, servers: import('../servers.js').Servers) => Promise<string|null>} missing  why a cell cannot be measured here
  * @property {(cell: Cell, context: CellContext) => Promise<Measured>} measure  rejects where the cell cannot be measured; others go on
  * @property {(result: StudyResult) => Section[]} report
+ * @property {(result: StudyResult) => Record<string, string>} [files]  more files beside the report: texts by their names
+ * @property {(text: string) => Record<string, any>} [sweepOf]  what a configuration in the paper's own form chooses
  *
  * @typedef {object} StudyOptions
  * @property {boolean} isFull  the sizes and durations of the paper, otherwise a budget of minutes

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,10 +10,13 @@ import { expect } from 'chai'
 import { bench as postgresql } from '../../../gateway/bench/sinks/postgresql.js'
 import { bench as sqlite } from '../../../gateway/bench/sinks/sqlite.js'
 import { serversOf } from '../../../gateway/bench/servers.js'
+import { listenerOf } from '../../../gateway/bench/listening.js'
 import { writeByClients } from '../../../gateway/bench/studies/clients.js'
 import { watching } from '../../../gateway/bench/studies/resources.js'
+import { LocalMonitor } from '../../../gateway/stats/monitor/monitor.js'
+import { serveMonitor } from '../../../gateway/stats/monitor/server.js'
 import { measuredServers } from '../../servers/measured.js'
-import { requirePostgresql } from '../../servers/postgresql.js'
+import { requirePostgresql, startPostgresql } from '../../servers/postgresql.js'
 import { requireLinux } from '../../stats/monitor/linux.js'
 
 const WORKER = fileURLToPath(new URL('../../stats/monitor/processes/worker.js', import.meta.url))
@@ -93,6 +97,60 @@ describe('the resources of a cell', function () {
     const { usage } = await watching({ running, clientPid: process.pid }, () => writeFile(join(folder, 'more'), Buffer.alloc(100_000)))
     expect(usage.processes).to.have.all.keys('client')
     expect(usage.folders.data.sizeBytes.growth).to.equal(100_000)
+  })
+
+  describe('of a server of the user', () => {
+    /** @type {import('../../servers/postgresql.js').PostgresqlServer} */
+    let server
+    before(async function () {
+      requirePostgresql(this)
+      server = await startPostgresql()
+    })
+    after(() => server?.remove())
+
+    /** @param {Record<string, string>} urls @param {NodeJS.ProcessEnv} [environment] */
+    const watchedAt = async (urls, environment = {}) => {
+      const { port, user, password, database } = server
+      const own = `postgresql://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
+      return (await serversOf({ postgresql: own, ...urls }, environment, {})('postgresql').start({ folder })).watched
+    }
+
+    it('are those of the process that listens on its port', async () => {
+      expect(await watchedAt({})).to.deep.equal({ pid: server.pid })
+    })
+
+    it('are told by a monitor on its machine', async () => {
+      const token = 'a token of the test'.replaceAll(' ', '-')
+      const processes = { postgresql: { pid: Number(server.pid) }, mysql: { pid: process.pid } }
+      const local = new LocalMonitor({ processes, folders: { postgresql: server.data }, machine: true })
+      const served = await serveMonitor(local, { token })
+      try {
+        const watched = await watchedAt({ monitor: served.url }, { SLUICE_MONITOR_TOKEN: token })
+        const { usage: { processes, folders, machine } } = await watching({ running: { watched }, clientPid: process.pid }, () => sleep(50))
+        expect(processes).to.have.all.keys('server', 'client')
+        expect(processes.server.processes.max, 'PostgreSQL\'s').to.be.above(3)
+        expect(processes.client.processes.max).to.equal(1)
+        expect(folders.data.sizeBytes.mean).to.be.above(1e6)
+        expect(machine.cores.mean).to.be.above(0)
+      } finally {
+        await served.close()
+      }
+    })
+
+    it('are not asked of a monitor without a token, or without such a server', () => {
+      const monitor = 'http://127.0.0.1:1879'
+      expect(() => serversOf({ monitor }, {}, {})).to.throw('token')
+      expect(() => serversOf({ monitor }, { SLUICE_MONITOR_TOKEN: 'x'.repeat(16) }, {})).to.throw('--monitor goes with the URL of a server')
+    })
+  })
+
+  it('are not those of a program that only passes on what comes for a server', async () => {
+    const proxy = createServer().listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (proxy.address())
+    expect(listenerOf(port, /^postgres/)).to.equal(undefined)
+    expect(listenerOf(port, /./)).to.equal(process.pid)
+    proxy.close()
   })
 
   it('are absent where there is nothing to watch', async () => {
