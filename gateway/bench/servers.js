@@ -12,6 +12,13 @@
  * @property {() => Promise<void>} [stop]  of one that the bench may stop
  * @property {() => Promise<void>} [start]  again
  * @property {() => Promise<void>} [remove]  of one that was started for the bench: what it stored is removed with it
+ * @property {WatchedServer} [watched]  what of it can be watched
+ *
+ * @typedef {object} WatchedServer
+ * @property {number|number[]} [pid]  of its first process, or of that of each program that it is made of, as they run now
+ * @property {string} [folder]  of its data
+ * @property {import('../stats/monitor/usage.js').Monitor} [monitor]  instead, of another machine, where the process is named `server`, and
+ *   the folder `data`
  *
  * @typedef {object} ServerType
  * @property {() => string|null} missing  why there is no such server, null when there is one
