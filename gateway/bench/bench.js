@@ -30,6 +30,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
 
 Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]); each leaves a report of its own in bench-reports:
 
+  arnst        a machine tool's samples in MariaDB, MongoDB and InfluxDB, written in real time and read by cycle: what each costs
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
   studies      all of them
 

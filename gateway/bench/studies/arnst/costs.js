@@ -26,7 +26,11 @@ export function costsOf ({ processes: { server = {}, client = {} } }) {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => !Number.isNaN(value)))
 }
 
-/** In the units of the paper's tables. @param {Record<string, number>} measures @param {number} [difficulty]  the paper's @returns {Costs} */
+/**
+ * In the units of the paper's tables.
+ * @param {Record<string, number>} measures @param {number} [difficulty]  the paper's
+ * @returns {Costs}
+ */
 export function inPaperUnits (measures, difficulty) {
   const scaled = (/** @type {string} */ name, /** @type {number} */ unit) => {
     return measures[name] === undefined ? undefined : measures[name] / unit

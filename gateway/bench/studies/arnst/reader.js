@@ -37,6 +37,7 @@ const times = new Histogram()
 /** @type {unknown} */
 let failure = null
 let isOver = false
+let beforeMs = 0
 /** @type {Promise<void>} */
 let reading = Promise.resolve()
 /** @type {Awaited<ReturnType<typeof prepare>>} */
@@ -48,10 +49,13 @@ serve({
 
   begin () { reading = readOn().catch(error => { failure = error }) },
 
-  /** @returns {{cycles: number, medianMicroseconds: number, p95Microseconds: number}} since the one before */
+  /** @returns {{seconds: number, cycles: number, medianMicroseconds: number, p95Microseconds: number}} since the one before */
   lap () {
     if (failure) throw failure
-    const lap = { cycles: times.total, medianMicroseconds: times.at(0.5), p95Microseconds: times.at(0.95) }
+    const nowMs = performance.now()
+    const latency = { medianMicroseconds: times.at(0.5), p95Microseconds: times.at(0.95) }
+    const lap = { seconds: (nowMs - beforeMs) / 1000, cycles: times.total, ...latency }
+    beforeMs = nowMs
     times.reset()
     return lap
   },

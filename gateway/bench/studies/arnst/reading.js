@@ -56,7 +56,7 @@ export async function measureReading (what, { strategy, ...writing }, context) {
       measures: {
         ...costsOf(usage),
         cycles: cycles.length,
-        cyclesPerSecond: lap.cycles / seconds,
+        cyclesPerSecond: lap.cycles / lap.seconds,
         ...lap.cycles > 0 && { cycleMedianMicroseconds: lap.medianMicroseconds, cycleP95Microseconds: lap.p95Microseconds }
       },
       series: shown(cycles, stored),

@@ -1,4 +1,4 @@
-import { CHANNELS, MEASUREMENT } from './machine.js'
+import { CHANNELS, MEASUREMENT, RATE_HZ } from './machine.js'
 
 /**
  * How a database stores the machine's samples, and how they are read: what the study calls its implementations.
@@ -18,9 +18,6 @@ const PAPER = ['mysql', 'mongodb']
 const GATHERS = 'influxdb'
 
 const SECOND_MS = 1000
-/** Over HTTP each request would cost more than its sample: the product's own age of a batch. */
-const GATHERED = { batchRows: 5000, maxAgeMs: 100 }
-
 /** @param {string} database @returns {Writing[]} */
 export function writingsOf (database) {
   if (database === GATHERS) {
@@ -39,10 +36,11 @@ export function writingsOf (database) {
  */
 export function storing (database, layout) {
   const isBulk = layout === 'bulk'
+  // Over HTTP a request would cost more than its sample: there the writer gathers as it does unless it is told otherwise.
+  const batchRows = isBulk ? RATE_HZ : 1
   return {
     sink: { table: MEASUREMENT, ...layoutOf(database, layout), ...database === GATHERS && { tagFields: '' } },
-    // A commit for each sample, or for each second, and none before the one before it is done.
-    writer: { inFlight: 1, ...database === GATHERS ? GATHERED : { batchRows: isBulk ? SECOND_MS : 1 } },
+    writer: database === GATHERS ? {} : { batchRows },
     intervalMs: isBulk ? SECOND_MS : 0
   }
 }

@@ -3,7 +3,7 @@ import { intervalOptions } from '../../../../nodes/staging/gathering.js'
 import { openDeadLetterQueue } from '../../../dead-letters/queue.js'
 import { sinkTypes } from '../../../databases/index.js'
 import { WriteTimes } from '../../../stats/write-times.js'
-import { createWriter } from '../../../writer/writer.js'
+import { createWriter, schema } from '../../../writer/writer.js'
 import { openSink } from '../../sinks/open.js'
 import { MAX_WAITING_SAMPLES, PERIOD_NS, startMachine } from './machine.js'
 import { serve } from './served.js'
@@ -14,6 +14,7 @@ import { serve } from './served.js'
  * @typedef {import('../../../batch/batch.js').Batch} Batch
  *
  * @typedef {object} Lap  since the one before
+ * @property {number} seconds
  * @property {number} stored  samples
  * @property {number} missed  samples
  * @property {import('../../../stats/write-times.js').WriteSummaries} commits
@@ -29,7 +30,7 @@ const DRAIN_MS = 60_000
 const times = new WriteTimes()
 /** Samples so far. */
 let stored = 0
-const before = { stored: 0, missed: 0 }
+const before = { stored: 0, missed: 0, ms: 0 }
 /** @type {Stored['runs']} */
 const runs = []
 /** @type {unknown} */
@@ -65,9 +66,10 @@ serve({
   /** @returns {Lap} */
   lap () {
     check()
-    const missed = machine.missed()
-    const lap = { stored: stored - before.stored, missed: missed - before.missed, commits: times.summary() }
-    Object.assign(before, { stored, missed })
+    const now = { stored, missed: machine.missed(), ms: performance.now() }
+    const commits = times.summary()
+    const lap = { seconds: (now.ms - before.ms) / 1000, stored: stored - before.stored, missed: now.missed - before.missed, commits }
+    Object.assign(before, now)
     times.reset()
     return lap
   },
@@ -90,7 +92,7 @@ serve({
  * @param {string} given.folder
  */
 async function openWriter ({ address, writer: options, intervalMs, folder }) {
-  const { sink, close } = await openSink(address, 1)
+  const { sink, close } = await openSink(address, schema.properties.inFlight.default)
   const { isTransient } = await sinkTypes[address.type]()
   const deadLetters = await openDeadLetterQueue(folder)
   const meter = {

@@ -64,8 +64,8 @@ export async function measureWriting (what, { database, layout, warmUpSeconds, s
         ...costsOf(usage),
         ...growth !== undefined && { dataBytesPerSecond: growth / (warmUpSeconds + seconds) },
         samples: stored.samples,
-        samplesPerSecond: lap.stored / seconds,
-        commitsPerSecond: (commits?.count ?? 0) / seconds,
+        samplesPerSecond: lap.stored / lap.seconds,
+        commitsPerSecond: (commits?.count ?? 0) / lap.seconds,
         failedCommits: failed?.count ?? 0,
         missedSamples: lap.missed,
         ...commits && { commitMedianMicroseconds: commits.p50, commitP95Microseconds: commits.p95 }
@@ -89,7 +89,7 @@ export async function fill (what, { database, layout, warmUpSeconds, seconds }, 
   const client = new Client(PROGRAM, signal)
   try {
     const options = clientOptions(running, database, layout)
-    const writer = { ...options.writer, batchRows: Math.max(options.writer.batchRows, RATE_HZ) }
+    const writer = { ...options.writer, batchRows: RATE_HZ } // the same rows, in fewer commits
     await client.ask('open', { folder, ...options, writer })
     await client.ask('begin', { startTime: FILL_TIME, samples: Math.round((warmUpSeconds + seconds) * RATE_HZ) })
     const stored = await client.ask('finish', { isEndless: false })

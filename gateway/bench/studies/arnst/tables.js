@@ -1,0 +1,116 @@
+import { columnsOf } from './columns.js'
+import { PACE } from './published.js'
+import { WEIGHTS } from './score.js'
+
+/**
+ * Tables IV and V, and whether the variants kept pace, which the paper tells in its text.
+ *
+ * @typedef {import('../study.js').TableBlock} TableBlock
+ * @typedef {import('../study.js').Figure} Figure
+ * @typedef {import('./outcomes.js').Outcome} Outcome
+ * @typedef {import('./score.js').Costs} Costs
+ */
+
+/** Less than this share of the pace is not kept. */
+const KEPT = 0.98
+/** By the paper's text. */
+const TOO_SLOW = 'mongodb-individual'
+
+/**
+ * @param {string} caption @param {Outcome[]} outcomes
+ * @param {Record<string, Costs>} paper @param {string[]} notes
+ * @returns {TableBlock}
+ */
+export function costTable (caption, outcomes, paper, notes) {
+  const costs = columnsOf(paper)
+  return {
+    kind: 'table',
+    caption,
+    columns: costs,
+    rows: [
+      ...outcomes.map(({ label, published, cell, costs: own, reason }) => ({
+        label,
+        figures: costs.map(({ cost }) => {
+          const why = cell ? cost === 'difficulty' ? 'The paper has none.' : 'It cannot be read here.' : reason
+          const value = own[cost] ?? null
+          return { value, ...published && { published: published[cost] }, ...value === null && { reason: why } }
+        })
+      })),
+      { label: 'Weight', figures: costs.map(({ cost }) => ({ value: WEIGHTS[cost] })) }
+    ],
+    notes
+  }
+}
+
+/** @param {Outcome[]} outcomes @returns {TableBlock} */
+export function writingPace (outcomes) {
+  const rows = outcomes.map(outcome => row(outcome, ({ samplesPerSecond, commitsPerSecond, missedSamples, ...measures }) => [
+    { value: samplesPerSecond, published: outcome.published && PACE.samplesPerSecond },
+    { value: missedSamples },
+    { value: commitsPerSecond, published: commitsOf(outcome) },
+    ...milliseconds(measures.commitMedianMicroseconds, measures.commitP95Microseconds)
+  ]))
+  const slow = outcomes.filter(({ cell }) => cell && cell.measures.samplesPerSecond < KEPT * PACE.samplesPerSecond)
+  return {
+    kind: 'table',
+    caption: 'How well the writers kept pace with the machine',
+    columns: [
+      { title: 'Stored', unit: 'samples/s', digits: 0 },
+      { title: 'Lost', unit: 'samples', digits: 0 },
+      { title: 'Commits', unit: '1/s', digits: 1 },
+      { title: 'Commit, median', unit: 'ms', digits: 1 },
+      { title: 'Commit, 95 %', unit: 'ms', digits: 1 }
+    ],
+    rows,
+    notes: [
+      'The machine waits for nobody: what finds 1600 samples waiting is lost, as where the paper’s queue of 16 kB is full.',
+      ...slow.length > 0 ? [`${named(slow)} did not keep pace: what it costs is for the samples that were stored.`] : []
+    ]
+  }
+}
+
+/** @param {Outcome[]} outcomes @returns {TableBlock} */
+export function readingPace (outcomes) {
+  const rows = outcomes.map(outcome => row(outcome, ({ cyclesPerSecond, cycles, cycleMedianMicroseconds, cycleP95Microseconds }) => [
+    { value: cyclesPerSecond, published: outcome.id === TOO_SLOW ? '< 3' : outcome.published && PACE.cyclesPerSecond },
+    { value: cycles },
+    ...milliseconds(cycleMedianMicroseconds, cycleP95Microseconds)
+  ]))
+  const slow = outcomes.filter(({ cell }) => cell && cell.measures.cyclesPerSecond < KEPT * PACE.cyclesPerSecond)
+  return {
+    kind: 'table',
+    caption: 'How well the readers kept pace with the user',
+    columns: [
+      { title: 'Read', unit: 'cycles/s', digits: 2 },
+      { title: 'Checked', unit: 'cycles', digits: 0 },
+      { title: 'A cycle, median', unit: 'ms', digits: 1 },
+      { title: 'A cycle, 95 %', unit: 'ms', digits: 1 }
+    ],
+    rows,
+    notes: [
+      'Each cycle, of the warm-up too, has the start, the end and the sums that the simulated data have: otherwise the cell fails.',
+      ...slow.length > 0 ? [`${named(slow)} did not keep pace: what it costs is for the cycles that were read.`] : []
+    ]
+  }
+}
+
+/** @param {Outcome} outcome */
+function commitsOf ({ published, cell }) {
+  if (!published || !cell || cell.parameters.database === 'influxdb') return undefined
+  return cell.parameters.layout === 'bulk' ? 1 : PACE.samplesPerSecond
+}
+
+/** @param {Outcome} outcome @param {(measures: Record<string, number>) => Figure[]} figuresOf */
+function row ({ label, cell, reason }, figuresOf) {
+  return { label, figures: cell ? figuresOf(cell.measures) : [{ value: null, reason }] }
+}
+
+/** @param {(number|undefined)[]} microseconds @returns {Figure[]} */
+function milliseconds (...microseconds) {
+  return microseconds.map(each => ({ value: each === undefined ? null : each / 1000 }))
+}
+
+/** @param {Outcome[]} outcomes */
+function named (outcomes) {
+  return outcomes.map(({ label }) => label).join(', ')
+}
