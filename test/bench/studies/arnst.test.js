@@ -53,12 +53,14 @@ describe('the study of Arnst, Plenk and Wöltche: plan and report', () => {
     expect(columnOf(ranking, 4)).to.deep.equal([42.3, 69.6, 43.1, 56.4, 66, 59.8, 60.6])
     expect(columnOf(ranking, 6)).to.deep.equal([64.8, 75, 45.3, 55.7, 88, 74, 75.6])
     expect(ranking.rows.map(({ figures }) => figures[0].published)).to.deep.equal([15, 59, 35, 54, 39, 39, 39])
-    expect(ranking.rows.map(({ figures }) => figures[5].published)).to.deep.equal([6, 1, 7, 5, 2, 4, 3])
+    expect(ranking.rows.map(({ figures }) => figures[5].published)).to.deep.equal(['6', '1', '7', '5', '2', '4', '3'])
     expect(ranking.notes).to.include('The text says 75 % where Table III says 71 %.')
 
     for (const [caption, paper] of Object.entries({ 'Table IV': WRITERS, 'Table V': READERS })) {
       for (const { label, figures } of tableIn(sections, caption).rows.filter(each => each.label !== 'Weight')) {
-        for (const { value, published } of figures) expect(value, `${caption}, ${label}`).to.be.closeTo(Number(published), 1e-6)
+        for (const { value, published } of figures.slice(0, -1)) {
+          expect(value, `${caption}, ${label}`).to.be.closeTo(Number(published), 1e-6)
+        }
       }
       expect(Object.keys(paper)).to.have.length(tableIn(sections, caption).rows.length - 1)
     }
@@ -104,7 +106,11 @@ describe('the study of Arnst, Plenk and Wöltche: plan and report', () => {
       if (cell.state === 'done' && cell.id === 'read-mongodb-individual') cell.measures.cyclesPerSecond = 0.5
     }
     const sections = arnst.report(result)
-    expect(tableIn(sections, 'How well the writers').notes?.join(' ')).to.include('FerretDB individual (paper: MongoDB) did not keep pace')
+    const slow = 'FerretDB individual (paper: MongoDB)'
+    expect(tableIn(sections, 'Table III').notes).to.include.members([
+      `Did not keep pace in writing, so that the score is of less work: ${slow}, 300 of 1000 samples a second.`,
+      `Did not keep pace in reading, so that the score is of less work: ${slow}, 0.5 of 3 cycles a second.`
+    ])
     expect(tableIn(sections, 'How well the readers').rows[2].figures[0]).to.deep.equal({ value: 0.5, published: '< 3' })
   })
 
@@ -119,7 +125,7 @@ describe('the study of Arnst, Plenk and Wöltche: plan and report', () => {
     expect(tableIn(sections, 'Table III').notes).to.include(note)
     const row = tableIn(sections, 'Table IV').rows.find(({ label }) => label === 'SQLite individual')
     expect(row?.figures[0].value).to.equal(5)
-    expect(row?.figures.at(-1)).to.deep.equal({ value: null, reason: 'The paper has none.' })
+    expect(row?.figures.at(-1)).to.deep.equal({ value: null, reason: 'The paper does not rate it.' })
   })
 })
 

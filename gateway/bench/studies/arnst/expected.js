@@ -25,7 +25,8 @@ export function expectedAt (at, { startNs, runs }) {
   const index = Number((at - startNs) / PERIOD_NS) // the last sample at or before it
   const first = Math.max(0, index - AROUND_SAMPLES)
   const samples = samplesAt(startNs, first, index + AROUND_SAMPLES - first)
-  const rows = [...samples.time.keys()].filter(row => runs.some(([from, to]) => first + row >= from && first + row < to))
+  const near = runs.filter(([from, to]) => to > first && from < index + AROUND_SAMPLES)
+  const rows = [...samples.time.keys()].filter(row => near.some(([from, to]) => first + row >= from && first + row < to))
   const angle = (/** @type {number} */ row) => Number(samples.columns[0][row])
   const [half, eighth] = [AMPLITUDE / 2, AMPLITUDE / 8]
 

@@ -31,10 +31,17 @@ export function shares (caption, outcomes, paper) {
       const [ours, published] = [percentOfMost(measured.map(({ costs }) => costs), cost), percentOfMost(theirs, cost)]
       return {
         label: title,
-        figures: measured.map(({ id }, i) => ({ value: ours[i], published: published[Object.keys(paper).indexOf(id)] }))
+        figures: measured.map(({ id }, i) => {
+          return { value: rounded(ours[i]), published: rounded(published[Object.keys(paper).indexOf(id)] ?? null) }
+        })
       }
     })
   }
+}
+
+/** @param {number|null} percent */
+function rounded (percent) {
+  return percent === null ? null : Number(percent.toFixed(1))
 }
 
 /** Figure 1: none where nothing was written. @param {StudyResult} result @returns {LinesBlock[]} */

@@ -2,6 +2,7 @@ import { COSTS } from './columns.js'
 import { scored } from './outcomes.js'
 import { CONTRADICTIONS, READERS, TOTALS, WRITERS } from './published.js'
 import { printedScores, publishedReadScores, ranks } from './score.js'
+import { slower } from './tables.js'
 
 /**
  * Table III.
@@ -19,6 +20,9 @@ const COLUMNS = [
   { title: 'Total', digits: 1 }, { title: 'Rank', digits: 0 },
   { title: 'Reading, by the printed formula', digits: 1 }
 ]
+
+/** Which columns are ranks. */
+const PLACES = new Set([1, 3, 5])
 
 const HOW = 'A score is between 0 and 100: the more, the less it costs. Reading, and so the total, are by the formula that yields what ' +
   'is published; beneath those by the printed formula stands what that yields of the paper’s own Table V.'
@@ -45,11 +49,21 @@ export function ranking (writers, readers) {
       const reason = [reader, writer].find(each => each && !each.cell)?.reason
       return {
         label: reader?.label ?? READERS[id].label,
-        figures: ours.map((column, i) => ({ value: column[row], published: theirs[i][row], ...column[row] === null && { reason } }))
+        figures: ours.map((column, i) => {
+          const [value, published] = [column[row], theirs[i][row]]
+          if (value === null) return { value, published, reason }
+          return PLACES.has(i) ? { value: String(value), published: String(published) } : { value, published } // a place has no ratio
+        })
       }
     }),
     notes: [
-      HOW, ...notRead('writing', writers), ...notRead('reading', readers), ...withoutScore([...writers, ...readers]), ...CONTRADICTIONS
+      HOW,
+      ...slower('writing', writers, 'samplesPerSecond'),
+      ...slower('reading', readers, 'cyclesPerSecond'),
+      ...notRead('writing', writers),
+      ...notRead('reading', readers),
+      ...withoutScore([...writers, ...readers]),
+      ...CONTRADICTIONS
     ]
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../../base/errors.js'
 import { formatTime } from '../../../batch/time.js'
 import { watching } from '../resources.js'
@@ -51,7 +51,11 @@ export async function measureReading (what, { strategy, ...writing }, context) {
     })
     progress('checking')
     const cycles = /** @type {Cycle[]} */ (await client.ask('finish'))
-    for (const cycle of cycles) check(cycle, stored)
+    for (const cycle of cycles) {
+      check(cycle, stored)
+      await nextTurn()
+      signal.throwIfAborted()
+    }
     return {
       measures: {
         ...costsOf(usage),

@@ -22,7 +22,7 @@ const WRITING = [
 ]
 const READING = [
   'The client is the gateway’s query, in Node.js; it reads what the writer of the same name has stored.',
-  'bulk-1 reads the other channels of the cycle, from t4 to t5; the paper’s text says from t1 to t5.'
+  'Bulk-1 reads the other channels of the cycle, from t4 to t5; the paper’s text says from t1 to t5.'
 ]
 const UDP = 'InfluxDB is written to over HTTP, in requests of 100 ms. In the paper it is over UDP, a datagram a sample.'
 const FERRETDB = 'FerretDB is not mongod: it keeps its documents in a PostgreSQL of its own, and the figures are of both.'
@@ -35,7 +35,9 @@ export function report (result) {
     { title: 'Scores', blocks: [ranking(writers, readers)] },
     {
       title: 'Writing',
-      text: ['A machine tool with five channels, 1000 samples a second. individual: a commit for each sample. bulk: one for each second.'],
+      text: [
+        'A machine tool with five channels, 1000 samples a second. “Individual” is a commit for each sample, “bulk” one for each second.'
+      ],
       blocks: [
         costTable('Table IV: write benchmarks', writers, WRITERS, [
           ...about(writers, 'InfluxDB', UDP), ...ferretdb, ...WRITING, ...BOTH
@@ -47,8 +49,8 @@ export function report (result) {
     {
       title: 'Reading',
       text: [
-        'Three cycles of the machine a second, around random times. individual: the database finds the ends of the cycle. bulk: two ' +
-        'seconds of all channels are read and searched in the client. bulk-1: two seconds of the angle, then the cycle of the others.'
+        'Three cycles of the machine a second, around random times. “Individual”: the database finds the ends of the cycle. “Bulk”: two ' +
+        'seconds of all channels are read and searched in the client. “Bulk-1”: two seconds of the angle, then the cycle of the others.'
       ],
       blocks: [
         costTable('Table V: read benchmarks', readers, READERS, [...ferretdb, ...READING, ...BOTH]),

@@ -13,6 +13,8 @@ import { WEIGHTS } from './score.js'
 
 /** Less than this share of the pace is not kept. */
 const KEPT = 0.98
+const UNREAD = 'It cannot be read here.'
+const UNRATED = 'The paper does not rate it.'
 /** By the paper's text. */
 const TOO_SLOW = 'mongodb-individual'
 
@@ -31,12 +33,12 @@ export function costTable (caption, outcomes, paper, notes) {
       ...outcomes.map(({ label, published, cell, costs: own, reason }) => ({
         label,
         figures: costs.map(({ cost }) => {
-          const why = cell ? cost === 'difficulty' ? 'The paper has none.' : 'It cannot be read here.' : reason
+          if (cost === 'difficulty') return { value: published ? String(published.difficulty) : null, ...!published && { reason: UNRATED } }
           const value = own[cost] ?? null
-          return { value, ...published && { published: published[cost] }, ...value === null && { reason: why } }
+          return { value, ...published && { published: published[cost] }, ...value === null && { reason: cell ? UNREAD : reason } }
         })
       })),
-      { label: 'Weight', figures: costs.map(({ cost }) => ({ value: WEIGHTS[cost] })) }
+      { label: 'Weight', figures: costs.map(({ cost }) => ({ value: String(WEIGHTS[cost]) })) }
     ],
     notes
   }
@@ -50,7 +52,6 @@ export function writingPace (outcomes) {
     { value: commitsPerSecond, published: commitsOf(outcome) },
     ...milliseconds(measures.commitMedianMicroseconds, measures.commitP95Microseconds)
   ]))
-  const slow = outcomes.filter(({ cell }) => cell && cell.measures.samplesPerSecond < KEPT * PACE.samplesPerSecond)
   return {
     kind: 'table',
     caption: 'How well the writers kept pace with the machine',
@@ -62,10 +63,7 @@ export function writingPace (outcomes) {
       { title: 'Commit, 95 %', unit: 'ms', digits: 1 }
     ],
     rows,
-    notes: [
-      'The machine waits for nobody: what finds 1600 samples waiting is lost, as where the paper’s queue of 16 kB is full.',
-      ...slow.length > 0 ? [`${named(slow)} did not keep pace: what it costs is for the samples that were stored.`] : []
-    ]
+    notes: ['The machine waits for nobody: what finds 1600 samples waiting is lost, as where the paper’s queue of 16 kB is full.']
   }
 }
 
@@ -76,7 +74,6 @@ export function readingPace (outcomes) {
     { value: cycles },
     ...milliseconds(cycleMedianMicroseconds, cycleP95Microseconds)
   ]))
-  const slow = outcomes.filter(({ cell }) => cell && cell.measures.cyclesPerSecond < KEPT * PACE.cyclesPerSecond)
   return {
     kind: 'table',
     caption: 'How well the readers kept pace with the user',
@@ -87,10 +84,7 @@ export function readingPace (outcomes) {
       { title: 'A cycle, 95 %', unit: 'ms', digits: 1 }
     ],
     rows,
-    notes: [
-      'Each cycle, of the warm-up too, has the start, the end and the sums that the simulated data have: otherwise the cell fails.',
-      ...slow.length > 0 ? [`${named(slow)} did not keep pace: what it costs is for the cycles that were read.`] : []
-    ]
+    notes: ['Each cycle, of the warm-up too, has the start, the end and the sums that the simulated data have: otherwise the cell fails.']
   }
 }
 
@@ -110,7 +104,16 @@ function milliseconds (...microseconds) {
   return microseconds.map(each => ({ value: each === undefined ? null : each / 1000 }))
 }
 
-/** @param {Outcome[]} outcomes */
-function named (outcomes) {
-  return outcomes.map(({ label }) => label).join(', ')
+/**
+ * Which did less than was asked of them, and how much: what they cost is for that alone.
+ * @param {string} work @param {Outcome[]} outcomes @param {'samplesPerSecond'|'cyclesPerSecond'} pace
+ * @returns {string[]}
+ */
+export function slower (work, outcomes, pace) {
+  const texts = outcomes.flatMap(({ label, cell }) => {
+    const reached = cell?.measures[pace] ?? Infinity
+    return reached < KEPT * PACE[pace] ? `${label}, ${Number(reached.toPrecision(3))} of ${PACE[pace]}` : []
+  })
+  const what = pace === 'samplesPerSecond' ? 'samples' : 'cycles'
+  return texts.length > 0 ? [`Did not keep pace in ${work}, so that the score is of less work: ${texts.join('; ')} ${what} a second.`] : []
 }

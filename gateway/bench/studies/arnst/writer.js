@@ -25,7 +25,8 @@ import { serve } from './served.js'
  * @property {number} samples
  */
 
-const DRAIN_MS = 60_000
+/** A slow database has many samples to store when the machine ends. */
+const DRAIN_MS = 600_000
 
 const times = new WriteTimes()
 /** Samples so far. */

@@ -55,7 +55,7 @@ export async function measureWriting (what, { database, layout, warmUpSeconds, s
     })
     const stored = await client.ask('finish', { isEndless: true })
     const sizeAfter = await sizeOf(running)
-    await checkCount(running, { database, layout, stored })
+    await checkCount(running, { database, layout, stored, signal })
     stand.hold(what, stored)
     const { stored: commits, failed } = lap.commits
     const growth = sizeBefore === undefined || sizeAfter === undefined ? undefined : sizeAfter - sizeBefore
@@ -66,13 +66,12 @@ export async function measureWriting (what, { database, layout, warmUpSeconds, s
         samples: stored.samples,
         samplesPerSecond: lap.stored / lap.seconds,
         commitsPerSecond: (commits?.count ?? 0) / lap.seconds,
-        failedCommits: failed?.count ?? 0,
         missedSamples: lap.missed,
         ...commits && { commitMedianMicroseconds: commits.p50, commitP95Microseconds: commits.p95 }
       },
       series: shown(stored),
       version: running.version,
-      notes: usage.notes
+      notes: [...usage.notes, ...failed ? [`${failed.count} commits failed and were tried again.`] : []]
     }
   } finally {
     await client.end()
@@ -93,7 +92,7 @@ export async function fill (what, { database, layout, warmUpSeconds, seconds }, 
     await client.ask('open', { folder, ...options, writer })
     await client.ask('begin', { startTime: FILL_TIME, samples: Math.round((warmUpSeconds + seconds) * RATE_HZ) })
     const stored = await client.ask('finish', { isEndless: false })
-    await checkCount(running, { database, layout, stored })
+    await checkCount(running, { database, layout, stored, signal })
     stand.hold(what, stored)
   } finally {
     await client.end()
@@ -113,15 +112,15 @@ async function sizeOf ({ watched }) {
 
 /**
  * Of every channel as many samples must be there as were stored.
- * @param {Running} running @param {{database: string, layout: Layout, stored: Stored}} written
+ * @param {Running} running @param {{database: string, layout: Layout, stored: Stored, signal: AbortSignal}} written
  * @throws {SluiceError} SLUICE_BENCH_COUNT
  */
-async function checkCount ({ address }, { database, layout, stored: { startNs, runs, samples } }) {
+async function checkCount ({ address }, { database, layout, stored: { startNs, runs, samples }, signal }) {
   const { reader: options, sensors } = reading(database, layout)
   const { reader, close } = await openReader(address, options)
   try {
     const range = { from: startNs, to: startNs + BigInt(runs.at(-1)?.[1] ?? 0) * PERIOD_NS }
-    const summaries = await reader.summaries({ ...range, sensors, statistics: ['count'] })
+    const summaries = await reader.summaries({ ...range, sensors, statistics: ['count'], signal })
     const counts = sensors.map(sensor => summaries.find(each => each.sensor === sensor)?.count ?? 0)
     if (counts.every(count => count === samples)) return
     throw new SluiceError('SLUICE_BENCH_COUNT', `${samples} samples were written, and of the channels ${counts.join(', ')} are there.`)
