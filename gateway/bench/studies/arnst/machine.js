@@ -1,9 +1,10 @@
-import { floor } from '../../../batch/layouts.js'
-import { Batch } from '../../../batch/batch.js'
 import { readOptions } from '../../../base/options.js'
+import { Batch } from '../../../batch/batch.js'
+import { floor } from '../../../batch/layouts.js'
+import { parseTime } from '../../../batch/time.js'
+import { systemClock } from '../../../clock/system-clock.js'
 import { presets } from '../../../simulators/presets/index.js'
 import { openSimulator, schema } from '../../../simulators/simulator.js'
-import { systemClock } from '../../../clock/system-clock.js'
 import { PACE } from './published.js'
 
 /**
@@ -23,6 +24,7 @@ const OPTIONS = { preset: PRESET, name: MEASUREMENT, sampleRateHz: RATE_HZ, seed
 /** As often as Node does it without being late. */
 const TICK_MS = 10
 const UNPACED_ROWS = 1000
+const UNKNOWN = -1n
 /** Samples that are made while the database takes no more are lost, as in the paper: where they wait there are 16 kB, of 10 bytes each. */
 export const MAX_WAITING_SAMPLES = 1600
 
@@ -44,22 +46,21 @@ export const MAX_WAITING_SAMPLES = 1600
  * @returns {Machine}
  */
 export function startMachine ({ emit, isPaused, onEnd, startTime = '', samples = 0 }) {
-  /** @type {bigint|undefined} */
-  let startNs
+  const paced = startTime === ''
+  const start = { ns: paced ? UNKNOWN : parseTime(startTime) }
   const clock = {
     ...systemClock,
     nowNs () {
       const ns = floor(systemClock.nowNs(), PERIOD_NS)
-      startNs ??= ns // the first time that it is asked for
+      if (start.ns === UNKNOWN) start.ns = ns // the first time that it asks for
       return ns
     }
   }
-  const paced = startTime === ''
   const source = openSimulator({ ...OPTIONS, paced, tickMs: TICK_MS, startTime, maxSamples: samples, batchRows: UNPACED_ROWS }, {
     emit: batch => emit(named(batch)), isPaused, onEnd, clock, log: console
   })
   return {
-    startNs: paced ? /** @type {bigint} */ (/** @type {unknown} */ (startNs)) : BigInt(Date.parse(startTime)) * 1_000_000n,
+    startNs: start.ns,
     missed: () => source.counters.missed,
     stop: () => source.close()
   }

@@ -58,8 +58,7 @@ export function ranking (writers, readers) {
     }),
     notes: [
       HOW,
-      ...slower('writing', writers, 'samplesPerSecond'),
-      ...slower('reading', readers, 'cyclesPerSecond'),
+      ...slower(writers, readers),
       ...notRead('writing', writers),
       ...notRead('reading', readers),
       ...withoutScore([...writers, ...readers]),

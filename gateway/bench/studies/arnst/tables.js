@@ -12,7 +12,7 @@ import { WEIGHTS } from './score.js'
  */
 
 /** Less than this share of the pace is not kept. */
-const KEPT = 0.98
+const KEPT = 0.95
 const UNREAD = 'It cannot be read here.'
 const UNRATED = 'The paper does not rate it.'
 /** By the paper's text. */
@@ -106,14 +106,19 @@ function milliseconds (...microseconds) {
 
 /**
  * Which did less than was asked of them, and how much: what they cost is for that alone.
- * @param {string} work @param {Outcome[]} outcomes @param {'samplesPerSecond'|'cyclesPerSecond'} pace
+ * @param {Outcome[]} writers @param {Outcome[]} readers
  * @returns {string[]}
  */
-export function slower (work, outcomes, pace) {
-  const texts = outcomes.flatMap(({ label, cell }) => {
-    const reached = cell?.measures[pace] ?? Infinity
-    return reached < KEPT * PACE[pace] ? `${label}, ${Number(reached.toPrecision(3))} of ${PACE[pace]}` : []
+export function slower (writers, readers) {
+  const writing = writers.flatMap(({ label, cell }) => {
+    if (!cell || cell.measures.missedSamples <= (1 - KEPT) * PACE.samplesPerSecond * Number(cell.parameters.seconds)) return []
+    return `${label}, ${Math.round(cell.measures.samplesPerSecond)} of ${PACE.samplesPerSecond} samples a second`
   })
-  const what = pace === 'samplesPerSecond' ? 'samples' : 'cycles'
-  return texts.length > 0 ? [`Did not keep pace in ${work}, so that the score is of less work: ${texts.join('; ')} ${what} a second.`] : []
+  const reading = readers.flatMap(({ label, cell }) => {
+    if (!cell || cell.measures.cyclesPerSecond >= KEPT * PACE.cyclesPerSecond) return []
+    return `${label}, ${Number(cell.measures.cyclesPerSecond.toPrecision(2))} of ${PACE.cyclesPerSecond} cycles a second`
+  })
+  return Object.entries({ writing, reading }).flatMap(([work, which]) => {
+    return which.length > 0 ? [`Did not keep pace in ${work}, so that the score is of less work: ${which.join('; ')}.`] : []
+  })
 }

@@ -18,6 +18,7 @@ const PAPER = ['mysql', 'mongodb']
 const GATHERS = 'influxdb'
 
 const SECOND_MS = 1000
+
 /** @param {string} database @returns {Writing[]} */
 export function writingsOf (database) {
   if (database === GATHERS) {
