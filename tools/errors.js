@@ -771,6 +771,10 @@ export const errors = {
       'The database holds another number of rows than were written.',
       'See that nothing else writes to the database of the bench; otherwise report it.'
     ],
+    SLUICE_BENCH_CYCLE: [
+      'A reader of a study found another cycle of the machine, or other sums of it, than the data have that were written.',
+      'See that nothing else writes to the database of the bench; otherwise report it.'
+    ],
     SLUICE_BENCH_STALLED: [
       'Rows stopped arriving during a measurement.',
       'Look at the output of the gateway in the message.'

@@ -32,6 +32,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
 
 Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]); each leaves a report of its own in bench-reports:
 
+  arnst        a machine tool's samples in MariaDB, MongoDB and InfluxDB, written in real time and read by cycle: what each costs
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
   scits        time-series databases: latency of batches, rates by clients and as a table grows, five queries
   studies      all of them, within half an hour on two cores, with a page that leads to their reports

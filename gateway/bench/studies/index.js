@@ -1,5 +1,6 @@
 /** The studies, by the name that they have on the command line. @type {Record<string, () => Promise<import('./study.js').Study>>} */
 export const STUDIES = {
+  arnst: async () => (await import('./arnst/study.js')).arnst,
   haenisch: async () => (await import('./haenisch/study.js')).haenisch,
   scits: async () => (await import('./scits/study.js')).scits
 }
