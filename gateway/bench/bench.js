@@ -31,6 +31,7 @@ Measures on this machine, each thing beside what it is to be compared with, in o
 Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]); each leaves a report of its own in bench-reports:
 
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
+  warp10       the log of a car as text of Warp 10: points a second by the format of the text and database
   studies      all of them
 
   --full       the sizes and durations of the paper; otherwise minutes

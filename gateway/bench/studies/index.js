@@ -1,6 +1,7 @@
 /** The studies, by the name that they have on the command line. @type {Record<string, () => Promise<import('./study.js').Study>>} */
 export const STUDIES = {
-  haenisch: async () => (await import('./haenisch/study.js')).haenisch
+  haenisch: async () => (await import('./haenisch/study.js')).haenisch,
+  warp10: async () => (await import('./warp10/study.js')).warp10
 }
 
 /** All of them, one after the other. */
