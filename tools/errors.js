@@ -760,7 +760,7 @@ export const errors = {
 
   Bench: {
     SLUICE_BENCH_UNKNOWN: [
-      '`--only` names a database that the bench does not know.',
+      '`--only` or `--databases` names a database that the bench does not know.',
       'Use the names in the message.'
     ],
     SLUICE_BENCH_NOT_EMPTY: [
@@ -794,6 +794,10 @@ export const errors = {
     SLUICE_BENCH_COMPARE: [
       'Two reports of the bench are not of the same study, so no figure of one has a counterpart in the other.',
       'Compare reports of one study.'
+    ],
+    SLUICE_BENCH_REPORT: [
+      'A folder has no result of a study, or one of a study that this version does not know.',
+      'Name the folder of a run; what was killed before it had a result goes on with `--resume`.'
     ],
     SLUICE_BENCH_PROCESS: [
       'A program that the bench started did not become ready, or a process that it measures is not there.',
