@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { SluiceError } from '../../../base/errors.js'
 import { openSink } from '../../sinks/open.js'
+import { watching } from '../resources.js'
 import { summary } from '../statistics.js'
 import { readLog, writeLog } from './log.js'
 import { countPoints } from './points.js'
@@ -12,7 +13,12 @@ import { report } from './report.js'
  *
  * @typedef {import('../../sinks/sink-bench.js').SinkBench} SinkBench
  * @typedef {import('../study.js').Cell} Cell
- * @typedef {{seconds: number, readSeconds: number, cpuSeconds: number}} Turn
+ * @typedef {object} Turn
+ * @property {number} seconds
+ * @property {number} readSeconds
+ * @property {number} cpuSeconds
+ * @property {number} [serverCpuSeconds]
+ * @property {number} [serverRssBytes]  at most
  */
 
 const DATABASES = ['postgresql', 'mysql', 'influxdb', 'clickhouse', 'mongodb', 'sqlite', 'duckdb', 'file']
@@ -63,18 +69,23 @@ export const warp10 = {
     while (turns.length < repetitions) {
       if (repetitions > 1) progress(`${turns.length + 1} of ${repetitions} times`)
       await running.clear()
-      turns.push(await ingest(running.address, log, signal))
+      turns.push(await watchedTurn(running, log, signal))
       const stored = await countPoints(running.address, log.channels)
       if (stored !== points) throw new SluiceError('SLUICE_BENCH_COUNT', `${points} points were written, and ${stored} are there.`)
     }
     const rates = turns.map(({ seconds }) => points / seconds)
-    const medianOf = (/** @type {keyof Turn} */ name) => Number(summary(turns.map(turn => turn[name]))?.median)
+    const medianOf = (/** @type {keyof Turn} */ name) => Number(summary(turns.map(turn => Number(turn[name])))?.median)
+    const hasServer = turns.every(({ serverCpuSeconds }) => serverCpuSeconds !== undefined)
     return {
       measures: {
         points,
         pointsPerSecond: Number(summary(rates)?.median),
         readPointsPerSecond: points / medianOf('readSeconds'),
         cpuMicrosecondsPerPoint: medianOf('cpuSeconds') / points * 1e6,
+        ...hasServer && {
+          serverCpuMicrosecondsPerPoint: medianOf('serverCpuSeconds') / points * 1e6,
+          serverRssBytes: medianOf('serverRssBytes')
+        },
         textBytesPerPoint: log.bytes / points
       },
       samples: { pointsPerSecond: rates },
@@ -84,6 +95,16 @@ export const warp10 = {
   },
 
   report
+}
+
+/** @param {import('../../sinks/sink-bench.js').Running} running @param {import('./log.js').Log} log @param {AbortSignal} signal */
+async function watchedTurn (running, log, signal) {
+  const { result, usage: { processes: { server } } } = await watching({ running }, () => ingest(running.address, log, signal))
+  /** @type {Turn} */
+  const turn = result
+  if (server?.cpuPercent) turn.serverCpuSeconds = server.cpuPercent.growth
+  if (server?.rssBytes) turn.serverRssBytes = server.rssBytes.max
+  return turn
 }
 
 /**
