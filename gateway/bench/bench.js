@@ -45,6 +45,11 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
   --databases, --layouts, --batch-sizes, --writers, --sensors, --seconds, --rows, --warm-up-seconds, --repetitions
                instead of the study's own: a list with commas, or a number
 
+  --limit      holds the gateway's part back to be like a small machine: cores=0.5,memory=512M (either, or both); by a control group, or
+               where that is not permitted by fewer cores, with the factor; the first line of the report says so
+  --with-servers
+               of --limit: the servers that the bench starts, too, together with the gateway's part
+
   --json    print the results as JSON; of studies, what goes on, an object a line
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, SluiceError } from '../../base/errors.js'
 import { sinkTypes } from '../../databases/index.js'
+import { holderFor, Limit, readBounds } from '../limit/limit.js'
 import { environmentOf } from './environment.js'
 import { ALL, STUDIES } from './index.js'
 import { LAST, lastUnfinished } from './last-run.js'
@@ -19,6 +20,8 @@ import { workOf } from './work.js'
  * @property {string} folder  where the folders of reports are
  * @property {string} resume  such a folder, of a run that is to go on; `last`: the newest of these options, if there is one; empty: none
  * @property {Record<string, any>} sweep
+ * @property {import('../limit/limit.js').Bounds} [bounds]  of the gateway's part
+ * @property {boolean} [withServers]  of servers that the bench starts, too
  *
  * @typedef {import('./run.js').Progress & {event: 'progress', study: string}} ProgressEvent  of all studies together
  * @typedef {{event: 'study', study: string, title: string, folder: string}
@@ -32,7 +35,6 @@ import { workOf } from './work.js'
  * @property {import('../servers.js').Servers} servers
  * @property {AbortSignal} signal
  * @property {(event: StudyEvent) => void} tell
- * @property {string} [limited]  see StudyResult
  */
 
 /** Of parseArgs. What can be chosen instead of a study's own, by its name on the command line. */
@@ -55,6 +57,8 @@ export const studyOptions = {
   full: /** @type {const} */ ({ type: 'boolean', default: false }),
   folder: text,
   resume: /** @type {const} */ ({ type: 'string', default: '' }),
+  limit: text,
+  'with-servers': /** @type {const} */ ({ type: 'boolean', default: false }),
   ...Object.fromEntries(Object.keys(SWEEP).map(name => [name, text]))
 }
 
@@ -64,14 +68,22 @@ export const studyOptions = {
  * @returns {StudyArguments}
  * @throws {Error} what is wrong with them
  */
-export function readStudyArguments ({ full, folder = REPORTS, resume, ...values }, names) {
+export function readStudyArguments ({ full, folder = REPORTS, resume, limit, 'with-servers': withServers, ...values }, names) {
   /** @type {Record<string, any>} */
   const sweep = {}
   for (const [name, kind] of Object.entries(SWEEP)) {
     if (values[name] !== undefined) sweep[camelCase(name)] = valueOf(name, kind, values[name])
   }
   const studies = names.includes(ALL) ? Object.keys(STUDIES) : names
-  return { studies, isFull: full, folder: resolve(folder), resume: resume && resume !== LAST ? resolve(resume) : resume, sweep }
+  if (withServers && !limit) throw new Error('--with-servers is of --limit')
+  return {
+    studies,
+    isFull: full,
+    folder: resolve(folder),
+    resume: resume && resume !== LAST ? resolve(resume) : resume,
+    sweep,
+    ...limit && { bounds: readBounds(limit), withServers }
+  }
 }
 
 /**
@@ -81,23 +93,39 @@ export function readStudyArguments ({ full, folder = REPORTS, resume, ...values 
  * @param {Context} context
  * @returns {Promise<void>}
  */
-export async function runStudies ({ studies: names, isFull, folder: parent, resume, sweep }, { servers, signal, tell, limited = '' }) {
+export async function runStudies ({ bounds, withServers, ...options }, { servers, ...context }) {
+  if (!bounds) return run(options, { ...context, servers })
+  const limit = new Limit(holderFor(bounds), { withServers })
+  limit.begin()
+  try {
+    await run(options, { ...context, servers: limit.servers(servers), limited: limit.text, outside: work => limit.outside(work) })
+  } finally {
+    limit.end()
+  }
+}
+
+/**
+ * @param {StudyArguments} options
+ * @param {Context & Pick<import('./run.js').RunOptions, 'limited'|'outside'>} context
+ */
+async function run ({ studies: names, isFull, folder: parent, resume, sweep }, { servers, signal, tell, limited = '', outside }) {
   const options = { isFull, sweep }
   const studies = await Promise.all(names.map(name => STUDIES[name]()))
   checkDatabases(studies, options)
   const folder = await folderFor(parent, resume, names.map(study => ({ study, options, limited })))
   const runs = studies.map(study => ({ study, folder: studies.length > 1 ? join(folder, study.id) : folder, options, servers }))
-  const works = await Promise.all(runs.map(run => workOf(run.study, run)))
+  const works = await Promise.all(runs.map(each => workOf(each.study, each)))
   const remaining = new Remaining(works.map(({ seconds }) => seconds))
   const cells = works.map(({ entries }) => entries.length)
   const results = []
-  for (const [i, { study, ...run }] of runs.entries()) {
+  for (const [i, { study, ...parts }] of runs.entries()) {
     if (signal.aborted) break
-    tell({ event: 'study', study: study.id, title: study.title, folder: run.folder })
+    tell({ event: 'study', study: study.id, title: study.title, folder: parts.folder })
     const result = await runStudy(study, {
-      ...run,
+      ...parts,
       environment: await environmentOf(tmpdir()),
       limited,
+      outside,
       signal,
       progress: ({ cell, secondsLeft, ...place }) => tell({
         event: 'progress',
@@ -112,7 +140,7 @@ export async function runStudies ({ studies: names, isFull, folder: parent, resu
     for (const cell of result.cells) {
       if (cell.state !== 'done') tell({ event: 'missing', study: study.id, label: cell.label, reason: cell.reason })
     }
-    await reported(study, result, run.folder, tell)
+    await reported(study, result, parts.folder, tell)
     if (runs.length > 1) await writeOverview(folder, results)
   }
   if (runs.length > 1 && results.length > 0) tell({ event: 'overview', folder, page: join(folder, FILES.overview) })

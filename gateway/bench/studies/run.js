@@ -25,6 +25,7 @@ import { CELLS, workOf } from './work.js'
  * @property {import('../servers.js').Servers} servers
  * @property {Record<string, string>} environment
  * @property {string} [limited]  see StudyResult
+ * @property {import('./study.js').CellContext['outside']} [outside]
  * @property {AbortSignal} [signal]  stops; what has been measured is kept
  * @property {(progress: Progress) => void} [progress]
  */
@@ -38,7 +39,8 @@ export const HEAD = 'run.json'
  * @returns {Promise<StudyResult>}
  * @throws {SluiceError} SLUICE_BENCH_RESUME where the folder has the measurements of other options, or another study
  */
-export async function runStudy (study, { folder, options, servers, environment, limited = '', signal, progress = () => {} }) {
+export async function runStudy (study, { folder, options, servers, environment, ...more }) {
+  const { limited = '', outside = work => work(), signal, progress = () => {} } = more
   const { entries, cut, seconds } = await workOf(study, { folder, options, servers })
   const startedMs = await begin(folder, { study: study.id, options, limited })
   /** @type {CellResult[]} */
@@ -56,6 +58,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
       result = missing === null
         ? await measured(study, cell, {
             servers,
+            outside,
             signal: signal ?? new AbortController().signal,
             progress: text => progress({ ...place, text }),
             shared: open => shared.open(open)

@@ -31,6 +31,8 @@
  * @property {string} folder  empty, of the cell's own, removed afterwards
  * @property {<T extends {remove: () => Promise<void>}>(open: (folder: string) => Promise<T>) => Promise<T>} shared  what all cells of one
  *   database use, such as its server: opened by the first, with an empty folder, removed when the next database's turn has come
+ * @property {<T>(work: () => Promise<T>) => Promise<T>} outside  work that is not limited, where anything is; servers are started so by
+ *   themselves
  * @property {AbortSignal} signal  the user has stopped the study
  * @property {(text: string) => void} progress
  *
