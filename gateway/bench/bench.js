@@ -38,6 +38,13 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
   report FOLDER            writes page and Markdown of a run again
   compare FOLDER FOLDER…   runs of one study side by side
 
+  capacity     how many sensors at 10 Hz this machine takes: more and more of them through a whole gateway, from simulator to database
+               (--databases, sqlite where none is named), until p99 of the latency breaks or the spool grows; by itself, about 3 minutes
+  --sensors, --seconds, --warm-up-seconds
+               of capacity: the least and the most sensors, and how long a step of the ramp is measured
+  --p99-ms, --p99-times
+               of capacity: p99 breaks above so many milliseconds (1000), or so many times that of the quiet level (4)
+
   --full       the sizes and durations of the paper; otherwise minutes
   --folder     where the folders of reports go (default bench-reports)
   --resume     the folder of a run that was stopped, or of which some cells failed: it goes on; "last": the newest that was stopped and

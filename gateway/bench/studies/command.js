@@ -4,7 +4,7 @@ import { describe, SluiceError } from '../../base/errors.js'
 import { sinkTypes } from '../../databases/index.js'
 import { holderFor, Limit, readBounds } from '../limit/limit.js'
 import { environmentOf } from './environment.js'
-import { ALL, STUDIES } from './index.js'
+import { ALL, PAPERS, STUDIES } from './index.js'
 import { LAST, lastUnfinished } from './last-run.js'
 import { Remaining } from './remaining.js'
 import { FILES, newFolder, writeOverview, writeReport } from './report/write.js'
@@ -47,7 +47,9 @@ const SWEEP = /** @type {const} */ ({
   seconds: 'number',
   rows: 'number',
   'warm-up-seconds': 'number',
-  repetitions: 'number'
+  repetitions: 'number',
+  'p99-ms': 'number',
+  'p99-times': 'number'
 })
 
 const text = /** @type {const} */ ({ type: 'string' })
@@ -74,7 +76,7 @@ export function readStudyArguments ({ full, folder = REPORTS, resume, limit, 'wi
   for (const [name, kind] of Object.entries(SWEEP)) {
     if (values[name] !== undefined) sweep[camelCase(name)] = valueOf(name, kind, values[name])
   }
-  const studies = names.includes(ALL) ? Object.keys(STUDIES) : names
+  const studies = names.includes(ALL) ? PAPERS : names
   if (withServers && !limit) throw new Error('--with-servers is of --limit')
   return {
     studies,

@@ -60,13 +60,14 @@ export async function runStudy (study, { folder, options, servers, environment, 
             servers,
             outside,
             signal: signal ?? new AbortController().signal,
-            progress: text => progress({ ...place, text }),
+            progress: (text, left = entry.seconds) => progress({ ...place, secondsLeft: place.secondsLeft - entry.seconds + left, text }),
             shared: open => shared.open(open)
           })
         : { ...withoutSeconds(cell), state: 'absent', reason: missing }
       secondsLeft -= entry.seconds
       if (!result) continue
-      await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`) // not behind a line that a kill has cut
+      // Not behind a line that a kill has cut.
+      if (!isPartial(result)) await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`)
     }
     results.push(result)
   }
@@ -78,7 +79,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
     paper: study.paper,
     startedMs,
     endedMs: Date.now(),
-    isComplete: results.length === entries.length,
+    isComplete: results.length === entries.length && !results.some(isPartial),
     limited,
     environment: { ...environment, ...versionsOf(results) },
     options,
@@ -104,6 +105,9 @@ async function measured (study, cell, context) {
     await rm(folder, { recursive: true, force: true })
   }
 }
+
+/** It is reported, and measured again when the run goes on. @param {CellResult} result */
+function isPartial (result) { return 'isPartial' in result && result.isPartial === true }
 
 /** @param {Cell} cell */
 function withoutSeconds ({ id, label, parameters }) {
