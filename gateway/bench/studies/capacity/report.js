@@ -54,9 +54,9 @@ function definition (cells) {
     `A sensor gives a value every ${1000 / RATE_HZ} ms: a row of time, sensor and value. All rows take the whole way, in one process: ` +
     'simulator, stage out with its spool on the disk, the embedded broker, stage in, sink.',
     `A step breaks where p99 of the time from sample to commit is above ${parameters.p99Ms} ms or ${parameters.p99Times} times that of ` +
-    'the first step, where the spool grows over the whole step, where samples do not reach the spool, or where the gateway ends; and only ' +
-    'where it does so twice. Between the last step that went well and the first that broke, the search goes on until they are within ' +
-    `${percent} %.`,
+    'the first step, where the spool grows over the whole step, where samples do not reach the spool, or where the gateway ends; and ' +
+    'only where it does so twice. Between the last step that went well and the first that broke, the search goes on until they are ' +
+    `within ${percent} %.`,
     'Simulating the sensors is part of the gateway\'s processor time. p99 is never better than the real one: each row whose age is ' +
     'measured stands for younger ones.'
   ]
