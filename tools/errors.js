@@ -767,6 +767,10 @@ export const errors = {
       'A database that was named for the bench is not empty. The bench drops what it finds, so it refuses to begin.',
       'Name an empty database of its own.'
     ],
+    SLUICE_BENCH_LIMIT: [
+      'The gateway\'s part of a study cannot be held back: there may be no control group and no `taskset`.',
+      'Run the bench as root, on Linux, or in a container that has these limits; or without `--limit`.'
+    ],
     SLUICE_BENCH_COUNT: [
       'The database holds another number of rows than were written.',
       'See that nothing else writes to the database of the bench; otherwise report it.'

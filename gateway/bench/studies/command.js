@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, SluiceError } from '../../base/errors.js'
 import { sinkTypes } from '../../databases/index.js'
+import { holderFor, Limit, readBounds } from '../limit/limit.js'
 import { environmentOf } from './environment.js'
-import { ALL, STUDIES } from './index.js'
+import { ALL, PAPERS, STUDIES } from './index.js'
 import { LAST, lastUnfinished } from './last-run.js'
 import { Remaining } from './remaining.js'
 import { FILES, newFolder, writeOverview, writeReport } from './report/write.js'
@@ -21,6 +22,8 @@ import { workOf } from './work.js'
  * @property {string} resume  such a folder, of a run that is to go on; `last`: the newest of these options, if there is one; empty: none
  * @property {string} config  a file with what is chosen, in the form of the paper; empty: none
  * @property {Record<string, any>} sweep  wins over the file
+ * @property {import('../limit/limit.js').Bounds} [bounds]  of the gateway's part
+ * @property {boolean} [withServers]  of servers that the bench starts, too
  *
  * @typedef {import('./run.js').Progress & {event: 'progress', study: string}} ProgressEvent  of all studies together
  * @typedef {{event: 'study', study: string, title: string, folder: string}
@@ -34,7 +37,6 @@ import { workOf } from './work.js'
  * @property {import('../servers.js').Servers} servers
  * @property {AbortSignal} signal
  * @property {(event: StudyEvent) => void} tell
- * @property {string} [limited]  see StudyResult
  */
 
 /** Of parseArgs. What can be chosen instead of a study's own, by its name on the command line. */
@@ -48,7 +50,9 @@ const SWEEP = /** @type {const} */ ({
   rows: 'number',
   'warm-up-seconds': 'number',
   repetitions: 'number',
-  'clients-as': 'clients'
+  'clients-as': 'clients',
+  'p99-ms': 'number',
+  'p99-times': 'number'
 })
 
 const text = /** @type {const} */ ({ type: 'string' })
@@ -59,6 +63,8 @@ export const studyOptions = {
   folder: text,
   resume: /** @type {const} */ ({ type: 'string', default: '' }),
   config: /** @type {const} */ ({ type: 'string', default: '' }),
+  limit: text,
+  'with-servers': /** @type {const} */ ({ type: 'boolean', default: false }),
   ...Object.fromEntries(Object.keys(SWEEP).map(name => [name, text]))
 }
 
@@ -68,15 +74,24 @@ export const studyOptions = {
  * @returns {StudyArguments}
  * @throws {Error} what is wrong with them
  */
-export function readStudyArguments ({ full, folder = REPORTS, resume, config, ...values }, names) {
+export function readStudyArguments ({ full, folder = REPORTS, resume, config, limit, 'with-servers': withServers, ...values }, names) {
   if (config && names.join() !== 'scits') throw new Error('--config is for scits')
   /** @type {Record<string, any>} */
   const sweep = {}
   for (const [name, kind] of Object.entries(SWEEP)) {
     if (values[name] !== undefined) sweep[camelCase(name)] = valueOf(name, kind, values[name])
   }
-  const studies = names.includes(ALL) ? Object.keys(STUDIES) : names
-  return { studies, isFull: full, folder: resolve(folder), resume: resume && resume !== LAST ? resolve(resume) : resume, config, sweep }
+  const studies = names.includes(ALL) ? PAPERS : names
+  if (withServers && !limit) throw new Error('--with-servers is of --limit')
+  return {
+    studies,
+    isFull: full,
+    folder: resolve(folder),
+    resume: resume && resume !== LAST ? resolve(resume) : resume,
+    config,
+    sweep,
+    ...limit && { bounds: readBounds(limit), withServers }
+  }
 }
 
 /**
@@ -86,24 +101,40 @@ export function readStudyArguments ({ full, folder = REPORTS, resume, config, ..
  * @param {Context} context
  * @returns {Promise<void>}
  */
-export async function runStudies ({ studies: names, isFull, folder: parent, resume, config, sweep }, context) {
-  const { servers, signal, tell, limited = '' } = context
+export async function runStudies ({ bounds, withServers, ...options }, { servers, ...context }) {
+  if (!bounds) return run(options, { ...context, servers })
+  const limit = new Limit(holderFor(bounds), { withServers })
+  limit.begin()
+  try {
+    await run(options, { ...context, servers: limit.servers(servers), limited: limit.text, outside: work => limit.outside(work) })
+  } finally {
+    limit.end()
+  }
+}
+
+/**
+ * @param {StudyArguments} options
+ * @param {Context & Pick<import('./run.js').RunOptions, 'limited'|'outside'>} context
+ */
+async function run ({ studies: names, isFull, folder: parent, resume, config, sweep }, context) {
+  const { servers, signal, tell, limited = '', outside } = context
   const studies = await Promise.all(names.map(name => STUDIES[name]()))
   const options = { isFull, sweep: { ...config && studies[0].sweepOf?.(await readFile(config, 'utf8')), ...sweep } }
   checkDatabases(studies, options)
   const folder = await folderFor(parent, resume, names.map(study => ({ study, options, limited })))
   const runs = studies.map(study => ({ study, folder: studies.length > 1 ? join(folder, study.id) : folder, options, servers }))
-  const works = await Promise.all(runs.map(run => workOf(run.study, run)))
+  const works = await Promise.all(runs.map(each => workOf(each.study, each)))
   const remaining = new Remaining(works.map(({ seconds }) => seconds))
   const cells = works.map(({ entries }) => entries.length)
   const results = []
-  for (const [i, { study, ...run }] of runs.entries()) {
+  for (const [i, { study, ...parts }] of runs.entries()) {
     if (signal.aborted) break
-    tell({ event: 'study', study: study.id, title: study.title, folder: run.folder })
+    tell({ event: 'study', study: study.id, title: study.title, folder: parts.folder })
     const result = await runStudy(study, {
-      ...run,
+      ...parts,
       environment: await environmentOf(tmpdir()),
       limited,
+      outside,
       signal,
       progress: ({ cell, secondsLeft, ...place }) => tell({
         event: 'progress',
@@ -118,7 +149,7 @@ export async function runStudies ({ studies: names, isFull, folder: parent, resu
     for (const cell of result.cells) {
       if (cell.state !== 'done') tell({ event: 'missing', study: study.id, label: cell.label, reason: cell.reason })
     }
-    await reported(study, result, run.folder, tell)
+    await reported(study, result, parts.folder, tell)
     if (runs.length > 1) await writeOverview(folder, results)
   }
   if (runs.length === 1 || results.length === 0) return

@@ -33,8 +33,10 @@
  * @property {string} folder  empty, of the cell's own, removed afterwards
  * @property {<T extends {remove: () => Promise<void>}>(open: (folder: string) => Promise<T>) => Promise<T>} shared  what all cells of one
  *   database use, such as its server: opened by the first, with an empty folder, removed when the next database's turn has come
+ * @property {<T>(work: () => Promise<T>) => Promise<T>} outside  work that is not limited, where anything is; servers are started so by
+ *   themselves
  * @property {AbortSignal} signal  the user has stopped the study
- * @property {(text: string) => void} progress
+ * @property {(text: string, secondsLeft?: number) => void} progress  `secondsLeft`: of the cell, where it knows better than before
  *
  * @typedef {object} Measured
  * @property {Record<string, number>} measures  by name, its unit at the end of the name (`rowsPerSecond`, `cpuPercent`, `rssBytes`); what
@@ -43,6 +45,7 @@
  * @property {Record<string, {seconds: number[], values: number[]}>} [series]  over time, likewise
  * @property {string} [version]  of the database: "PostgreSQL 15.18"
  * @property {string[]} [notes]  what a reader has to know of this cell
+ * @property {boolean} [isPartial]  it was stopped, and this is what had been found by then
  *
  * @typedef {Measured & {id: string, label: string, parameters: Record<string, string|number>, state: 'done', startedMs: number,
  *   tookSeconds: number}} DoneCell
