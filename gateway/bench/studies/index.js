@@ -1,6 +1,7 @@
 /** The studies, by the name that they have on the command line. @type {Record<string, () => Promise<import('./study.js').Study>>} */
 export const STUDIES = {
-  haenisch: async () => (await import('./haenisch/study.js')).haenisch
+  haenisch: async () => (await import('./haenisch/study.js')).haenisch,
+  weissbach: async () => (await import('./weissbach/study.js')).weissbach
 }
 
 /** All of them, one after the other. */
