@@ -5,6 +5,8 @@ import { serversOf, urlHelp, urlOptions } from './servers.js'
 import { SECTIONS } from './sections.js'
 import { readStudyArguments, runStudies, studyOptions } from './studies/command.js'
 import { isStudy } from './studies/index.js'
+import { isReporting, readReportArguments, writeReports } from './studies/reports.js'
+import { tellPeople, tellPrograms } from './studies/telling.js'
 
 const USAGE = `Usage: sluice bench [SECTION…] [--json] [--only TYPES] [--rows N] [--quick] [--TYPE URL…]
 
@@ -30,17 +32,36 @@ Measures on this machine, each thing beside what it is to be compared with, in o
 
 Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]); each leaves a report of its own in bench-reports:
 
+  arnst        a machine tool's samples in MariaDB, MongoDB and InfluxDB, written in real time and read by cycle: what each costs
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
-  studies      all of them
+  scits        time-series databases: latency of batches, rates by clients and as a table grows, five queries
+  warp10       the log of a car as text of Warp 10: points a second by the format of the text and database
+  studies      all of them, within half an hour on two cores, with a page that leads to their reports
+  report FOLDER            writes page and Markdown of a run again
+  compare FOLDER FOLDER…   runs of one study side by side
+
+  capacity     how many sensors at 10 Hz this machine takes: more and more of them through a whole gateway, from simulator to database
+               (--databases, sqlite where none is named), until p99 of the latency breaks or the spool grows; by itself, about 3 minutes
+  --sensors, --seconds, --warm-up-seconds
+               of capacity: the least and the most sensors, and how long a step of the ramp is measured
+  --p99-ms, --p99-times
+               of capacity: p99 breaks above so many milliseconds (1000), or so many times that of the quiet level (4)
 
   --full       the sizes and durations of the paper; otherwise minutes
   --folder     where the folders of reports go (default bench-reports)
-  --resume     the folder of a run that was stopped, or of which some cells failed: it goes on
+  --config     of scits: a configuration in SciTS' own form, such as those that it has published; other options win over it
+  --resume     the folder of a run that was stopped, or of which some cells failed: it goes on; "last": the newest that was stopped and
+               has the same options, if there is one
   --databases, --layouts, --batch-sizes, --writers, --sensors, --seconds, --rows, --warm-up-seconds, --repetitions
                instead of the study's own: a list with commas, or a number
   --clients-as threads (default) or processes, each with its connection
 
-  --json    print the results as JSON
+  --limit      holds the gateway's part back to be like a small machine: cores=0.5,memory=512M (either, or both); by a control group, or
+               where that is not permitted by fewer cores, with the factor; the first line of the report says so
+  --with-servers
+               of --limit: the servers that the bench starts, too, together with the gateway's part
+
+  --json    print the results as JSON; of studies, what goes on, an object a line
   --only    of sinks: these databases, separated by commas (sqlite,postgresql,file,…)
   --rows    of sinks: how many rows are compared with the loader (default 1000000)
   --quick   of idle, monitor, flow, scale, telegraf, sinks and sources: a shorter look
@@ -77,7 +98,8 @@ export async function bench (args, { stdout, stderr }, started = {}) {
     stdout.write(USAGE)
     return 0
   }
-  if ('studies' in options) return benchStudies(options, stdout, stderr)
+  if ('studies' in options) return withContext(options, { stdout, stderr }, context => runStudies(options, context))
+  if ('reports' in options) return withContext(options, { stdout, stderr }, context => writeReports(options, context))
   const { sections, json, servers } = options
   /** @type {Record<string, any>} */
   const results = {}
@@ -99,24 +121,25 @@ export async function bench (args, { stdout, stderr }, started = {}) {
 }
 
 /**
- * Until it ends, or the user interrupts it: then it is reported as far as it has come.
- * @param {import('./studies/command.js').StudyArguments & {servers: import('./servers.js').Servers}} options
- * @param {NodeJS.WritableStream} stdout @param {NodeJS.WritableStream} stderr
+ * Until it ends, or is interrupted: then it is reported as far as it has come. A program that has started it with a channel to it, as the
+ * gateway does, interrupts it by closing the channel, or by ending.
+ * @param {{servers: import('./servers.js').Servers, json: boolean}} options
+ * @param {import('./studies/telling.js').Streams} streams
+ * @param {(context: import('./studies/command.js').Context) => Promise<void>} work
  * @returns {Promise<number>} the exit code
  */
-async function benchStudies ({ servers, ...options }, stdout, stderr) {
+async function withContext ({ servers, json }, streams, work) {
   const stop = new AbortController()
   const interrupt = () => stop.abort()
-  process.once('SIGINT', interrupt)
+  for (const event of ['SIGINT', 'disconnect']) process.once(event, interrupt)
   try {
-    const pages = await runStudies(options, { servers, signal: stop.signal, say: line => { stderr.write(`${line}\n`) } })
-    for (const page of pages) stdout.write(`${page}\n`)
+    await work({ servers, signal: stop.signal, tell: (json ? tellPrograms : tellPeople)(streams) })
     return 0
   } catch (error) {
-    stderr.write(`sluice bench: ${describe(error)}\n`)
+    streams.stderr.write(`sluice bench: ${describe(error)}\n`)
     return 1
   } finally {
-    process.off('SIGINT', interrupt)
+    for (const event of ['SIGINT', 'disconnect']) process.off(event, interrupt)
   }
 }
 
@@ -142,17 +165,18 @@ function readArguments (args, started) {
   })
   if (values.help) return null
   const servers = serversOf(values, process.env, started)
+  const { json, quick } = values
+  if (isReporting(positionals[0])) return { ...readReportArguments(positionals, values.folder), servers, json }
   const studies = positionals.filter(isStudy)
   if (studies.length > 0) {
     if (studies.length < positionals.length) throw new Error('studies are measured by themselves')
-    return { ...readStudyArguments(values, studies), servers }
+    return { ...readStudyArguments(values, studies), servers, json }
   }
   const sections = positionals.length > 0 ? positionals : Object.keys(SECTIONS).filter(name => !SECTIONS[name].isLong)
   const unknown = sections.find(section => !Object.hasOwn(SECTIONS, section))
   if (unknown) throw new Error(`there is no section "${unknown}"`)
   const rows = Number(values.rows ?? 1_000_000)
   if (!Number.isInteger(rows) || rows < 1) throw new Error(`"${values.rows}" is not a number of rows`)
-  const { json, quick } = values
   return { sections, json, only: values.only.split(',').filter(Boolean), rows, quick, servers }
 }
 

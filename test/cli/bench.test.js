@@ -1,7 +1,16 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import pg from 'pg'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 import { sluice } from './process.js'
+
+const SLUICE = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.url))
 
 describe('sluice bench', () => {
   it('refuses a URL that it cannot use, and shows nothing of it', async () => {
@@ -19,6 +28,25 @@ describe('sluice bench', () => {
     const { postgresql, outage } = JSON.parse(stdout)
     expect(postgresql).to.deep.equal({ missing: 'no server; name one with --postgresql URL' })
     expect(outage).to.deep.equal({ missing: 'no server; name one with --mqtt URL' })
+  })
+
+  it('ends a study, with what it has measured, when the program that has started it closes its channel', async function () {
+    this.timeout(120_000)
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-test-'))
+    const args = ['bench', 'haenisch', '--databases', 'sqlite', '--batch-sizes', '100', '--writers', '1,2', '--seconds', '3600']
+    const child = spawn(process.execPath, [SLUICE, ...args, '--folder', folder, '--json'], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+    const exited = once(child, 'exit')
+    /** @type {any[]} */
+    const events = []
+    for await (const line of createInterface({ input: /** @type {any} */ (child).stdout })) {
+      events.push(JSON.parse(line))
+      if (child.connected && events.at(-1).event === 'progress') child.disconnect()
+    }
+    expect(await exited).to.deep.equal([0, null])
+    expect(events.map(({ event }) => event)).to.deep.equal(['study', 'progress', 'report'])
+    expect(events[2]).to.include({ study: 'haenisch', isComplete: false })
+    expect(JSON.parse(await readFile(join(events[2].folder, 'result.json'), 'utf8')).cells).to.deep.equal([])
+    await rm(folder, { recursive: true })
   })
 
   describe('on a PostgreSQL of the user', function () {

@@ -19,8 +19,11 @@ import { StartedClient } from './started-client.js'
  * @property {number} seconds  from the first write to the end of the last
  * @property {number[]} latencyMicroseconds  of each batch that was stored, in the order in which they ended
  * @property {number[]} failedMicroseconds  of each that was not
+ * @property {WrittenBatch[]} batches  all, in the order in which each client's ended
  * @property {string[]} errors  a few different ones
  * @property {number} [cpuSeconds]  of the threads that write, without making the batches; absent where Node cannot tell
+ *
+ * @typedef {{client: number, endedMs: number, microseconds: number, isStored: boolean}} WrittenBatch  `endedMs` since 1970
  *
  * @typedef {Written & Partial<import('./resources.js').Usage>} Watched  the client's is that of all of them: where they are threads, of
  *   the process of the bench
@@ -74,6 +77,7 @@ function together (parts) {
     seconds: Math.max(...parts.map(({ seconds }) => seconds)),
     latencyMicroseconds: parts.flatMap(({ latencyMicroseconds }) => latencyMicroseconds),
     failedMicroseconds: parts.flatMap(({ failedMicroseconds }) => failedMicroseconds),
+    batches: parts.flatMap(({ batches }) => batches),
     errors: [...new Set(parts.flatMap(({ errors }) => errors))],
     ...cpu.every(seconds => seconds !== undefined) && { cpuSeconds: cpu.reduce((sum, seconds) => sum + seconds, 0) }
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, SluiceError } from '../../base/errors.js'
+import { CELLS, workOf } from './work.js'
 
 /**
  * @typedef {import('./study.js').Study} Study
@@ -24,12 +25,13 @@ import { describe, SluiceError } from '../../base/errors.js'
  * @property {import('../servers.js').Servers} servers
  * @property {Record<string, string>} environment
  * @property {string} [limited]  see StudyResult
+ * @property {import('./study.js').CellContext['outside']} [outside]
  * @property {AbortSignal} [signal]  stops; what has been measured is kept
  * @property {(progress: Progress) => void} [progress]
  */
 
-const HEAD = 'run.json'
-const CELLS = 'cells.jsonl'
+/** In the folder of a run: what was asked for, and when. */
+export const HEAD = 'run.json'
 
 /**
  * Measures the cells of a study, one after the other, and writes each down as it ends. One that fails is told, and the others go on.
@@ -37,27 +39,35 @@ const CELLS = 'cells.jsonl'
  * @returns {Promise<StudyResult>}
  * @throws {SluiceError} SLUICE_BENCH_RESUME where the folder has the measurements of other options, or another study
  */
-export async function runStudy (study, { folder, options, servers, environment, limited = '', signal, progress = () => {} }) {
-  const { cells, cut } = study.plan(options)
+export async function runStudy (study, { folder, options, servers, environment, ...more }) {
+  const { limited = '', outside = work => work(), signal, progress = () => {} } = more
+  const { entries, cut, seconds } = await workOf(study, { folder, options, servers })
   const startedMs = await begin(folder, { study: study.id, options, limited })
-  const known = await measuredIn(folder)
   /** @type {CellResult[]} */
   const results = []
   const shared = new Shared()
-  for (const [i, cell] of cells.entries()) {
-    /** @type {CellResult|null} */
-    let result = known.get(cell.id) ?? null
+  let secondsLeft = seconds
+  for (const [i, entry] of entries.entries()) {
+    const { cell, known, missing } = entry
+    let result = known
     if (!result && signal?.aborted) continue
     if (!result) {
-      const secondsLeft = cells.slice(i).reduce((sum, { id, seconds }) => sum + (known.has(id) ? 0 : seconds), 0)
-      const tell = (/** @type {string} */ text) => progress({ cell: i + 1, cells: cells.length, label: cell.label, secondsLeft, text })
-      progress({ cell: i + 1, cells: cells.length, label: cell.label, secondsLeft })
+      const place = { cell: i + 1, cells: entries.length, label: cell.label, secondsLeft }
+      progress(place)
       await shared.useFor(String(cell.parameters.database))
-      result = await measured(study, cell, {
-        servers, signal: signal ?? new AbortController().signal, progress: tell, shared: open => shared.open(open)
-      })
+      result = missing === null
+        ? await measured(study, cell, {
+            servers,
+            outside,
+            signal: signal ?? new AbortController().signal,
+            progress: (text, left = entry.seconds) => progress({ ...place, secondsLeft: place.secondsLeft - entry.seconds + left, text }),
+            shared: open => shared.open(open)
+          })
+        : { ...withoutSeconds(cell), state: 'absent', reason: missing }
+      secondsLeft -= entry.seconds
       if (!result) continue
-      await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`) // not behind a line that a kill has cut
+      // Not behind a line that a kill has cut.
+      if (!isPartial(result)) await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`)
     }
     results.push(result)
   }
@@ -69,7 +79,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
     paper: study.paper,
     startedMs,
     endedMs: Date.now(),
-    isComplete: results.length === cells.length,
+    isComplete: results.length === entries.length && !results.some(isPartial),
     limited,
     environment: { ...environment, ...versionsOf(results) },
     options,
@@ -82,21 +92,26 @@ export async function runStudy (study, { folder, options, servers, environment, 
  * @param {Study} study @param {Cell} cell @param {Omit<import('./study.js').CellContext, 'folder'>} context
  * @returns {Promise<CellResult|null>} null where it was stopped
  */
-async function measured (study, { id, label, parameters, seconds }, context) {
-  const cell = { id, label, parameters }
-  const missing = await study.missing({ ...cell, seconds }, context.servers)
-  if (missing !== null) return { ...cell, state: 'absent', reason: missing }
+async function measured (study, cell, context) {
   const folder = await mkdtemp(join(tmpdir(), `sluice-${study.id}-`))
   const startedMs = Date.now()
   const began = performance.now()
   try {
-    const result = await study.measure({ ...cell, seconds }, { ...context, folder })
-    return { ...cell, state: 'done', startedMs, tookSeconds: (performance.now() - began) / 1000, ...result }
+    const result = await study.measure(cell, { ...context, folder })
+    return { ...withoutSeconds(cell), state: 'done', startedMs, tookSeconds: (performance.now() - began) / 1000, ...result }
   } catch (error) {
-    return context.signal.aborted ? null : { ...cell, state: 'failed', reason: describe(error) }
+    return context.signal.aborted ? null : { ...withoutSeconds(cell), state: 'failed', reason: describe(error) }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** It is reported, and measured again when the run goes on. @param {CellResult} result */
+function isPartial (result) { return 'isPartial' in result && result.isPartial === true }
+
+/** @param {Cell} cell */
+function withoutSeconds ({ id, label, parameters }) {
+  return { id, label, parameters }
 }
 
 /** @param {CellResult[]} results @returns {Record<string, string>} */
@@ -153,20 +168,4 @@ async function begin (folder, run) {
   throw new SluiceError('SLUICE_BENCH_RESUME', `The folder ${folder} has a run of ${before.study} with other options.`, {
     fix: 'Give the options that it was begun with, or another folder.'
   })
-}
-
-/** @param {string} folder @returns {Promise<Map<string, CellResult>>} by id */
-async function measuredIn (folder) {
-  const text = await readFile(join(folder, CELLS), 'utf8').catch(() => '')
-  const results = text.split('\n').flatMap(parsed).filter(({ state }) => state === 'done')
-  return new Map(results.map(result => [result.id, result]))
-}
-
-/** None where a kill has cut it. @param {string} line @returns {CellResult[]} */
-function parsed (line) {
-  try {
-    return line === '' ? [] : [JSON.parse(line)]
-  } catch {
-    return []
-  }
 }
