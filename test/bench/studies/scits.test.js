@@ -7,6 +7,7 @@ import { writeReport } from '../../../gateway/bench/studies/report/write.js'
 import { runStudy } from '../../../gateway/bench/studies/run.js'
 import { batchesOf } from '../../../gateway/bench/studies/scits/batches.js'
 import { readSettings, sweepOf } from '../../../gateway/bench/studies/scits/config.js'
+import { checkCount } from '../../../gateway/bench/studies/scits/ingest.js'
 import { asked } from '../../../gateway/bench/studies/scits/queries.js'
 import { rollingRate } from '../../../gateway/bench/studies/scits/rate.js'
 import { scits } from '../../../gateway/bench/studies/scits/study.js'
@@ -114,6 +115,14 @@ describe('the study SciTS', function () {
     })
   })
 
+  it('counts all rows that were written, and of batches that failed as many as there may be', () => {
+    expect(() => checkCount(100, { rows: 100, failedRows: 0 })).not.to.throw()
+    expect(() => checkCount(115, { rows: 100, failedRows: 20 }), 'stored although it failed').not.to.throw()
+    for (const [there, failedRows] of [[99, 0], [101, 0], [99, 20], [121, 20]]) {
+      expect(() => checkCount(there, { rows: 100, failedRows })).to.throw().with.property('code', 'SLUICE_BENCH_COUNT')
+    }
+  })
+
   describe('its queries', () => {
     const dataset = { sensors: 50, startNs: 0n, endNs: 15n * 1440n * MINUTE }
 
@@ -168,7 +177,7 @@ describe('the study SciTS', function () {
 
     it('has the peak of the rates, and the figures by the number of clients', () => {
       expect(block('Figure 3: ').lines).to.deep.equal([{ label: 'PostgreSQL', x: [1, 4], y: [1000, 3000] }])
-      expect(figures('Figure 3, ', 'PostgreSQL').slice(0, 2)).to.deep.equal([{ value: 3000, published: 400_000 }, { value: 4 }])
+      expect(figures('Figure 3, ', 'PostgreSQL').slice(0, 2)).to.deep.equal([{ value: 3000, published: 400_000 }, { value: '4' }])
       expect(block('Figure 4a').lines.map((/** @type {any} */ { label }) => label)).to.deep.equal(['PostgreSQL', 'PostgreSQL, user'])
     })
 
@@ -177,7 +186,7 @@ describe('the study SciTS', function () {
       expect(duration).to.deep.equal({ value: '1:01:05', published: '3:48:10' })
       expect(rate).to.deep.equal({ value: 100_000, published: 210_361.9 })
       expect(throughput).to.deep.equal({ value: 2.4, published: 5.04 })
-      expect(rows).to.deep.equal({ value: 366.5, published: 2880 })
+      expect(rows).to.deep.equal({ value: 366.5, published: '2880' })
       expect(block('Figure 5').lines).to.deep.equal([{ label: 'PostgreSQL', x: [1, 2], y: [5, 6] }])
     })
 
