@@ -779,6 +779,10 @@ export const errors = {
       'A reader of a study found another cycle of the machine, or other sums of it, than the data have that were written.',
       'See that nothing else writes to the database of the bench; otherwise report it.'
     ],
+    SLUICE_BENCH_READ: [
+      'A read by key returned something else than what was written last.',
+      'See that nothing else writes to the database of the bench; otherwise report it.'
+    ],
     SLUICE_BENCH_STALLED: [
       'Rows stopped arriving during a measurement.',
       'Look at the output of the gateway in the message.'

@@ -1,7 +1,7 @@
-import { once } from 'node:events'
-import { parentPort, workerData } from 'node:worker_threads'
 import { describe } from '../../base/errors.js'
 import { openSink } from '../sinks/open.js'
+import { channel } from './channel.js'
+import { cpuMicros } from './thread-cpu.js'
 
 /**
  * The thread or process of a client: see clients.js.
@@ -11,7 +11,7 @@ import { openSink } from '../sinks/open.js'
 
 const MAX_ERRORS = 3
 
-const { load, post, told } = parentPort ? thread(parentPort) : await ownProcess()
+const { load, post, told } = await channel()
 const { address, batches: { url, options }, first, writers, batchesPerClient = Infinity, limitMs = Infinity } = load
 const { batchesOf } = await import(url)
 
@@ -83,26 +83,4 @@ function maker (generator) {
     makingMicros += cpuMicros() - before
     return value
   }
-}
-
-/** Of this thread; 0 where Node cannot tell. */
-function cpuMicros () {
-  const { threadCpuUsage } = /** @type {any} */ (process)
-  if (!threadCpuUsage) return 0
-  const { user, system } = threadCpuUsage.call(process)
-  return user + system
-}
-
-/** @param {import('node:worker_threads').MessagePort} port */
-function thread (port) {
-  return { load: workerData, post: (/** @type {unknown} */ message) => port.postMessage(message), told: () => once(port, 'message') }
-}
-
-/** It ends with whoever has started it. */
-async function ownProcess () {
-  const tell = (/** @type {any} */ message, sent = () => {}) => process.send?.(message, sent)
-  process.once('disconnect', () => process.exit())
-  process.once('uncaughtException', error => tell({ failed: describe(error) }, () => process.exit(1)))
-  const [given] = await once(process, 'message')
-  return { load: given, post: tell, told: () => once(process, 'message') }
 }

@@ -2,6 +2,7 @@
 export const STUDIES = {
   arnst: async () => (await import('./arnst/study.js')).arnst,
   scits: async () => (await import('./scits/study.js')).scits,
+  weissbach: async () => (await import('./weissbach/study.js')).weissbach,
   warp10: async () => (await import('./warp10/study.js')).warp10,
   haenisch: async () => (await import('./haenisch/study.js')).haenisch,
   capacity: async () => (await import('./capacity/study.js')).capacity
