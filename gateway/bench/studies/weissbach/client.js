@@ -18,6 +18,7 @@ import { numbersOf, Prepared, SOURCE } from './records.js'
 /** So many of the fixed set are read again in the end, and as many new ones, while there is time. */
 const CHECKED = 1000
 const CHECK_MS = 2000
+const CHECK_AT_ONCE = 100
 const NEW = -1
 const NOTHING = [0, 0, 0, 0, 0, 0]
 
@@ -77,9 +78,10 @@ async function check () {
   const known = spread(ledger.known).map(place => ledger.expected(place))
   const made = spread(ledger.made).map(n => ledger.fresh(n))
   const all = [...made, ...known] // these have been compared whenever they were read
+  const atOnce = Math.min(gatheredRows, CHECK_AT_ONCE)
   const beganMs = performance.now()
-  for (let from = 0; from < all.length && performance.now() - beganMs < CHECK_MS; from += gatheredRows) {
-    const some = all.slice(from, from + gatheredRows)
+  for (let from = 0; from < all.length && performance.now() - beganMs < CHECK_MS; from += atOnce) {
+    const some = all.slice(from, from + atOnce)
     const rows = await operator.read(some.map(({ id }) => id))
     some.forEach((record, i) => compare(rows[i], record))
   }

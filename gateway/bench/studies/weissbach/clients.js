@@ -35,12 +35,14 @@ export async function runClients (loads, { clientsAs, signal, running }) {
   const tellAll = (/** @type {string} */ message) => Promise.all(clients.map(client => client.tell(message)))
   signal.addEventListener('abort', endAll)
   try {
-    for (const load of loads) { // one after the other: the first makes the table
+    const start = async (/** @type {object} */ load) => {
       signal.throwIfAborted()
       const client = new StartedClient(load, clientsAs, PROGRAM)
       clients.push(client)
       await client.ready()
     }
+    await start(loads[0]) // it makes the table
+    await Promise.all(loads.slice(1).map(start))
     await tellAll('fill')
     await tellAll('warmUp')
     const clientPid = [...new Set(clients.map(({ pid }) => pid))]

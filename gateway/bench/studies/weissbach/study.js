@@ -26,6 +26,9 @@ const BATCH_ROWS = [1, 1000]
 const MESSAGE_BYTES = 1_000_000
 const NUMBERS_BYTES = 56
 
+/** FerretDB compares each document with each key of a request. */
+const MONGODB_ROWS = 100
+
 /** So many take a while. */
 const MANY = 100_000
 
@@ -50,7 +53,7 @@ export const weissbach = {
         for (const pattern of Object.keys(PATTERNS)) {
           for (const batchRows of batchSizes) {
             for (const clients of EMBEDDED.includes(database) ? [1] : writers) {
-              const messageRows = Math.min(batchRows, gatheredRows(blobBytes))
+              const messageRows = Math.min(batchRows, mostRows(database, blobBytes))
               cells.push({
                 id: `${database}-${blobBytes}-${pattern}-${batchRows}-${clients}`,
                 label: `${database}, ${pattern}, ${blobBytes} B, ${messageRows} a message, ${counted(clients, 'client')}`,
@@ -87,7 +90,7 @@ export const weissbach = {
       ids: pattern === 'insert' ? 0 : ids,
       clients,
       batchRows: messageRows,
-      gatheredRows: gatheredRows(blobBytes),
+      gatheredRows: mostRows(String(database), blobBytes),
       warmUpMs: warmUpSeconds * 1000,
       limitMs: seconds * 1000,
       maxRecords: Math.ceil(gigabytes * 1e9 / (blobBytes + NUMBERS_BYTES) / clients)
@@ -129,9 +132,10 @@ function counted (count, what) {
   return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** @param {number} blobBytes */
-function gatheredRows (blobBytes) {
-  return Math.min(Math.max(...BATCH_ROWS), Math.floor(MESSAGE_BYTES / (blobBytes + NUMBERS_BYTES)))
+/** Of a message. @param {string} database @param {number} blobBytes */
+function mostRows (database, blobBytes) {
+  const most = database === 'mongodb' ? MONGODB_ROWS : Math.max(...BATCH_ROWS)
+  return Math.min(most, Math.floor(MESSAGE_BYTES / (blobBytes + NUMBERS_BYTES)))
 }
 
 /** @param {'read'|'write'} request @param {number[]} microseconds @returns {Record<string, number>} */
@@ -153,7 +157,7 @@ function usageOf (name, { processes }) {
 
 /** @param {{isFull: boolean, seconds: number, ids: number[], gigabytes: number}} own */
 function cut ({ isFull, seconds, ids, gigabytes }) {
-  const sizes = BLOB_BYTES.map((bytes, i) => `${ids[i].toLocaleString('en-GB')} of ${bytes.toLocaleString('en-GB')} bytes`)
+  const sizes = BLOB_BYTES.map((bytes, i) => `${ids[i].toLocaleString('en-GB')} of ${bytes.toLocaleString('en-GB')} B`)
   return [
     ...isFull ? [] : [`Each cell takes ${seconds} s; the paper's take 10 minutes.`],
     `Read and updated are ${sizes.join(', ')}; in the paper 1,000,000 of each size, of which the largest would be 100 GB.`,
