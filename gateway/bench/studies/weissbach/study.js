@@ -26,8 +26,9 @@ const BATCH_ROWS = [1, 1000]
 const MESSAGE_BYTES = 1_000_000
 const NUMBERS_BYTES = 56
 
-/** FerretDB compares each document with each key of a request. */
+/** FerretDB 1 looks at all documents for a read, and compares each with each key of the request. */
 const MONGODB_ROWS = 100
+const FERRETDB = 'FerretDB looks at all documents for each read by key; MongoDB itself has an index.'
 
 /** So many take a while. */
 const MANY = 100_000
@@ -120,7 +121,7 @@ export const weissbach = {
         ...usageOf('client', usage)
       },
       version: running.version,
-      notes: [...running.note ? [running.note] : [], ...new Set(runs.flatMap(run => run.errors))]
+      notes: [...running.note ? [running.note] : [], ...running.version.startsWith('FerretDB') ? [FERRETDB] : [], ...new Set(runs.flatMap(run => run.errors))]
     }
   },
 
