@@ -121,7 +121,11 @@ export const weissbach = {
         ...usageOf('client', usage)
       },
       version: running.version,
-      notes: [...running.note ? [running.note] : [], ...running.version.startsWith('FerretDB') ? [FERRETDB] : [], ...new Set(runs.flatMap(run => run.errors))]
+      notes: [
+        ...running.note ? [running.note] : [],
+        ...running.version.startsWith('FerretDB') ? [FERRETDB] : [],
+        ...new Set(runs.flatMap(run => run.errors))
+      ]
     }
   },
 
