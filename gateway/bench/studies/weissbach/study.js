@@ -1,4 +1,5 @@
 import { SluiceError } from '../../../base/errors.js'
+import { EMBEDDED } from '../clients.js'
 import { box, summary } from '../statistics.js'
 import { runClients } from './clients.js'
 import { BLOB_BYTES, PATTERNS } from './published.js'
@@ -14,7 +15,6 @@ import { report } from './report.js'
 
 /** Those whose sink has the layout upsert. */
 const DATABASES = ['postgresql', 'mysql', 'mongodb', 'sqlite', 'duckdb']
-const EMBEDDED = ['sqlite', 'duckdb']
 
 /** `ids` of the fixed set by the size of the BLOB: 1,000,000 in the paper, which are 100 GB of the largest. */
 const FULL = { ids: [1_000_000, 100_000, 10_000], seconds: 600, warmUpSeconds: 10, gigabytes: 40 }
