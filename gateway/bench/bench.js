@@ -35,6 +35,7 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
   arnst        a machine tool's samples in MariaDB, MongoDB and InfluxDB, written in real time and read by cycle: what each costs
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
   scits        time-series databases: latency of batches, rates by clients and as a table grows, five queries
+  weissbach    records with BLOBs read, inserted and updated by key: rates and latency by the size of the BLOB and database
   warp10       the log of a car as text of Warp 10: points a second by the format of the text and database
   studies      all of them, within half an hour on two cores, with a page that leads to their reports
   report FOLDER            writes page and Markdown of a run again
