@@ -120,6 +120,7 @@ export const weissbach = {
         ...usageOf('client', usage)
       },
       version: running.version,
+      settings: running.settings,
       notes: [...running.note ? [running.note] : [], ...new Set(runs.flatMap(run => run.errors))]
     }
   },
