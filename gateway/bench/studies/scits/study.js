@@ -207,6 +207,7 @@ async function queried (parameters, opened, context) {
       queryFromMs: all.map(({ from }) => Number(from / 1_000_000n))
     },
     version: opened.running.version,
+    settings: opened.running.settings,
     notes: [...new Set(all.map(({ cache: its }) => `${its.cache}: ${its.cacheReason}`))]
   }
 }
