@@ -767,8 +767,16 @@ export const errors = {
       'A database that was named for the bench is not empty. The bench drops what it finds, so it refuses to begin.',
       'Name an empty database of its own.'
     ],
+    SLUICE_BENCH_LIMIT: [
+      'The gateway\'s part of a study cannot be held back: there may be no control group and no `taskset`.',
+      'Run the bench as root, on Linux, or in a container that has these limits; or without `--limit`.'
+    ],
     SLUICE_BENCH_COUNT: [
       'The database holds another number of rows than were written.',
+      'See that nothing else writes to the database of the bench; otherwise report it.'
+    ],
+    SLUICE_BENCH_READ: [
+      'A reader of a study got something else from a database than what was written.',
       'See that nothing else writes to the database of the bench; otherwise report it.'
     ],
     SLUICE_BENCH_STALLED: [
@@ -790,6 +798,10 @@ export const errors = {
     SLUICE_BENCH_RESUME: [
       'The folder for a study has measurements of another one, or of other options.',
       'Give the options that it was begun with, or another folder.'
+    ],
+    SLUICE_BENCH_CONFIG: [
+      'A configuration of SciTS is not the XML that SciTS reads, or has a setting that the study cannot follow.',
+      'The message names the line or the setting, and what it may be.'
     ],
     SLUICE_BENCH_COMPARE: [
       'Two reports of the bench are not of the same study, so no figure of one has a counterpart in the other.',

@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import mqtt from 'mqtt'
-import WebSocket from 'ws'
 import { SluiceError } from '../base/errors.js'
 import { freePort } from './free-port.js'
+import { latencyOf, watchStream } from './live-stream.js'
 import { startGateway } from './pipeline.js'
 
 /** Half of the quiet sources are messages of a flow, half are topics of other programs. */
@@ -49,7 +48,7 @@ export async function benchIdle ({ rounds = 5, seconds = 60, warmUpSeconds = 60,
       quietSources: QUIET_SOURCES,
       percentOfCore: Object.fromEntries(Object.keys(gateways).map(name => [name, median(shares.map(round => round[name])) * 100])),
       percentOfCoreAboveIdle: { idle: above('idle'), load: above('load'), quiet: above('quiet') },
-      loadLatencyMs: await latencyOf(gateways.load, seconds)
+      loadLatencyMs: await latencyAfter(gateways.load, seconds)
     }
   } finally {
     await Promise.all(Object.values(gateways).map(gateway => gateway.stop()))
@@ -104,34 +103,16 @@ async function allStored (gateway) {
 }
 
 /**
- * From sample to commit, for some seconds after what is measured: to look costs something. Each report stands for a fourth of a second, by
- * a few of its rows, each of them as old as the oldest of those it stands for.
+ * From sample to commit, for some seconds after what is measured: to look costs something.
  * @param {Awaited<ReturnType<typeof startGateway>>} gateway
  * @param {number} seconds
  * @returns {Promise<{p50: number, p99: number}>}
  */
-async function latencyOf (gateway, seconds) {
-  const url = urlOf(gateway)
-  const { ticket } = await (await fetch(`${url}sluice/session`)).json()
-  const socket = new WebSocket(`${url.replace('http', 'ws')}sluice/stream?ticket=${ticket}`)
-  /** @type {{ms: number, rows: number}[]} */
-  const ages = []
-  socket.on('message', text => {
-    const sink = JSON.parse(String(text)).meters.find((/** @type {{stage: string}} */ { stage }) => stage === 'sink')
-    const { count, p50, p95, p99, max } = sink.latencyMs.interval ?? { count: 0 }
-    for (const [ms, share] of [[p50, 0.5], [p95, 0.45], [p99, 0.04], [max, 0.01]]) if (count > 0) ages.push({ ms, rows: share * count })
-  })
-  await once(socket, 'open')
+async function latencyAfter (gateway, seconds) {
+  const stream = await watchStream(urlOf(gateway))
   await sleep(seconds * 1000)
-  socket.close()
-  ages.sort((a, b) => b.ms - a.ms)
-  return { p50: oldest(ages, 0.5), p99: oldest(ages, 0.01) }
-}
-
-/** The age that a share of the rows has at least. @param {{ms: number, rows: number}[]} ages  oldest first @param {number} share */
-function oldest (ages, share) {
-  let rows = ages.reduce((sum, age) => sum + age.rows, 0) * share
-  return ages.find(age => (rows -= age.rows) <= 0)?.ms ?? NaN
+  stream.close()
+  return latencyOf(stream.reports)
 }
 
 /** @param {Awaited<ReturnType<typeof startGateway>>} gateway */

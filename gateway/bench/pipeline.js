@@ -137,22 +137,29 @@ export async function idleGateway (userDir, seconds = 3) {
 export async function startGateway (userDir, nodes, credentials = {}) {
   await mkdir(userDir, { recursive: true })
   const flows = join(userDir, 'flows.json')
+  await writeFile(flows, '[]')
+  const { gateway, url } = await restartGateway(userDir)
+  if (nodes.length > 0) await deploy(url, nodes, { credentials })
+  return gateway
+}
+
+/**
+ * @param {string} url  of a gateway
+ * @param {object[]} nodes
+ * @param {{credentials?: Record<string, object>, isChange?: boolean}} [options]  `isChange`: nodes that are as before go on
+ */
+export async function deploy (url, nodes, { credentials = {}, isChange = false } = {}) {
   const complete = nodes.map((node, i) => ({
     ...node,
     ...'z' in node && { x: 100 + 200 * i, y: 100 },
     ...'id' in node && { credentials: credentials[String(node.id)] }
   }))
-  await writeFile(flows, '[]')
-  const { gateway, url } = await restartGateway(userDir)
-  if (nodes.length > 0) {
-    const answer = await fetch(`${url}flows`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'Node-RED-Deployment-Type': 'full' },
-      body: JSON.stringify([{ id: 'tab', type: 'tab', label: 'bench' }, ...complete])
-    })
-    if (!answer.ok) throw new Error(`The flow was not deployed: ${answer.status} ${await answer.text()}`)
-  }
-  return gateway
+  const answer = await fetch(`${url}flows`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'Node-RED-Deployment-Type': isChange ? 'nodes' : 'full' },
+    body: JSON.stringify([{ id: 'tab', type: 'tab', label: 'bench' }, ...complete])
+  })
+  if (!answer.ok) throw new Error(`The flow was not deployed: ${answer.status} ${await answer.text()}`)
 }
 
 /** Again, with what is deployed there. @param {string} userDir */

@@ -26,6 +26,7 @@ export async function openPostgresql (servers, folder) {
   await refuseWhatIsThere(server, tables)
   return {
     server,
+    watched: server.watched,
     login,
     query,
     tables,

@@ -20,6 +20,7 @@ import { findProgram } from './programs.js'
  * @property {string} user
  * @property {string} password
  * @property {string} database
+ * @property {string} data  its data folder
  * @property {string} ca  the certificate authority's path, where it speaks HTTPS
  * @property {number|undefined} pid  while it runs
  * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`
@@ -154,6 +155,8 @@ class Handle {
   }
 
   get pid () { return this.#server?.pid }
+
+  get data () { return join(this.#folder, 'data') }
 
   async start () {
     const child = this.#spawn()

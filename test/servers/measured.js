@@ -26,28 +26,34 @@ export const measuredServers = {
     missing: () => postgresqlPrograms() ? null : 'PostgreSQL is not installed',
     async start () {
       const server = await startPostgresql()
-      return { ...server, url: `postgresql://${host}:${server.port}/`, host }
+      return { ...server, url: `postgresql://${host}:${server.port}/`, host, watched: watched(server, server.data) }
     }
   },
   mysql: {
     missing: missingMariadb,
     async start ({ folder }) {
       const server = await startMariadb({ dir: await subfolder(folder, 'mariadb'), options: MARIADB_MEMORY })
-      return { ...server, url: `mysql://${host}:${server.port}/`, host }
+      return { ...server, url: `mysql://${host}:${server.port}/`, host, watched: watched(server, server.data) }
     }
   },
   mongodb: {
     missing: missingMongodb,
     async start ({ folder }) {
-      const { url, port, remove } = await startMongodb({ dir: await subfolder(folder, 'mongodb') })
-      return { url, host, port, user: '', password: '', database: 'bench', remove }
+      const dir = await subfolder(folder, 'mongodb')
+      const server = await startMongodb({ dir })
+      const { url, port, remove } = server
+      const programs = { get pid () { return [server.pid, server.postgresqlPid].filter(pid => pid !== undefined) }, folder: dir }
+      return { url, host, port, user: '', password: '', database: 'bench', remove, watched: programs }
     }
   },
   influxdb: {
     missing: missingInfluxdb,
     async start ({ folder }) {
-      const { port, user, password, remove } = await startInfluxdb({ dir: await subfolder(folder, 'influxdb') })
-      return { url: `http://${host}:${port}/`, host, port, user, password, database: 'bench', remove }
+      const dir = await subfolder(folder, 'influxdb')
+      const server = await startInfluxdb({ dir })
+      const { port, user, password, stop, start, remove } = server
+      const access = { url: `http://${host}:${port}/`, host, port, user, password, database: 'bench' }
+      return { ...access, stop, start, remove, watched: watched(server, dir) }
     }
   },
   clickhouse: { missing: missingClickhouse, start: async () => clickhouse(await startClickhouse()) },
@@ -64,5 +70,13 @@ async function subfolder (folder, name) {
 /** @param {import('./clickhouse.js').ClickhouseServer} server @returns {import('../../gateway/bench/servers.js').Server} */
 function clickhouse (server) {
   const { port, nativePort, user, password, database } = server
-  return { url: `http://${host}:${port}/`, host, port, nativePort, user, password, database, remove: () => server.remove() }
+  const access = { url: `http://${host}:${port}/`, host, port, nativePort, user, password, database }
+  return {
+    ...access, stop: () => server.stop(), start: () => server.start(), remove: () => server.remove(), watched: watched(server, server.data)
+  }
+}
+
+/** Its process as it is when it is asked: it may be started again. @param {{pid: number|undefined}} server @param {string} folder */
+function watched (server, folder) {
+  return { get pid () { return server.pid }, folder }
 }

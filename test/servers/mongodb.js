@@ -19,6 +19,7 @@ import { postgresqlPrograms, startPostgresql } from './postgresql.js'
  * @property {string} password
  * @property {string} certificate  path of the authority's, where the server has TLS
  * @property {number|undefined} pid  while it runs
+ * @property {number|undefined} postgresqlPid  likewise
  * @property {() => Promise<void>} start  waits until it answers; recovers after `kill`
  * @property {() => Promise<void>} stop
  * @property {() => Promise<void>} kill  SIGKILL to it and to its PostgreSQL
@@ -83,6 +84,7 @@ export async function startMongodb ({ dir, tls = false } = {}) {
     password,
     certificate: certificates?.ca ?? '',
     get pid () { return server?.pid },
+    get postgresqlPid () { return postgresql.pid },
     async start () {
       await postgresql.start()
       await run()

@@ -70,6 +70,7 @@ async function running (server, folder, loader, load) {
   return {
     version: `ClickHouse ${version}`,
     address,
+    watched: server.watched,
     clear,
     async count () {
       let count = 0

@@ -38,6 +38,7 @@ export const bench = {
     return {
       version: await withSession(async ({ run }) => `DuckDB ${(await run('SELECT version() AS version'))[0].version}`),
       address: { type: 'duckdb', options: { file } },
+      watched: { folder },
       async clear () { remove() },
       count: () => withSession(async ({ run }) => Number((await run('SELECT count(*) AS count FROM rows'))[0].count)),
       loader: { name: 'the appender\'s own loop, a transaction a batch', run: batches => timed(batches, appendChunks) },

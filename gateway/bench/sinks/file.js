@@ -61,6 +61,7 @@ function fileBench (format) {
       return {
         version: `Node's file system, ${process.platform}`,
         address,
+        watched: { folder: data },
         async clear () {
           rmSync(data, { recursive: true, force: true })
           rmSync(copy, { force: true })

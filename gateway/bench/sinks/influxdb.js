@@ -44,6 +44,7 @@ export const bench = {
     return {
       version: `InfluxDB ${build[columns.indexOf('Version')]}`,
       address: { type: 'influxdb', options: { tagFields: 'sensor' }, login },
+      watched: server.watched,
       clear,
       async count () {
         const series = await own.query('SELECT count("value") FROM /.*/', { database })

@@ -42,6 +42,7 @@ export const bench = {
       version: ferretdb ? `FerretDB, MongoDB protocol ${version}` : `MongoDB ${version}`,
       ...ferretdb && { note: FERRETDB },
       address,
+      watched: server.watched,
       clear,
       async count () {
         const names = (await collections()).filter(name => name !== 'sluice_commits')

@@ -43,6 +43,7 @@ export const bench = {
     return {
       version: `${version.includes('MariaDB') ? 'MariaDB' : 'MySQL'} ${/^[\d.]+/.exec(version)?.[0]}`,
       address,
+      watched: server.watched,
       clear,
       async count () {
         const names = (await tables()).filter(name => name !== 'sluice_commits')

@@ -13,7 +13,7 @@ export const bench = {
   goalRowsPerSecond: 400_000,
   missing: servers => servers('postgresql').missing(),
   async start (folder, servers) {
-    const { login, query, tables, clear, remove } = await openPostgresql(servers, folder)
+    const { login, watched, query, tables, clear, remove } = await openPostgresql(servers, folder)
     const psql = (/** @type {string[]} */ ...commands) => runPsql(login, commands)
     const { rows: [{ server_version: version }] } = await query('SHOW server_version')
 
@@ -22,6 +22,7 @@ export const bench = {
     return {
       version: `PostgreSQL ${version.split(' ')[0]}`,
       address,
+      watched,
       async clear () {
         await clear()
         await query('CHECKPOINT')

@@ -20,6 +20,7 @@
  * @property {string} version  of the server: "MariaDB 10.11.14"
  * @property {string} [note]  of this server, instead of the database's
  * @property {import('./open.js').SinkAddress} address  of our sink
+ * @property {import('../servers.js').WatchedServer} [watched]  what of the server can be watched; of an embedded database, the data alone
  * @property {() => Promise<void>} clear  removes all rows and commit records; called while no sink is open
  * @property {() => Promise<number|null>} count  the rows that are stored, waiting for those that are still to become visible; null where
  *   nothing is

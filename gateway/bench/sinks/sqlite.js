@@ -22,6 +22,7 @@ export const bench = {
     return {
       version: withDatabase(database => `SQLite ${database.prepare('SELECT sqlite_version() AS version').get()?.version}`),
       address: { type: 'sqlite', options: { file } },
+      watched: { folder },
       async clear () { remove() },
       count: async () => withDatabase(database => {
         const tables = database.prepare('SELECT name FROM sqlite_schema WHERE type = \'table\' AND name <> \'sluice_commits\'').all()

@@ -1,23 +1,26 @@
-import { parentPort, workerData } from 'node:worker_threads'
 import { describe } from '../../base/errors.js'
 import { openSink } from '../sinks/open.js'
+import { channel } from './channel.js'
+import { cpuMicros } from './thread-cpu.js'
 
 /**
- * The thread of a client: see clients.js.
+ * The thread or process of a client: see clients.js.
  *
  * @typedef {import('../../batch/batch.js').Batch} Batch
  */
 
 const MAX_ERRORS = 3
 
-const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort)
-const { address, batches: { url, options }, first, writers, batchesPerClient = Infinity, limitMs = Infinity } = workerData
+const { load, post, told } = await channel()
+const { address, batches: { url, options }, first, writers, batchesPerClient = Infinity, limitMs = Infinity } = load
 const { batchesOf } = await import(url)
 
 /** @type {number[]} */
 const stored = []
 /** @type {number[]} */
 const failed = []
+/** @type {import('./clients.js').WrittenBatch[]} */
+const batches = []
 /** @type {Set<string>} */
 const errors = new Set()
 let makingMicros = 0
@@ -26,27 +29,31 @@ const { sink, close } = await openSink(address, writers)
 const sources = Array.from({ length: writers }, (_, i) => maker(batchesOf(options, first + i)))
 const firstBatches = sources.map(next => next())
 await sink.prepare(firstBatches)
-port.postMessage('ready')
-await new Promise(resolve => { port.on('message', resolve) }) // and goes on listening: it is ended once its answer has been read
+post('ready')
+await told()
 
 const startMs = performance.now()
 const beforeMicros = cpuMicros()
 makingMicros = 0
-const written = await Promise.all(sources.map((next, i) => write(firstBatches[i], next)))
+const written = await Promise.all(sources.map((next, i) => write(first + i, firstBatches[i], next)))
 const seconds = (performance.now() - startMs) / 1000
 const cpuSeconds = (cpuMicros() - beforeMicros - makingMicros) / 1e6
-await close()
-port.postMessage({
+post({
   rows: written.reduce((sum, rows) => sum + rows, 0),
   seconds,
   latencyMicroseconds: stored,
   failedMicroseconds: failed,
+  batches,
   errors: [...errors],
   ...'threadCpuUsage' in process && { cpuSeconds }
 })
+await told() // until then its connection is open, and what it carried can be read
+await close()
+post('closed')
+await told() // never: it is ended once its answer has been read
 
-/** @param {Batch} batch  the first @param {() => Batch} next @returns {Promise<number>} rows that were stored */
-async function write (batch, next) {
+/** @param {number} client @param {Batch} batch  the first @param {() => Batch} next @returns {Promise<number>} rows that were stored */
+async function write (client, batch, next) {
   let rows = 0
   for (let n = 0; n < batchesPerClient && performance.now() - startMs < limitMs; n++) {
     const beganMs = performance.now()
@@ -54,7 +61,9 @@ async function write (batch, next) {
     const count = batch.rows
     batch = next() // while the database has the other
     const error = await writing.then(() => null, reason => reason)
-    const micros = Math.round((performance.now() - beganMs) * 1000)
+    const nowMs = performance.now()
+    const micros = Math.round((nowMs - beganMs) * 1000)
+    batches.push({ client, endedMs: performance.timeOrigin + nowMs, microseconds: micros, isStored: error === null })
     if (error === null) {
       stored.push(micros)
       rows += count
@@ -74,12 +83,4 @@ function maker (generator) {
     makingMicros += cpuMicros() - before
     return value
   }
-}
-
-/** Of this thread; 0 where Node cannot tell. */
-function cpuMicros () {
-  const { threadCpuUsage } = /** @type {any} */ (process)
-  if (!threadCpuUsage) return 0
-  const { user, system } = threadCpuUsage.call(process)
-  return user + system
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
-import { Worker } from 'node:worker_threads'
-import { SluiceError } from '../../base/errors.js'
+import { watching } from './resources.js'
+import { StartedClient } from './started-client.js'
 
 /**
- * Clients that write at the same time, each in a thread of its own with a connection of its own, so that one's processor time is not the
- * other's. An embedded database has one writer: there they are in one thread, and share the sink.
+ * Clients that write at the same time, each in a thread or process of its own with a connection of its own, so that one's processor time
+ * is not the other's. An embedded database has one writer: there they are in one thread or process, and share the sink.
  *
  * @typedef {object} Load
  * @property {import('../sinks/open.js').SinkAddress} address
@@ -13,39 +12,54 @@ import { SluiceError } from '../../base/errors.js'
  * @property {number} clients
  * @property {number} [batchesPerClient]  then it ends; otherwise it goes on to the limit
  * @property {number} [limitMs]
+ * @property {'threads'|'processes'} [clientsAs]  threads where it is not said
  *
  * @typedef {object} Written
  * @property {number} rows
  * @property {number} seconds  from the first write to the end of the last
  * @property {number[]} latencyMicroseconds  of each batch that was stored, in the order in which they ended
  * @property {number[]} failedMicroseconds  of each that was not
+ * @property {WrittenBatch[]} batches  all, in the order in which each client's ended
  * @property {string[]} errors  a few different ones
  * @property {number} [cpuSeconds]  of the threads that write, without making the batches; absent where Node cannot tell
+ *
+ * @typedef {{client: number, endedMs: number, microseconds: number, isStored: boolean}} WrittenBatch  `endedMs` since 1970
+ *
+ * @typedef {Written & Partial<import('./resources.js').Usage>} Watched  the client's is that of all of them: where they are threads, of
+ *   the process of the bench
  */
 
-const EMBEDDED = ['sqlite', 'duckdb', 'file', 'null']
+/** Databases that are in the process of their client. */
+export const EMBEDDED = ['sqlite', 'duckdb', 'file', 'null']
 
 /**
  * @param {Load} load
- * @param {{signal?: AbortSignal}} [options]
- * @returns {Promise<Written>}
- * @throws {SluiceError} SLUICE_BENCH_CLIENT where one cannot open its sink, or ends
+ * @param {{signal?: AbortSignal, running?: Pick<import('../sinks/sink-bench.js').Running, 'watched'>, intervalMs?: number}} [options]
+ *   `running`: it is watched from the first write to the end of the last, while all connections are open, so that all they carry counts
+ * @returns {Promise<Watched>}
+ * @throws {import('../../base/errors.js').SluiceError} SLUICE_BENCH_CLIENT where one cannot open its sink, or ends
  */
-export async function writeByClients ({ clients, ...load }, { signal } = {}) {
+export async function writeByClients ({ clients, clientsAs = 'threads', ...load }, { signal, running, intervalMs } = {}) {
   const isEmbedded = EMBEDDED.includes(load.address.type)
   const [count, writers] = isEmbedded ? [1, clients] : [clients, 1]
-  /** @type {Client[]} */
-  const threads = []
-  const endAll = () => Promise.all(threads.map(thread => thread.end()))
+  /** @type {StartedClient[]} */
+  const started = []
+  const endAll = () => Promise.all(started.map(client => client.end()))
   signal?.addEventListener('abort', endAll)
   try {
-    signal?.throwIfAborted()
-    while (threads.length < count) { // one after the other: the first makes the tables
-      const thread = new Client({ ...load, first: threads.length, writers })
-      threads.push(thread)
-      await thread.ready()
+    const start = async (/** @type {number} */ first) => {
+      signal?.throwIfAborted()
+      const client = new StartedClient({ ...load, first, writers }, clientsAs)
+      started.push(client)
+      await client.ready()
     }
-    return together(await Promise.all(threads.map(thread => thread.run())))
+    await start(0) // it makes the tables
+    await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(i + 1)))
+    const write = () => Promise.all(started.map(client => client.run()))
+    const clientPid = [...new Set(started.map(({ pid }) => pid))]
+    const { result, ...usage } = running ? await watching({ running, clientPid, intervalMs }, write) : { result: await write() }
+    await Promise.all(started.map(client => client.close()))
+    return { ...together(result), ...usage }
   } catch (error) {
     signal?.throwIfAborted()
     throw error
@@ -63,41 +77,8 @@ function together (parts) {
     seconds: Math.max(...parts.map(({ seconds }) => seconds)),
     latencyMicroseconds: parts.flatMap(({ latencyMicroseconds }) => latencyMicroseconds),
     failedMicroseconds: parts.flatMap(({ failedMicroseconds }) => failedMicroseconds),
+    batches: parts.flatMap(({ batches }) => batches),
     errors: [...new Set(parts.flatMap(({ errors }) => errors))],
     ...cpu.every(seconds => seconds !== undefined) && { cpuSeconds: cpu.reduce((sum, seconds) => sum + seconds, 0) }
-  }
-}
-
-class Client {
-  #worker
-  /** @type {Promise<never>} */
-  #failed
-
-  /** @param {object} load */
-  constructor (load) {
-    this.#worker = new Worker(new URL('client.js', import.meta.url), { workerData: load })
-    this.#failed = new Promise((_resolve, reject) => {
-      const fail = (/** @type {unknown} */ cause) => {
-        reject(new SluiceError('SLUICE_BENCH_CLIENT', 'A client of the bench ended.', { cause }))
-      }
-      this.#worker.on('error', fail)
-      this.#worker.on('exit', fail)
-    })
-    this.#failed.catch(() => {}) // told by whatever waits for it
-  }
-
-  async ready () { await this.#answer() }
-
-  /** @returns {Promise<Written>} */
-  async run () {
-    this.#worker.postMessage('run')
-    return this.#answer()
-  }
-
-  async end () { await this.#worker.terminate() }
-
-  async #answer () {
-    const [answer] = await Promise.race([once(this.#worker, 'message'), this.#failed])
-    return answer
   }
 }

@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, SluiceError } from '../../base/errors.js'
 import { sinkTypes } from '../../databases/index.js'
+import { holderFor, Limit, readBounds } from '../limit/limit.js'
 import { environmentOf } from './environment.js'
-import { ALL, STUDIES } from './index.js'
+import { ALL, PAPERS, STUDIES } from './index.js'
 import { LAST, lastUnfinished } from './last-run.js'
 import { Remaining } from './remaining.js'
 import { FILES, newFolder, writeOverview, writeReport } from './report/write.js'
@@ -18,7 +20,10 @@ import { workOf } from './work.js'
  * @property {boolean} isFull
  * @property {string} folder  where the folders of reports are
  * @property {string} resume  such a folder, of a run that is to go on; `last`: the newest of these options, if there is one; empty: none
- * @property {Record<string, any>} sweep
+ * @property {string} config  a file with what is chosen, in the form of the paper; empty: none
+ * @property {Record<string, any>} sweep  wins over the file
+ * @property {import('../limit/limit.js').Bounds} [bounds]  of the gateway's part
+ * @property {boolean} [withServers]  of servers that the bench starts, too
  *
  * @typedef {import('./run.js').Progress & {event: 'progress', study: string}} ProgressEvent  of all studies together
  * @typedef {{event: 'study', study: string, title: string, folder: string}
@@ -32,7 +37,6 @@ import { workOf } from './work.js'
  * @property {import('../servers.js').Servers} servers
  * @property {AbortSignal} signal
  * @property {(event: StudyEvent) => void} tell
- * @property {string} [limited]  see StudyResult
  */
 
 /** Of parseArgs. What can be chosen instead of a study's own, by its name on the command line. */
@@ -45,7 +49,10 @@ const SWEEP = /** @type {const} */ ({
   seconds: 'number',
   rows: 'number',
   'warm-up-seconds': 'number',
-  repetitions: 'number'
+  repetitions: 'number',
+  'clients-as': 'clients',
+  'p99-ms': 'number',
+  'p99-times': 'number'
 })
 
 const text = /** @type {const} */ ({ type: 'string' })
@@ -55,6 +62,9 @@ export const studyOptions = {
   full: /** @type {const} */ ({ type: 'boolean', default: false }),
   folder: text,
   resume: /** @type {const} */ ({ type: 'string', default: '' }),
+  config: /** @type {const} */ ({ type: 'string', default: '' }),
+  limit: text,
+  'with-servers': /** @type {const} */ ({ type: 'boolean', default: false }),
   ...Object.fromEntries(Object.keys(SWEEP).map(name => [name, text]))
 }
 
@@ -64,14 +74,24 @@ export const studyOptions = {
  * @returns {StudyArguments}
  * @throws {Error} what is wrong with them
  */
-export function readStudyArguments ({ full, folder = REPORTS, resume, ...values }, names) {
+export function readStudyArguments ({ full, folder = REPORTS, resume, config, limit, 'with-servers': withServers, ...values }, names) {
+  if (config && names.join() !== 'scits') throw new Error('--config is for scits')
   /** @type {Record<string, any>} */
   const sweep = {}
   for (const [name, kind] of Object.entries(SWEEP)) {
     if (values[name] !== undefined) sweep[camelCase(name)] = valueOf(name, kind, values[name])
   }
-  const studies = names.includes(ALL) ? Object.keys(STUDIES) : names
-  return { studies, isFull: full, folder: resolve(folder), resume: resume && resume !== LAST ? resolve(resume) : resume, sweep }
+  const studies = names.includes(ALL) ? PAPERS : names
+  if (withServers && !limit) throw new Error('--with-servers is of --limit')
+  return {
+    studies,
+    isFull: full,
+    folder: resolve(folder),
+    resume: resume && resume !== LAST ? resolve(resume) : resume,
+    config,
+    sweep,
+    ...limit && { bounds: readBounds(limit), withServers }
+  }
 }
 
 /**
@@ -81,23 +101,40 @@ export function readStudyArguments ({ full, folder = REPORTS, resume, ...values 
  * @param {Context} context
  * @returns {Promise<void>}
  */
-export async function runStudies ({ studies: names, isFull, folder: parent, resume, sweep }, { servers, signal, tell, limited = '' }) {
-  const options = { isFull, sweep }
+export async function runStudies ({ bounds, withServers, ...options }, { servers, ...context }) {
+  if (!bounds) return run(options, { ...context, servers })
+  const limit = new Limit(holderFor(bounds), { withServers })
+  limit.begin()
+  try {
+    await run(options, { ...context, servers: limit.servers(servers), limited: limit.text, outside: work => limit.outside(work) })
+  } finally {
+    limit.end()
+  }
+}
+
+/**
+ * @param {StudyArguments} options
+ * @param {Context & Pick<import('./run.js').RunOptions, 'limited'|'outside'>} context
+ */
+async function run ({ studies: names, isFull, folder: parent, resume, config, sweep }, context) {
+  const { servers, signal, tell, limited = '', outside } = context
   const studies = await Promise.all(names.map(name => STUDIES[name]()))
+  const options = { isFull, sweep: { ...config && studies[0].sweepOf?.(await readFile(config, 'utf8')), ...sweep } }
   checkDatabases(studies, options)
   const folder = await folderFor(parent, resume, names.map(study => ({ study, options, limited })))
   const runs = studies.map(study => ({ study, folder: studies.length > 1 ? join(folder, study.id) : folder, options, servers }))
-  const works = await Promise.all(runs.map(run => workOf(run.study, run)))
+  const works = await Promise.all(runs.map(each => workOf(each.study, each)))
   const remaining = new Remaining(works.map(({ seconds }) => seconds))
   const cells = works.map(({ entries }) => entries.length)
   const results = []
-  for (const [i, { study, ...run }] of runs.entries()) {
+  for (const [i, { study, ...parts }] of runs.entries()) {
     if (signal.aborted) break
-    tell({ event: 'study', study: study.id, title: study.title, folder: run.folder })
+    tell({ event: 'study', study: study.id, title: study.title, folder: parts.folder })
     const result = await runStudy(study, {
-      ...run,
+      ...parts,
       environment: await environmentOf(tmpdir()),
       limited,
+      outside,
       signal,
       progress: ({ cell, secondsLeft, ...place }) => tell({
         event: 'progress',
@@ -112,7 +149,7 @@ export async function runStudies ({ studies: names, isFull, folder: parent, resu
     for (const cell of result.cells) {
       if (cell.state !== 'done') tell({ event: 'missing', study: study.id, label: cell.label, reason: cell.reason })
     }
-    await reported(study, result, run.folder, tell)
+    await reported(study, result, parts.folder, tell)
     if (runs.length > 1) await writeOverview(folder, results)
   }
   if (runs.length === 1 || results.length === 0) return
@@ -149,7 +186,7 @@ function checkDatabases (studies, { isFull, sweep: { databases = [] } }) {
 async function reported (study, result, folder, tell) {
   const { id, title } = study
   try {
-    await writeReport(folder, result, study.report(result))
+    await writeReport(folder, result, study.report(result), study.files?.(result))
     tell({ event: 'report', study: id, title, folder, page: join(folder, FILES.page), isComplete: result.isComplete })
   } catch (error) {
     tell({ event: 'problem', text: `The report of ${id} cannot be written: ${describe(error)}` })
@@ -161,6 +198,10 @@ function valueOf (name, kind, given) {
   const parts = given.split(',').map(part => part.trim()).filter(Boolean)
   if (parts.length === 0) throw new Error(`--${name} is empty`)
   if (kind === 'words') return parts
+  if (kind === 'clients') {
+    if (given !== 'threads' && given !== 'processes') throw new Error(`--${name} is threads or processes`)
+    return given
+  }
   const numbers = parts.map(Number)
   const wrong = parts.find((_, i) => !(numbers[i] > 0))
   if (wrong !== undefined) throw new Error(`--${name}: "${wrong}" is not a number above 0`)

@@ -25,6 +25,7 @@ import { CELLS, workOf } from './work.js'
  * @property {import('../servers.js').Servers} servers
  * @property {Record<string, string>} environment
  * @property {string} [limited]  see StudyResult
+ * @property {import('./study.js').CellContext['outside']} [outside]
  * @property {AbortSignal} [signal]  stops; what has been measured is kept
  * @property {(progress: Progress) => void} [progress]
  */
@@ -38,7 +39,8 @@ export const HEAD = 'run.json'
  * @returns {Promise<StudyResult>}
  * @throws {SluiceError} SLUICE_BENCH_RESUME where the folder has the measurements of other options, or another study
  */
-export async function runStudy (study, { folder, options, servers, environment, limited = '', signal, progress = () => {} }) {
+export async function runStudy (study, { folder, options, servers, environment, ...more }) {
+  const { limited = '', outside = work => work(), signal, progress = () => {} } = more
   const { entries, cut, seconds } = await workOf(study, { folder, options, servers })
   const startedMs = await begin(folder, { study: study.id, options, limited })
   /** @type {CellResult[]} */
@@ -56,14 +58,16 @@ export async function runStudy (study, { folder, options, servers, environment, 
       result = missing === null
         ? await measured(study, cell, {
             servers,
+            outside,
             signal: signal ?? new AbortController().signal,
-            progress: text => progress({ ...place, text }),
+            progress: (text, left = entry.seconds) => progress({ ...place, secondsLeft: place.secondsLeft - entry.seconds + left, text }),
             shared: open => shared.open(open)
           })
         : { ...withoutSeconds(cell), state: 'absent', reason: missing }
       secondsLeft -= entry.seconds
       if (!result) continue
-      await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`) // not behind a line that a kill has cut
+      // Not behind a line that a kill has cut.
+      if (!isPartial(result)) await appendFile(join(folder, CELLS), `\n${JSON.stringify(result)}\n`)
     }
     results.push(result)
   }
@@ -75,7 +79,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
     paper: study.paper,
     startedMs,
     endedMs: Date.now(),
-    isComplete: results.length === entries.length,
+    isComplete: results.length === entries.length && !results.some(isPartial),
     limited,
     environment: { ...environment, ...versionsOf(results) },
     options,
@@ -101,6 +105,9 @@ async function measured (study, cell, context) {
     await rm(folder, { recursive: true, force: true })
   }
 }
+
+/** It is reported, and measured again when the run goes on. @param {CellResult} result */
+function isPartial (result) { return 'isPartial' in result && result.isPartial === true }
 
 /** @param {Cell} cell */
 function withoutSeconds ({ id, label, parameters }) {

@@ -10,6 +10,8 @@
  * @property {(cell: Cell, servers: import('../servers.js').Servers) => Promise<string|null>} missing  why a cell cannot be measured here
  * @property {(cell: Cell, context: CellContext) => Promise<Measured>} measure  rejects where the cell cannot be measured; others go on
  * @property {(result: StudyResult) => Section[]} report
+ * @property {(result: StudyResult) => Record<string, string>} [files]  more files beside the report: texts by their names
+ * @property {(text: string) => Record<string, any>} [sweepOf]  what a configuration in the paper's own form chooses
  *
  * @typedef {object} StudyOptions
  * @property {boolean} isFull  the sizes and durations of the paper, otherwise a budget of minutes
@@ -31,8 +33,10 @@
  * @property {string} folder  empty, of the cell's own, removed afterwards
  * @property {<T extends {remove: () => Promise<void>}>(open: (folder: string) => Promise<T>) => Promise<T>} shared  what all cells of one
  *   database use, such as its server: opened by the first, with an empty folder, removed when the next database's turn has come
+ * @property {<T>(work: () => Promise<T>) => Promise<T>} outside  work that is not limited, where anything is; servers are started so by
+ *   themselves
  * @property {AbortSignal} signal  the user has stopped the study
- * @property {(text: string) => void} progress
+ * @property {(text: string, secondsLeft?: number) => void} progress  `secondsLeft`: of the cell, where it knows better than before
  *
  * @typedef {object} Measured
  * @property {Record<string, number>} measures  by name, its unit at the end of the name (`rowsPerSecond`, `cpuPercent`, `rssBytes`); what
@@ -41,6 +45,7 @@
  * @property {Record<string, {seconds: number[], values: number[]}>} [series]  over time, likewise
  * @property {string} [version]  of the database: "PostgreSQL 15.18"
  * @property {string[]} [notes]  what a reader has to know of this cell
+ * @property {boolean} [isPartial]  it was stopped, and this is what had been found by then
  *
  * @typedef {Measured & {id: string, label: string, parameters: Record<string, string|number>, state: 'done', startedMs: number,
  *   tookSeconds: number}} DoneCell

@@ -108,8 +108,8 @@ export class Cgroups {
   #number (folder, name) { return folder === undefined ? undefined : numberOf(this.#files.text(`${folder}/${name}`), '') }
 }
 
-/** @param {string} text  of mountinfo @returns {Mount[]} */
-function mountsIn (text) {
+/** Of all hierarchies. @param {string} text  of mountinfo @returns {Mount[]} */
+export function mountsIn (text) {
   return text.split('\n').flatMap(line => {
     const [place, kind] = line.split(' - ')
     const [, , , root, point] = place.split(' ')

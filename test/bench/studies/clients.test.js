@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import pg from 'pg'
 import { writeByClients } from '../../../gateway/bench/studies/clients.js'
@@ -36,25 +38,35 @@ describe('clients of a study', function () {
     expect(cpuSeconds).to.be.above(0)
   })
 
-  it('of a server have a thread and a connection each', async function () {
-    requirePostgresql(this)
-    const postgresql = await startPostgresql()
-    try {
-      const { port, user, password, database } = postgresql
-      const login = { host: '127.0.0.1', port, user, password, database }
-      const { rows } = await writeByClients({
-        address: { type: 'postgresql', options: {}, login }, batches: ROWS, clients: 3, batchesPerClient: 5
-      })
-      expect(rows).to.equal(150)
-      const client = new pg.Client(login)
-      await client.connect()
-      const { rows: [{ count }] } = await client.query('SELECT count(*)::int AS count FROM rows')
-      await client.end()
-      expect(count).to.equal(150)
-    } finally {
-      await postgresql.remove()
-    }
-  })
+  for (const clientsAs of /** @type {const} */ (['threads', 'processes'])) {
+    it(`of a server have a connection each, as ${clientsAs}`, async function () {
+      requirePostgresql(this)
+      const postgresql = await startPostgresql()
+      try {
+        const { port, user, password, database, pid, data } = postgresql
+        const login = { host: '127.0.0.1', port, user, password, database }
+        const { rows, cpuSeconds, usage } = await writeByClients({
+          address: { type: 'postgresql', options: {}, login }, batches: ROWS, clients: 3, batchesPerClient: 5, clientsAs
+        }, { running: { watched: { pid, folder: data } } })
+        expect(rows).to.equal(150)
+        const client = new pg.Client(login)
+        await client.connect()
+        const { rows: [{ count }] } = await client.query('SELECT count(*)::int AS count FROM rows')
+        await client.end()
+        expect(count).to.equal(150)
+        expect(cpuSeconds).to.be.above(0)
+        if (!usage || process.platform !== 'linux') return
+        const { processes } = usage
+        expect(processes.client.processes.max).to.equal(clientsAs === 'processes' ? 3 : 1)
+        expect(processes.client.cpuPercent.mean).to.be.above(0)
+        if (!('sentBytesPerSecond' in processes.client)) return // there is no ss
+        expect(processes.client.sentBytesPerSecond.growth, 'of connections that are still open').to.be.above(rows * 10)
+        expect(processes.server.receivedBytesPerSecond.growth).to.be.above(rows * 10)
+      } finally {
+        await postgresql.remove()
+      }
+    })
+  }
 
   it('end with their time', async () => {
     const { rows, seconds } = await writeByClients({ address: sqlite(), batches: ROWS, clients: 1, limitMs: 50 })
@@ -73,17 +85,22 @@ describe('clients of a study', function () {
     expect(errors).to.have.length(1)
   })
 
-  it('say what ended them', async () => {
-    const address = { type: 'sqlite', options: { file: join(folder, 'none', '\0') } }
-    const error = await writeByClients({ address, batches: ROWS, clients: 2, batchesPerClient: 1 }).catch(reason => reason)
-    expect(error).to.have.property('code', 'SLUICE_BENCH_CLIENT')
-    expect(error.cause).to.be.an('error')
-  })
+  for (const clientsAs of /** @type {const} */ (['threads', 'processes'])) {
+    it(`say what ended them, as ${clientsAs}`, async () => {
+      const address = { type: 'sqlite', options: { file: join(folder, 'none', '\0') } }
+      const error = await writeByClients({ address, batches: ROWS, clients: 2, batchesPerClient: 1, clientsAs }).catch(reason => reason)
+      expect(error).to.have.property('code', 'SLUICE_BENCH_CLIENT')
+      expect(error.cause).to.be.an('error')
+      expect(error.cause.message).to.contain('without null bytes')
+    })
 
-  it('stop when they are told to', async () => {
-    const stop = new AbortController()
-    const writing = writeByClients({ address: sqlite(), batches: ROWS, clients: 1 }, { signal: stop.signal }).catch(reason => reason)
-    setTimeout(() => stop.abort(), 100)
-    expect(await writing).to.have.property('name', 'AbortError')
-  })
+    it(`stop when they are told to, as ${clientsAs}`, async () => {
+      const stop = new AbortController()
+      const writing = writeByClients({ address: sqlite(), batches: ROWS, clients: 1, clientsAs }, { signal: stop.signal, running: {} })
+        .catch(reason => reason)
+      while (!existsSync(join(folder, 'test.sqlite'))) await sleep(10)
+      stop.abort()
+      expect(await writing).to.have.property('name', 'AbortError')
+    })
+  }
 })

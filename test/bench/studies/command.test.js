@@ -63,7 +63,7 @@ describe('the command of the studies', () => {
 
   /** @param {Partial<import('../../../gateway/bench/studies/command.js').StudyArguments>} [other] */
   async function run (other) {
-    const options = { studies: ['early', 'late'], isFull: false, folder: parent, resume: '', sweep: {}, ...other }
+    const options = { studies: ['early', 'late'], isFull: false, folder: parent, resume: '', config: '', sweep: {}, ...other }
     await runStudies(options, { servers: () => { throw new Error('none') }, signal: stop.signal, tell: event => { told.push(event) } })
   }
   const events = (/** @type {string} */ name) => /** @type {any[]} */ (told.filter(({ event }) => event === name))

@@ -10,12 +10,14 @@ import { ALL_CHANNELS, MILLIMETRES, NAMES, POSITION, SOURCE_LABEL, tagOf } from 
  * @typedef {import('../../payload.js').Refused} Refused
  * @typedef {import('../../series.js').Cell} Cell
  * @typedef {{name: string, key: string, source: string|undefined, tags: Record<string, string>}} Series  class and labels of a line
- * @typedef {{series: Series, ns: bigint, cells: Map<string, Cell>, index: number, line: string}} Row  of the lines of one time and place,
- *   of which `line` is the first
+ * @typedef {{ns: bigint, position: Cell[], rows: Map<string, Row[]>}} Place  in time, too; its rows by labels: more than one where a class
+ *   comes twice
+ * @typedef {{series: Series, ns: bigint, cells: Map<string, Cell>, index: number, line: string}} Row  of the lines of one place, of which
+ *   `line` is the first
  */
 
-const LINE = /^(=?)(-?\d*)\/([^/ ]*)\/(-?\d*) +(.+)$/
-const CLASS = /^([^ {]+)\{([^}]*)\}(?:\{[^}]*\})? +(.+)$/
+const LINE = /^(=?)(-?\d*\/[^/ ]*\/-?\d*) +(.+)$/
+const CLASS = /^([^ {]+\{[^}]*\})(?:\{[^}]*\})? +(.+)$/
 const WHOLE = /^[+-]?\d+$/
 const DECIMAL = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|NaN|Infinity)$/
 const PLACED = /^(\d+)\/(.+)$/
@@ -40,8 +42,12 @@ const MAX_US = 2n ** 63n / US_NS
 export function decodeWarp10 (bytes, { source, fields = [], now = nowNs } = {}) {
   if (bytes.length > MAX_BYTES) return refusedWhole(`it has ${bytes.length} bytes, over ${MAX_BYTES}`, bytes)
   const refused = new Refusals()
-  /** @type {Map<string, Row[]>} by labels, time and place: more than one where a class comes twice */
-  const rows = new Map()
+  /** Places by their text, and series by theirs: most lines repeat both. @type {Map<string, Place>} */
+  const places = new Map()
+  /** @type {Map<string, Series>} */
+  const known = new Map()
+  /** @type {Row[]} */
+  const rows = []
   /** @type {Series|null} */
   let last = null
   let names = fields
@@ -52,19 +58,23 @@ export function decodeWarp10 (bytes, { source, fields = [], now = nowNs } = {}) 
     try {
       if (line.startsWith(NAMES)) names = line.slice(NAMES.length).split(' ', MAX_FIELDS).map(unescaped)
       if (line.trim() === '' || line.startsWith('#')) continue
-      const { series, where, ns, text } = readLine(line, last, now)
+      const parts = LINE.exec(line)
+      if (!parts) throw new Error('it is no line TIME/LAT:LON/ELEVATION CLASS{LABELS} VALUE')
+      const { series, text } = seriesOf(parts, last, known)
       last = series
-      const key = JSON.stringify([series.key, String(ns), where])
+      const place = placeOf(parts[2], places, now)
       const cells = cellsOf(series, text, names)
       values += cells.length
       if (values > MAX_VALUES) return refusedWhole(`it has over ${MAX_VALUES} values`, bytes)
-      addCells(rows, key, { series, ns, index, line }, [...positionOf(where), ...cells])
+      let row = rowFor(place, series, cells)
+      if (!row) rows.push(row = newRow(place, series, { index, line }))
+      for (const cell of cells) row.cells.set(cell.name, cell)
     } catch (error) {
       if (!refused.addRow(index, describe(error), line.slice(0, MAX_SHOWN))) break
     }
   }
   const gatherer = new Gatherer()
-  for (const { series, ns, cells, ...first } of [...rows.values()].flat()) {
+  for (const { series, ns, cells, ...first } of rows) {
     const reason = gatherer.take(series.source ?? source, series.tags, ns, [...cells.values()])
     if (reason && !refused.addRow(first.index, reason, first.line.slice(0, MAX_SHOWN))) break
   }
@@ -92,50 +102,65 @@ export function mayBeWarp10 (bytes) {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString()
   const line = start.split('\n').find(each => each !== '' && !each.startsWith('#')) ?? ''
   const parts = LINE.exec(line)
-  return parts !== null && parts[1] === '' && CLASS.test(parts[5])
+  return parts !== null && parts[1] === '' && CLASS.test(parts[3])
 }
 
-/** @param {string} line @param {Series|null} last @param {() => bigint} now */
-function readLine (line, last, now) {
-  const parts = LINE.exec(line)
-  if (!parts) throw new Error('it is no line TIME/LAT:LON/ELEVATION CLASS{LABELS} VALUE')
-  const [, continues, us, latLon, elevation, rest] = parts
-  if (us !== '' && (BigInt(us) < 1n || BigInt(us) >= MAX_US)) throw new Error('its time is not between 1970 and 2262')
-  const ns = us === '' ? now() : BigInt(us) * US_NS
-  const where = `${latLon}/${elevation}`
+/** @param {RegExpExecArray} parts  of a line @param {Series|null} last @param {Map<string, Series>} known */
+function seriesOf ([, continues, , rest], last, known) {
   if (continues) {
     if (!last) throw new Error('it continues no line')
-    return { series: last, where, ns, text: rest }
+    return { series: last, text: rest }
   }
-  const series = CLASS.exec(rest)
-  if (!series) throw new Error('it has no class with labels, or no value')
-  return { series: seriesOf(series[1], series[2]), where, ns, text: series[3] }
+  const parts = CLASS.exec(rest)
+  if (!parts) throw new Error('it has no class with labels, or no value')
+  const [, head, text] = parts
+  let series = known.get(head)
+  if (!series) known.set(head, series = readSeries(head))
+  return { series, text }
 }
 
-/** @param {string} name @param {string} labels @returns {Series} */
-function seriesOf (name, labels) {
+/** @param {string} head  `CLASS{LABELS}` @returns {Series} */
+function readSeries (head) {
+  const labels = head.slice(head.indexOf('{') + 1, -1)
   const pairs = (labels === '' ? [] : labels.split(',', MAX_TAGS + 2)).map(label => {
     const [key, ...value] = label.split('=')
     return [unescaped(key), unescaped(value.join('='))]
   })
   const tags = Object.fromEntries(pairs.flatMap(([key, text]) => key === SOURCE_LABEL ? [] : [[tagOf(key), text]]))
   const source = pairs.find(([key]) => key === SOURCE_LABEL)?.[1]
-  return { name: unescaped(name), key: labels, source, tags }
+  return { name: unescaped(head.slice(0, head.indexOf('{'))), key: labels, source, tags }
 }
 
-/** @param {Map<string, Row[]>} rows @param {string} key @param {Omit<Row, 'cells'>} row @param {Cell[]} cells */
-function addCells (rows, key, row, cells) {
-  const alike = rows.get(key) ?? []
-  rows.set(key, alike)
-  const isPosition = (/** @type {Cell} */ { name }) => Object.hasOwn(POSITION, name)
-  let target = alike.find(each => cells.every(cell => isPosition(cell) || !each.cells.has(cell.name)))
-  if (!target) alike.push(target = { ...row, cells: new Map() })
-  for (const cell of cells) target.cells.set(cell.name, cell)
+/** @param {string} text  `TIME/LAT:LON/ELEVATION` @param {Map<string, Place>} places @param {() => bigint} now @returns {Place} */
+function placeOf (text, places, now) {
+  const hasTime = !text.startsWith('/')
+  const ns = hasTime ? undefined : now()
+  const key = hasTime ? text : `${ns} ${text}`
+  let place = places.get(key)
+  if (!place) {
+    const [us, latLon, elevation] = text.split('/')
+    if (hasTime && (BigInt(us) < 1n || BigInt(us) >= MAX_US)) throw new Error('its time is not between 1970 and 2262')
+    places.set(key, place = { ns: ns ?? BigInt(us) * US_NS, position: positionOf(latLon, elevation), rows: new Map() })
+  }
+  return place
 }
 
-/** @param {string} where @returns {Cell[]} */
-function positionOf (where) {
-  const [latLon, elevation] = where.split('/')
+/** That of the place which has none of these yet. @param {Place} place @param {Series} series @param {Cell[]} cells */
+function rowFor ({ rows }, { key }, cells) {
+  return rows.get(key)?.find(row => cells.every(({ name }) => Object.hasOwn(POSITION, name) || !row.cells.has(name)))
+}
+
+/** @param {Place} place @param {Series} series @param {{index: number, line: string}} first @returns {Row} */
+function newRow ({ ns, position, rows }, series, first) {
+  const row = { series, ns, cells: new Map(position.map(cell => [cell.name, cell])), ...first }
+  const others = rows.get(series.key)
+  if (others) others.push(row)
+  else rows.set(series.key, [row])
+  return row
+}
+
+/** @param {string} latLon @param {string} elevation @returns {Cell[]} */
+function positionOf (latLon, elevation) {
   const cell = (/** @type {string} */ name, /** @type {number} */ value, /** @type {string} */ unit) => {
     return { name, type: /** @type {const} */ ('float64'), value, unit }
   }
