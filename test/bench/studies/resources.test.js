@@ -126,12 +126,12 @@ describe('the resources of a cell', function () {
       const served = await serveMonitor(local, { token })
       try {
         const watched = await watchedAt({ monitor: served.url }, { SLUICE_MONITOR_TOKEN: token })
-        const { usage: { processes, folders, machine } } = await watching({ running: { watched }, clientPid: process.pid }, () => sleep(50))
-        expect(processes).to.have.all.keys('server', 'client')
-        expect(processes.server.processes.max, 'PostgreSQL\'s').to.be.above(3)
-        expect(processes.client.processes.max).to.equal(1)
-        expect(folders.data.sizeBytes.mean).to.be.above(1e6)
-        expect(machine.cores.mean).to.be.above(0)
+        const { usage } = await watching({ running: { watched }, clientPid: process.pid }, () => sleep(50))
+        expect(usage.processes).to.have.all.keys('server', 'client')
+        expect(usage.processes.server.processes.max, 'PostgreSQL\'s').to.be.above(3)
+        expect(usage.processes.client.processes.max).to.equal(1)
+        expect(usage.folders.data.sizeBytes.mean).to.be.above(1e6)
+        expect(usage.machine.cores.mean).to.be.above(0)
       } finally {
         await served.close()
       }

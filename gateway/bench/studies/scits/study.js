@@ -161,7 +161,7 @@ function cutOf (isFull, { batches, seconds, rows, runs, windowSeconds, limitSeco
 async function scaled (parameters, opened, { signal }) {
   const { sensors, startMs, stepNs } = parameters
   const measured = await ingested(/** @type {any} */ (parameters), opened, signal)
-  const { rows } = measured.measures
+  const { rowsThere: rows } = measured.measures
   const startNs = BigInt(startMs) * 1_000_000n
   opened.dataset = { rows, sensors: Number(sensors), startNs, endNs: startNs + BigInt(rows) * BigInt(stepNs) }
   return measured

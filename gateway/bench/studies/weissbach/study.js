@@ -1,4 +1,5 @@
 import { SluiceError } from '../../../base/errors.js'
+import { EMBEDDED } from '../clients.js'
 import { box, summary } from '../statistics.js'
 import { runClients } from './clients.js'
 import { BLOB_BYTES, PATTERNS } from './published.js'
@@ -14,7 +15,6 @@ import { report } from './report.js'
 
 /** Those whose sink has the layout upsert. */
 const DATABASES = ['postgresql', 'mysql', 'mongodb', 'sqlite', 'duckdb']
-const EMBEDDED = ['sqlite', 'duckdb']
 
 /** `ids` of the fixed set by the size of the BLOB: 1,000,000 in the paper, which are 100 GB of the largest. */
 const FULL = { ids: [1_000_000, 100_000, 10_000], seconds: 600, warmUpSeconds: 10, gigabytes: 40 }
@@ -26,8 +26,9 @@ const BATCH_ROWS = [1, 1000]
 const MESSAGE_BYTES = 1_000_000
 const NUMBERS_BYTES = 56
 
-/** FerretDB compares each document with each key of a request. */
+/** FerretDB 1 looks at all documents for a read, and compares each with each key of the request. */
 const MONGODB_ROWS = 100
+const FERRETDB = 'FerretDB looks at all documents for each read by key; MongoDB itself has an index.'
 
 /** So many take a while. */
 const MANY = 100_000
@@ -120,7 +121,11 @@ export const weissbach = {
         ...usageOf('client', usage)
       },
       version: running.version,
-      notes: [...running.note ? [running.note] : [], ...new Set(runs.flatMap(run => run.errors))]
+      notes: [
+        ...running.note ? [running.note] : [],
+        ...running.version.startsWith('FerretDB') ? [FERRETDB] : [],
+        ...new Set(runs.flatMap(run => run.errors))
+      ]
     }
   },
 
