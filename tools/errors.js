@@ -775,12 +775,8 @@ export const errors = {
       'The database holds another number of rows than were written.',
       'See that nothing else writes to the database of the bench; otherwise report it.'
     ],
-    SLUICE_BENCH_CYCLE: [
-      'A reader of a study found another cycle of the machine, or other sums of it, than the data have that were written.',
-      'See that nothing else writes to the database of the bench; otherwise report it.'
-    ],
     SLUICE_BENCH_READ: [
-      'A read by key returned something else than what was written last.',
+      'A reader of a study got something else from a database than what was written.',
       'See that nothing else writes to the database of the bench; otherwise report it.'
     ],
     SLUICE_BENCH_STALLED: [

@@ -59,16 +59,17 @@ describe('Bench nodes', function () {
   }
 
   it('measure a study in a process of its own, tell how far it is, and send its result', async () => {
-    await load({})
+    await load({ seconds: 3 })
     const [progress, result] = [input('progress'), input('result')]
     node('run').receive({ topic: 'mine' })
-    expect(await status('run', /^1 of 1/)).to.deep.equal({ fill: 'blue', shape: 'dot', text: '1 of 1, 1 s left: sqlite, 100 a batch, 1 writer' })
+    const text = '1 of 1, 4 s left: sqlite, 100 a batch, 1 writer'
+    expect(await status('run', /left/)).to.deep.equal({ fill: 'blue', shape: 'dot', text })
     expect((await progress).payload).to.include({ study: 'haenisch', cell: 1, cells: 1, label: 'sqlite, 100 a batch, 1 writer' })
     const { topic, payload, folder, page } = await result
     expect(topic).to.equal('mine')
     expect(payload).to.deep.equal(JSON.parse(await readFile(join(folder, 'result.json'), 'utf8')))
     expect(payload.options).to.deep.equal({
-      isFull: false, sweep: { databases: ['sqlite'], batchSizes: [100], writers: [1], seconds: 0.2 }
+      isFull: false, sweep: { databases: ['sqlite'], batchSizes: [100], writers: [1], seconds: 3 }
     })
     expect(payload.cells[0].measures.rows).to.be.above(0)
     expect(folder.startsWith(join(userDir, 'sluice', 'bench-reports', 'haenisch-'))).to.equal(true)
@@ -94,7 +95,7 @@ describe('Bench nodes', function () {
   })
 
   it('stop at the second press of the button, keep what has been measured, and go on there', async () => {
-    await load({ databases: 'null,sqlite', seconds: 2 })
+    await load({ databases: 'null,sqlite', seconds: 3 })
     const press = () => helper.request().post('/sluice-bench/run/press').send({}).expect(200)
     const stopped = input('result')
     expect((await press()).body).to.deep.equal({ state: 'started' })

@@ -23,6 +23,8 @@ const failed = []
 const batches = []
 /** @type {Set<string>} */
 const errors = new Set()
+/** Of those that failed. @type {Pick<Batch, 'rows'|'identity'>[]} */
+const doubtful = []
 let makingMicros = 0
 
 const { sink, close } = await openSink(address, writers)
@@ -48,17 +50,21 @@ post({
   ...'threadCpuUsage' in process && { cpuSeconds }
 })
 await told() // until then its connection is open, and what it carried can be read
+const unansweredRows = doubtful.length > 0 ? await storedAfterAll() : 0
 await close()
-post('closed')
+post({ unansweredRows })
 await told() // never: it is ended once its answer has been read
 
-/** @param {number} client @param {Batch} batch  the first @param {() => Batch} next @returns {Promise<number>} rows that were stored */
+/**
+ * @param {number} client @param {Batch} batch  the first @param {() => Batch} next
+ * @returns {Promise<number>} rows of which the database said that it has them
+ */
 async function write (client, batch, next) {
   let rows = 0
   for (let n = 0; n < batchesPerClient && performance.now() - startMs < limitMs; n++) {
     const beganMs = performance.now()
     const writing = sink.write([batch])
-    const count = batch.rows
+    const { rows: count, identity } = batch
     batch = next() // while the database has the other
     const error = await writing.then(() => null, reason => reason)
     const nowMs = performance.now()
@@ -69,10 +75,21 @@ async function write (client, batch, next) {
       rows += count
     } else {
       failed.push(micros)
+      doubtful.push({ rows: count, identity })
       if (errors.size < MAX_ERRORS) errors.add(describe(error))
     }
   }
   return rows
+}
+
+/** Where a connection broke, a batch may have been stored whose answer was lost: the database has its record. */
+async function storedAfterAll () {
+  const { records } = await sink.committed()
+  const nameOf = (/** @type {any[]} */ ...identity) => JSON.stringify(identity)
+  const recorded = new Set(records.map(({ gateway, source, epoch, first: seq }) => nameOf(gateway, source, epoch, seq)))
+  return doubtful.reduce((sum, { rows, identity }) => {
+    return identity && recorded.has(nameOf(identity.gateway, identity.source, identity.epoch, identity.seq)) ? sum + rows : sum
+  }, 0)
 }
 
 /** @param {Iterator<Batch>} generator */

@@ -15,7 +15,7 @@ import { StartedClient } from './started-client.js'
  * @property {'threads'|'processes'} [clientsAs]  threads where it is not said
  *
  * @typedef {object} Written
- * @property {number} rows
+ * @property {number} rows  that are stored: with those of batches that failed in that their answer was lost
  * @property {number} seconds  from the first write to the end of the last
  * @property {number[]} latencyMicroseconds  of each batch that was stored, in the order in which they ended
  * @property {number[]} failedMicroseconds  of each that was not
@@ -58,8 +58,8 @@ export async function writeByClients ({ clients, clientsAs = 'threads', ...load 
     const write = () => Promise.all(started.map(client => client.run()))
     const clientPid = [...new Set(started.map(({ pid }) => pid))]
     const { result, ...usage } = running ? await watching({ running, clientPid, intervalMs }, write) : { result: await write() }
-    await Promise.all(started.map(client => client.close()))
-    return { ...together(result), ...usage }
+    const unanswered = await Promise.all(started.map(client => client.close()))
+    return { ...together(result.map((part, i) => ({ ...part, rows: part.rows + unanswered[i] }))), ...usage }
   } catch (error) {
     signal?.throwIfAborted()
     throw error

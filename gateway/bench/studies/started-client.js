@@ -37,8 +37,8 @@ export class StartedClient {
   /** @returns {Promise<import('./clients.js').Written>} */
   async run () { return this.tell('run') }
 
-  /** Its sink. */
-  async close () { await this.tell('close') }
+  /** Its sink. @returns {Promise<number>} rows that are stored of batches that failed */
+  async close () { return (await this.tell('close')).unansweredRows }
 
   /** @param {string} message @returns {Promise<any>} its answer */
   async tell (message) {

@@ -109,7 +109,7 @@ describe('the study of Arnst, Plenk and Wöltche: a run', function () {
     database.exec('UPDATE measurement SET value = value + 1 WHERE sensor = \'m3\'')
     database.close()
     const error = await measureReading('it', { ...writing, strategy: 'individual' }, context).catch(reason => reason)
-    expect(error.code).to.equal('SLUICE_BENCH_CYCLE')
+    expect(error.code).to.equal('SLUICE_BENCH_READ')
     await stand.remove()
   })
 

@@ -65,6 +65,7 @@ export async function measureReading (what, { strategy, ...writing }, context) {
       },
       series: shown(cycles, stored),
       version: running.version,
+      settings: running.settings,
       notes: usage.notes
     }
   } finally {
@@ -78,7 +79,7 @@ function timesIn ({ startNs, runs }) {
   return { first: from + MARGIN_NS, last: to - MARGIN_NS, from, to }
 }
 
-/** @param {Cycle} cycle @param {Stored} stored @throws {SluiceError} SLUICE_BENCH_CYCLE */
+/** @param {Cycle} cycle @param {Stored} stored @throws {SluiceError} SLUICE_BENCH_READ */
 function check ({ at, start, end, sums }, stored) {
   const expected = expectedAt(at, stored)
   const isEqual = expected
@@ -89,7 +90,7 @@ function check ({ at, start, end, sums }, stored) {
     return from == null || to == null ? 'none' : `${formatTime(from)} to ${formatTime(to)} with the sums ${of.join(', ')}`
   }
   const wanted = text(expected?.start, expected?.end, expected?.sums ?? [])
-  throw new SluiceError('SLUICE_BENCH_CYCLE', `The cycle around ${formatTime(at)} was read as ${text(start, end, sums)}, and is ${wanted}.`)
+  throw new SluiceError('SLUICE_BENCH_READ', `The cycle around ${formatTime(at)} was read as ${text(start, end, sums)}, and is ${wanted}.`)
 }
 
 /**

@@ -121,6 +121,7 @@ export const weissbach = {
         ...usageOf('client', usage)
       },
       version: running.version,
+      settings: running.settings,
       notes: [
         ...running.note ? [running.note] : [],
         ...running.version.startsWith('FerretDB') ? [FERRETDB] : [],
