@@ -1,3 +1,4 @@
+import { EMBEDDED } from '../clients.js'
 import { Cells, sizeOf, WORKLOADS } from './cells.js'
 import { latencyFigures, throughputFigures } from './figures.js'
 import { ABSENT, BLOB_BYTES, PATTERNS } from './published.js'
@@ -61,7 +62,7 @@ function gathering (cells, databases, few, many) {
 
 /** @param {Cells} cells @param {string} database @param {number} batchRows @returns {TableBlock} */
 function grid (cells, database, batchRows) {
-  const embedded = cells.of(database).every(({ measures }) => !('serverCpuPercent' in measures))
+  const [owner, title] = EMBEDDED.includes(database) ? ['client', 'Client and database'] : ['server', 'Server']
   return {
     kind: 'table',
     caption: `${cells.of(database)[0].version ?? database}, ${cells.wayOf(batchRows)}`,
@@ -75,7 +76,8 @@ function grid (cells, database, batchRows) {
       { title: 'Write', unit: 'mean, µs', digits: 0 },
       { title: 'Write', unit: 'p95, µs', digits: 0 },
       { title: 'Operators', unit: 'CPU %', digits: 0 },
-      ...embedded ? [] : [{ title: 'Server', unit: 'CPU %', digits: 0 }, { title: 'Server', unit: 'memory, MB', digits: 0 }]
+      { title, unit: 'CPU %', digits: 0 },
+      { title, unit: 'memory, MB', digits: 0 }
     ],
     rows: WORKLOADS.map(({ pattern, blobBytes }) => {
       const cell = cells.fastest({ database, pattern, blobBytes, batchRows })
@@ -86,7 +88,8 @@ function grid (cells, database, batchRows) {
           { value: cell ? Number(cell.parameters.messageRows) : null },
           ...['recordsPerSecond', 'readMeanMicroseconds', 'readDeviationMicroseconds', 'readP95Microseconds', 'writeMeanMicroseconds',
             'writeP95Microseconds', 'operatorCpuPercent'].map(name => of(name)),
-          ...embedded ? [] : [of('serverCpuPercent'), of('serverRssBytes', 1e6)]
+          of(`${owner}CpuPercent`),
+          of(`${owner}RssBytes`, 1e6)
         ]
       }
     }),
