@@ -1,5 +1,7 @@
 import { prepareCheck } from './check-dbc.js'
 import { choiceKey, formOf } from './form.js'
+import { listReports } from './list-reports.js'
+import { buttonOf } from './node-button.js'
 import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
@@ -36,17 +38,19 @@ const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
 
 /**
  * @param {string} type
- * @param {{schema: Schema, hasTest?: boolean, hasTry?: boolean, category?: string, outputs?: number}} definition  `hasTest`: its form can
- *   try the connection; `hasTry`: and the registers of its table `tags`; the rest is as Node-RED's registerType has it
+ * @param {{schema: Schema, hasTest?: boolean, hasTry?: boolean, hasReports?: boolean, hasButton?: boolean, category?: string,
+ *   outputs?: number}} definition  `hasTest`: its form can try the connection; `hasTry`: and the registers of its table `tags`;
+ *   `hasReports`: it lists reports; `hasButton`: the node has a button; the rest is as Node-RED's registerType has it
  */
-function register (type, { schema, hasTest = false, hasTry = false, ...look }) {
+function register (type, { schema, hasTest = false, hasTry = false, hasReports = false, hasButton = false, ...look }) {
   const prefix = look.category === 'config' ? 'node-config-input' : 'node-input'
   const template = /** @type {Element} */ (document.querySelector(`script[data-template-name="${type}"]`))
-  template.textContent = formOf(type, schema, prefix, hasTest)
+  template.textContent = formOf(type, schema, prefix, { hasTest, hasReports })
 
   /** @type {ThisType<EditorNode>} */
   const definition = {
     ...look,
+    ...hasButton && { button: buttonOf(type) },
     defaults: defaults(schema),
     credentials: credentialsOf(schema),
     paletteLabel () { return this._(`${type}.label`) },
@@ -65,6 +69,7 @@ function register (type, { schema, hasTest = false, hasTry = false, ...look }) {
         const name = String(row.dataset.option)
         prepareCheck($(row), () => readOption(schema.properties[name], plainValues(this, schema)[name]).value, text)
       })
+      if (hasReports) listReports(form.find('.sluice-reports'), this.id, text)
       if (hasTest) prepareTest(type, form, () => ({ id: this.id, options: valuesOf(this, schema) }))
       refresh(this, schema)
     },

@@ -10,15 +10,15 @@ import { credentialsOf, isNumber, isTable, isTextList } from './options.js'
  * @param {string} type
  * @param {Schema} schema
  * @param {string} prefix  of the inputs' ids
- * @param {boolean} hasTest  whether it has a button that tries the connection
+ * @param {{hasTest: boolean, hasReports: boolean}} more  whether it has a button that tries the connection, a list of reports
  */
-export function formOf (type, schema, prefix, hasTest) {
+export function formOf (type, schema, prefix, { hasTest, hasReports }) {
   const rows = (/** @type {boolean} */ advanced) => Object.entries(schema.properties)
     .filter(([, property]) => Boolean(property['x-advanced']) === advanced)
     .map(([name]) => row(type, name, schema, `${prefix}-${name}`)).join('')
   const folded = rows(true)
   const details = `<details class="sluice-advanced"><summary data-i18n="${type}.form.advanced"></summary>${folded}</details>`
-  return rows(false) + (folded && details) + (hasTest ? testRow(type) : '')
+  return rows(false) + (folded && details) + (hasTest ? testRow(type) : '') + (hasReports ? reportsRow(type) : '')
 }
 
 /** @param {string} type */
@@ -27,6 +27,16 @@ function testRow (type) {
     <div class="form-row sluice-test">
       <button type="button" class="red-ui-button" data-i18n="${type}.form.test"></button>
       <p class="sluice-test-result" role="status"></p>
+    </div>`
+}
+
+/** @param {string} type */
+function reportsRow (type) {
+  return `
+    <div class="form-row sluice-reports">
+      <header><strong data-i18n="${type}.form.reports"></strong>
+      <button type="button" class="red-ui-button red-ui-button-small" data-i18n="${type}.form.reportsRefresh"></button></header>
+      <div class="sluice-reports-list" role="status"></div>
     </div>`
 }
 

@@ -46,6 +46,7 @@ interface Window { sluice: object }
 
 declare const $: JQueryStatic
 declare const RED: {
+  notify (text: string, type: 'success' | 'warning' | 'error'): void
   nodes: {
     registerType (type: string, definition: object): void
     getType (type: string): EditorNodeType

@@ -775,6 +775,10 @@ export const errors = {
       'The database holds another number of rows than were written.',
       'See that nothing else writes to the database of the bench; otherwise report it.'
     ],
+    SLUICE_BENCH_READ: [
+      'A reader of a study got something else from a database than what was written.',
+      'See that nothing else writes to the database of the bench; otherwise report it.'
+    ],
     SLUICE_BENCH_STALLED: [
       'Rows stopped arriving during a measurement.',
       'Look at the output of the gateway in the message.'
@@ -795,13 +799,29 @@ export const errors = {
       'The folder for a study has measurements of another one, or of other options.',
       'Give the options that it was begun with, or another folder.'
     ],
+    SLUICE_BENCH_CONFIG: [
+      'A configuration of SciTS is not the XML that SciTS reads, or has a setting that the study cannot follow.',
+      'The message names the line or the setting, and what it may be.'
+    ],
     SLUICE_BENCH_COMPARE: [
       'Two reports of the bench are not of the same study, so no figure of one has a counterpart in the other.',
       'Compare reports of one study.'
     ],
     SLUICE_BENCH_REPORT: [
-      'A folder has no result of a study, or one of a study that this version does not know.',
+      'A folder or message has no result of a study, or one of a study that this version does not know.',
       'Name the folder of a run; what was killed before it had a result goes on with `--resume`.'
+    ],
+    SLUICE_BENCH_BUSY: [
+      'A *bench run* was started while this gateway measures a study already.',
+      'Wait for its end, or stop it: two at the same time would measure each other.'
+    ],
+    SLUICE_BENCH_SERVER: [
+      'A server that *bench run* names cannot be measured: it is not set up, or reached by TLS, a Unix socket or as a cluster.',
+      'Name one server by address and port, without TLS, with an empty database.'
+    ],
+    SLUICE_BENCH_PROGRAM: [
+      '`sluice bench`, which *bench run* and *bench report* start, has failed.',
+      'See its own words in the message.'
     ],
     SLUICE_BENCH_PROCESS: [
       'A program that the bench started did not become ready, or a process that it measures is not there.',

@@ -104,6 +104,24 @@ const DBC_TEXTS = {
   dbcUnanswered: 'Node-RED does not answer.'
 }
 
+/** Of a node's button. */
+const BUTTON_TEXTS = {
+  pressStarted: '__name__ has started.',
+  pressStopping: '__name__ is stopping: what has been measured is kept.',
+  pressChanged: 'Deploy first: the node has changed.',
+  pressForbidden: 'You may not press this: it needs the right to deploy.',
+  pressUnanswered: 'Node-RED does not answer.'
+}
+
+/** Of the list of reports. */
+const REPORTS_TEXTS = {
+  reports: 'Reports',
+  reportsRefresh: 'Refresh',
+  reportsNone: 'None yet.',
+  reportsForbidden: 'You may not see them: it needs a login.',
+  reportsUnanswered: 'They are listed once the node is deployed.'
+}
+
 /** Further texts of the form of a database server. */
 const TEST_TEXTS = {
   test: 'Test connection',
@@ -140,7 +158,7 @@ function page (face, schema) {
   const inPalette = { category: 'sluice', color, icon: `${type}.svg`, inputs, outputs }
   const look = isConfig
     ? { category: 'config', color, ...(isServer(face) ? { hasTest: true } : {}) }
-    : { ...inPalette, ...(group === 'sinks' ? { align: 'right' } : {}), ...(face.hasTry ? { hasTry: true } : {}) }
+    : { ...inPalette, ...(group === 'sinks' ? { align: 'right' } : {}), ...flags(face) }
   return `<!-- ${NOTICE} -->
 <script type="module" src="resources/@sluice/node-red/editor.js"></script>
 <script type="text/html" data-template-name="${type}"></script>
@@ -156,6 +174,11 @@ ${Object.entries(schema.properties).map(([name, property]) => `        ${name}: 
   })
 </script>
 `
+}
+
+/** What the form and the node have besides. @param {NodeFace} face */
+function flags ({ hasTry, hasButton, hasReports }) {
+  return Object.fromEntries(Object.entries({ hasTry, hasButton, hasReports }).filter(([, isSet]) => isSet))
 }
 
 /** A property as the form needs it; its texts are in the catalogue. @param {object} property @returns {object} */
@@ -198,6 +221,8 @@ function formTexts (face, schema) {
     ...(isServer(face) ? TEST_TEXTS : {}),
     ...(properties.some(isTable) ? TABLE_TEXTS : {}),
     ...(face.hasTry ? TRY_TEXTS : {}),
+    ...(face.hasButton ? BUTTON_TEXTS : {}),
+    ...(face.hasReports ? REPORTS_TEXTS : {}),
     ...(properties.some(property => Object.values(tableItems(property)?.properties ?? {}).some(column => column['x-advanced']))
       ? DETAILS_TEXTS
       : {}),

@@ -13,6 +13,8 @@
  * @property {boolean} [isConfig]
  * @property {boolean} [hasGerman]  its form is in german.json, too
  * @property {boolean} [hasTry]  its form can try the registers of its table `tags`
+ * @property {boolean} [hasButton]  it has a button in the flow
+ * @property {boolean} [hasReports]  its form lists the reports of studies
  */
 
 /** @type {Record<string, {title: string, color: string}>} */
@@ -23,7 +25,8 @@ export const groups = {
   staging: { title: 'Staging', color: '#e0ab5b' },
   sinks: { title: 'Sinks', color: '#7ba6cf' },
   queries: { title: 'Queries', color: '#d19a9a' },
-  operations: { title: 'Operations', color: '#b3a1d1' }
+  operations: { title: 'Operations', color: '#b3a1d1' },
+  bench: { title: 'Bench', color: '#c9a58a' }
 }
 
 /** @type {NodeFace[]} */
@@ -211,5 +214,15 @@ export const faces = [
     type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters',
     summary: 'Lists and replays the rows a database refused.',
     inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay']
+  },
+  {
+    type: 'sluice-bench-run', file: 'bench/run', label: 'bench run',
+    summary: 'Measures again, on this machine, what a paper has measured: at the press of its button, in a process of its own.',
+    inputs: 1, outputs: 2, outputLabels: ['result', 'progress'], hasButton: true, hasGerman: true
+  },
+  {
+    type: 'sluice-bench-report', file: 'bench/report', label: 'bench report',
+    summary: 'Writes and serves the report of a run, beside the paper\'s figures; compares runs.',
+    inputs: 1, outputs: 1, hasReports: true, hasGerman: true
   }
 ]

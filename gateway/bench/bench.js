@@ -32,7 +32,10 @@ Measures on this machine, each thing beside what it is to be compared with, in o
 
 Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]); each leaves a report of its own in bench-reports:
 
+  arnst        a machine tool's samples in MariaDB, MongoDB and InfluxDB, written in real time and read by cycle: what each costs
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
+  scits        time-series databases: latency of batches, rates by clients and as a table grows, five queries
+  weissbach    records with BLOBs read, inserted and updated by key: rates and latency by the size of the BLOB and database
   warp10       the log of a car as text of Warp 10: points a second by the format of the text and database
   studies      all of them, within half an hour on two cores, with a page that leads to their reports
   report FOLDER            writes page and Markdown of a run again
@@ -48,10 +51,12 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
 
   --full       the sizes and durations of the paper; otherwise minutes
   --folder     where the folders of reports go (default bench-reports)
+  --config     of scits: a configuration in SciTS' own form, such as those that it has published; other options win over it
   --resume     the folder of a run that was stopped, or of which some cells failed: it goes on; "last": the newest that was stopped and
                has the same options, if there is one
   --databases, --layouts, --batch-sizes, --writers, --sensors, --seconds, --rows, --warm-up-seconds, --repetitions
                instead of the study's own: a list with commas, or a number
+  --clients-as threads (default) or processes, each with its connection
 
   --limit      holds the gateway's part back to be like a small machine: cores=0.5,memory=512M (either, or both); by a control group, or
                where that is not permitted by fewer cores, with the factor; the first line of the report says so
@@ -66,6 +71,9 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
 Your own servers, without TLS, each with an empty database that the bench may fill and empty again, and a broker that nothing else uses:
 
 ${urlHelp}
+
+  --monitor     http://host:1879: where sluice monitor runs beside such a server on another machine, with
+                --process postgresql=PID --folder postgresql=PATH or likewise; its token is in SLUICE_MONITOR_TOKEN
 
 They may also be in the environment, out of sight of other users: SLUICE_BENCH_POSTGRESQL=… and so on. What needs a server that is not named
 is not measured. In Sluice's repository, npm run bench starts those that are not named, on 127.0.0.1.

@@ -1,3 +1,6 @@
+import { RemoteMonitor } from '../stats/monitor/remote.js'
+import { listenerOf } from './listening.js'
+
 /**
  * The servers that are measured: the user's own, named by URL, or those that the caller of `bench` brings, as `npm run bench` does.
  *
@@ -17,8 +20,8 @@
  * @typedef {object} WatchedServer
  * @property {number|number[]} [pid]  of its first process, or of that of each program that it is made of, as they run now
  * @property {string} [folder]  of its data
- * @property {import('../stats/monitor/usage.js').Monitor} [monitor]  instead, of another machine, where the process is named `server`, and
- *   the folder `data`
+ * @property {{monitor: import('../stats/monitor/usage.js').Monitor, name: string}} [remote]  instead, on another machine, where process
+ *   and folder have that name
  *
  * @typedef {object} ServerType
  * @property {() => string|null} missing  why there is no such server, null when there is one
@@ -28,18 +31,22 @@
  * @typedef {(name: string) => ServerType} Servers
  */
 
-/** What the command line takes, with the port where the URL names none. */
+/** What the command line takes, with the port where the URL names none, and what its process is called. */
 const URLS = {
-  mqtt: { example: 'mqtt://host:1883', port: 1883 },
-  postgresql: { example: 'postgresql://user:password@host:5432/database', port: 5432 },
-  mysql: { example: 'mysql://user:password@host:3306/database', port: 3306 },
-  mongodb: { example: 'mongodb://user:password@host:27017/database', port: 27017 },
-  influxdb: { example: 'http://user:password@host:8086/database', port: 8086 },
-  clickhouse: { example: 'http://user:password@host:8123/database', port: 8123 }
+  mqtt: { example: 'mqtt://host:1883', port: 1883, program: /^mosquitto/ },
+  postgresql: { example: 'postgresql://user:password@host:5432/database', port: 5432, program: /^postgres/ },
+  mysql: { example: 'mysql://user:password@host:3306/database', port: 3306, program: /^(mariadb|mysql)d/ },
+  mongodb: { example: 'mongodb://user:password@host:27017/database', port: 27017, program: /^(mongod|ferretdb)/ },
+  influxdb: { example: 'http://user:password@host:8086/database', port: 8086, program: /^influxd/ },
+  clickhouse: { example: 'http://user:password@host:8123/database', port: 8123, program: /^clickhouse/ }
 }
 
+const HERE = ['127.0.0.1', '::1', 'localhost']
+
 /** Of parseArgs. */
-export const urlOptions = Object.fromEntries(Object.keys(URLS).map(name => [name, { type: /** @type {const} */ ('string') }]))
+export const urlOptions = Object.fromEntries([...Object.keys(URLS), 'monitor'].map(name => {
+  return [name, { type: /** @type {const} */ ('string') }]
+}))
 
 /** For the help. */
 export const urlHelp = Object.entries(URLS).map(([name, { example }]) => `  --${name.padEnd(12)}${example}`).join('\n')
@@ -52,12 +59,17 @@ export const urlHelp = Object.entries(URLS).map(([name, { example }]) => `  --${
  * @throws {Error} about a URL that cannot be used; it does not show its login
  */
 export function serversOf (urls, environment, others) {
+  const token = environment.SLUICE_MONITOR_TOKEN ?? ''
+  const monitor = urls.monitor === undefined ? null : new RemoteMonitor({ url: String(urls.monitor), token })
   /** @type {Record<string, ServerType>} */
   const own = {}
-  for (const [name, { example, port }] of Object.entries(URLS)) {
+  for (const [name, { example, port, program }] of Object.entries(URLS)) {
     const text = urls[name] ?? environment[`SLUICE_BENCH_${name.toUpperCase()}`]
-    if (text) own[name] = ownServer(serverAt(String(text), { name, example, port }))
+    if (!text) continue
+    const server = serverAt(String(text), { name, example, port })
+    own[name] = ownServer({ ...server, watched: monitor ? { remote: { monitor, name } } : localServer(server, program) })
   }
+  if (monitor && Object.keys(own).length === 0) throw new Error('--monitor goes with the URL of a server')
   return name => own[name] ?? others[name] ?? none(name)
 }
 
@@ -78,6 +90,11 @@ function serverAt (text, { name, example, port }) {
   url.pathname = '/'
   const host = url.hostname.replace(/^\[|\]$/g, '')
   return { url: String(url), host, port: Number(url.port) || port, user, password, database }
+}
+
+/** @param {Server} server @param {RegExp} program @returns {WatchedServer|undefined} */
+function localServer ({ host, port }, program) {
+  return HERE.includes(host) ? { get pid () { return listenerOf(port, program) } } : undefined
 }
 
 /** @param {Server} server @returns {ServerType} */

@@ -22,6 +22,12 @@ export function duration (milliseconds) {
   return `${digits(milliseconds / 60_000)} min`
 }
 
+/** What a user has to wait, about: "45 s", "12 min", "3.5 h". @param {number} seconds */
+export function remaining (seconds) {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
+}
+
 /** @param {number} value @returns {[string, string]} number and prefix */
 function scaled (value) {
   for (const [size, prefix] of /** @type {[number, string][]} */ (PREFIXES)) {

@@ -16,6 +16,7 @@ import { serveTests } from './server-test.js'
 export function defineServer (RED, type, schema, database) {
   serveTests(RED, type, schema, serverTypes[database])
   defineNode(RED, type, schema, (node, options) => {
+    node.options = options // for the bench, which connects in a process of its own
     /** @type {Promise<import('../../gateway/databases/sink.js').Server>|null} */
     let opening = null
     /** @type {Set<Promise<void>>} */

@@ -31,10 +31,11 @@ describe('the nodes in the editor', () => {
   })
 
   for (const { type, file } of faces.filter(({ hasGerman }) => hasGerman)) {
-    it(`say in German what the form of ${type} says of mappings`, () => {
+    it(`say in German what the form of ${type} says${file.startsWith('staging') ? ' of mappings' : ''}`, () => {
       const german = JSON.parse(read('tools/german.json'))
       const { form, options } = JSON.parse(read(`nodes/${path.dirname(file)}/locales/en-US/${path.basename(file)}.json`))[type]
-      const untold = leavesOf({ form, mappings: options.mappings }).filter(text => !(text in german))
+      const told = file.startsWith('staging') ? { mappings: options.mappings } : options
+      const untold = leavesOf({ form, told }).filter(text => !(text in german))
       expect(untold).to.deep.equal([])
     })
   }

@@ -140,6 +140,25 @@ describe('PostgreSQL reader', () => {
     })
   }
 
+  it('finds the numbers of sensors by an index on them', async () => {
+    await client.query(`CREATE TABLE press AS SELECT to_timestamp(n) AS time, n::bigint * 1000000000 AS time_ns,
+      (n % 1000)::bigint AS sensor, n::float8 AS value FROM generate_series(1, 100000) AS n`)
+    await client.query('CREATE INDEX ON press (time, sensor); ANALYZE press')
+    const name = '"public"."press"'
+    const options = /** @type {any} */ (withDefaults(schema, { table: 'press', layout: 'narrow' }))
+    const table = new TableStatements(options, name, (await client.query(READ_COLUMNS, [name])).rows, readDialect)
+    const range = { from: 0n, to: 5_000_000_000_000n }
+    const { sql, values: parameters } = table.summaries(['7', '9223372036854775807', '-9'], range, ['count'], 1000)
+    const { rows } = await client.query(`EXPLAIN (ANALYZE) ${sql}`, parameters)
+    expect(rows.map(row => row['QUERY PLAN']).join('\n')).to.match(/Index Cond: .*sensor = ANY/)
+    const count = async (/** @type {string[]} */ ...sensors) => {
+      const reader = await openReader({ layout: 'narrow' })
+      return (await reader.summaries({ sensors, ...range, statistics: ['count'] })).map(({ sensor, count: its }) => [sensor, its])
+    }
+    expect(await count('7', '9223372036854775807', '-9')).to.deep.equal([['7', 5]])
+    expect(await count('8', 'no number', '07', '9223372036854775808')).to.deep.equal([['8', 5]])
+  })
+
   it('ends an aborted query at the server, too', async () => {
     await store({}, batchOf([1]))
     const holder = new pg.Client(login())

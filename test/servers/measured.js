@@ -51,8 +51,9 @@ export const measuredServers = {
     async start ({ folder }) {
       const dir = await subfolder(folder, 'influxdb')
       const server = await startInfluxdb({ dir })
-      const { port, user, password, remove } = server
-      return { url: `http://${host}:${port}/`, host, port, user, password, database: 'bench', remove, watched: watched(server, dir) }
+      const { port, user, password, stop, start, remove } = server
+      const access = { url: `http://${host}:${port}/`, host, port, user, password, database: 'bench' }
+      return { ...access, stop, start, remove, watched: watched(server, dir) }
     }
   },
   clickhouse: { missing: missingClickhouse, start: async () => clickhouse(await startClickhouse()) },
@@ -69,7 +70,10 @@ async function subfolder (folder, name) {
 /** @param {import('./clickhouse.js').ClickhouseServer} server @returns {import('../../gateway/bench/servers.js').Server} */
 function clickhouse (server) {
   const { port, nativePort, user, password, database } = server
-  return { url: `http://${host}:${port}/`, host, port, nativePort, user, password, database, remove: () => server.remove(), watched: watched(server, server.data) }
+  const access = { url: `http://${host}:${port}/`, host, port, nativePort, user, password, database }
+  return {
+    ...access, stop: () => server.stop(), start: () => server.start(), remove: () => server.remove(), watched: watched(server, server.data)
+  }
 }
 
 /** Its process as it is when it is asked: it may be started again. @param {{pid: number|undefined}} server @param {string} folder */

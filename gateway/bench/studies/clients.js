@@ -15,18 +15,22 @@ import { StartedClient } from './started-client.js'
  * @property {'threads'|'processes'} [clientsAs]  threads where it is not said
  *
  * @typedef {object} Written
- * @property {number} rows
+ * @property {number} rows  that are stored: with those of batches that failed in that their answer was lost
  * @property {number} seconds  from the first write to the end of the last
  * @property {number[]} latencyMicroseconds  of each batch that was stored, in the order in which they ended
  * @property {number[]} failedMicroseconds  of each that was not
+ * @property {WrittenBatch[]} batches  all, in the order in which each client's ended
  * @property {string[]} errors  a few different ones
  * @property {number} [cpuSeconds]  of the threads that write, without making the batches; absent where Node cannot tell
+ *
+ * @typedef {{client: number, endedMs: number, microseconds: number, isStored: boolean}} WrittenBatch  `endedMs` since 1970
  *
  * @typedef {Written & Partial<import('./resources.js').Usage>} Watched  the client's is that of all of them: where they are threads, of
  *   the process of the bench
  */
 
-const EMBEDDED = ['sqlite', 'duckdb', 'file', 'null']
+/** Databases that are in the process of their client. */
+export const EMBEDDED = ['sqlite', 'duckdb', 'file', 'null']
 
 /**
  * @param {Load} load
@@ -54,8 +58,8 @@ export async function writeByClients ({ clients, clientsAs = 'threads', ...load 
     const write = () => Promise.all(started.map(client => client.run()))
     const clientPid = [...new Set(started.map(({ pid }) => pid))]
     const { result, ...usage } = running ? await watching({ running, clientPid, intervalMs }, write) : { result: await write() }
-    await Promise.all(started.map(client => client.close()))
-    return { ...together(result), ...usage }
+    const unanswered = await Promise.all(started.map(client => client.close()))
+    return { ...together(result.map((part, i) => ({ ...part, rows: part.rows + unanswered[i] }))), ...usage }
   } catch (error) {
     signal?.throwIfAborted()
     throw error
@@ -73,6 +77,7 @@ function together (parts) {
     seconds: Math.max(...parts.map(({ seconds }) => seconds)),
     latencyMicroseconds: parts.flatMap(({ latencyMicroseconds }) => latencyMicroseconds),
     failedMicroseconds: parts.flatMap(({ failedMicroseconds }) => failedMicroseconds),
+    batches: parts.flatMap(({ batches }) => batches),
     errors: [...new Set(parts.flatMap(({ errors }) => errors))],
     ...cpu.every(seconds => seconds !== undefined) && { cpuSeconds: cpu.reduce((sum, seconds) => sum + seconds, 0) }
   }

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { describe, SluiceError } from '../../base/errors.js'
@@ -7,6 +8,7 @@ import { environmentOf } from './environment.js'
 import { ALL, PAPERS, STUDIES } from './index.js'
 import { LAST, lastUnfinished } from './last-run.js'
 import { Remaining } from './remaining.js'
+import { summary } from './report/summary.js'
 import { FILES, newFolder, writeOverview, writeReport } from './report/write.js'
 import { runStudy } from './run.js'
 import { workOf } from './work.js'
@@ -19,17 +21,18 @@ import { workOf } from './work.js'
  * @property {boolean} isFull
  * @property {string} folder  where the folders of reports are
  * @property {string} resume  such a folder, of a run that is to go on; `last`: the newest of these options, if there is one; empty: none
- * @property {Record<string, any>} sweep
+ * @property {string} config  a file with what is chosen, in the form of the paper; empty: none
+ * @property {Record<string, any>} sweep  wins over the file
  * @property {import('../limit/limit.js').Bounds} [bounds]  of the gateway's part
  * @property {boolean} [withServers]  of servers that the bench starts, too
  *
  * @typedef {import('./run.js').Progress & {event: 'progress', study: string}} ProgressEvent  of all studies together
  * @typedef {{event: 'study', study: string, title: string, folder: string}
  *   | ProgressEvent
- *   | {event: 'missing', study: string, label: string, reason: string}
+ *   | {event: 'missing', study: string, reason: string, labels: string[]}
  *   | {event: 'problem', text: string}
  *   | {event: 'report', study: string, title: string, folder: string, page: string, isComplete: boolean}
- *   | {event: 'overview', folder: string, page: string}} StudyEvent
+ *   | {event: 'overview', folder: string, page: string, isComplete: boolean}} StudyEvent
  *
  * @typedef {object} Context
  * @property {import('../servers.js').Servers} servers
@@ -48,6 +51,7 @@ const SWEEP = /** @type {const} */ ({
   rows: 'number',
   'warm-up-seconds': 'number',
   repetitions: 'number',
+  'clients-as': 'clients',
   'p99-ms': 'number',
   'p99-times': 'number'
 })
@@ -59,6 +63,7 @@ export const studyOptions = {
   full: /** @type {const} */ ({ type: 'boolean', default: false }),
   folder: text,
   resume: /** @type {const} */ ({ type: 'string', default: '' }),
+  config: /** @type {const} */ ({ type: 'string', default: '' }),
   limit: text,
   'with-servers': /** @type {const} */ ({ type: 'boolean', default: false }),
   ...Object.fromEntries(Object.keys(SWEEP).map(name => [name, text]))
@@ -70,7 +75,8 @@ export const studyOptions = {
  * @returns {StudyArguments}
  * @throws {Error} what is wrong with them
  */
-export function readStudyArguments ({ full, folder = REPORTS, resume, limit, 'with-servers': withServers, ...values }, names) {
+export function readStudyArguments ({ full, folder = REPORTS, resume, config, limit, 'with-servers': withServers, ...values }, names) {
+  if (config && names.join() !== 'scits') throw new Error('--config is for scits')
   /** @type {Record<string, any>} */
   const sweep = {}
   for (const [name, kind] of Object.entries(SWEEP)) {
@@ -83,6 +89,7 @@ export function readStudyArguments ({ full, folder = REPORTS, resume, limit, 'wi
     isFull: full,
     folder: resolve(folder),
     resume: resume && resume !== LAST ? resolve(resume) : resume,
+    config,
     sweep,
     ...limit && { bounds: readBounds(limit), withServers }
   }
@@ -110,9 +117,10 @@ export async function runStudies ({ bounds, withServers, ...options }, { servers
  * @param {StudyArguments} options
  * @param {Context & Pick<import('./run.js').RunOptions, 'limited'|'outside'>} context
  */
-async function run ({ studies: names, isFull, folder: parent, resume, sweep }, { servers, signal, tell, limited = '', outside }) {
-  const options = { isFull, sweep }
+async function run ({ studies: names, isFull, folder: parent, resume, config, sweep }, context) {
+  const { servers, signal, tell, limited = '', outside } = context
   const studies = await Promise.all(names.map(name => STUDIES[name]()))
+  const options = { isFull, sweep: { ...config && studies[0].sweepOf?.(await readFile(config, 'utf8')), ...sweep } }
   checkDatabases(studies, options)
   const folder = await folderFor(parent, resume, names.map(study => ({ study, options, limited })))
   const runs = studies.map(study => ({ study, folder: studies.length > 1 ? join(folder, study.id) : folder, options, servers }))
@@ -139,13 +147,13 @@ async function run ({ studies: names, isFull, folder: parent, resume, sweep }, {
       })
     })
     results.push(result)
-    for (const cell of result.cells) {
-      if (cell.state !== 'done') tell({ event: 'missing', study: study.id, label: cell.label, reason: cell.reason })
-    }
+    for (const { reason, cells: labels } of summary(result).missing) tell({ event: 'missing', study: study.id, reason, labels })
     await reported(study, result, parts.folder, tell)
     if (runs.length > 1) await writeOverview(folder, results)
   }
-  if (runs.length > 1 && results.length > 0) tell({ event: 'overview', folder, page: join(folder, FILES.overview) })
+  if (runs.length === 1 || results.length === 0) return
+  const isComplete = results.length === runs.length && results.every(result => result.isComplete)
+  tell({ event: 'overview', folder, page: join(folder, FILES.overview), isComplete })
 }
 
 /**
@@ -177,7 +185,7 @@ function checkDatabases (studies, { isFull, sweep: { databases = [] } }) {
 async function reported (study, result, folder, tell) {
   const { id, title } = study
   try {
-    await writeReport(folder, result, study.report(result))
+    await writeReport(folder, result, study.report(result), study.files?.(result))
     tell({ event: 'report', study: id, title, folder, page: join(folder, FILES.page), isComplete: result.isComplete })
   } catch (error) {
     tell({ event: 'problem', text: `The report of ${id} cannot be written: ${describe(error)}` })
@@ -189,6 +197,10 @@ function valueOf (name, kind, given) {
   const parts = given.split(',').map(part => part.trim()).filter(Boolean)
   if (parts.length === 0) throw new Error(`--${name} is empty`)
   if (kind === 'words') return parts
+  if (kind === 'clients') {
+    if (given !== 'threads' && given !== 'processes') throw new Error(`--${name} is threads or processes`)
+    return given
+  }
   const numbers = parts.map(Number)
   const wrong = parts.find((_, i) => !(numbers[i] > 0))
   if (wrong !== undefined) throw new Error(`--${name}: "${wrong}" is not a number above 0`)

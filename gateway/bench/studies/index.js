@@ -1,7 +1,10 @@
 /** The studies, by the name that they have on the command line. @type {Record<string, () => Promise<import('./study.js').Study>>} */
 export const STUDIES = {
-  haenisch: async () => (await import('./haenisch/study.js')).haenisch,
+  arnst: async () => (await import('./arnst/study.js')).arnst,
+  scits: async () => (await import('./scits/study.js')).scits,
+  weissbach: async () => (await import('./weissbach/study.js')).weissbach,
   warp10: async () => (await import('./warp10/study.js')).warp10,
+  haenisch: async () => (await import('./haenisch/study.js')).haenisch,
   capacity: async () => (await import('./capacity/study.js')).capacity
 }
 

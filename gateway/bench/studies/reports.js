@@ -56,14 +56,15 @@ async function reportAgain (from, parent, tell) {
   results.sort((a, b) => a.startedMs - b.startedMs)
   for (const each of results) await report(each, join(folder, each.study), tell)
   await writeOverview(folder, results)
-  tell({ event: 'overview', folder, page: join(folder, FILES.overview) })
+  tell({ event: 'overview', folder, page: join(folder, FILES.overview), isComplete: results.every(({ isComplete }) => isComplete) })
 }
 
 /** @param {StudyResult} result @param {string} folder @param {Context['tell']} tell */
 async function report (result, folder, tell) {
-  const { study, title, isComplete } = result
-  await writeReport(folder, result, await sectionsOf(result))
-  tell({ event: 'report', study, title, folder, page: join(folder, FILES.page), isComplete })
+  const { study: id, title, isComplete } = result
+  const study = await studyOf(result)
+  await writeReport(folder, result, study.report(result), study.files?.(result))
+  tell({ event: 'report', study: id, title, folder, page: join(folder, FILES.page), isComplete })
 }
 
 /** @param {string[]} folders @param {string} parent @param {Context['tell']} tell */
@@ -71,7 +72,7 @@ async function compareReports (folders, parent, tell) {
   const reports = await Promise.all(folders.map(async from => {
     const result = await resultIn(from)
     if (!result) throw noReport(from)
-    return { name: basename(from), result, sections: await sectionsOf(result) }
+    return { name: basename(from), result, sections: (await studyOf(result)).report(result) }
   }))
   const comparison = compare(reports)
   const [{ result: { study, title } }] = reports
@@ -81,12 +82,12 @@ async function compareReports (folders, parent, tell) {
 }
 
 /** @param {StudyResult} result */
-async function sectionsOf (result) {
+async function studyOf (result) {
   if (!Object.hasOwn(STUDIES, result.study)) {
     const fix = 'Report it with the Sluice that measured it.'
     throw new SluiceError('SLUICE_BENCH_REPORT', `There is no study "${result.study}".`, { fix })
   }
-  return (await STUDIES[result.study]()).report(result)
+  return STUDIES[result.study]()
 }
 
 /** @param {string} folder @returns {Promise<StudyResult|null>} */

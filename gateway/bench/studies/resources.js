@@ -25,7 +25,7 @@ import { seriesOf } from './series.js'
  * @returns {Promise<{result: T} & Usage>}
  */
 export async function watching ({ running: { watched = {} }, clientPid = [], intervalMs }, work) {
-  const { pid: serverPid = [], folder, monitor: remote } = watched
+  const { pid: serverPid = [], folder, remote } = watched
   const local = new Groups({ client: [clientPid].flat(), ...!remote && { server: [serverPid].flat() } }, remote ? undefined : folder)
   const sampler = new Sampler(remote ? new Both(remote, local) : local, { intervalMs })
   await sampler.start()
@@ -70,7 +70,7 @@ class Both {
   #remote
   #local
 
-  /** @param {Monitor} remote @param {Monitor} local */
+  /** @param {NonNullable<import('../servers.js').WatchedServer['remote']>} remote @param {Monitor} local */
   constructor (remote, local) {
     this.#remote = remote
     this.#local = local
@@ -78,8 +78,15 @@ class Both {
 
   /** @param {{fresh?: boolean}} [options] @returns {Promise<Sample>} */
   async read (options) {
-    const [there, here] = await Promise.all([this.#remote.read(options), this.#local.read(options)])
-    return { ...there, processes: { ...there.processes, ...here.processes }, notes: [...there.notes, ...here.notes] }
+    const { monitor, name } = this.#remote
+    const [there, here] = await Promise.all([monitor.read(options), this.#local.read(options)])
+    const [server, data] = [there.processes[name], there.folders[name]]
+    return {
+      ...there,
+      processes: { ...here.processes, ...server && { server } },
+      folders: { ...data && { data } },
+      notes: [...there.notes, ...here.notes]
+    }
   }
 }
 

@@ -53,7 +53,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
     if (!result && signal?.aborted) continue
     if (!result) {
       const place = { cell: i + 1, cells: entries.length, label: cell.label, secondsLeft }
-      progress(place)
+      if (missing === null) progress(place)
       await shared.useFor(String(cell.parameters.database))
       result = missing === null
         ? await measured(study, cell, {
@@ -117,7 +117,10 @@ function withoutSeconds ({ id, label, parameters }) {
 /** @param {CellResult[]} results @returns {Record<string, string>} */
 function versionsOf (results) {
   const versions = new Set(results.flatMap(result => 'version' in result && result.version ? [result.version] : []))
-  return versions.size > 0 ? { Databases: [...versions].join(', ') } : {}
+  const settings = results.flatMap(result => {
+    return 'settings' in result && result.settings ? [[`Settings of ${result.version}`, result.settings]] : []
+  })
+  return { ...versions.size > 0 && { Databases: [...versions].join(', ') }, ...Object.fromEntries(settings) }
 }
 
 /** What the cells of one database use together. */

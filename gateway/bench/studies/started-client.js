@@ -13,9 +13,9 @@ export class StartedClient {
   /** @type {Promise<never>} */
   #failed
 
-  /** @param {object} load @param {'threads'|'processes'} as */
-  constructor (load, as) {
-    const { events, pid, send, end } = as === 'processes' ? inProcess(load) : inThread(load)
+  /** @param {object} load @param {'threads'|'processes'} as @param {URL} [program]  that of clients which only write, or another */
+  constructor (load, as, program = PROGRAM) {
+    const { events, pid, send, end } = as === 'processes' ? inProcess(program, load) : inThread(program, load)
     /** That it is in. */
     this.pid = pid
     this.send = send
@@ -35,15 +35,15 @@ export class StartedClient {
   async ready () { await this.#answer() }
 
   /** @returns {Promise<import('./clients.js').Written>} */
-  async run () {
-    this.send('run')
-    return this.#answer()
-  }
+  async run () { return this.tell('run') }
 
-  /** Its sink. */
-  async close () {
-    this.send('close')
-    await this.#answer()
+  /** Its sink. @returns {Promise<number>} rows that are stored of batches that failed */
+  async close () { return (await this.tell('close')).unansweredRows }
+
+  /** @param {string} message @returns {Promise<any>} its answer */
+  async tell (message) {
+    this.send(message)
+    return this.#answer()
   }
 
   end () { return this.#end() }
@@ -55,9 +55,9 @@ export class StartedClient {
   }
 }
 
-/** @param {object} load */
-function inThread (load) {
-  const worker = new Worker(PROGRAM, { workerData: load })
+/** @param {URL} program @param {object} load */
+function inThread (program, load) {
+  const worker = new Worker(program, { workerData: load })
   return {
     /** @type {import('node:events').EventEmitter} */
     events: worker,
@@ -67,9 +67,9 @@ function inThread (load) {
   }
 }
 
-/** @param {object} load */
-function inProcess (load) {
-  const child = fork(fileURLToPath(PROGRAM), { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+/** @param {URL} program @param {object} load */
+function inProcess (program, load) {
+  const child = fork(fileURLToPath(program), { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
   const ended = new Promise(resolve => { child.once('exit', resolve).once('error', resolve) })
   child.send(load)
   return {

@@ -10,6 +10,8 @@
  * @property {(cell: Cell, servers: import('../servers.js').Servers) => Promise<string|null>} missing  why a cell cannot be measured here
  * @property {(cell: Cell, context: CellContext) => Promise<Measured>} measure  rejects where the cell cannot be measured; others go on
  * @property {(result: StudyResult) => Section[]} report
+ * @property {(result: StudyResult) => Record<string, string>} [files]  more files beside the report: texts by their names
+ * @property {(text: string) => Record<string, any>} [sweepOf]  what a configuration in the paper's own form chooses
  *
  * @typedef {object} StudyOptions
  * @property {boolean} isFull  the sizes and durations of the paper, otherwise a budget of minutes
@@ -42,6 +44,7 @@
  * @property {Record<string, number[]>} [samples]  single values, such as the latency of each batch, likewise
  * @property {Record<string, {seconds: number[], values: number[]}>} [series]  over time, likewise
  * @property {string} [version]  of the database: "PostgreSQL 15.18"
+ * @property {string} [settings]  of the database, as it tells them
  * @property {string[]} [notes]  what a reader has to know of this cell
  * @property {boolean} [isPartial]  it was stopped, and this is what had been found by then
  *

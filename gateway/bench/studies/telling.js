@@ -1,3 +1,5 @@
+import { remaining } from '../../stats/format.js'
+
 /**
  * @typedef {import('./command.js').StudyEvent} StudyEvent
  * @typedef {{stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream}} Streams
@@ -26,14 +28,9 @@ function lineOf (event) {
       const { cell, cells, secondsLeft, label, text } = event
       return `${cell} of ${cells}, about ${remaining(secondsLeft)} left: ${label}${text ? `: ${text}` : ''}`
     }
-    case 'missing': return `Not measured: ${event.label}: ${event.reason}`
+    case 'missing': return `Not measured: ${event.labels.join('; ')}: ${event.reason}`
     case 'problem': return event.text
     case 'report': return event.isComplete ? '' : `Stopped; sluice bench ${event.study} --resume ${event.folder} goes on.`
     default: return ''
   }
-}
-
-/** @param {number} seconds */
-export function remaining (seconds) {
-  return seconds < 90 ? `${Math.ceil(seconds)} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
 }

@@ -258,8 +258,15 @@ export class TableStatements {
     return this.#dialect.sensor(this.#dialect.quote(sensorColumn), this.#kinds.get(sensorColumn) ?? '')
   }
 
-  /** @param {string[]} sensors @param {AddParameter} add */
+  /**
+   * Numbers are compared as such where the column has them: an index on it is of no use to its text.
+   * @param {string[]} sensors @param {AddParameter} add
+   */
   #oneOf (sensors, add) {
+    const { sensorColumn } = this.#options
+    const column = this.#dialect.quote(sensorColumn)
+    const isNumber = this.#sensor !== column && this.#dialect.isNanoseconds(this.#kinds.get(sensorColumn) ?? '') && sensors.every(isInt64)
+    if (isNumber) return `${column} IN (${sensors.map(sensor => add(BigInt(sensor), 'int64')).join(', ')})`
     return `${this.#sensor} IN (${sensors.map(sensor => add(sensor, 'sensor')).join(', ')})`
   }
 
@@ -322,3 +329,8 @@ export class TableStatements {
 
 /** SQLite nests expressions up to 1000 deep. */
 const MAX_CONDITIONS = 500
+
+/** A whole number of 64 bits as a database writes it. @param {string} text */
+function isInt64 (text) {
+  return /^(0|-?[1-9]\d{0,18})$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text)
+}

@@ -5,6 +5,8 @@ import { expect } from 'chai'
 import { serversOf } from '../../../gateway/bench/servers.js'
 import { haenisch } from '../../../gateway/bench/studies/haenisch/study.js'
 import { runStudy } from '../../../gateway/bench/studies/run.js'
+import { measuredServers } from '../../servers/measured.js'
+import { requirePostgresql } from '../../servers/postgresql.js'
 
 /** @typedef {import('../../../gateway/bench/studies/study.js').StudyResult} StudyResult */
 
@@ -43,6 +45,39 @@ describe('the study of Haenisch, Roessle and Kübler', function () {
     expect(figureOf('Kafka')).to.deep.equal({ value: null, published: 1522, reason: 'Sluice has no Kafka sink.' })
     expect(figureOf('here SQLite')?.value).to.be.a('number')
     expect(result.environment.Databases).to.match(/^SQLite [\d.]+, /)
+  })
+
+  it('reports what the best cell takes of processor and memory, and where that of an embedded database is', () => {
+    const [{ blocks: [, table] }] = haenisch.report(result)
+    if (table.kind !== 'table') throw new Error('a table')
+    expect(table.columns.map(({ title, unit }) => `${title} ${unit}`)).to.deep.equal([
+      'Server CPU %', 'Server memory, MB', 'Writers CPU %', 'Client CPU %', 'Client memory, MB'
+    ])
+    const [{ label, figures: [serverCpu, serverMemory, , clientCpu, clientMemory] }] = table.rows
+    expect(label).to.match(/^SQLite/)
+    expect([serverCpu, serverMemory]).to.deep.equal(Array(2).fill({ value: null, reason: 'It is in the client.' }))
+    if (process.platform !== 'linux') return
+    expect(clientCpu.value).to.be.above(0)
+    expect(clientMemory.value).to.be.within(10, 10_000)
+  })
+
+  it('shows the processor time and memory of a server beside its client\'s', async function () {
+    requirePostgresql(this)
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-test-'))
+    const sweep = { databases: ['postgresql'], batchSizes: [100], writers: [2], rows: 2000, seconds: 10, clientsAs: 'processes' }
+    const measured = await runStudy(haenisch, {
+      folder, options: { isFull: false, sweep }, servers: serversOf({}, {}, measuredServers), environment: {}
+    })
+    await rm(folder, { recursive: true })
+    const [cell] = measured.cells
+    if (cell.state !== 'done') throw new Error(cell.reason)
+    expect(cell.parameters.clientsAs).to.equal('processes')
+    if (process.platform !== 'linux') return
+    const [{ blocks: [, table] }] = haenisch.report(measured)
+    if (table.kind !== 'table') throw new Error('a table')
+    const [{ figures: [serverCpu, serverMemory] }] = table.rows
+    expect(serverCpu.value).to.equal(cell.measures.serverCpuPercent).and.to.be.above(0)
+    expect(serverMemory.value).to.equal(cell.measures.serverRssBytes / 1e6).and.to.be.above(10)
   })
 
   it('draws the rate by the size of batches', () => {

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,10 +10,13 @@ import { expect } from 'chai'
 import { bench as postgresql } from '../../../gateway/bench/sinks/postgresql.js'
 import { bench as sqlite } from '../../../gateway/bench/sinks/sqlite.js'
 import { serversOf } from '../../../gateway/bench/servers.js'
+import { listenerOf } from '../../../gateway/bench/listening.js'
 import { writeByClients } from '../../../gateway/bench/studies/clients.js'
 import { watching } from '../../../gateway/bench/studies/resources.js'
+import { LocalMonitor } from '../../../gateway/stats/monitor/monitor.js'
+import { serveMonitor } from '../../../gateway/stats/monitor/server.js'
 import { measuredServers } from '../../servers/measured.js'
-import { requirePostgresql } from '../../servers/postgresql.js'
+import { requirePostgresql, startPostgresql } from '../../servers/postgresql.js'
 import { requireLinux } from '../../stats/monitor/linux.js'
 
 const WORKER = fileURLToPath(new URL('../../stats/monitor/processes/worker.js', import.meta.url))
@@ -39,14 +43,17 @@ describe('the resources of a cell', function () {
     await rm(folder, { recursive: true })
   })
 
-  /** A process that takes a share of a core. @param {number} share */
+  /** A process that takes a share of a core, and says how much it got: on a busy machine less. @param {number} share */
   async function burner (share) {
     const child = fork(WORKER)
     started.push(child)
     await once(child, 'message')
-    child.send(['burn', share])
-    await once(child, 'message')
-    return Number(child.pid)
+    const ask = async (/** @type {unknown[]} */ ...command) => {
+      child.send(command)
+      return (await once(child, 'message'))[0]
+    }
+    await ask('burn', share)
+    return { pid: Number(child.pid), used: () => ask('used') }
   }
 
   it('are those of the server, its data, the client and the machine, and how they changed', async function () {
@@ -56,6 +63,7 @@ describe('the resources of a cell', function () {
       const write = () => writeByClients({ address: running.address, batches: ROWS, clients: 2, limitMs: 700 })
       const { result, usage, series } = await watching({ running, clientPid: process.pid, intervalMs: 200 }, write)
       expect(result.rows).to.equal(await running.count())
+      expect(running.settings, 'as the server tells them').to.contain('fsync on').and.to.contain('shared_buffers ')
       const { processes: { server, client }, folders, machine } = usage
       expect(server.processes.max, 'those of the connections included').to.be.above(3)
       expect(server.cpuPercent.mean).to.be.above(0)
@@ -78,14 +86,18 @@ describe('the resources of a cell', function () {
   })
 
   it('of a known share of a core are reported within 5 points, in the server\'s place and in the client\'s', async () => {
-    const running = { watched: { pid: [await burner(0.2), await burner(0.1)] } }
-    const clientPid = await burner(0.4)
-    const { usage, series } = await watching({ running, clientPid, intervalMs: 500 }, () => sleep(3000))
-    expect(usage.processes.server.cpuPercent.mean, 'of two programs that are one server').to.be.closeTo(30, 5)
-    expect(usage.processes.client.cpuPercent.mean).to.be.closeTo(40, 5)
+    const burners = [await burner(0.2), await burner(0.1), await burner(0.4)]
+    const [one, other, client] = burners
+    const watched = { running: { watched: { pid: [one.pid, other.pid] } }, clientPid: client.pid, intervalMs: 500 }
+    const used = () => Promise.all(burners.map(each => each.used()))
+    const { result: [before, after], usage, series } = await watching(watched, async () => [await used(), await sleep(3000).then(used)])
+    const [oneShare, otherShare, clientShare] = before.map(({ cpuMs, atMs }, i) => (after[i].cpuMs - cpuMs) / (after[i].atMs - atMs) * 100)
+    const serverShare = oneShare + otherShare
+    expect(usage.processes.server.cpuPercent.mean, 'of two programs that are one server').to.be.closeTo(serverShare, 5)
+    expect(usage.processes.client.cpuPercent.mean).to.be.closeTo(clientShare, 5)
     const { seconds, values } = series.serverCpuPercent
     const busy = seconds.reduce((sum, second, i) => sum + (second - (seconds[i - 1] ?? 0)) * values[i], 0)
-    expect(busy / seconds[seconds.length - 1]).to.be.closeTo(30, 5)
+    expect(busy / seconds[seconds.length - 1]).to.be.closeTo(serverShare, 5)
   })
 
   it('of an embedded database are its data and the client', async () => {
@@ -93,6 +105,60 @@ describe('the resources of a cell', function () {
     const { usage } = await watching({ running, clientPid: process.pid }, () => writeFile(join(folder, 'more'), Buffer.alloc(100_000)))
     expect(usage.processes).to.have.all.keys('client')
     expect(usage.folders.data.sizeBytes.growth).to.equal(100_000)
+  })
+
+  describe('of a server of the user', () => {
+    /** @type {import('../../servers/postgresql.js').PostgresqlServer} */
+    let server
+    before(async function () {
+      requirePostgresql(this)
+      server = await startPostgresql()
+    })
+    after(() => server?.remove())
+
+    /** @param {Record<string, string>} urls @param {NodeJS.ProcessEnv} [environment] */
+    const watchedAt = async (urls, environment = {}) => {
+      const { port, user, password, database } = server
+      const own = `postgresql://${user}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
+      return (await serversOf({ postgresql: own, ...urls }, environment, {})('postgresql').start({ folder })).watched
+    }
+
+    it('are those of the process that listens on its port', async () => {
+      expect(await watchedAt({})).to.deep.equal({ pid: server.pid })
+    })
+
+    it('are told by a monitor on its machine', async () => {
+      const token = 'a token of the test'.replaceAll(' ', '-')
+      const processes = { postgresql: { pid: Number(server.pid) }, mysql: { pid: process.pid } }
+      const local = new LocalMonitor({ processes, folders: { postgresql: server.data }, machine: true })
+      const served = await serveMonitor(local, { token })
+      try {
+        const watched = await watchedAt({ monitor: served.url }, { SLUICE_MONITOR_TOKEN: token })
+        const { usage } = await watching({ running: { watched }, clientPid: process.pid }, () => sleep(50))
+        expect(usage.processes).to.have.all.keys('server', 'client')
+        expect(usage.processes.server.processes.max, 'PostgreSQL\'s').to.be.above(3)
+        expect(usage.processes.client.processes.max).to.equal(1)
+        expect(usage.folders.data.sizeBytes.mean).to.be.above(1e6)
+        expect(usage.machine.cores.mean).to.be.above(0)
+      } finally {
+        await served.close()
+      }
+    })
+
+    it('are not asked of a monitor without a token, or without such a server', () => {
+      const monitor = 'http://127.0.0.1:1879'
+      expect(() => serversOf({ monitor }, {}, {})).to.throw('token')
+      expect(() => serversOf({ monitor }, { SLUICE_MONITOR_TOKEN: 'x'.repeat(16) }, {})).to.throw('--monitor goes with the URL of a server')
+    })
+  })
+
+  it('are not those of a program that only passes on what comes for a server', async () => {
+    const proxy = createServer().listen(0, '127.0.0.1')
+    await once(proxy, 'listening')
+    const { port } = /** @type {import('node:net').AddressInfo} */ (proxy.address())
+    expect(listenerOf(port, /^postgres/)).to.equal(undefined)
+    expect(listenerOf(port, /./)).to.equal(process.pid)
+    proxy.close()
   })
 
   it('are absent where there is nothing to watch', async () => {

@@ -38,6 +38,9 @@ export const READERS = Object.freeze({
 /** Of reading with writing, by the readers above. */
 export const TOTALS = Object.freeze({ scores: [43, 71, 43, 57, 66, 60, 61], ranks: [6, 1, 7, 5, 2, 4, 3] })
 
+/** How fast the machine makes samples, and a user asks for cycles. */
+export const PACE = Object.freeze({ samplesPerSecond: 1000, cyclesPerSecond: 3 })
+
 /** What a reader of the paper has to know. */
 export const CONTRADICTIONS = Object.freeze([
   'The published scores of reading leave the difficulty out of the printed formula, but divide by the sum of all weights: both are given.',

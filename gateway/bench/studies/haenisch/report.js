@@ -1,3 +1,5 @@
+import { EMBEDDED } from '../clients.js'
+
 /**
  * @typedef {import('../study.js').StudyResult} StudyResult
  * @typedef {import('../study.js').DoneCell} DoneCell
@@ -22,13 +24,18 @@ const NOTES = [
   'The paper had 8 cores and 60 GB for the database, and another machine for the writers.'
 ]
 
+const RESOURCE_NOTES = [
+  'CPU is of one core. The server\'s memory is resident, summed over its processes: what they share is counted for each.',
+  'Writers are the threads that write, without making the rows; the client is all of their processes, or that of the bench.'
+]
+
 /** @param {StudyResult} result @returns {Section[]} */
 export function report ({ cells }) {
   const done = cells.filter(cell => cell.state === 'done')
   const databases = [...new Set(cells.map(({ parameters }) => String(parameters.database)))]
   const grids = databases.map(database => gridOf(database, done.filter(({ parameters }) => parameters.database === database)))
   return [
-    { title: 'The best of each system', blocks: [bestOf(databases, cells)] },
+    { title: 'The best of each system', blocks: [bestOf(databases, cells), resourcesOf(databases, cells)] },
     {
       title: 'Rate by the size of batches',
       text: ['For each size, the number of writers with the highest rate. The paper draws MySQL alone.'],
@@ -68,6 +75,35 @@ function bestOf (databases, cells) {
     columns: [{ title: 'Throughput', unit: 'thousand records/s', digits: 1 }, { title: 'Batch × writers' }],
     rows,
     notes: NOTES
+  }
+}
+
+/** @param {string[]} databases @param {StudyResult['cells']} cells @returns {import('../study.js').TableBlock} */
+function resourcesOf (databases, cells) {
+  const best = databases.flatMap(database => bestCell(cells, database) ?? [])
+  return {
+    kind: 'table',
+    caption: 'What the best cell of each system takes',
+    heading: 'System',
+    columns: [
+      { title: 'Server', unit: 'CPU %', digits: 0 },
+      { title: 'Server', unit: 'memory, MB', digits: 0 },
+      { title: 'Writers', unit: 'CPU %', digits: 0 },
+      { title: 'Client', unit: 'CPU %', digits: 0 },
+      { title: 'Client', unit: 'memory, MB', digits: 0 }
+    ],
+    rows: best.map(({ version = '', measures, parameters: { database } }) => {
+      const reason = EMBEDDED.includes(String(database)) ? 'It is in the client.' : 'It could not be read here.'
+      const figure = (/** @type {string} */ name, unit = 1) => name in measures ? { value: measures[name] / unit } : { value: null, reason }
+      return {
+        label: version || String(database),
+        figures: [
+          figure('serverCpuPercent'), figure('serverRssBytes', 1e6), figure('writerCpuPercent'), figure('clientCpuPercent'),
+          figure('clientRssBytes', 1e6)
+        ]
+      }
+    }),
+    notes: RESOURCE_NOTES
   }
 }
 

@@ -25,7 +25,7 @@ export const haenisch = {
     'Series, 2016.',
 
   plan ({ isFull, sweep }) {
-    const { databases = DATABASES, batchSizes, writers, rows, seconds } = sweep
+    const { databases = DATABASES, batchSizes, writers, rows, seconds, clientsAs } = sweep
     const own = isFull ? FULL : QUICK
     const limit = { rows: rows ?? own.rows, seconds: seconds ?? own.seconds }
     /** @type {Cell[]} */
@@ -36,7 +36,7 @@ export const haenisch = {
           cells.push({
             id: `${database}-${batchRows}-${count}`,
             label: `${database}, ${batchRows} a batch, ${count} ${count === 1 ? 'writer' : 'writers'}`,
-            parameters: { database, batchRows, writers: count, ...limit },
+            parameters: { database, batchRows, writers: count, ...limit, ...clientsAs && { clientsAs } },
             seconds: limit.seconds + BESIDES_SECONDS
           })
         }
@@ -48,7 +48,7 @@ export const haenisch = {
   missing: async ({ parameters }, servers) => (await benchOf(parameters.database)).missing(servers),
 
   async measure ({ parameters }, { servers, signal, shared }) {
-    const { database, batchRows, writers, rows, seconds } = parameters
+    const { database, batchRows, writers, rows, seconds, clientsAs } = parameters
     const running = await shared(async folder => (await benchOf(database)).start(folder, servers))
     await running.clear()
     const written = await writeByClients({
@@ -56,8 +56,9 @@ export const haenisch = {
       batches: { url: new URL('batches.js', import.meta.url).href, options: { batchRows } },
       clients: Number(writers),
       batchesPerClient: Math.ceil(Number(rows) / Number(batchRows) / Number(writers)),
-      limitMs: Number(seconds) * 1000
-    }, { signal })
+      limitMs: Number(seconds) * 1000,
+      ...clientsAs === 'processes' && { clientsAs }
+    }, { signal, running })
     const count = await running.count()
     if (count !== null && count !== written.rows) {
       throw new SluiceError('SLUICE_BENCH_COUNT', `${written.rows} rows were written, and ${count} are there.`)
@@ -69,14 +70,27 @@ export const haenisch = {
         rowsPerSecond: written.rows / written.seconds,
         failedBatches: written.failedMicroseconds.length,
         ...latency && { latencyMedianMicroseconds: latency.median, latencyP95Microseconds: latency.p95 },
-        ...written.cpuSeconds !== undefined && { writerCpuPercent: written.cpuSeconds / written.seconds * 100 }
+        ...written.cpuSeconds !== undefined && { writerCpuPercent: written.cpuSeconds / written.seconds * 100 },
+        ...usageOf('server', written),
+        ...usageOf('client', written)
       },
       version: running.version,
+      settings: running.settings,
       notes: [...running.note ? [running.note] : [], ...written.errors]
     }
   },
 
   report
+}
+
+/**
+ * What could be read.
+ * @param {'server'|'client'} name @param {import('../clients.js').Watched} written
+ * @returns {Record<string, number>}
+ */
+function usageOf (name, { usage }) {
+  const { cpuPercent, rssBytes } = usage?.processes[name] ?? {}
+  return { ...cpuPercent && { [`${name}CpuPercent`]: cpuPercent.mean }, ...rssBytes && { [`${name}RssBytes`]: rssBytes.max } }
 }
 
 /** The first of a type is the one that the study is about. @param {string|number} type @returns {Promise<SinkBench>} */

@@ -31,14 +31,14 @@ ${clean.map(entry)}<h2 class="aside">Measured on</h2>
 /** @param {Linked} report */
 function entry ({ result, link }) {
   const { state, facts } = summary(result)
-  const [took, cells] = ['Took', 'Cells'].map(name => new Map(facts).get(name))
+  const parts = [state.text, ...['Cells', 'Took'].map(name => new Map(facts).get(name))]
   return html`<article class="study"><h2><a href="${link}">${result.title}</a></h2>
 <p class="source">${result.paper}</p>
-<p class="state ${state.isComplete ? 'complete' : 'partial'}">${state.text} · ${cells} · ${took}</p></article>
+<p class="state ${state.isComplete ? 'complete' : 'partial'}">${parts.map(part => html`<span>${part}</span>`)}</p></article>
 `
 }
 
 /** Without what each study says for itself. @param {StudyResult} result @returns {[string, string][]} */
 function machine ({ environment }) {
-  return Object.entries(environment).filter(([name]) => name !== 'Databases')
+  return Object.entries(environment).filter(([name]) => name !== 'Databases' && !name.startsWith('Settings of '))
 }

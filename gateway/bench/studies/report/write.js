@@ -20,12 +20,14 @@ const MAX_HOST_LENGTH = 60
  * @param {string} folder
  * @param {StudyResult} result
  * @param {Section[]} sections
+ * @param {Record<string, string>} [others]  more files: texts by their names
  */
-export async function writeReport (folder, result, sections) {
+export async function writeReport (folder, result, sections, others = {}) {
   await mkdir(folder, { recursive: true })
   await replace(join(folder, FILES.result), `${JSON.stringify(withoutSecrets(result), null, 2)}\n`)
   await replace(join(folder, FILES.markdown), markdown(result, sections))
   await replace(join(folder, FILES.page), page(result, sections))
+  for (const [name, text] of Object.entries(others)) await replace(join(folder, name), text)
 }
 
 /** @param {string} folder @param {StudyResult[]} results  whose reports are in folders of it, named by their studies */

@@ -90,6 +90,7 @@ export const warp10 = {
       },
       samples: { pointsPerSecond: rates },
       version: running.version,
+      settings: running.settings,
       ...running.note && { notes: [running.note] }
     }
   },
