@@ -14,6 +14,8 @@ import reportNode from '../../nodes/bench/report.js'
 import runNode from '../../nodes/bench/run.js'
 import { schema } from '../../nodes/bench/run.schema.js'
 import { serverEnvironment } from '../../nodes/bench/server-urls.js'
+import postgresqlServer from '../../nodes/sinks/postgresql-server.js'
+import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 
 /** A second or less. */
 const TINY = { study: 'haenisch', databases: 'sqlite', batchSizes: '100', writers: '1', seconds: 0.2 }
@@ -213,6 +215,29 @@ describe('Bench nodes', function () {
     const { enum: known = [] } = schema.properties.study
     expect(known).to.include.members([...Object.keys(STUDIES), 'studies'])
     expect(isStudy('studies')).to.equal(true)
+  })
+
+  it('measure the server that a node holds, and leave it empty', async function () {
+    requirePostgresql(this)
+    const server = await startPostgresql()
+    const { user, password, database, port } = server
+    try {
+      await helper.load([postgresqlServer, runNode], [
+        { id: 'server', type: 'sluice-postgresql-server', host: '127.0.0.1', port, database },
+        { id: 'run', type: 'sluice-bench-run', ...TINY, databases: 'postgresql', postgresqlServer: 'server', wires: [['result'], []] },
+        { id: 'result', type: 'helper' }
+      ], { server: { user, password } })
+      for (let i = 0; i < 2; i++) { // the second finds it empty
+        const result = input('result')
+        node('run').receive({})
+        const { payload: { cells: [cell] } } = await result
+        expect(cell).to.include({ state: 'done' })
+        expect(cell.version).to.match(/^PostgreSQL/)
+      }
+    } finally {
+      await helper.unload()
+      await server.remove()
+    }
   })
 
   describe('with servers', () => {
