@@ -10,6 +10,7 @@ import { identifier } from '../../databases/clickhouse/quote.js'
 import { connect } from '../../databases/clickhouse/connection.js'
 import { readTable } from '../../databases/clickhouse/tables.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { settingsOf } from '../settings.js'
 import { makeTable } from './open.js'
 
 /**
@@ -20,6 +21,8 @@ import { makeTable } from './open.js'
 
 /** The columns of the rows, in their own types: those that hold the identity take their default. */
 const COLUMNS = ['time', 'time_ns', 'sensor', 'value']
+
+const SETTINGS = ['fsync_after_insert', 'fsync_part_directory', 'async_insert', 'max_insert_threads', 'max_memory_usage', 'max_threads']
 
 const NAIVE = 'an insert a message (@clickhouse/client)'
 
@@ -69,6 +72,12 @@ async function running (server, folder, loader, load) {
 
   return {
     version: `ClickHouse ${version}`,
+    settings: await settingsOf(async () => {
+      const chosen = `WHERE name IN (${SETTINGS.map(name => `'${name}'`)})`
+      const rows = await own.query(`SELECT name, value FROM system.settings ${chosen}
+        UNION ALL SELECT concat(name, ' of tables') AS name, value FROM system.merge_tree_settings ${chosen}`)
+      return rows.map(([name, value]) => [String(name), value])
+    }),
     address,
     watched: server.watched,
     clear,

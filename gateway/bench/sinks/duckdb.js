@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSession } from '../../databases/duckdb/instance.js'
+import { settingsOf } from '../settings.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
@@ -11,6 +12,8 @@ const TABLE = 'CREATE TABLE IF NOT EXISTS rows (time TIMESTAMP_NS NOT NULL, sens
 
 /** The rows of a data chunk at most. */
 const CHUNK_ROWS = 2048
+
+const SETTINGS = '\'memory_limit\', \'threads\', \'checkpoint_threshold\''
 
 /** @type {import('./sink-bench.js').SinkBench} */
 export const bench = {
@@ -37,6 +40,10 @@ export const bench = {
     })
     return {
       version: await withSession(async ({ run }) => `DuckDB ${(await run('SELECT version() AS version'))[0].version}`),
+      settings: await settingsOf(() => withSession(async ({ run }) => {
+        const rows = await run(`SELECT name, value FROM duckdb_settings() WHERE name IN (${SETTINGS})`)
+        return rows.map(({ name, value }) => [String(name), value])
+      })),
       address: { type: 'duckdb', options: { file } },
       watched: { folder },
       async clear () { remove() },

@@ -9,11 +9,14 @@ import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.j
 import { connect } from '../../databases/influxdb/connection.js'
 import { quote } from '../../databases/names.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { settingsOf } from '../settings.js'
 
 /**
  * @typedef {import('../../batch/batch.js').Batch} Batch
  * @typedef {{host: string, port: number, user: string, password: string, database: string}} Login
  */
+
+const SETTINGS = ['wal-fsync-delay', 'cache-max-memory-size', 'cache-snapshot-memory-size', 'index-version']
 
 /** Requests of the naive way under way at once: of more, the server under load gives some up. */
 const NAIVE_AT_ONCE = 100
@@ -43,6 +46,10 @@ export const bench = {
     const [{ columns, values: [build] }] = await own.query('SHOW DIAGNOSTICS FOR \'build\'')
     return {
       version: `InfluxDB ${build[columns.indexOf('Version')]}`,
+      settings: await settingsOf(async () => {
+        const [config] = await own.query('SHOW DIAGNOSTICS FOR \'config-data\'')
+        return SETTINGS.filter(name => config.columns.includes(name)).map(name => [name, config.values[0][config.columns.indexOf(name)]])
+      }),
       address: { type: 'influxdb', options: { tagFields: 'sensor' }, login },
       watched: server.watched,
       clear,

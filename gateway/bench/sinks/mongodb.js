@@ -1,6 +1,7 @@
 import { Long, MongoClient } from 'mongodb'
 import { WRITE_CONCERN } from '../../databases/mongodb/insert.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { settingsOf } from '../settings.js'
 import { makeTable } from './open.js'
 
 /**
@@ -41,6 +42,10 @@ export const bench = {
     return {
       version: ferretdb ? `FerretDB, MongoDB protocol ${version}` : `MongoDB ${version}`,
       ...ferretdb && { note: FERRETDB },
+      settings: await settingsOf(async () => {
+        const { storageEngine } = await db.admin().command({ serverStatus: 1 })
+        return [['storage engine', storageEngine.name], ['write concern', JSON.stringify(WRITE_CONCERN)]]
+      }),
       address,
       watched: server.watched,
       clear,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import mysql from 'mysql2/promise'
 import { quote } from '../../databases/mysql/dialect.js'
 import { refuseWhatIsThere } from '../empty.js'
+import { settingsOf } from '../settings.js'
 import { makeTable } from './open.js'
 
 /**
@@ -14,6 +15,10 @@ import { makeTable } from './open.js'
  */
 
 const PROGRAM = 'mariadb'
+
+const SETTINGS = [
+  'innodb_flush_log_at_trx_commit', 'innodb_doublewrite', 'sync_binlog', 'log_bin', 'innodb_buffer_pool_size', 'innodb_log_file_size'
+]
 
 /** As many as node-red-node-mysql has. */
 const NAIVE_CONNECTIONS = 50
@@ -42,6 +47,10 @@ export const bench = {
 
     return {
       version: `${version.includes('MariaDB') ? 'MariaDB' : 'MySQL'} ${/^[\d.]+/.exec(version)?.[0]}`,
+      settings: await settingsOf(async () => {
+        const [rows] = /** @type {[any[], any]} */ (await client.query('SHOW VARIABLES WHERE Variable_name IN (?)', [SETTINGS]))
+        return rows.map(({ Variable_name: name, Value: value }) => [name, value])
+      }),
       address,
       watched: server.watched,
       clear,

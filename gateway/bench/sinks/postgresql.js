@@ -2,10 +2,13 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { openPostgresql } from '../postgresql-server.js'
 import { runPsql } from '../postgresql.js'
+import { settingsOf } from '../settings.js'
 import { makeTable, openSink } from './open.js'
 
 /** As many as node-red-contrib-postgresql has. */
 const NAIVE_CONNECTIONS = 10
+
+const SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes', 'wal_level', 'shared_buffers', 'wal_buffers', 'max_wal_size']
 
 /** @type {import('./sink-bench.js').SinkBench} */
 export const bench = {
@@ -21,6 +24,10 @@ export const bench = {
 
     return {
       version: `PostgreSQL ${version.split(' ')[0]}`,
+      settings: await settingsOf(async () => {
+        const { rows } = await query('SELECT name, current_setting(name) AS value FROM unnest($1::text[]) AS name', [SETTINGS])
+        return rows.map(({ name, value }) => [name, value])
+      }),
       address,
       watched,
       async clear () {

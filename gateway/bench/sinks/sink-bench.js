@@ -18,6 +18,7 @@
  *
  * @typedef {object} Running
  * @property {string} version  of the server: "MariaDB 10.11.14"
+ * @property {string} [settings]  that matter, as the server itself tells them: "fsync on, shared_buffers 128MB"
  * @property {string} [note]  of this server, instead of the database's
  * @property {import('./open.js').SinkAddress} address  of our sink
  * @property {import('../servers.js').WatchedServer} [watched]  what of the server can be watched; of an embedded database, the data alone

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
 import { readFile, statfs } from 'node:fs/promises'
-import { cpus, release, totalmem } from 'node:os'
+import { cpus, loadavg, release, totalmem } from 'node:os'
 import { promisify } from 'node:util'
+import { diskKind } from './disk-kind.js'
 
 const run = promisify(execFile)
 const ROOT = new URL('../../..', import.meta.url)
@@ -14,12 +15,14 @@ const ROOT = new URL('../../..', import.meta.url)
 export async function environmentOf (folder) {
   const found = {
     Processor: processor(),
+    'Processor governor': await governor().catch(() => null),
     Memory: `${(totalmem() / 2 ** 30).toFixed(1)} GiB`,
     Disk: await disk(folder).catch(() => null),
     System: await system().catch(() => null),
     Kernel: release(),
     'Node.js': process.version,
-    Sluice: await version()
+    Sluice: await version(),
+    'Load at the start': loadAtStart()
   }
   return Object.fromEntries(Object.entries(found).flatMap(([name, text]) => text === null ? [] : [[name, text]]))
 }
@@ -32,9 +35,24 @@ function processor () {
 
 /** @param {string} folder */
 async function disk (folder) {
-  const { stdout } = await run('findmnt', ['--noheadings', '--output', 'FSTYPE', '--target', folder])
+  const { stdout } = await run('findmnt', ['--noheadings', '--output', 'FSTYPE,MAJ:MIN', '--target', folder])
+  const [type, numbers] = stdout.trim().split(/ +/)
+  const kind = diskKind(numbers)
   const { bavail, bsize } = await statfs(folder)
-  return `${stdout.trim()}, ${(bavail * bsize / 2 ** 30).toFixed(0)} GiB free`
+  return `${kind ? `${kind}, ` : ''}${type}, ${(bavail * bsize / 2 ** 30).toFixed(0)} GiB free`
+}
+
+/** Of all cores. */
+async function governor () {
+  const texts = await Promise.all(cpus().map((_, i) => readFile(`/sys/devices/system/cpu/cpu${i}/cpufreq/scaling_governor`, 'utf8')))
+  return [...new Set(texts.map(text => text.trim()))].join(', ')
+}
+
+/** Whether something else ran on the machine: the average number of threads that ran or waited to. */
+function loadAtStart () {
+  if (process.platform === 'win32') return null
+  const [one, five, fifteen] = loadavg().map(load => load.toFixed(2))
+  return `${one} in the last minute, ${five} in five, ${fifteen} in fifteen`
 }
 
 async function system () {

@@ -117,7 +117,10 @@ function withoutSeconds ({ id, label, parameters }) {
 /** @param {CellResult[]} results @returns {Record<string, string>} */
 function versionsOf (results) {
   const versions = new Set(results.flatMap(result => 'version' in result && result.version ? [result.version] : []))
-  return versions.size > 0 ? { Databases: [...versions].join(', ') } : {}
+  const settings = results.flatMap(result => {
+    return 'settings' in result && result.settings ? [[`Settings of ${result.version}`, result.settings]] : []
+  })
+  return { ...versions.size > 0 && { Databases: [...versions].join(', ') }, ...Object.fromEntries(settings) }
 }
 
 /** What the cells of one database use together. */

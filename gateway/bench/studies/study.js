@@ -44,6 +44,7 @@
  * @property {Record<string, number[]>} [samples]  single values, such as the latency of each batch, likewise
  * @property {Record<string, {seconds: number[], values: number[]}>} [series]  over time, likewise
  * @property {string} [version]  of the database: "PostgreSQL 15.18"
+ * @property {string} [settings]  of the database, as it tells them
  * @property {string[]} [notes]  what a reader has to know of this cell
  * @property {boolean} [isPartial]  it was stopped, and this is what had been found by then
  *

@@ -56,6 +56,18 @@ describe('the run of a study', () => {
     expect(told.map(({ cell, cells: all, secondsLeft }) => [cell, all, secondsLeft])).to.deep.equal([[1, 3, 30], [2, 3, 20], [3, 3, 10]])
   })
 
+  it('has versions and settings of the databases in its environment', async () => {
+    const versions = ['One 1.0', 'One 1.0', 'Two 2.0']
+    const study = counting({
+      async measure ({ parameters }) {
+        const version = versions[Number(parameters.count) - 1]
+        return { measures: {}, version, ...version === 'One 1.0' && { settings: 'fsync on' } }
+      }
+    })
+    const { environment } = await run(study)
+    expect(environment).to.deep.equal({ Databases: 'One 1.0, Two 2.0', 'Settings of One 1.0': 'fsync on' })
+  })
+
   it('goes on after a cell that fails or cannot be measured here, and says why', async () => {
     const study = counting({
       missing: async ({ id }) => id === 'one' ? 'there is no such server' : null,

@@ -5,6 +5,9 @@ import { expect } from 'chai'
 import { serversOf } from '../../../gateway/bench/servers.js'
 import { writeReport } from '../../../gateway/bench/studies/report/write.js'
 import { runStudy } from '../../../gateway/bench/studies/run.js'
+import { ingested } from '../../../gateway/bench/studies/scits/ingest.js'
+import { openDatabase } from '../../../gateway/bench/studies/scits/opened.js'
+import { asked, runOnce } from '../../../gateway/bench/studies/scits/queries.js'
 import { scits } from '../../../gateway/bench/studies/scits/study.js'
 import { measuredServers } from '../../servers/measured.js'
 import { requirePostgresql } from '../../servers/postgresql.js'
@@ -82,6 +85,30 @@ describe('the study SciTS, measured', function () {
     const q4 = doneOf(await run('sqlite')).find(({ id }) => id === 'sqlite-Q4')
     expect(q4?.measures).to.include({ datasetRows: 2000 })
     expect(q4?.measures.points).to.be.within(60, 70)
+  })
+
+  it('runs a query cold where it may restart the server, and says so where it may not', async function () {
+    requirePostgresql(this)
+    const { signal } = new AbortController()
+    const opened = await openDatabase('postgresql', folder, servers)
+    try {
+      const rows = { batchRows: 100, clients: 1, sensors: 5, startMs: 0, stepNs: 1_000_000_000, batches: 2, seconds: 60 }
+      await ingested({ ...rows, database: 'postgresql' }, opened, signal)
+      const query = asked('Q1', { sensors: 5, startNs: 0n, endNs: 200_000_000_000n }, 0)
+      let dropped = 0
+      const options = { isCold: true, signal, drop: async () => { dropped++ } }
+      const before = [opened.running.watched?.pid].flat()
+      const cold = await runOnce(query, opened, options)
+      expect(cold).to.deep.include({
+        points: 200, cache: { cache: 'cold', cacheReason: 'the server was restarted, and the system\'s caches were dropped' }
+      })
+      expect([opened.running.watched?.pid].flat()).not.to.deep.equal(before)
+      const warm = await runOnce(query, { ...opened, restart: null }, options)
+      expect(warm).to.deep.include({ points: 200, cache: { cache: 'warm', cacheReason: 'the server may not be restarted' } })
+      expect(dropped).to.equal(1)
+    } finally {
+      await opened.remove()
+    }
   })
 
   it('asks the server once whether it has TimescaleDB', async function () {

@@ -65,6 +65,7 @@ export async function measureReading (what, { strategy, ...writing }, context) {
       },
       series: shown(cycles, stored),
       version: running.version,
+      settings: running.settings,
       notes: usage.notes
     }
   } finally {

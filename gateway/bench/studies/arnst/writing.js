@@ -71,6 +71,7 @@ export async function measureWriting (what, { database, layout, warmUpSeconds, s
       },
       series: shown(stored),
       version: running.version,
+      settings: running.settings,
       notes: [...usage.notes, ...failed ? [`${failed.count} commits failed and were tried again.`] : []]
     }
   } finally {

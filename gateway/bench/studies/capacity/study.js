@@ -71,10 +71,11 @@ export const capacity = {
         },
         progress: (step, stepsLeft) => progress(inShort(step), stepsLeft * stepSeconds)
       })
-      const { version } = running
+      const { version, settings } = running
       const found = sentence(knee, { version, seconds })
       progress(found, 0)
-      return { ...measuredOf(knee), version, notes: [found, ...running.note ? [running.note] : []], ...!knee.isOver && { isPartial: true } }
+      const notes = [found, ...running.note ? [running.note] : []]
+      return { ...measuredOf(knee), version, settings, notes, ...!knee.isOver && { isPartial: true } }
     } finally {
       await gateways.end()
     }

@@ -75,6 +75,7 @@ export const haenisch = {
         ...usageOf('client', written)
       },
       version: running.version,
+      settings: running.settings,
       notes: [...running.note ? [running.note] : [], ...written.errors]
     }
   },

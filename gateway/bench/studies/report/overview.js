@@ -40,5 +40,5 @@ function entry ({ result, link }) {
 
 /** Without what each study says for itself. @param {StudyResult} result @returns {[string, string][]} */
 function machine ({ environment }) {
-  return Object.entries(environment).filter(([name]) => name !== 'Databases')
+  return Object.entries(environment).filter(([name]) => name !== 'Databases' && !name.startsWith('Settings of '))
 }

@@ -76,6 +76,7 @@ export async function ingested (ingest, opened, signal) {
       }
     },
     version: opened.running.version,
+    settings: opened.running.settings,
     notes: [
       ...opened.running.note ? [opened.running.note] : [],
       ...batches < Infinity && written.batches.length < due

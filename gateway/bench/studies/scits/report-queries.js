@@ -24,7 +24,7 @@ export function queries (found) {
     text: [
       'The product\'s own queries on what scaling has stored. Each run has another range, random within the rows, and other random ' +
       'sensors, unless they are chosen; all databases have the same. Runs are cold where the server could be restarted and the ' +
-      'system\'s caches dropped. Rows are those of an answer.'
+      'system\'s caches dropped. Rows are those of an answer. PostgreSQL has analysed the table before.'
     ],
     blocks: [
       ...shown.length > 0

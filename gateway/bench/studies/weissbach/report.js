@@ -12,9 +12,10 @@ import { printedTables } from './tables.js'
 const OPERATOR = [
   'The operator is what a Sluice flow does with a message: read its records by key, add the new numbers to those that are stored, and ' +
   'replace them through the sink\'s layout upsert, with a commit record in the same transaction, forced to disk. Inserts alone read ' +
-  'nothing. Each client has a connection and keys of its own, and does one message after the other.',
-  'One by one, a message has one record, as the paper\'s operators see them. Gathered, it has up to 1000 of them and no more than 1 MB: ' +
-  'they are read in one request, and replaced in one transaction.'
+  'nothing. Each client has a connection and keys of its own, and does one message after the other. Generator and operator are in one ' +
+  'program, as in the paper; Node-RED, spool and broker are not between them.',
+  'One by one, a message has one record, as the paper\'s operators see them. Gathered, it has up to 1000 of them (of MongoDB 100, as ' +
+  'requests of more take FerretDB too long) and no more than 1 MB: they are read in one request, and replaced in one transaction.'
 ]
 const CHECKED = 'Every read is compared with what was written last, numbers and BLOB. In the end, up to 1000 records of each client and ' +
   'kind are read again, and the rows are counted. Where there are not as many as ids, or a read returns anything else, the cell has failed.'
