@@ -64,11 +64,14 @@ export const haenisch = {
       throw new SluiceError('SLUICE_BENCH_COUNT', `${written.rows} rows were written, and ${count} are there.`)
     }
     const latency = summary(written.latencyMicroseconds)
+    const failures = summary(written.failedMicroseconds)
     return {
       measures: {
         rows: written.rows,
         rowsPerSecond: written.rows / written.seconds,
+        batches: written.latencyMicroseconds.length,
         failedBatches: written.failedMicroseconds.length,
+        ...failures && { failedMedianMicroseconds: failures.median },
         ...latency && { latencyMedianMicroseconds: latency.median, latencyP95Microseconds: latency.p95 },
         ...written.cpuSeconds !== undefined && { writerCpuPercent: written.cpuSeconds / written.seconds * 100 },
         ...usageOf('server', written),
