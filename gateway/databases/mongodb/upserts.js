@@ -77,7 +77,7 @@ async function errorsOf (documents, write) {
 
 /** @param {Part} part @param {readonly string[]} key @param {boolean} finiteOnly @returns {Replacement[]} */
 function replacements ({ batch, part, keys }, key, finiteOnly) {
-  const versionAt = versionsOf(part)
+  const versions = versionsOf(part)
   const rowOf = new Map(Array.from(batch.time.keys(), row => [batch.rowNumber(row), row]))
   const constants = Object.fromEntries(constantsOf(keys, part))
   const fields = keys.fields.map(({ key: name, field }) => {
@@ -87,7 +87,7 @@ function replacements ({ batch, part, keys }, key, finiteOnly) {
   const keyCells = key.map(name => cellsOf(part, name))
   return Array.from(part.time.keys(), row => {
     const time = part.time[row]
-    const { origin, epoch, seq } = versionAt(row)
+    const [origin, epoch, seq] = [versions.origin[row], versions.epoch[row], versions.seq[row]]
     const version = { [ORIGIN]: Long.fromBigInt(origin), [EPOCH]: Long.fromBigInt(epoch), [SEQ]: Long.fromBigInt(seq) }
     const values = fields.filter(({ there }) => there?.[row] !== 0)
       .map(({ name, field, cell }) => [name, cell(part.columns[field][row])])

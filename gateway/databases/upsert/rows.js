@@ -11,7 +11,7 @@ import { ORIGIN, UPSERT, UPSERT_COLUMNS } from './layout.js'
  * @typedef {import('../../batch/batch.js').FieldType} FieldType
  * @typedef {import('../../batch/batch.js').Identity} Identity
  * @typedef {{layout?: string, key?: string[]}} Options  of a sink
- * @typedef {{origin: bigint, epoch: bigint, seq: bigint}} Version  of a row; `seq` has its number in the batch, too
+ * @typedef {Record<'origin'|'epoch'|'seq', BigInt64Array>} Versions  of rows; `seq` has their numbers in the batch, too
  */
 
 /** What tells keys apart exactly in every database. @type {readonly FieldType[]} */
@@ -40,20 +40,22 @@ export function noteArrivals (batches, { layout }) {
 /**
  * Rows that were staged again, or come from the dead letters, are as old as when they were first staged.
  * @param {Batch} batch
- * @returns {(row: number) => Version}
+ * @returns {Versions}
  */
 export function versionsOf (batch) {
-  const { identity } = batch
-  const { replayOf } = identity ?? {}
-  if (replayOf) {
-    const places = new Map(replayOf.map(letter => [letter, placeOf(batch, letter.identity)]))
-    return row => {
-      const letter = replayOf[batch.rowNumber(row)]
-      return versionAt(/** @type {Place} */ (places.get(letter)), letter.row)
-    }
+  const { identity, rows } = batch
+  const { replayOf: letters = [] } = identity ?? {}
+  const places = new Map(letters.map(letter => [letter, placeOf(batch, letter.identity)]))
+  const versions = { origin: new BigInt64Array(rows), epoch: new BigInt64Array(rows), seq: new BigInt64Array(rows) }
+  const whole = placeOf(batch, identity)
+  for (let row = 0; row < rows; row++) {
+    const letter = letters[batch.rowNumber(row)]
+    const { origin, epoch, seq, from } = places.get(letter) ?? whole
+    versions.origin[row] = origin
+    versions.epoch[row] = epoch
+    versions.seq[row] = seq + BigInt(Math.min(from + (letter?.row ?? batch.rowNumber(row)), MAX_ROW))
   }
-  const place = placeOf(batch, identity)
-  return row => versionAt(place, batch.rowNumber(row))
+  return versions
 }
 
 /** Where the rows of an identity begin. @param {Batch} batch @param {Identity|null} identity */
@@ -64,22 +66,15 @@ function placeOf (batch, identity) {
   return {
     origin: digest.readBigInt64BE(),
     epoch: identity ? counterIn(first.epoch) : UNSTAGED,
-    seq: BigInt(first.seq),
+    seq: BigInt(first.seq) << ROW_BITS,
     from: ancestors.reduce((sum, { from = 0 }) => sum + from, 0)
   }
 }
-
-/** @typedef {ReturnType<typeof placeOf>} Place */
 
 /** Of an epoch that somebody else has named, 0. @param {string} epoch */
 function counterIn (epoch) {
   const counter = counterOf(epoch)
   return Number.isSafeInteger(counter) && counter > 0 ? BigInt(counter) : 0n
-}
-
-/** @param {Place} place @param {number} row @returns {Version} */
-function versionAt ({ origin, epoch, seq, from }, row) {
-  return { origin, epoch, seq: (seq << ROW_BITS) + BigInt(Math.min(from + row, MAX_ROW)) }
 }
 
 /**
@@ -91,13 +86,12 @@ function versionAt ({ origin, epoch, seq, from }, row) {
 export function newestByKey (key) {
   return batch => {
     const newest = withoutOwnNames(newestOf(batch, key))
-    const versions = Array.from(newest.time.keys(), versionsOf(newest))
-    const column = (/** @type {keyof Version} */ part) => BigInt64Array.from(versions, version => version[part])
+    const { origin, epoch, seq } = versionsOf(newest)
     return new Batch({
       ...newest,
       origin: null,
       fields: [...newest.fields, ...UPSERT_COLUMNS.map(name => ({ name, type: /** @type {const} */ ('int64') }))],
-      columns: [...newest.columns, column('origin'), column('epoch'), column('seq')],
+      columns: [...newest.columns, origin, epoch, seq],
       validity: [...newest.validity, null, null, null]
     })
   }
@@ -107,12 +101,12 @@ export function newestByKey (key) {
 export function newestOf (batch, key) {
   const cells = key.map(name => cellsOf(batch, name))
   const versions = batch.identity?.replayOf ? versionsOf(batch) : null
-  if (versions) cells.push(row => versions(row).origin)
+  if (versions) cells.push(row => versions.origin[row])
   const textOf = cells.length === 1
     ? (/** @type {number} */ row) => String(cells[0](row))
     : (/** @type {number} */ row) => JSON.stringify(cells.map(cell => String(cell(row))))
   const isOlder = (/** @type {number} */ row, /** @type {number|undefined} */ than) =>
-    versions !== null && than !== undefined && isOlderThan(versions(row), versions(than))
+    versions !== null && than !== undefined && isOlderIn(versions, row, than)
   /** @type {Map<string, number>} */
   const newest = new Map()
   for (let row = 0; row < batch.rows; row++) {
@@ -174,9 +168,9 @@ export function cellsOf (batch, name) {
   return row => tag.valid?.[row] === 0 ? undefined : tag.values[row]
 }
 
-/** @param {Version} one @param {Version} other */
-function isOlderThan (one, other) {
-  return one.epoch === other.epoch ? one.seq < other.seq : one.epoch < other.epoch
+/** @param {Versions} versions @param {number} row @param {number} than */
+function isOlderIn ({ epoch, seq }, row, than) {
+  return epoch[row] === epoch[than] ? seq[row] < seq[than] : epoch[row] < epoch[than]
 }
 
 /**
