@@ -136,9 +136,15 @@ async function withContext ({ servers, json }, streams, work) {
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   for (const event of INTERRUPTS) process.once(event, interrupt)
+  const say = (json ? tellPrograms : tellPeople)(streams)
+  let exitCode = 0
+  const tell = (/** @type {import('./studies/command.js').StudyEvent} */ event) => {
+    if (event.event === 'problem' || (event.event === 'missing' && event.isFailed)) exitCode = 1
+    say(event)
+  }
   try {
-    await work({ servers, signal: stop.signal, tell: (json ? tellPrograms : tellPeople)(streams) })
-    return 0
+    await work({ servers, signal: stop.signal, tell })
+    return exitCode
   } catch (error) {
     streams.stderr.write(`sluice bench: ${describe(error)}\n`)
     return 1

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -28,7 +29,7 @@ import { workOf } from './work.js'
  * @typedef {import('./run.js').Progress & {event: 'progress', study: string}} ProgressEvent  of all studies together
  * @typedef {{event: 'study', study: string, title: string, folder: string}
  *   | ProgressEvent
- *   | {event: 'missing', study: string, label: string, reason: string}
+ *   | {event: 'missing', study: string, label: string, reason: string, isFailed?: true}
  *   | {event: 'problem', text: string}
  *   | {event: 'report', study: string, title: string, folder: string, page: string, isComplete: boolean}
  *   | {event: 'overview', folder: string, page: string, isComplete: boolean}} StudyEvent
@@ -147,7 +148,8 @@ async function run ({ studies: names, isFull, folder: parent, resume, config, sw
     })
     results.push(result)
     for (const cell of result.cells) {
-      if (cell.state !== 'done') tell({ event: 'missing', study: study.id, label: cell.label, reason: cell.reason })
+      if (cell.state === 'done') continue
+      tell({ event: 'missing', study: study.id, label: cell.label, reason: cell.reason, ...cell.state === 'failed' && { isFailed: true } })
     }
     await reported(study, result, parts.folder, tell)
     if (runs.length > 1) await writeOverview(folder, results)
@@ -163,7 +165,9 @@ async function run ({ studies: names, isFull, folder: parent, resume, config, sw
  */
 async function folderFor (parent, resume, runs) {
   const known = resume === LAST ? await lastUnfinished(parent, runs) : resume
-  return known || newFolder(parent, runs.length > 1 ? ALL : runs[0].study)
+  if (!known) return newFolder(parent, runs.length > 1 ? ALL : runs[0].study)
+  if (existsSync(known)) return known
+  throw new SluiceError('SLUICE_BENCH_RESUME', `There is no run in ${known}.`, { fix: 'Name the folder of a run, or leave --resume out.' })
 }
 
 /**
@@ -193,6 +197,9 @@ async function reported (study, result, folder, tell) {
   }
 }
 
+/** Beyond, a machine would be at its end before anything is measured. @type {Record<string, number>} */
+const MOST = { writers: 256, 'batch-sizes': 1_000_000, repetitions: 10_000 }
+
 /** @param {string} name @param {string} kind @param {string} given */
 function valueOf (name, kind, given) {
   const parts = given.split(',').map(part => part.trim()).filter(Boolean)
@@ -205,6 +212,8 @@ function valueOf (name, kind, given) {
   const numbers = parts.map(Number)
   const wrong = parts.find((_, i) => !(numbers[i] > 0))
   if (wrong !== undefined) throw new Error(`--${name}: "${wrong}" is not a number above 0`)
+  const most = MOST[name] ?? Infinity
+  if (numbers.some(number => number > most)) throw new Error(`--${name} is at most ${most.toLocaleString('en-US')}`)
   if (kind === 'numbers') return numbers
   if (numbers.length > 1) throw new Error(`--${name} is one number`)
   return numbers[0]
