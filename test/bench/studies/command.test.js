@@ -175,7 +175,7 @@ describe('the command of the studies', () => {
     inCell = label => { if (label === 'early two') throw new Error('the database went away') }
     await run({ studies: ['early'] })
     expect(events('missing')).to.deep.equal([
-      { event: 'missing', study: 'early', label: 'early two', reason: 'the database went away', isFailed: true }
+      { event: 'missing', study: 'early', state: 'failed', labels: ['early two'], reason: 'the database went away' }
     ])
     const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
     const exitCodeOf = (/** @type {string} */ study) => bench([study, '--folder', parent], { stdout: silent, stderr: silent })
