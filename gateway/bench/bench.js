@@ -35,6 +35,7 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
   arnst        a machine tool's samples in MariaDB, MongoDB and InfluxDB, written in real time and read by cycle: what each costs
   haenisch     storing sensor data in different database architectures: rates by the size of batches and the number of writers
   scits        time-series databases: latency of batches, rates by clients and as a table grows, five queries
+  weissbach    records with BLOBs read, inserted and updated by key: rates and latency by the size of the BLOB and database
   warp10       the log of a car as text of Warp 10: points a second by the format of the text and database
   studies      all of them, within half an hour on two cores, with a page that leads to their reports
   report FOLDER            writes page and Markdown of a run again
@@ -45,7 +46,8 @@ Studies of papers, measured again (sluice bench STUDY… [--full] [--folder DIR]
   --sensors, --seconds, --warm-up-seconds
                of capacity: the least and the most sensors, and how long a step of the ramp is measured
   --p99-ms, --p99-times
-               of capacity: p99 breaks above so many milliseconds (1000), or so many times that of the quiet level (4)
+               of capacity: p99 breaks above so many milliseconds (1000, or 2000 where the sink gathers rows for a second),
+               or above so many times that of the quiet level (4)
 
   --full       the sizes and durations of the paper; otherwise minutes
   --folder     where the folders of reports go (default bench-reports)
@@ -120,6 +122,8 @@ export async function bench (args, { stdout, stderr }, started = {}) {
   return 0
 }
 
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'disconnect']
+
 /**
  * Until it ends, or is interrupted: then it is reported as far as it has come. A program that has started it with a channel to it, as the
  * gateway does, interrupts it by closing the channel, or by ending.
@@ -131,7 +135,7 @@ export async function bench (args, { stdout, stderr }, started = {}) {
 async function withContext ({ servers, json }, streams, work) {
   const stop = new AbortController()
   const interrupt = () => stop.abort()
-  for (const event of ['SIGINT', 'disconnect']) process.once(event, interrupt)
+  for (const event of INTERRUPTS) process.once(event, interrupt)
   try {
     await work({ servers, signal: stop.signal, tell: (json ? tellPrograms : tellPeople)(streams) })
     return 0
@@ -139,7 +143,7 @@ async function withContext ({ servers, json }, streams, work) {
     streams.stderr.write(`sluice bench: ${describe(error)}\n`)
     return 1
   } finally {
-    for (const event of ['SIGINT', 'disconnect']) process.off(event, interrupt)
+    for (const event of INTERRUPTS) process.off(event, interrupt)
   }
 }
 

@@ -22,7 +22,7 @@ export class BenchProgram {
    *   gets what `sluice bench --json` says
    */
   constructor (args, { environment = {}, tell = () => {} } = {}) {
-    this.#child = spawn(process.execPath, [SLUICE, 'bench', ...args, '--json'], {
+    this.#child = spawn(process.execPath, [SLUICE, 'bench', '--json', ...args], {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'], env: { ...process.env, ...environment }
     })
     this.ended = this.#run(tell)
@@ -38,6 +38,7 @@ export class BenchProgram {
   kill () {
     this.#isStopped = true
     this.#child.kill('SIGKILL')
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.destroy() // a server that it has started may hold on to them
   }
 
   /** @param {(event: any) => void} tell @throws {SluiceError} SLUICE_BENCH_PROGRAM */
@@ -46,7 +47,8 @@ export class BenchProgram {
     let said = ''
     stderr.setEncoding('utf8').on('data', text => { said = (said + text).slice(-MAX_SAID) })
     createInterface({ input: stdout }).on('line', line => { if (line.startsWith('{"event":')) tell(JSON.parse(line)) })
-    const [code, signal] = await once(this.#child, 'close')
+    // Not `close` of the child, which does not come once its channel has been closed from here.
+    const [[code, signal]] = await Promise.all([once(this.#child, 'exit'), once(stdout, 'close'), once(stderr, 'close')])
     if (code === 0 || this.#isStopped) return
     const reason = said.split('\n\nUsage:')[0].replace(/^sluice bench: /, '').trim()
     throw new SluiceError('SLUICE_BENCH_PROGRAM', reason || `sluice bench ended with ${signal ?? code}.`)

@@ -124,6 +124,7 @@ class BenchRun {
       options.study,
       ...options.size === 'full' ? ['--full'] : [],
       ...chosen.map(name => `--${name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}=${options[name]}`),
+      ...options.limit ? [`--limit=${options.limit}`] : [],
       ...options.resume ? ['--resume=last'] : [],
       `--folder=${resolve(dataDir(this.RED), options.folder)}`
     ]

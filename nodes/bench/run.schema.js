@@ -9,7 +9,8 @@ const STUDIES = {
   weissbach: 'Weißbach: updates by key',
   warp10: 'Warp 10: a log in text formats',
   haenisch: 'Haenisch: size of batches and number of writers',
-  studies: 'all five, one after the other'
+  studies: 'all five, one after the other',
+  capacity: 'capacity: how many sensors this machine takes'
 }
 
 const LABELS = { postgresql: 'PostgreSQL', mysql: 'MySQL', mongodb: 'MongoDB', influxdb: 'InfluxDB', clickhouse: 'ClickHouse' }
@@ -59,7 +60,7 @@ export const schema = nodeSchema({
     study: {
       type: 'string',
       title: 'Study',
-      description: 'The paper whose measurements are repeated.',
+      description: 'The paper whose measurements are repeated; or a load that grows until this machine no longer takes it.',
       enum: Object.keys(STUDIES),
       'x-labels': STUDIES,
       default: 'haenisch'
@@ -74,6 +75,15 @@ export const schema = nodeSchema({
     },
     ...Object.fromEntries(servers),
     ...sweepProperties,
+    limit: {
+      type: 'string',
+      title: 'Limit',
+      description: 'Holds the gateway\'s part back to be like a small machine, such as cores=0.5,memory=512M; the first line of the ' +
+        'report says so.',
+      default: '',
+      'x-labels': { '': 'none' },
+      'x-advanced': true
+    },
     resume: {
       type: 'boolean',
       title: 'Go on',

@@ -8,6 +8,7 @@ import { environmentOf } from './environment.js'
 import { ALL, PAPERS, STUDIES } from './index.js'
 import { LAST, lastUnfinished } from './last-run.js'
 import { Remaining } from './remaining.js'
+import { summary } from './report/summary.js'
 import { FILES, newFolder, writeOverview, writeReport } from './report/write.js'
 import { runStudy } from './run.js'
 import { workOf } from './work.js'
@@ -28,7 +29,7 @@ import { workOf } from './work.js'
  * @typedef {import('./run.js').Progress & {event: 'progress', study: string}} ProgressEvent  of all studies together
  * @typedef {{event: 'study', study: string, title: string, folder: string}
  *   | ProgressEvent
- *   | {event: 'missing', study: string, label: string, reason: string}
+ *   | {event: 'missing', study: string, reason: string, labels: string[]}
  *   | {event: 'problem', text: string}
  *   | {event: 'report', study: string, title: string, folder: string, page: string, isComplete: boolean}
  *   | {event: 'overview', folder: string, page: string, isComplete: boolean}} StudyEvent
@@ -146,9 +147,7 @@ async function run ({ studies: names, isFull, folder: parent, resume, config, sw
       })
     })
     results.push(result)
-    for (const cell of result.cells) {
-      if (cell.state !== 'done') tell({ event: 'missing', study: study.id, label: cell.label, reason: cell.reason })
-    }
+    for (const { reason, cells: labels } of summary(result).missing) tell({ event: 'missing', study: study.id, reason, labels })
     await reported(study, result, parts.folder, tell)
     if (runs.length > 1) await writeOverview(folder, results)
   }

@@ -53,7 +53,7 @@ export async function runStudy (study, { folder, options, servers, environment, 
     if (!result && signal?.aborted) continue
     if (!result) {
       const place = { cell: i + 1, cells: entries.length, label: cell.label, secondsLeft }
-      progress(place)
+      if (missing === null) progress(place)
       await shared.useFor(String(cell.parameters.database))
       result = missing === null
         ? await measured(study, cell, {

@@ -28,7 +28,7 @@ function lineOf (event) {
       const { cell, cells, secondsLeft, label, text } = event
       return `${cell} of ${cells}, about ${remaining(secondsLeft)} left: ${label}${text ? `: ${text}` : ''}`
     }
-    case 'missing': return `Not measured: ${event.label}: ${event.reason}`
+    case 'missing': return `Not measured: ${event.labels.join('; ')}: ${event.reason}`
     case 'problem': return event.text
     case 'report': return event.isComplete ? '' : `Stopped; sluice bench ${event.study} --resume ${event.folder} goes on.`
     default: return ''

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { serversOf } from '../../../gateway/bench/servers.js'
+import { sinkTypes } from '../../../gateway/databases/index.js'
 import { readStudyArguments } from '../../../gateway/bench/studies/command.js'
 import { findKnee, whyBroken } from '../../../gateway/bench/studies/capacity/knee.js'
 import { sentence } from '../../../gateway/bench/studies/capacity/sentence.js'
@@ -60,6 +61,7 @@ describe('the search for the knee', () => {
     expect(knee.first?.sensors).to.be.within(5001, Number(knee.last?.sensors) * 1.1)
     expect(left.at(-1)).to.equal(0)
     expect(left[0]).to.be.above(left[8])
+    expect((await search(1)).left.every(steps => steps >= 0), 'going down, too').to.equal(true)
   })
 
   it('takes a new gateway at first and after what has broken one, and goes on with one that went well', async () => {
@@ -161,6 +163,15 @@ describe('sluice bench capacity', function () {
     const { sweep } = readStudyArguments({ resume: '', sensors: '10,20', 'p99-ms': '500', 'p99-times': '3' }, ['capacity'])
     const { cells: [{ parameters }] } = capacity.plan({ isFull: false, sweep })
     expect(parameters).to.deep.equal({ database: 'sqlite', least: 10, most: 20, p99Ms: 500, p99Times: 3, seconds: 6, warmUpSeconds: 2 })
+  })
+
+  it('lets p99 be as much longer as sinks gather rows', async () => {
+    const databases = Object.keys(sinkTypes).filter(type => type !== 'null')
+    const bounds = capacity.plan({ isFull: false, sweep: { databases } }).cells.map(({ id, parameters }) => [id, parameters.p99Ms])
+    expect(bounds).to.deep.equal(await Promise.all(databases.map(async type => {
+      const { schema } = await import(`../../../nodes/sinks/${type}.schema.js`)
+      return [type, schema.properties.maxAgeMs.default > 100 ? 2000 : 1000]
+    })))
   })
 
   it('takes samples the whole way to the database, and reports the ramp', async () => {

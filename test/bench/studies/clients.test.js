@@ -75,9 +75,12 @@ describe('clients of a study', function () {
   })
 
   it('count a batch that fails, with its latency, and go on', async () => {
-    const { rows, latencyMicroseconds, failedMicroseconds, errors } = await writeByClients({
+    const { rows, latencyMicroseconds, failedMicroseconds, batches, errors } = await writeByClients({
       address: sqlite(), batches: SOME_TOO_WIDE, clients: 1, batchesPerClient: 4
     })
+    expect(batches.map(({ client, isStored }) => [client, isStored])).to.deep.equal([[0, true], [0, false], [0, true], [0, false]])
+    expect(batches.map(({ microseconds }) => microseconds)).to.have.members([...latencyMicroseconds, ...failedMicroseconds])
+    expect(batches.map(({ endedMs }) => endedMs)).to.deep.equal(batches.map(({ endedMs }) => endedMs).toSorted((one, other) => one - other))
     expect(rows).to.equal(2)
     expect(latencyMicroseconds).to.have.length(2)
     expect(failedMicroseconds).to.have.length(2)

@@ -1,29 +1,15 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect } from 'chai'
-import { serversOf } from '../../../gateway/bench/servers.js'
-import { writeReport } from '../../../gateway/bench/studies/report/write.js'
-import { runStudy } from '../../../gateway/bench/studies/run.js'
 import { batchesOf } from '../../../gateway/bench/studies/scits/batches.js'
 import { readSettings, sweepOf } from '../../../gateway/bench/studies/scits/config.js'
+import { checkCount } from '../../../gateway/bench/studies/scits/ingest.js'
 import { asked } from '../../../gateway/bench/studies/scits/queries.js'
 import { rollingRate } from '../../../gateway/bench/studies/scits/rate.js'
 import { scits } from '../../../gateway/bench/studies/scits/study.js'
-import { measuredServers } from '../../servers/measured.js'
-import { requirePostgresql } from '../../servers/postgresql.js'
 import { madeResult } from './scits-result.js'
-
-/**
- * @typedef {import('../../../gateway/bench/studies/study.js').StudyResult} StudyResult
- * @typedef {import('../../../gateway/bench/studies/study.js').DoneCell} DoneCell
- */
 
 const MINUTE = 60_000_000_000n
 
-describe('the study SciTS', function () {
-  this.timeout(300_000)
-
+describe('the study SciTS', () => {
   describe('its plan', () => {
     it('has the sizes of the paper where it is full, one database after the other', () => {
       const { cells } = scits.plan({ isFull: true, sweep: { databases: ['postgresql', 'clickhouse'] } })
@@ -114,6 +100,14 @@ describe('the study SciTS', function () {
     })
   })
 
+  it('counts all rows that were written, and of batches that failed as many as there may be', () => {
+    expect(() => checkCount(100, { rows: 100, failedRows: 0 })).not.to.throw()
+    expect(() => checkCount(115, { rows: 100, failedRows: 20 }), 'stored although it failed').not.to.throw()
+    for (const [there, failedRows] of [[99, 0], [101, 0], [99, 20], [121, 20]]) {
+      expect(() => checkCount(there, { rows: 100, failedRows })).to.throw().with.property('code', 'SLUICE_BENCH_COUNT')
+    }
+  })
+
   describe('its queries', () => {
     const dataset = { sensors: 50, startNs: 0n, endNs: 15n * 1440n * MINUTE }
 
@@ -168,7 +162,7 @@ describe('the study SciTS', function () {
 
     it('has the peak of the rates, and the figures by the number of clients', () => {
       expect(block('Figure 3: ').lines).to.deep.equal([{ label: 'PostgreSQL', x: [1, 4], y: [1000, 3000] }])
-      expect(figures('Figure 3, ', 'PostgreSQL').slice(0, 2)).to.deep.equal([{ value: 3000, published: 400_000 }, { value: 4 }])
+      expect(figures('Figure 3, ', 'PostgreSQL').slice(0, 2)).to.deep.equal([{ value: 3000, published: 400_000 }, { value: '4' }])
       expect(block('Figure 4a').lines.map((/** @type {any} */ { label }) => label)).to.deep.equal(['PostgreSQL', 'PostgreSQL, user'])
     })
 
@@ -177,7 +171,7 @@ describe('the study SciTS', function () {
       expect(duration).to.deep.equal({ value: '1:01:05', published: '3:48:10' })
       expect(rate).to.deep.equal({ value: 100_000, published: 210_361.9 })
       expect(throughput).to.deep.equal({ value: 2.4, published: 5.04 })
-      expect(rows).to.deep.equal({ value: 366.5, published: 2880 })
+      expect(rows).to.deep.equal({ value: 366.5, published: '2880' })
       expect(block('Figure 5').lines).to.deep.equal([{ label: 'PostgreSQL', x: [1, 2], y: [5, 6] }])
     })
 
@@ -234,102 +228,6 @@ describe('the study SciTS', function () {
         TestRetries: '4', SensorNumber: '1000', DaySpan: '15', QueryType: 'RangeQueryRawData'
       })
       expect(sweepOf(text)).to.deep.include({ databases: ['postgresql'], batchSizes: [20_000, 100_000], writers: [1, 4] })
-    })
-  })
-
-  describe('measured', () => {
-    /** @type {string} */
-    let folder
-    beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'sluice-test-')) })
-    afterEach(() => rm(folder, { recursive: true }))
-
-    const sweep = { batchSizes: [100], writers: [2], repetitions: 3, rows: 2000, seconds: 20, sensors: [20], cache: 'warm' }
-    const servers = serversOf({}, {}, measuredServers)
-
-    /** @param {StudyResult} result */
-    const doneOf = ({ cells }) => /** @type {DoneCell[]} */ (cells.map(cell => {
-      if (cell.state !== 'done') throw new Error(`${cell.label}: ${cell.reason}`)
-      return cell
-    }))
-
-    /** Concurrency is measured by time alone: here, for a moment. @param {string} database */
-    const run = database => {
-      const options = { isFull: false, sweep: { ...sweep, databases: [database] } }
-      const { cells, cut } = scits.plan(options)
-      const brief = cells.map(({ parameters, ...cell }) => {
-        return { ...cell, parameters: parameters.workload === 'concurrency' ? { ...parameters, seconds: 0.3 } : parameters }
-      })
-      return runStudy({ ...scits, plan: () => ({ cells: brief, cut }) }, { folder, options, servers, environment: {} })
-    }
-
-    it('stores its rows in SQLite, and reads them by its five queries', async () => {
-      const result = await run('sqlite')
-      const done = doneOf(result)
-      expect(done.map(({ id }) => id)).to.deep.equal([
-        'sqlite-batching-100', 'sqlite-concurrency-2', 'sqlite-scaling', ...['Q1', 'Q2', 'Q3', 'Q4', 'Q5'].map(id => `sqlite-${id}`)
-      ])
-      expect(done[0].measures).to.include({ rows: 300, failedBatches: 0 })
-      expect(done[0].samples?.batchMicroseconds).to.have.length(3)
-      expect(done[2].measures.rows).to.equal(2000)
-      // 100 rows of each of 20 sensors in 15 days: 6.67 a day.
-      const [q1, q2, q3, q4, q5] = done.slice(3).map(({ measures }) => measures)
-      expect(q1.points).to.be.within(0, 10)
-      expect(q2.points).to.be.within(0, 3)
-      expect(q3.points).to.be.within(0, 1)
-      expect(q4.points).to.be.within(60, 70)
-      expect(q5.points).to.be.within(0, 7)
-      expect([q1, q2, q3, q4, q5].every(({ meanMilliseconds, coldRuns }) => meanMilliseconds > 0 && coldRuns === 0)).to.equal(true)
-      await writeReport(folder, result, scits.report(result), scits.files?.(result))
-      expect(await readFile(join(folder, 'scits.csv'), 'utf8')).to.include('SQLite')
-      expect(await readFile(join(folder, 'report.html'), 'utf8')).to.include('Figure 2')
-    })
-
-    it('stores and reads on a server, by the index on time and sensor', async function () {
-      requirePostgresql(this)
-      const done = doneOf(await run('postgresql'))
-      const [batching, concurrency, scaling, , , , q4] = done
-      expect([batching.measures.rows, scaling.measures.rows]).to.deep.equal([300, 2000])
-      expect(concurrency.measures.rows).to.be.above(0)
-      expect(concurrency.measures.serverRssBytes).to.be.above(0)
-      expect(scaling.series?.rowsPerSecond.values.length).to.be.above(0)
-      expect(q4.measures.points).to.be.within(60, 70)
-      expect(batching.version).to.match(/^PostgreSQL \d/)
-    })
-
-    it('writes the rows again for a query that was not measured before it was stopped', async () => {
-      await run('sqlite')
-      const path = join(folder, 'cells.jsonl')
-      const kept = (await readFile(path, 'utf8')).split('\n').filter(line => !line.includes('"sqlite-Q4"')).join('\n')
-      await writeFile(path, kept)
-      const q4 = doneOf(await run('sqlite')).find(({ id }) => id === 'sqlite-Q4')
-      expect(q4?.measures).to.include({ datasetRows: 2000 })
-      expect(q4?.measures.points).to.be.within(60, 70)
-    })
-
-    it('asks the server once whether it has TimescaleDB', async function () {
-      requirePostgresql(this)
-      let started = 0
-      const { start, missing } = measuredServers.postgresql
-      const counting = serversOf({}, {}, { postgresql: { missing, start: options => { started++; return start(options) } } })
-      const { cells } = scits.plan({ isFull: false, sweep: { databases: ['timescaledb'] } })
-      for (const cell of cells) expect(await scits.missing(cell, counting)).to.be.oneOf([null, 'This PostgreSQL has no TimescaleDB.'])
-      expect(started).to.equal(1)
-    })
-
-    it('ends when it is stopped, and keeps what it has', async () => {
-      const stop = new AbortController()
-      const plan = scits.plan({ isFull: false, sweep: { ...sweep, databases: ['sqlite'], rows: 1_000_000_000, seconds: 3600 } })
-      const cells = plan.cells.filter(({ parameters }) => parameters.workload !== 'concurrency')
-      const result = await runStudy({ ...scits, plan: () => ({ ...plan, cells }) }, {
-        folder,
-        options: { isFull: false, sweep: {} },
-        servers,
-        environment: {},
-        signal: stop.signal,
-        progress: ({ label }) => { if (label.endsWith('scaling')) setTimeout(() => stop.abort(), 100) }
-      })
-      expect(result.isComplete).to.equal(false)
-      expect(result.cells.map(({ id }) => id)).to.deep.equal(['sqlite-batching-100'])
     })
   })
 })

@@ -8,7 +8,7 @@ import { runStudy } from '../../../gateway/bench/studies/run.js'
 import { batchesOf, readLog, writeLog } from '../../../gateway/bench/studies/warp10/log.js'
 import { countPoints } from '../../../gateway/bench/studies/warp10/points.js'
 import { COLUMNS, LOG_ROWS, MACHINES } from '../../../gateway/bench/studies/warp10/published.js'
-import { warp10 } from '../../../gateway/bench/studies/warp10/study.js'
+import { ingest, warp10 } from '../../../gateway/bench/studies/warp10/study.js'
 import { openSink } from '../../../gateway/bench/sinks/open.js'
 import { measuredServers } from '../../servers/measured.js'
 
@@ -57,6 +57,26 @@ describe('the log of the study of Warp 10', () => {
       const rounded = (/** @type {Record<string, any>[]} */ rows) => rows.map(row => ({ ...row, elevation: row.elevation.toFixed(3) }))
       expect(rounded(read.flatMap(rowsOf)), format).to.deep.equal(rounded(made))
     }
+  })
+
+  it('lets the database end what it is writing when it is stopped', async () => {
+    const log = writeLog(join(folder, 'log'), { format: 'multi-value', rows: 40, batchRows: 10 })
+    const stop = new AbortController()
+    /** @type {string[]} */
+    const calls = []
+    const sink = {
+      prepare: async () => {},
+      async write () {
+        calls.push('writes')
+        stop.abort()
+        await new Promise(resolve => { setImmediate(resolve) })
+        calls.push('has written')
+      }
+    }
+    const close = async () => { calls.push('closed') }
+    const error = await ingest(/** @type {any} */ ({ sink, close }), log, stop.signal).catch(reason => reason)
+    expect(error).to.equal(stop.signal.reason)
+    expect(calls).to.deep.equal(['writes', 'has written', 'closed'])
   })
 
   it('is counted in the database: a point that is missing there is missed', async () => {

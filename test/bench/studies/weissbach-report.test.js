@@ -45,9 +45,16 @@ function invented ({ database, pattern, blobBytes, batchRows }) {
     Object.fromEntries(Object.entries(latency).map(([name, value]) => [`${request}${name}Microseconds`, value]))
   return {
     measures: {
-      records: 100, recordsPerSecond: rate, rows: 40, comparedReads: 20, failedRequests: 0, operatorCpuPercent: 30,
+      records: 100,
+      recordsPerSecond: rate,
+      rows: 40,
+      comparedReads: 20,
+      failedRequests: 0,
+      operatorCpuPercent: 30,
       ...pattern !== 'insert' && { ...of('read'), readCount: 100 },
       ...pattern !== 'read' && { ...of('write'), writeCount: 100 },
+      clientCpuPercent: 90,
+      clientRssBytes: 7e7,
       ...database !== 'sqlite' && { serverCpuPercent: 80, serverRssBytes: 5e7 }
     },
     version: VERSIONS[/** @type {'sqlite'} */ (database)]
@@ -120,6 +127,16 @@ describe('the report of Weißbach, Hilbert and Springer', () => {
   it('says what gathering brings', () => {
     const { rows } = blockOf('Records a second, gathered')
     expect(rows[0].figures.map((/** @type {any} */ { value }) => Math.round(value))).to.deep.equal([10, 10, 10, 10, 10, 10])
+  })
+
+  it('has what a server takes, and what the client takes where the database is in it', () => {
+    const figuresOf = (/** @type {string} */ start) => {
+      const { columns, rows: [{ figures }] } = blockOf(start)
+      return columns.slice(-2).map((/** @type {any} */ { title, unit }, /** @type {number} */ i) => [title, unit, figures.at(i - 2).value])
+    }
+    expect(figuresOf('PostgreSQL 15.18, one by one')).to.deep.equal([['Server', 'CPU %', 80], ['Server', 'memory, MB', 50]])
+    expect(figuresOf('SQLite 3.53.4, gathered')).to.deep.equal(
+      [['Client and database', 'CPU %', 90], ['Client and database', 'memory, MB', 70]])
   })
 
   it('says why a system has no figures, in every table', () => {

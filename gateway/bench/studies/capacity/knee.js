@@ -105,8 +105,9 @@ function leastOfParts (rows) {
 /** About, at the pace of the search. @param {Knee} knee @param {{least: number, most: number}} range */
 function stepsLeft ({ last, first }, { least, most }) {
   const high = first?.sensors ?? most
-  const low = last?.sensors ?? least
+  const low = last?.sensors ?? Math.min(least, high)
   const refining = (/** @type {number} */ factor) => Math.max(0, Math.ceil(Math.log2(Math.log(factor) / Math.log(PRECISION))))
+  if (first && !last) return Math.ceil(Math.log(first.sensors) / Math.log(FACTOR * FACTOR)) + refining(FACTOR * FACTOR)
   return first ? refining(high / low) : Math.ceil(Math.log2(Math.max(1, high / low))) + refining(FACTOR) + 1
 }
 

@@ -8,12 +8,13 @@ import { PRECISION } from './knee.js'
  */
 
 /** @param {StudyResult} result @returns {Section[]} */
-export function report ({ cells }) {
+export function report ({ cells, limited }) {
   const done = cells.filter(cell => cell.state === 'done')
+  const found = done.flatMap(({ notes = [] }) => notes.slice(0, 1))
   return [
     {
       title: 'The knee',
-      text: [...done.flatMap(({ notes = [] }) => notes.slice(0, 1)), ...definition(cells)],
+      text: [...limited ? found.map(text => text.replace(/^This machine/, '$&, limited as said above,')) : found, ...definition(cells)],
       blocks: [{
         kind: 'table',
         caption: `Sensors at ${RATE_HZ} Hz`,
@@ -48,15 +49,17 @@ export function report ({ cells }) {
 
 /** @param {StudyResult['cells']} cells */
 function definition (cells) {
+  const bounds = [...new Set(cells.map(({ parameters }) => Number(parameters.p99Ms)))].sort((a, b) => a - b)
   const [{ parameters }] = cells
   const percent = Math.round((PRECISION - 1) * 100)
   return [
     `A sensor gives a value every ${1000 / RATE_HZ} ms: a row of time, sensor and value. All rows take the whole way, in one process: ` +
     'simulator, stage out with its spool on the disk, the embedded broker, stage in, sink.',
-    `A step breaks where p99 of the time from sample to commit is above ${parameters.p99Ms} ms or ${parameters.p99Times} times that of ` +
-    'the first step, where the spool grows over the whole step, where samples do not reach the spool, or where the gateway ends; and ' +
-    'only where it does so twice. Between the last step that went well and the first that broke, the search goes on until they are ' +
-    `within ${percent} %.`,
+    `A step breaks where p99 of the time from sample to commit is above ${bounds.join(' ms, or ')} ms${
+      bounds.length > 1 ? ' where the sink gathers rows for a second,' : ''} or ${parameters.p99Times} times that of the first step, ` +
+      'where the spool grows over the whole step, where samples do not reach the spool, or where the gateway ends; and only where it ' +
+      `does so twice. Between the last step that went well and the first that broke, the search goes on until they are ` +
+      `within ${percent} %.`,
     'Simulating the sensors is part of the gateway\'s processor time. p99 is never better than the real one: each row whose age is ' +
     'measured stands for younger ones.'
   ]

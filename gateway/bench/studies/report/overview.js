@@ -31,10 +31,10 @@ ${clean.map(entry)}<h2 class="aside">Measured on</h2>
 /** @param {Linked} report */
 function entry ({ result, link }) {
   const { state, facts } = summary(result)
-  const [took, cells] = ['Took', 'Cells'].map(name => new Map(facts).get(name))
+  const parts = [state.text, ...['Cells', 'Took'].map(name => new Map(facts).get(name))]
   return html`<article class="study"><h2><a href="${link}">${result.title}</a></h2>
 <p class="source">${result.paper}</p>
-<p class="state ${state.isComplete ? 'complete' : 'partial'}">${state.text} · ${cells} · ${took}</p></article>
+<p class="state ${state.isComplete ? 'complete' : 'partial'}">${parts.map(part => html`<span>${part}</span>`)}</p></article>
 `
 }
 

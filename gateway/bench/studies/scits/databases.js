@@ -97,10 +97,22 @@ export async function benchOf (type, servers) {
  * @param {string} database @param {import('../../sinks/open.js').SinkAddress} address
  */
 export async function beforeTable (database, { login }) {
-  if (database !== 'timescaledb') return
+  if (database === 'timescaledb') await runPostgresql(login, 'CREATE EXTENSION IF NOT EXISTS timescaledb')
+}
+
+/**
+ * Statistics of what has been written, which PostgreSQL's planner needs: the server would gather them by itself a minute later.
+ * @param {import('../../sinks/open.js').SinkAddress} address
+ */
+export async function afterWriting ({ type, login }) {
+  if (type === 'postgresql') await runPostgresql(login, `ANALYZE "${TABLE}"`)
+}
+
+/** @param {import('../../sinks/open.js').SinkAddress['login']} login @param {string} statement */
+async function runPostgresql (login, statement) {
   const client = new pg.Client(/** @type {any} */ (login))
   await client.connect()
-  await client.query('CREATE EXTENSION IF NOT EXISTS timescaledb').finally(() => client.end())
+  await client.query(statement).finally(() => client.end())
 }
 
 /**

@@ -87,7 +87,7 @@ export const PARAMETERS = [
   { name: 'ClientNumberOptions', description: 'number of concurrent clients', workload: 'ingestion' },
   { name: 'SensorNumber', description: 'number of sensors', workload: 'ingestion' },
   { name: 'QueryType', description: 'the query', workload: 'query' },
-  { name: 'TestRetries', description: 'how often a query is repeated; of ingestion, batches', workload: 'query' },
+  { name: 'TestRetries', description: 'how often a query is repeated; of ingestion, the batches of a client', workload: 'query' },
   { name: 'DurationMinutes', description: 'length of the queried range in minutes', workload: 'query (Q1 to Q5)' },
   { name: 'AggregationIntervalHour', description: 'length of the intervals that are summarised', workload: 'query (Q3 to Q5)' },
   { name: 'SensorsFilter', description: 'the sensors that are queried', workload: 'query (Q1 to Q5)' },

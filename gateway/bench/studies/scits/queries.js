@@ -99,11 +99,11 @@ function someOf (sensors, count, seed) {
  * Runs a query once, from caches that are as empty as is permitted. A connection is there before the clock starts.
  * @param {ReturnType<typeof asked>} query
  * @param {import('./opened.js').Opened} opened
- * @param {{isCold: boolean, signal: AbortSignal}} options
+ * @param {{isCold: boolean, signal: AbortSignal, drop?: () => Promise<void>}} options  `drop` empties the system's caches
  * @returns {Promise<Ran>}
  */
-export async function runOnce (query, opened, { isCold, signal }) {
-  const cache = isCold ? await chilled(opened, signal) : warm('not asked to be cold')
+export async function runOnce (query, opened, { isCold, signal, drop }) {
+  const cache = isCold ? await chilled(opened, { signal, drop }) : warm('not asked to be cold')
   const { type, options, login } = opened.address
   const server = login ? (await serverTypes[type]()).connect({ ...login, connections: 1 }) : null
   const { open } = await readerTypes[type]()
@@ -121,12 +121,16 @@ export async function runOnce (query, opened, { isCold, signal }) {
   }
 }
 
-/** @param {import('./opened.js').Opened} opened @param {AbortSignal} signal @returns {Promise<import('../../../queries/cold.js').Cache>} */
-async function chilled ({ restart, address: { login } }, signal) {
-  if (!login) return chill({ restart: '', signal })
+/**
+ * @param {Pick<import('./opened.js').Opened, 'restart'|'address'>} opened
+ * @param {{signal: AbortSignal, drop?: () => Promise<void>}} options
+ * @returns {Promise<import('../../../queries/cold.js').Cache>}
+ */
+async function chilled ({ restart, address: { login } }, options) {
+  if (!login) return chill({ restart: '', ...options })
   if (!restart) return warm('the server may not be restarted')
   await restart()
-  const { cache, cacheReason } = await chill({ restart: '', signal })
+  const { cache, cacheReason } = await chill({ restart: '', ...options })
   return { cache, cacheReason: `the server was restarted, and ${cacheReason}` }
 }
 

@@ -100,7 +100,7 @@ export function concurrency (found) {
             label: nameOf(database),
             figures: [
               figure(best?.measures.rowsPerSecond, PEAKS[database], found.whyNot(database, 'concurrency')),
-              { value: best ? Number(best.parameters.clients) : null, ...database === 'influxdb' && { published: 24 } },
+              { value: best ? String(best.parameters.clients) : null, ...database === 'influxdb' && { published: '24' } },
               figure(best?.measures.serverMemoryPercent, memory, '')
             ]
           }
@@ -128,13 +128,15 @@ export function concurrency (found) {
 export function scaling (found) {
   const { databases, done } = found
   const all = databases.flatMap(database => done(database, 'scaling').slice(0, 1).map(cell => ({ label: nameOf(database), cell })))
-  /** @param {string} name @param {number} [scale] */
-  const over = (name, scale = 1) => all.flatMap(({ label, cell: { series } }) => {
-    const its = series?.[name]
-    return its ? [{ label, x: its.seconds, y: its.values.map(value => value * scale) }] : []
-  })
-  /** @param {string} caption @param {string} unit @param {string} name @param {number} [scale] */
-  const overTime = (caption, unit, name, scale) => lines({ caption, unit, xTitle: 'time', isTimeX: true, lines: over(name, scale) })
+  /** @param {string} caption @param {string} unit @param {string} name @param {(measures: Record<string, number>) => number} [scale] */
+  const overTime = (caption, unit, name, scale = () => 1) => {
+    const its = all.flatMap(({ label, cell: { series, measures } }) => {
+      const points = series?.[name]
+      return points ? [{ label, x: points.seconds, y: points.values.map(value => value * scale(measures)) }] : []
+    })
+    return lines({ caption, unit, xTitle: 'time', isTimeX: true, lines: its })
+  }
+  const millions = () => 1e-6
   const [windowSeconds = 60] = numbersOf(all.map(({ cell }) => cell), 'windowSeconds')
   return [
     {
@@ -151,9 +153,9 @@ export function scaling (found) {
             : []),
           notes: [`The rate over ${windowSeconds} s; a batch counts over all the time that it took.`]
         }),
-        overTime('Figure 6a: processor time spent waiting for disks', '% of one core', 'machineIowaitPercent'),
+        overTime('Figure 6a: processor time spent waiting for disks', '% of all cores', 'machineIowaitPercent', ofAllCores),
         overTime('Figure 6b: memory of the server', '% of the machine\'s', 'serverMemoryPercent'),
-        overTime('Figure 6c: swap space of the machine in use', 'MB', 'machineSwapBytes', 1e-6)
+        overTime('Figure 6c: swap space of the machine in use', 'MB', 'machineSwapBytes', millions)
       ].filter(hasContent)
     },
     {
@@ -163,12 +165,12 @@ export function scaling (found) {
         overTime('Processor time of the machine, user', '% of one core', 'machineUserPercent'),
         overTime('Processor time of the machine, system', '% of one core', 'machineSystemPercent'),
         overTime('Context switches of the machine', '/s', 'machineContextSwitchesPerSecond'),
-        overTime('Written by the server', 'MB/s', 'serverWrittenBytesPerSecond', 1e-6),
-        overTime('Read from disks by the machine', 'MB/s', 'machineReadBytesPerSecond', 1e-6),
-        overTime('Written to disks by the machine', 'MB/s', 'machineWrittenBytesPerSecond', 1e-6),
+        overTime('Written by the server', 'MB/s', 'serverWrittenBytesPerSecond', millions),
+        overTime('Read from disks by the machine', 'MB/s', 'machineReadBytesPerSecond', millions),
+        overTime('Written to disks by the machine', 'MB/s', 'machineWrittenBytesPerSecond', millions),
         overTime('Disk operations of the machine', '/s', 'machineDiskOperationsPerSecond'),
-        overTime('Received by the server', 'MB/s', 'serverReceivedBytesPerSecond', 1e-6),
-        overTime('Data folder', 'MB', 'dataBytes', 1e-6)
+        overTime('Received by the server', 'MB/s', 'serverReceivedBytesPerSecond', millions),
+        overTime('Data folder', 'MB', 'dataBytes', millions)
       ].filter(hasContent)
     }
   ].filter(({ blocks }) => blocks.length > 0)
@@ -182,13 +184,13 @@ function scalingTable ({ databases, done, whyNot }) {
     columns: [
       { title: 'Total time' }, { title: 'Rate', unit: 'rows/s', digits: 0 }, { title: 'Throughput', unit: 'MB/s', digits: 2 },
       { title: 'Rows', unit: 'million', digits: 2 }, { title: 'Data on disk', unit: 'bytes a row', digits: 1 },
-      { title: 'I/O wait', unit: '%', digits: 2 }
+      { title: 'I/O wait', unit: '% of all cores', digits: 2 }
     ],
     rows: databases.map(database => {
       const [cell] = done(database, 'scaling')
       /** @type {any} */
       const measures = cell?.measures ?? {}
-      const { seconds, rows, rowsPerSecond, megabytesPerSecond, dataBytes, machineIowaitPercent } = measures
+      const { seconds, rows, rowsPerSecond, megabytesPerSecond, dataBytes, machineIowaitPercent, machineCores } = measures
       const paper = SCALING[database]
       return {
         label: nameOf(database),
@@ -196,15 +198,18 @@ function scalingTable ({ databases, done, whyNot }) {
           figure(cell && duration(seconds), paper?.duration, whyNot(database, 'scaling')),
           figure(rowsPerSecond, paper?.rowsPerSecond, ''),
           figure(megabytesPerSecond, paper?.megabytesPerSecond, ''),
-          figure(cell && rows / 1e6, paper && 2880, ''),
+          figure(cell && rows / 1e6, paper && '2880', ''),
           { value: dataBytes === undefined ? null : dataBytes / rows },
-          figure(machineIowaitPercent, IOWAIT[database], '')
+          figure(cell && machineIowaitPercent / machineCores, IOWAIT[database], '')
         ]
       }
     }),
     notes: ['Data on disk includes what the server keeps besides the rows, such as its log.']
   }
 }
+
+/** @param {Record<string, number>} measures */
+function ofAllCores ({ machineCores = 1 }) { return 1 / machineCores }
 
 /** @param {Omit<LinesBlock, 'kind'>} block @returns {LinesBlock} */
 function lines (block) { return { kind: 'lines', ...block } }

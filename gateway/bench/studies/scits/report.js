@@ -70,6 +70,9 @@ function parametersTable (done) {
   const databases = [...new Set(done.map(({ parameters }) => String(parameters.database)))]
   /** @type {Record<string, string|number>} */
   const here = { ...settingsOf(done), TargetDatabase: databases.map(each => DATABASES[each].scits).join(', ') }
+  const of = (/** @type {string} */ workload) => done.find(({ parameters }) => parameters.workload === workload)?.parameters
+  const [batches, runs] = [of('batching')?.batches, of('query')?.runs]
+  if (batches && runs) here.TestRetries = `${batches} batches, ${runs} runs`
   return {
     kind: 'table',
     caption: 'Table 1: parameters of the workloads',

@@ -1,5 +1,5 @@
 import { describe, SluiceError } from '../../../base/errors.js'
-import { DATABASES, missingDatabase } from './databases.js'
+import { afterWriting, DATABASES, missingDatabase } from './databases.js'
 import { ingested } from './ingest.js'
 import { openDatabase } from './opened.js'
 import { asked, QUERIES, runOnce } from './queries.js'
@@ -145,7 +145,8 @@ function cutOf (isFull, { batches, seconds, rows, runs, windowSeconds, limitSeco
     ...batches < 500 ? [`${batches} batches of each size; the paper writes 500.`] : [],
     `Each number of clients writes for ${seconds} s; the paper does not say how long.`,
     `The table grows to ${rows.toLocaleString('en-US')} rows of ${sensors.toLocaleString('en-US')} sensors, or for ${limitSeconds} s; ` +
-    'the paper has 2.88 · 10⁹ rows of 100,000. A database whose index fits into memory shows no decline.',
+    'the paper has 2.88 · 10⁹ rows of 100,000. A database whose index fits into memory shows no decline: see --limit and ' +
+    '--with-servers.',
     ...windowSeconds < 60 ? [`The rate over time is that of ${windowSeconds} s; the paper has a minute.`] : [],
     ...runs < 20 ? [`${runs} runs of each query; the paper has 20.`] : [],
     ...isFull || databases.some((/** @type {string} */ each) => DATABASES[each]?.isOwn)
@@ -161,8 +162,9 @@ function cutOf (isFull, { batches, seconds, rows, runs, windowSeconds, limitSeco
 async function scaled (parameters, opened, { signal }) {
   const { sensors, startMs, stepNs } = parameters
   const measured = await ingested(/** @type {any} */ (parameters), opened, signal)
-  const { rows } = measured.measures
+  const { rowsThere: rows } = measured.measures
   const startNs = BigInt(startMs) * 1_000_000n
+  await afterWriting(opened.address)
   opened.dataset = { rows, sensors: Number(sensors), startNs, endNs: startNs + BigInt(rows) * BigInt(stepNs) }
   return measured
 }

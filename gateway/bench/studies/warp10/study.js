@@ -100,7 +100,8 @@ export const warp10 = {
 
 /** @param {import('../../sinks/sink-bench.js').Running} running @param {import('./log.js').Log} log @param {AbortSignal} signal */
 async function watchedTurn (running, log, signal) {
-  const { result, usage: { processes: { server } } } = await watching({ running }, () => ingest(running.address, log, signal))
+  const work = async () => ingest(await openSink(running.address, 1), log, signal)
+  const { result, usage: { processes: { server } } } = await watching({ running }, work)
   /** @type {Turn} */
   const turn = result
   if (server?.cpuPercent) turn.serverCpuSeconds = server.cpuPercent.growth
@@ -111,19 +112,20 @@ async function watchedTurn (running, log, signal) {
 /**
  * Reads the log and stores it, by one thread, as the study's: a piece is read while the database has the one before it. The tables are made
  * before the clock starts.
- * @param {import('../../sinks/open.js').SinkAddress} address @param {import('./log.js').Log} log @param {AbortSignal} signal
+ * @param {import('../../sinks/open.js').Opened} opened  it is closed
+ * @param {import('./log.js').Log} log
+ * @param {AbortSignal} signal
  * @returns {Promise<Turn>}
  */
-async function ingest (address, log, signal) {
-  const { sink, close } = await openSink(address, 1)
+export async function ingest ({ sink, close }, log, signal) {
+  /** @type {Promise<unknown>} */
+  let writing = Promise.resolve()
   try {
     for (const first of readLog({ ...log, pieces: log.pieces.slice(0, 1) })) await sink.prepare([first])
     let readMs = 0
     const cpu = process.cpuUsage()
     const startMs = performance.now()
     const batches = readLog(log)
-    /** @type {Promise<unknown>} */
-    let writing = Promise.resolve()
     for (let isOver = false; !isOver;) {
       signal.throwIfAborted()
       const beganMs = performance.now()
@@ -136,6 +138,7 @@ async function ingest (address, log, signal) {
     const { user, system } = process.cpuUsage(cpu)
     return { seconds: (performance.now() - startMs) / 1000, readSeconds: readMs / 1000, cpuSeconds: (user + system) / 1e6 }
   } finally {
+    await Promise.allSettled([writing]) // of one that was stopped
     await close()
   }
 }

@@ -1,3 +1,4 @@
+import { EMBEDDED } from '../clients.js'
 import { Cells, sizeOf, WORKLOADS } from './cells.js'
 import { latencyFigures, throughputFigures } from './figures.js'
 import { ABSENT, BLOB_BYTES, PATTERNS } from './published.js'
@@ -12,9 +13,10 @@ import { printedTables } from './tables.js'
 const OPERATOR = [
   'The operator is what a Sluice flow does with a message: read its records by key, add the new numbers to those that are stored, and ' +
   'replace them through the sink\'s layout upsert, with a commit record in the same transaction, forced to disk. Inserts alone read ' +
-  'nothing. Each client has a connection and keys of its own, and does one message after the other.',
-  'One by one, a message has one record, as the paper\'s operators see them. Gathered, it has up to 1000 of them and no more than 1 MB: ' +
-  'they are read in one request, and replaced in one transaction.'
+  'nothing. Each client has a connection and keys of its own, and does one message after the other. Generator and operator are in one ' +
+  'program, as in the paper; Node-RED, spool and broker are not between them.',
+  'One by one, a message has one record, as the paper\'s operators see them. Gathered, it has up to 1000 of them (of MongoDB 100, as ' +
+  'requests of more take FerretDB too long) and no more than 1 MB: they are read in one request, and replaced in one transaction.'
 ]
 const CHECKED = 'Every read is compared with what was written last, numbers and BLOB. In the end, up to 1000 records of each client and ' +
   'kind are read again, and the rows are counted. Where there are not as many as ids, or a read returns anything else, the cell has failed.'
@@ -60,7 +62,7 @@ function gathering (cells, databases, few, many) {
 
 /** @param {Cells} cells @param {string} database @param {number} batchRows @returns {TableBlock} */
 function grid (cells, database, batchRows) {
-  const embedded = cells.of(database).every(({ measures }) => !('serverCpuPercent' in measures))
+  const [owner, title] = EMBEDDED.includes(database) ? ['client', 'Client and database'] : ['server', 'Server']
   return {
     kind: 'table',
     caption: `${cells.of(database)[0].version ?? database}, ${cells.wayOf(batchRows)}`,
@@ -74,7 +76,8 @@ function grid (cells, database, batchRows) {
       { title: 'Write', unit: 'mean, µs', digits: 0 },
       { title: 'Write', unit: 'p95, µs', digits: 0 },
       { title: 'Operators', unit: 'CPU %', digits: 0 },
-      ...embedded ? [] : [{ title: 'Server', unit: 'CPU %', digits: 0 }, { title: 'Server', unit: 'memory, MB', digits: 0 }]
+      { title, unit: 'CPU %', digits: 0 },
+      { title, unit: 'memory, MB', digits: 0 }
     ],
     rows: WORKLOADS.map(({ pattern, blobBytes }) => {
       const cell = cells.fastest({ database, pattern, blobBytes, batchRows })
@@ -85,7 +88,8 @@ function grid (cells, database, batchRows) {
           { value: cell ? Number(cell.parameters.messageRows) : null },
           ...['recordsPerSecond', 'readMeanMicroseconds', 'readDeviationMicroseconds', 'readP95Microseconds', 'writeMeanMicroseconds',
             'writeP95Microseconds', 'operatorCpuPercent'].map(name => of(name)),
-          ...embedded ? [] : [of('serverCpuPercent'), of('serverRssBytes', 1e6)]
+          of(`${owner}CpuPercent`),
+          of(`${owner}RssBytes`, 1e6)
         ]
       }
     }),
