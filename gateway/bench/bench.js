@@ -74,7 +74,7 @@ Your own servers, without TLS, each with an empty database that the bench may fi
 ${urlHelp}
 
   --monitor     http://host:1879: where sluice monitor runs beside such a server on another machine, with
-                --process postgresql=PID --folder postgresql=PATH or likewise; its token is in SLUICE_MONITOR_TOKEN
+                --process postgresql=PID --folder data=PATH or likewise; its token is in SLUICE_MONITOR_TOKEN
 
 They may also be in the environment, out of sight of other users: SLUICE_BENCH_POSTGRESQL=… and so on. What needs a server that is not named
 is not measured. In Sluice's repository, npm run bench starts those that are not named, on 127.0.0.1.
