@@ -80,7 +80,7 @@ describe('the command of the studies', () => {
     expect(progress[0].secondsLeft, 'as planned, before anything is known of the pace').to.be.closeTo(30, 1)
     expect(progress.at(-1).secondsLeft).to.be.within(3, 10)
     expect(events('missing')).to.deep.equal([
-      { event: 'missing', study: 'late', reason: 'there is no such server', labels: ['late one'] }
+      { event: 'missing', study: 'late', state: 'absent', reason: 'there is no such server', labels: ['late one'] }
     ])
   })
 
