@@ -90,6 +90,13 @@ describe('the report of Weißbach, Hilbert and Springer', () => {
     expect(groups[0].figures[3]).to.deep.equal({ value: null, published: 77_200, reason: 'Sluice has no sink for it.' })
   })
 
+  it('says that FerretDB, which has no index for it, is not MongoDB, where it was measured', () => {
+    const [{ text: told }] = weissbach.report(result())
+    const [{ text: untold }] = weissbach.report(result(false))
+    expect(told?.join(' ')).to.include('FerretDB over PostgreSQL stands for MongoDB')
+    expect(untold?.join(' ')).to.not.include('stands for MongoDB')
+  })
+
   it('draws the latency of reads one by one, with the paper\'s means', () => {
     const { series, groups } = blockOf('Figure 8')
     expect(series).to.deep.equal(['PostgreSQL', 'FerretDB, for MongoDB', 'SQLite', 'Cassandra'])

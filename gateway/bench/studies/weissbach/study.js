@@ -28,7 +28,6 @@ const NUMBERS_BYTES = 56
 
 /** FerretDB 1 fetches all documents from its store for a request of several keys, and replaces single ones. */
 const MONGODB_ROWS = 100
-const FERRETDB = 'FerretDB looks at all documents for each read by key; MongoDB itself has an index.'
 
 /** So many take a while. */
 const MANY = 100_000
@@ -122,11 +121,7 @@ export const weissbach = {
       },
       version: running.version,
       settings: running.settings,
-      notes: [
-        ...running.note ? [running.note] : [],
-        ...running.version.startsWith('FerretDB') ? [FERRETDB] : [],
-        ...new Set(runs.flatMap(run => run.errors))
-      ]
+      notes: [...new Set(runs.flatMap(run => run.errors))]
     }
   },
 
