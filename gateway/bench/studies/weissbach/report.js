@@ -65,7 +65,7 @@ function gathering (cells, databases, few, many) {
 
 /** @param {Cells} cells @param {string} database @param {number} batchRows @returns {TableBlock} */
 function grid (cells, database, batchRows) {
-  const [owner, title] = EMBEDDED.includes(database) ? ['client', 'Client and database'] : ['server', 'Server']
+  const [owner, title] = EMBEDDED.includes(database) ? ['client', 'Process'] : ['server', 'Server']
   return {
     kind: 'table',
     caption: `${cells.of(database)[0].version ?? database}, ${cells.wayOf(batchRows)}`,
@@ -96,7 +96,7 @@ function grid (cells, database, batchRows) {
         ]
       }
     }),
-    notes: ['CPU is of one core: of operators, that of their threads without making the records.']
+    notes: ['CPU is of one core: of operators, that of their threads without making the records; the process has an embedded database in it.']
   }
 }
 
