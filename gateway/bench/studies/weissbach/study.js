@@ -122,7 +122,6 @@ export const weissbach = {
       },
       version: running.version,
       settings: running.settings,
-      settings: running.settings,
       notes: [
         ...running.note ? [running.note] : [],
         ...running.version.startsWith('FerretDB') ? [FERRETDB] : [],
