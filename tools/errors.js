@@ -796,7 +796,7 @@ export const errors = {
       'See the cause in the message.'
     ],
     SLUICE_BENCH_RESUME: [
-      'The folder for a study has measurements of another one, or of other options.',
+      'The folder of a run that is to go on is not there, is damaged, or has measurements of another study or of other options.',
       'Give the options that it was begun with, or another folder.'
     ],
     SLUICE_BENCH_CONFIG: [

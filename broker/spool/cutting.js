@@ -29,6 +29,7 @@ export function encodeRecords ({ parts, stream, mark, encode, recordBytes, recor
   const { gateway, epoch, source: { name: source } } = stream
   /** @type {Encoded[]} */
   const pieces = []
+  const firstRow = mark.rows
   let total = 0
   const add = (/** @type {Batch} */ part, /** @type {number} */ bytes) => {
     if (part.rows > 1 && (bytes > recordBytes || part.rows > recordRows)) {
@@ -38,7 +39,7 @@ export function encodeRecords ({ parts, stream, mark, encode, recordBytes, recor
     const { seq, rows: before } = mark
     /** @type {Identity} */
     const identity = { gateway, source, epoch, seq, before, rows: part.rows, hash: 0 }
-    if (ancestors) identity.ancestors = ancestors
+    if (ancestors) identity.ancestors = withFirstRow(ancestors, before - firstRow)
     const payload = encode(part.withIdentity(identity))
     if (payload.length > recordBytes && part.rows > 1) return add(part, payload.length)
     total += payload.length
@@ -50,6 +51,16 @@ export function encodeRecords ({ parts, stream, mark, encode, recordBytes, recor
   }
   for (const part of parts) add(part, batchBytes(part))
   return { pieces, end: mark }
+}
+
+/**
+ * The ancestors of a part, of the newest of which it does not have the first row.
+ * @param {NonNullable<Identity['ancestors']>} ancestors
+ * @param {number} from
+ */
+function withFirstRow (ancestors, from) {
+  const [newest] = ancestors.slice(-1)
+  return from === 0 ? ancestors : [...ancestors.slice(0, -1), { ...newest, from }]
 }
 
 /**

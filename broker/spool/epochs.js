@@ -9,7 +9,7 @@ import { Stream } from './stream.js'
  */
 export class Epochs {
   #epoch = ''
-  /** Begun in the life of the spool. */
+  /** The counter of the newest. */
   count = 0
 
   /**
@@ -34,9 +34,13 @@ export class Epochs {
     for (const source of sources.inUse.values()) source.stream = null
   }
 
+  /**
+   * Its counter is greater than those before: of this spool, and, as far as the clock is right, of one that was lost, or is now set back.
+   * Where rows replace others, those of its epochs, too, must be told older and newer.
+   */
   async begin () {
     const { sources, save, mark } = this.options
-    this.count++
+    this.count = Math.max(this.count + 1, Math.floor(Date.now() / 1000))
     await save()
     this.#epoch = `${this.count}-${mark}${randomBytes(4).toString('hex')}`
     sources.hasForgotten = false

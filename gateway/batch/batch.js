@@ -14,7 +14,9 @@ import { changedTags, rowsOf, tagsAt } from './tags.js'
  * @property {number} [before]  how many rows of the source, over all its epochs, were produced before these
  * @property {number} [rows]  how many were staged under this identity; the batch has fewer once some are dead letters
  * @property {number} [hash]  of the staged bytes, see `hashes.js`
- * @property {{epoch: string, seq: number, hash: number}[]} [ancestors]  under which the same rows were staged before, newest last
+ * @property {{epoch: string, seq: number, hash: number, from?: number}[]} [ancestors]  under which the same rows were staged before, newest
+ *   last; `from`: the first of them was that row of it, unless it was its first
+ * @property {{identity: Identity|null, row: number}[]} [replayOf]  what each row was when it became a dead letter; never staged
  * @typedef {object} BatchInit
  * @property {string} source
  * @property {BigInt64Array} time  nanoseconds since 1970 UTC

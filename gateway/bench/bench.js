@@ -3,7 +3,8 @@ import { parseArgs } from 'node:util'
 import { describe } from '../base/errors.js'
 import { serversOf, urlHelp, urlOptions } from './servers.js'
 import { SECTIONS } from './sections.js'
-import { readStudyArguments, runStudies, studyOptions } from './studies/command.js'
+import { readStudyArguments, studyOptions } from './studies/arguments.js'
+import { runStudies } from './studies/command.js'
 import { isStudy } from './studies/index.js'
 import { isReporting, readReportArguments, writeReports } from './studies/reports.js'
 import { tellPeople, tellPrograms } from './studies/telling.js'
@@ -73,7 +74,7 @@ Your own servers, without TLS, each with an empty database that the bench may fi
 ${urlHelp}
 
   --monitor     http://host:1879: where sluice monitor runs beside such a server on another machine, with
-                --process postgresql=PID --folder postgresql=PATH or likewise; its token is in SLUICE_MONITOR_TOKEN
+                --process postgresql=PID --folder data=PATH or likewise; its token is in SLUICE_MONITOR_TOKEN
 
 They may also be in the environment, out of sight of other users: SLUICE_BENCH_POSTGRESQL=… and so on. What needs a server that is not named
 is not measured. In Sluice's repository, npm run bench starts those that are not named, on 127.0.0.1.
@@ -136,9 +137,15 @@ async function withContext ({ servers, json }, streams, work) {
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   for (const event of INTERRUPTS) process.once(event, interrupt)
+  const say = (json ? tellPrograms : tellPeople)(streams)
+  let exitCode = 0
+  const tell = (/** @type {import('./studies/command.js').StudyEvent} */ event) => {
+    if (event.event === 'problem' || (event.event === 'missing' && event.state === 'failed')) exitCode = 1
+    say(event)
+  }
   try {
-    await work({ servers, signal: stop.signal, tell: (json ? tellPrograms : tellPeople)(streams) })
-    return 0
+    await work({ servers, signal: stop.signal, tell })
+    return exitCode
   } catch (error) {
     streams.stderr.write(`sluice bench: ${describe(error)}\n`)
     return 1

@@ -20,8 +20,8 @@ import { listenerOf } from './listening.js'
  * @typedef {object} WatchedServer
  * @property {number|number[]} [pid]  of its first process, or of that of each program that it is made of, as they run now
  * @property {string} [folder]  of its data
- * @property {{monitor: import('../stats/monitor/usage.js').Monitor, name: string}} [remote]  instead, on another machine, where process
- *   and folder have that name
+ * @property {{monitor: import('../stats/monitor/usage.js').Monitor, name: string}} [remote]  instead, on another machine, where the
+ *   process has that name, and the folder, too, or it is "data"
  *
  * @typedef {object} ServerType
  * @property {() => string|null} missing  why there is no such server, null when there is one

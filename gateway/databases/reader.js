@@ -29,6 +29,7 @@
  * @typedef {string|number|bigint} KeyValue  a text or a whole number
  * @typedef {{time: bigint, [column: string]: unknown}} KeyedRow  all columns but those of the sinks' own; bytes as a Buffer, what is
  *   missing null, or left out of a document
+ * @typedef {{key: unknown[], row: KeyedRow}} Found  with what it has under the names asked for, whatever its columns are called
  *
  * @typedef {object} Reader
  * @property {(range: Range & {pageRows?: number}) => AsyncGenerator<Sample[], void, void>} samples  in the order of time and, at one time,
@@ -42,7 +43,7 @@
  * @property {(range: Omit<Range, 'sensors'> & {sensor: string}) => Promise<bigint|null>} minimum  the first time of the least value
  * @property {(range: Omit<Range, 'sensors'>) => Promise<string[]>} [sensors]  all that may have samples in the range, where a database can
  *   list them
- * @property {(asked: {names: string[], keys: KeyValue[][], signal?: AbortSignal}) => Promise<KeyedRow[]>} [byKey]  whole rows of a wide
+ * @property {(asked: {names: string[], keys: KeyValue[][], signal?: AbortSignal}) => Promise<Found[]>} [byKey]  whole rows of a wide
  *   table or collection by the values of these fields or tags, one for each name; in any order, and several where sources or gateways
  *   have stored the same key
  * @property {() => Promise<void>} close

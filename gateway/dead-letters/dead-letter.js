@@ -6,12 +6,14 @@ import { SluiceError, describe } from '../base/errors.js'
  * A row that a database refused for good, with all that is needed to store it later. Plain JSON, so that anything can read it.
  *
  * @typedef {import('../batch/batch.js').Field} Field
+ * @typedef {{identity: import('../batch/batch.js').Identity|null, row: number}} Origin  the identity of a row's batch, and its number there
  * @typedef {object} DeadLetter
  * @property {string} key  gateway/source/epoch/seq/row, or a random one where the batch had no identity
  * @property {string} failedAt  ISO 8601
  * @property {{code: string|null, text: string}} reason
  * @property {import('../batch/batch.js').Identity|null} identity  of its batch
  * @property {number} row  in its batch
+ * @property {Origin} [first]  of one that was replayed and refused again
  * @property {string} source
  * @property {string} time  nanoseconds since 1970 UTC
  * @property {Record<string, string>} tags
@@ -35,8 +37,7 @@ export function deadLetter (batch, row, error) {
     key: identity ? `${identityKey(identity)}/${row}` : randomUUID(),
     failedAt: new Date().toISOString(),
     reason: { code: code === undefined ? null : String(code), text: describe(error) },
-    identity,
-    row,
+    ...originOf(identity, row),
     source,
     time: String(time[row]),
     tags: batch.tagsAt(row),
@@ -50,8 +51,8 @@ export function deadLetter (batch, row, error) {
  * Batches of rows again, without identity: what stores them gives them a new one. Letters of the same source, tags and fields that follow
  * one another share one.
  * @param {DeadLetter[]} letters
- * @returns {Generator<{batch: Batch, keys: string[]}, void, void>} throws SLUICE_DEAD_LETTER_TRUNCATED after the others, where a letter has
- *   only the beginning of its value
+ * @returns {Generator<{batch: Batch, keys: string[], origins: Origin[]}, void, void>} `origins`: what each row was at first. Throws
+ *   SLUICE_DEAD_LETTER_TRUNCATED after the others, where a letter has only the beginning of its value
  */
 export function * toBatches (letters) {
   const truncated = letters.filter(isTruncated)
@@ -65,7 +66,10 @@ export function * toBatches (letters) {
     shape = itsShape
     runs[runs.length - 1].push(letter)
   }
-  for (const run of runs) yield { batch: toBatch(run), keys: run.map(({ key }) => key) }
+  for (const run of runs) {
+    const origins = run.map(({ identity, row, first }) => first ?? { identity, row })
+    yield { batch: toBatch(run), keys: run.map(({ key }) => key), origins }
+  }
   if (truncated.length === 0) return
   const [{ key, truncatedFrom }] = truncated
   const more = truncated.length > 1 ? `, and ${truncated.length - 1} more` : ''
@@ -74,6 +78,13 @@ export function * toBatches (letters) {
     `Dead letter ${key} has only the beginning of a value of ${truncatedFrom} characters, and cannot be replayed${more}.`,
     { fix: 'Have it sent again, once its sender is corrected.' }
   )
+}
+
+/** @param {import('../batch/batch.js').Identity|null} identity @param {number} row @returns {Pick<DeadLetter, 'identity'|'row'|'first'>} */
+function originOf (identity, row) {
+  if (!identity?.replayOf) return { identity, row }
+  const { replayOf, ...its } = identity
+  return { identity: its, row, first: replayOf[row] }
 }
 
 /** @param {DeadLetter} letter */

@@ -99,8 +99,8 @@ export class DeadLetterDesk {
     const left = new Set(keys)
     let rows = 0
     for (const { replay, keys: begun } of queue.replays.filter(each => each.keys.some(key => left.has(key)))) {
-      const [{ batch }] = toBatches(await lettersOf(queue, begun))
-      rows += await this.#handOver(sink, queue, { batch, keys: begun }, replay)
+      const [{ batch, origins }] = toBatches(await lettersOf(queue, begun))
+      rows += await this.#handOver(sink, queue, { batch, keys: begun, origins }, replay)
       for (const key of begun) left.delete(key)
     }
     const epoch = newEpoch()
@@ -115,9 +115,14 @@ export class DeadLetterDesk {
     return rows
   }
 
-  /** @param {string} sink @param {DeadLetterQueue} queue @param {{batch: Batch, keys: string[]}} letters @param {ReplayId} replay */
-  async #handOver (sink, queue, { batch, keys }, replay) {
-    await this.#accept(replayed(batch, replay), sink)
+  /**
+   * @param {string} sink
+   * @param {DeadLetterQueue} queue
+   * @param {{batch: Batch, keys: string[], origins: import('./dead-letter.js').Origin[]}} letters
+   * @param {ReplayId} replay
+   */
+  async #handOver (sink, queue, { batch, keys, origins }, replay) {
+    await this.#accept(replayed(batch, replay, origins), sink)
     await queue.replayed(keys)
     return keys.length
   }

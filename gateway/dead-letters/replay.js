@@ -16,9 +16,14 @@ export function newEpoch () {
   return `1-${randomBytes(8).toString('hex')}`
 }
 
-/** The rows under the identity of their replay. @param {import('../batch/batch.js').Batch} batch @param {ReplayId} replay */
-export function replayed (batch, { epoch, seq }) {
-  return batch.withIdentity({ gateway: REPLAYED, source: batch.source, epoch, seq })
+/**
+ * The rows under the identity of their replay.
+ * @param {import('../batch/batch.js').Batch} batch
+ * @param {ReplayId} replay
+ * @param {import('./dead-letter.js').Origin[]} [origins]  of its rows
+ */
+export function replayed (batch, { epoch, seq }, origins) {
+  return batch.withIdentity({ gateway: REPLAYED, source: batch.source, epoch, seq, ...origins && { replayOf: origins } })
 }
 
 /** @param {{identity: import('../batch/batch.js').Identity|null}} batch  or dead letter */

@@ -47,8 +47,8 @@ export async function lookUp (reader, names, keys, signal) {
   /** @type {Map<string, KeyedRow>} */
   const found = new Map()
   if (asked.size > 0) {
-    for (const row of await reader.byKey({ names, keys: [...asked.values()], signal })) {
-      const key = textOf(names.map(name => row[name]))
+    for (const { key: its, row } of await reader.byKey({ names, keys: [...asked.values()], signal })) {
+      const key = textOf(its)
       const other = found.get(key)
       if (!other || other.time < row.time) found.set(key, row)
     }

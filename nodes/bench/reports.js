@@ -11,8 +11,8 @@ import { servePost } from '../serve-post.js'
 
 /** Of a report, or of several studies: a folder has one of these. */
 const PAGES = ['index.html', 'report.html']
-/** All that is ever served: a folder or two, then one of these files. */
-const PATH = /^\/((?:\w[\w.-]*\/){1,2})(index\.html|report\.html|report\.md|result\.json)$/
+/** All that is ever served: a folder or two, none of them hidden or above, then one of these files. */
+const PATH = /^\/((?:[^/\\\0.][^/\\\0]*\/){1,2})(index\.html|report\.html|report\.md|result\.json)$/
 const MAX_LISTED = 20
 
 /** @type {Record<string, string>} */
@@ -68,7 +68,7 @@ async function listed (RED, root) {
 
 /** @param {{method: string, url: string}} request @param {any} response @returns {Promise<boolean>} */
 async function answer ({ method, url }, response) {
-  const [, folder, file] = PATH.exec(url.split('?')[0]) ?? []
+  const [, folder, file] = PATH.exec(decoded(url.split('?')[0])) ?? []
   if (file === undefined || (method !== 'GET' && method !== 'HEAD')) return false
   for (const root of new Set(servedFolders.values())) {
     const body = await readFile(join(root, folder, file)).catch(() => null)
@@ -77,6 +77,15 @@ async function answer ({ method, url }, response) {
     return true
   }
   return false
+}
+
+/** @param {string} path */
+function decoded (path) {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return '' // no browser asks so
+  }
 }
 
 /**

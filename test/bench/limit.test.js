@@ -8,7 +8,8 @@ import { expect } from 'chai'
 import { Affinity } from '../../gateway/bench/limit/affinity.js'
 import { ControlGroup } from '../../gateway/bench/limit/control-group.js'
 import { holderFor, Limit, readBounds } from '../../gateway/bench/limit/limit.js'
-import { readStudyArguments, runStudies } from '../../gateway/bench/studies/command.js'
+import { readStudyArguments } from '../../gateway/bench/studies/arguments.js'
+import { runStudies } from '../../gateway/bench/studies/command.js'
 
 const MEMORY = 512 * 2 ** 20
 

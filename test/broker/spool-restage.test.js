@@ -15,7 +15,8 @@ describe('spool, staging again', () => {
     expect(halves.map(({ epoch, seq, rows, before }) => ({ epoch, seq, rows, before }))).to.deep.equal([
       { epoch: old.epoch, seq: 2, rows: 2, before: 6 }, { epoch: old.epoch, seq: 3, rows: 3, before: 8 }
     ])
-    for (const { ancestors } of halves) expect(ancestors).to.deep.equal([{ epoch: old.epoch, seq: 0, hash: old.hash }])
+    const ancestor = { epoch: old.epoch, seq: 0, hash: old.hash }
+    expect(halves.map(({ ancestors }) => ancestors)).to.deep.equal([[ancestor], [{ ...ancestor, from: 2 }]])
     expect(headOf(spool)).to.include({ rows: 11, replaced: 5 })
     expect(headOf(spool).epochs[0].replaced).to.deep.equal([[0, 0, 5]])
     expect(await rig.readAll(spool)).to.deep.equal([9, 0, 2])

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import { join } from 'node:path'
+import { markOf } from '../../gateway/batch/epochs.js'
 import { spoolMark } from '../../broker/spool-mark.js'
 import { batchOf, headOf, Rig, stored } from './spool-rig.js'
 
@@ -84,7 +85,7 @@ describe('spool, of many sources', () => {
       for (const { epoch } of [first, again]) expect(epoch).to.match(new RegExp(`^\\d+-${spoolMark(name)}[0-9a-f]{8}$`))
       names.push(first.epoch)
     }
-    expect(names[0].slice(0, 6)).to.not.equal(names[1].slice(0, 6))
+    expect(markOf(names[0])).to.not.equal(markOf(names[1]))
   })
 
   it('takes any name for a source', async () => {

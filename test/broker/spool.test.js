@@ -1,6 +1,7 @@
 import { expect } from 'chai'
-import { mkdtemp, readdir } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { counterOf } from '../../gateway/batch/epochs.js'
 import { writeAt } from '../../broker/spool/segment.js'
 import { recordsOf } from '../../broker/spool/reading.js'
 import { batchOf, encode, headOf, Rig, stored } from './spool-rig.js'
@@ -90,14 +91,32 @@ describe('spool', () => {
       expect({ seq, before }).to.deep.equal({ seq: 1, before: value * 2 - 1 })
       await rig.close(spool)
     }
-    expect(epochs.map(epoch => parseInt(epoch, 10))).to.deep.equal([1, 2, 3])
+    const [first, second, third] = epochs.map(counterOf)
+    expect(second).to.be.above(first)
+    expect(third).to.be.above(second)
     expect(await rig.readAll(await rig.open())).to.deep.equal([1, 11, 2, 12, 3, 13])
   })
 
   it('starts no epoch while nothing is produced', async () => {
-    for (let i = 0; i < 3; i++) await rig.close(await rig.open())
+    for (let i = 0; i < 3; i++) {
+      const spool = await rig.open()
+      expect([...spool.head.sources]).to.deep.equal([])
+      await rig.close(spool)
+    }
     const spool = await rig.open()
-    expect((await spool.append(batchOf(1)))[0].epoch).to.match(/^1-/)
+    await spool.append(batchOf(1))
+    expect(headOf(spool).epochs).to.have.length(1)
+  })
+
+  it('counts its epochs on from those of a spool that was lost, or restored: rows that replace others must be known as newer', async () => {
+    const lost = await rig.open()
+    const before = counterOf((await lost.append(batchOf(1)))[0].epoch)
+    expect(before).to.be.within(Date.now() / 1000 - 100, Date.now() / 1000)
+    await rig.close(lost)
+    const saved = join(rig.folder, 'saved.json')
+    await writeFile(saved, (await readFile(saved, 'utf8')).replace(/"counter":\d+/, `"counter":${before + 1000}`))
+    const clockBehind = await rig.open()
+    expect(counterOf((await clockBehind.append(batchOf(2)))[0].epoch)).to.equal(before + 1001)
   })
 
   it('starts new epochs when it is told to: the process was suspended', async () => {

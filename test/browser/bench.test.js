@@ -73,7 +73,7 @@ describe('a study in a browser', function () {
     await button().click()
     const seen = await statusOnceIt(RUN, text => text.endsWith(' measured'))
     expect(seen.at(-1)).to.equal('2 of 4 measured')
-    expect(seen[0]).to.match(/^starting|^1 of 4, \d+ s left: sqlite/)
+    expect(seen[0]).to.match(/^starting|^\d of 4, \d+ s left: sqlite/)
     await look('measured')
   })
 

@@ -47,6 +47,19 @@ describe('MySQL sink', () => {
   const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
   upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })
 
+  it('refuses a table for upserts in which keys that differ are one', async () => {
+    for (const collation of ['utf8mb4_bin', 'utf8mb4_general_ci']) {
+      await query(`CREATE TABLE parts (id VARCHAR(255) COLLATE ${collation}, sluice_origin BIGINT, sluice_epoch BIGINT, sluice_seq BIGINT,
+        time_ns BIGINT NOT NULL, PRIMARY KEY (id, sluice_origin)) COLLATE utf8mb4_bin COMMENT='Sluice'`)
+      const sink = await openSink({ layout: 'upsert', key: ['id'] })
+      const row = rowOf({ id: ['string', 'a'] }, { source: 'parts', identity: identity(0) })
+      const { code, message } = await failureOf(() => sink.prepare([row]))
+      expect(code).to.equal('SLUICE_SINK_TABLE_MISFIT')
+      expect(message).to.include(collation)
+      await query('DROP TABLE parts')
+    }
+  })
+
   writerContract({
     open: openSink,
     isTransient,

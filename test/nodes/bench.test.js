@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,8 @@ import reportNode from '../../nodes/bench/report.js'
 import runNode from '../../nodes/bench/run.js'
 import { schema } from '../../nodes/bench/run.schema.js'
 import { serverEnvironment } from '../../nodes/bench/server-urls.js'
+import postgresqlServer from '../../nodes/sinks/postgresql-server.js'
+import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
 
 /** A second or less. */
 const TINY = { study: 'haenisch', databases: 'sqlite', batchSizes: '100', writers: '1', seconds: 0.2 }
@@ -166,17 +168,22 @@ describe('Bench nodes', function () {
       expect(await answer.text()).to.equal(await readFile(page, 'utf8'))
       expect(answer.headers.get('content-security-policy')).to.match(/^default-src 'none'.*frame-ancestors 'self'/)
       expect((await get(payload.replace('report.html', 'result.json'))).headers.get('content-type')).to.equal('application/json')
-      for (const other of ['run.json', 'cells.jsonl', '%2e%2e/%2e%2e/flows.json', '..%2fresult.json', '']) {
+      for (const other of ['run.json', 'cells.jsonl', '%2e%2e/%2e%2e/flows.json', '..%2fresult.json', '..%5cresult.json', '%', '']) {
         expect((await get(payload.replace('report.html', other))).status, other).to.equal(404)
       }
       expect((await get(payload, { Origin: 'http://elsewhere.example' })).status).to.equal(403)
+      const named = input('link')
+      const own = join(userDir, 'my run (1)')
+      await cp(message.folder, own, { recursive: true })
+      node('report').receive({ folder: own })
+      expect((await get((await named).payload)).status, 'whatever a folder is called').to.equal(200)
     } finally {
       server.close()
       server.closeAllConnections()
     }
 
     const { body } = await helper.request().post('/sluice-bench/report/reports').send({}).expect(200)
-    expect(body.reports[0]).to.deep.equal({ name: basename(message.folder), link: payload })
+    expect(body.reports[1]).to.deep.equal({ name: basename(message.folder), link: payload })
     await helper.request().post('/sluice-bench/run/reports').send({}).expect(404)
   })
 
@@ -213,6 +220,29 @@ describe('Bench nodes', function () {
     const { enum: known = [] } = schema.properties.study
     expect(known).to.include.members([...Object.keys(STUDIES), 'studies'])
     expect(isStudy('studies')).to.equal(true)
+  })
+
+  it('measure the server that a node holds, and leave it empty', async function () {
+    requirePostgresql(this)
+    const server = await startPostgresql()
+    const { user, password, database, port } = server
+    try {
+      await helper.load([postgresqlServer, runNode], [
+        { id: 'server', type: 'sluice-postgresql-server', host: '127.0.0.1', port, database },
+        { id: 'run', type: 'sluice-bench-run', ...TINY, databases: 'postgresql', postgresqlServer: 'server', wires: [['result'], []] },
+        { id: 'result', type: 'helper' }
+      ], { server: { user, password } })
+      for (let i = 0; i < 2; i++) { // the second finds it empty
+        const result = input('result')
+        node('run').receive({})
+        const { payload: { cells: [cell] } } = await result
+        expect(cell).to.include({ state: 'done' })
+        expect(cell.version).to.match(/^PostgreSQL/)
+      }
+    } finally {
+      await helper.unload()
+      await server.remove()
+    }
   })
 
   describe('with servers', () => {

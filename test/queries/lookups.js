@@ -76,6 +76,26 @@ export function lookupContract ({ store, open }) {
       expect(rows.map(row => row && row.id)).to.deep.equal([id, null])
     })
 
+    it('finds rows by a key that has another name in the table', async () => {
+      for (const [seq, name] of ['source', 'a.b', '$x', 'ID'].entries()) {
+        const { time, identity } = records(seq, [`of ${name}`])
+        const fields = /** @type {const} */ ([{ name, type: 'string' }, { name: 'value', type: 'float64' }])
+        await store({ layout: 'upsert', key: [name], table: `by ${seq}` },
+          new Batch({ source: 'press', time, identity, fields: [...fields], columns: [[`of ${name}`], Float64Array.of(seq)] }))
+        const rows = await reading(reader => lookUp(reader, [name], [[`of ${name}`], ['of nothing']]), { table: `by ${seq}` })
+        expect(rows.map(row => row?.value), name).to.deep.equal([seq, undefined])
+      }
+    })
+
+    it('finds nothing for a key that no row can have, and the others that are asked for with it', async () => {
+      await store({ layout: 'upsert', key: ['number'] }, records(0, ['a', 'b']))
+      const rows = await reading(reader => lookUp(reader, ['number'], [['a'], [1], [2n ** 63n], ['1.0'], [''], [' 1'], [2n ** 200n]]))
+      expect(rows.map(row => row?.id)).to.deep.equal([undefined, 'b', ...Array(5).fill(undefined)])
+      await store({ layout: 'upsert', key: ['id'], table: 'texts' }, records(1, ['a', '7']))
+      const texts = await reading(reader => lookUp(reader, ['id'], [[2n ** 63n], ['a'], [8]]), { table: 'texts' })
+      expect(texts.map(row => row?.id)).to.deep.equal([undefined, 'a', undefined])
+    })
+
     it('is read as wide, whatever its columns are called, and as nothing else', async () => {
       const { time, identity } = records(0, ['a', 'b'])
       const fields = /** @type {const} */ ([{ name: 'sensor', type: 'string' }, { name: 'value', type: 'float64' }])

@@ -44,7 +44,7 @@ export const bench = {
       ...ferretdb && { note: FERRETDB },
       settings: await settingsOf(async () => {
         const { storageEngine } = await db.admin().command({ serverStatus: 1 })
-        return [['storage engine', storageEngine.name], ['write concern', JSON.stringify(WRITE_CONCERN)]]
+        return storageEngine ? [['storage engine', storageEngine.name]] : []
       }),
       address,
       watched: server.watched,

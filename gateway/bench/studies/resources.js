@@ -80,7 +80,7 @@ class Both {
   async read (options) {
     const { monitor, name } = this.#remote
     const [there, here] = await Promise.all([monitor.read(options), this.#local.read(options)])
-    const [server, data] = [there.processes[name], there.folders[name]]
+    const [server, data] = [there.processes[name], there.folders[name] ?? there.folders.data]
     return {
       ...there,
       processes: { ...here.processes, ...server && { server } },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, SluiceError } from '../../base/errors.js'
+import { replaceFile } from '../../base/files.js'
 import { CELLS, workOf } from './work.js'
 
 /**
@@ -163,12 +164,21 @@ async function begin (folder, run) {
   const text = await readFile(path, 'utf8').catch(() => null)
   if (text === null) {
     const startedMs = Date.now()
-    await appendFile(path, JSON.stringify({ startedMs, ...run }))
+    await replaceFile(path, JSON.stringify({ startedMs, ...run })) // whole, whenever this process is killed
     return startedMs
   }
-  const { startedMs, ...before } = JSON.parse(text)
+  const { startedMs, ...before } = headIn(text, path)
   if (isDeepStrictEqual(before, JSON.parse(JSON.stringify(run)))) return Number(startedMs)
   throw new SluiceError('SLUICE_BENCH_RESUME', `The folder ${folder} has a run of ${before.study} with other options.`, {
     fix: 'Give the options that it was begun with, or another folder.'
   })
+}
+
+/** @param {string} text @param {string} path  of the file that has it */
+function headIn (text, path) {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new SluiceError('SLUICE_BENCH_RESUME', `${path} is damaged: ${describe(cause)}`, { cause, fix: 'Begin anew, in another folder.' })
+  }
 }

@@ -1,5 +1,6 @@
 import { SluiceError } from '../../base/errors.js'
 import { tableNames } from '../names.js'
+import { UPSERT, UPSERT_COLUMNS } from '../upsert/layout.js'
 import { misfit, wideColumns } from '../wide.js'
 
 /**
@@ -19,7 +20,7 @@ const MAX_NAMESPACE_BYTES = 255
 /** MongoDB has no limit, but each document repeats its keys. */
 const MAX_KEY_BYTES = 1024
 
-const OWN_KEYS = ['_id', 'time', 'time_ns', 'source']
+export const OWN_KEYS = ['_id', 'time', 'time_ns', 'source']
 
 /** The keys that a layout has instead of fields. @type {Partial<Record<Layout, readonly string[]>>} */
 const LAYOUT_KEYS = {
@@ -66,7 +67,7 @@ export function keysOf (batch, layout, { collection, withSource }) {
     maxNameBytes: MAX_KEY_BYTES,
     fold: (/** @type {string} */ name) => name,
     timeColumns: [],
-    ownNames: hasMeta ? [...OWN_KEYS, 'meta'] : OWN_KEYS
+    ownNames: [...OWN_KEYS, ...hasMeta ? ['meta'] : [], ...layout === UPSERT ? UPSERT_COLUMNS : []]
   }
   const fields = LAYOUT_KEYS[layout]?.map(name => ({ name, type: 'string' })) ?? batch.fields
   const columns = wideColumns(/** @type {any} */ ({ fields, tags: batch.tags }), dialect, withSource || hasMeta)

@@ -9,7 +9,7 @@ import { bytesOf, bytesText, whole } from '../reading/values.js'
 import { floor } from '../../batch/layouts.js'
 import { tagColumnOf } from '../wide.js'
 import { EPOCH, ORIGIN, SEQ } from '../upsert/layout.js'
-import { keyOf } from './names.js'
+import { keyOf, OWN_KEYS } from './names.js'
 import { checkLayout, placeOf, sinceStart } from './reader-layouts.js'
 import { schema } from './reader.schema.js'
 
@@ -100,7 +100,7 @@ class MongodbReader {
     const { table, source } = this.#options
     return this.#attempt(signal, async db => {
       await this.#checkLayout(db, signal)
-      const columns = names.map(keyOf)
+      const columns = names.map(name => keyOf(OWN_KEYS.includes(name) ? `${name}~field` : name))
       // Asked for one by one, FerretDB finds a document by an index.
       const matching = keys.map(key => Object.fromEntries(key.map((value, i) => [columns[i], value])))
       const wanted = matching.length === 1
@@ -110,7 +110,7 @@ class MongodbReader {
           : { [columns[0]]: { $in: keys.map(([value]) => value) } }
       const options = { useBigInt64: true, promoteBuffers: true, signal }
       const found = await db.collection(table).find({ ...wanted, ...source !== '' && { source } }, options).toArray()
-      return found.map(rowOf)
+      return found.map(rowOf).map(row => ({ key: columns.map(column => row[column]), row }))
     })
   }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { SluiceError, describe } from '../../base/errors.js'
+import { Turns } from '../../base/turns.js'
 import { byTags } from '../../batch/groups.js'
 import { decide, wantedRecords } from '../claims.js'
 import { committedRecords } from '../commit-records.js'
@@ -7,7 +8,7 @@ import { withDefaults } from '../../base/defaults.js'
 import { isRefusal } from '../refusal.js'
 import { LastRecords, setBack } from '../set-back.js'
 import { checkKey, UPSERT } from '../upsert/layout.js'
-import { newestOf, refuseKeyless } from '../upsert/rows.js'
+import { newestOf, noteArrivals, refuseKeyless } from '../upsert/rows.js'
 import { shapeOf } from '../wide.js'
 import { prepareCollection } from './collections.js'
 import { CommitRecords } from './commit-records.js'
@@ -32,9 +33,12 @@ export { schema }
 
 const MAX_SHAPES = 1000
 
+/** FerretDB reports as an error of its own what its PostgreSQL does not take: a text with NUL, a key with a quotation mark. */
+const DATA_EXCEPTION = /\(SQLSTATE 22\w{3}\)/
+
 /** @param {unknown} error */
 export function isTransient (error) {
-  return !isRefusal(error, () => false)
+  return !isRefusal(error, ({ message }) => DATA_EXCEPTION.test(message))
 }
 
 /**
@@ -54,6 +58,8 @@ export async function open (options, { server, log }) {
 
 /** @implements {Sink} */
 class MongodbSink {
+  /** FerretDB reads a document, compares, and writes: of two that do so together, the older one may be last. */
+  #replacing = new Turns(1)
   #options
   #names
   #server
@@ -78,6 +84,7 @@ class MongodbSink {
 
   /** @param {Batch[]} batches */
   async prepare (batches) {
+    noteArrivals(batches, this.#options)
     const plans = batches.filter(({ rows }) => rows > 0).map(batch => this.#planOf(batch))
     if (this.#hasCommits && plans.every(({ collection }) => this.#collections.has(collection))) return
     await this.#attempt(async db => {
@@ -99,6 +106,7 @@ class MongodbSink {
    * @param {{signal?: AbortSignal, probe?: boolean}} [options]
    */
   async write (batches, { signal, probe = false } = {}) {
+    noteArrivals(batches, this.#options)
     refuseKeyless(batches, this.#options)
     return this.#attempt(async (db, commits, product) => {
       const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
@@ -157,7 +165,8 @@ class MongodbSink {
     const parts = batches.flatMap(batch => byTags(newestOf(batch, key)).map(part => ({ batch, part, ...this.#planOf(part) })))
     for (const [collection, its] of Map.groupBy(parts, part => part.collection)) {
       await this.#prepareCollection(db, collection)
-      await upsert(db, collection, its, { key, finiteOnly: isFerretdb, signal })
+      const write = () => upsert(db, collection, its, { key, finiteOnly: isFerretdb, signal })
+      await (isFerretdb ? this.#replacing.run(write, signal) : write())
     }
   }
 

@@ -3,7 +3,7 @@ import { Binary, Double, Int32, Long } from 'mongodb'
 import { floor } from '../../batch/layouts.js'
 import { RefusedRows } from '../refusal.js'
 import { EPOCH, ORIGIN, SEQ } from '../upsert/layout.js'
-import { versionOf } from '../upsert/rows.js'
+import { cellsOf, versionsOf } from '../upsert/rows.js'
 import { MAX_DOCUMENT_BYTES, presence, UPSERT_ID_LENGTH } from './documents.js'
 import { DUPLICATE_KEY, hasUniqueIndex, REFUSED, WRITE_CONCERN } from './insert.js'
 import { constantsOf } from './names.js'
@@ -77,23 +77,34 @@ async function errorsOf (documents, write) {
 
 /** @param {Part} part @param {readonly string[]} key @param {boolean} finiteOnly @returns {Replacement[]} */
 function replacements ({ batch, part, keys }, key, finiteOnly) {
-  const { origin, epoch, seq } = versionOf(batch)
+  const versions = versionsOf(part)
   const rowOf = new Map(Array.from(batch.time.keys(), row => [batch.rowNumber(row), row]))
   const constants = Object.fromEntries(constantsOf(keys, part))
-  const version = { [ORIGIN]: Long.fromBigInt(origin), [EPOCH]: Long.fromNumber(epoch), [SEQ]: Long.fromNumber(seq) }
   const fields = keys.fields.map(({ key: name, field }) => {
     const cell = cells[part.fields[field].type]
     return { name, field, cell, there: presence(part, field, finiteOnly) }
   })
+  const keyCells = key.map(name => cellsOf(part, name))
   return Array.from(part.time.keys(), row => {
     const time = part.time[row]
-    /** @type {Record<string, unknown>} */
-    const document = { time: new Date(Number(floor(time, 1_000_000n) / 1_000_000n)), time_ns: Long.fromBigInt(time), ...constants }
-    for (const { name, field, cell, there } of fields) if (there?.[row] !== 0) document[name] = cell(part.columns[field][row])
-    const _id = idOf(origin, key.map(name => part.tags[name] ?? part.value(part.fields.findIndex(field => field.name === name), row)))
-    const isOlder = [{ [EPOCH]: { $lt: version[EPOCH] } }, { [EPOCH]: version[EPOCH], [SEQ]: { $lt: version[SEQ] } }]
-    const filter = epoch === 0 ? { _id } : { _id, $or: isOlder }
-    return { batch, row: /** @type {number} */ (rowOf.get(part.rowNumber(row))), filter, document: { _id, ...document, ...version } }
+    const [origin, epoch, seq] = [versions.origin[row], versions.epoch[row], versions.seq[row]]
+    const version = { [ORIGIN]: Long.fromBigInt(origin), [EPOCH]: Long.fromBigInt(epoch), [SEQ]: Long.fromBigInt(seq) }
+    const values = fields.filter(({ there }) => there?.[row] !== 0)
+      .map(({ name, field, cell }) => [name, cell(part.columns[field][row])])
+    const document = {
+      _id: idOf(origin, keyCells.map(cell => cell(row))),
+      time: new Date(Number(floor(time, 1_000_000n) / 1_000_000n)),
+      time_ns: Long.fromBigInt(time),
+      ...constants,
+      ...Object.fromEntries(values), // whatever their names: an assignment would take __proto__ for more
+      ...version
+    }
+    const isOlder = [
+      { [EPOCH]: { [epoch < 0n ? '$ne' : '$lt']: version[EPOCH] } },
+      { [EPOCH]: version[EPOCH], [SEQ]: { $lt: version[SEQ] } }
+    ]
+    const filter = { _id: document._id, $or: isOlder }
+    return { batch, row: /** @type {number} */ (rowOf.get(part.rowNumber(row))), filter, document }
   })
 }
 

@@ -1,9 +1,9 @@
 import { caseMarked } from '../names.js'
 import { checkOwner, completeTable, OWNED } from '../sql/tables.js'
-import { keyOf, noKey, primaryKey } from '../upsert/sql.js'
+import { keyOf, primaryKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
 import { checkIdentifier, dialect, quote } from './dialect.js'
-import { hasKey } from './upsert.js'
+import { checkKey, keyCollation } from './upsert.js'
 
 /**
  * @typedef {import('./session.js').Connection} Connection
@@ -33,6 +33,8 @@ const WRITABLE = ['BASE TABLE', 'SYSTEM VERSIONED']
 /** Errors of the server where another has created the same table or column meanwhile. */
 const ALREADY_EXISTS = [1050, 1060]
 
+const COLLATION = 'utf8mb4_bin'
+
 /** A number for each row, which `SELECT *` does not show. */
 const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short()) INVISIBLE'
 
@@ -50,13 +52,17 @@ const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short())
 export async function prepareTable (connection, facts, name, withSource, layout, wanted) {
   const { columns, rest } = await completeTable(
     () => readTable(connection, facts, name, withSource, wanted),
-    ({ exists, missing }) => connection.query(exists ? addColumns(name, layout, missing) : createTable(name, layout, missing, facts)),
+    async ({ exists, missing }) => {
+      if (exists) return connection.query(addColumns(name, layout, missing))
+      const collation = missing.some(({ isKey }) => isKey) ? await keyCollation(connection) : COLLATION
+      return connection.query(createTable(name, layout, missing, facts, collation))
+    },
     ({ errno }) => ALREADY_EXISTS.includes(errno)
   )
   const plan = { table: name, columns, rest }
   const key = keyOf(columns)
   if (key.length === 0) return plan
-  if (!await hasKey(connection, name, key)) throw noKey(name, key)
+  await checkKey(connection, name, key)
   return { ...plan, width: columns.length + rest.length }
 }
 
@@ -104,8 +110,8 @@ function addColumns (table, layout, columns) {
   return `ALTER TABLE ${quote(table)} ${inOrder.map(column => `ADD COLUMN ${declaration(column, layout)}`).join(', ')}`
 }
 
-/** @param {string} table @param {Layout} layout @param {WideColumn[]} columns @param {Facts} facts */
-function createTable (table, layout, columns, { hasRowKeys }) {
+/** @param {string} table @param {Layout} layout @param {WideColumn[]} columns @param {Facts} facts @param {string} collation */
+function createTable (table, layout, columns, { hasRowKeys }, collation) {
   const { key, ordersRows } = layout
   const declarations = columns.map(column => {
     const always = column.type === 'time_ns' || column.origin === 'source' || column.isKey
@@ -115,15 +121,15 @@ function createTable (table, layout, columns, { hasRowKeys }) {
   const own = primaryKey(columns, names => names.map(({ name }) => quote(name)).join(', '))
   const numbered = ordersRows && hasRowKeys ? [ROW_NUMBER, `PRIMARY KEY (${keyColumns}, \`sluice_row\`)`] : [`KEY (${keyColumns})`]
   const order = own === '' ? numbered : [own.slice(2)]
-  const settings = 'ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin ' +
-    `COMMENT='${OWNED}'`
+  const settings = `ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=${collation} COMMENT='${OWNED}'`
   return `CREATE TABLE ${quote(table)} (${[...declarations, ...order].join(', ')}) ${settings}`
 }
 
 /** @param {WideColumn} column @param {Layout} layout */
 function declaration ({ name, type, origin, isKey }, { declarations }) {
   if (isKey && type === 'string') return `${quote(name)} VARCHAR(255)`
-  return `${quote(name)} ${(origin !== 'tag' && declarations[name]) || dialect.columnTypes[type]}`
+  const isDeclared = origin !== 'tag' && Object.hasOwn(declarations, name)
+  return `${quote(name)} ${isDeclared ? declarations[name] : dialect.columnTypes[type]}`
 }
 
 /** @param {any} row  of information_schema.COLUMNS @returns {import('../wide.js').TableColumn} */

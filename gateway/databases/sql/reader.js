@@ -150,11 +150,12 @@ export class SqlReader {
       const table = await this.#keyedTable(session)
       const { refusesNul } = this.#readable.dialect
       const possible = keys.filter(key => !refusesNul || !key.join('').includes('\0'))
-      const rows = []
+      const found = []
       for (let from = 0; from < possible.length; from += KEYS_A_STATEMENT) {
-        rows.push(...await session.all(table.statement(names, possible.slice(from, from + KEYS_A_STATEMENT))))
+        const statement = table.statement(names, possible.slice(from, from + KEYS_A_STATEMENT))
+        if (statement) for (const row of await session.all(statement)) found.push(table.found(names, row))
       }
-      return rows.map(row => table.rowOf(row))
+      return found
     })
   }
 

@@ -5,7 +5,7 @@ import { committedRecords, mergedRecords, recordKey } from '../commit-records.js
 import { RecordSet } from '../record-set.js'
 import { LastRecords, SET_BACK, setBack } from '../set-back.js'
 import { checkKey } from '../upsert/layout.js'
-import { refuseKeyless } from '../upsert/rows.js'
+import { noteArrivals, refuseKeyless } from '../upsert/rows.js'
 import { Placement } from './placement.js'
 
 /**
@@ -79,6 +79,7 @@ export class SqlSink {
 
   /** @param {Batch[]} batches */
   async prepare (batches) {
+    noteArrivals(batches, this.#options)
     if (this.#hasCommits && this.#placement.covers(batches)) return
     await this.#attempt(session => this.#placesOf(session, batches))
   }
@@ -98,6 +99,7 @@ export class SqlSink {
    * @param {{signal?: AbortSignal, probe?: boolean}} [options]
    */
   async write (batches, { signal, probe = false } = {}) {
+    noteArrivals(batches, this.#options)
     this.#storage.check?.(batches)
     refuseKeyless(batches, this.#options)
     const wanted = wantedRecords(batches, this.#placement.names.inRecords)

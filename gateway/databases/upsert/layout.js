@@ -53,6 +53,9 @@ export function withUpsert (property) {
 
 /** @param {{layout?: string, key?: string[]}} options  of a sink @throws {SluiceError} SLUICE_OPTIONS */
 export function checkKey ({ layout, key = [] }) {
-  if (layout !== UPSERT || key.length > 0) return
-  throw new SluiceError('SLUICE_OPTIONS', 'The layout "upsert" has no key.', { fix: 'Name the fields or tags by which a row is known.' })
+  if (layout !== UPSERT) return
+  const own = key.find(name => UPSERT_COLUMNS.includes(name))
+  if (key.length > 0 && own === undefined) return
+  const problem = own ? `The key of the layout "upsert" cannot be its own column "${own}".` : 'The layout "upsert" has no key.'
+  throw new SluiceError('SLUICE_OPTIONS', problem, { fix: 'Name the fields or tags by which a row is known.' })
 }

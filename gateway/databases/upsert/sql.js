@@ -39,7 +39,7 @@ export function onConflict (columns, rest) {
   const changed = [...columns.filter(column => !key.includes(column)), ...rest]
   const version = (/** @type {string} */ of) => `(${of}.${EPOCH}, ${of}.${SEQ})`
   return ` ON CONFLICT (${names(key)}) DO UPDATE SET ${changed.map(({ name }) => `${quote(name)} = excluded.${quote(name)}`).join(', ')}` +
-    ` WHERE excluded.${EPOCH} = 0 OR ${version('excluded')} > ${version(STORED)}`
+    ` WHERE (excluded.${EPOCH} < 0 AND excluded.${EPOCH} <> ${STORED}.${EPOCH}) OR ${version('excluded')} > ${version(STORED)}`
 }
 
 /** An INSERT from rows that wait in another table: of each key the newest. @param {string} table @param {string} waiting */

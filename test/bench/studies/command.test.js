@@ -1,8 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { expect } from 'chai'
-import { readStudyArguments, runStudies } from '../../../gateway/bench/studies/command.js'
+import { bench } from '../../../gateway/bench/bench.js'
+import { readStudyArguments } from '../../../gateway/bench/studies/arguments.js'
+import { runStudies } from '../../../gateway/bench/studies/command.js'
 import { STUDIES } from '../../../gateway/bench/studies/index.js'
 import { Remaining } from '../../../gateway/bench/studies/remaining.js'
 import { writeReports } from '../../../gateway/bench/studies/reports.js'
@@ -77,7 +80,7 @@ describe('the command of the studies', () => {
     expect(progress[0].secondsLeft, 'as planned, before anything is known of the pace').to.be.closeTo(30, 1)
     expect(progress.at(-1).secondsLeft).to.be.within(3, 10)
     expect(events('missing')).to.deep.equal([
-      { event: 'missing', study: 'late', reason: 'there is no such server', labels: ['late one'] }
+      { event: 'missing', study: 'late', state: 'absent', reason: 'there is no such server', labels: ['late one'] }
     ])
   })
 
@@ -153,6 +156,36 @@ describe('the command of the studies', () => {
     const error = await writeReports({ reports: [parent], parent: '' }, { tell: () => {} }).catch(reason => reason)
     expect(error).to.have.property('code', 'SLUICE_BENCH_REPORT')
     expect(error.message).to.contain(parent)
+  })
+
+  it('begins no run where one is to go on that is not there, or is damaged', async () => {
+    const missing = join(parent, 'nothing')
+    const error = await run({ studies: ['early'], resume: missing }).catch(reason => reason)
+    expect(error).to.have.property('code', 'SLUICE_BENCH_RESUME')
+    expect(await readdir(parent)).to.deep.equal([])
+    await mkdir(missing)
+    await writeFile(join(missing, 'run.json'), '{"startedMs": 17')
+    const damaged = await run({ studies: ['early'], resume: missing }).catch(reason => reason)
+    expect(damaged).to.have.property('code', 'SLUICE_BENCH_RESUME')
+    expect(damaged.message).to.contain(join(missing, 'run.json'))
+    expect(measured).to.deep.equal([])
+  })
+
+  it('tells which cells have failed', async () => {
+    inCell = label => { if (label === 'early two') throw new Error('the database went away') }
+    await run({ studies: ['early'] })
+    expect(events('missing')).to.deep.equal([
+      { event: 'missing', study: 'early', state: 'failed', labels: ['early two'], reason: 'the database went away' }
+    ])
+    const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+    const exitCodeOf = (/** @type {string} */ study) => bench([study, '--folder', parent], { stdout: silent, stderr: silent })
+    expect([await exitCodeOf('early'), await exitCodeOf('late')], 'what cannot be measured here is no failure').to.deep.equal([1, 0])
+  })
+
+  it('refuses numbers with which a machine would be at its end', () => {
+    for (const [name, given] of [['writers', '1e9'], ['batch-sizes', '10,1e12'], ['repetitions', '1e6']]) {
+      expect(() => readStudyArguments({ full: false, resume: '', config: '', [name]: given }, ['early'])).to.throw(`--${name} is at most`)
+    }
   })
 
   it('reads what it is to measure from the command line', () => {

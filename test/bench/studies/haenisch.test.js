@@ -80,6 +80,18 @@ describe('the study of Haenisch, Roessle and Kübler', function () {
     expect(serverMemory.value).to.equal(cell.measures.serverRssBytes / 1e6).and.to.be.above(10)
   })
 
+  it('lists the cells in which batches failed, with how many and how long they took', () => {
+    const [, , { blocks: before }] = haenisch.report(result)
+    expect(before.map(({ caption }) => caption)).to.not.include('Batches that failed')
+    const [first, ...others] = result.cells
+    if (first.state !== 'done') throw new Error(first.reason)
+    const failing = { ...first, measures: { ...first.measures, batches: 97, failedBatches: 3, failedMedianMicroseconds: 101_500 } }
+    const [, , { blocks }] = haenisch.report({ ...result, cells: [failing, ...others] })
+    const table = blocks.find(({ caption }) => caption === 'Batches that failed')
+    if (table?.kind !== 'table') throw new Error('a table')
+    expect(table.rows).to.deep.equal([{ label: first.label, figures: [{ value: 3 }, { value: 101.5 }, { value: 97 }] }])
+  })
+
   it('draws the rate by the size of batches', () => {
     const [, { blocks: [lines] }] = haenisch.report(result)
     if (lines.kind !== 'lines') throw new Error('lines')

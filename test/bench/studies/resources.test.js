@@ -130,7 +130,7 @@ describe('the resources of a cell', function () {
     it('are told by a monitor on its machine', async () => {
       const token = 'a token of the test'.replaceAll(' ', '-')
       const processes = { postgresql: { pid: Number(server.pid) }, mysql: { pid: process.pid } }
-      const local = new LocalMonitor({ processes, folders: { postgresql: server.data }, machine: true })
+      const local = new LocalMonitor({ processes, folders: { data: server.data }, machine: true })
       const served = await serveMonitor(local, { token })
       try {
         const watched = await watchedAt({ monitor: served.url }, { SLUICE_MONITOR_TOKEN: token })

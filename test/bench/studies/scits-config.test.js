@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect } from 'chai'
 import { serversOf } from '../../../gateway/bench/servers.js'
-import { readStudyArguments, runStudies } from '../../../gateway/bench/studies/command.js'
+import { readStudyArguments } from '../../../gateway/bench/studies/arguments.js'
+import { runStudies } from '../../../gateway/bench/studies/command.js'
 import { configText, readSettings, sweepOf } from '../../../gateway/bench/studies/scits/config.js'
 
 /** A file as SciTS has published it for its batching workload, with a byte order mark and comments. */

@@ -57,6 +57,13 @@ export function growthTests (subject) {
       expect(rangesOf(await subject.sink.committed())[0].source).to.equal(evil)
     })
 
+    it('stores under names that every object has', async () => {
+      const names = ['constructor', 'toString', 'hasOwnProperty']
+      const tags = Object.fromEntries(names.map(name => [`${name}$1`, name]))
+      await store(rowOf(Object.fromEntries(names.map((name, i) => [name, ['float64', i]])), { tags }))
+      expect(await rows('press')).to.deep.equal([{ time: T0, ...tags, ...Object.fromEntries(names.map((name, i) => [name, i])) }])
+    })
+
     for (const [what, name, text] of [
       ['of 10,000 characters', 'n'.repeat(10_000), /10000 bytes/], ['with NUL', 'a\0b', /NUL/], ['that is not Unicode', '\ud800', /Unicode/]
     ]) {

@@ -5,6 +5,7 @@ import { RefusedRows } from '../../../gateway/databases/refusal.js'
 import { openSimulator } from '../../../gateway/simulators/simulator.js'
 import { recorder } from '../../sources/manual-clock.js'
 import { failureOf, T0 } from './batches.js'
+import { batchOf, KEYED, upsertOrderTests, valueOf } from './upsert-order.js'
 
 /**
  * What the layout upsert promises, shown against a real database.
@@ -17,32 +18,11 @@ import { failureOf, T0 } from './batches.js'
  * @property {(table: string) => Promise<Record<string, any>[]>} rows  as the sinks' contract has them
  * @property {() => Promise<unknown>} forget  deletes the commit records, behind the sink's back
  * @property {(statement: string) => Promise<unknown>} [execute]  of a database with tables
- *
- * @typedef {{counter: number, seq: number, ids: string[], gateway?: string, source?: string}} Delivery
+ * @typedef {import('./upsert-order.js').Delivery} Delivery
  */
 
-const KEYED = { layout: 'upsert', key: ['id'] }
 const ROUNDS = 6
 const IDS = 7
-
-/**
- * Each row's `value` tells where it comes from.
- * @param {Delivery} delivery
- */
-function batchOf ({ counter, seq, ids, gateway = 'gw', source = 'press' }) {
-  return new Batch({
-    source,
-    time: BigInt64Array.from(ids, (_, row) => T0 + BigInt(row)),
-    fields: [{ name: 'id', type: 'string' }, { name: 'value', type: 'int32' }],
-    columns: [ids, Int32Array.from(ids, (_, row) => valueOf(counter, seq, row))],
-    identity: { gateway, source, epoch: `${counter}-abcd${counter}`, seq }
-  })
-}
-
-/** @param {number} counter @param {number} seq @param {number} row */
-function valueOf (counter, seq, row) {
-  return counter * 1_000_000 + seq * 1000 + row
-}
 
 /** @param {Delivery[]} deliveries @returns {Record<string, number>} of each id the value of its newest row */
 function newest (deliveries) {
@@ -165,16 +145,33 @@ export function upsertContract (harness) {
       expect(found.map(({ value }) => value).sort()).to.deep.equal([valueOf(1, 0, 0), valueOf(1, 1, 0), valueOf(5, 9, 0)])
     })
 
-    it('applies batches without identity as they come', async () => {
+    it('tells keys apart that differ in case, accents or spaces', async () => {
+      const ids = ['a', 'A', 'a ', ' a', 'ä', 'a\u0308', 'ß', 'ss', '', ' ', '%', '\'', '\\', 'a\n', '__proto__']
       const sink = await harness.open(KEYED)
-      const changed = (/** @type {number} */ seq) => batchOf({ counter: 1, seq, ids: ['a'] }).withIdentity(null)
-      await store(sink, changed(5), changed(6))
-      await store(sink, changed(3))
-      expect(await values()).to.deep.equal({ a: valueOf(1, 3, 0) })
-      const again = await harness.open(KEYED)
-      await store(again, changed(2))
-      expect(await values()).to.deep.equal({ a: valueOf(1, 2, 0) })
+      for (const [seq, id] of ids.entries()) await store(sink, batchOf({ counter: 1, seq, ids: [id] }))
+      expect((await harness.rows('press')).map(({ id, value }) => [id, value]).sort()).to.deep.equal(
+        ids.map((id, seq) => [id, valueOf(1, seq, 0)]).sort())
     })
+
+    it('stores fields and tags that are called like its own columns, or like what every object has', async () => {
+      const sink = await harness.open(KEYED)
+      const named = (/** @type {number} */ seq) => new Batch({
+        source: 'press',
+        time: BigInt64Array.of(T0),
+        fields: ['id', 'sluice_seq', 'sluice_origin', 'constructor'].map(name => ({ name, type: /** @type {const} */ ('string') })),
+        columns: ['a', 'b', 'c', 'd'].map(text => [text]),
+        tags: { sluice_epoch: 'f' },
+        identity: { gateway: 'gw', source: 'press', epoch: '1-abcd', seq }
+      })
+      for (const seq of [0, 1]) await store(sink, named(seq))
+      const [row, ...others] = await harness.rows('press')
+      expect(others).to.deep.equal([])
+      expect(Object.entries(row)).to.deep.include.members([
+        ['id', 'a'], ['sluice_seq~field', 'b'], ['sluice_origin~field', 'c'], ['constructor', 'd'], ['sluice_epoch~tag', 'f']
+      ])
+    })
+
+    upsertOrderTests(harness, { store, values })
 
     it('stores BLOBs of 1 byte, 10 kB and 100 kB by a key of two, whole', async () => {
       const sink = await harness.open({ layout: 'upsert', key: ['id', 'line'] })
@@ -227,8 +224,9 @@ export function upsertContract (harness) {
       expect((await failureOf(() => store(sink, real))).faults).to.have.length(3)
     })
 
-    it('is not opened without a key', async () => {
+    it('is not opened without a key, or with a column of its own as one', async () => {
       expect(await failureOf(() => harness.open({ layout: 'upsert' }))).to.include({ code: 'SLUICE_OPTIONS' })
+      expect(await failureOf(() => harness.open({ layout: 'upsert', key: ['id', 'sluice_seq'] }))).to.include({ code: 'SLUICE_OPTIONS' })
     })
 
     const { execute } = harness

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { Batch } from '../../../gateway/batch/batch.js'
 import { openDeadLetterQueue } from '../../../gateway/dead-letters/queue.js'
 import { createWriter } from '../../../gateway/writer/writer.js'
-import { batchOf, EPOCH, failureOf, identity, rangesOf, T0 } from './batches.js'
+import { batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './batches.js'
 
 /**
  * What a sink and the writer do together, shown against a real database.
  *
  * @typedef {import('../../../gateway/databases/sink.js').Sink} Sink
- * @typedef {import('../../../gateway/batch/batch.js').Batch} Batch
  *
  * @typedef {object} WriterHarness  one empty database a test
  * @property {(options?: object) => Promise<Sink>} open  a sink, closed after the test
@@ -57,6 +57,24 @@ export function writerContract (harness) {
   const forces = async () => (await rows('press')).map(({ force }) => force)
 
   describe('with a writer', () => {
+    it('stores texts and names of any kind, or keeps their rows as dead letters: it tries none without end', async () => {
+      const sink = await open()
+      const { writer, deadLetters } = await writerOn(sink)
+      const texts = batchOf([1, 2, 3]).withIdentity(identity(0))
+      const written = await Promise.all([
+        writer.write(new Batch({
+          ...texts,
+          fields: [...texts.fields, { name: 'text', type: 'string' }],
+          columns: [...texts.columns, ['a', 'b\0c', 'ünï']],
+          validity: [...texts.validity, null]
+        })),
+        writer.write(rowOf({ 'x"y': ['float64', 1] }, { source: 'lathe', identity: { ...identity(1), source: 'lathe' } }))
+      ])
+      expect(written.map(({ outcome }) => outcome)).to.deep.equal(['stored', 'stored'])
+      expect((await rows('press')).length + deadLetters.count).to.equal(3 + written[1].deadRows)
+      expect(deadLetters.keys.every(key => /press.*\/1$|lathe.*\/0$/.test(key))).to.equal(true)
+    })
+
     it('stores each row once, in the order of time, when all is delivered twice', async () => {
       const sink = await open()
       const { writer } = await writerOn(sink, { batchRows: 500, inFlight: 2 })

@@ -58,7 +58,8 @@ function definition (cells) {
     `A step breaks where p99 of the time from sample to commit is above ${bounds.join(' ms, or ')} ms${
       bounds.length > 1 ? ' where the sink gathers rows for a second,' : ''} or ${parameters.p99Times} times that of the first step, ` +
       'where the spool grows over the whole step, where samples do not reach the spool, or where the gateway ends; and only where it ' +
-      `does so twice. Between the last step that went well and the first that broke, the search goes on until they are within ${percent} %.`,
+      `does so twice. Between the last step that went well and the first that broke, the search goes on until they are ` +
+      `within ${percent} %.`,
     'Simulating the sensors is part of the gateway\'s processor time. p99 is never better than the real one: each row whose age is ' +
     'measured stands for younger ones.'
   ]

@@ -49,8 +49,28 @@ export function report ({ cells }) {
         lines: databases.map(database => lineOf(database, done)).filter(({ x }) => x.length > 0)
       }]
     },
-    { title: 'All cells', text: ['Thousand rows a second.'], blocks: grids.filter(({ rows }) => rows.length > 0) }
+    { title: 'All cells', text: ['Thousand rows a second.'], blocks: [...grids.filter(({ rows }) => rows.length > 0), ...failuresOf(done)] }
   ]
+}
+
+/** A table where there are any. @param {DoneCell[]} done @returns {import('../study.js').TableBlock[]} */
+function failuresOf (done) {
+  const failed = done.filter(({ measures }) => measures.failedBatches > 0)
+  if (failed.length === 0) return []
+  return [{
+    kind: 'table',
+    caption: 'Batches that failed',
+    heading: 'Cell',
+    columns: [
+      { title: 'Failed', unit: 'batches', digits: 0 },
+      { title: 'Median latency', unit: 'ms', digits: 1 },
+      { title: 'Stored', unit: 'batches', digits: 0 }
+    ],
+    rows: failed.map(({ label, measures: { failedBatches, failedMedianMicroseconds, batches } }) => ({
+      label, figures: [{ value: failedBatches }, { value: failedMedianMicroseconds / 1000 }, { value: batches }]
+    })),
+    notes: ['Why is told with the notes of single cells. Their rows count only where the answer alone was lost, and they are stored.']
+  }]
 }
 
 /** @param {string[]} databases @param {StudyResult['cells']} cells @returns {import('../study.js').TableBlock} */

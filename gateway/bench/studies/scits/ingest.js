@@ -82,7 +82,9 @@ export async function ingested (ingest, opened, signal) {
       ...batches < Infinity && written.batches.length < due
         ? [`It ended after ${limitSeconds} s: ${written.batches.length} of ${due} batches of ${batchRows} rows.`]
         : [],
-      ...failedRows > 0 ? [`Of the ${failedRows} rows of batches that failed, ${rowsThere - written.rows} are there all the same.`] : [],
+      ...failedRows > 0
+        ? [`Of the ${failedRows} rows of batches that failed, ${rowsThere - stored.length * batchRows} are there all the same.`]
+        : [],
       ...written.errors
     ]
   }

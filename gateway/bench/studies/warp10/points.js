@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MongoClient } from 'mongodb'
 import { readerTypes, serverTypes } from '../../../databases/index.js'
 import { decode } from '../../../messages/codecs/arrow/arrow.js'
 import { SOURCE, START_NS } from './published.js'
+
+const PAGE_ROWS = 5000
 
 /**
  * The points that are stored: values of channels, each counted in the database.
@@ -10,6 +13,7 @@ import { SOURCE, START_NS } from './published.js'
  * @returns {Promise<number>}
  */
 export async function countPoints ({ type, options, login }, channels) {
+  if (type === 'mongodb') return countInDocuments(/** @type {any} */ (login), channels)
   if (type === 'file') return countInFiles(String(options.folder), channels)
   const server = login ? (await serverTypes[type]()).connect({ ...login, connections: 1 }) : null
   const { open } = await readerTypes[type]()
@@ -21,6 +25,23 @@ export async function countPoints ({ type, options, login }, channels) {
   } finally {
     await reader.close()
     await server?.close()
+  }
+}
+
+/**
+ * By the driver: the reader would have every sample as an object of its own.
+ * @param {{url: string, user: string, password: string, database: string}} login @param {string[]} channels
+ */
+async function countInDocuments ({ url, user, password, database }, channels) {
+  const client = new MongoClient(url, user ? { auth: { username: user, password } } : {})
+  try {
+    let points = 0
+    for await (const row of client.db(database).collection(SOURCE).find({}, { batchSize: PAGE_ROWS })) {
+      for (const name of channels) if (row[name] !== undefined && row[name] !== null) points++
+    }
+    return points
+  } finally {
+    await client.close()
   }
 }
 

@@ -21,7 +21,7 @@ const DIFFERENCES = [
 
 /** @param {StudyResult} result @returns {Section[]} */
 export function report (result) {
-  const { cells, limited } = result
+  const { cells, limited, isComplete } = result
   const beside = limited ? SMALL_MACHINE : WHOLE_MACHINE
   const series = seriesOf(cells)
   /** @param {Series} one @param {Warp10Format} format */
@@ -31,7 +31,7 @@ export function report (result) {
   const figure = (one, format, measure = 'pointsPerSecond') => {
     const cell = cellOf(one, format)
     if (cell?.state === 'done') return { value: cell.measures[measure] ?? null }
-    return { value: null, reason: cell?.reason ?? 'It was not chosen.' }
+    return { value: null, reason: cell?.reason ?? (isComplete ? 'It was not chosen.' : 'It has not been measured yet.') }
   }
   const columns = COLUMNS.map(({ title }) => ({ title, unit: 'points/s', digits: 0 }))
   return [

@@ -100,7 +100,8 @@ export const warp10 = {
 
 /** @param {import('../../sinks/sink-bench.js').Running} running @param {import('./log.js').Log} log @param {AbortSignal} signal */
 async function watchedTurn (running, log, signal) {
-  const { result, usage: { processes: { server } } } = await watching({ running }, async () => ingest(await openSink(running.address, 1), log, signal))
+  const work = async () => ingest(await openSink(running.address, 1), log, signal)
+  const { result, usage: { processes: { server } } } = await watching({ running }, work)
   /** @type {Turn} */
   const turn = result
   if (server?.cpuPercent) turn.serverCpuSeconds = server.cpuPercent.growth
@@ -111,7 +112,9 @@ async function watchedTurn (running, log, signal) {
 /**
  * Reads the log and stores it, by one thread, as the study's: a piece is read while the database has the one before it. The tables are made
  * before the clock starts.
- * @param {import('../../sinks/open.js').Opened} opened  it is closed @param {import('./log.js').Log} log @param {AbortSignal} signal
+ * @param {import('../../sinks/open.js').Opened} opened  it is closed
+ * @param {import('./log.js').Log} log
+ * @param {AbortSignal} signal
  * @returns {Promise<Turn>}
  */
 export async function ingest ({ sink, close }, log, signal) {

@@ -209,7 +209,7 @@ function parseAncestors (json) {
   if (!Array.isArray(ancestors) || ancestors.length > MAX_ANCESTORS || !ancestors.every(isAncestor)) {
     throw arrowError(`its ancestors are not at most ${MAX_ANCESTORS} of {epoch, seq, hash}: ${json.slice(0, 100)}`)
   }
-  return ancestors.map(({ epoch, seq, hash }) => ({ epoch, seq, hash }))
+  return ancestors.map(({ epoch, seq, hash, from }) => ({ epoch, seq, hash, ...isWhole(from) && { from } }))
 }
 
 /** @param {unknown} value */
