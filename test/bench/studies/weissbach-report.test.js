@@ -143,7 +143,7 @@ describe('the report of Weißbach, Hilbert and Springer', () => {
     }
     expect(figuresOf('PostgreSQL 15.18, one by one')).to.deep.equal([['Server', 'CPU %', 80], ['Server', 'memory, MB', 50]])
     expect(figuresOf('SQLite 3.53.4, gathered')).to.deep.equal(
-      [['Process', 'CPU %', 90], ['Client and database', 'memory, MB', 70]])
+      [['Process', 'CPU %', 90], ['Process', 'memory, MB', 70]])
   })
 
   it('says why a system has no figures, in every table', () => {

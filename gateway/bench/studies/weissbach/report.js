@@ -96,7 +96,7 @@ function grid (cells, database, batchRows) {
         ]
       }
     }),
-    notes: ['CPU is of one core: of operators, that of their threads without making the records; the process has an embedded database in it.']
+    notes: ['CPU is of one core; of operators, of their threads without making the records. A process has its embedded database in it.']
   }
 }
 
