@@ -2,7 +2,8 @@ import http from 'node:http'
 import https from 'node:https'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { silence } from './connecting/failure.js'
+import { noHandshake, silence } from './connecting/failure.js'
+import { CONNECT_TIMEOUT_MS } from './connecting/limits.js'
 import { tlsOptions } from './connecting/tls.js'
 
 /**
@@ -59,6 +60,7 @@ export class HttpClient {
     this.#module = tls === 'off' ? http : https
     /** For other clients of the same server. */
     this.agent = new this.#module.Agent({ keepAlive: true, maxSockets: connections, ...tlsOptions(options) })
+    connectInTime(this.agent, tls === 'off' ? 'connect' : 'secureConnect')
   }
 
   /**
@@ -123,6 +125,22 @@ export class HttpClient {
       for (const part of body) request.write(part)
       request.end()
     })
+  }
+}
+
+/**
+ * Ends connections that are not there in time, long before an answer would be late: of a TLS handshake that it does not expect, a server
+ * may wait for the end of the line.
+ * @param {http.Agent} agent @param {'connect'|'secureConnect'} event  with which a connection is there
+ */
+function connectInTime (agent, event) {
+  const create = agent.createConnection
+  agent.createConnection = (options, callback) => {
+    const socket = /** @type {import('node:net').Socket} */ (create.call(agent, options, callback))
+    const end = () => socket.destroy((socket.connecting ? silence : noHandshake)(CONNECT_TIMEOUT_MS))
+    const timer = setTimeout(end, CONNECT_TIMEOUT_MS)
+    for (const name of [event, 'close']) socket.once(name, () => clearTimeout(timer))
+    return socket
   }
 }
 

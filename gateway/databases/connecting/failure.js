@@ -52,6 +52,11 @@ export function silence (ms) {
   return Object.assign(new Error(`no answer within ${ms / 1000} s`), { code: 'ETIMEDOUT' })
 }
 
+/** @param {number} ms  for which there was no answer to TLS */
+export function noHandshake (ms) {
+  return Object.assign(new Error(`no TLS handshake within ${ms / 1000} s`), { code: 'EPROTO' })
+}
+
 /** An error in one line, for the end of a sentence. A server may answer with all that it was sent. @param {unknown} error */
 export function reasonOf (error) {
   const text = describe(error).replace(/\s+/g, ' ').trim().replace(/\.$/, '')
