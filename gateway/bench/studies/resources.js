@@ -39,6 +39,16 @@ export async function watching ({ running: { watched = {} }, clientPid = [], int
   }
 }
 
+/**
+ * What of it could be read, as measures of a cell.
+ * @param {'server'|'client'} name @param {Summary|undefined} usage
+ * @returns {Record<string, number>}
+ */
+export function usageOf (name, usage) {
+  const { cpuPercent, rssBytes } = usage?.processes[name] ?? {}
+  return { ...cpuPercent && { [`${name}CpuPercent`]: cpuPercent.mean }, ...rssBytes && { [`${name}RssBytes`]: rssBytes.max } }
+}
+
 /** Of several processes that belong together, the sum, by the name of their group. @implements {Monitor} */
 class Groups {
   #pids

@@ -1,6 +1,8 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../../base/errors.js'
+import { watching } from '../resources.js'
 
 /** A client that is a process of its own, so that what it uses can be told from what others use. It ends when the signal fires. */
 export class Client {
@@ -36,6 +38,25 @@ export class Client {
     this.#signal.throwIfAborted()
     if (first.error === undefined) return first.answer
     throw new SluiceError('SLUICE_BENCH_CLIENT', `A client of the bench could not ${what}: ${first.error}`)
+  }
+
+  /**
+   * Has it begin, and watches it and the server once it has warmed up.
+   * @param {import('../../sinks/sink-bench.js').Running} running
+   * @param {{warmUpSeconds: number, seconds: number, progress: (text: string) => void}} how
+   */
+  async watched (running, { warmUpSeconds, seconds, progress }) {
+    const signal = this.#signal
+    await this.ask('begin', {})
+    progress('warm-up')
+    await sleep(warmUpSeconds * 1000, undefined, { signal })
+    await this.ask('lap')
+    progress('measuring')
+    const { result: lap, usage } = await watching({ running, clientPid: this.pid }, async () => {
+      await sleep(seconds * 1000, undefined, { signal })
+      return this.ask('lap')
+    })
+    return { lap, usage }
   }
 
   async end () {

@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { SluiceError } from '../../../base/errors.js'
 import { formatTime } from '../../../batch/time.js'
-import { watching } from '../resources.js'
 import { Client } from './client.js'
 import { costsOf } from './costs.js'
 import { expectedAt } from './expected.js'
@@ -40,15 +39,7 @@ export async function measureReading (what, { strategy, ...writing }, context) {
   const client = new Client(PROGRAM, signal)
   try {
     await client.ask('open', { ...reading(database, layout), ...timesIn(stored), address: running.address, strategy })
-    await client.ask('begin')
-    progress('warm-up')
-    await sleep(warmUpSeconds * 1000, undefined, { signal })
-    await client.ask('lap')
-    progress('measuring')
-    const { result: lap, usage } = await watching({ running, clientPid: client.pid }, async () => {
-      await sleep(seconds * 1000, undefined, { signal })
-      return client.ask('lap')
-    })
+    const { lap, usage } = await client.watched(running, { warmUpSeconds, seconds, progress })
     progress('checking')
     const cycles = /** @type {Cycle[]} */ (await client.ask('finish'))
     for (const cycle of cycles) {

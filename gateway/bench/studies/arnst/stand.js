@@ -6,7 +6,6 @@ import { join } from 'node:path'
  * begins with a server of its own and an empty data folder, as in the paper.
  *
  * @typedef {import('../../sinks/sink-bench.js').Running} Running
- * @typedef {import('../../sinks/sink-bench.js').SinkBench} SinkBench
  * @typedef {import('./writer.js').Stored} Stored
  */
 
@@ -47,10 +46,4 @@ export class Stand {
     this.#running = this.#held = null
     await running?.remove()
   }
-}
-
-/** The first of a type is the one that the study is about. @param {string|number} type @returns {Promise<SinkBench>} */
-export async function benchOf (type) {
-  const { bench } = await import(`../../sinks/${type}.js`)
-  return [bench].flat()[0]
 }

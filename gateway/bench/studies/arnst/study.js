@@ -1,7 +1,8 @@
 import { readerTypes } from '../../../databases/index.js'
+import { benchOf } from '../../sinks/bench-of.js'
 import { measureReading } from './reading.js'
 import { report } from './report.js'
-import { Stand, benchOf } from './stand.js'
+import { Stand } from './stand.js'
 import { writingsOf } from './variants.js'
 import { measureWriting } from './writing.js'
 

@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../../base/errors.js'
 import { folderUsage } from '../../../stats/monitor/folder.js'
-import { watching } from '../resources.js'
 import { Client } from './client.js'
 import { costsOf } from './costs.js'
 import { CHANNELS, PERIOD_NS, RATE_HZ, samplesAt } from './machine.js'
@@ -44,15 +42,7 @@ export async function measureWriting (what, { database, layout, warmUpSeconds, s
   const client = new Client(PROGRAM, signal)
   try {
     await client.ask('open', { folder, ...clientOptions(running, database, layout) })
-    await client.ask('begin', {})
-    progress('warm-up')
-    await sleep(warmUpSeconds * 1000, undefined, { signal })
-    await client.ask('lap')
-    progress('measuring')
-    const { result: lap, usage } = await watching({ running, clientPid: client.pid }, async () => {
-      await sleep(seconds * 1000, undefined, { signal })
-      return client.ask('lap')
-    })
+    const { lap, usage } = await client.watched(running, { warmUpSeconds, seconds, progress })
     const stored = await client.ask('finish', { isEndless: true })
     const sizeAfter = await sizeOf(running)
     await checkCount(running, { database, layout, stored, signal })

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { benchOf } from '../../sinks/bench-of.js'
 import { RampGateway } from './gateway.js'
 import { findKnee } from './knee.js'
 import { report } from './report.js'
@@ -8,7 +9,6 @@ import { sentence } from './sentence.js'
 /**
  * How many sensors this machine takes: a ramp of load on the whole way of a sample, in one gateway.
  *
- * @typedef {import('../../sinks/sink-bench.js').SinkBench} SinkBench
  * @typedef {import('./knee.js').Judged} Judged
  */
 
@@ -142,10 +142,4 @@ function inShort ({ sensors, p99Ms, measures: { cpuPercent }, broken }) {
     cpuPercent !== undefined && `${Math.round(cpuPercent)} % of a core`
   ]
   return `${sensors.toLocaleString('en-US')} sensors: ${broken ?? figures.filter(Boolean).join(', ')}`
-}
-
-/** The first of a type is the one that the bench is about. @param {string|number} type @returns {Promise<SinkBench>} */
-async function benchOf (type) {
-  const { bench } = await import(`../../sinks/${type}.js`)
-  return [bench].flat()[0]
 }

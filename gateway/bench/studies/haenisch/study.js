@@ -1,5 +1,7 @@
 import { SluiceError } from '../../../base/errors.js'
+import { benchOf } from '../../sinks/bench-of.js'
 import { writeByClients } from '../clients.js'
+import { usageOf } from '../resources.js'
 import { summary } from '../statistics.js'
 import { report } from './report.js'
 
@@ -7,7 +9,6 @@ import { report } from './report.js'
  * Storing sensor data in different database architectures: how many records a second a database takes, by the size of batches and the
  * number of writers.
  *
- * @typedef {import('../../sinks/sink-bench.js').SinkBench} SinkBench
  * @typedef {import('../study.js').Cell} Cell
  */
 
@@ -75,8 +76,8 @@ export const haenisch = {
         ...failures && { failedMedianMicroseconds: failures.median },
         ...latency && { latencyMedianMicroseconds: latency.median, latencyP95Microseconds: latency.p95 },
         ...written.cpuSeconds !== undefined && { writerCpuPercent: written.cpuSeconds / written.seconds * 100 },
-        ...usageOf('server', written),
-        ...usageOf('client', written)
+        ...usageOf('server', written.usage),
+        ...usageOf('client', written.usage)
       },
       version: running.version,
       settings: running.settings,
@@ -85,20 +86,4 @@ export const haenisch = {
   },
 
   report
-}
-
-/**
- * What could be read.
- * @param {'server'|'client'} name @param {import('../clients.js').Watched} written
- * @returns {Record<string, number>}
- */
-function usageOf (name, { usage }) {
-  const { cpuPercent, rssBytes } = usage?.processes[name] ?? {}
-  return { ...cpuPercent && { [`${name}CpuPercent`]: cpuPercent.mean }, ...rssBytes && { [`${name}RssBytes`]: rssBytes.max } }
-}
-
-/** The first of a type is the one that the study is about. @param {string|number} type @returns {Promise<SinkBench>} */
-async function benchOf (type) {
-  const { bench } = await import(`../../sinks/${type}.js`)
-  return [bench].flat()[0]
 }

@@ -1,3 +1,4 @@
+import { benchesOf } from '../../sinks/bench-of.js'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,7 +59,7 @@ const timescale = new WeakMap()
  * @param {string} database @param {import('../../servers.js').Servers} servers
  */
 export async function missingDatabase (database, servers) {
-  const missing = (await benchOf(DATABASES[database].type, servers)).missing(servers)
+  const missing = (await hereOf(DATABASES[database].type, servers)).missing(servers)
   if (missing !== null || database !== 'timescaledb') return missing
   const known = timescale.get(servers) ?? lookForTimescale(servers).catch(describe)
   timescale.set(servers, known)
@@ -86,9 +87,8 @@ async function lookForTimescale (servers) {
  * @param {string} type @param {import('../../servers.js').Servers} servers
  * @returns {Promise<import('../../sinks/sink-bench.js').SinkBench>}
  */
-export async function benchOf (type, servers) {
-  const { bench } = await import(`../../sinks/${type}.js`)
-  const all = [bench].flat()
+export async function hereOf (type, servers) {
+  const all = await benchesOf(type)
   return all.find(({ missing }) => missing(servers) === null) ?? all[0]
 }
 

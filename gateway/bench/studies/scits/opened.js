@@ -1,5 +1,5 @@
 import { makeTable } from '../../sinks/open.js'
-import { beforeTable, benchOf, DATABASES, indexTable } from './databases.js'
+import { beforeTable, DATABASES, hereOf, indexTable } from './databases.js'
 
 /**
  * A database that is open for all its cells.
@@ -20,7 +20,7 @@ export async function openDatabase (database, folder, servers) {
   const { type, options } = DATABASES[database]
   /** What the bench starts. @type {import('../../servers.js').Server[]} */
   const started = []
-  const bench = await benchOf(type, servers)
+  const bench = await hereOf(type, servers)
   const running = await bench.start(folder, name => {
     const server = servers(name)
     return {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { SluiceError } from '../../../base/errors.js'
+import { benchOf } from '../../sinks/bench-of.js'
 import { openSink } from '../../sinks/open.js'
 import { watching } from '../resources.js'
 import { summary } from '../statistics.js'
@@ -11,7 +12,6 @@ import { report } from './report.js'
 /**
  * The log of a car as text of Warp 10: how many points a second are read from it and stored, by format of the text and database.
  *
- * @typedef {import('../../sinks/sink-bench.js').SinkBench} SinkBench
  * @typedef {import('../study.js').Cell} Cell
  * @typedef {object} Turn
  * @property {number} seconds
@@ -141,10 +141,4 @@ export async function ingest ({ sink, close }, log, signal) {
     await Promise.allSettled([writing]) // of one that was stopped
     await close()
   }
-}
-
-/** The first of a type is the one that the study is about. @param {string|number} type @returns {Promise<SinkBench>} */
-async function benchOf (type) {
-  const { bench } = await import(`../../sinks/${type}.js`)
-  return [bench].flat()[0]
 }

@@ -1,5 +1,7 @@
 import { SluiceError } from '../../../base/errors.js'
+import { benchOf } from '../../sinks/bench-of.js'
 import { EMBEDDED } from '../clients.js'
+import { usageOf } from '../resources.js'
 import { box, summary } from '../statistics.js'
 import { runClients } from './clients.js'
 import { BLOB_BYTES, PATTERNS } from './published.js'
@@ -9,7 +11,6 @@ import { report } from './report.js'
  * Databases inside stream processing: how many records a second a flow reads, inserts, updates (reads, adds, replaces) or mixes, and how
  * long a read takes, by the size of a BLOB.
  *
- * @typedef {import('../../sinks/sink-bench.js').SinkBench} SinkBench
  * @typedef {import('../study.js').Cell} Cell
  */
 
@@ -146,16 +147,6 @@ function latency (request, microseconds) {
     [`${request}${name[0].toUpperCase()}${name.slice(1)}${name === 'count' ? '' : 'Microseconds'}`, value]))
 }
 
-/**
- * What could be read.
- * @param {'server'|'client'} name @param {import('../resources.js').Summary} usage
- * @returns {Record<string, number>}
- */
-function usageOf (name, { processes }) {
-  const { cpuPercent, rssBytes } = processes[name] ?? {}
-  return { ...cpuPercent && { [`${name}CpuPercent`]: cpuPercent.mean }, ...rssBytes && { [`${name}RssBytes`]: rssBytes.max } }
-}
-
 /** @param {{isFull: boolean, seconds: number, ids: number[], gigabytes: number}} own */
 function cut ({ isFull, seconds, ids, gigabytes }) {
   const sizes = BLOB_BYTES.map((bytes, i) => `${ids[i].toLocaleString('en-GB')} of ${bytes.toLocaleString('en-GB')} B`)
@@ -164,10 +155,4 @@ function cut ({ isFull, seconds, ids, gigabytes }) {
     `Read and updated are ${sizes.join(', ')}; in the paper 1,000,000 of each size, of which the largest would be 100 GB.`,
     `A cell ends when its records are ${gigabytes} GB.`
   ]
-}
-
-/** The first of a type is the one that the study is about. @param {string|number} type @returns {Promise<SinkBench>} */
-async function benchOf (type) {
-  const { bench } = await import(`../../sinks/${type}.js`)
-  return [bench].flat()[0]
 }
