@@ -64,7 +64,8 @@ describe('sluice broker-acl', () => {
 
   it('refuses a password file that is missing, empty or of nobody', async () => {
     await writeFile(join(folder, 'empty'), '')
-    for (const [given, why] of [[`gw-a=${folder}/nowhere`, /ENOENT/], [`gw-a=${folder}/empty`, /the file is empty/], ['gw-b=x', /not of an account/]]) {
+    const wrong = [[`gw-a=${folder}/nowhere`, /ENOENT/], [`gw-a=${folder}/empty`, /the file is empty/], ['gw-b=x', /not of an account/]]
+    for (const [given, why] of wrong) {
       const { exitCode, err } = await run('gw-a:gateway', '--out', folder, '--password-file', String(given))
       expect(exitCode).to.equal(2)
       expect(err).to.match(/** @type {RegExp} */ (why))
