@@ -2,9 +2,9 @@ import { VERSION } from './spool/record.js'
 import { STATE_VERSION } from './spool/saved.js'
 
 /**
- * The formats of what Sluice keeps, on disk and in databases: the version that it writes, and those that it reads. Another release takes over
- * what this one has written only if it reads that version; `release.json` says so of each release. Whoever changes a format so that what
- * has been released cannot read it gives it the next number, here or where it is defined.
+ * The formats of what Sluice keeps, on disk and in databases: the version that it writes, and those that it reads. Another release takes
+ * over what this one has written only if it reads that version; `release.json` says so of each release. Whoever changes a format so that
+ * what has been released cannot read it gives it the next number, here or where it is defined.
  * @type {Readonly<Record<string, {writes: number, reads: number[]}>>}
  */
 export const FORMATS = Object.freeze({
