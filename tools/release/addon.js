@@ -25,8 +25,10 @@ export function buildSocketcan (app, arch) {
   const folder = socketcanIn(app)
   const compiler = { CC: `${prefix}gcc`, CXX: `${prefix}g++`, LINK: `${prefix}g++`, AR: `${prefix}ar` }
   const flags = `-ffile-prefix-map=${app}=.` // no path of this machine in what is compiled
-  const nodedir = join(app, 'node_modules', `node-linux-${cpu}`)
-  run(process.execPath, [nodeGyp(), 'rebuild', `--arch=${cpu}`, `--nodedir=${nodedir}`],
+  const packages = join(app, 'node_modules')
+  const nodeGyp = join(packages, 'node-gyp', 'bin', 'node-gyp.js')
+  const nodedir = join(packages, `node-linux-${cpu}`)
+  run(process.execPath, [nodeGyp, 'rebuild', `--arch=${cpu}`, `--nodedir=${nodedir}`],
     { cwd: folder, env: { ...compiler, CFLAGS: flags, CXXFLAGS: flags } })
   const built = join(folder, 'build')
   tidy(built)
@@ -49,9 +51,4 @@ function tidy (built) {
   rmSync(built, { recursive: true })
   mkdirSync(release, { recursive: true })
   for (const { name, bytes } of addons) writeFileSync(join(release, name), bytes)
-}
-
-/** The one that npm has with it. */
-function nodeGyp () {
-  return join(run('npm', ['root', '--global']).trim(), 'npm', 'node_modules', 'node-gyp', 'bin', 'node-gyp.js')
 }
