@@ -27,8 +27,12 @@ export const errors = {
       'Stop that one, or give this one a folder of its own with `--user-dir`.'
     ],
     SLUICE_FLOW_FILE: [
-      'The file given with `--flows` does not exist.',
+      'The file given with `--flows` does not exist, or that of `--first-flow` is not a flow.',
       'Give the path of a flow exported from the editor.'
+    ],
+    SLUICE_SECRETS: [
+      'The folder given with `--secrets`, or a file in it, cannot be read.',
+      'Check its path, and that the user the gateway runs as may read it.'
     ],
     SLUICE_NODE_RED_MISSING: [
       'Node-RED is not installed where the gateway looks for it.',

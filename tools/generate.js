@@ -3,12 +3,13 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isTable, tableItems } from '../resources/options.js'
+import { composeFlows } from './compose-flows.js'
 import { errors } from './errors.js'
 import { faces, groups } from './nodes.js'
 
 /**
  * Writes what follows from the nodes' schemas: their editor pages, message catalogues and help, and the node tables in `docs/nodes.md`;
- * and from `errors.js` the error reference, `docs/errors.md`.
+ * from `errors.js` the error reference, `docs/errors.md`; and from the default flow those of the compose file, `docker/flows/`.
  *
  * @typedef {import('./nodes.js').NodeFace} NodeFace
  * @typedef {import('../resources/options.js').Schema} Schema
@@ -147,6 +148,7 @@ export async function generate () {
   }
   files.set('docs/nodes.md', withNodeTables(readFileSync(path.join(root, 'docs/nodes.md'), 'utf8')))
   files.set('docs/errors.md', errorReference())
+  for (const [file, text] of composeFlows(new URL('../flows/flows.json', import.meta.url))) files.set(file, text)
   return files
 }
 

@@ -39,7 +39,7 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  for (const script of ['ferretdb/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js']) {
+  for (const script of ['go/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js']) {
     run(process.execPath, [join(root, 'test', 'servers', script)])
   }
 }

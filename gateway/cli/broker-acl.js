@@ -3,17 +3,20 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readAccount, readGrant } from '../../broker/access/accounts.js'
 import { aclFile, makePassword, passwordLine, passwordLines } from '../../broker/access/mosquitto.js'
+import { gatewayId } from '../../broker/gateway-id.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { makeFolder, replaceFile } from '../base/files.js'
 
-const USAGE = `Usage: sluice broker-acl NAME:ROLE… [--allow 'NAME read|write|readwrite TOPIC']… [--out DIR]
+const USAGE = `Usage: sluice broker-acl NAME:ROLE… [--allow 'NAME read|write|readwrite TOPIC']… [--password-file NAME=FILE]… [--out DIR]
+                         [--user-dir DIR]
 
 Writes the users of a Mosquitto, and what each may do there: sluice.passwords and sluice.acl. Give all of them: an account that is not
 named is removed, one that has a password already keeps it, and the others get one, which is shown this once. Delete an account's line in
 sluice.passwords to give it a new one.
 
 ROLE is
-  gateway          stages, and stores what it has staged itself. NAME is its id: the file gateway-id of its data folder
+  gateway          stages, and stores what it has staged itself. NAME is its id: the file gateway-id of its data folder, or
+                   "self" for that of --user-dir
   consumer         a gateway that stores what others stage, too
   consumer/GROUP   likewise, and its stage in nodes have that group
   reader           reads along
@@ -21,8 +24,13 @@ ROLE is
 
   --allow          grants topics outside of sluice/v2, such as 'telegraf write telegraf/#' and, to the gateway that is to store them,
                    'gw-a1b2c3d4 read telegraf/#'; Sparkplug is spBv1.0/#
+  --password-file  the account's password is what is in the file, now and whenever that is changed, instead of a random one
   --out DIR        where to write the files (default: here)
+  --user-dir DIR   the data folder of the gateway "self"; an id is made where it has none (default .sluice)
 `
+
+/** How this machine's gateway is named before its id is known. */
+const SELF = /^self(?=[:= ])/
 
 /** @type {import('./sluice.js').Command} */
 export async function brokerAcl (args, { stdout, stderr }) {
@@ -32,7 +40,9 @@ export async function brokerAcl (args, { stdout, stderr }) {
       allowPositionals: true,
       options: {
         allow: { type: 'string', multiple: true, default: [] },
+        'password-file': { type: 'string', multiple: true, default: [] },
         out: { type: 'string', default: '.' },
+        'user-dir': { type: 'string', default: '.sluice' },
         help: { type: 'boolean', short: 'h', default: false }
       }
     })
@@ -40,7 +50,10 @@ export async function brokerAcl (args, { stdout, stderr }) {
       stdout.write(USAGE)
       return 0
     }
-    const accounts = positionals.map(readAccount)
+    const given = [...positionals, ...values.allow, ...values['password-file']]
+    const own = given.some(text => SELF.test(text)) ? await gatewayId(join(resolve(values['user-dir']), 'sluice')) : ''
+    const named = (/** @type {string} */ text) => text.replace(SELF, own)
+    const accounts = positionals.map(text => readAccount(named(text)))
     const names = accounts.map(({ name }) => name)
     const twice = names.find((name, i) => names.indexOf(name) !== i)
     if (accounts.length === 0 || twice !== undefined) {
@@ -48,8 +61,9 @@ export async function brokerAcl (args, { stdout, stderr }) {
         fix: 'See sluice broker-acl --help.'
       })
     }
-    const grants = values.allow.map(text => readGrant(text, accounts))
-    stdout.write(await write(resolve(values.out), accounts, grants))
+    const grants = values.allow.map(text => readGrant(named(text), accounts))
+    const passwords = await Promise.all(values['password-file'].map(text => readPassword(named(text), names)))
+    stdout.write(await write(resolve(values.out), accounts, grants, new Map(passwords)))
     return 0
   } catch (error) {
     stderr.write(`sluice broker-acl: ${describe(error)}\n`)
@@ -57,20 +71,33 @@ export async function brokerAcl (args, { stdout, stderr }) {
   }
 }
 
+/** @param {string} text  `NAME=FILE` @param {string[]} names  of accounts @returns {Promise<[name: string, password: string]>} */
+async function readPassword (text, names) {
+  const [, name, file] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  const refused = (/** @type {string} */ why) =>
+    new SluiceError('SLUICE_USAGE', `--password-file ${text}: ${why}.`, { fix: 'Write NAME=FILE, for one of the accounts.' })
+  if (!names.includes(name)) throw refused('that is not of an account')
+  const password = (await readFile(file, 'utf8').catch(cause => { throw refused(describe(cause)) })).trim()
+  if (password === '') throw refused('the file is empty')
+  return [name, password]
+}
+
 /**
  * @param {string} folder
  * @param {import('../../broker/access/accounts.js').Account[]} accounts
  * @param {import('../../broker/access/accounts.js').Grant[]} grants
+ * @param {Map<string, string>} given  passwords, by account
  * @returns {Promise<string>} what to tell
  */
-async function write (folder, accounts, grants) {
+async function write (folder, accounts, grants, given) {
   const [passwords, acl] = ['sluice.passwords', 'sluice.acl'].map(name => join(folder, name))
   const kept = passwordLines(await readFile(passwords, 'utf8').catch(error => {
     if (error.code === 'ENOENT') return ''
     throw error
   }))
-  const made = accounts.filter(({ name }) => !kept.has(name)).map(({ name }) => ({ name, password: makePassword() }))
-  const lines = new Map([...kept, ...made.map(({ name, password }) => /** @type {const} */ ([name, passwordLine(name, password)]))])
+  const made = accounts.filter(({ name }) => !kept.has(name) && !given.has(name)).map(({ name }) => ({ name, password: makePassword() }))
+  const passwordsNow = [...given, ...made.map(({ name, password }) => /** @type {const} */ ([name, password]))]
+  const lines = new Map([...kept, ...passwordsNow.map(([name, password]) => /** @type {const} */ ([name, passwordLine(name, password)]))])
   const removed = [...kept.keys()].filter(name => !accounts.some(account => account.name === name))
   await makeFolder(folder)
   // The rules first: nobody is let in to whom none apply.
@@ -78,7 +105,7 @@ async function write (folder, accounts, grants) {
   await replaceFile(passwords, accounts.map(({ name }) => `${lines.get(name)}\n`).join(''))
   const width = Math.max(...made.map(({ name }) => name.length))
   return [
-    ...(made.length > 0 ? ['Passwords, which are shown only now:'] : ['All accounts keep their passwords.']),
+    ...(made.length > 0 ? ['Passwords, which are shown only now:'] : ['No password is new.']),
     ...made.map(({ name, password }) => `  ${name.padEnd(width)}  ${password}`),
     ...(removed.length > 0 ? [`Removed: ${removed.join(', ')}`] : []),
     '',

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { describe, SluiceError } from '../base/errors.js'
 import { startGateway } from '../run/start.js'
 import { askForUser, needsUsers, setUsers } from './login.js'
 
 const USAGE = `Usage: sluice start [--flows FILE] [--user-dir DIR] [--port N] [--host ADDRESS] [--login] [--login-file FILE]
-                    [--allow-host NAME]… [--metrics-token-file FILE]
+                    [--allow-host NAME]… [--metrics-token-file FILE] [--first-flow FILE] [--secrets DIR]
 
 Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
 
@@ -23,6 +24,12 @@ Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
   --metrics-token-file FILE
                    whoever sends what is in this file as bearer token may read /sluice/metrics; SLUICE_METRICS_TOKEN_FILE
                    in the environment names it as well
+  --first-flow FILE
+                   what a user folder without a flow begins with, instead of the default flow; only copied, never written.
+                   SLUICE_FIRST_FLOW in the environment names it as well
+  --secrets DIR    whose files are settings in the environment, each under its name, such as the password in
+                   DIR/DATABASE_PASSWORD, which the flow's nodes have as \${DATABASE_PASSWORD}. SLUICE_SECRETS in the
+                   environment names it as well
 `
 
 /** @type {import('./sluice.js').Command} */
@@ -37,6 +44,7 @@ export async function start (args, { stdin, stdout, stderr }) {
     return 0
   }
   try {
+    if (options.secrets) addSecrets(options.secrets)
     await login(options, { stdin, stdout, stderr })
   } catch (error) {
     stderr.write(`sluice start: ${describe(error)}\n`)
@@ -75,6 +83,25 @@ async function login (options, { stdin, stderr }) {
   if (options.login || isMissing) await askForUser(userDir, stdin, stderr)
 }
 
+/**
+ * Puts what the files of a folder hold into the environment, where the flow finds it.
+ * @param {string} folder  as Docker, Kubernetes and systemd's credentials make them
+ */
+function addSecrets (folder) {
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const { name } = entry
+      if (entry.isDirectory() || !/^[A-Z_]\w*$/i.test(name)) continue
+      process.env[name] = readFileSync(join(folder, name), 'utf8').replace(/\r?\n$/, '')
+    }
+  } catch (cause) {
+    throw new SluiceError('SLUICE_SECRETS', `The secrets in ${folder} cannot be read: ${describe(cause)}.`, {
+      fix: 'Check the path of --secrets, and that the gateway\'s user may read the files.',
+      cause
+    })
+  }
+}
+
 /** @param {string} file */
 function tokenIn (file) {
   const token = textOf(file).trim()
@@ -102,6 +129,8 @@ function textOf (file) {
  * @property {string} [loginFile]
  * @property {string[]} [allowHosts]
  * @property {string} [metricsTokenFile]
+ * @property {string} [firstFlow]
+ * @property {string} [secrets]
  */
 
 /** @param {string[]} args @returns {Options|string} a string says what is wrong */
@@ -118,6 +147,8 @@ function readArgs (args) {
         'login-file': { type: 'string' },
         'allow-host': { type: 'string', multiple: true },
         'metrics-token-file': { type: 'string', default: process.env.SLUICE_METRICS_TOKEN_FILE },
+        'first-flow': { type: 'string', default: process.env.SLUICE_FIRST_FLOW },
+        secrets: { type: 'string', default: process.env.SLUICE_SECRETS },
         help: { type: 'boolean', short: 'h' }
       }
     })
@@ -132,7 +163,9 @@ function readArgs (args) {
       login: values.login,
       loginFile: values['login-file'],
       allowHosts: values['allow-host'],
-      metricsTokenFile: values['metrics-token-file']
+      metricsTokenFile: values['metrics-token-file'],
+      firstFlow: values['first-flow'],
+      secrets: values.secrets
     }
   } catch (error) {
     return /** @type {Error} */ (error).message

@@ -1,29 +1,33 @@
 import { randomBytes } from 'node:crypto'
-import { constants, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/files.js'
+import { copyFirstFlow } from './first-flow.js'
 
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+const DEFAULT_FLOW = join(PACKAGE_ROOT, 'flows', 'flows.json')
 
 /**
  * Node-RED's settings for the gateway: nothing sent home, nothing installed from the editor.
  * @param {object} options
  * @param {string} options.userDir
- * @param {string} [options.flowFile]  read and, when edited, written; without it the user folder's own, at first a copy of the default flow
+ * @param {string} [options.flowFile]  read and, when edited, written; without it the user folder's own
+ * @param {string} [options.firstFlow]  what that is at first a copy of; without it the default flow
  * @param {string} options.host
  * @param {number} options.port
  * @param {object} [options.adminAuth]  who may use the editor; without it everybody who reaches it
  * @param {readonly string[]} [options.allowHosts]  names under which the gateway is reached, besides the machine's own
  * @param {(line: string) => void} options.log
  */
-export function gatewaySettings ({ userDir, flowFile, host, port, adminAuth, allowHosts = [], log }) {
+export function gatewaySettings ({ userDir, flowFile, firstFlow = DEFAULT_FLOW, host, port, adminAuth, allowHosts = [], log }) {
   mkdirSync(userDir, { recursive: true, mode: PRIVATE_FOLDER })
   return {
     userDir,
     nodesDir: [PACKAGE_ROOT],
-    flowFile: flowFile ? givenFlowFile(flowFile) : ownFlowFile(userDir),
+    flowFile: flowFile ? givenFlowFile(flowFile) : ownFlowFile(userDir, firstFlow),
     flowFilePretty: true,
     credentialSecret: credentialSecret(userDir),
     uiHost: host,
@@ -96,10 +100,10 @@ function givenFlowFile (file) {
   })
 }
 
-/** The repository's flow is only ever copied: editing never changes it. @param {string} userDir */
-function ownFlowFile (userDir) {
+/** @param {string} userDir @param {string} firstFlow */
+function ownFlowFile (userDir, firstFlow) {
   const path = join(userDir, 'flows.json')
-  if (!existsSync(path)) copyFileSync(join(PACKAGE_ROOT, 'flows', 'flows.json'), path, constants.COPYFILE_EXCL)
+  if (!existsSync(path)) copyFirstFlow(firstFlow, path)
   return path
 }
 

@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { gatewayId } from '../../broker/gateway-id.js'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
 import { unmountLive } from '../live/live.js'
@@ -37,13 +38,14 @@ const DRAIN_MS = 15_000
  * @param {readonly string[]} [options.allowHosts]  names under which the gateway is reached, besides the machine's own
  * @param {string} [options.metricsToken]  with which a program without a login may read the metrics
  * @param {string} [options.flowFile]  instead of the user folder's own
+ * @param {string} [options.firstFlow]  what a user folder without a flow begins with, instead of the default flow
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
  * @returns {Promise<Gateway>}
  * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING, SLUICE_LOGIN_MISSING,
  *   SLUICE_LOGIN_USERS
  */
 export async function startGateway (options) {
-  const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, flowFile, log = console.error } = options
+  const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, flowFile, firstFlow, log = console.error } = options
   const folder = resolve(userDir)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express, WebSocketServer } = loadNodeRed()
@@ -51,6 +53,7 @@ export async function startGateway (options) {
   const app = express()
   const server = createServer(app)
   try {
+    process.env.SLUICE_GATEWAY_ID = await gatewayId(join(folder, 'sluice')) // to nodes it is ${SLUICE_GATEWAY_ID}: their user at a broker
     const login = loginFor(folder, host, metricsToken)
     guardUpgrades(server, request => {
       const refused = refusal(request, allowHosts)
@@ -59,7 +62,16 @@ export async function startGateway (options) {
     })
     app.use(guarded(allowHosts))
     const ownPort = await listen(server, port, host)
-    const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, adminAuth: login?.adminAuth, allowHosts, log })
+    const settings = gatewaySettings({
+      userDir: folder,
+      flowFile,
+      firstFlow,
+      host,
+      port: ownPort,
+      adminAuth: login?.adminAuth,
+      allowHosts,
+      log
+    })
     RED.init(server, settings)
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)

@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { pbkdf2Sync } from 'node:crypto'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
@@ -41,6 +42,33 @@ describe('sluice broker-acl', () => {
       expect((await stat(join(folder, name))).mode & 0o777).to.equal(0o600)
       const text = await readFile(join(folder, name), 'utf8')
       for (const password of Object.values(passwords)) expect(text).not.to.contain(password)
+    }
+  })
+
+  it('knows this machine’s gateway as "self", and takes a password from a file', async () => {
+    const file = join(folder, 'password')
+    await writeFile(file, 'three hazelnuts\n')
+    const args = ['self:consumer', 'wall:reader', '--allow', 'self read telegraf/#', '--user-dir', join(folder, 'user'), '--out', folder]
+    const { exitCode, err, passwords } = await run(...args, '--password-file', `self=${file}`)
+    expect(err).to.equal('')
+    expect(exitCode).to.equal(0)
+    expect(Object.keys(passwords)).to.deep.equal(['wall'])
+    const id = (await readFile(join(folder, 'user', 'sluice', 'gateway-id'), 'utf8')).trim()
+    expect(await readFile(join(folder, 'sluice.acl'), 'utf8')).to.contain(`user ${id}\n`).and.contain('topic read telegraf/#')
+    const [line] = (await readFile(join(folder, 'sluice.passwords'), 'utf8')).split('\n')
+    const [name, , , rounds, salt, hash] = line.split(/[:$]/)
+    expect(name).to.equal(id)
+    const made = pbkdf2Sync('three hazelnuts', Buffer.from(salt, 'base64'), Number(rounds), 64, 'sha512')
+    expect(made.toString('base64')).to.equal(hash)
+  })
+
+  it('refuses a password file that is missing, empty or of nobody', async () => {
+    await writeFile(join(folder, 'empty'), '')
+    const wrong = [[`gw-a=${folder}/nowhere`, /ENOENT/], [`gw-a=${folder}/empty`, /the file is empty/], ['gw-b=x', /not of an account/]]
+    for (const [given, why] of wrong) {
+      const { exitCode, err } = await run('gw-a:gateway', '--out', folder, '--password-file', String(given))
+      expect(exitCode).to.equal(2)
+      expect(err).to.match(/** @type {RegExp} */ (why))
     }
   })
 

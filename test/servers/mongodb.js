@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeCertificates } from './certificates.js'
-import { ferretdbProgram } from './ferretdb/program.js'
+import { ferretdb } from './go/programs.js'
 import { freePort, waitForPort } from './ports.js'
 import { postgresqlPrograms, startPostgresql } from './postgresql.js'
 
@@ -34,7 +34,7 @@ process.once('exit', () => {
 
 /** What keeps the server from being started, or null. */
 export function missingMongodb () {
-  if (!existsSync(ferretdbProgram)) return 'FerretDB is not built (node test/servers/ferretdb/build.js)'
+  if (!existsSync(ferretdb.program)) return 'FerretDB is not built (node test/servers/go/build.js)'
   return postgresqlPrograms() ? null : 'PostgreSQL, which FerretDB stores in, is not installed'
 }
 
@@ -56,7 +56,7 @@ export async function startMongodb ({ dir, tls = false } = {}) {
   let server = null
   const run = async () => {
     const secure = certificates ? ['-cert', certificates.server.cert, '-key', certificates.server.key] : []
-    const child = spawn(ferretdbProgram, ['-port', String(port), '-postgresql', store, ...secure], {
+    const child = spawn(ferretdb.program, ['-port', String(port), '-postgresql', store, ...secure], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'pipe']
     })

@@ -101,7 +101,7 @@ class MongodbReader {
     return this.#attempt(signal, async db => {
       await this.#checkLayout(db, signal)
       const columns = names.map(name => keyOf(OWN_KEYS.includes(name) ? `${name}~field` : name))
-      // Asked for one by one, FerretDB finds a document by an index.
+      // FerretDB lets its database look for plain equality only; all else it reads and compares itself.
       const matching = keys.map(key => Object.fromEntries(key.map((value, i) => [columns[i], value])))
       const wanted = matching.length === 1
         ? matching[0]
