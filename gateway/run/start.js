@@ -2,11 +2,12 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { hostname } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
-import { unmountLive } from '../live/live.js'
+import { mountLive, unmountLive } from '../live/live.js'
+import { stats } from '../stats/stats.js'
 import { guardComms } from '../web/comms.js'
 import { guarded, refusal } from '../web/guard.js'
 import { isLoopback } from '../web/hosts.js'
@@ -61,6 +62,7 @@ export async function startGateway (options) {
     const ownPort = await listen(server, port, host)
     const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, adminAuth: login?.adminAuth, allowHosts, log })
     RED.init(server, settings)
+    mountLive(RED, stats, () => join(folder, 'sluice')) // before the flows: that they are starting is to be told, too
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
     if (login) app.post('/auth/token', login.slowDown)
