@@ -46,6 +46,11 @@ export function mountLive (RED, stats, dataDir) {
   mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, events }, stats))
 }
 
+/** All metrics, where the page is served. @param {Server} server */
+export async function metricsOf (server) {
+  return await mounted.get(server)?.families() ?? []
+}
+
 /** Ends every viewer's stream and stops serving the page. @param {Server} server */
 export function unmountLive (server) {
   mounted.get(server)?.close()

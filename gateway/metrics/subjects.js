@@ -103,7 +103,7 @@ function named (gauges, kind, label) {
  */
 function balances (stats, sinks) {
   const names = new Map(sinks.map(({ id, name }) => [id, name]))
-  const byName = Map.groupBy(ledger(stats.meters, stats.readBalances()), ({ id, sink }) => names.get(id) ?? sink)
+  const byName = Map.groupBy(ledger([...stats.metersOf('source'), ...sinks], stats.readBalances()), ({ id, sink }) => names.get(id) ?? sink)
   return [...byName].flatMap(([sink, its]) => {
     const sum = sumOf(its)
     return Object.entries(STATES).map(([state, term]) => ({ labels: { sink, state }, of: { rows: sum[term] } }))

@@ -4,9 +4,11 @@ import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { SluiceError } from '../base/errors.js'
+import { gatewayId } from '../../broker/gateway-id.js'
+import { describe, SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
-import { mountLive, unmountLive } from '../live/live.js'
+import { metricsOf, mountLive, unmountLive } from '../live/live.js'
+import { isOtlpWanted, startOtlp } from '../metrics/otlp.js'
 import { stats } from '../stats/stats.js'
 import { guardComms } from '../web/comms.js'
 import { guarded, refusal } from '../web/guard.js'
@@ -48,9 +50,11 @@ export async function startGateway (options) {
   const folder = resolve(userDir)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express, WebSocketServer } = loadNodeRed()
+  const dataDir = join(folder, 'sluice')
   const unlock = lockUserDir(folder)
   const app = express()
   const server = createServer(app)
+  let stopSending = async () => {}
   try {
     const login = loginFor(folder, host, metricsToken)
     guardUpgrades(server, request => {
@@ -62,7 +66,7 @@ export async function startGateway (options) {
     const ownPort = await listen(server, port, host)
     const settings = gatewaySettings({ userDir: folder, flowFile, host, port: ownPort, adminAuth: login?.adminAuth, allowHosts, log })
     RED.init(server, settings)
-    mountLive(RED, stats, () => join(folder, 'sluice')) // before the flows: that they are starting is to be told, too
+    mountLive(RED, stats, () => dataDir) // before the flows: that they are starting is to be told, too
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
     if (login) app.post('/auth/token', login.slowDown)
@@ -70,6 +74,7 @@ export async function startGateway (options) {
     if (login) app.use(settings.httpNodeRoot, login.middleware)
     app.use(settings.httpNodeRoot, RED.httpNode)
     await RED.start()
+    if (isOtlpWanted()) stopSending = await sendMetrics(server, dataDir, log)
     const editorUrl = `http://${urlHost(host)}:${ownPort}/`
     return { editorUrl, liveUrl: `${editorUrl}sluice/`, port: ownPort, stop }
   } catch (error) {
@@ -83,11 +88,27 @@ export async function startGateway (options) {
       RED.stop().then(() => true),
       setTimeout(DRAIN_MS, false, { ref: false })
     ])
+    await stopSending()
     unmountLive(server)
     server.close()
     server.closeAllConnections()
     unlock()
     return drained
+  }
+}
+
+/**
+ * To a collector; without that, the gateway does everything else.
+ * @param {import('node:http').Server} server
+ * @param {string} dataDir
+ * @param {(line: string) => void} log
+ */
+async function sendMetrics (server, dataDir, log) {
+  try {
+    return await startOtlp({ families: () => metricsOf(server), gatewayId: await gatewayId(dataDir), log })
+  } catch (error) {
+    log(describe(error))
+    return async () => {}
   }
 }
 
