@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { describe } from '../gateway/base/errors.js'
 import { readOptions } from '../gateway/base/options.js'
+import { stats } from '../gateway/stats/stats.js'
 import { credentialsOf } from '../resources/options.js'
 
 /**
@@ -31,7 +32,10 @@ export function defineNode (RED, type, schema, start) {
   RED.nodes.registerType(type, /** @this {Node} @param {any} config */ function (config) {
     RED.nodes.createNode(this, config)
     const run = async () => start(this, readOptions(schema, config, { credentials: this.credentials }))
-    run().catch(error => fail(this, error))
+    run().catch(error => {
+      fail(this, error)
+      this.on('close', stats.gauge(`failed ${this.name || type} (${this.id})`, () => ({ connected: false, problem: describe(error) })))
+    })
   }, { credentials: credentialsOf(/** @type {Schema} */ (schema)) })
 }
 

@@ -34,6 +34,15 @@ export const errors = {
       'The folder given with `--secrets`, or a file in it, cannot be read.',
       'Check its path, and that the user the gateway runs as may read it.'
     ],
+    SLUICE_OTLP_MISSING: [
+      'The environment asks for metrics by OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT`), and its packages, which are optional, are not ' +
+      'installed. All else runs.',
+      'Install those that the message names beside Sluice, have a collector scrape `/sluice/metrics`, or remove the variable.'
+    ],
+    SLUICE_OTLP: [
+      'Metrics could not be sent by OpenTelemetry; the message has what its library says. It goes on trying.',
+      'Check that the collector runs and takes OTLP over HTTP as protobuf, and the variables `OTEL_EXPORTER_OTLP_…`.'
+    ],
     SLUICE_NODE_RED_MISSING: [
       'Node-RED is not installed where the gateway looks for it.',
       'Install it beside Sluice: `npm install node-red`.'

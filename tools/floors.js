@@ -21,6 +21,7 @@ export const FLOORS = [
   'broker',
   'gateway/sparkplug',
   'gateway/flow',
+  'gateway/metrics',
   'gateway/live',
   'gateway/run',
   'nodes',

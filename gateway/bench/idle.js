@@ -95,7 +95,7 @@ async function allStored (gateway) {
   const url = urlOf(gateway)
   for (let rows = 0, waitedMs = 0; rows < QUIET_SOURCES; waitedMs += 500) {
     await sleep(500)
-    const { meters } = await (await fetch(`${url}sluice/metrics`)).json()
+    const { meters } = await (await fetch(`${url}sluice/metrics`, { headers: { accept: 'application/json' } })).json()
     rows = meters.find((/** @type {{stage: string}} */ { stage }) => stage === 'sink')?.rows ?? 0
     if (waitedMs < STALLED_MS) continue
     throw new SluiceError('SLUICE_BENCH_STALLED', `Only ${rows} of ${QUIET_SOURCES} rows arrived. The gateway printed:\n${gateway.output}`)

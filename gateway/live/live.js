@@ -1,10 +1,15 @@
 import { WebSocketServer } from 'ws'
 import { describe, SluiceError } from '../base/errors.js'
+import { version } from '../base/version.js'
 import { gatewayId } from '../../broker/gateway-id.js'
+import { familiesOf } from '../metrics/families.js'
+import { TEXT_TYPE, textOf } from '../metrics/text.js'
 import { ledger } from '../stats/ledger.js'
 import { guarded, refusal } from '../web/guard.js'
+import { isAnonymous } from '../web/login.js'
 import { refuseUpgrade } from '../web/refuse.js'
 import { asset, HEADERS } from './assets.js'
+import { Health, missingOf } from './health.js'
 import { Tickets } from './tickets.js'
 
 /**
@@ -18,6 +23,7 @@ import { Tickets } from './tickets.js'
  * @property {string} root  of the pages, as in `/`
  * @property {readonly string[]} [allowHosts]  names under which the page is reached, besides the machine's own
  * @property {() => string} dataDir  where the gateway's id is kept
+ * @property {import('./health.js').Events} events
  */
 
 const INTERVAL_MS = 250
@@ -34,10 +40,15 @@ const mounted = new WeakMap()
  * @param {() => string} dataDir  where the gateway's id is kept
  */
 export function mountLive (RED, stats, dataDir) {
-  const { server, httpNode, settings } = RED
+  const { server, httpNode, settings, events } = RED
   if (!server || !httpNode || settings.httpNodeRoot === false || mounted.has(server)) return
   const { httpNodeRoot: root = '/', sluice } = settings
-  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir }, stats))
+  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, events }, stats))
+}
+
+/** All metrics, where the page is served. @param {Server} server */
+export async function metricsOf (server) {
+  return await mounted.get(server)?.families() ?? []
 }
 
 /** Ends every viewer's stream and stops serving the page. @param {Server} server */
@@ -56,12 +67,13 @@ class LivePage {
   #timer
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
-  constructor ({ server, httpNode, root, allowHosts, dataDir }, stats) {
+  constructor ({ server, httpNode, root, allowHosts, dataDir, events }, stats) {
     this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
     this.server = server
     this.allowHosts = allowHosts
     this.dataDir = dataDir
     this.stats = stats
+    this.health = new Health(events)
     const guard = guarded(allowHosts)
     httpNode.use('/sluice', (request, response, next) => {
       if (this.#closed) next()
@@ -77,6 +89,7 @@ class LivePage {
 
   close () {
     this.#closed = true
+    this.health.close()
     this.server.off('upgrade', this.#upgrade)
     for (const socket of this.#sockets.clients) socket.terminate()
     this.#sockets.close()
@@ -89,24 +102,61 @@ class LivePage {
     const path = pathOf(request)
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()
     if (path === '/session') return this.#openSession(response)
-    if (path === '/health') return answer(response, { status: 'running' })
-    if (path === '/metrics') return answer(response, this.#metrics())
+    if (path === '/health') return this.#answerHealth(response)
+    if (path === '/health/ready') return this.#answerReady(request, response)
+    if (path === '/metrics') return this.#answerMetrics(request, response)
     const found = asset(path)
     if (!found) return next()
     response.writeHead(200, found.headers).end(found.body)
   }
 
+  /** Whether it is alive. @param {ServerResponse} response */
+  #answerHealth (response) {
+    const { status } = this.health
+    answer(response, { status, version }, status === 'running' ? 200 : 503)
+  }
+
+  /**
+   * Whether all that it is to reach is reached; what is not, it tells only those who may know.
+   * @param {IncomingMessage} request
+   * @param {ServerResponse} response
+   */
+  #answerReady (request, response) {
+    const { status } = this.health
+    const missing = missingOf(this.stats.readGauges())
+    const isReady = this.#isReady(missing)
+    const told = isReady ? 'ready' : status === 'running' ? 'not ready' : status
+    answer(response, { status: told, ...!isAnonymous(request) && { missing } }, isReady ? 200 : 503)
+  }
+
+  #isReady (missing = missingOf(this.stats.readGauges())) {
+    return this.health.status === 'running' && missing.length === 0
+  }
+
   /** @param {ServerResponse} response */
-  async #openSession (response) {
-    try {
+  #openSession (response) {
+    return answerOrFail(response, async () => {
       answer(response, { ticket: this.#tickets.issue(), gateway: await gatewayId(this.dataDir()), process: process.pid })
-    } catch (error) {
-      response.writeHead(500, HEADERS).end(describe(error))
-    }
+    })
+  }
+
+  /** In Prometheus' text format; as JSON to who asks for that. @param {IncomingMessage} request @param {ServerResponse} response */
+  #answerMetrics ({ headers: { accept = '' } }, response) {
+    response.setHeader('Vary', 'Accept')
+    if (accept.includes('application/json')) return answer(response, this.#totals())
+    return answerOrFail(response, async () => {
+      const text = textOf(await this.families())
+      response.writeHead(200, { ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': TEXT_TYPE }).end(text)
+    })
+  }
+
+  /** All metrics. */
+  async families () {
+    return familiesOf(this.stats, { gatewayId: await gatewayId(this.dataDir()), isReady: this.#isReady() })
   }
 
   /** What has been counted since the start. */
-  #metrics () {
+  #totals () {
     const { meters } = this.stats
     const totals = [...meters].map(({ stage, name, totals: counted }) => ({ stage, name, ...counted }))
     return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters, this.stats.readBalances()) }
@@ -148,9 +198,18 @@ class LivePage {
   }
 }
 
-/** @param {ServerResponse} response @param {object} body */
-function answer (response, body) {
-  response.writeHead(200, { ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+/** @param {ServerResponse} response @param {object} body @param {number} [status] */
+function answer (response, body, status = 200) {
+  response.writeHead(status, { ...HEADERS, 'Cache-Control': 'no-store', 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** @param {ServerResponse} response @param {() => Promise<void>} work */
+async function answerOrFail (response, work) {
+  try {
+    await work()
+  } catch (error) {
+    response.writeHead(500, HEADERS).end(describe(error))
+  }
 }
 
 /** @param {{url?: string}} request */

@@ -5,9 +5,11 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { gatewayId } from '../../broker/gateway-id.js'
-import { SluiceError } from '../base/errors.js'
+import { describe, SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
-import { unmountLive } from '../live/live.js'
+import { metricsOf, mountLive, unmountLive } from '../live/live.js'
+import { isOtlpWanted, startOtlp } from '../metrics/otlp.js'
+import { stats } from '../stats/stats.js'
 import { guardComms } from '../web/comms.js'
 import { guarded, refusal } from '../web/guard.js'
 import { isLoopback } from '../web/hosts.js'
@@ -49,11 +51,13 @@ export async function startGateway (options) {
   const folder = resolve(userDir)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express, WebSocketServer } = loadNodeRed()
+  const dataDir = join(folder, 'sluice')
   const unlock = lockUserDir(folder)
   const app = express()
   const server = createServer(app)
+  let stopSending = async () => {}
   try {
-    process.env.SLUICE_GATEWAY_ID = await gatewayId(join(folder, 'sluice')) // to nodes it is ${SLUICE_GATEWAY_ID}: their user at a broker
+    process.env.SLUICE_GATEWAY_ID = await gatewayId(dataDir) // to nodes it is ${SLUICE_GATEWAY_ID}: their user at a broker
     const login = loginFor(folder, host, metricsToken)
     guardUpgrades(server, request => {
       const refused = refusal(request, allowHosts)
@@ -73,6 +77,7 @@ export async function startGateway (options) {
       log
     })
     RED.init(server, settings)
+    mountLive(RED, stats, () => dataDir) // before the flows: that they are starting is to be told, too
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
     if (login) app.post('/auth/token', login.slowDown)
@@ -80,6 +85,7 @@ export async function startGateway (options) {
     if (login) app.use(settings.httpNodeRoot, login.middleware)
     app.use(settings.httpNodeRoot, RED.httpNode)
     await RED.start()
+    if (isOtlpWanted()) stopSending = await sendMetrics(server, dataDir, log)
     const editorUrl = `http://${urlHost(host)}:${ownPort}/`
     return { editorUrl, liveUrl: `${editorUrl}sluice/`, port: ownPort, stop }
   } catch (error) {
@@ -93,11 +99,27 @@ export async function startGateway (options) {
       RED.stop().then(() => true),
       setTimeout(DRAIN_MS, false, { ref: false })
     ])
+    await stopSending()
     unmountLive(server)
     server.close()
     server.closeAllConnections()
     unlock()
     return drained
+  }
+}
+
+/**
+ * To a collector; without that, the gateway does everything else.
+ * @param {import('node:http').Server} server
+ * @param {string} dataDir
+ * @param {(line: string) => void} log
+ */
+async function sendMetrics (server, dataDir, log) {
+  try {
+    return await startOtlp({ families: () => metricsOf(server), gatewayId: await gatewayId(dataDir), log })
+  } catch (error) {
+    log(describe(error))
+    return async () => {}
   }
 }
 

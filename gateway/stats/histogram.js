@@ -33,6 +33,26 @@ export class Histogram {
     return this.max
   }
 
+  /**
+   * How many are no greater than each of these bounds, and what all are together. Each counts as the end of its step, too, so that neither
+   * number ever falls.
+   * @param {readonly number[]} bounds  ascending
+   */
+  distribution (bounds) {
+    /** @type {number[]} */
+    const counts = new Array(bounds.length).fill(0)
+    let sum = 0
+    for (const [magnitude, steps] of this.#counts.entries()) {
+      for (let step = 0; steps && step < STEPS; step++) {
+        if (steps[step] === 0) continue
+        const end = firstOf(magnitude) + (step + 1) * widthOf(magnitude) - 1
+        sum += end * steps[step]
+        for (let bound = bounds.length - 1; end <= bounds[bound]; bound--) counts[bound] += steps[step]
+      }
+    }
+    return { counts, sum, total: this.total }
+  }
+
   reset () {
     for (const counts of this.#counts) counts?.fill(0)
     this.total = this.max = 0

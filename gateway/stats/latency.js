@@ -18,11 +18,12 @@ const HOUR_MICROSECONDS = 3_600_000_000
  */
 export class Latency {
   #ages = new Histogram()
-  #clamped = 0
+  /** as in the summary */
+  clamped = 0
 
   /** @param {number} microseconds @param {number} rows */
   record (microseconds, rows) {
-    if (microseconds < 0 || microseconds > HOUR_MICROSECONDS) this.#clamped += rows
+    if (microseconds < 0 || microseconds > HOUR_MICROSECONDS) this.clamped += rows
     this.#ages.record(Math.min(Math.max(Math.round(microseconds), 0), HOUR_MICROSECONDS), rows)
   }
 
@@ -36,12 +37,17 @@ export class Latency {
       p95: ages.at(0.95) / 1000,
       p99: ages.at(0.99) / 1000,
       max: ages.max / 1000,
-      clamped: this.#clamped
+      clamped: this.clamped
     }
+  }
+
+  /** Microseconds. @param {readonly number[]} bounds */
+  distribution (bounds) {
+    return this.#ages.distribution(bounds)
   }
 
   reset () {
     this.#ages.reset()
-    this.#clamped = 0
+    this.clamped = 0
   }
 }

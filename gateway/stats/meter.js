@@ -49,6 +49,8 @@ export class Meter {
   /** deliveries given up until the next start, after being emitted again */
   parked = 0
 
+  /** when a row has passed last; 0 when none has */
+  lastAtNs = 0n
   latency = new Latency()
   /** of a sink */
   writes = new WriteTimes()
@@ -81,7 +83,7 @@ export class Meter {
     this.bytes += bytes
     this.rowsBySource.set(source, (this.rowsBySource.get(source) ?? 0) + rows)
     if (rows === 0) return
-    const nowNs = this.#nowNs()
+    const nowNs = this.lastAtNs = this.#nowNs()
     const samples = Math.min(rows, SAMPLES)
     for (let i = 0, row = 0; i < samples; i++) {
       const next = Math.floor((i + 1) * rows / samples)

@@ -22,6 +22,8 @@ export class Stats {
   #balances = new Set()
   /** @type {Set<Reader>} */
   readers = new Set()
+  /** The machine's health, where a data folder is known. @type {{report: {cards: {name: string, wornPercent: number}[]}|null}|null} */
+  host = null
 
   /** @param {{nowNs?: () => bigint}} [options]  the clock the sources stamp their samples by */
   constructor ({ nowNs = systemNowNs } = {}) {
@@ -61,8 +63,14 @@ export class Stats {
     return [...this.#meters.values()].sort((a, b) => order.indexOf(a.stage) - order.indexOf(b.stage) || a.name.localeCompare(b.name))
   }
 
+  /** In the order in which they were created, so that of very many the first ones stay the first. @param {Stage} stage */
+  metersOf (stage) {
+    return [...this.#meters.values()].filter(meter => meter.stage === stage)
+  }
+
   /**
-   * Calls `read` for every report. What waits in bytes has one key `bytes` or `…Bytes` (a limit has `max…`): the live page plots it.
+   * Calls `read` for every report. The name says what it is of and which one, as `sink plant`. What waits in bytes has one key `bytes` or
+   * `…Bytes` (a limit has `max…`): the live page plots it. What `connected` says to be false keeps the gateway from being ready.
    * @param {string} name
    * @param {() => Gauge} read
    * @returns {() => void} removes the gauge

@@ -39,21 +39,26 @@ export class WriteTimes {
     return Object.fromEntries([...this.#times].flatMap(([outcome, times]) => times.count > 0 ? [[outcome, times.summary()]] : []))
   }
 
+  /** @param {readonly number[]} bounds  microseconds */
+  distributions (bounds) {
+    return Array.from(this.#times, ([outcome, { histogram }]) => ({ outcome, distribution: histogram.distribution(bounds) }))
+  }
+
   reset () { for (const times of this.#times.values()) times.reset() }
 }
 
 /** Of one outcome. Mean and squares are kept as Welford does: without the loss of digits of a sum of squares. */
 class Times {
-  #histogram = new Histogram()
+  histogram = new Histogram()
   #min = Infinity
   #mean = 0
   #squares = 0
 
-  get count () { return this.#histogram.total }
+  get count () { return this.histogram.total }
 
   /** @param {number} microseconds */
   record (microseconds) {
-    this.#histogram.record(microseconds)
+    this.histogram.record(microseconds)
     this.#min = Math.min(this.#min, microseconds)
     const before = microseconds - this.#mean
     this.#mean += before / this.count
@@ -62,14 +67,14 @@ class Times {
 
   /** @returns {WriteSummary} */
   summary () {
-    const histogram = this.#histogram
+    const { histogram } = this
     const [p25, p50, p75, p95, p99] = [0.25, 0.5, 0.75, 0.95, 0.99].map(share => histogram.at(share))
     const deviation = Math.sqrt(this.#squares / this.count)
     return { count: this.count, min: this.#min, mean: this.#mean, deviation, p25, p50, p75, p95, p99, max: histogram.max }
   }
 
   reset () {
-    this.#histogram.reset()
+    this.histogram.reset()
     this.#min = Infinity
     this.#mean = this.#squares = 0
   }

@@ -11,7 +11,16 @@ import { isPasswordOf, PERMISSIONS } from './users.js'
  */
 
 export const HEALTH_PATH = '/sluice/health'
+export const READY_PATH = '/sluice/health/ready'
 export const METRICS_PATH = '/sluice/metrics'
+
+/** Let in without a login. @type {WeakSet<IncomingMessage>} */
+const anonymous = new WeakSet()
+
+/** Whether nobody knows whose request it is: its answer is for everybody to know. @param {IncomingMessage} request */
+export function isAnonymous (request) {
+  return anonymous.has(request)
+}
 
 /** Where an upgrade brings a proof of its own: the editor's token, a ticket of the live page. */
 const UPGRADES_WITH_PROOF = ['/comms', '/sluice/stream']
@@ -82,7 +91,7 @@ export class Login {
   /** @param {IncomingMessage} request @param {boolean} isToLook @throws {SluiceError} SLUICE_LOGIN_NEEDED, SLUICE_LOGIN_ROLE, … */
   async #check (request, isToLook) {
     const [, scheme = '', proof = ''] = /^(\w+) +(\S+)$/.exec(request.headers.authorization ?? '') ?? []
-    if (isToLook && this.#isOpen(pathOf(request), scheme.toLowerCase(), proof)) return
+    if (isToLook && this.#isOpen(request, scheme.toLowerCase(), proof)) return
     const [, name, password] = (scheme.toLowerCase() === 'basic' && /^([^:]*):(.*)$/s.exec(Buffer.from(proof, 'base64').toString())) || []
     if (name === undefined || !await this.#isRight(name, password, request.socket.remoteAddress ?? '')) {
       const reason = name === undefined ? 'This needs a login.' : 'Name or password is wrong.'
@@ -93,10 +102,18 @@ export class Login {
     }
   }
 
-  /** @param {string} path @param {string} scheme @param {string} proof */
-  #isOpen (path, scheme, proof) {
+  /**
+   * A proof has to be right, also where none is needed.
+   * @param {IncomingMessage} request
+   * @param {string} scheme
+   * @param {string} proof
+   */
+  #isOpen (request, scheme, proof) {
+    const path = pathOf(request)
     if (path === HEALTH_PATH) return true
-    return path === METRICS_PATH && scheme === 'bearer' && this.#metricsToken !== undefined && isEqual(proof, this.#metricsToken)
+    if (path === READY_PATH && request.headers.authorization === undefined) return anonymous.add(request)
+    if (path !== READY_PATH && path !== METRICS_PATH) return false
+    return scheme === 'bearer' && this.#metricsToken !== undefined && isEqual(proof, this.#metricsToken)
   }
 
   /** @param {string} name @param {string} password @param {string} [address]  where attempts are not counted yet */

@@ -99,6 +99,9 @@ export class LazySink {
     }
   }
 
+  /** Whether it is open, and nothing is known to be wrong. */
+  get isWell () { return this.#opened !== null && this.problem === null }
+
   /** What a user must not overlook. */
   notice () { return this.#opened?.notice?.() ?? '' }
 

@@ -118,9 +118,7 @@ class SinkNode {
       isAllOrNone: true,
       append: batch => this.writer.write(batch, { isWhole: true })
     })
-    this.removeGauge = stats.gauge(`sink ${name}`, () => ({
-      ...this.writer.state(), stoppedSources: deadLetters.queue.fullSources.join(', ')
-    }))
+    this.removeGauge = stats.gauge(`sink ${name}`, () => this.#gauge())
     this.id = node.id
     sink.onSetBack = () => {
       deliveries.setBack(this.id)
@@ -242,6 +240,18 @@ class SinkNode {
     if (!reading) return
     sinks.leaving(this.id, reading)
     await Promise.race([reading, sleep(LAST_READING_MS, null, { ref: false })]).catch(() => {}) // the log has it, if it has failed before
+  }
+
+  #gauge () {
+    const state = this.writer.state()
+    const { fullSources, count } = this.deadLetters.queue
+    return {
+      connected: this.sink.isWell && state.lastError === null,
+      problem: this.sink.problem,
+      ...state,
+      keptDeadLetters: count,
+      stoppedSources: fullSources.join(', ')
+    }
   }
 
   /** @returns {import('../node.js').Status} */

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { Stage } from '../../broker/out/stage.js'
 import { closeAll } from '../../gateway/base/close-all.js'
+import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 import { leaseRequiredSinks } from './required-sinks.js'
@@ -36,5 +37,9 @@ export async function openStage (RED, node, { broker, ...options }) {
     await closeAll(() => connection.close(), release)
     throw error
   })
-  return { stage, link, close: () => closeAll(() => stage.close(() => connection.close()), release) }
+  const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
+    const { requiredSinks: required, spoolBytes, ...state } = stage.state
+    return { ...state, onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
+  })
+  return { stage, link, close: () => closeAll(dropGauge, () => stage.close(() => connection.close()), release) }
 }

@@ -78,8 +78,7 @@ export default function (RED) {
       stopShowing()
       pauseUntilDeployed(RED, feeders, node.id)
       try {
-        const { close, dropGauge } = await opening
-        dropGauge()
+        const { close } = await opening
         marker.release()
         await nextTurn() // what the flow has under way still arrives
         gathering.flush()
@@ -125,12 +124,7 @@ async function open (RED, node, { broker, whenFull, spoolMegabytes, fsync, fsync
     recordRows: gatherRows,
     ledger: process.env.SLUICE_SPOOL_LEDGER // where a kill test has every segment kept to check against
   })
-  const { stage } = opened
-  const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
-    const { requiredSinks: required, spoolBytes, ...state } = stage.state
-    return { ...state, onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
-  })
-  return { ...opened, places: placesOf(stage, maxSources), dropGauge }
+  return { ...opened, places: placesOf(opened.stage, maxSources) }
 }
 
 /** @param {import('../../gateway/messages/payload.js').Refused[]} refused */

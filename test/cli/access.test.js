@@ -8,6 +8,7 @@ import { expect } from 'chai'
 import { WebSocket } from 'ws'
 import { askForUser, needsUsers, setUsers } from '../../gateway/cli/login.js'
 import { lockUserDir } from '../../gateway/run/user-dir-lock.js'
+import { version } from '../../gateway/base/version.js'
 import { isPasswordOf, readUsers } from '../../gateway/web/users.js'
 import { sluice } from './process.js'
 
@@ -111,8 +112,12 @@ describe('Access to a gateway that runs', () => {
       const json = { 'content-type': 'application/json', ...headers }
       expect((await ask('/flow', { method: 'POST', headers: json, body })).status).to.equal(200)
     }
-    expect((await ask('/sluice/health')).text).to.equal('{"status":"running"}')
-    expect(JSON.parse((await ask('/sluice/metrics')).text)).to.have.all.keys('meters', 'gauges', 'ledger')
+    while ((await ask('/sluice/health')).status !== 200); // the flows are starting
+    expect(JSON.parse((await ask('/sluice/health')).text)).to.deep.equal({ status: 'running', version })
+    expect(JSON.parse((await ask('/sluice/health/ready')).text)).to.deep.equal({ status: 'ready', missing: [] })
+    const asJson = { headers: { accept: 'application/json' } }
+    expect(JSON.parse((await ask('/sluice/metrics', asJson)).text)).to.have.all.keys('meters', 'gauges', 'ledger')
+    expect((await ask('/sluice/metrics')).text).to.match(/^sluice_ready 1$/m)
   })
 
   it('needs a login once there is one, on all pages and for all that is not read', async () => {
@@ -122,7 +127,10 @@ describe('Access to a gateway that runs', () => {
     expect((await ask('/sluice/session')).status).to.equal(401)
     expect((await ask('/sluice/metrics')).status).to.equal(401)
     expect((await ask('/endpoint', { method: 'POST' })).status).to.equal(401)
-    expect((await ask('/sluice/health')).status).to.equal(200)
+    while ((await ask('/sluice/health')).status !== 200); // the flows are starting
+    expect(JSON.parse((await ask('/sluice/health/ready')).text)).to.deep.equal({ status: 'ready' })
+    const byToken = { headers: { authorization: 'Bearer the-token' } }
+    expect(JSON.parse((await ask('/sluice/health/ready', byToken)).text)).to.deep.equal({ status: 'ready', missing: [] })
     expect((await ask('/sluice/metrics', { headers: { authorization: 'Bearer the-token' } })).status).to.equal(200)
     expect((await ask('/flows', { headers: { authorization: 'Bearer the-token' } })).status).to.equal(401)
     for (const authorization of [ADA, WALLBOARD]) {

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import WebSocket from 'ws'
 import { mountLive, unmountLive } from '../../gateway/live/live.js'
+import { version } from '../../gateway/base/version.js'
 import { Tickets } from '../../gateway/live/tickets.js'
 import { loadNodeRed } from '../../gateway/run/node-red.js'
 import { Stats } from '../../gateway/stats/stats.js'
+import { parse } from '../metrics/parse.js'
 
 const { express } = loadNodeRed()
 
@@ -21,6 +23,8 @@ describe('Live page', () => {
   let stats
   /** @type {string} */
   let origin
+  /** Node-RED's. @type {EventEmitter} */
+  let events
   /** Let in with a password once a test says so. */
   let password = ''
 
@@ -35,7 +39,8 @@ describe('Live page', () => {
     })
     server = createServer(app)
     const settings = { httpNodeRoot: '/flows/', sluice: { allowHosts: ['plant.example'] } }
-    const RED = { server, httpNode: express.Router(), settings }
+    events = new EventEmitter()
+    const RED = { server, httpNode: express.Router(), settings, events }
     app.use('/flows/', RED.httpNode)
     mountLive(RED, stats, () => folder)
     mountLive(RED, stats, () => folder)
@@ -144,10 +149,53 @@ describe('Live page', () => {
     expect(headers.get('x-frame-options')).to.equal('SAMEORIGIN')
   })
 
-  it('comes with health and counters for programs', async () => {
+  it('says with its version whether the flows run, and by its status to those who only look at that', async () => {
+    const health = async () => {
+      const response = await page('sluice/health')
+      return { code: response.status, ...await response.json() }
+    }
+    expect(await health()).to.deep.equal({ code: 503, status: 'starting', version })
+    events.emit('flows:started', {})
+    expect(await health()).to.deep.equal({ code: 200, status: 'running', version })
+    events.emit('flows:stopping', { type: 'nodes' })
+    expect(await health()).to.include({ code: 200 })
+    events.emit('flows:stopping', { type: 'full' })
+    expect(await health()).to.deep.equal({ code: 503, status: 'stopping', version })
+    unmountLive(server)
+    expect(events.listenerCount('flows:started') + events.listenerCount('flows:stopping')).to.equal(0)
+  })
+
+  it('is ready once the flows run and all that is to be connected is, and names what is not', async () => {
+    const ready = async () => {
+      const response = await page('sluice/health/ready')
+      return { code: response.status, ...await response.json() }
+    }
+    expect(await ready()).to.deep.equal({ code: 503, status: 'starting', missing: [] })
+    events.emit('flows:started', {})
+    stats.gauge('machine', () => ({ state: 'online' }))
+    expect(await ready()).to.deep.equal({ code: 200, status: 'ready', missing: [] })
+    const sink = { connected: false, problem: null, lastError: 'The server is gone.' }
+    stats.gauge('sink plant', () => sink)
+    stats.gauge('spool out', () => ({ connected: false }))
+    expect(await ready()).to.deep.equal({
+      code: 503,
+      status: 'not ready',
+      missing: [{ name: 'sink plant', problem: 'The server is gone.' }, { name: 'spool out', problem: null }]
+    })
+    stats.gauge('spool out', () => ({ connected: true }))
+    sink.connected = true
+    expect(await ready()).to.include({ code: 200 })
+  })
+
+  it('comes with counters for programs', async () => {
     stats.meter('source', 'machine').missed = 3
-    expect(await (await page('sluice/health')).json()).to.deep.equal({ status: 'running' })
-    const { meters } = /** @type {{meters: object[]}} */ (await (await page('sluice/metrics')).json())
+    const scraped = await page('sluice/metrics', { headers: { accept: 'application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1' } })
+    expect(scraped.headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8')
+    expect(parse(await scraped.text()).get('sluice_source_missed_rows_total')?.samples).to.deep.equal([
+      { name: 'sluice_source_missed_rows_total', labels: { source: 'machine' }, value: 3 }
+    ])
+    const headers = { accept: 'application/json' }
+    const { meters } = /** @type {{meters: object[]}} */ (await (await page('sluice/metrics', { headers })).json())
     expect(meters[0]).to.deep.include({ stage: 'source', name: 'machine', missed: 3 })
   })
 

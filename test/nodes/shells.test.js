@@ -10,10 +10,12 @@ import { expect } from 'chai'
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
+import { stats } from '../../gateway/stats/stats.js'
 import broker from '../../nodes/staging/broker.js'
 import candump from '../../nodes/sources/candump.js'
 import embeddedBroker from '../../nodes/staging/embedded-broker.js'
 import simulator from '../../nodes/sources/simulator.js'
+import { until } from '../broker/waiting.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -96,6 +98,15 @@ describe('node shells', () => {
       const told = once(node, 'call:error')
       node.receive({ payload: 'faster' })
       expect((await told)[0].args[0]).to.match(/SLUICE_SOURCE_COMMAND: Cannot do "faster"/)
+    })
+
+    it('is told among the gauges to be missing as long as it cannot start', async () => {
+      await helper.load(simulator, [{ ...machine, sampleRateHz: '-1' }, out])
+      const name = 'failed press (machine)'
+      await until(() => name in stats.readGauges())
+      expect(stats.readGauges()[name]).to.include({ connected: false }).and.to.have.property('problem').that.contains('SLUICE_OPTIONS')
+      await helper.unload()
+      expect(stats.readGauges()).to.not.have.property(name)
     })
 
     it('says which option is wrong, and does nothing else', async () => {

@@ -9,6 +9,7 @@ import helper from 'node-red-node-test-helper'
 import { openQueues } from '../../gateway/dead-letters/open-queues.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
+import { missingOf } from '../../gateway/live/health.js'
 import { stats } from '../../gateway/stats/stats.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
 import settle from '../../nodes/staging/settle.js'
@@ -75,6 +76,14 @@ describe('a sink, its balance and its room', () => {
     await deployed([sink({ name: 'archive' }), other])
     await store(9)
     expect(balance()).to.deep.equal([['archive', 3]])
+  })
+
+  it('is connected while its database is reached, and says why when it is not', async () => {
+    expect(stats.readGauges()['sink store']).to.include({ connected: true, problem: null, keptDeadLetters: 0 })
+    await deployed([sink({ file: path.join(userDir, 'a', 'below a file'), drainMs: 0 }), other])
+    helper.getNode('sink').receive({ topic: 'press', payload: 8 })
+    await until(() => stats.readGauges()['sink store']?.connected === false)
+    expect(missingOf(stats.readGauges())).to.deep.include({ name: 'sink store', problem: stats.readGauges()['sink store'].lastError })
   })
 
   it('lets a delivery go, in view, whose source has had its share of the dead letters, and takes those of others', async () => {

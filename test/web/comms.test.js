@@ -39,6 +39,7 @@ describe('The websocket of the editor', () => {
   async function start (...more) {
     gateway = sluice('start', '--user-dir', join(folder, 'user'), '--flows', join(folder, 'flow.json'), '--port', '0', ...more)
     url = (await gateway.says(/Editor +(http:\S+)\/[^]*Ctrl-C/))[1]
+    while ((await fetch(`${url}/sluice/health`)).status !== 200); // the flows are starting
   }
 
   const withLogin = () => start('--login-file', join(folder, 'users'))

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Attempts } from '../../gateway/web/attempts.js'
-import { Login } from '../../gateway/web/login.js'
+import { isAnonymous, Login } from '../../gateway/web/login.js'
 import { isPasswordOf, makeUser, readUsers, writeUsers } from '../../gateway/web/users.js'
 
 const PASSWORDS = { ada: 'correct horse', wallboard: 'battery: staple' }
@@ -133,6 +133,20 @@ describe('The login', () => {
     login = new Login(users)
     for (const token of ['the-token', 'undefined', '']) {
       expect(await ask('/sluice/metrics', `Bearer ${token}`)).to.equal('401 SLUICE_LOGIN_NEEDED')
+    }
+  })
+
+  it('lets everybody ask whether it is ready, and knows who may hear why it is not', async () => {
+    server.removeAllListeners('request')
+    server.on('request', (asked, response) => {
+      login.middleware(asked, response, () => response.end(isAnonymous(asked) ? 'a stranger' : 'in'))
+    })
+    expect(await ask('/sluice/health/ready')).to.equal('200 a stranger')
+    expect(await ask('/sluice/health/ready', 'Bearer the-token')).to.equal('200 in')
+    expect(await ask('/sluice/health/ready', basic('wallboard', PASSWORDS.wallboard))).to.equal('200 in')
+    for (const authorization of ['', 'Bearer the-toke', basic('wallboard', 'wrong')]) {
+      const expected = authorization ? '401 SLUICE_LOGIN_NEEDED' : '200 a stranger'
+      expect(await ask('/sluice/health/ready', authorization), authorization).to.equal(expected)
     }
   })
 
