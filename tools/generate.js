@@ -320,6 +320,7 @@ function withNodeTables (text) {
 /** @param {string} text @param {string} place  whose marks it stands between @param {string} content */
 function between (text, place, content) {
   const marked = new RegExp(`(<!-- ${place}:begin -->\\n)[\\s\\S]*?(<!-- ${place}:end -->)`)
+  if (!marked.test(text)) throw new Error(`There is no place for ${place}: <!-- ${place}:begin --> and <!-- ${place}:end -->.`)
   return text.replace(marked, (_, begin, end) => `${begin}${content}\n${end}`)
 }
 

@@ -13,8 +13,9 @@ something is.
   --boot DIR   the boot partition (default /boot/firmware)
   --root DIR   writes all files below DIR, and runs none of the programs below: to try it, or to prepare an image (default /)
 
-Files: /etc (host name, time zone, time servers, SSH keys, systemd-networkd, wpa_supplicant, Mosquitto, the firmware's settings),
-/opt/sluice/first-boot (certificate, accounts of Mosquitto), /var/lib/sluice (users, flow), config.txt and cmdline.txt on the boot partition.
+Files: /etc (host name, time zone, time servers, SSH keys, systemd-networkd, wpa_supplicant, Mosquitto, settings of the firmware),
+/opt/sluice/first-boot (certificate, accounts of Mosquitto), /var/lib/sluice (users, flow), config.txt and cmdline.txt beside
+sluice.toml.
 
 Programs, each only when what it concerns has changed:
   hostname NAME                           the name is another

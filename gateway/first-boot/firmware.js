@@ -43,7 +43,7 @@ export async function setSerial ({ root, boot, needsRestart, done }, part) {
   const consoles = part.values.console ? 'serial tty0' : 'tty0'
   await root.write(DEFAULTS, `${defaults.replace(/^CONSOLES=.*\n?/m, '')}CONSOLES="${consoles}"\n`)
   const words = (await boot.read('cmdline.txt')).trim().split(/\s+/)
-  const others = words.filter(word => !/^console=(serial|ttyS|ttyAMA)\d/.test(word))
+  const others = words.filter(word => !/^console=(serial|ttyS|ttyAMA)\d*(,|$)/.test(word))
   const isThere = others.length < words.length
   const wanted = part.values.console ? isThere ? words : ['console=serial0,115200', ...others] : others
   if (await boot.write('cmdline.txt', `${wanted.join(' ')}\n`)) needsRestart()

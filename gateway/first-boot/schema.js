@@ -17,7 +17,7 @@ const list = (description, example, item, more) => ({
 })
 /** @param {string} description @param {boolean} usual @returns {Untitled} */
 const flag = (description, usual) => ({ type: 'boolean', description, default: usual })
-/** @param {string} description @param {string} unit @param {[number, number]} limits  both included @param {More} more @returns {Untitled} */
+/** @param {string} description @param {string} unit @param {[number, number]} limits @param {More} more @returns {Untitled} */
 const whole = (description, unit, [minimum, maximum], more) => ({
   type: 'integer', description, minimum, maximum, ...(unit && { 'x-unit': unit }), ...more
 })
@@ -90,8 +90,8 @@ export const SECTIONS = {
     verify: flag('Without it the connection is encrypted, but anyone may pose as the broker.', true)
   }, { required: ['url'] }),
   mosquitto: section('The Mosquitto of this machine', {
-    listen: choice('Who reaches it: this machine only (local); the network, by TLS on port 8883 with the certificate of the editor (tls); ' +
-      'or also in clear text on port 1883 (plain). Always with user and password.', ['local', 'tls', 'plain'])
+    listen: choice('Who reaches it: this machine only (local); the network, by TLS on port 8883 with the certificate of the editor ' +
+      '(tls); or also in clear text on port 1883 (plain). Always with user and password.', ['local', 'tls', 'plain'])
   }),
   device: section('Something that publishes to the Mosquitto of this machine; once for each', {
     name: text('User name.', 'energy-meter', { pattern: '^[^\\s:+#/]{1,64}$' }),

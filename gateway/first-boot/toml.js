@@ -44,6 +44,14 @@ export function readSettings (text) {
       parts[name] = tables.map((table, index) => readPart(text, name, index, table, problems))
     }
   }
+  for (const [name, tables] of Object.entries(parts)) {
+    const names = tables.map(({ values }) => values.name)
+    tables.forEach((part, index) => {
+      if (names[index] === undefined || names.indexOf(names[index]) === index) return
+      part.wrong.add('name')
+      problems.push(problem(text, [name, 'name'], `There are two [[${name}]] named ${names[index]}.`, 'The first counts.', index))
+    })
+  }
   return { parts, problems, isReadable: true }
 }
 

@@ -57,6 +57,12 @@ describe('sluice.toml', () => {
     expect(problems('[constructor]\n["__proto__"]\na = 1')).to.have.length(2)
   })
 
+  it('names each CAN interface and each device once', () => {
+    const text = '[[can]]\nname = "can0"\n[[can]]\nname = "can0"\nbit_rate = 125000\n'
+    expect(problems(text)).to.deep.equal(['SLUICE_TOML_VALUE: Line 4: There are two [[can]] named can0. The first counts.'])
+    expect(readSettings(text).parts.can.map(({ wrong }) => wrong.size)).to.deep.equal([0, 1])
+  })
+
   it('that is not TOML is told by its place, without what stands there', () => {
     const [found] = problems('[editor]\npassword = "very secret" "again"\n')
     expect(found).to.match(/^SLUICE_TOML_SYNTAX: Line 2, character \d+: .*Nothing of the file could be applied/).and.not.contain('secret')
@@ -66,7 +72,7 @@ describe('sluice.toml', () => {
     const text = '[editor]\npassword = "Hidden"\n[wifi]\nssid = "a"\ncountry = "DE"\npassword = "Hidden"\n' +
       '[[device]]\nname = "a"\npassword = "Hidden"\n'
     expect(problems(text)).to.have.length(4)
-    expect(problems(text).join()).to.not.contain('Hidden').and.contain('Line 2: [editor] password is not as it has to be.')
+    expect(problems(text).join()).to.contain('Line 2: [editor] password is not as it has to be.').and.not.contain('Hidden')
   })
 
   it('may begin as Windows writes it', () => {
