@@ -24,6 +24,7 @@ export const FLOORS = [
   'gateway/metrics',
   'gateway/live',
   'gateway/run',
+  'gateway/first-boot',
   'nodes',
   'gateway/bench',
   'gateway/cli',

@@ -7,12 +7,14 @@ import { isTable, tableItems } from '../resources/options.js'
 import { composeFlows } from './compose-flows.js'
 import { dashboard } from './dashboard.js'
 import { errors } from './errors.js'
+import { table, template } from './first-boot.js'
 import { faces, groups } from './nodes.js'
 
 /**
  * Writes what follows from the nodes' schemas: their editor pages, message catalogues and help, and the node tables in `docs/nodes.md`;
  * from `errors.js` the error reference, `docs/errors.md`, and from `gateway/metrics/kinds.js` `docs/metrics.md`; from `dashboard.js` the
- * dashboard of Grafana; and from the default flow those of the compose file, `docker/flows/`.
+ * dashboard of Grafana; from the default flow those of the compose file, `docker/flows/`; and from the schema of `sluice.toml` its
+ * template and table.
  *
  * @typedef {import('./nodes.js').NodeFace} NodeFace
  * @typedef {import('../resources/options.js').Schema} Schema
@@ -154,6 +156,8 @@ export async function generate () {
   for (const [file, text] of composeFlows(new URL('../flows/flows.json', import.meta.url))) files.set(file, text)
   files.set('docs/metrics.md', metricsReference())
   files.set('packaging/grafana/sluice.json', `${JSON.stringify(dashboard(), null, 2)}\n`)
+  files.set('packaging/image/sluice.toml', template())
+  files.set('docs/deploy.md', between(readFileSync(path.join(root, 'docs/deploy.md'), 'utf8'), 'sluice.toml', table()))
   return files
 }
 
@@ -318,7 +322,14 @@ function withNodeTables (text) {
     const rows = faces.filter(({ file }) => path.dirname(file) === group).map(({ label, summary }) => `| **${label}** | ${summary} |`)
     return [`| ${title} | |`, '|---|---|', ...rows].join('\n')
   })
-  return text.replace(/(<!-- nodes:begin -->\n)[\s\S]*?(<!-- nodes:end -->)/, (_, begin, end) => `${begin}${tables.join('\n\n')}\n${end}`)
+  return between(text, 'nodes', tables.join('\n\n'))
+}
+
+/** @param {string} text @param {string} place  whose marks it stands between @param {string} content */
+function between (text, place, content) {
+  const marked = new RegExp(`(<!-- ${place}:begin -->\\n)[\\s\\S]*?(<!-- ${place}:end -->)`)
+  if (!marked.test(text)) throw new Error(`There is no place for ${place}: <!-- ${place}:begin --> and <!-- ${place}:end -->.`)
+  return text.replace(marked, (_, begin, end) => `${begin}${content}\n${end}`)
 }
 
 function errorReference () {

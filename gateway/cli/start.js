@@ -7,6 +7,7 @@ import { askForUser, needsUsers, setUsers } from './login.js'
 
 const USAGE = `Usage: sluice start [--flows FILE] [--user-dir DIR] [--port N] [--host ADDRESS] [--login] [--login-file FILE]
                     [--allow-host NAME]… [--metrics-token-file FILE] [--first-flow FILE] [--secrets DIR]
+                    [--tls-cert FILE --tls-key FILE]
 
 Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
 
@@ -30,6 +31,8 @@ Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
   --secrets DIR    whose files are settings in the environment, each under its name, such as the password in
                    DIR/DATABASE_PASSWORD, which the flow's nodes have as \${DATABASE_PASSWORD}. SLUICE_SECRETS in the
                    environment names it as well
+  --tls-cert FILE, --tls-key FILE
+                   everything is https, with this certificate and its key (PEM); who comes by http is sent on
 `
 
 /** @type {import('./sluice.js').Command} */
@@ -54,7 +57,7 @@ export async function start (args, { stdin, stdout, stderr }) {
   let gateway
   try {
     const metricsToken = options.metricsTokenFile ? tokenIn(options.metricsTokenFile) : undefined
-    gateway = await startGateway({ ...options, metricsToken, log: line => stderr.write(`${line}\n`) })
+    gateway = await startGateway({ ...options, metricsToken, tls: tlsOf(options), log: line => stderr.write(`${line}\n`) })
   } catch (error) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1
@@ -102,6 +105,11 @@ function addSecrets (folder) {
   }
 }
 
+/** @param {Options} options */
+function tlsOf ({ tlsCert, tlsKey }) {
+  return tlsCert && tlsKey ? { cert: textOf(tlsCert, 'SLUICE_TLS_FILE'), key: textOf(tlsKey, 'SLUICE_TLS_FILE') } : undefined
+}
+
 /** @param {string} file */
 function tokenIn (file) {
   const token = textOf(file).trim()
@@ -109,12 +117,12 @@ function tokenIn (file) {
   throw new SluiceError('SLUICE_LOGIN_FILE', `${file} has no token.`, { fix: 'Write one into it, such as: openssl rand -hex 32.' })
 }
 
-/** @param {string} file */
-function textOf (file) {
+/** @param {string} file @param {'SLUICE_TLS_FILE'|'SLUICE_LOGIN_FILE'} [code] */
+function textOf (file, code = 'SLUICE_LOGIN_FILE') {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new SluiceError('SLUICE_LOGIN_FILE', `${file} cannot be read.`, { fix: 'Check its path and its permissions.', cause })
+    throw new SluiceError(code, `${file} cannot be read.`, { fix: 'Check its path and its permissions.', cause })
   }
 }
 
@@ -131,6 +139,8 @@ function textOf (file) {
  * @property {string} [metricsTokenFile]
  * @property {string} [firstFlow]
  * @property {string} [secrets]
+ * @property {string} [tlsCert]
+ * @property {string} [tlsKey]
  */
 
 /** @param {string[]} args @returns {Options|string} a string says what is wrong */
@@ -149,11 +159,14 @@ function readArgs (args) {
         'metrics-token-file': { type: 'string', default: process.env.SLUICE_METRICS_TOKEN_FILE },
         'first-flow': { type: 'string', default: process.env.SLUICE_FIRST_FLOW },
         secrets: { type: 'string', default: process.env.SLUICE_SECRETS },
+        'tls-cert': { type: 'string' },
+        'tls-key': { type: 'string' },
         help: { type: 'boolean', short: 'h' }
       }
     })
     const port = Number(values.port)
     if (!/^\d+$/.test(values.port) || port > 65535) return `--port must be a number from 0 to 65535; it is "${values.port}".`
+    if (!values['tls-cert'] !== !values['tls-key']) return '--tls-cert and --tls-key belong together.'
     return {
       help: values.help,
       userDir: values['user-dir'],
@@ -166,6 +179,8 @@ function readArgs (args) {
       metricsTokenFile: values['metrics-token-file'],
       firstFlow: values['first-flow'],
       secrets: values.secrets
+      tlsCert: values['tls-cert'],
+      tlsKey: values['tls-key']
     }
   } catch (error) {
     return /** @type {Error} */ (error).message
