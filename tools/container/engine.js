@@ -48,7 +48,7 @@ export function buildImage (engine, { tag, file, context, arch, args = {}, secon
 
 /** @param {Engine} engine @param {string} tag @returns {Config} */
 export function configOf (engine, tag) {
-  if (engine === 'buildah') return JSON.parse(run('buildah', ['inspect', '--type=image', '--format={{json .Docker.config}}', tag]))
+  if (engine === 'buildah') return JSON.parse(run('buildah', ['inspect', '--type=image', tag])).Docker.config
   return JSON.parse(run(engine, ['image', 'inspect', '--format={{json .Config}}', tag]))
 }
 

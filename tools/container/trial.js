@@ -79,7 +79,7 @@ class Containers {
       await reaches(() => isHealthy(port))
       const startSeconds = (performance.now() - startMs) / 1000
       await reaches(() => this.#passesItsOwnCheck(port))
-      const file = join(data, 'sluice.sqlite')
+      const file = join(data, 'sluice', 'sluice.sqlite')
       const sizeBefore = sizeOf(file)
       await reaches(() => sizeOf(file) > sizeBefore + SOME_BYTES)
       const megabytes = megabytesOf(container.first())

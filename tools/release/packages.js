@@ -11,10 +11,11 @@ export const CPUS = Object.freeze({ amd64: 'x64', arm64: 'arm64' })
 export const PROJECT = join('node_modules', '@sluice', 'node-red')
 
 /** What npm does, it does for another machine, and without asking anybody. @param {Arch} arch */
-const optionsFor = arch => ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--os=linux', `--cpu=${CPUS[arch]}`, '--libc=glibc']
+const optionsFor = arch =>
+  ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--os=linux', `--cpu=${CPUS[arch]}`, '--libc=glibc']
 
 /**
- * Installs what runs a gateway on another machine, as the lockfile of `release/` has it. No script runs: nothing is to be of this machine.
+ * Installs what runs a gateway on another machine, as the lockfile of `release/` has it. No script runs: nothing may be of this machine.
  * @param {string} source  the project
  * @param {string} app  the folder to make
  * @param {Arch} arch
