@@ -178,7 +178,7 @@ function readArgs (args) {
       allowHosts: values['allow-host'],
       metricsTokenFile: values['metrics-token-file'],
       firstFlow: values['first-flow'],
-      secrets: values.secrets
+      secrets: values.secrets,
       tlsCert: values['tls-cert'],
       tlsKey: values['tls-key']
     }
