@@ -20,9 +20,10 @@ const SCRIPTS = ['postinst', 'prerm', 'postrm']
  * @param {string} options.folder  where the package goes
  * @param {string} [options.version]  instead of the release's: tests need an older one
  * @param {string} [options.settings]  at the end of the file of settings: likewise
+ * @param {'xz'|'none'} [options.compression]  none takes seconds
  * @returns {string} path of the package
  */
-export function buildPackage ({ payload, folder, version: otherVersion, settings = '' }) {
+export function buildPackage ({ payload, folder, version: otherVersion, settings = '', compression = 'xz' }) {
   const tree = mkdtempSync(join(tmpdir(), 'sluice-deb-'))
   try {
     const lib = join(tree, 'usr/lib/sluice')
@@ -36,7 +37,7 @@ export function buildPackage ({ payload, folder, version: otherVersion, settings
     addControl(tree, version, release.arch)
     const path = join(folder, `sluice_${version}_${release.arch}.deb`)
     mkdirSync(folder, { recursive: true })
-    execFileSync('dpkg-deb', ['--build', '--root-owner-group', '-Zxz', '--threads-max=1', tree, path], {
+    execFileSync('dpkg-deb', ['--build', '--root-owner-group', `-Z${compression}`, tree, path], {
       env: { ...process.env, SOURCE_DATE_EPOCH: String(date.getTime() / 1000) },
       stdio: ['ignore', 'ignore', 'inherit']
     })

@@ -19,8 +19,8 @@ console.log(database.prepare('SELECT count(*) AS rows FROM machine').get().rows)
  * @param {string} options.folder  for all that is made
  */
 export async function testPackage ({ payload, suite, folder }) {
-  const older = buildPackage({ payload, folder, version: OLD_VERSION, settings: '# Of an older version\n' })
-  const newer = buildPackage({ payload, folder })
+  const older = buildPackage({ payload, folder, compression: 'none', version: OLD_VERSION, settings: '# Of an older version\n' })
+  const newer = buildPackage({ payload, folder, compression: 'none' })
   say(`Packages: ${basename(older)}, ${basename(newer)}`)
   const machine = new Machine(folder)
   try {
