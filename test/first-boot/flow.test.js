@@ -153,7 +153,7 @@ describe('The flow after the first boot', () => {
         const [, url] = await gateway.says(/Editor +(https:\S+)\/[^]*Ctrl-C/)
         const ca = await readFile(join(state, 'tls.crt'))
         const password = /^Password: (.*)$/m.exec(await machine.read('boot/sluice-password.txt') ?? '')?.[1]
-        const headers = { authorization: `Basic ${btoa(`admin:${password}`)}` }
+        const headers = { accept: 'application/json', authorization: `Basic ${btoa(`admin:${password}`)}` }
         let rows = 0
         while (rows === 0) {
           const [response] = await once(request(`${url}/sluice/metrics`, { ca, headers, agent: false }).end(), 'response')
