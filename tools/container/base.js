@@ -3,9 +3,6 @@ import { dirname, join, resolve } from 'node:path'
 import { isInstalled, run } from '../release/run.js'
 import { buildImage } from './engine.js'
 
-/** What Node needs, besides what every Debian has. */
-const PACKAGES = ['libatomic1', 'libstdc++6']
-
 /**
  * Makes an image of a Debian in a file, which is made first where it is missing: no registry is needed.
  * @param {import('./engine.js').Engine} engine
@@ -34,6 +31,6 @@ function makeBase (file, arch, seconds) {
     throw new Error(`${file} does not exist; making it needs mmdebstrap (Debian: apt-get install mmdebstrap).`)
   }
   console.error(`Making ${file}: half a minute, or some for another architecture.`)
-  run('mmdebstrap', ['--variant=minbase', `--architectures=${arch}`, `--include=${PACKAGES.join()}`, 'trixie', file],
-    { env: { SOURCE_DATE_EPOCH: String(seconds) } })
+  const env = { SOURCE_DATE_EPOCH: String(seconds) }
+  run('mmdebstrap', ['--variant=minbase', `--architectures=${arch}`, 'trixie', file], { env })
 }

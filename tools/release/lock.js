@@ -5,21 +5,25 @@ import { packProject } from './packages.js'
 import { run } from './run.js'
 
 /**
- * Writes the lockfile of `release/` anew, from that of the project: a release consists of what the tests ran with.
+ * Writes the lockfile of `release/` anew, from that of the project: a release consists of what the tests ran with, Node among it.
  * @param {string} root
  */
 export function writeLock (root) {
   const work = mkdtempSync(join(tmpdir(), 'sluice-lock-'))
   try {
     const { packages, ...lock } = readLock(join(root, 'package-lock.json'))
-    copyFileSync(join(root, 'release', 'package.json'), join(work, 'package.json'))
+    const path = join(root, 'release', 'package.json')
+    const description = JSON.parse(readFileSync(path, 'utf8'))
+    for (const name in description.optionalDependencies) description.optionalDependencies[name] = packages['node_modules/node'].version
+    writeJson(path, description)
+    copyFileSync(path, join(work, 'package.json'))
     packProject(root, work)
-    writeLockfile(join(work, 'package-lock.json'), { ...lock, name: 'sluice-release', packages: { ...packages, '': {} } })
+    writeJson(join(work, 'package-lock.json'), { ...lock, name: 'sluice-release', packages: { ...packages, '': {} } })
     const quietly = ['--ignore-scripts', '--no-audit', '--no-fund']
     run('npm', ['install', '--package-lock-only', '--omit-lockfile-registry-resolved', ...quietly], { cwd: work })
     const made = readLock(join(work, 'package-lock.json'))
     delete made.packages['node_modules/@sluice/node-red'].integrity // the project's own tarball is another one at each commit
-    writeLockfile(join(root, 'release', 'package-lock.json'), made)
+    writeJson(join(root, 'release', 'package-lock.json'), made)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
@@ -35,7 +39,7 @@ export function readLock (path) {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-/** @param {string} path @param {Lock} lock */
-function writeLockfile (path, lock) {
-  writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
+/** @param {string} path @param {object} value */
+function writeJson (path, value) {
+  writeFileSync(path, `${JSON.stringify(value, null, 2)}\n`)
 }
