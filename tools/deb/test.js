@@ -129,7 +129,7 @@ const LEFT = 'find / -xdev -path /root -prune -o -path "*sluice*" -print; system
 
 /** @param {...string} args */
 function apt (...args) {
-  return `apt-get -qy --no-download ${args.join(' ')}`
+  return `apt-get -qy ${args.join(' ')}`
 }
 
 /** @param {Machine} machine @param {string} name */
