@@ -1,0 +1,37 @@
+import { measure } from '../../stats/format.js'
+
+/** @typedef {import('../../stats/host/host.js').HostReport} HostReport */
+
+/** The machine's health: first what is wrong. @param {HTMLElement} parent @param {HostReport} host */
+export function showMachine (parent, host) {
+  const list = document.createElement('dl')
+  for (const [name, text] of facts(host)) list.append(element('dt', name), element('dd', text))
+  const group = element('div', '', 'gauge')
+  group.append(list)
+  parent.replaceChildren(...host.alarms.map(({ level, what, fix }) => element('p', `${what} ${fix}`, level)), group)
+}
+
+/** @param {HostReport} host @returns {[string, string][]} */
+function facts ({ temperatureCelsius, disk, written, cards }) {
+  return [
+    ...temperatureCelsius === undefined ? [] : [pair('processor', `${temperatureCelsius.toFixed(0)} °C`)],
+    ...disk ? [pair('disk, free', `${measure(disk.freeBytes, 'B')} of ${measure(disk.totalBytes, 'B')}`)] : [],
+    ...disk?.totalInodes ? [pair('files, free', percent(disk.freeInodes ?? 0, disk.totalInodes))] : [],
+    ...written ? [pair(`written to ${written.disk}`, `${measure(written.bytesPerDay, 'B')} a day`)] : [],
+    ...cards.map(({ name, wornPercent }) => pair(`life of ${name}, used`, `${wornPercent} %`))
+  ]
+}
+
+/** @param {string} name @param {string} text @returns {[string, string]} */
+function pair (name, text) { return [name, text] }
+
+/** @param {number} part @param {number} all */
+function percent (part, all) { return `${(part / all * 100).toFixed(0)} %` }
+
+/** @param {string} tag @param {string} text @param {string} [className] */
+function element (tag, text, className = '') {
+  const made = document.createElement(tag)
+  made.textContent = text
+  if (className) made.className = className
+  return made
+}
