@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
+import { diskFull, isDiskFull } from '../base/disk-full.js'
 import { unmountLive } from '../live/live.js'
 import { guardComms } from '../web/comms.js'
 import { guarded, refusal } from '../web/guard.js'
@@ -40,7 +41,7 @@ const DRAIN_MS = 15_000
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
  * @returns {Promise<Gateway>}
  * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING, SLUICE_LOGIN_MISSING,
- *   SLUICE_LOGIN_USERS
+ *   SLUICE_LOGIN_USERS, SLUICE_DISK_FULL
  */
 export async function startGateway (options) {
   const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, flowFile, log = console.error } = options
@@ -73,7 +74,7 @@ export async function startGateway (options) {
   } catch (error) {
     server.close()
     unlock()
-    throw error
+    throw isDiskFull(error) ? diskFull(folder, error) : error
   }
 
   async function stop () {
