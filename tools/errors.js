@@ -30,6 +30,15 @@ export const errors = {
       'The file given with `--flows` does not exist.',
       'Give the path of a flow exported from the editor.'
     ],
+    SLUICE_DISK_FULL: [
+      'The gateway could not start because the disk of its data folder is full.',
+      'Make room, then start it again: `sluice doctor` shows what is left and what the spools take; spools hold what no sink has stored ' +
+      'yet, so make room elsewhere first.'
+    ],
+    SLUICE_DOCTOR_BUNDLE: [
+      '`sluice doctor --bundle` could not write its file.',
+      'Name a file in a folder that you may write, on a disk with room.'
+    ],
     SLUICE_NODE_RED_MISSING: [
       'Node-RED is not installed where the gateway looks for it.',
       'Install it beside Sluice: `npm install node-red`.'

@@ -21,6 +21,7 @@ export const FLOORS = [
   'broker',
   'gateway/sparkplug',
   'gateway/flow',
+  'gateway/doctor',
   'gateway/live',
   'gateway/run',
   'nodes',

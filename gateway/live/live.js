@@ -5,6 +5,7 @@ import { ledger } from '../stats/ledger.js'
 import { guarded, refusal } from '../web/guard.js'
 import { refuseUpgrade } from '../web/refuse.js'
 import { asset, HEADERS } from './assets.js'
+import { DoctorDesk } from './doctor/desk.js'
 import { Tickets } from './tickets.js'
 
 /**
@@ -18,6 +19,7 @@ import { Tickets } from './tickets.js'
  * @property {string} root  of the pages, as in `/`
  * @property {readonly string[]} [allowHosts]  names under which the page is reached, besides the machine's own
  * @property {() => string} dataDir  where the gateway's id is kept
+ * @property {DoctorDesk} doctor
  */
 
 const INTERVAL_MS = 250
@@ -32,12 +34,14 @@ const mounted = new WeakMap()
  * @param {any} RED  the runtime, as a node gets it
  * @param {import('../stats/stats.js').Stats} stats
  * @param {() => string} dataDir  where the gateway's id is kept
+ * @param {import('../doctor/flow.js').SchemaOf} [schemaOf]  for the doctor
  */
-export function mountLive (RED, stats, dataDir) {
+export function mountLive (RED, stats, dataDir, schemaOf = async () => undefined) {
   const { server, httpNode, settings } = RED
   if (!server || !httpNode || settings.httpNodeRoot === false || mounted.has(server)) return
   const { httpNodeRoot: root = '/', sluice } = settings
-  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir }, stats))
+  const doctor = new DoctorDesk(RED, schemaOf)
+  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor }, stats))
 }
 
 /** Ends every viewer's stream and stops serving the page. @param {Server} server */
@@ -56,11 +60,12 @@ class LivePage {
   #timer
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
-  constructor ({ server, httpNode, root, allowHosts, dataDir }, stats) {
+  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor }, stats) {
     this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
     this.server = server
     this.allowHosts = allowHosts
     this.dataDir = dataDir
+    this.doctor = doctor
     this.stats = stats
     const guard = guarded(allowHosts)
     httpNode.use('/sluice', (request, response, next) => {
@@ -85,9 +90,11 @@ class LivePage {
 
   /** @param {IncomingMessage & {originalUrl?: string}} request @param {ServerResponse} response @param {() => void} next */
   #serve (request, response, next) {
+    if (this.doctor.serve(request, response)) return
     if (request.method !== 'GET' && request.method !== 'HEAD') return next()
     const path = pathOf(request)
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()
+    if (path === '/doctor') return response.writeHead(302, { Location: 'doctor/' }).end()
     if (path === '/session') return this.#openSession(response)
     if (path === '/health') return answer(response, { status: 'running' })
     if (path === '/metrics') return answer(response, this.#metrics())
@@ -109,7 +116,8 @@ class LivePage {
   #metrics () {
     const { meters } = this.stats
     const totals = [...meters].map(({ stage, name, totals: counted }) => ({ stage, name, ...counted }))
-    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters, this.stats.readBalances()) }
+    const host = this.stats.host?.report ?? null
+    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters, this.stats.readBalances()), host }
   }
 
   /** @param {IncomingMessage} request @param {import('node:stream').Duplex} socket @param {Buffer} head */

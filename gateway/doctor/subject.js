@@ -1,0 +1,111 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SystemFiles } from '../stats/monitor/system-files.js'
+import { readCredentials } from './credentials.js'
+import { Flow, readFlow } from './flow.js'
+import { outputOf } from './program.js'
+import { userOfNumber, userOfProcess } from './system-user.js'
+
+/**
+ * @typedef {object} Place  the gateway that is examined
+ * @property {string} userDir
+ * @property {string} flowFile
+ * @property {import('./flow.js').SchemaOf} schemaOf
+ * @property {string|null} nodeRed  the version of Node-RED; null where it is not installed
+ * @property {number} [port]  of the editor
+ * @property {import('./flow.js').CredentialsOf} [credentialsOf]  of a gateway that runs in this process
+ * @property {string} [root]  what `/proc`, `/sys` and `/etc` are below
+ * @property {typeof outputOf} [run]  a program of the system
+ * @property {NodeJS.ProcessEnv} [environment]
+ *
+ * @typedef {'running'|'stopped'|'unknown'} State
+ */
+
+/** A gateway, and what its checks need to know of it. Nothing here opens, locks or changes anything of it. */
+export class Subject {
+  /** @type {Promise<Flow|null>|undefined} */
+  #flow
+
+  /** @param {Place} place */
+  constructor (place) {
+    this.place = place
+    this.userDir = place.userDir
+    this.dataDir = join(place.userDir, 'sluice')
+    this.isHere = place.credentialsOf !== undefined
+    this.files = new SystemFiles(place.root)
+    this.run = place.run ?? outputOf
+    this.port = place.port ?? 1880
+    /** Of the gateway's process. @type {number|null} */
+    this.pid = this.isHere ? process.pid : this.#running()
+  }
+
+  /** Only `sluice start` locks its folder: of a Node-RED of one's own nothing is known. @returns {State} */
+  get state () {
+    if (this.pid !== null) return 'running'
+    return existsSync(join(this.userDir, 'gateway.lock')) ? 'stopped' : 'unknown'
+  }
+
+  /** The flow; null where there is none yet. */
+  get flow () {
+    this.#flow ??= this.#readFlow()
+    return this.#flow
+  }
+
+  /** The user that the gateway runs as. */
+  get user () {
+    const running = this.pid === null ? null : userOfProcess(this.files, this.pid)
+    if (running) return running
+    const ownUid = process.getuid?.() ?? 0
+    return userOfNumber(this.files, ownUid === 0 ? uidOf(this.userDir) ?? 0 : ownUid)
+  }
+
+  /** The gateway's name; null before its first start. */
+  async gatewayId () {
+    return (await readFile(join(this.dataDir, 'gateway-id'), 'utf8').catch(() => '')).trim() || null
+  }
+
+  async #readFlow () {
+    const { userDir, flowFile, schemaOf, environment, credentialsOf } = this.place
+    const nodes = await readFlow(flowFile)
+    if (nodes === null) return null
+    if (credentialsOf) return new Flow(nodes, { schemaOf, environment, credentialsOf })
+    const kept = await readCredentials(userDir, flowFile)
+    return new Flow(nodes, { schemaOf, environment, credentialsOf: kept && (id => kept[id]) })
+  }
+
+  /**
+   * The process that runs there, by the file it leaves beside its lock: trying the lock could keep a gateway from starting. After a power
+   * cut another process may have that number.
+   * @returns {number|null}
+   */
+  #running () {
+    const pid = Number.parseInt(textOf(join(this.userDir, 'gateway.pid')), 10)
+    const command = this.files.text(`/proc/${pid}/cmdline`)
+    if (!(pid > 0) || pid === process.pid || command !== undefined && !command.includes('sluice')) return null
+    try {
+      process.kill(pid, 0)
+      return pid
+    } catch (error) {
+      return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM' ? pid : null
+    }
+  }
+}
+
+/** Empty where it cannot be read. @param {string} path */
+function textOf (path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+/** @param {string} path */
+function uidOf (path) {
+  try {
+    return statSync(path).uid
+  } catch {
+    return null
+  }
+}
