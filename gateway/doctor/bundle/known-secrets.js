@@ -18,6 +18,7 @@ const SETTINGS = '/etc/sluice'
 /** What Node-RED keeps among passwords, and is none. */
 const NO_SECRETS = ['user', 'username']
 const USER_LINE = /^[^:\s]+:(?:view|change|gateway|consumer[^:]*|reader|other):(.+)$/
+const IN_ADDRESS = /:\/\/[^\s/@:"]*:([^\s@"]+)@/g
 const HIDDEN = '…'
 const PRIVATE_KEY = /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(-----END [A-Z ]*PRIVATE KEY-----|$)/g
 
@@ -61,10 +62,12 @@ async function credentialsOf ({ userDir, place }, variables) {
   const kept = place.credentialsOf
     ? nodes.map(({ id }) => place.credentialsOf?.(id))
     : Object.values(await readCredentials(userDir, place.flowFile).catch(() => null) ?? {})
-  return [...exported, ...kept].flatMap(textsIn).flatMap(text => {
+  const inAddresses = Array.from(JSON.stringify(nodes).matchAll(IN_ADDRESS), ([, password]) => password)
+  const texts = [...exported, ...kept].flatMap(textsIn)
+  return [...inAddresses, ...texts.flatMap(text => {
     const variable = /^\$\{(\S+)\}$/.exec(text)?.[1]
     return variable ? variables[variable] ?? [] : [...text.split(/\r?\n/), ...passwordsIn(text)]
-  })
+  })]
 }
 
 /** All texts in what Node-RED keeps of a node. @param {unknown} value @returns {string[]} */

@@ -1,6 +1,6 @@
 import { duration, measure } from '../../stats/format.js'
 import { Rates } from './history.js'
-import { showMachine } from './machine.js'
+import { showAlarms, showMachine } from './machine.js'
 import { Plot } from './plot.js'
 import { watch } from './stream.js'
 import { showGauges, showLedger, showSinks, showSources } from './tables.js'
@@ -85,6 +85,7 @@ function draw () {
   showGauges(byId('gauges'), newest.gauges)
   byId('machine-card').hidden = newest.host === null
   if (newest.host) showMachine(byId('machine'), newest.host)
+  showAlarms(byId('alarms'), newest.host?.alarms ?? [])
 }
 
 watch({

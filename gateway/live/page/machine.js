@@ -2,13 +2,20 @@ import { measure } from '../../stats/format.js'
 
 /** @typedef {import('../../stats/host/host.js').HostReport} HostReport */
 
-/** The machine's health: first what is wrong. @param {HTMLElement} parent @param {HostReport} host */
+/** What is wrong with the machine, once. @param {HTMLElement} parent @param {HostReport['alarms']} alarms */
+export function showAlarms (parent, alarms) {
+  const shown = alarms.map(({ level, what, fix }) => element('p', `${what} ${fix}`, `card ${level}`))
+  if (shown.map(({ textContent }) => textContent).join('') === parent.textContent) return // else it would be read out again and again
+  parent.replaceChildren(...shown)
+}
+
+/** The machine's health. @param {HTMLElement} parent @param {HostReport} host */
 export function showMachine (parent, host) {
   const list = document.createElement('dl')
   for (const [name, text] of facts(host)) list.append(element('dt', name), element('dd', text))
   const group = element('div', '', 'gauge')
   group.append(list)
-  parent.replaceChildren(...host.alarms.map(({ level, what, fix }) => element('p', `${what} ${fix}`, level)), group)
+  parent.replaceChildren(group)
 }
 
 /** @param {HostReport} host @returns {[string, string][]} */
