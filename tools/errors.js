@@ -31,9 +31,9 @@ export const errors = {
       'Give the path of a flow exported from the editor.'
     ],
     SLUICE_DISK_FULL: [
-      'The gateway could not start because the disk of its data folder is full.',
-      'Make room, then start it again: `sluice doctor` shows what is left and what the spools take; spools hold what no sink has stored ' +
-      'yet, so make room elsewhere first.'
+      'The gateway could not start, or a node not open its spool, because the disk of the data folder is full.',
+      'Make room, then start it again, or deploy: `sluice doctor` shows what is left and what the spools take. Those hold what no sink ' +
+      'has stored yet, so make room elsewhere.'
     ],
     SLUICE_DOCTOR_BUNDLE: [
       '`sluice doctor --bundle` could not write its file.',

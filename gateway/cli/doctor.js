@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { schemaOf } from '../../nodes/schemas.js'
 import { describe, SluiceError } from '../base/errors.js'
 import { bundleOf } from '../doctor/bundle/bundle.js'
 import { examine } from '../doctor/examine.js'
-import { flowFileIn } from '../doctor/flow.js'
 import { asText, reportOf } from '../doctor/report.js'
 import { Subject } from '../doctor/subject.js'
 import { nodeRedVersion } from '../run/node-red.js'
@@ -15,9 +15,9 @@ const USAGE = `Usage: sluice doctor [--user-dir DIR] [--flows FILE] [--port N] [
 Checks what goes wrong in the field: brokers, databases, spools, disk, clock, memory, ports, serial lines, CAN, file modes, versions.
 It disturbs no gateway that runs, and needs none. Run it as the user of the gateway, or as root.
 
-  --user-dir DIR    where the gateway keeps its data (default .sluice)
-  --flows FILE      the flow, where it is not the user folder's own
-  --port N          of the editor (default 1880)
+  --user-dir DIR    where the gateway keeps its data (default .sluice; /var/lib/sluice where there is none and a package made that)
+  --flows FILE, --port N
+                    the flow and the port of the editor (default: those of the gateway that runs, or the user folder's own and 1880)
   --json            prints the report as JSON
   --bundle FILE     writes what others need to help as a .tar.gz: the findings, versions, the flow, logs, names and sizes of spool files.
                     Passwords are removed as far as they can be recognised; look through it before you pass it on
@@ -25,7 +25,10 @@ It disturbs no gateway that runs, and needs none. Run it as the user of the gate
 Exit status: 0 nothing is wrong, but for warnings; 1 there are problems; 2 for wrong arguments, or a bundle that could not be written.
 `
 
-/** @typedef {{userDir: string, flows?: string, port: number, json: boolean, bundle?: string, help: boolean}} Options */
+/** Where packages and the image keep it. */
+const INSTALLED = '/var/lib/sluice'
+
+/** @typedef {{userDir: string, flows?: string, port?: number, json: boolean, bundle?: string, help: boolean}} Options */
 
 /** @type {import('./sluice.js').Command} */
 export async function doctor (args, { stdout, stderr }) {
@@ -53,24 +56,23 @@ function readArguments (args) {
   const { values } = parseArgs({
     args,
     options: {
-      'user-dir': { type: 'string', default: '.sluice' },
+      'user-dir': { type: 'string', default: existsSync(INSTALLED) && !existsSync('.sluice') ? INSTALLED : '.sluice' },
       flows: { type: 'string' },
-      port: { type: 'string', default: '1880' },
+      port: { type: 'string' },
       json: { type: 'boolean', default: false },
       bundle: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false }
     }
   })
   const { 'user-dir': userDir, flows, json, bundle, help } = values
-  if (!/^\d{1,5}$/.test(values.port)) throw new Error(`--port must be a number; it is "${values.port}"`)
+  if (!/^\d{1,5}$/.test(values.port ?? '0')) throw new Error(`--port must be a number; it is "${values.port}"`)
   if (bundle !== undefined && !/\.(tar\.gz|tgz)$/.test(bundle)) throw new Error('the name of the bundle must end in .tar.gz')
-  return { userDir: resolve(userDir), flows, port: Number(values.port), json, bundle, help }
+  return { userDir: resolve(userDir), flows, port: values.port === undefined ? undefined : Number(values.port), json, bundle, help }
 }
 
 /** @param {Options} options @param {NodeJS.WritableStream} stdout @param {NodeJS.WritableStream} stderr */
 async function examineAll ({ userDir, flows, port, json, bundle }, stdout, stderr) {
-  const place = { userDir, flowFile: flows ? resolve(flows) : flowFileIn(userDir), schemaOf, nodeRed: nodeRedVersion(), port }
-  const subject = new Subject(place)
+  const subject = new Subject({ userDir, flowFile: flows && resolve(flows), schemaOf, nodeRed: nodeRedVersion(), port })
   const examinations = examine(subject)
   const isTerminal = (/** @type {NodeJS.WritableStream} */ stream) => /** @type {{isTTY?: boolean}} */ (stream).isTTY === true
   const stopShowing = isTerminal(stderr) ? showProgress(examinations, stderr) : () => {}

@@ -3,14 +3,15 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SystemFiles } from '../stats/monitor/system-files.js'
 import { readCredentials } from './credentials.js'
-import { Flow, readFlow } from './flow.js'
+import { Flow, flowFileIn, readFlow } from './flow.js'
 import { outputOf } from './program.js'
+import { startedWith } from './started-with.js'
 import { userOfNumber, userOfProcess } from './system-user.js'
 
 /**
  * @typedef {object} Place  the gateway that is examined
  * @property {string} userDir
- * @property {string} flowFile
+ * @property {string} [flowFile]  where it is not the one that it was started with, or the user folder's own
  * @property {import('./flow.js').SchemaOf} schemaOf
  * @property {string|null} nodeRed  the version of Node-RED; null where it is not installed
  * @property {number} [port]  of the editor
@@ -35,9 +36,11 @@ export class Subject {
     this.isHere = place.credentialsOf !== undefined
     this.files = new SystemFiles(place.root)
     this.run = place.run ?? outputOf
-    this.port = place.port ?? 1880
     /** Of the gateway's process. @type {number|null} */
     this.pid = this.isHere ? process.pid : this.#running()
+    const { port, flowFile } = this.pid === null || this.isHere ? {} : startedWith(this.files, this.pid)
+    this.port = place.port ?? port ?? 1880
+    this.flowFile = place.flowFile ?? flowFile ?? flowFileIn(place.userDir)
   }
 
   /** Only `sluice start` locks its folder: of a Node-RED of one's own nothing is known. @returns {State} */
@@ -66,11 +69,11 @@ export class Subject {
   }
 
   async #readFlow () {
-    const { userDir, flowFile, schemaOf, environment, credentialsOf } = this.place
-    const nodes = await readFlow(flowFile)
+    const { userDir, schemaOf, environment, credentialsOf } = this.place
+    const nodes = await readFlow(this.flowFile)
     if (nodes === null) return null
     if (credentialsOf) return new Flow(nodes, { schemaOf, environment, credentialsOf })
-    const kept = await readCredentials(userDir, flowFile)
+    const kept = await readCredentials(userDir, this.flowFile)
     return new Flow(nodes, { schemaOf, environment, credentialsOf: kept && (id => kept[id]) })
   }
 

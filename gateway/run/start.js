@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { namingDisk } from '../base/disk-full.js'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
-import { diskFull, isDiskFull } from '../base/disk-full.js'
 import { unmountLive } from '../live/live.js'
 import { guardComms } from '../web/comms.js'
 import { guarded, refusal } from '../web/guard.js'
@@ -74,7 +74,7 @@ export async function startGateway (options) {
   } catch (error) {
     server.close()
     unlock()
-    throw isDiskFull(error) ? diskFull(folder, error) : error
+    throw namingDisk(error, folder)
   }
 
   async function stop () {

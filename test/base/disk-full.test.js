@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { isDiskFull } from '../../gateway/base/disk-full.js'
+import { isDiskFull, namingDisk } from '../../gateway/base/disk-full.js'
 import { lock } from '../../gateway/base/lock.js'
 
 describe('A full disk', () => {
@@ -21,5 +21,10 @@ describe('A full disk', () => {
     const locking = () => lock(join(folder, 'gateway.lock'), '/dev/full', () => new Error('in use'))
     expect(locking).to.throw(`The disk of ${folder} is full.`).that.includes({ code: 'SLUICE_DISK_FULL' })
     rmSync(folder, { recursive: true })
+  })
+
+  it('changes no other error', () => {
+    const error = new Error('another')
+    expect(namingDisk(error, '/data')).to.equal(error)
   })
 })

@@ -53,8 +53,9 @@ describe('sluice doctor', () => {
     const gateway = await startGateway(flow)
     try {
       const bundle = join(userDir, 'bundle.tar.gz')
-      const editorPort = new URL(gateway.editorUrl).port
-      const { stdout } = await sluice('doctor', '--json', '--user-dir', gateway.userDir, '--port', editorPort, '--bundle', bundle).exit
+      const { port: editorPort } = new URL(gateway.editorUrl)
+      const args = ['--json', '--user-dir', gateway.userDir, '--port', editorPort, '--bundle', bundle]
+      const { stdout } = await sluice('doctor', ...args).exit
       const { gateway: found, findings } = JSON.parse(stdout)
       expect(found.state).to.equal('running')
       const said = findings.map((/** @type {{level: string, what: string}} */ { level, what }) => `${level}: ${what}`)

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -40,6 +40,7 @@ describe('Doctor page', () => {
       httpNode: express.Router(),
       settings: { userDir: folder, flowFile: 'flows.json' },
       nodes: { getCredentials: () => undefined },
+      events: new EventEmitter(),
       version: () => '5.0.7'
     }
     app.use('/', RED.httpNode)

@@ -99,6 +99,8 @@ async function statsOf ({ isHere, state, port }) {
     return { meters, gauges: stats.readGauges(), ledger: ledger(stats.meters, stats.readBalances()), host: await stats.host?.refresh() }
   }
   if (state === 'stopped') return 'The gateway does not run.\n'
-  const answer = await fetch(`http://127.0.0.1:${port}/sluice/metrics`, { signal: AbortSignal.timeout(5000) })
+  const answer = await fetch(`http://127.0.0.1:${port}/sluice/metrics`, {
+    headers: { accept: 'application/json' }, signal: AbortSignal.timeout(5000)
+  })
   return answer.ok ? answer.text() : `They need a login: make the bundle on the page sluice/doctor/ instead (${answer.status}).\n`
 }

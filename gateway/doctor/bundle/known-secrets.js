@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { withoutSecrets } from '../../base/secrets.js'
 import { readCredentials, secretsIn } from '../credentials.js'
 import { readFlow } from '../flow.js'
+import { variablesOf } from '../started-with.js'
 
 /**
  * Takes secrets out of the texts of a bundle: those that this machine keeps, wherever they have got to, and what looks like one.
@@ -28,7 +29,7 @@ const PRIVATE_KEY = /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(-----END [A-Z 
  * @returns {Promise<string[]>}
  */
 export async function knownSecrets (subject) {
-  const variables = variablesOf(subject)
+  const variables = allVariables(subject)
   const values = [
     ...await credentialsOf(subject, variables),
     ...await inVariables(variables),
@@ -47,21 +48,17 @@ export function hideSecrets (content, secrets) {
 }
 
 /** Those of the doctor, and those that the gateway was started with. @param {Subject} subject @returns {Variables} */
-function variablesOf ({ place: { environment = process.env }, files, pid }) {
-  const started = (pid === null ? '' : files.text(`/proc/${pid}/environ`) ?? '').split('\0').map(each => {
-    const end = each.indexOf('=')
-    return [each.slice(0, end), each.slice(end + 1)]
-  })
-  return { ...Object.fromEntries(started), ...environment }
+function allVariables ({ place: { environment = process.env }, files, pid }) {
+  return { ...pid === null ? {} : variablesOf(files, pid), ...environment }
 }
 
 /** @param {Subject} subject @param {Variables} variables @returns {Promise<string[]>} */
-async function credentialsOf ({ userDir, place }, variables) {
-  const nodes = await readFlow(place.flowFile).catch(() => null) ?? []
+async function credentialsOf ({ userDir, flowFile, place }, variables) {
+  const nodes = await readFlow(flowFile).catch(() => null) ?? []
   const exported = nodes.map(({ credentials }) => credentials) // of a file that was exported with them
   const kept = place.credentialsOf
     ? nodes.map(({ id }) => place.credentialsOf?.(id))
-    : Object.values(await readCredentials(userDir, place.flowFile).catch(() => null) ?? {})
+    : Object.values(await readCredentials(userDir, flowFile).catch(() => null) ?? {})
   const inAddresses = Array.from(JSON.stringify(nodes).matchAll(IN_ADDRESS), ([, password]) => password)
   const texts = [...exported, ...kept].flatMap(textsIn)
   return [...inAddresses, ...texts.flatMap(text => {

@@ -8,7 +8,7 @@ export const flow = {
   name: 'flow',
   title: 'Flow',
   async find (subject) {
-    const { flowFile } = subject.place
+    const { flowFile } = subject
     const read = await subject.flow
     if (read === null) return [note('There is no flow yet.', flowFile, 'Start the gateway once, or name the flow with --flows.')]
     const ours = read.nodes.filter(({ type }) => type.startsWith('sluice-'))

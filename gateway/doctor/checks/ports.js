@@ -46,7 +46,7 @@ async function isSluice (port) {
   for (const protocol of ['http', 'https']) {
     try {
       const answer = await fetch(`${protocol}://127.0.0.1:${port}/sluice/health`, { signal: AbortSignal.timeout(PATIENCE_MS) })
-      return answer.status === 200 && /** @type {any} */ (await answer.json()).status === 'running'
+      return ['starting', 'running', 'stopping'].includes(/** @type {any} */ (await answer.json()).status)
     } catch (error) {
       const { code = '' } = /** @type {{code?: string}} */ (/** @type {Error} */ (error).cause ?? {})
       if (/SELF_SIGNED|UNABLE_TO|CERT/.test(code)) return true // of an own certificate, as the gateway makes itself
