@@ -26,9 +26,9 @@ export class Flow {
    * @param {object} more
    * @param {SchemaOf} more.schemaOf
    * @param {CredentialsOf|null} more.credentialsOf  null where passwords cannot be read
-   * @param {NodeJS.ProcessEnv} [more.environment]
+   * @param {NodeJS.ProcessEnv} more.environment
    */
-  constructor (nodes, { schemaOf, credentialsOf, environment = process.env }) {
+  constructor (nodes, { schemaOf, credentialsOf, environment }) {
     const tabs = new Map(nodes.map(node => [node.id, node]))
     this.all = nodes
     /** Those that run. */

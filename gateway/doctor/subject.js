@@ -1,11 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { describe } from '../base/errors.js'
 import { SystemFiles } from '../stats/monitor/system-files.js'
 import { readCredentials } from './credentials.js'
 import { Flow, flowFileIn, readFlow } from './flow.js'
 import { outputOf } from './program.js'
-import { startedWith } from './started-with.js'
+import { startedWith, variablesOf } from './started-with.js'
 import { userOfNumber, userOfProcess } from './system-user.js'
 
 /**
@@ -36,6 +37,8 @@ export class Subject {
     this.isHere = place.credentialsOf !== undefined
     this.files = new SystemFiles(place.root)
     this.run = place.run ?? outputOf
+    /** Why the flow cannot be read. @type {string|null} */
+    this.flowProblem = null
     /** Of the gateway's process. @type {number|null} */
     this.pid = this.isHere ? process.pid : this.#running()
     const { port, flowFile } = this.pid === null || this.isHere ? {} : startedWith(this.files, this.pid)
@@ -49,10 +52,15 @@ export class Subject {
     return existsSync(join(this.userDir, 'gateway.lock')) ? 'stopped' : 'unknown'
   }
 
-  /** The flow; null where there is none yet. */
+  /** The flow; null where there is none yet, or it cannot be read (`flowProblem`). */
   get flow () {
     this.#flow ??= this.#readFlow()
     return this.#flow
+  }
+
+  /** Of who asks, and what the gateway was started with. @returns {NodeJS.ProcessEnv} */
+  get environment () {
+    return { ...this.pid === null ? {} : variablesOf(this.files, this.pid), ...this.place.environment ?? process.env }
   }
 
   /** The user that the gateway runs as. */
@@ -69,12 +77,21 @@ export class Subject {
   }
 
   async #readFlow () {
-    const { userDir, schemaOf, environment, credentialsOf } = this.place
-    const nodes = await readFlow(this.flowFile)
-    if (nodes === null) return null
-    if (credentialsOf) return new Flow(nodes, { schemaOf, environment, credentialsOf })
+    try {
+      const nodes = await readFlow(this.flowFile)
+      return nodes && new Flow(nodes, { ...this.place, environment: this.environment, credentialsOf: await this.#credentialsOf() })
+    } catch (error) {
+      this.flowProblem = describe(error)
+      return null
+    }
+  }
+
+  /** @returns {Promise<import('./flow.js').CredentialsOf|null>} */
+  async #credentialsOf () {
+    const { userDir, credentialsOf } = this.place
+    if (credentialsOf) return credentialsOf
     const kept = await readCredentials(userDir, this.flowFile)
-    return new Flow(nodes, { schemaOf, environment, credentialsOf: kept && (id => kept[id]) })
+    return kept && (id => kept[id])
   }
 
   /**

@@ -87,7 +87,7 @@ async function versionOf (name) {
 }
 
 /** @param {Subject} subject */
-function settingsOf ({ place: { environment = process.env }, userDir, port }) {
+function settingsOf ({ environment, userDir, port }) {
   const shown = Object.entries(environment).filter(([name]) => /^(SLUICE_|NODE_OPTIONS$|TZ$|LANG$)/.test(name) && name !== 'SLUICE_LOGIN')
   return { userDir, port, environment: Object.fromEntries(shown) }
 }

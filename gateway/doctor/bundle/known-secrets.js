@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { withoutSecrets } from '../../base/secrets.js'
 import { readCredentials, secretsIn } from '../credentials.js'
 import { readFlow } from '../flow.js'
-import { variablesOf } from '../started-with.js'
 
 /**
  * Takes secrets out of the texts of a bundle: those that this machine keeps, wherever they have got to, and what looks like one.
@@ -29,7 +28,7 @@ const PRIVATE_KEY = /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(-----END [A-Z 
  * @returns {Promise<string[]>}
  */
 export async function knownSecrets (subject) {
-  const variables = allVariables(subject)
+  const variables = subject.environment
   const values = [
     ...await credentialsOf(subject, variables),
     ...await inVariables(variables),
@@ -45,11 +44,6 @@ export function hideSecrets (content, secrets) {
   const cleaned = withoutSecrets(content)
   const text = typeof cleaned === 'string' ? cleaned : `${JSON.stringify(cleaned, null, 2)}\n`
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text).replace(PRIVATE_KEY, `$1${HIDDEN}$2`)
-}
-
-/** Those of the doctor, and those that the gateway was started with. @param {Subject} subject @returns {Variables} */
-function allVariables ({ place: { environment = process.env }, files, pid }) {
-  return { ...pid === null ? {} : variablesOf(files, pid), ...environment }
 }
 
 /** @param {Subject} subject @param {Variables} variables @returns {Promise<string[]>} */

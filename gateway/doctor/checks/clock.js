@@ -9,7 +9,7 @@ const SYNCHRONISE = 'Have it set from the network (sudo timedatectl set-ntp true
 export const clock = {
   name: 'clock',
   title: 'Clock',
-  async find ({ place: { environment = process.env } }) {
+  async find ({ environment }) {
     const now = new Date()
     if (now < new Date(RELEASED)) {
       const what = `The clock shows ${now.toISOString()}, before this version was made: samples wait, and are then marked.`

@@ -10,14 +10,15 @@ export const flow = {
   async find (subject) {
     const { flowFile } = subject
     const read = await subject.flow
+    const { flowProblem } = subject
+    if (flowProblem !== null) return [problem(`The flow cannot be read: ${flowProblem}.`, flowFile, READ_IT)]
     if (read === null) return [note('There is no flow yet.', flowFile, 'Start the gateway once, or name the flow with --flows.')]
     const ours = read.nodes.filter(({ type }) => type.startsWith('sluice-'))
     /** @type {Finding[]} */
     const found = []
     for (const node of ours) {
+      if (!node.z && read.usersOf(node.id).length === 0) continue
       const { problems, unset } = await read.optionsOf(node)
-      const [unused] = [node].filter(({ z, id }) => !z && read.usersOf(id).length === 0)
-      if (unused) continue
       for (const text of [...problems.filter(() => unset.length === 0), ...await read.missingIn(node)]) {
         found.push(problem(text, nameOf(node), 'Open the node in the editor, correct it and deploy.'))
       }
@@ -30,6 +31,9 @@ export const flow = {
     return found.length > 0 ? found : [ok(`${ours.length} nodes of Sluice are set up.`, flowFile)]
   }
 }
+
+const READ_IT = 'Run the doctor as the user of the gateway, or as root. Of a file that is damaged, Node-RED keeps the one before it: ' +
+  '.flows.json.backup.'
 
 const NO_PASSWORDS = warning(
   'The passwords of the flow cannot be read, so that what needs one is not checked well.', '',

@@ -77,7 +77,7 @@ function cardAlarms ({ name, wornPercent, reserve }) {
 /** @param {Space} space @returns {Alarm[]} */
 export function spaceAlarms ({ freeBytes, totalBytes, freeInodes = 1, totalInodes = 1 }) {
   const isBelow = (/** @type {typeof SCARCE} */ { share, bytes }) => freeBytes < totalBytes * share && freeBytes < bytes
-  const isFull = isBelow(NEARLY_FULL) || freeBytes < LEAST_BYTES
+  const isFull = isBelow(NEARLY_FULL) || freeBytes < LEAST_BYTES && totalBytes > 0 // which it is of what is no disk
   /** @type {Alarm[]} */
   const alarms = []
   if (isFull || isBelow(SCARCE)) {
