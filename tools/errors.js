@@ -47,6 +47,15 @@ export const errors = {
       'systemd waits to hear that the gateway is ready and lives, but `systemd-notify`, which tells it, fails: it restarts the gateway.',
       'See what the message says of the program; without it, `systemctl edit` the service to `Type=exec` and `WatchdogSec=0`.'
     ],
+    SLUICE_DISK_FULL: [
+      'The gateway could not start, or a node not open its spool, because the disk of the data folder is full.',
+      'Make room, then start it again, or deploy: `sluice doctor` shows what is left and what the spools take. Those hold what no sink ' +
+      'has stored yet, so make room elsewhere.'
+    ],
+    SLUICE_DOCTOR_BUNDLE: [
+      '`sluice doctor --bundle` could not write its file.',
+      'Name a file in a folder that you may write, on a disk with room.'
+    ],
     SLUICE_NODE_RED_MISSING: [
       'Node-RED is not installed where the gateway looks for it.',
       'Install it beside Sluice: `npm install node-red`.'

@@ -22,6 +22,7 @@ export const FLOORS = [
   'gateway/sparkplug',
   'gateway/flow',
   'gateway/metrics',
+  'gateway/doctor',
   'gateway/live',
   'gateway/run',
   'gateway/first-boot',

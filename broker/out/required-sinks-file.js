@@ -41,6 +41,26 @@ export function readSaved (text) {
   return { wired, remote, forgotten }
 }
 
+/**
+ * What the gateway on a folder waits for, whether it runs or not, without what it was asked to forget.
+ * @param {string} userDir
+ * @returns {Promise<(Saved & {path: string, broker: string})[]>} for each broker, by the id of its node
+ */
+export async function savedIn (userDir) {
+  const folder = join(userDir, 'sluice', 'required-sinks')
+  const names = await readdir(folder).catch(error => {
+    if (['ENOENT', 'ENOTDIR'].includes(error.code)) return []
+    throw error
+  })
+  return Promise.all(names.filter(name => name.endsWith('.json')).sort().map(async name => {
+    const path = join(folder, name)
+    const { wired, remote, forgotten } = readSaved(await readFile(path, 'utf8'))
+    const forgetting = (await forgetRequests(path)).map(({ key }) => key)
+    const known = remote.filter(({ key }) => !forgetting.includes(key))
+    return { path, broker: decodeURIComponent(name.slice(0, -5)), wired, remote: known, forgotten }
+  }))
+}
+
 /** Has the gateway forget a sink: at once, or when it starts. @param {string} path  of its file @param {string} key */
 export async function requestForget (path, key) {
   await replaceFile(`${path}.forget-${randomUUID()}`, key)

@@ -1,5 +1,7 @@
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { namingDisk } from './disk-full.js'
 import { PRIVATE_FILE } from './files.js'
 
 const SQLITE_BUSY = 5
@@ -20,7 +22,7 @@ export function lock (lockFile, pidFile, inUse) {
     writeFileSync(pidFile, `${process.pid}\n`, { mode: PRIVATE_FILE })
   } catch (error) {
     database.close()
-    if (/** @type {{errcode?: number}} */ (error).errcode !== SQLITE_BUSY) throw error
+    if (/** @type {{errcode?: number}} */ (error).errcode !== SQLITE_BUSY) throw namingDisk(error, dirname(lockFile))
     throw inUse(pidIn(pidFile), error)
   }
   return () => {

@@ -1,10 +1,9 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readSinks } from '../../broker/control-messages.js'
 import { sinkKey } from '../../broker/out/required-sinks.js'
-import { readSaved, requestForget } from '../../broker/out/required-sinks-file.js'
+import { requestForget, savedIn } from '../../broker/out/required-sinks-file.js'
 import { arrival, open } from '../../broker/preflight/probing.js'
+import { spoolsIn } from '../../broker/spool/folders.js'
 import { parseTopic, ROOT } from '../../broker/topics.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { measure } from '../stats/format.js'
@@ -32,7 +31,6 @@ const PATIENCE_MS = 10_000
 /**
  * @typedef {import('../../broker/connection/connection.js').BrokerOptions} BrokerOptions
  * @typedef {{command: string, key: string, userDir: string, json: boolean, help: boolean, broker: BrokerOptions}} Options
- * @typedef {import('../../broker/out/required-sinks-file.js').Saved & {path: string, broker: string}} Kept
  */
 
 /** @type {import('./sluice.js').Command} */
@@ -83,7 +81,7 @@ function readArguments (args) {
 /** @param {Options} options @param {NodeJS.WritableStream} stdout */
 async function list ({ userDir, json }, stdout) {
   const spools = await spoolsIn(userDir)
-  const kept = await readAll(userDir)
+  const kept = await savedIn(userDir)
   if (spools.length + kept.length === 0 && !json) stdout.write(`No spools in ${userDir}.\n`)
   for (const { spool, bytes } of spools) {
     stdout.write(json ? `${JSON.stringify({ spool, bytes })}\n` : `spool ${spool}  ${measure(bytes, 'B')}\n`)
@@ -107,7 +105,7 @@ function whyOf (isWired, committed) {
 
 /** @param {Options} options @param {NodeJS.WritableStream} stdout */
 async function forget ({ key, userDir, broker }, stdout) {
-  const kept = await readAll(userDir)
+  const kept = await savedIn(userDir)
   const waiting = kept.filter(({ remote }) => remote.some(sink => sink.key === key))
   if (waiting.length === 0) {
     if (kept.some(({ wired }) => wired.some(sink => sink.key === key))) {
@@ -161,48 +159,4 @@ async function withdraw (broker, reader, key) {
 async function endSession (broker, clientId) {
   const connection = await open(broker, { clientId }, PATIENCE_MS)
   await connection.close()
-}
-
-/** @param {string} userDir @returns {Promise<Kept[]>} */
-async function readAll (userDir) {
-  const folder = join(userDir, 'sluice', 'required-sinks')
-  const names = (await namesIn(folder)).sort()
-  const forgetting = new Map()
-  for (const name of names) {
-    const [, of] = /^(.*\.json)\.forget-[0-9a-f-]+$/.exec(name) ?? []
-    if (of) forgetting.set(of, [...forgetting.get(of) ?? [], await readFile(join(folder, name), 'utf8')])
-  }
-  return Promise.all(names.filter(name => name.endsWith('.json')).map(async name => {
-    const path = join(folder, name)
-    const { wired, remote, forgotten } = readSaved(await readFile(path, 'utf8'))
-    const known = remote.filter(({ key }) => !forgetting.get(name)?.includes(key))
-    return { path, broker: decodeURIComponent(name.slice(0, -5)), wired, remote: known, forgotten }
-  }))
-}
-
-/** @param {string} userDir */
-async function spoolsIn (userDir) {
-  const root = join(userDir, 'sluice', 'spool')
-  return Promise.all((await foldersIn(root)).sort().map(async spool => {
-    let bytes = 0
-    for (const name of await namesIn(join(root, spool))) bytes += (await stat(join(root, spool, name))).size
-    return { spool, bytes }
-  }))
-}
-
-/** @param {string} folder */
-async function foldersIn (folder) {
-  const names = await namesIn(folder)
-  const isFolder = await Promise.all(names.map(async name => (await stat(join(folder, name))).isDirectory()))
-  return names.filter((_, i) => isFolder[i])
-}
-
-/** @param {string} folder */
-async function namesIn (folder) {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(String(/** @type {NodeJS.ErrnoException} */ (error).code))) return []
-    throw error
-  }
 }

@@ -28,6 +28,7 @@ const COMMANDS = {
     load: async () => (await import('./first-boot.js')).firstBootCommand
   },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
+  doctor: { help: 'check everything that goes wrong in the field', load: async () => (await import('./doctor.js')).doctor },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }

@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { describe, SluiceError } from '../base/errors.js'
+import { schemaOf } from '../../nodes/schemas.js'
 import { Service } from '../run/service.js'
 import { startGateway } from '../run/start.js'
 import { withEnvironment } from './environment.js'
@@ -62,7 +63,7 @@ export async function start (args, { stdin, stdout, stderr }) {
   let gateway
   try {
     const metricsToken = options.metricsTokenFile ? tokenIn(options.metricsTokenFile) : undefined
-    gateway = await startGateway({ ...options, metricsToken, tls: tlsOf(options), log, onFlow: state => service.ready(state) })
+    gateway = await startGateway({ ...options, metricsToken, tls: tlsOf(options), schemaOf, log, onFlow: state => service.ready(state) })
   } catch (error) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1

@@ -9,6 +9,7 @@ import { guarded, refusal } from '../web/guard.js'
 import { isAnonymous } from '../web/login.js'
 import { refuseUpgrade } from '../web/refuse.js'
 import { asset, HEADERS } from './assets.js'
+import { DoctorDesk } from './doctor/desk.js'
 import { Health, missingOf } from './health.js'
 import { Tickets } from './tickets.js'
 
@@ -24,6 +25,7 @@ import { Tickets } from './tickets.js'
  * @property {readonly string[]} [allowHosts]  names under which the page is reached, besides the machine's own
  * @property {() => string} dataDir  where the gateway's id is kept
  * @property {import('./health.js').Events} events
+ * @property {DoctorDesk} doctor
  */
 
 const INTERVAL_MS = 250
@@ -38,12 +40,14 @@ const mounted = new WeakMap()
  * @param {any} RED  the runtime, as a node gets it
  * @param {import('../stats/stats.js').Stats} stats
  * @param {() => string} dataDir  where the gateway's id is kept
+ * @param {import('../doctor/flow.js').SchemaOf} [schemaOf]  for the doctor
  */
-export function mountLive (RED, stats, dataDir) {
+export function mountLive (RED, stats, dataDir, schemaOf = async () => undefined) {
   const { server, httpNode, settings, events } = RED
   if (!server || !httpNode || settings.httpNodeRoot === false || mounted.has(server)) return
   const { httpNodeRoot: root = '/', sluice } = settings
-  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, events }, stats))
+  const doctor = new DoctorDesk(RED, schemaOf)
+  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor, events }, stats))
 }
 
 /** All metrics, where the page is served. @param {Server} server */
@@ -67,11 +71,12 @@ class LivePage {
   #timer
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
-  constructor ({ server, httpNode, root, allowHosts, dataDir, events }, stats) {
+  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, events }, stats) {
     this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
     this.server = server
     this.allowHosts = allowHosts
     this.dataDir = dataDir
+    this.doctor = doctor
     this.stats = stats
     this.health = new Health(events)
     const guard = guarded(allowHosts)
@@ -98,9 +103,11 @@ class LivePage {
 
   /** @param {IncomingMessage & {originalUrl?: string}} request @param {ServerResponse} response @param {() => void} next */
   #serve (request, response, next) {
+    if (this.doctor.serve(request, response)) return
     if (request.method !== 'GET' && request.method !== 'HEAD') return next()
     const path = pathOf(request)
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()
+    if (path === '/doctor') return response.writeHead(302, { Location: 'doctor/' }).end()
     if (path === '/session') return this.#openSession(response)
     if (path === '/health') return this.#answerHealth(response)
     if (path === '/health/ready') return this.#answerReady(request, response)
@@ -159,7 +166,8 @@ class LivePage {
   #totals () {
     const { meters } = this.stats
     const totals = [...meters].map(({ stage, name, totals: counted }) => ({ stage, name, ...counted }))
-    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters, this.stats.readBalances()) }
+    const host = this.stats.host?.report ?? null
+    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters, this.stats.readBalances()), host }
   }
 
   /** @param {IncomingMessage} request @param {import('node:stream').Duplex} socket @param {Buffer} head */

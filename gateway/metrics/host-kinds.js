@@ -1,13 +1,4 @@
-/**
- * The machine's health, as `stats.host` reports it.
- *
- * @typedef {object} HostReport  what cannot be read is absent
- * @property {number} [temperatureCelsius]
- * @property {{now: string[], sinceStart: string[]}} [throttling]
- * @property {{name: string, wornPercent: number}[]} cards
- * @property {{freeBytes: number, totalBytes: number}} [disk]
- * @property {{bytes: number}} [written]
- */
+/** @typedef {import('../stats/host/host.js').HostReport} HostReport */
 /** @template Subject @typedef {import('./kinds.js').Kind<Subject>} Kind */
 
 /** @type {Kind<HostReport>} */

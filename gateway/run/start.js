@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { gatewayId } from '../../broker/gateway-id.js'
+import { namingDisk } from '../base/disk-full.js'
 import { describe, SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
 import { metricsOf, mountLive, unmountLive } from '../live/live.js'
@@ -44,15 +45,16 @@ const DRAIN_MS = 15_000
  * @param {{cert: string, key: string}} [options.tls]  PEM; with it, everything is https
  * @param {string} [options.flowFile]  instead of the user folder's own
  * @param {string} [options.firstFlow]  what a user folder without a flow begins with, instead of the default flow
+ * @param {import('../doctor/flow.js').SchemaOf} [options.schemaOf]  for the doctor
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
  * @param {(state: string) => void} [options.onFlow]  gets a line whenever the flow has started, and whenever it does not run
  * @returns {Promise<Gateway>}
  * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING, SLUICE_LOGIN_MISSING,
- *   SLUICE_LOGIN_USERS, SLUICE_TLS_FILE
+ *   SLUICE_LOGIN_USERS, SLUICE_TLS_FILE, SLUICE_DISK_FULL
  */
 export async function startGateway (options) {
   const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, tls, flowFile, firstFlow } = options
-  const { onFlow = () => {}, log = console.error } = options
+  const { schemaOf, onFlow = () => {}, log = console.error } = options
   const folder = resolve(userDir)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express, WebSocketServer } = loadNodeRed()
@@ -82,7 +84,7 @@ export async function startGateway (options) {
       log
     })
     RED.init(server, settings)
-    mountLive(RED, stats, () => dataDir) // before the flows: that they are starting is to be told, too
+    mountLive(RED, stats, () => dataDir, schemaOf) // before the flows: that they are starting is to be told, too
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
     watchFlow(RED.events, onFlow)
@@ -97,7 +99,7 @@ export async function startGateway (options) {
   } catch (error) {
     server.close()
     unlock()
-    throw error
+    throw namingDisk(error, folder)
   }
 
   async function stop () {

@@ -25,6 +25,7 @@ import { WriteTimes } from './write-times.js'
  * @property {Record<string, Gauge>} gauges
  * @property {import('./ledger.js').SinkBalance[]} ledger  of every sink
  * @property {import('./process.js').ProcessReport} process
+ * @property {import('./host/host.js').HostReport|null} host  the machine's health: null until it is known
  */
 
 const RATES = /** @type {const} */ (['batches', 'rows', 'values', 'bytes'])
@@ -65,7 +66,8 @@ export class Reader {
       meters: reports,
       gauges: this.#stats.readGauges(),
       ledger: ledger(meters, this.#stats.readBalances()),
-      process: this.#process.read(intervalMs, Math.max(passed.source, passed.stage, passed.sink))
+      process: this.#process.read(intervalMs, Math.max(passed.source, passed.stage, passed.sink)),
+      host: this.#stats.host?.report ?? null
     }
   }
 

@@ -22,7 +22,7 @@ export class Stats {
   #balances = new Set()
   /** @type {Set<Reader>} */
   readers = new Set()
-  /** The machine's health, where a data folder is known. @type {{report: {cards: {name: string, wornPercent: number}[]}|null}|null} */
+  /** The machine's health, where a data folder is known. @type {import('./host/host.js').Host|null} */
   host = null
 
   /** @param {{nowNs?: () => bigint}} [options]  the clock the sources stamp their samples by */

@@ -1,9 +1,11 @@
 import { mountLive } from '../../gateway/live/live.js'
 import { duration, quantity } from '../../gateway/stats/format.js'
+import { Host } from '../../gateway/stats/host/host.js'
 import { LocalMonitor } from '../../gateway/stats/monitor/monitor.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { describe } from '../../gateway/base/errors.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { schemaOf } from '../schemas.js'
 import { schema } from './stats.schema.js'
 
 /**
@@ -16,12 +18,14 @@ import { schema } from './stats.schema.js'
  * @param {import('../node.js').RED} RED
  */
 export default function (RED) {
-  mountLive(RED, stats, () => dataDir(RED))
+  mountLive(RED, stats, () => dataDir(RED), schemaOf)
+  stats.host ??= new Host(dataDir(RED))
 
   defineNode(RED, 'sluice-stats', schema, (node, { intervalMs, resources }) => {
     const show = throttledStatus(node)
     const reader = stats.reader()
     const monitor = resources ? monitorOf(dataDir(RED)) : null
+    const tell = newAlarms(logOf(node))
     let isClosed = false
     let isReading = false
     /** @param {(report: Report & {resources?: Sample}) => void} use  not called once the node is closed */
@@ -33,6 +37,7 @@ export default function (RED) {
       if (isReading) return
       isReading = true
       withReport(report => {
+        tell(report.host?.alarms ?? [])
         show(statusOf(report))
         node.send({ topic: 'stats', payload: report })
       }).catch(error => logOf(node).error(describe(error))).finally(() => { isReading = false })
@@ -45,6 +50,22 @@ export default function (RED) {
       reader.close()
     })
   })
+}
+
+/**
+ * Logs what is wrong with the machine when it begins, and when it gets worse.
+ * @param {import('../../gateway/base/log.js').Log} log
+ * @returns {(alarms: import('../../gateway/stats/host/alarms.js').Alarm[]) => void}
+ */
+export function newAlarms (log) {
+  let told = new Set()
+  return alarms => {
+    const now = new Set(alarms.map(({ kind, level }) => `${kind} ${level}`))
+    for (const { kind, level, what, fix } of alarms) {
+      if (!told.has(`${kind} ${level}`) && !told.has(`${kind} problem`)) log.warn(`${what} ${fix}`)
+    }
+    told = now
+  }
 }
 
 /** Of the gateway alone: what it starts, such as browsers of a flow, is not what carries the samples. @param {string} folder */

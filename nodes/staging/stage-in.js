@@ -6,6 +6,7 @@ import { localCommits } from '../../broker/local-commits.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
+import { namingDisk } from '../../gateway/base/disk-full.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
@@ -36,7 +37,7 @@ export default function (RED) {
       removeLeftovers(join(dataDir(RED), 'spool'), new Set(readersOf(configsOf(RED), '').map(({ id }) => id)))
         .catch(error => node.warn(`What is left of a spool that is gone cannot be removed: ${describe(error)}`))
     })
-    const opening = open(RED, node, options, mapper)
+    const opening = open(RED, node, options, mapper).catch(error => { throw namingDisk(error, dataDir(RED)) })
     node.on('close', async (/** @type {boolean} */ _removed, /** @type {() => void} */ done) => { // true of a disabled one, too
       stopListening()
       try {

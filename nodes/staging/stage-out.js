@@ -5,6 +5,7 @@ import { wallClock } from '../../gateway/clock/system-clock.js'
 import { Mapper } from '../../gateway/messages/mapping/mapping.js'
 import { toBatches } from '../../gateway/messages/payload.js'
 import { marker } from '../../gateway/messages/marked.js'
+import { namingDisk } from '../../gateway/base/disk-full.js'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { countOf } from '../../gateway/messages/refusals.js'
 import { isReplayed } from '../../gateway/dead-letters/replay.js'
@@ -12,7 +13,7 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, handlesInput, throttledStatus } from '../node.js'
+import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
 import { gatheringOptions, intervalOptions } from './gathering.js'
 import { openStage } from './open-stage.js'
 import { placesOf } from './places.js'
@@ -24,7 +25,7 @@ export default function (RED) {
     const mapper = new Mapper(options.mappings)
     const show = throttledStatus(node)
     wallClock.start()
-    const opening = open(RED, node, options)
+    const opening = open(RED, node, options).catch(error => { throw namingDisk(error, dataDir(RED)) })
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
     let refusedValues = 0

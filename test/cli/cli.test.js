@@ -8,7 +8,7 @@ describe('Command line', () => {
   it('names its commands', async () => {
     const { code, stdout } = await sluice('--help').exit
     expect(code).to.equal(0)
-    for (const command of ['start', 'decode', 'preflight', 'dead-letters', 'sinks', 'monitor', 'bench']) {
+    for (const command of ['start', 'decode', 'preflight', 'dead-letters', 'sinks', 'doctor', 'monitor', 'bench']) {
       expect(stdout).to.contain(`\n  ${command} `)
     }
   })

@@ -13,7 +13,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { openDeadLetterQueue } from '../../gateway/dead-letters/queue.js'
 import { requestReplay } from '../../gateway/dead-letters/replay-requests.js'
 import deadLettersNode from '../../nodes/operations/dead-letters.js'
-import statsNode, { statusOf } from '../../nodes/operations/stats.js'
+import statsNode, { newAlarms, statusOf } from '../../nodes/operations/stats.js'
 import { refused } from '../cli/refused.js'
 
 /** Stands for a stage out: completes a message when told to. @param {any} RED */
@@ -81,6 +81,33 @@ describe('Operations nodes', () => {
     it('reads nothing of the machine where it is not', async () => {
       await helper.load(statsNode, flow)
       expect((await input(helper.getNode('out'))).payload).not.to.have.property('resources')
+    })
+
+    it('has the machine\'s health in its reports, once it is known', async () => {
+      await helper.load(statsNode, flow)
+      const out = helper.getNode('out')
+      for (;;) {
+        const { payload: { host } } = await input(out)
+        if (host === null) continue
+        expect(host.alarms).to.be.an('array')
+        expect(host.cards).to.be.an('array')
+        break
+      }
+    })
+
+    it('warns when something is wrong with the machine: once, and again when it gets worse or comes back', () => {
+      /** @type {string[]} */
+      const said = []
+      const tell = newAlarms({ info () {}, warn: text => said.push(text), error () {} })
+      /** @param {'warning'|'problem'} level @param {string} what @returns {import('../../gateway/stats/host/alarms.js').Alarm} */
+      const alarm = (level, what) => ({ kind: 'space', level, what, fix: '' })
+      tell([alarm('warning', 'little')])
+      tell([alarm('warning', 'less')])
+      tell([alarm('problem', 'nothing')])
+      tell([alarm('warning', 'a little')])
+      tell([])
+      tell([alarm('warning', 'little again')])
+      expect(said.map(text => text.trim())).to.deep.equal(['little', 'nothing', 'little again'])
     })
 
     it('leaves no reader behind', async () => {

@@ -157,12 +157,17 @@ export class InfluxdbServer {
     return testInTime(this.place, signal, ends => this.#tell(ends))
   }
 
+  /** What answers, and its time as HTTP tells it. @param {AbortSignal} [signal] */
+  async ping (signal) {
+    const { headers, text } = await this.#ask({ method: 'GET', path: '/ping', signal })
+    const reported = headers['x-influxdb-version'] ?? /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'of unknown version'
+    return { found: String(reported).replace(/~.*/, ''), date: headers.date ?? '' }
+  }
+
   /** What is there, in a sentence. @param {AbortSignal} signal @returns {Promise<string>} */
   async #tell (signal) {
     const { version, database, user } = this.options
-    const { headers, text } = await this.#ask({ method: 'GET', path: '/ping', signal })
-    const reported = headers['x-influxdb-version'] ?? /"version":\s*"([^"]+)"/.exec(text)?.[1] ?? 'of unknown version'
-    const found = String(reported).replace(/~.*/, '')
+    const { found } = await this.ping(signal)
     const major = /\d/.exec(found)?.[0]
     if (major && major !== version) {
       throw new SluiceError('SLUICE_SINK_CONNECT', `${this.place} is InfluxDB ${found}, not version ${version}.`, {

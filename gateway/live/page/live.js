@@ -1,5 +1,6 @@
 import { duration, measure } from '../../stats/format.js'
 import { Rates } from './history.js'
+import { showAlarms, showMachine } from './machine.js'
 import { Plot } from './plot.js'
 import { watch } from './stream.js'
 import { showGauges, showLedger, showSinks, showSources } from './tables.js'
@@ -82,6 +83,9 @@ function draw () {
   showSinks(table('sinks'), newest.meters, rates)
   byId('gauge-card').hidden = Object.keys(newest.gauges).length === 0
   showGauges(byId('gauges'), newest.gauges)
+  byId('machine-card').hidden = newest.host === null
+  if (newest.host) showMachine(byId('machine'), newest.host)
+  showAlarms(byId('alarms'), newest.host?.alarms ?? [])
 }
 
 watch({

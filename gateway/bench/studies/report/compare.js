@@ -4,7 +4,7 @@ import { document } from './document.js'
 import { plain, sectionLines } from './markdown.js'
 import { html } from './markup.js'
 import { merged } from './merge.js'
-import { withoutSecrets } from './secrets.js'
+import { withoutSecrets } from '../../../base/secrets.js'
 import { summary } from './summary.js'
 
 /**

@@ -1,6 +1,6 @@
 import { figure, NOTHING, ratio } from './numbers.js'
 import { Reasons } from './reasons.js'
-import { withoutSecrets } from './secrets.js'
+import { withoutSecrets } from '../../../base/secrets.js'
 import { summary } from './summary.js'
 import { hasPublished, isText } from './table.js'
 import { tabulate } from './tabulate.js'

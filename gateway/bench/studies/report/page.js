@@ -1,6 +1,6 @@
 import { document } from './document.js'
 import { html } from './markup.js'
-import { withoutSecrets } from './secrets.js'
+import { withoutSecrets } from '../../../base/secrets.js'
 import { summary } from './summary.js'
 import { moment } from './times.js'
 

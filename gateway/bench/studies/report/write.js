@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { markdown } from './markdown.js'
 import { overview } from './overview.js'
 import { page } from './page.js'
-import { withoutSecrets } from './secrets.js'
+import { withoutSecrets } from '../../../base/secrets.js'
 
 /**
  * @typedef {import('../study.js').StudyResult} StudyResult

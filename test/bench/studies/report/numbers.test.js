@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { wrap } from '../../../../gateway/bench/studies/report/chart/text.js'
 import { figure, ratio, tickText } from '../../../../gateway/bench/studies/report/numbers.js'
-import { withoutSecrets } from '../../../../gateway/bench/studies/report/secrets.js'
+import { withoutSecrets } from '../../../../gateway/base/secrets.js'
 import { clock, moment, span } from '../../../../gateway/bench/studies/report/times.js'
 
 describe('Figures of a report', () => {

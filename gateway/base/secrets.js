@@ -13,9 +13,14 @@ export function withoutSecrets (value) {
   return /** @type {T} */ (cleaned(value))
 }
 
+/** The same of addresses only: what is said about passwords stays. @param {string} text */
+export function withoutPasswordsInAddresses (text) {
+  return text.replace(IN_ADDRESS, '$1…@')
+}
+
 /** @param {unknown} value @returns {unknown} */
 function cleaned (value) {
-  if (typeof value === 'string') return value.replace(IN_ADDRESS, '$1…@').replace(GIVEN, '$1…')
+  if (typeof value === 'string') return withoutPasswordsInAddresses(value).replace(GIVEN, '$1…')
   if (Array.isArray(value)) return value.map(cleaned)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, each]) =>

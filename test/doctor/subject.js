@@ -1,0 +1,58 @@
+import { createCipheriv, createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Subject } from '../../gateway/doctor/subject.js'
+import { schemaOf } from '../../nodes/schemas.js'
+import { FakeRoot } from '../stats/monitor/fake-root.js'
+
+/** A gateway's folder, and a machine around it that is made up. */
+export class Patient {
+  userDir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+  root = new FakeRoot()
+  /** What programs of the system print, by the program. @type {Record<string, string>} */
+  programs = {}
+  /** @type {NodeJS.ProcessEnv} */
+  environment = {}
+
+  /** @param {object[]} nodes @param {Record<string, object>} [credentials]  by node, encrypted as Node-RED does */
+  flow (nodes, credentials) {
+    writeFileSync(join(this.userDir, 'flows.json'), JSON.stringify([{ id: 'tab', type: 'tab' }, ...nodes]))
+    if (!credentials) return
+    writeFileSync(join(this.userDir, 'credential-secret'), 'the secret of the secrets', { mode: 0o600 })
+    const key = createHash('sha256').update('the secret of the secrets').digest()
+    const start = randomBytes(16)
+    const cipher = createCipheriv('aes-256-ctr', key, start)
+    const text = cipher.update(JSON.stringify(credentials), 'utf8', 'base64') + cipher.final('base64')
+    writeFileSync(join(this.userDir, 'flows_cred.json'), JSON.stringify({ $: start.toString('hex') + text }), { mode: 0o600 })
+  }
+
+  /** @param {Partial<import('../../gateway/doctor/subject.js').Place>} [more] */
+  subject (more = {}) {
+    return new Subject({
+      userDir: this.userDir,
+      flowFile: join(this.userDir, 'flows.json'),
+      schemaOf,
+      nodeRed: '5.0.7',
+      root: this.root.path,
+      environment: this.environment,
+      run: async program => this.programs[program] ?? null,
+      ...more
+    })
+  }
+
+  /**
+   * What a check finds, each in a line.
+   * @param {import('../../gateway/doctor/finding.js').Check} check
+   * @param {Partial<import('../../gateway/doctor/subject.js').Place>} [more]
+   */
+  async findings (check, more) {
+    const found = await check.find(this.subject(more), new AbortController().signal)
+    return found.map(({ level, what, where }) => `${level}: ${where ? `${where}: ` : ''}${what}`)
+  }
+
+  remove () {
+    rmSync(this.userDir, { recursive: true, force: true })
+    this.root.remove()
+  }
+}
