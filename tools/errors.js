@@ -544,6 +544,11 @@ export const errors = {
       'The database, or its protocol, cannot hold some rows; they become dead letters, and all others are stored.',
       'Correct what produces them, or the limit that the message names; then replay the dead letters.'
     ],
+    SLUICE_SINK_NOT_OWNED: [
+      'A sink with *Keep for* stores in a table that Sluice did not make, or where it cannot remove its own rows alone. None are removed.',
+      'Mark the table as Sluice\'s ([Databases](databases.md#retention) says how), have the server itself remove what is old where the ' +
+      'message says so, or set *Keep for* to 0.'
+    ],
     SLUICE_SINK_SET_BACK: [
       'Commit records are gone which this sink had left or read while the gateway ran: it was restored from a backup, a replica ' +
       'that lagged behind took over, its file was replaced, or records were deleted by hand.',

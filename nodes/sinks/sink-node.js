@@ -17,6 +17,7 @@ import { sinks } from '../../gateway/flow/sinks.js'
 import { sinkTypes } from '../../gateway/databases/index.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { Retention } from '../../gateway/writer/retention.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
@@ -118,8 +119,9 @@ class SinkNode {
       isAllOrNone: true,
       append: batch => this.writer.write(batch, { isWhole: true })
     })
+    this.retention = options.keepDays > 0 ? new Retention({ sink, keepDays: options.keepDays, meter: this.meter, log: logOf(node) }) : null
     this.removeGauge = stats.gauge(`sink ${name}`, () => ({
-      ...this.writer.state(), stoppedSources: deadLetters.queue.fullSources.join(', ')
+      ...this.writer.state(), ...this.retention?.state(), stoppedSources: deadLetters.queue.fullSources.join(', ')
     }))
     this.id = node.id
     sink.onSetBack = () => {
@@ -233,7 +235,7 @@ class SinkNode {
     this.removeSink()
     deliveries.doubt(this.id)
     if (this.intervals) this.intervals.flush()
-    await closeAll(() => this.writer.close(), () => this.#readLast(), () => this.deadLetters.close(), this.removeGauge)
+    await closeAll(() => this.retention?.close(), () => this.writer.close(), () => this.#readLast(), () => this.deadLetters.close(), this.removeGauge)
   }
 
   /** A spool may be waiting for it, and the sink be disabled for long. */

@@ -6,6 +6,7 @@ import { deadLetter, toBatches } from '../../gateway/dead-letters/dead-letter.js
 import { startInfluxdb } from '../servers/influxdb.js'
 import { at, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { writerContract } from './contract/writer.js'
 import { daysSince, InfluxdbDatabase } from './influxdb-database.js'
 
@@ -53,6 +54,8 @@ describe('InfluxDB sink', () => {
         'reading at the latest"'
     }
   })
+
+  retentionContract({ open: openSink, rows, tells: false, layouts: ['narrow'] })
 
   writerContract({
     open: openSink,

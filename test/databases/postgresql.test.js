@@ -3,7 +3,8 @@ import pg from 'pg'
 import { isTransient } from '../../gateway/databases/postgresql/sink.js'
 import { makeHypertable } from '../../gateway/databases/postgresql/timescale.js'
 import { batchOf, failureOf, poisoned, rangesOf, rowOf } from './contract/batches.js'
-import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
+import { markedFixtures, sinkContract, sqlFixtures, withComment } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 import { plain, PostgresqlDatabase } from './postgresql-database.js'
@@ -31,6 +32,14 @@ describe('PostgreSQL sink', () => {
     layouts: ['narrow', 'document'],
     nan: NaN,
     ignoresCase: false
+  })
+
+  retentionContract({
+    open: openSink,
+    rows,
+    tells: true,
+    layouts: ['narrow', 'document'],
+    makeForeign: async () => { await query(sqlFixtures.foreign) }
   })
 
   const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')

@@ -7,7 +7,8 @@ import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/databases/sqlite/sink.js'
 import { batchOf, failureOf, identity, poisoned, rangesOf } from './contract/batches.js'
-import { markedFixtures, sinkContract } from './contract/contract.js'
+import { markedFixtures, sinkContract, sqlFixtures } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
@@ -73,6 +74,14 @@ describe('SQLite sink', () => {
     layouts: ['narrow', 'document'],
     nan: null,
     ignoresCase: true
+  })
+
+  retentionContract({
+    open: openSink,
+    rows,
+    tells: true,
+    layouts: ['narrow', 'document'],
+    makeForeign: () => withDatabase(database => database.exec(sqlFixtures.foreign))
   })
 
   upsertContract({
