@@ -235,7 +235,8 @@ class SinkNode {
     this.removeSink()
     deliveries.doubt(this.id)
     if (this.intervals) this.intervals.flush()
-    await closeAll(() => this.retention?.close(), () => this.writer.close(), () => this.#readLast(), () => this.deadLetters.close(), this.removeGauge)
+    this.retention?.close()
+    await closeAll(() => this.writer.close(), () => this.#readLast(), () => this.deadLetters.close(), this.removeGauge)
   }
 
   /** A spool may be waiting for it, and the sink be disabled for long. */

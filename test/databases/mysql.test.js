@@ -46,7 +46,7 @@ describe('MySQL sink', () => {
   sinkContract(contract)
 
   const retention = { open: openSink, rows, tells: true, makeForeign: async () => { await database.client.query(fixtures.foreign) } }
-  retentionContract({ ...retention, layouts: ['narrow', 'document', 'paper-bulk'] })
+  retentionContract({ ...retention, layouts: ['narrow', 'document'] })
 
   const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
   upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })

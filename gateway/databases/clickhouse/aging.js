@@ -9,6 +9,8 @@ import { identifier, literal } from './quote.js'
  *
  * @typedef {import('../sink.js').Span} Span
  * @typedef {{table: string, own: string, oldest: bigint}} Aging  `own`: which of its rows are this sink's, as a condition
+ * @typedef {(table: string, condition: string, work: (epochs: string[]) => Promise<void>) => Promise<void>} Recorded  does the work, which
+ *   may remove rows of these epochs, once the records of all batches with such rows are in their table, and while nothing is stored
  */
 
 /** A deletion rewrites all parts of a table that it finds rows in: there are to be few of them. */
@@ -64,23 +66,27 @@ export class AgingRows {
   /**
    * @param {bigint} before
    * @param {number} maxRows
-   * @param {(table: string, condition: string, work: (epochs: string[]) => Promise<void>) => Promise<void>} recorded  does the work, which
-   *   may remove rows of these epochs, once the records of all batches with such rows are in their table, and while nothing is stored
+   * @param {Recorded} recorded
    * @returns {Promise<number>} how many rows
    */
   async removeBefore (before, maxRows, recorded) {
-    const aging = this.#tables.find(({ oldest }) => oldest < before)
-    if (!aging) return 0
-    const { table, own } = aging
+    let removed = 0
+    for (const aging of this.#tables.filter(({ oldest }) => oldest < before)) {
+      if (removed >= maxRows) break
+      const wanted = Math.max(MIN_ROWS, maxRows)
+      const its = await this.#removeFrom(aging, before, wanted, recorded)
+      if (its < wanted) this.#tables.splice(this.#tables.indexOf(aging), 1)
+      removed += its
+    }
+    return removed
+  }
+
+  /** @param {Aging} aging @param {bigint} before @param {number} maxRows @param {Recorded} recorded */
+  async #removeFrom ({ table, own }, before, maxRows, recorded) {
     const [time, { plain }] = [await this.#time(), await this.#server.dialect()]
     const old = `SELECT ${time} AS ns FROM ${identifier(table)} WHERE ${own} AND ${time} < ${before}`
-    const [[rows, last]] = await this.#server.query(
-      `SELECT count(), max(ns) FROM (${old} ORDER BY ns LIMIT ${Math.max(MIN_ROWS, maxRows)})`
-    )
-    if (rows === '0') {
-      this.#tables.splice(this.#tables.indexOf(aging), 1)
-      return this.removeBefore(before, maxRows, recorded)
-    }
+    const [[rows, last]] = await this.#server.query(`SELECT count(), max(ns) FROM (${old} ORDER BY ns LIMIT ${maxRows})`)
+    if (rows === '0') return 0
     const condition = `${own} AND time <= ${timeLiteral(BigInt(last), plain)} AND ${time} <= ${last}`
     await recorded(table, condition, epochs => this.#server.command(
       `ALTER TABLE ${identifier(table)} DELETE WHERE ${condition} AND ${EPOCH_COLUMN} IN (${['0', ...epochs].join(', ')})`

@@ -84,8 +84,8 @@ export const schema = {
     },
     keepDays: {
       ...retentionProperties.keepDays,
-      description: 'A file is removed whole once it was last written to longer ago; 0.5 is twelve hours. So that there are such files, one ' +
-        'is begun at least this often. Files that were moved or renamed are left alone. 0 keeps all for ever.'
+      description: 'A file is removed whole once it was last written to longer ago; 0.5 is twelve hours. So that there are such files, ' +
+        'one is begun at least this often. Files that were moved or renamed are left alone. 0 keeps all for ever.'
     },
     fsync: {
       type: 'string',

@@ -3,8 +3,8 @@ import { rowsOf } from './connection.js'
 import { quoteTable } from './influxql.js'
 
 /**
- * Points that have become too old, in the measurements of a sink. What the server keeps only for a time, by a retention policy or the period
- * of a bucket, it removes by itself; Sluice changes neither, as other measurements are in them.
+ * Points that have become too old, in the measurements of a sink. What the server keeps only for a time, by a retention policy or the
+ * period of a bucket, it removes by itself; Sluice changes neither, as other measurements are in them.
  *
  * @typedef {import('../sink.js').Span} Span
  * @typedef {import('./versions.js').Place} Place

@@ -22,7 +22,8 @@ const NO_INDEX = [1, 13, 67, 85, 86]
  * Creates a collection and its index, where missing.
  * @param {Db} db
  * @param {string} name
- * @param {{layout: Layout, key: string[], index: boolean, keepDays: number, isChosen: boolean}} options  `isChosen`: the user has named this very collection
+ * @param {{layout: Layout, key: string[], index: boolean, keepDays: number, isChosen: boolean}} options  `isChosen`: the user has named
+ *   this very collection
  * @param {Log} [log]
  * @throws {SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
