@@ -630,6 +630,33 @@ export const errors = {
     ]
   },
 
+  'Copying history': {
+    SLUICE_COPY_PLACE: [
+      '`sluice copy` was given a sink or file that is not there, or that cannot be copied from or to.',
+      'The message says which can. Sinks are those of the flow in `--user-dir`, disabled ones too.'
+    ],
+    SLUICE_COPY_RANGE: [
+      'It is not known until when to copy, as the target has stored nothing itself; or a part of that time has been copied already.',
+      'Let the gateway store in the target first. Without `--since` and `--until` a copy goes on with what was begun.'
+    ],
+    SLUICE_COPY_BEHIND: [
+      'The target\'s own batches have gaps: some are on their way, and with them rows that would come twice.',
+      'Wait until the balance of the sink has nothing in flight, then repeat the command.'
+    ],
+    SLUICE_COPY_COLUMN: [
+      'A column is of a type that Sluice\'s sinks do not make, or a sensor\'s values change their type.',
+      'Leave the column out with `--without`, or copy before and after that change.'
+    ],
+    SLUICE_COPY_DENSE: [
+      'One window, which is copied in one transaction, has far more rows than the others.',
+      'Copy the time before, that stretch and the time after by themselves, with `--since` and `--until`.'
+    ],
+    SLUICE_COPY_CREDENTIALS: [
+      'The passwords of the flow\'s database servers are encrypted with a secret that is not in the data folder.',
+      'Put the `credentialSecret` of Node-RED\'s `settings.js` into `SLUICE_CREDENTIAL_SECRET` in the environment.'
+    ]
+  },
+
   'Dead letters': {
     SLUICE_DEAD_LETTERS_FULL: [
       'The dead letter queue of a sink has reached its limit; the sink stores nothing until there is room.',

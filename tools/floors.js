@@ -18,6 +18,7 @@ export const FLOORS = [
   'gateway/queries',
   'gateway/dead-letters',
   'gateway/writer',
+  'gateway/copy',
   'broker',
   'gateway/sparkplug',
   'gateway/flow',

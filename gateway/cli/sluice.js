@@ -24,6 +24,7 @@ const COMMANDS = {
     load: async () => (await import('./dead-letters.js')).deadLetters
   },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
+  copy: { help: 'copy history from one database to another', load: async () => (await import('./copy.js')).copy },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }

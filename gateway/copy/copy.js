@@ -1,0 +1,252 @@
+import { SluiceError } from '../base/errors.js'
+import { marker } from '../batch/batch.js'
+import { formatTime } from '../batch/time.js'
+import { narrowRows, wideRows } from './batches.js'
+import { numberTypes, typeOf } from './columns.js'
+import { copiesIn, copyGateway, endOf, epochOf, hasGaps, planFor, seqAt } from './windows.js'
+import { differences } from './verify.js'
+
+/**
+ * Moves the history of one source from a database to another, each row exactly once, however often it is begun anew.
+ *
+ * @typedef {import('../databases/reader.js').Reader} Reader
+ * @typedef {import('../databases/reader.js').Rows} Rows
+ * @typedef {import('../databases/reader.js').TableColumn} TableColumn
+ * @typedef {import('../databases/sink.js').Sink} Sink
+ * @typedef {import('./windows.js').Plan} Plan
+ *
+ * @typedef {object} From
+ * @property {string} type  of the database
+ * @property {string} store  its id
+ * @property {string} table
+ * @property {'wide'|'narrow'} layout
+ * @property {Required<Pick<Reader, 'columns'|'rows'>> & Reader} reader
+ *
+ * @typedef {object} To
+ * @property {string} type
+ * @property {string} layout
+ * @property {Sink} sink
+ * @property {(batch: import('../batch/batch.js').Batch) => Promise<import('../writer/writer.js').Written>} write  resolves once it is
+ *   stored, now or before
+ * @property {Reader|null} reader  null where the database cannot be read
+ *
+ * @typedef {object} Wish
+ * @property {bigint} [since]
+ * @property {bigint} [until]
+ * @property {boolean} [dryRun]
+ * @property {readonly string[]} [textFields]  columns of text that are fields, not tags
+ * @property {readonly string[]} [without]  columns that are left out
+ * @property {(progress: Progress) => void} [progress]
+ * @property {AbortSignal} [signal]
+ *
+ * @typedef {{plan: Plan, at: bigint, rows: number}} Progress  `at`: what is before this has been copied; `rows`: by this run
+ * @typedef {object} Copied
+ * @property {Plan|null} plan  null where there is nothing
+ * @property {number} values  in the source between since and until
+ * @property {number} rows  stored by this run
+ * @property {number} deadRows  refused by the target
+ * @property {number} before  rows that earlier runs had stored
+ * @property {import('./verify.js').Difference[]|null} differences  null where they could not be looked for
+ */
+
+/** All times that a row may have. */
+const ALWAYS = { from: 0n, to: 2n ** 63n - 1n }
+
+/** So many windows are on their way to the target. */
+const WRITES = 8
+/** After so many rows another reading begins: a long one keeps the source from tidying up. */
+const READING_ROWS = 200_000
+/** So many at a time. */
+const PAGE_VALUES = 100_000
+/** More do not fit into memory together. */
+const MAX_WINDOW_VALUES = 5_000_000
+
+/**
+ * @param {From} from
+ * @param {To} to
+ * @param {string} source
+ * @param {Wish} [wish]
+ * @returns {Promise<Copied>}
+ * @throws {SluiceError} SLUICE_COPY_RANGE, SLUICE_COPY_BEHIND, SLUICE_COPY_COLUMN, SLUICE_COPY_DENSE
+ */
+export async function copySource (from, to, source, wish = {}) {
+  const { textFields = [], without = [], signal } = wish
+  const gateway = copyGateway(from.store, from.table)
+  const columns = (await from.reader.columns()).filter(({ name }) => !without.includes(name))
+  const sensors = await sensorsOf(from, columns, signal)
+  const records = (await to.sink.committed()).records
+  const copies = copiesIn(records, gateway, source)
+  const live = records.filter(record => record.source === source && record.gateway !== gateway)
+  const range = await rangeOf({ from, to, source, sensors, copies, live, wish })
+  const values = range ? await valuesIn(from.reader, sensors, range, signal) : 0
+  /** @type {Copied} */
+  const result = { plan: null, values, rows: 0, deadRows: 0, before: 0, differences: null }
+  if (!range) return result
+  const known = copies.find(({ plan }) => plan.since === range.since && plan.until === range.until)
+  const plan = known?.plan ?? planFor(range.since, range.until, values)
+  Object.assign(result, { plan, before: known?.rows ?? 0 })
+  if (wish.dryRun) return result
+
+  const identityOf = (/** @type {number} */ seq) => ({ gateway, source, epoch: epochOf(plan), seq })
+  if (!known) await to.write(marker(identityOf(0)))
+  const form = formOf(from, columns, await targetTypes(to), textFields)
+  /** @type {Set<Promise<void>>} */
+  const writing = new Set()
+  for await (const { seq, rows } of windowsOf(from.reader, plan, signal)) {
+    if (!known?.done.has(seq)) {
+      const batch = form(source, rows).withIdentity(identityOf(seq))
+      const written = to.write(batch).then(({ outcome, deadRows }) => {
+        if (outcome === 'stored') result.rows += batch.rows - deadRows
+        result.deadRows += deadRows
+        writing.delete(written)
+      })
+      writing.add(written)
+      written.catch(() => {}) // it is awaited below
+      if (writing.size >= WRITES) await Promise.race(writing)
+    }
+    wish.progress?.({ plan, at: endOf(plan, seq), rows: result.rows })
+  }
+  await Promise.all(writing)
+  if (to.reader) result.differences = await differences({ from: from.reader, to: to.reader, sensors, plan, signal })
+  return result
+}
+
+/**
+ * The rows of each window that has any.
+ * @param {From['reader']} reader
+ * @param {Plan} plan
+ * @param {AbortSignal} [signal]
+ * @returns {AsyncGenerator<{seq: number, rows: Rows}>}
+ */
+async function * windowsOf (reader, plan, signal) {
+  const pageRows = Math.ceil(PAGE_VALUES / ((await reader.columns()).length + 1))
+  for (let from = plan.since; from < plan.until;) {
+    let next = plan.until
+    let read = 0
+    /** @type {{seq: number, rows: Rows}|null} */
+    let window = null
+    for await (const { columns, rows } of reader.rows({ from, to: plan.until, pageRows, signal })) {
+      for (const [seq, its] of Map.groupBy(rows, ([time]) => seqAt(plan, time))) {
+        if (window && window.seq !== seq) {
+          yield window
+          window = null
+        }
+        window ??= { seq, rows: { columns, rows: [] } }
+        for (const row of its) window.rows.rows.push(row)
+        if (window.rows.rows.length * columns.length > MAX_WINDOW_VALUES) throw tooDense(plan, seq)
+      }
+      read += rows.length
+      // What has been read of the last window is read again.
+      if (read >= READING_ROWS && window && endOf(plan, window.seq - 1) > from) {
+        next = endOf(plan, window.seq - 1)
+        window = null
+        break
+      }
+    }
+    if (window) yield window
+    from = next
+  }
+}
+
+/**
+ * @param {From} from
+ * @param {TableColumn[]} columns
+ * @param {Map<string, import('../batch/batch.js').FieldType>} wanted  by the target
+ * @param {readonly string[]} textFields
+ */
+function formOf ({ type, layout }, columns, wanted, textFields) {
+  const its = columns.map(column => ({ name: column.name, type: typeOf(type, column) }))
+  const isNumber = numberTypes(type, columns)
+  const kept = its.map(column => ({ ...column, type: (isNumber.has(column.name) && wanted.get(column.name)) || column.type }))
+  const form = layout === 'narrow' ? narrowRows : wideRows((name, held) => held === 'string' && !textFields.includes(name))
+  return (/** @type {string} */ source, /** @type {Rows} */ { columns: found, rows }) => {
+    const places = kept.map(({ name }) => 1 + found.findIndex(column => column.name === name))
+    return form(source, rows.map(row => /** @type {any} */ ([row[0], ...places.map(place => row[place])])), kept)
+  }
+}
+
+/** What the target's columns are, where rows become rows of the same kind. @param {To} to */
+async function targetTypes ({ type, layout, reader }) {
+  return layout === 'wide' ? numberTypes(type, await reader?.columns?.() ?? []) : new Map()
+}
+
+/** @param {From} from @param {TableColumn[]} columns @param {AbortSignal} [signal] */
+async function sensorsOf ({ layout, reader }, columns, signal) {
+  if (layout === 'narrow') return await reader.sensors?.({ ...ALWAYS, signal }) ?? []
+  return columns.map(({ name }) => name)
+}
+
+/** @param {Reader} reader @param {string[]} sensors @param {{since: bigint, until: bigint}} range @param {AbortSignal} [signal] */
+async function valuesIn (reader, sensors, { since: from, until: to }, signal) {
+  const summaries = await reader.summaries({ sensors, from, to, statistics: ['count'], signal })
+  return summaries.reduce((sum, { count = 0 }) => sum + count, 0)
+}
+
+/**
+ * From where to where; null where there is nothing to copy.
+ * @param {object} about
+ * @param {From} about.from
+ * @param {To} about.to
+ * @param {string} about.source
+ * @param {string[]} about.sensors
+ * @param {ReturnType<typeof copiesIn>} about.copies
+ * @param {import('./windows.js').CommitRecord[]} about.live
+ * @param {Wish} about.wish
+ * @returns {Promise<{since: bigint, until: bigint}|null>}
+ */
+async function rangeOf ({ from, to, source, sensors, copies, live, wish }) {
+  const last = copies.at(-1)?.plan
+  const since = wish.since ?? last?.since ?? await firstTime(from.reader, sensors)
+  if (since === null) return null
+  const until = wish.until ?? last?.until ?? await firstOwn(to, source, sensors, live)
+  const overlapping = copies.find(({ plan }) => {
+    const isSame = plan.since === since && plan.until === until
+    return !isSame && plan.since < until && since < plan.until
+  })
+  if (overlapping) throw overlap(source, overlapping.plan)
+  return since < until ? { since, until } : null
+}
+
+/** The first row that the target has stored itself. @param {To} to @param {string} source @param {string[]} sensors @param {any[]} live */
+async function firstOwn ({ reader }, source, sensors, live) {
+  const first = live.some(({ stored }) => stored > 0) && reader ? await firstTime(reader, sensors) : null
+  if (first === null) throw noUntil(source)
+  if (hasGaps(live)) throw behind(source)
+  return first
+}
+
+/** @param {Reader} reader @param {string[]} sensors @returns {Promise<bigint|null>} */
+async function firstTime (reader, sensors) {
+  if (reader.columns && (await reader.columns()).length === 0) return null
+  for await (const [first] of reader.samples({ ...ALWAYS, sensors, pageRows: 1 })) return first.time
+  return null
+}
+
+/** @param {string} source */
+function noUntil (source) {
+  return new SluiceError('SLUICE_COPY_RANGE', `"${source}": it is not known until when to copy, as the target has no rows of its own.`, {
+    fix: 'Have the gateway store there first, so that no row comes both ways; or say --until, where it never will.'
+  })
+}
+
+/** @param {string} source @param {Plan} plan */
+function overlap (source, { since, until }) {
+  return new SluiceError('SLUICE_COPY_RANGE', `"${source}": a part of that has been copied already, or been begun.`, {
+    fix: `Leave out --since and --until to go on with that, or use --since ${formatTime(until)} or --until ${formatTime(since)}.`
+  })
+}
+
+/** @param {string} source */
+function behind (source) {
+  return new SluiceError('SLUICE_COPY_BEHIND', `"${source}": the target has not caught up yet: it lacks batches that are on their way.`, {
+    fix: 'Wait until the balance on the live page has nothing in flight, or say --until.'
+  })
+}
+
+/** @param {Plan} plan @param {number} seq */
+function tooDense (plan, seq) {
+  const message = `The ${Number(plan.windowNs) / 1e9} s before ${formatTime(endOf(plan, seq))} have too many rows for one batch.`
+  return new SluiceError('SLUICE_COPY_DENSE', message, {
+    fix: 'Copy that stretch by itself: --since and --until.'
+  })
+}

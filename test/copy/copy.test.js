@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'chai'
+import { Batch } from '../../gateway/batch/batch.js'
+import { copyAll } from '../../gateway/copy/run.js'
+import { OpenPlace } from '../../gateway/copy/places.js'
+import { failureOf } from '../databases/contract/batches.js'
+
+const SECOND = 1_000_000_000n
+const T0 = 1_700_000_000n * SECOND
+const NUMBER_OF_ROWS = 1000
+const LIVE = { gateway: 'gw', source: 'press', epoch: '5-a' }
+
+const log = { info () {}, warn () {}, error () {} }
+
+/** @typedef {import('../../gateway/copy/places.js').Place} Place */
+
+/** Rows `from` to `to`, one a second, of which every tenth has another at its time. @param {number} from @param {number} to */
+export function history (from, to, more = {}) {
+  const rows = Array.from({ length: to - from }, (_, i) => from + i)
+  return new Batch({
+    source: 'press',
+    time: BigInt64Array.from(rows, row => T0 + BigInt(row - (row % 10 === 1 ? 1 : 0)) * SECOND + 123n),
+    fields: [
+      { name: 'force', type: 'float64' }, { name: 'speed', type: 'float32' }, { name: 'parts', type: 'int32' }, { name: 'total', type: 'int64' },
+      { name: 'ok', type: 'bool' }, { name: 'note', type: 'string' }, { name: 'blob', type: 'bytes' }
+    ],
+    columns: [
+      Float64Array.from(rows, row => row / 3), Float32Array.from(rows, row => row / 7), Int32Array.from(rows, row => -row),
+      BigInt64Array.from(rows, row => 2n ** 60n + BigInt(row)), Uint8Array.from(rows, row => row % 2), rows.map(row => `ä "${row}"`),
+      rows.map(row => Uint8Array.of(row & 255, 0, 255))
+    ],
+    validity: [Uint8Array.from(rows, row => row % 5 === 0 ? 0 : 1), null, null, null, null, null, null],
+    tags: { line: 'A', device: { values: rows.map(row => `d${row % 2}`), valid: null } },
+    ...more
+  })
+}
+
+describe('sluice copy', () => {
+  /** @type {string} */
+  let folder
+  /** @type {OpenPlace[]} */
+  let opened
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-copy-'))
+    opened = []
+  })
+  afterEach(async () => {
+    for (const place of opened) await place.close()
+    await rm(folder, { recursive: true })
+  })
+
+  /** @param {string} name @param {object} [options] @returns {Place} */
+  const sqlite = (name, options = {}) => ({
+    type: 'sqlite', name, options: { file: join(folder, `${name}.sqlite`), table: '{source}', layout: 'wide', ...options }, server: null
+  })
+  /** @param {Place} place @param {...Batch} batches */
+  const store = async (place, ...batches) => {
+    const its = new OpenPlace(place, log)
+    opened.push(its)
+    const { sink } = await its.sink()
+    await sink.prepare(batches)
+    await sink.write(batches)
+    await its.close()
+  }
+  /** @param {Place} from @param {Place} to @param {object} [wish] */
+  const copy = async (from, to, wish = {}) => {
+    const all = []
+    for await (const copied of copyAll({ from, to, userDir: folder, wish, observe: () => ({}), log })) all.push(copied)
+    return all[0]
+  }
+  /** @param {Place} place @param {string} [table] */
+  const rows = (place, table = 'press') => {
+    const database = new DatabaseSync(place.options.file)
+    const read = database.prepare(`SELECT * FROM "${table}" ORDER BY time, parts`)
+    read.setReadBigInts(true)
+    const found = read.all()
+    database.close()
+    return found.map(row => Object.fromEntries(Object.entries(row).sort()))
+  }
+  const identity = (/** @type {number} */ seq) => ({ ...LIVE, seq })
+  const late = () => history(600, NUMBER_OF_ROWS, { identity: identity(1) })
+
+  it('copies what the target has not stored itself, each row once, and finds both the same', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    await store(to, late())
+    const copied = await copy(from, to)
+    expect(copied).to.include({ source: 'press', rows: 600, before: 0, deadRows: 0 })
+    expect(copied.plan).to.include({ since: T0 + 123n, until: T0 + 600n * SECOND + 123n })
+    expect(copied.differences).to.deep.equal([])
+    expect(rows(to)).to.deep.equal(rows(from))
+    expect(await copy(from, to)).to.include({ rows: 0, before: 600 })
+    expect(rows(to)).to.have.length(NUMBER_OF_ROWS)
+  })
+
+  it('names what differs', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    await store(to, late())
+    await copy(from, to)
+    const database = new DatabaseSync(to.options.file)
+    database.exec('DELETE FROM press WHERE parts = -7')
+    database.close()
+    const { differences } = await copy(from, to)
+    expect(differences?.map(({ sensor }) => sensor).sort()).to.deep.equal(['force', 'ok', 'parts', 'speed', 'total'])
+    expect(differences?.[0].here).to.match(/^\d+ values, sum /)
+  })
+
+  it('says what it would copy, and copies nothing', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    await store(to, late())
+    expect(await copy(from, to, { dryRun: true })).to.include({ rows: 0 })
+    expect(rows(to)).to.have.length(400)
+  })
+
+  it('does not guess where the target begins: it has to have rows of its own, and no gaps', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    expect((await failureOf(() => copy(from, to))).code).to.equal('SLUICE_COPY_RANGE')
+    await store(to, late(), history(NUMBER_OF_ROWS, NUMBER_OF_ROWS + 10, { identity: identity(3) }))
+    expect((await failureOf(() => copy(from, to))).code).to.equal('SLUICE_COPY_BEHIND')
+    await store(to, history(NUMBER_OF_ROWS + 10, NUMBER_OF_ROWS + 20, { identity: identity(2) }))
+    expect((await copy(from, to)).rows).to.equal(600)
+  })
+
+  it('copies a stretch that is asked for, and refuses another that overlaps it', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, NUMBER_OF_ROWS, { identity: identity(0) }))
+    const at = (/** @type {number} */ row) => T0 + BigInt(row) * SECOND
+    expect((await copy(from, to, { since: at(100), until: at(200) })).rows).to.equal(100)
+    const error = await failureOf(() => copy(from, to, { since: at(150), until: at(300) }))
+    expect(error.message).to.match(/copied already.*--since 2023.*--until 2023/)
+    expect((await copy(from, to, { since: at(200), until: at(300) })).rows).to.equal(100)
+    expect((await copy(from, to, { since: at(100), until: at(200) })).rows).to.equal(0)
+    expect(rows(to)).to.have.length(200)
+  })
+
+  it('copies between wide and narrow, and into a table of several sources', async () => {
+    const wide = sqlite('wide')
+    await store(wide, history(0, 100, { identity: identity(0) }))
+    const wish = { until: T0 + 1000n * SECOND }
+    const narrow = sqlite('narrow', { layout: 'narrow' })
+    expect((await copy(wide, narrow, { ...wish, textFields: ['note'] })).differences).to.deep.equal([])
+    const again = sqlite('again', { table: 'all' })
+    expect((await copy(narrow, again, wish)).differences).to.deep.equal([])
+    const expected = rows(wide).map(({ ok, parts, ...row }) => ({ ...row, ok: Number(ok), parts: Number(parts), source: 'press' }))
+    const found = rows(again, 'all').map(({ ok, parts, ...row }) => ({ ...row, ok: Number(ok), parts: Number(parts) }))
+    expect(found).to.deep.equal(expected.map(row => Object.fromEntries(Object.entries(row))))
+  })
+
+  it('takes the types of the target\'s columns where they hold the values', async () => {
+    const [from, to] = [sqlite('old'), /** @type {Place} */ ({ ...sqlite('new'), type: 'duckdb' })]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    await store(to, late())
+    const copied = await copy(from, to)
+    expect(copied).to.include({ rows: 600, deadRows: 0 })
+    expect(copied.differences).to.deep.equal([])
+  })
+
+  it('refuses what cannot be copied, and says what can', async () => {
+    const upsert = sqlite('state', { layout: 'upsert', key: ['line'] })
+    const document = sqlite('documents', { layout: 'document', intervalMs: 1000 })
+    const from = sqlite('old')
+    await store(from, history(0, 10, { identity: identity(0) }))
+    expect((await failureOf(() => copy(from, upsert))).message).to.match(/cannot be copied to.*wide, narrow and document/)
+    expect((await failureOf(() => copy(document, from))).message).to.match(/cannot be copied from.*wide and narrow/)
+    expect((await failureOf(() => copy(from, from))).message).to.match(/same table|Both sinks/)
+  })
+})
