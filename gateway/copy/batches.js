@@ -1,7 +1,7 @@
 import { Batch, COLUMN_TYPES, NOTHING } from '../batch/batch.js'
 import { Numbering } from '../batch/numbering.js'
 import { SluiceError } from '../base/errors.js'
-import { typeFor } from './columns.js'
+import { typeFor, VALUES } from './columns.js'
 
 /**
  * Rows of a table as a batch.
@@ -23,9 +23,6 @@ export function wideRows (isTag) {
   }
 }
 
-/** The columns of a narrow table's values. @type {Record<string, FieldType>} */
-const VALUES = { value: 'float64', value_int64: 'int64', value_string: 'string', value_bytes: 'bytes' }
-
 /** Of a narrow table: the values of a time with the same tags are one row. @type {Form} */
 export function narrowRows (source, rows, columns) {
   const sensor = columns.findIndex(({ name }) => name === 'sensor')
@@ -43,7 +40,7 @@ export function narrowRows (source, rows, columns) {
     if (!found) continue
     const name = String(row[sensor + 1])
     const field = fields.get(name) ?? { name, type: found.type, isTag: false, place: fields.size }
-    if (field.type !== found.type) throw changed(source, name)
+    if (field.type !== found.type && ![field.type, found.type].every(isNumber)) throw changed(source, name)
     fields.set(name, field)
     const key = JSON.stringify([String(row[0]), ...tags.map(({ at }) => row[at])])
     let into = open.get(key)
@@ -112,6 +109,11 @@ function columnOf (type, values) {
   const nothing = NOTHING[type] ?? (type === 'int64' ? 0n : 0)
   const cell = (/** @type {unknown} */ value) => value === null ? nothing : CONVERT[type](value)
   return /** @type {any} */ (COLUMN_TYPES[type]).from(values, cell)
+}
+
+/** @param {FieldType} type  of a narrow table's values */
+function isNumber (type) {
+  return type === 'float64' || type === 'int64'
 }
 
 /** @param {string} source @param {string} sensor */

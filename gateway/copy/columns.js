@@ -44,6 +44,9 @@ export function typeOf (database, { name, kind }) {
   })
 }
 
+/** The columns of a narrow table's values. @type {Record<string, FieldType>} */
+export const VALUES = { value: 'float64', value_int64: 'int64', value_string: 'string', value_bytes: 'bytes' }
+
 /**
  * The types of those columns that hold numbers.
  * @param {string} database  its type
@@ -72,6 +75,8 @@ const HOLDS = {
 
 /** The first type from this one on that holds all values exactly. @param {FieldType} type @param {unknown[]} values @returns {FieldType} */
 export function typeFor (type, values) {
+  const isBeyond = type === 'float64' && values.some(value => typeof value === 'bigint') // where a number is not exact
+  if (isBeyond && values.every(value => value === null || isWhole(value))) return 'int64'
   const holds = HOLDS[type]
   if (!holds || values.every(value => value === null || holds(value))) return type
   return typeFor(/** @type {FieldType} */ (WIDER[type]), values)

@@ -2,7 +2,7 @@ import { SluiceError } from '../base/errors.js'
 import { marker } from '../batch/batch.js'
 import { formatTime } from '../batch/time.js'
 import { narrowRows, wideRows } from './batches.js'
-import { numberTypes, typeOf } from './columns.js'
+import { numberTypes, typeOf, VALUES } from './columns.js'
 import { copiesIn, copyGateway, endOf, epochOf, hasGaps, planFor, seqAt } from './windows.js'
 import { differences } from './verify.js'
 
@@ -89,7 +89,7 @@ export async function copySource (from, to, source, wish = {}) {
 
   const identityOf = (/** @type {number} */ seq) => ({ gateway, source, epoch: epochOf(plan), seq })
   if (!known) await to.write(marker(identityOf(0)))
-  const form = formOf(from, columns, await targetTypes(to), textFields)
+  const form = formOf(from, columns, await targetTypes(to, plan), textFields)
   /** @type {Set<Promise<void>>} */
   const writing = new Set()
   for await (const { seq, rows } of windowsOf(from.reader, plan, signal)) {
@@ -165,9 +165,25 @@ function formOf ({ type, layout }, columns, wanted, textFields) {
   }
 }
 
-/** What the target's columns are, where rows become rows of the same kind. @param {To} to */
-async function targetTypes ({ type, layout, reader }) {
-  return layout === 'wide' ? numberTypes(type, await reader?.columns?.() ?? []) : new Map()
+/**
+ * What the target has numbers as: its columns, or where a narrow table has the values of each sensor.
+ * @param {To} to
+ * @param {Plan} plan
+ * @returns {Promise<Map<string, import('../batch/batch.js').FieldType>>}
+ */
+async function targetTypes ({ type, layout, reader }, { until }) {
+  if (!reader?.rows || !reader.columns) return new Map()
+  const columns = await reader.columns()
+  if (layout === 'wide') return numberTypes(type, columns)
+  if (layout !== 'narrow' || columns.length === 0) return new Map()
+  for await (const { columns: found, rows } of reader.rows({ ...ALWAYS, from: until })) {
+    const sensor = found.findIndex(({ name }) => name === 'sensor') + 1
+    return new Map(rows.flatMap(row => {
+      const column = found.find(({ name }, i) => ['value', 'value_int64'].includes(name) && row[i + 1] !== null)
+      return column ? [[String(row[sensor]), VALUES[column.name]]] : []
+    }))
+  }
+  return new Map()
 }
 
 /** @param {From} from @param {TableColumn[]} columns @param {AbortSignal} [signal] */

@@ -3,40 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
-import { Batch } from '../../gateway/batch/batch.js'
 import { copyAll } from '../../gateway/copy/run.js'
 import { OpenPlace } from '../../gateway/copy/places.js'
 import { failureOf } from '../databases/contract/batches.js'
+import { history, identity, SECOND, T0 } from './history.js'
 
-const SECOND = 1_000_000_000n
-const T0 = 1_700_000_000n * SECOND
 const NUMBER_OF_ROWS = 1000
-const LIVE = { gateway: 'gw', source: 'press', epoch: '5-a' }
 
 const log = { info () {}, warn () {}, error () {} }
 
 /** @typedef {import('../../gateway/copy/places.js').Place} Place */
-
-/** Rows `from` to `to`, one a second, of which every tenth has another at its time. @param {number} from @param {number} to */
-export function history (from, to, more = {}) {
-  const rows = Array.from({ length: to - from }, (_, i) => from + i)
-  return new Batch({
-    source: 'press',
-    time: BigInt64Array.from(rows, row => T0 + BigInt(row - (row % 10 === 1 ? 1 : 0)) * SECOND + 123n),
-    fields: [
-      { name: 'force', type: 'float64' }, { name: 'speed', type: 'float32' }, { name: 'parts', type: 'int32' }, { name: 'total', type: 'int64' },
-      { name: 'ok', type: 'bool' }, { name: 'note', type: 'string' }, { name: 'blob', type: 'bytes' }
-    ],
-    columns: [
-      Float64Array.from(rows, row => row / 3), Float32Array.from(rows, row => row / 7), Int32Array.from(rows, row => -row),
-      BigInt64Array.from(rows, row => 2n ** 60n + BigInt(row)), Uint8Array.from(rows, row => row % 2), rows.map(row => `ä "${row}"`),
-      rows.map(row => Uint8Array.of(row & 255, 0, 255))
-    ],
-    validity: [Uint8Array.from(rows, row => row % 5 === 0 ? 0 : 1), null, null, null, null, null, null],
-    tags: { line: 'A', device: { values: rows.map(row => `d${row % 2}`), valid: null } },
-    ...more
-  })
-}
 
 describe('sluice copy', () => {
   /** @type {string} */
@@ -57,7 +33,7 @@ describe('sluice copy', () => {
   const sqlite = (name, options = {}) => ({
     type: 'sqlite', name, options: { file: join(folder, `${name}.sqlite`), table: '{source}', layout: 'wide', ...options }, server: null
   })
-  /** @param {Place} place @param {...Batch} batches */
+  /** @param {Place} place @param {...import('../../gateway/batch/batch.js').Batch} batches */
   const store = async (place, ...batches) => {
     const its = new OpenPlace(place, log)
     opened.push(its)
@@ -81,7 +57,6 @@ describe('sluice copy', () => {
     database.close()
     return found.map(row => Object.fromEntries(Object.entries(row).sort()))
   }
-  const identity = (/** @type {number} */ seq) => ({ ...LIVE, seq })
   const late = () => history(600, NUMBER_OF_ROWS, { identity: identity(1) })
 
   it('copies what the target has not stored itself, each row once, and finds both the same', async () => {
