@@ -56,6 +56,8 @@ const ALWAYS = { from: 0n, to: 2n ** 63n - 1n }
 const WRITES = 8
 /** After so many rows another reading begins: a long one keeps the source from tidying up. */
 const READING_ROWS = 200_000
+/** When the last row is, so many sensors are asked. */
+const SENSORS_ASKED = 3
 /** So many at a time. */
 const PAGE_VALUES = 100_000
 /** More do not fit into memory together. */
@@ -83,7 +85,7 @@ export async function copySource (from, to, source, wish = {}) {
   const result = { plan: null, values, rows: 0, deadRows: 0, before: 0, differences: null }
   if (!range) return result
   const known = copies.find(({ plan }) => plan.since === range.since && plan.until === range.until)
-  const plan = known?.plan ?? planFor(range.since, range.until, values)
+  const plan = known?.plan ?? planFor(range.since, range.until, { values, last: await lastTime(from.reader, sensors, range) })
   Object.assign(result, { plan, before: known?.rows ?? 0 })
   if (wish.dryRun) return result
 
@@ -196,6 +198,21 @@ async function sensorsOf ({ layout, reader }, columns, signal) {
 async function valuesIn (reader, sensors, { since: from, until: to }, signal) {
   const summaries = await reader.summaries({ sensors, from, to, statistics: ['count'], signal })
   return summaries.reduce((sum, { count = 0 }) => sum + count, 0)
+}
+
+/**
+ * About when the last row is: some of the sensors are asked.
+ * @param {Reader} reader
+ * @param {string[]} sensors
+ * @param {{since: bigint, until: bigint}} range
+ */
+async function lastTime (reader, sensors, { since: from, until: to }) {
+  const times = []
+  for (const sensor of sensors) {
+    const time = await reader.edge({ sensor, from, to, above: -Number.MAX_VALUE, last: true })
+    if (time !== null && times.push(time) === SENSORS_ASKED) break
+  }
+  return times.length === 0 ? to : times.reduce((a, b) => a > b ? a : b)
 }
 
 /**

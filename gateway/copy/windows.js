@@ -34,11 +34,11 @@ export function copyGateway (store, table) {
 /**
  * @param {bigint} since
  * @param {bigint} until
- * @param {number} values  in between
+ * @param {{values: number, last: bigint}} found  how many values there are, and about when the last of them is
  * @returns {Plan}
  */
-export function planFor (since, until, values) {
-  const isShort = (/** @type {bigint} */ lengthNs) => values * Number(lengthNs) <= WINDOW_VALUES * Number(until - since)
+export function planFor (since, until, { values, last }) {
+  const isShort = (/** @type {bigint} */ lengthNs) => values * Number(lengthNs) <= WINDOW_VALUES * Number(last - since)
   return { since, until, windowNs: LENGTHS_NS.findLast(isShort) ?? LENGTHS_NS[0] }
 }
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
 import { copyAll } from '../../gateway/copy/run.js'
 import { OpenPlace } from '../../gateway/copy/places.js'
@@ -101,6 +102,27 @@ describe('sluice copy', () => {
     expect((await failureOf(() => copy(from, to))).code).to.equal('SLUICE_COPY_BEHIND')
     await store(to, history(NUMBER_OF_ROWS + 10, NUMBER_OF_ROWS + 20, { identity: identity(2) }))
     expect((await copy(from, to)).rows).to.equal(600)
+  })
+
+  it('doubles nothing of what the target stores itself meanwhile', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    await store(to, late())
+    const live = new OpenPlace(to, log)
+    opened.push(live)
+    const { sink } = await live.sink()
+    let isOver = false
+    const copying = copy(from, to).finally(() => { isOver = true })
+    let seq = 2
+    for (; !isOver || seq < 10; seq++) {
+      const first = NUMBER_OF_ROWS + 10 * seq
+      await sink.write([history(first, first + 10, { identity: identity(seq) })])
+      await nextTurn() // both are in this process
+    }
+    expect((await copying).differences).to.deep.equal([])
+    const parts = rows(to).map(row => -Number(row.parts))
+    expect(parts).to.have.length(NUMBER_OF_ROWS + 10 * (seq - 2))
+    expect(new Set(parts).size).to.equal(parts.length)
   })
 
   it('copies a stretch that is asked for, and refuses another that overlaps it', async () => {
