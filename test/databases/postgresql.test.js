@@ -144,6 +144,20 @@ describe('PostgreSQL sink', () => {
         chunk: '36:00:00'
       }])
     })
+
+    it('drops whole chunks of what is too old (with fakes of TimescaleDB\'s functions)', async () => {
+      await query(`CREATE TABLE asked (relation text, older_than timestamptz);
+        CREATE FUNCTION create_hypertable(relation regclass, time_column name, chunk_time_interval interval, create_default_indexes boolean)
+          RETURNS void LANGUAGE sql AS $$ $$;
+        CREATE FUNCTION drop_chunks(relation regclass, older_than timestamptz) RETURNS SETOF text LANGUAGE sql
+        AS $$ INSERT INTO asked VALUES (relation::text, older_than); SELECT ''::text WHERE false $$`)
+      const sink = await openSink({ hypertable: true })
+      await sink.write([batchOf([1])])
+      await sink.span?.()
+      expect(await sink.removeBefore?.(1_800_000_000_123_456_789n, { maxRows: 100 })).to.equal(0)
+      expect((await query('SELECT relation, (extract(epoch FROM older_than) * 1000000)::int8 AS us FROM asked')).rows.map(plain))
+        .to.deep.equal([{ relation: 'press', us: 1_800_000_000_123_456 }])
+    })
   })
 
   it('indexes time as configured', async () => {
