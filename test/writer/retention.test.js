@@ -1,5 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
+import { open } from '../../gateway/databases/sqlite/sink.js'
 import { Retention } from '../../gateway/writer/retention.js'
+import { batchOf } from '../databases/contract/batches.js'
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -161,6 +167,49 @@ describe('Retention', () => {
     await pass(retention, 30 * MINUTE_MS)
     expect(retention.state()).not.to.have.property('retention')
     expect(stored).to.have.length(25)
+  })
+
+  it('lets batches in between its turns, and removes what is due all the same', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-retention-'))
+    const real = await open({ file: join(folder, 'sluice.sqlite') })
+    try {
+      const old = Array.from({ length: 20_000 }, (_, i) => i)
+      await real.write([batchOf(old, { time: BigInt64Array.from(old, i => ns(START_MS - 10 * DAY_MS + i)) })])
+      /** @type {string[]} */
+      const order = []
+      let isOver = false
+      const retention = new Retention({
+        sink: {
+          span: () => /** @type {any} */ (real.span)(),
+          async removeBefore (before, most) {
+            const removed = await real.removeBefore?.(before, most) ?? 0
+            order.push('turn')
+            return removed
+          }
+        },
+        keepDays: 1,
+        meter,
+        clock: { start () {}, now: () => ns(START_MS), monotonicMs: () => elapsedMs++, sleep: () => nextTurn() }
+      })
+      opened.push(retention)
+      await retention.check()
+      elapsedMs += 11 * MINUTE_MS
+      await real.write([batchOf([0], { time: BigInt64Array.of(ns(START_MS)) })])
+      const removing = retention.check().then(() => { isOver = true })
+      for (let i = 1; !isOver; i++) {
+        await real.write([batchOf([i], { time: BigInt64Array.of(ns(START_MS) + BigInt(i)) })])
+        order.push('batch')
+        await nextTurn()
+      }
+      await removing
+      const longestWait = order.join(' ').split('batch').map(between => between.split('turn').length - 1)
+      expect(Math.max(...longestWait)).to.be.most(2)
+      expect(order.filter(each => each === 'turn').length).to.be.least(5)
+      expect((await real.span?.())?.oldest).to.equal(ns(START_MS))
+    } finally {
+      await real.close()
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('ends with the turn that is running', async () => {
