@@ -28,11 +28,13 @@ const LUMPS = 20n
 const TRUST_MS = 600_000
 const STEP_MS = 60_000
 
-/** A turn should take so long, and rest longer: what is delivered meanwhile goes in between. */
+/**
+ * A turn should take so long, and rest longer: what is delivered meanwhile goes in between. On a slow card most of it is waiting for the
+ * disk, and fewer rows would only be more turns, each of which writes the same pages again.
+ */
 const TURN_MS = 20
 const REST = 9
-const FIRST_ROWS = 500
-const MIN_ROWS = 100
+const MIN_ROWS = 1000
 const MAX_ROWS = 100_000
 
 /** @type {RetentionClock} */
@@ -56,7 +58,7 @@ export class Retention {
   #clock
   #stop
   #closed = new AbortController()
-  #maxRows = FIRST_ROWS
+  #maxRows = MIN_ROWS
   /** Of the last look at the clock. @type {{ns: bigint, ms: number}|null} */
   #last = null
   /** When the clock had made no step for long enough. */

@@ -22,7 +22,8 @@ describe('Retention', () => {
   let stored = []
   /** @type {{before: number, maxRows: number, pausedMs?: number}[]} */
   let turns = []
-  let turnMs = 0
+  /** How long a turn takes. */
+  let turnMs = (/** @type {number} */ _turn) => 1
   /** @type {Error|null} */
   let failure = null
   /** @type {string[]} */
@@ -32,7 +33,7 @@ describe('Retention', () => {
   let opened = []
 
   beforeEach(() => {
-    [elapsedMs, offsetMs, stored, turns, turnMs, failure, log, looks, opened] = [0, START_MS, [], [], 1, null, [], 0, []]
+    [elapsedMs, offsetMs, stored, turns, turnMs, failure, log, looks, opened] = [0, START_MS, [], [], () => 1, null, [], 0, []]
   })
   afterEach(() => { for (const each of opened) each.close() })
 
@@ -46,10 +47,10 @@ describe('Retention', () => {
     async removeBefore (/** @type {bigint} */ before, /** @type {{maxRows: number}} */ { maxRows }) {
       const limit = Number(before / 1_000_000n)
       const old = stored.filter(time => time < limit).sort((a, b) => a - b).slice(0, maxRows)
-      stored = stored.filter(time => !old.includes(time))
-      turns.push({ before: limit, maxRows })
-      elapsedMs += turnMs
-      return old.length
+      const gone = new Set(old)
+      stored = stored.filter(time => !gone.has(time))
+      elapsedMs += turnMs(turns.push({ before: limit, maxRows }))
+      return gone.size
     }
   }
   const meter = { expired: 0 }
@@ -141,18 +142,23 @@ describe('Retention', () => {
   it('removes many in turns that become as long as they should be, and rests in between', async () => {
     stored = Array.from({ length: 20_000 }, (_, i) => START_MS - 10 * DAY_MS + i)
     stored.push(START_MS)
-    turnMs = 40
+    turnMs = turn => turn < 4 ? 5 : 40
     await pass(retain(), 30 * MINUTE_MS)
     expect(meter.expired).to.equal(20_000)
-    expect(turns.slice(0, 4).map(({ maxRows }) => maxRows)).to.deep.equal([500, 250, 125, 100])
-    expect(turns.slice(0, -1).every(({ pausedMs }) => pausedMs === 360)).to.equal(true)
+    expect(turns.map(({ maxRows }) => maxRows)).to.deep.equal([1000, 2000, 4000, 8000, 4000, 2000])
+    expect(turns.map(({ pausedMs }) => pausedMs)).to.deep.equal([45, 45, 45, 360, 360, undefined])
   })
 
-  it('asks for more at once where that takes no longer', async () => {
+  it('asks for more at once where that takes no longer, and for no fewer than are worth a turn', async () => {
     stored = Array.from({ length: 20_000 }, (_, i) => START_MS - 10 * DAY_MS + i)
     stored.push(START_MS)
     await pass(retain(), 30 * MINUTE_MS)
-    expect(turns.slice(0, 5).map(({ maxRows }) => maxRows)).to.deep.equal([500, 1000, 2000, 4000, 8000])
+    expect(turns.map(({ maxRows }) => maxRows)).to.deep.equal([1000, 2000, 4000, 8000, 16_000])
+    turns = []
+    turnMs = () => 1000
+    stored.push(...Array.from({ length: 20_000 }, (_, i) => START_MS - 10 * DAY_MS + i))
+    await pass(opened[0], 30 * MINUTE_MS)
+    expect(turns.map(({ maxRows }) => maxRows).slice(0, 3)).to.deep.equal([16_000, 1000, 1000])
   })
 
   it('says once why it cannot remove rows, and tries again', async () => {
