@@ -13,7 +13,6 @@ import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { replayed } from '../../gateway/dead-letters/replay.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
-import { stats } from '../../gateway/stats/stats.js'
 import { LazySink } from '../../nodes/sinks/lazy-sink.js'
 import sqlite from '../../nodes/sinks/sqlite.js'
 import broker from '../../nodes/staging/broker.js'
@@ -126,14 +125,6 @@ describe('sink and stage nodes', () => {
       await receive(node, { delivery: 'in:gone#1', payload: staged(0) })
       expect(values()).to.deep.equal([0])
       expect(records()).to.deep.equal([{ seq: 0, last: 0 }])
-    })
-
-    it('shows how old its rows are where it keeps them for a time only', async () => {
-      await load({ keepDays: 0.5 })
-      expect(stats.readGauges()['sink store']).to.include({ oldestRow: '' })
-      await helper.unload()
-      await load()
-      expect(stats.readGauges()['sink store']).not.to.have.property('oldestRow')
     })
 
     it('settles what it has committed, and stores it exactly once however often it comes', async () => {
