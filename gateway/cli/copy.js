@@ -99,7 +99,10 @@ async function run (options, stdout, stderr) {
     userDir,
     wish,
     log: { info: tell, warn: tell, error: tell },
-    observe: (/** @type {string} */ each) => ({ progress: progressOf(each, tell) })
+    observe (/** @type {string} */ each) {
+      tell(`${each}: counting`)
+      return { progress: progressOf(each, tell) }
+    }
   }
   let isWhole = true
   for await (const copied of copyAll(task)) {

@@ -3,8 +3,8 @@ import { marker } from '../batch/batch.js'
 import { formatTime } from '../batch/time.js'
 import { narrowRows, wideRows } from './batches.js'
 import { numberTypes, typeOf, VALUES } from './columns.js'
-import { copiesIn, copyGateway, endOf, epochOf, hasGaps, planFor, seqAt } from './windows.js'
 import { differences } from './verify.js'
+import { copiesIn, copyGateway, endOf, epochOf, hasGaps, isCopy, planFor, seqAt } from './windows.js'
 
 /**
  * Moves the history of one source from a database to another, each row exactly once, however often it is begun anew.
@@ -78,7 +78,7 @@ export async function copySource (from, to, source, wish = {}) {
   const sensors = await sensorsOf(from, columns, signal)
   const records = (await to.sink.committed()).records
   const copies = copiesIn(records, gateway, source)
-  const live = records.filter(record => record.source === source && record.gateway !== gateway)
+  const live = records.filter(record => record.source === source && !isCopy(record.gateway))
   const range = await rangeOf({ from, to, source, sensors, copies, live, wish })
   const values = range ? await valuesIn(from.reader, sensors, range, signal) : 0
   /** @type {Copied} */

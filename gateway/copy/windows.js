@@ -31,6 +31,11 @@ export function copyGateway (store, table) {
   return `copy-${hash('sha256', JSON.stringify([store, table])).slice(0, 16)}`
 }
 
+/** Whether a gateway is a copy. @param {string} gateway */
+export function isCopy (gateway) {
+  return /^copy-[0-9a-f]{16}$/.test(gateway)
+}
+
 /**
  * @param {bigint} since
  * @param {bigint} until

@@ -137,12 +137,26 @@ describe('sluice copy', () => {
     expect(rows(to)).to.have.length(200)
   })
 
-  it('copies between wide and narrow, and into a table of several sources', async () => {
+  it('goes by the target\'s own rows, whatever else was copied there', async () => {
+    const [first, second, to] = [sqlite('first'), sqlite('second'), sqlite('new')]
+    await store(first, history(0, 100, { identity: identity(0) }), history(550, 590, { identity: identity(1) }))
+    await store(second, history(600, 650, { identity: identity(0) }), history(660, 800, { identity: identity(1) }))
+    const at = (/** @type {number} */ row) => T0 + BigInt(row) * SECOND
+    expect((await copy(first, to, { until: at(595) })).rows).to.equal(140)
+    expect((await failureOf(() => copy(second, to))).code, 'none are its own').to.equal('SLUICE_COPY_RANGE')
+    await store(to, history(700, 800, { identity: identity(2) }))
+    expect((await copy(second, to, { until: at(700) })).rows).to.equal(90)
+    expect(new Set(rows(to).map(row => Number(row.parts))).size).to.equal(330)
+  })
+
+  it('copies between wide and narrow, to documents, and into a table of several sources', async () => {
     const wide = sqlite('wide')
     await store(wide, history(0, 100, { identity: identity(0) }))
     const wish = { until: T0 + 1000n * SECOND }
     const narrow = sqlite('narrow', { layout: 'narrow' })
     expect((await copy(wide, narrow, { ...wish, textFields: ['note'] })).differences).to.deep.equal([])
+    const documents = sqlite('documents', { layout: 'document', intervalMs: 10_000 })
+    expect((await copy(wide, documents, { ...wish, textFields: ['note'] })).differences).to.deep.equal([])
     const again = sqlite('again', { table: 'all' })
     expect((await copy(narrow, again, wish)).differences).to.deep.equal([])
     const expected = rows(wide).map(({ ok, parts, ...row }) => ({ ...row, ok: Number(ok), parts: Number(parts), source: 'press' }))
