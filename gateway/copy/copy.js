@@ -3,8 +3,9 @@ import { marker } from '../batch/batch.js'
 import { formatTime } from '../batch/time.js'
 import { narrowRows, wideRows } from './batches.js'
 import { numberTypes, typeOf, VALUES } from './columns.js'
+import { ALWAYS, rangeOf } from './range.js'
 import { differences } from './verify.js'
-import { copiesIn, copyGateway, endOf, epochOf, hasGaps, isCopy, planFor, seqAt } from './windows.js'
+import { copiesIn, copyGateway, endOf, epochOf, isCopy, planFor, seqAt } from './windows.js'
 
 /**
  * Moves the history of one source from a database to another, each row exactly once, however often it is begun anew.
@@ -49,9 +50,6 @@ import { copiesIn, copyGateway, endOf, epochOf, hasGaps, isCopy, planFor, seqAt 
  * @property {import('./verify.js').Difference[]|null} differences  null where they could not be looked for
  */
 
-/** All times that a row may have. */
-const ALWAYS = { from: 0n, to: 2n ** 63n - 1n }
-
 /** So many windows are on their way to the target. */
 const WRITES = 8
 /** After so many rows another reading begins: a long one keeps the source from tidying up. */
@@ -69,12 +67,13 @@ const MAX_WINDOW_VALUES = 5_000_000
  * @param {string} source
  * @param {Wish} [wish]
  * @returns {Promise<Copied>}
- * @throws {SluiceError} SLUICE_COPY_RANGE, SLUICE_COPY_BEHIND, SLUICE_COPY_COLUMN, SLUICE_COPY_DENSE
+ * @throws {SluiceError} SLUICE_COPY_PLACE, SLUICE_COPY_RANGE, SLUICE_COPY_BEHIND, SLUICE_COPY_COLUMN, SLUICE_COPY_DENSE
  */
 export async function copySource (from, to, source, wish = {}) {
   const { textFields = [], without = [], signal } = wish
   const gateway = copyGateway(from.store, from.table)
   const columns = (await from.reader.columns()).filter(({ name }) => !without.includes(name))
+  if (columns.length === 0) throw noTable(from.table)
   const sensors = await sensorsOf(from, columns, signal)
   const records = (await to.sink.committed()).records
   const copies = copiesIn(records, gateway, source)
@@ -215,64 +214,10 @@ async function lastTime (reader, sensors, { since: from, until: to }) {
   return times.length === 0 ? to : times.reduce((a, b) => a > b ? a : b)
 }
 
-/**
- * From where to where; null where there is nothing to copy.
- * @param {object} about
- * @param {From} about.from
- * @param {To} about.to
- * @param {string} about.source
- * @param {string[]} about.sensors
- * @param {ReturnType<typeof copiesIn>} about.copies
- * @param {import('./windows.js').CommitRecord[]} about.live
- * @param {Wish} about.wish
- * @returns {Promise<{since: bigint, until: bigint}|null>}
- */
-async function rangeOf ({ from, to, source, sensors, copies, live, wish }) {
-  const last = copies.at(-1)?.plan
-  const since = wish.since ?? last?.since ?? await firstTime(from.reader, sensors)
-  if (since === null) return null
-  const until = wish.until ?? last?.until ?? await firstOwn(to, source, sensors, live)
-  const overlapping = copies.find(({ plan }) => {
-    const isSame = plan.since === since && plan.until === until
-    return !isSame && plan.since < until && since < plan.until
-  })
-  if (overlapping) throw overlap(source, overlapping.plan)
-  return since < until ? { since, until } : null
-}
-
-/** The first row that the target has stored itself. @param {To} to @param {string} source @param {string[]} sensors @param {any[]} live */
-async function firstOwn ({ reader }, source, sensors, live) {
-  const first = live.some(({ stored }) => stored > 0) && reader ? await firstTime(reader, sensors) : null
-  if (first === null) throw noUntil(source)
-  if (hasGaps(live)) throw behind(source)
-  return first
-}
-
-/** @param {Reader} reader @param {string[]} sensors @returns {Promise<bigint|null>} */
-async function firstTime (reader, sensors) {
-  if (reader.columns && (await reader.columns()).length === 0) return null
-  for await (const [first] of reader.samples({ ...ALWAYS, sensors, pageRows: 1 })) return first.time
-  return null
-}
-
-/** @param {string} source */
-function noUntil (source) {
-  return new SluiceError('SLUICE_COPY_RANGE', `"${source}": it is not known until when to copy, as the target has no rows of its own.`, {
-    fix: 'Have the gateway store there first, so that no row comes both ways; or say --until, where it never will.'
-  })
-}
-
-/** @param {string} source @param {Plan} plan */
-function overlap (source, { since, until }) {
-  return new SluiceError('SLUICE_COPY_RANGE', `"${source}": a part of that has been copied already, or been begun.`, {
-    fix: `Leave out --since and --until to go on with that, or use --since ${formatTime(until)} or --until ${formatTime(since)}.`
-  })
-}
-
-/** @param {string} source */
-function behind (source) {
-  return new SluiceError('SLUICE_COPY_BEHIND', `"${source}": the target has not caught up yet: it lacks batches that are on their way.`, {
-    fix: 'Wait until the balance on the live page has nothing in flight, or say --until.'
+/** @param {string} table */
+function noTable (table) {
+  return new SluiceError('SLUICE_COPY_PLACE', `There is no table "${table}", or nothing in it to copy.`, {
+    fix: 'Check the source; where the database ignores case, its table may have another name.'
   })
 }
 
