@@ -84,8 +84,8 @@ export function copiesIn (records, gateway, source) {
 }
 
 /**
- * Whether the database lacks something between what it has of a source: it has not caught up. Records that count no rows, of what was staged
- * again, are not between anything.
+ * Whether the database lacks something between what it has of a source: it has not caught up. Records that count no rows, of what was
+ * staged again, are not between anything.
  * @param {CommitRecord[]} records
  */
 export function hasGaps (records) {
