@@ -30,6 +30,7 @@ import { copiesIn, copyGateway, endOf, epochOf, isCopy, planFor, seqAt } from '.
  * @property {(batch: import('../batch/batch.js').Batch) => Promise<import('../writer/writer.js').Written>} write  resolves once it is
  *   stored, now or before
  * @property {Reader|null} reader  null where the database cannot be read
+ * @property {() => Promise<import('./staged.js').Staged>} staged  of the source, what spools hold
  *
  * @typedef {object} Wish
  * @property {bigint} [since]

@@ -1,6 +1,6 @@
 import { SluiceError } from '../base/errors.js'
 import { formatTime } from '../batch/time.js'
-import { hasGaps } from './windows.js'
+import { isBehind } from './staged.js'
 
 /**
  * From when to when a source is copied.
@@ -44,10 +44,10 @@ export async function rangeOf ({ from, to, source, sensors, copies, live, wish }
  * @param {string[]} sensors
  * @param {import('./windows.js').CommitRecord[]} live
  */
-async function firstOwn ({ reader }, source, sensors, live) {
+async function firstOwn ({ reader, staged }, source, sensors, live) {
   const first = live.some(({ stored }) => stored > 0) && reader ? await firstTime(reader, sensors) : null
   if (first === null) throw noUntil(source)
-  if (hasGaps(live)) throw behind(source)
+  if (isBehind(live, await staged())) throw behind(source)
   return first
 }
 

@@ -4,6 +4,7 @@ import { deadLettersFolder, openDeadLetterQueue } from '../dead-letters/queue.js
 import { createWriter } from '../writer/writer.js'
 import { copySource } from './copy.js'
 import { OpenPlace } from './places.js'
+import { stagedIn } from './staged.js'
 
 /**
  * Copies all sources, or one, from a place to another.
@@ -25,7 +26,7 @@ const UNWRITABLE_LAYOUTS = ['upsert', 'timeseries', 'paper-individual', 'paper-b
  * @param {Place} task.from
  * @param {Place} task.to
  * @param {string} [task.source]  all of those of a sink unless given
- * @param {string} task.userDir  where rows are kept that the target refuses
+ * @param {string} task.userDir  of the gateway: where spools are, and rows are kept that the target refuses
  * @param {Wish} task.wish
  * @param {(source: string) => Pick<Wish, 'progress'>} task.observe  called with each source before it is copied
  * @param {import('../base/log.js').Log} task.log
@@ -48,7 +49,14 @@ export async function * copyAll ({ from, to, source, userDir, wish, observe, log
         const reader = /** @type {import('./copy.js').From['reader']} */ (await opened.reader(each))
         const copied = await copySource(
           { type: from.type, store, table, layout, reader },
-          { type: to.type, layout: to.options.layout, sink, reader: await target.reader(each), write: batch => written(writer, batch) },
+          {
+            type: to.type,
+            layout: to.options.layout,
+            sink,
+            reader: await target.reader(each),
+            write: batch => written(writer, batch),
+            staged: () => stagedIn(userDir, each)
+          },
           each,
           { ...wish, ...observe(each) }
         )

@@ -82,18 +82,3 @@ export function copiesIn (records, gateway, source) {
     }
   })
 }
-
-/**
- * Whether the database lacks something between what it has of a source: it has not caught up. Records that count no rows, of what was
- * staged again, are not between anything.
- * @param {CommitRecord[]} records
- */
-export function hasGaps (records) {
-  const epochs = Map.groupBy(records, ({ gateway, epoch }) => JSON.stringify([gateway, epoch]))
-  return [...epochs.values()].some(its => {
-    const counted = its.filter(({ staged }) => staged > 0)
-    if (counted.length === 0) return false
-    const all = new RangeSet(its.map(({ first, last }) => [first, last]))
-    return all.missing(counted[0].first, counted[counted.length - 1].last).length > 0
-  })
-}
