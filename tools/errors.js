@@ -589,6 +589,11 @@ export const errors = {
       'The database, or its protocol, cannot hold some rows; they become dead letters, and all others are stored.',
       'Correct what produces them, or the limit that the message names; then replay the dead letters.'
     ],
+    SLUICE_SINK_NOT_OWNED: [
+      'A sink with *Keep for* stores in a table that Sluice did not make, or where it cannot remove its own rows alone. None are removed.',
+      'Mark the table as Sluice\'s ([Databases](databases.md#retention) says how), have the server itself remove what is old where the ' +
+      'message says so, or set *Keep for* to 0.'
+    ],
     SLUICE_SINK_SET_BACK: [
       'Commit records are gone which this sink had left or read while the gateway ran: it was restored from a backup, a replica ' +
       'that lagged behind took over, its file was replaced, or records were deleted by hand.',
@@ -667,6 +672,33 @@ export const errors = {
     SLUICE_WRITER_RELEASED: [
       'The sink was closed before the database had stored a batch.',
       'Staged batches come again. A batch without staging has to be sent again, and is then stored at least once.'
+    ]
+  },
+
+  'Copying history': {
+    SLUICE_COPY_PLACE: [
+      '`sluice copy` was given a sink or file that is not there, or that cannot be copied from or to.',
+      'The message says which can. Sinks are those of the flow in `--user-dir`, disabled ones too.'
+    ],
+    SLUICE_COPY_RANGE: [
+      'It is not known until when to copy, as the target has stored nothing itself; or a part of that time has been copied already.',
+      'Let the gateway store in the target first. Without `--since` and `--until` a copy goes on with what was begun.'
+    ],
+    SLUICE_COPY_BEHIND: [
+      'The target\'s own batches have gaps: some are on their way, and with them rows that would come twice.',
+      'Wait until the balance of the sink has nothing in flight, then repeat the command.'
+    ],
+    SLUICE_COPY_COLUMN: [
+      'A column is of a type that Sluice\'s sinks do not make, or a sensor\'s values change their type.',
+      'Leave the column out with `--without`, or copy before and after that change.'
+    ],
+    SLUICE_COPY_DENSE: [
+      'One window, which is copied in one transaction, has far more rows than the others.',
+      'Copy the time before, that stretch and the time after by themselves, with `--since` and `--until`.'
+    ],
+    SLUICE_COPY_CREDENTIALS: [
+      'The passwords of the flow\'s database servers are encrypted with a secret that is not in the data folder.',
+      'Put the `credentialSecret` of Node-RED\'s `settings.js` into `SLUICE_CREDENTIAL_SECRET` in the environment.'
     ]
   },
 

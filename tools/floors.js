@@ -19,6 +19,7 @@ export const FLOORS = [
   'gateway/dead-letters',
   'gateway/writer',
   'broker',
+  'gateway/copy',
   'gateway/sparkplug',
   'gateway/flow',
   'gateway/metrics',

@@ -29,6 +29,7 @@ const COMMANDS = {
   },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
   doctor: { help: 'check everything that goes wrong in the field', load: async () => (await import('./doctor.js')).doctor },
+  copy: { help: 'copy history from one database to another', load: async () => (await import('./copy.js')).copy },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }

@@ -31,6 +31,9 @@
  *   missing null, or left out of a document
  * @typedef {{key: unknown[], row: KeyedRow}} Found  with what it has under the names asked for, whatever its columns are called
  *
+ * @typedef {{name: string, kind: string}} TableColumn  `kind`: its type, as the database calls it
+ * @typedef {{columns: TableColumn[], rows: [time: bigint, ...values: unknown[]][]}} Rows  bytes as a Buffer, what is missing as null
+ *
  * @typedef {object} Reader
  * @property {(range: Range & {pageRows?: number}) => AsyncGenerator<Sample[], void, void>} samples  in the order of time and, at one time,
  *   of `sensors`;
@@ -46,6 +49,9 @@
  * @property {(asked: {names: string[], keys: KeyValue[][], signal?: AbortSignal}) => Promise<Found[]>} [byKey]  whole rows of a wide
  *   table or collection by the values of these fields or tags, one for each name; in any order, and several where sources or gateways
  *   have stored the same key
+ * @property {() => Promise<TableColumn[]>} [columns]  of a table, without those of time and of the sinks' own; none where there is no table
+ * @property {(range: Omit<Range, 'sensors'> & {pageRows?: number}) => AsyncGenerator<Rows, void, void>} [rows]  whole rows in the order of
+ *   time, as they are asked for
  * @property {() => Promise<void>} close
  */
 

@@ -23,6 +23,11 @@
  *   of a failed write stays and is met again, and a probe writes the rows without a record. Such a sink, or one that learns from
  *   the database which rows it refuses, may throw RefusedRows.
  * @property {(heads: Head[]) => Promise<void>} compact  merges commit records below what the spool still holds
+ * @property {() => Promise<Span|null>} [span]  of the rows that may be removed; null where there are none. Those are in tables that Sluice
+ *   made, or that have its mark: SLUICE_SINK_NOT_OWNED where rows are stored elsewhere
+ * @property {(before: bigint, most: {maxRows: number}) => Promise<number>} [removeBefore]  removes rows whose time is before this, after
+ *   `span` has looked for them: at most about so many, in transactions of their own. Commit records stay, so that their batches count as
+ *   stored. Returns how many; fewer than `maxRows` when no more are there, 0 where the database does not tell
  * @property {() => string} [notice]  what a user must not overlook while all goes well: that it may lose, and how much it has lost, or may
  *   store twice
  * @property {() => Promise<void>} close
@@ -40,6 +45,8 @@
  * @typedef {{store: string, records: CommitRecord[], isSetBack?: boolean}} Committed  `store` is a random id, kept beside the commit
  *   records, that names the database itself; the records are sorted by gateway, source, epoch and `first`, and not merged; `isSetBack`:
  *   this reading has found that something is gone which this sink had committed
+ *
+ * @typedef {{oldest: bigint, newest: bigint}} Span  of rows, their times
  *
  * @typedef {object} CommitRecord  of batches `first`…`last` of an epoch
  * @property {string} gateway

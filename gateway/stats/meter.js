@@ -12,7 +12,7 @@ import { WriteTimes } from './write-times.js'
 /** What a meter counts: rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
 export const COUNTERS = /** @type {const} */ ([
   'batches', 'rows', 'values', 'bytes',
-  'duplicates', 'deadLetters', 'lost', 'dropped', 'missed', 'late',
+  'duplicates', 'deadLetters', 'lost', 'dropped', 'missed', 'late', 'expired',
   'retries', 'errors', 'overdue', 'parked'
 ])
 
@@ -41,6 +41,8 @@ export class Meter {
   missed = 0
   /** samples read, but late */
   late = 0
+  /** stored rows that a sink has removed, as it keeps none so old */
+  expired = 0
   /** repeated writes */
   retries = 0
   errors = 0

@@ -82,6 +82,12 @@ export class LazySink {
   /** @type {Sink['compact']} */
   compact (heads) { return this.#use(sink => sink.compact(heads)) }
 
+  /** @type {NonNullable<Sink['span']>} */
+  span () { return this.#use(async sink => await sink.span?.() ?? null) }
+
+  /** @type {NonNullable<Sink['removeBefore']>} */
+  removeBefore (before, most) { return this.#use(async sink => await sink.removeBefore?.(before, most) ?? 0) }
+
   /**
    * Of what writes a record of no rows.
    * @param {Batch} batch

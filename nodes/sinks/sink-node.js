@@ -17,6 +17,7 @@ import { sinks } from '../../gateway/flow/sinks.js'
 import { sinkTypes } from '../../gateway/databases/index.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { Retention } from '../../gateway/writer/retention.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
@@ -118,6 +119,7 @@ class SinkNode {
       isAllOrNone: true,
       append: batch => this.writer.write(batch, { isWhole: true })
     })
+    this.retention = options.keepDays > 0 ? new Retention({ sink, keepDays: options.keepDays, meter: this.meter, log: logOf(node) }) : null
     this.removeGauge = stats.gauge(`sink ${name}`, () => this.#gauge())
     this.id = node.id
     sink.onSetBack = () => {
@@ -231,6 +233,7 @@ class SinkNode {
     this.removeSink()
     deliveries.doubt(this.id)
     if (this.intervals) this.intervals.flush()
+    this.retention?.close()
     await closeAll(() => this.writer.close(), () => this.#readLast(), () => this.deadLetters.close(), this.removeGauge)
   }
 
@@ -249,6 +252,7 @@ class SinkNode {
       connected: this.sink.isWell && state.lastError === null,
       problem: this.sink.problem,
       ...state,
+      ...this.retention?.state(),
       keptDeadLetters: count,
       stoppedSources: fullSources.join(', ')
     }

@@ -6,6 +6,7 @@ import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClick
 import { requireServer } from '../servers/programs.js'
 import { poisoned } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { writerContract } from './contract/writer.js'
 
 /** @typedef {'modern'|'old'} Age */
@@ -164,6 +165,8 @@ export class ClickhouseDatabase {
         'that are gone stop a write of rows without identity': SELDOM
       }
     })
+
+    retentionContract({ open: openSink, rows, tells: true, removesAll: true, layouts: ['narrow', 'document'] })
 
     writerContract({
       open: openSink,

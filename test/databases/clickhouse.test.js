@@ -2,7 +2,8 @@ import { expect } from 'chai'
 import { isTransient } from '../../gateway/databases/clickhouse/sink.js'
 import { ClickhouseDatabase } from './clickhouse-database.js'
 import { exactlyOnceTests } from './clickhouse-exactly-once.js'
-import { batchOf, failureOf, rowOf } from './contract/batches.js'
+import { batchOf, failureOf, rowOf, T0 } from './contract/batches.js'
+import { docsSql } from './docs-sql.js'
 
 describe('ClickHouse sink', () => {
   const database = ClickhouseDatabase.inSuite('modern')
@@ -33,6 +34,18 @@ describe('ClickHouse sink', () => {
       { name: 'sluice_seq', type: 'Int64' },
       { name: 'sluice_batch', type: 'Array(Int64)' }
     ])
+  })
+
+  it('computes the roll-up of the documentation, which outlives the rows', async () => {
+    const [create, read] = docsSql('docs/databases.md', /AggregatingMergeTree/).split(';').filter(sql => sql.trim() !== '')
+    const sink = await openSink()
+    await sink.prepare([batchOf([1])])
+    await ask(create)
+    await sink.write([batchOf([1, 2, 6], { identity: { gateway: 'gw', source: 'press', epoch: '1-a', seq: 0 } })])
+    await sink.span?.()
+    await sink.removeBefore?.(T0 + 10n, { maxRows: 1 })
+    expect(await rows('press')).to.deep.equal([])
+    expect((await select(read)).map(row => Object.values(row).slice(1).map(Number))).to.deep.equal([[3, 1, 6, 3]])
   })
 
   it('makes dictionaries of tags, whether all rows of the first batch have them or each its own', async () => {

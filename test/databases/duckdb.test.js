@@ -10,7 +10,8 @@ import { expect } from 'chai'
 import { openSession } from '../../gateway/databases/duckdb/instance.js'
 import { open, isTransient } from '../../gateway/databases/duckdb/sink.js'
 import { batchOf, failureOf, identity, poisoned, rangesOf } from './contract/batches.js'
-import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
+import { markedFixtures, sinkContract, sqlFixtures, withComment } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
@@ -77,6 +78,14 @@ describe('DuckDB sink', () => {
     layouts: ['narrow', 'document'],
     nan: NaN,
     ignoresCase: true
+  })
+
+  retentionContract({
+    open: openSink,
+    rows,
+    tells: true,
+    layouts: ['narrow', 'document'],
+    makeForeign: async () => { await query(sqlFixtures.foreign) }
   })
 
   const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')

@@ -9,6 +9,8 @@ import { batchOf, failureOf, identity, rangesOf, rowOf, T0 } from './contract/ba
 
 const NO_SERIES = { body: { results: [{ statement_id: 0 }] } }
 
+const oneRow = () => ({ body: { results: [{ series: [{ name: 'press', columns: ['time'], values: [[Number(T0)]] }] }] } })
+
 /** Not run against real servers of these versions: what is shown is that the requests are those of their documentation. */
 describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
   /** @type {Awaited<ReturnType<typeof fakeInfluxdb>>} */
@@ -72,6 +74,21 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
         ['plant', `SELECT ${columns.map(name => `"${name}"`).join(', ')} FROM "sluice_commits"`],
         ['plant', 'SHOW FIELD KEYS FROM "press"']
       ])
+    })
+
+    it('deletes points that are too old', async () => {
+      answers['GET /api/v2/buckets'] = () => buckets(0)
+      for (const path of ['write', 'delete']) answers[`POST /api/v2/${path}`] = () => ({ status: 204 })
+      answers['POST /query'] = ({ body }) => /ORDER\+BY/.test(body) ? oneRow() : NO_SERIES
+      const sink = await openSink(options)
+      await sink.write([batchOf([1.5], { source: 'the "press"' })])
+      await sink.span?.()
+      await sink.removeBefore?.(1_800_000_000_000_000_000n, { maxRows: 1 })
+      const { query, body } = fake.asked[fake.asked.length - 1]
+      expect(query).to.deep.equal({ org: 'works & co', bucket: 'plant' })
+      expect(JSON.parse(body)).to.deep.equal({
+        start: '1677-09-21T00:12:43.145224194Z', stop: '2027-01-15T07:59:59.999999999Z', predicate: '_measurement="the \\"press\\""'
+      })
     })
 
     it('keeps commit records in a separate bucket where rows expire', async () => {
@@ -199,6 +216,17 @@ describe('InfluxDB sink, versions 2 and 3 (by a fake of the server)', () => {
         body: `press,gateway=gw count=1152921504606846976i ${T0}\n`
       })
       expect(records.body).to.include(record)
+    })
+
+    it('says that it deletes no points, and what does', async () => {
+      answers['POST /api/v3/configure/database'] = () => ({ status: 200 })
+      answers['POST /api/v3/write_lp'] = () => ({ status: 204 })
+      answers['POST /query'] = ({ body }) => /ORDER\+BY/.test(body) ? oneRow() : NO_SERIES
+      const sink = await openSink(options)
+      await sink.write([batchOf([1.5])])
+      await sink.span?.()
+      const error = await failureOf(async () => sink.removeBefore?.(1_800_000_000_000_000_000n, { maxRows: 1 }))
+      expect(error.message).to.match(/InfluxDB 3 deletes no points.*"plant" a retention period/)
     })
 
     it('continues where the database exists already, or may not be created', async () => {

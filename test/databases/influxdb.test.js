@@ -6,7 +6,9 @@ import { deadLetter, toBatches } from '../../gateway/dead-letters/dead-letter.js
 import { startInfluxdb } from '../servers/influxdb.js'
 import { at, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { writerContract } from './contract/writer.js'
+import { docsSql } from './docs-sql.js'
 import { daysSince, InfluxdbDatabase } from './influxdb-database.js'
 
 const OVERWRITTEN = 'points of the same time overwrite each other: "tell what is stored from another batch under its identity, and from ' +
@@ -52,6 +54,28 @@ describe('InfluxDB sink', () => {
       'name it once when several look at the same time': 'no write depends on what is there: "name their database once, at the second ' +
         'reading at the latest"'
     }
+  })
+
+  retentionContract({ open: openSink, rows, tells: false, layouts: ['narrow'] })
+
+  it('removes no points where it would remove those of another retention policy, too', async () => {
+    const sink = await storeAll(batchOf([1]))
+    await query(`CREATE RETENTION POLICY yearly ON "${database.name}" DURATION INF REPLICATION 1`)
+    await query('SELECT force INTO yearly.press FROM press')
+    await sink.span?.()
+    const error = await failureOf(async () => sink.removeBefore?.(T0 + 1n, { maxRows: 1 }))
+    expect(error.code).to.equal('SLUICE_SINK_NOT_OWNED')
+    expect(error.message).to.match(/"press" is in the retention policy "yearly", too.*nothing was removed.*duration/)
+    expect(await rows('press')).to.have.length(1)
+  })
+
+  it('computes the roll-up of the documentation', async () => {
+    await storeAll(batchOf([1, 2, 6]))
+    await query(docsSql('docs/databases.md', /CONTINUOUS QUERY/).replace('ON plant', `ON "${database.name}"`))
+    const { series } = await query('SHOW CONTINUOUS QUERIES')
+    expect(JSON.stringify(series)).to.include('press_hourly')
+    await query('SELECT mean("force") AS "mean", count("force") AS "count" INTO "press_hourly" FROM "press" GROUP BY time(1h), *')
+    expect((await rows('press_hourly')).filter(({ count }) => count > 0)).to.have.length(1)
   })
 
   writerContract({

@@ -7,6 +7,7 @@ import { missingMongodb, startMongodb } from '../servers/mongodb.js'
 import { requireServer } from '../servers/programs.js'
 import { ALL_NEW, batchOf, EPOCH, failureOf, identity, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { sinkContract } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
@@ -92,6 +93,8 @@ describe('MongoDB sink', () => {
       'can be prepared by several at once': 'a document has no keys before it has values'
     }
   })
+
+  retentionContract({ open: openSink, rows, tells: true, layouts: ['narrow', 'document', 'paper-individual', 'paper-bulk'] })
 
   upsertContract({
     open: openSink,

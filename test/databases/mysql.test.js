@@ -4,6 +4,7 @@ import { quote } from '../../gateway/databases/mysql/dialect.js'
 import { isTransient } from '../../gateway/databases/mysql/sink.js'
 import { ALL_NEW, batchOf, failureOf, identity, poisoned, rangesOf, rowOf, T0 } from './contract/batches.js'
 import { markedFixtures, sinkContract } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 import { MysqlDatabase } from './mysql-database.js'
@@ -43,6 +44,9 @@ describe('MySQL sink', () => {
   }
 
   sinkContract(contract)
+
+  const retention = { open: openSink, rows, tells: true, makeForeign: async () => { await database.client.query(fixtures.foreign) } }
+  retentionContract({ ...retention, layouts: ['narrow', 'document'] })
 
   const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
   upsertContract({ open: openSink, isTransient, rows, forget, execute: sql => query(sql) })

@@ -3,7 +3,8 @@ import pg from 'pg'
 import { isTransient } from '../../gateway/databases/postgresql/sink.js'
 import { makeHypertable } from '../../gateway/databases/postgresql/timescale.js'
 import { batchOf, failureOf, poisoned, rangesOf, rowOf } from './contract/batches.js'
-import { markedFixtures, sinkContract, withComment } from './contract/contract.js'
+import { markedFixtures, sinkContract, sqlFixtures, withComment } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 import { plain, PostgresqlDatabase } from './postgresql-database.js'
@@ -31,6 +32,14 @@ describe('PostgreSQL sink', () => {
     layouts: ['narrow', 'document'],
     nan: NaN,
     ignoresCase: false
+  })
+
+  retentionContract({
+    open: openSink,
+    rows,
+    tells: true,
+    layouts: ['narrow', 'document'],
+    makeForeign: async () => { await query(sqlFixtures.foreign) }
   })
 
   const forget = () => query('DELETE FROM sluice_commits WHERE sink_table <> \'\'')
@@ -134,6 +143,20 @@ describe('PostgreSQL sink', () => {
         time_column: 'time',
         chunk: '36:00:00'
       }])
+    })
+
+    it('drops whole chunks of what is too old (with fakes of TimescaleDB\'s functions)', async () => {
+      await query(`CREATE TABLE asked (relation text, older_than timestamptz);
+        CREATE FUNCTION create_hypertable(relation regclass, time_column name, chunk_time_interval interval, create_default_indexes boolean)
+          RETURNS void LANGUAGE sql AS $$ $$;
+        CREATE FUNCTION drop_chunks(relation regclass, older_than timestamptz) RETURNS SETOF text LANGUAGE sql
+        AS $$ INSERT INTO asked VALUES (relation::text, older_than); SELECT ''::text WHERE false $$`)
+      const sink = await openSink({ hypertable: true })
+      await sink.write([batchOf([1])])
+      await sink.span?.()
+      expect(await sink.removeBefore?.(1_800_000_000_123_456_789n, { maxRows: 100 })).to.equal(0)
+      expect((await query('SELECT relation, (extract(epoch FROM older_than) * 1000000)::int8 AS us FROM asked')).rows.map(plain))
+        .to.deep.equal([{ relation: 'press', us: 1_800_000_000_123_456 }])
     })
   })
 

@@ -1,13 +1,17 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
 import { open, isTransient } from '../../gateway/databases/sqlite/sink.js'
-import { batchOf, failureOf, identity, poisoned, rangesOf } from './contract/batches.js'
-import { markedFixtures, sinkContract } from './contract/contract.js'
+import { batchOf, failureOf, identity, poisoned, rangesOf, T0 } from './contract/batches.js'
+import { markedFixtures, sinkContract, sqlFixtures } from './contract/contract.js'
+import { retentionContract } from './contract/retention.js'
 import { upsertContract } from './contract/upserts.js'
 import { writerContract } from './contract/writer.js'
 
@@ -73,6 +77,14 @@ describe('SQLite sink', () => {
     layouts: ['narrow', 'document'],
     nan: null,
     ignoresCase: true
+  })
+
+  retentionContract({
+    open: openSink,
+    rows,
+    tells: true,
+    layouts: ['narrow', 'document'],
+    makeForeign: () => withDatabase(database => database.exec(sqlFixtures.foreign))
   })
 
   upsertContract({
@@ -177,6 +189,50 @@ describe('SQLite sink', () => {
     expect(error.code).to.equal('SLUICE_SINK_RECORDS_OLD')
     expect(error.message).to.include(file).and.to.match(/0\.1.*drop this table/)
     expect(isTransient(error)).to.equal(true)
+  })
+
+  it('neither loses, keeps nor doubles a row where it is killed while it removes some', async function () {
+    this.timeout(60_000)
+    const [kept, rowsOfBatch] = [10, 20]
+    let last = -1
+    for (let kill = 0; kill < 5; kill++) {
+      const child = spawn(process.execPath, [fileURLToPath(new URL('./sqlite-aging.js', import.meta.url)), file, String(kept)])
+      const ended = once(child, 'close')
+      const until = last + 15 + kill
+      for await (const line of createInterface({ input: child.stdout })) {
+        last = Number(line)
+        if (last === until) child.kill('SIGKILL')
+      }
+      expect((await ended)[1]).to.equal('SIGKILL')
+    }
+    const sink = await openSink()
+    const { records } = await sink.committed()
+    expect(rangesOf({ store: '', records })[0].ranges).to.have.length(1).and.to.have.nested.property('[0][0]', 0)
+    const newest = records[records.length - 1].last
+    expect(newest).to.be.least(last)
+    const again = Array.from({ length: newest + 1 }, (_, seq) => batchOf([seq], { identity: identity(seq) }))
+    expect((await sink.write(again)).duplicates).to.have.length(newest + 1)
+    await sink.span?.()
+    await sink.removeBefore?.(T0 + BigInt(newest - kept) * 1_000_000_000n, { maxRows: 1e6 })
+    const forces = (await rows('press')).map((/** @type {any} */ { force }) => force)
+    expect(forces).to.deep.equal(Array.from({ length: (kept + 1) * rowsOfBatch }, (_, i) => (newest - kept) * rowsOfBatch + i))
+  })
+
+  it('uses the room again of rows that were removed', async () => {
+    const sink = await openSink()
+    /** @param {number} seq */
+    const round = async seq => {
+      const time = BigInt64Array.from({ length: 2000 }, (_, i) => T0 + BigInt(seq * 2000 + i))
+      await sink.write([batchOf(Array(2000).fill(seq), { time, identity: identity(seq) })])
+      await sink.span?.()
+      while (await sink.removeBefore?.(T0 + BigInt((seq - 2) * 2000), { maxRows: 500 }));
+    }
+    const pages = () => withDatabase(database => database.prepare('PRAGMA page_count').get()?.page_count)
+    for (let seq = 0; seq < 5; seq++) await round(seq)
+    const after = await pages()
+    for (let seq = 5; seq < 25; seq++) await round(seq)
+    expect(await pages()).to.be.most(Number(after) * 1.1)
+    expect(await rows('press')).to.have.length(6000)
   })
 
   it('stores one copy of what two threads write at once', async () => {

@@ -6,6 +6,7 @@ import { SeldomCheck } from '../seldom-check.js'
 import { Placement } from '../sql/placement.js'
 import { columnsOf } from '../sql/tables.js'
 import { misfit } from '../wide.js'
+import { AgingRows } from './aging.js'
 import { nameRules } from './dialect.js'
 import { isAnswer, isRefused } from './errors.js'
 import { gaps, nativeBlock } from './native.js'
@@ -61,6 +62,7 @@ class ClickhouseSink {
   #placement
   #stored
   #running
+  #aging
   #probe
   #tokens = new Tokens()
   #lock = new KeyedLock()
@@ -77,6 +79,7 @@ class ClickhouseSink {
     this.#log = log
     this.#stored = new Stored(server, source => this.#tableOf(source))
     this.#running = new RunningInserts(server, options.table)
+    this.#aging = new AgingRows(server, this.#placement.names, source => this.#tableOf(source))
     this.#probe = new Probe(server)
   }
 
@@ -101,6 +104,7 @@ class ClickhouseSink {
    */
   async write (batches, { signal, probe = false } = {}) {
     signal?.throwIfAborted()
+    this.#aging.note(batches)
     return this.#attempt(async () => {
       const places = await this.#placesOf(batches)
       if (!probe) return this.#store(batches, places, signal)
@@ -114,6 +118,23 @@ class ClickhouseSink {
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
     await this.#attempt(() => this.#stored.compact(heads))
+  }
+
+  /** @type {NonNullable<Sink['span']>} */
+  async span () {
+    return this.#attempt(async () => {
+      this.#aging.note((await this.#stored.streams()).filter(stream => this.#placement.owns(stream)))
+      return this.#aging.span()
+    })
+  }
+
+  /** @type {NonNullable<Sink['removeBefore']>} */
+  async removeBefore (before, { maxRows }) {
+    return this.#attempt(() => this.#aging.removeBefore(before, maxRows, (table, condition, work) => this.#lock.alone(async () => {
+      await this.#running.end()
+      await this.#stored.read(row => this.#placement.owns(row))
+      await work(await this.#stored.leave(table, condition))
+    })))
   }
 
   /** The connections are the server's. */

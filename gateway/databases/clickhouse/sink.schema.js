@@ -1,4 +1,5 @@
 import { layoutProperties } from '../../batch/layouts.js'
+import { retentionProperties } from '../retention.schema.js'
 
 /** Options of the ClickHouse sink. */
 export const schema = {
@@ -19,6 +20,7 @@ export const schema = {
       minLength: 1,
       default: '{source}'
     },
-    ...layoutProperties
+    ...layoutProperties,
+    ...retentionProperties
   }
 }

@@ -137,6 +137,27 @@ export class Stored {
     }))
   }
 
+  /** Those that have records. @returns {Promise<{table: string, source: string}[]>} */
+  async streams () {
+    const rows = await this.#server.query(`SELECT DISTINCT sink_table, source FROM ${COMMITS_TABLE}`)
+    return rows.map(([table, source]) => ({ table, source }))
+  }
+
+  /**
+   * Leaves records of all batches that have rows of a condition: those may go then. `read` has just asked for all.
+   * @param {string} table
+   * @param {string} condition
+   * @returns {Promise<string[]>} the numbers of their epochs; what has no name here is somebody else's
+   */
+  async leave (table, condition) {
+    const found = await this.#server.query(`SELECT DISTINCT ${EPOCH_COLUMN}, ${SEQ_COLUMN} FROM ${identifier(table)} WHERE ${condition}`)
+    const going = new Set(found.map(([number, seq]) => `${number} ${seq}`))
+    const isGoing = (/** @type {CommitRow} */ row) => going.has(`${this.numberOf(row)} ${row.seq}`)
+    await this.#write(this.#records.rows.filter(row => isGoing(row) && !this.#left.find(row)))
+    const named = new Set(Array.from(this.#known.values(), String))
+    return [...new Set(found.map(([number]) => /** @type {string} */ (number)))].filter(number => named.has(number))
+  }
+
   /**
    * Those of which the database has nothing any more.
    * @template {Claim} C

@@ -4,7 +4,7 @@ import { commits, findCommits, insertCommits } from './commit-records.js'
 import { failure, openSession } from './instance.js'
 import { appendRows } from './rows.js'
 import { schema } from './sink.schema.js'
-import { dialect, prepareTable } from './tables.js'
+import { agingTable, dialect, prepareTable } from './tables.js'
 
 export { schema }
 
@@ -27,5 +27,6 @@ export const open = fileSinks({
   failure: (path, error) => failure('SLUICE_SINK_DUCKDB', path, error),
   open: openSession,
   prepareTable,
+  agingTable,
   insert: appendRows
 })

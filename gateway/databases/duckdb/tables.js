@@ -1,6 +1,6 @@
 import { quote } from '../names.js'
 import { fileDialect } from '../sql/file-dialect.js'
-import { checkOwner, completeTable, declarationIn, declarations, OWNED, physicalName } from '../sql/tables.js'
+import { checkOwner, completeTable, declarationIn, declarations, isOwned, OWNED, physicalName } from '../sql/tables.js'
 import { UPSERT } from '../upsert/layout.js'
 import { insertNewest, keyOf, noKey } from '../upsert/sql.js'
 import { fitTable } from '../wide.js'
@@ -45,8 +45,7 @@ export const dialect = {
 export async function prepareTable (session, name, wanted, withSource, layout) {
   const declaration = declarationIn(dialect)
   const { table, existing, columns, rest } = await completeTable(async () => {
-    const alike = await session.run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type, table_comment AS comment
-      FROM information_schema.tables WHERE table_schema = current_schema() AND lower(table_name) = lower($name)`, { name })
+    const alike = await alikeIn(session, name)
     const its = physicalName(name, alike)
     const known = alike.find(each => each.name === its)
     if (known) checkOwner(name, withSource, known.comment)
@@ -69,6 +68,41 @@ export async function prepareTable (session, name, wanted, withSource, layout) {
   const isKey = (/** @type {any} */ { names }) => sorted(names.items) === sorted(key.map(column => column.name))
   if (!unique.some(isKey)) throw noKey(table, key)
   return { ...plan, upsert: insertNewest(quote(table), quote(WAITING), plan.columns, rest), width: columns.length + rest.length }
+}
+
+/**
+ * The table in which `prepareTable` finds the place.
+ * @param {import('./instance.js').Session} session
+ * @param {string} name
+ * @returns {Promise<import('../sql/aging.js').AgingTable|null>}
+ */
+export async function agingTable (session, name) {
+  const its = physicalName(name, await alikeIn(session, name))
+  const found = (await alikeIn(session, its)).find(each => each.name === its)
+  if (!found) return null
+  const table = quote(its)
+  const time = (await readColumns(session, its)).find(column => column.name === 'time')
+  const isTimestamp = time?.kind === 'TIMESTAMP_NS'
+  const ns = (/** @type {string} */ value) => isTimestamp ? `epoch_ns(${value})` : value
+  return {
+    isOwned: isOwned(found.comment),
+    async span () {
+      const [{ oldest, newest }] = await session.run(`SELECT ${ns('min("time")')} AS oldest, ${ns('max("time")')} AS newest FROM ${table}`)
+      return oldest === null ? null : { oldest, newest }
+    },
+    async removeBefore (before, maxRows) {
+      const limit = isTimestamp ? `make_timestamp_ns(${before})` : before
+      const old = `SELECT rowid FROM ${table} WHERE "time" < ${limit} LIMIT ${maxRows}`
+      const [{ Count: rows }] = await session.run(`DELETE FROM ${table} WHERE rowid IN (${old})`)
+      return Number(rows)
+    }
+  }
+}
+
+/** What has the name, but for the case of its letters. @param {import('./instance.js').Session} session @param {string} name */
+function alikeIn ({ run }, name) {
+  return run(`SELECT table_name AS name, if(table_type = 'VIEW', 'view', 'table') AS type, table_comment AS comment
+    FROM information_schema.tables WHERE table_schema = current_schema() AND lower(table_name) = lower($name)`, { name })
 }
 
 /** Its columns, in their order. @param {import('./instance.js').Session} session @param {string} table */

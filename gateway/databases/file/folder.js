@@ -7,6 +7,7 @@ import { DataFile, restore } from './data-file.js'
 import { formats } from './formats.js'
 import { Journal } from './journal.js'
 import { lockFolder } from './lock.js'
+import { numberedName } from './names.js'
 
 /**
  * A folder of data files, which all sinks of this process that write in it share.
@@ -19,7 +20,6 @@ import { lockFolder } from './lock.js'
 /** A folder of records in the folder of data. */
 const RECORDS = '.sluice'
 const JOURNAL = 'journal'
-const NUMBER_DIGITS = 6
 const DUE_CHECK_MS = 1000
 
 /** @type {Map<string, Folder>} */
@@ -102,7 +102,7 @@ export class Folder {
    */
   async begin ({ journal, files }, { prefix, ...more }) {
     for (let number = journal.lastNumber(more.table) + 1; ; number++) {
-      const name = `${prefix}-${String(number).padStart(NUMBER_DIGITS, '0')}.${formats[more.format].ending}`
+      const name = numberedName(prefix, number, formats[more.format].ending)
       if (await exists(join(this.path, name))) continue
       const entry = { ...more, name, number, length: 0 }
       const file = new DataFile(this.path, entry)

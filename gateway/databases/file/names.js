@@ -12,11 +12,28 @@ const UNSAFE = /[^\p{L}\p{N} ._~@+=,-]|^\./gu
  * @throws {SluiceError} SLUICE_SINK_IDENTIFIER
  */
 export function fileName (name) {
-  const escaped = name.replace(UNSAFE, character => Buffer.from(character).toString('hex').replace(/../g, '%$&').toUpperCase())
+  const escaped = escape(name)
   const bytes = Buffer.byteLength(escaped)
   if (bytes <= fileRules.maxNameBytes) return escaped
   const message = `The file name "${escaped.slice(0, 60)}…" has ${bytes} bytes, of which a file name keeps ${fileRules.maxNameBytes}.`
   throw new SluiceError('SLUICE_SINK_IDENTIFIER', message, { fix: 'Rename the source, or set another file.' })
+}
+
+/** Whether there can be such a file: rows of others are dead letters. @param {string} name */
+export function isFileName (name) {
+  return Buffer.byteLength(escape(name)) <= fileRules.maxNameBytes
+}
+
+/** @param {string} name */
+function escape (name) {
+  return name.replace(UNSAFE, character => Buffer.from(character).toString('hex').replace(/../g, '%$&').toUpperCase())
+}
+
+const NUMBER_DIGITS = 6
+
+/** A file's name. @param {string} prefix @param {number} number @param {string} ending */
+export function numberedName (prefix, number, ending) {
+  return `${prefix}-${String(number).padStart(NUMBER_DIGITS, '0')}.${ending}`
 }
 
 /**

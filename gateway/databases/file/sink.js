@@ -8,9 +8,10 @@ import { tableNames } from '../names.js'
 import { isRefusal } from '../refusal.js'
 import { LastRecords, setBack } from '../set-back.js'
 import { fitTable, shapeOf, wideColumns } from '../wide.js'
+import { removeFiles, spanOfFiles } from './aging.js'
 import { useFolder } from './folder.js'
 import { formats } from './formats.js'
-import { dialect, fileName, fileRules } from './names.js'
+import { dialect, fileName, fileRules, isFileName } from './names.js'
 import { schema } from './sink.schema.js'
 import { targetsOf } from './targets.js'
 
@@ -28,6 +29,7 @@ export { schema }
 
 const MIB = 2 ** 20
 const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
 const MAX_SHAPES = 1000
 
 /** Unfinished files of one table, whose columns may keep changing. */
@@ -61,19 +63,21 @@ class FileSink {
   #arrange
   /** @type {Map<string, Place>} */
   #places = new Map()
+  /** @type {Set<string>} */
+  #sources = new Set()
   #last = new LastRecords()
   /** @type {Promise<Folder>|null} */
   #folder = null
 
   /** @param {Record<string, any>} options @param {Log} log */
-  constructor ({ folder, file, format, timeFormat, warp10Format, layout, intervalMs, maxMegabytes, maxMinutes, fsync }, log) {
+  constructor ({ folder, file, format, timeFormat, warp10Format, layout, intervalMs, maxMegabytes, maxMinutes, keepDays, fsync }, log) {
     this.#path = resolve(folder)
     this.#log = log
     this.#options = {
       formatName: /** @type {import('./formats.js').FormatName} */ (format),
       writing: { timeFormat, layout, warp10Format },
       maxBytes: maxMegabytes * MIB,
-      ageMs: maxMinutes * MINUTE_MS,
+      ageMs: maxMinutes * MINUTE_MS || Math.ceil(keepDays * DAY_MS), // what is to go has to be finished
       syncs: fsync === 'write'
     }
     this.#format = formats[this.#options.formatName]
@@ -124,6 +128,17 @@ class FileSink {
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
     await this.#attempt((_folder, { journal }) => journal.compact(heads, row => this.#owns(row)))
+  }
+
+  /** @type {NonNullable<Sink['span']>} */
+  async span () {
+    return this.#attempt((folder, opened) => spanOfFiles(folder.path, opened, this.#namings(opened)))
+  }
+
+  /** @type {NonNullable<Sink['removeBefore']>} */
+  async removeBefore (before) {
+    await this.#attempt((folder, opened) => removeFiles(folder.path, opened, this.#namings(opened), before))
+    return 0
   }
 
   async close () {
@@ -192,6 +207,14 @@ class FileSink {
     return begun
   }
 
+  /** How the files of this sink are called. @param {Opened} opened @returns {import('./aging.js').Naming[]} */
+  #namings ({ journal }) {
+    for (const row of journal.rows) if (this.#owns(row)) this.#sources.add(row.source)
+    const names = new Set(Array.from(this.#sources, source => this.#names.inRecords(source)))
+    const { ending } = this.#format
+    return Array.from(names).filter(isFileName).map(name => ({ table: `${name}.${ending}`, prefix: fileName(name), ending }))
+  }
+
   /** @param {Batch} batch @returns {Place} */
   #place (batch) {
     const empty = this.#arrange(batch.slice(0, 0))
@@ -200,6 +223,7 @@ class FileSink {
     fitTable(name, wanted, [], dialect)
     const columns = wanted.map(column => column.field === undefined ? column : { ...column, unit: empty.fields[column.field].unit })
     this.#format.encode(columns, [{ batch: empty, columns }], this.#options.writing) // refuses names that the format cannot have
+    this.#sources.add(batch.source)
     const place = { table: this.#inRecords(batch.source), prefix: fileName(name), columns }
     if (this.#places.size >= MAX_SHAPES) this.#places.clear()
     this.#places.set(keyOf(batch), place)

@@ -1,5 +1,6 @@
 import { layoutProperties } from '../../batch/layouts.js'
 import { FORMATS } from '../../messages/codecs/warp10/text.js'
+import { retentionProperties } from '../retention.schema.js'
 
 /** Options of the file sink. */
 export const schema = {
@@ -80,6 +81,11 @@ export const schema = {
       maximum: 525_600,
       default: 0,
       'x-unit': 'minutes'
+    },
+    keepDays: {
+      ...retentionProperties.keepDays,
+      description: 'A file is removed whole once it was last written to longer ago; 0.5 is twelve hours. So that there are such files, ' +
+        'one is begun at least this often. Files that were moved or renamed are left alone. 0 keeps all for ever.'
     },
     fsync: {
       type: 'string',

@@ -128,6 +128,11 @@ export class InfluxdbServer {
     return this.#version.forget(this, records, key, first, last)
   }
 
+  /** @param {import('./versions.js').Place} rows @param {import('./versions.js').Expired} expired */
+  expire (rows, expired) {
+    return this.#version.expire(this, rows, expired)
+  }
+
   /** The retention policies of the database, which is created where it is missing. Version 1. @returns {Promise<Policy[]>} */
   async policies () {
     const { database } = this.options

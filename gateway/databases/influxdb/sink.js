@@ -8,6 +8,7 @@ import { RecordSet } from '../record-set.js'
 import { RefusedRows } from '../refusal.js'
 import { SeldomCheck } from '../seldom-check.js'
 import { shapeOf } from '../wide.js'
+import { AgingPoints } from './aging.js'
 import { CommitRecords } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { linesOf, makePlan } from './plans.js'
@@ -51,6 +52,7 @@ class InfluxdbSink {
   #server
   #store
   #tagFields
+  #aging
   #last = new SeldomCheck()
   /** @type {Promise<Opened>|null} */
   #opening = null
@@ -60,6 +62,7 @@ class InfluxdbSink {
     this.#options = options
     this.#names = tableNames(options.table, dialect)
     this.#server = server
+    this.#aging = new AgingPoints(server, this.#names)
     this.#store = options.protocol === 'udp' ? new UdpStore(server, options.datagramBytes, log) : new HttpStore(server)
     this.#tagFields = new Set(options.tagFields.split(',').map((/** @type {string} */ name) => name.trim()))
   }
@@ -90,6 +93,7 @@ class InfluxdbSink {
    */
   async write (batches, { signal, probe = false } = {}) {
     signal?.throwIfAborted()
+    this.#aging.note(batches)
     return this.#attempt(async opened => {
       const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
       const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => opened.known.find(claim), probe)
@@ -112,6 +116,19 @@ class InfluxdbSink {
       const merged = await opened.commits.merge(await this.#ownRecords(opened), heads)
       for (const record of merged) opened.known.add(record)
     })
+  }
+
+  /** @type {NonNullable<Sink['span']>} */
+  async span () {
+    return this.#attempt(async opened => {
+      this.#aging.note(await this.#ownRecords(opened))
+      return this.#aging.span(opened.rows)
+    })
+  }
+
+  /** @type {NonNullable<Sink['removeBefore']>} */
+  async removeBefore (before) {
+    return this.#attempt(({ rows }) => this.#aging.removeBefore(rows, before))
   }
 
   notice () { return this.#store.notice }

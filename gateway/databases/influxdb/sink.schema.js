@@ -1,3 +1,5 @@
+import { retentionProperties } from '../retention.schema.js'
+
 /** Options of the InfluxDB sink. */
 export const schema = {
   type: 'object',
@@ -33,6 +35,7 @@ export const schema = {
       'x-labels': { '': 'none' },
       'x-when': { layout: 'wide' }
     },
+    ...retentionProperties,
     protocol: {
       type: 'string',
       title: 'Protocol',

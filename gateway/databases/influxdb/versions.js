@@ -2,6 +2,7 @@ import { formatTime } from '../../batch/time.js'
 import { SluiceError } from '../../base/errors.js'
 import { COMMITS_TABLE } from '../names.js'
 import { AnswerError, basicLogin } from '../http.js'
+import { quoteName, quoteTable, quoteText } from './influxql.js'
 
 /**
  * What differs between the versions of InfluxDB. All are asked by InfluxQL over `/query`.
@@ -14,6 +15,8 @@ import { AnswerError, basicLogin } from '../http.js'
  * @property {string} policy  the retention policy of version 1, empty elsewhere
  * @property {bigint} keptNs  how long; 0 for ever
  *
+ * @typedef {{measurement: string, source?: string, before: bigint}} Expired  points, of one source where several share the measurement
+ *
  * @typedef {object} Version
  * @property {(place: Pick<Place, 'database'|'policy'>, options: InfluxdbOptions) => string} writePath  of times in nanoseconds
  * @property {(options: InfluxdbOptions) => string} authorization  header, empty for none
@@ -21,11 +24,15 @@ import { AnswerError, basicLogin } from '../http.js'
  *   records are kept for ever; created where missing
  * @property {(server: InfluxdbServer, records: Place, key: string, first: number, last: number) => Promise<unknown>} forget  deletes
  *   records; nothing where the version cannot
+ * @property {(server: InfluxdbServer, rows: Place, expired: Expired) => Promise<unknown>} expire  deletes points
  * @property {string} loginFix
  */
 
 /** The retention policy or bucket of commit records, where that of the rows keeps them for a time only; and their measurement. */
 const RECORDS = COMMITS_TABLE
+
+/** The earliest that version 2 has. */
+const FIRST_TIME = '1677-09-21T00:12:43.145224194Z'
 
 /** @type {Version} */
 const version1 = {
@@ -49,6 +56,7 @@ const version1 = {
   forget: (server, _records, key, first, last) => {
     return server.query(`DELETE FROM "${RECORDS}" WHERE "of" = '${key}' AND time >= ${first} AND time <= ${last}`)
   },
+  expire: deletePoints,
   loginFix: 'Check user and password.'
 }
 
@@ -76,6 +84,12 @@ const version2 = {
     const predicate = `_measurement="${RECORDS}" AND of="${key}"`
     return server.post(path, { start: formatTime(BigInt(first)), stop: formatTime(BigInt(last)), predicate })
   },
+  expire: (server, { database }, { measurement, source, before }) => {
+    const path = `/api/v2/delete?${new URLSearchParams({ org: server.options.organisation, bucket: database })}`
+    const its = source === undefined ? '' : ` AND source=${JSON.stringify(source)}`
+    const predicate = `_measurement=${JSON.stringify(measurement)}${its}`
+    return server.post(path, { start: FIRST_TIME, stop: formatTime(before - 1n), predicate })
+  },
   loginFix: 'Check the token.'
 }
 
@@ -94,6 +108,11 @@ const version3 = {
     return { rows, records: rows }
   },
   forget: async () => {},
+  async expire ({ place }, { database }) {
+    throw new SluiceError('SLUICE_SINK_NOT_OWNED', `${place}: InfluxDB 3 deletes no points of a measurement: nothing was removed.`, {
+      fix: `Give the database "${database}" a retention period, and have the sink keep its rows for ever.`
+    })
+  },
   loginFix: 'Check the token.'
 }
 
@@ -130,4 +149,28 @@ function isAnswer ({ cause }, ...statuses) {
 /** @param {{retentionRules?: {everySeconds?: number}[]}} bucket */
 function keptNsOf ({ retentionRules = [] }) {
   return BigInt(retentionRules[0]?.everySeconds ?? 0) * 1_000_000_000n
+}
+
+/**
+ * Version 1 deletes in all retention policies of a database.
+ * @param {InfluxdbServer} server
+ * @param {Place} rows
+ * @param {Expired} expired
+ */
+async function deletePoints (server, { database, policy }, { measurement, source, before }) {
+  const old = `time < ${before}${source === undefined ? '' : ` AND "source" = ${quoteText(source)}`}`
+  for (const { name } of await server.policies()) {
+    if (name === policy || name === RECORDS) continue
+    const found = await server.query(`SELECT * FROM ${quoteTable(name, measurement)} WHERE ${old} LIMIT 1`, { database })
+    if (found.length > 0) throw inSeveral(server.place, measurement, name)
+  }
+  await server.query(`DELETE FROM ${quoteName(measurement)} WHERE ${old}`, { database })
+}
+
+/** @param {string} place @param {string} measurement @param {string} policy */
+function inSeveral (place, measurement, policy) {
+  const message = `${place}: "${measurement}" is in the retention policy "${policy}", too, where InfluxDB would delete as well`
+  return new SluiceError('SLUICE_SINK_NOT_OWNED', `${message}: nothing was removed.`, {
+    fix: 'Give the sink\'s retention policy a duration, and have the sink keep its rows for ever.'
+  })
 }

@@ -22,11 +22,12 @@ const NO_INDEX = [1, 13, 67, 85, 86]
  * Creates a collection and its index, where missing.
  * @param {Db} db
  * @param {string} name
- * @param {{layout: Layout, key: string[], index: boolean, isChosen: boolean}} options  `isChosen`: the user has named this very collection
+ * @param {{layout: Layout, key: string[], index: boolean, keepDays: number, isChosen: boolean}} options  `isChosen`: the user has named
+ *   this very collection
  * @param {Log} [log]
  * @throws {SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareCollection (db, name, { layout, key, index, isChosen }, log) {
+export async function prepareCollection (db, name, { layout, key, index, keepDays, isChosen }, log) {
   const [found] = await db.listCollections({ name }).toArray()
   if (found) checkType(name, found.type ?? 'collection', layout)
   if (found && !isChosen) await checkOwner(db, name)
@@ -41,6 +42,7 @@ export async function prepareCollection (db, name, { layout, key, index, isChose
     if (code !== NAMESPACE_EXISTS) throw error
   }
   if (index && layout !== 'timeseries') await createIndex(db, name, indexOf(layout, key), log)
+  if (index && layout === 'narrow' && keepDays > 0) await createIndex(db, name, { time_ns: 1 }, log) // to find what is too old
 }
 
 /** @param {Layout} layout @param {string[]} key @returns {Record<string, 1>} */
@@ -82,12 +84,15 @@ function checkType (name, type, layout) {
 async function checkOwner (db, name) {
   const options = /** @type {const} */ ({ projection: { _id: 1 }, promoteBuffers: true, readPreference: 'primary' })
   const document = await db.collection(name).findOne({}, options)
-  const id = /** @type {unknown} */ (document?._id)
-  const isRow = id instanceof Uint8Array && ID_BYTES.includes(id.length)
-  const isKey = typeof id === 'string' && id.length === UPSERT_ID_LENGTH && /^[0-9a-f]*$/.test(id)
-  if (!document || isRow || isKey) return
+  if (!document || isOwnId(document._id)) return
   throw misfit(name, 'its documents are not Sluice\'s, and only the name of the source leads to it',
     'Rename the source; or set this very collection, if it is meant.')
+}
+
+/** Whether a document is Sluice's. @param {unknown} id */
+export function isOwnId (id) {
+  if (typeof id === 'string') return id.length === UPSERT_ID_LENGTH && /^[0-9a-f]*$/.test(id)
+  return id instanceof Uint8Array && ID_BYTES.includes(id.length)
 }
 
 /** @param {Db} db @param {string} name */

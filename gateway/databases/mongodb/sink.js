@@ -10,6 +10,7 @@ import { LastRecords, setBack } from '../set-back.js'
 import { checkKey, UPSERT } from '../upsert/layout.js'
 import { newestOf, noteArrivals, refuseKeyless } from '../upsert/rows.js'
 import { shapeOf } from '../wide.js'
+import { AgingDocuments } from './aging.js'
 import { prepareCollection } from './collections.js'
 import { CommitRecords } from './commit-records.js'
 import { narrowDocuments, wideDocuments } from './documents.js'
@@ -65,6 +66,7 @@ class MongodbSink {
   #server
   #log
   #store = new Store()
+  #aging
   #last = new LastRecords()
   /** @type {Map<string, Plan>} by shape */
   #plans = new Map()
@@ -78,6 +80,7 @@ class MongodbSink {
   constructor (options, server, log) {
     this.#options = options
     this.#names = collectionNames(options.table, server.database)
+    this.#aging = new AgingDocuments(this.#names, /** @type {any} */ (options))
     this.#server = server
     this.#log = log
   }
@@ -107,6 +110,7 @@ class MongodbSink {
    */
   async write (batches, { signal, probe = false } = {}) {
     noteArrivals(batches, this.#options)
+    this.#aging.note(batches)
     refuseKeyless(batches, this.#options)
     return this.#attempt(async (db, commits, product) => {
       const wanted = wantedRecords(batches, source => this.#names.inRecords(source))
@@ -132,6 +136,19 @@ class MongodbSink {
   /** @param {import('../sink.js').Head[]} heads */
   async compact (heads) {
     await this.#attempt((_db, commits) => commits.compact(heads, row => this.#owns(row)))
+  }
+
+  /** @type {NonNullable<Sink['span']>} */
+  async span () {
+    return this.#attempt(async (db, commits) => {
+      this.#aging.note((await commits.read()).rows.filter(row => this.#owns(row)))
+      return this.#aging.span(db)
+    })
+  }
+
+  /** @type {NonNullable<Sink['removeBefore']>} */
+  async removeBefore (before, { maxRows }) {
+    return this.#attempt(db => this.#aging.removeBefore(db, before, maxRows))
   }
 
   notice () { return this.#options.layout === 'timeseries' ? 'at least once' : '' }

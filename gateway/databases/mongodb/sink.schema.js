@@ -1,4 +1,5 @@
 import { layoutProperties, LAYOUTS } from '../../batch/layouts.js'
+import { retentionProperties } from '../retention.schema.js'
 import { UPSERT_LABEL, upsertProperties, withUpsert } from '../upsert/layout.js'
 
 /** Options of the MongoDB sink. */
@@ -41,6 +42,7 @@ export const schema = {
         ...UPSERT_LABEL
       }
     }),
+    ...retentionProperties,
     index: {
       type: 'boolean',
       title: 'Index',

@@ -14,6 +14,7 @@ import { bulk, individual, PAPER } from './paper-layouts.js'
  * @typedef {object} Layout
  * @property {(batch: Batch) => Batch} arrange  the rows to store
  * @property {(arranged: Batch, withSource: boolean) => WideColumn[]} columns  that they need
+ * @property {{column: string, ns: bigint}} time  the column of whole numbers by which rows are older, and how long one of them is
  * @property {readonly string[]} key  the columns by which a new table is ordered or indexed
  * @property {boolean} ordersRows  the rows of a new table lie in the order of its key, made unique by a hidden number; it has no other
  *   index
@@ -44,12 +45,16 @@ export const properties = {
   })
 }
 
+const NANOSECONDS = { column: 'time_ns', ns: 1n }
+const SECONDS = { column: 'second', ns: 1_000_000_000n }
+
 /** @param {{layout: string, intervalMs: number, key: string[]}} options @returns {Layout} */
 export function layoutOf ({ layout, intervalMs, key }) {
   switch (layout) {
     case UPSERT: return {
       arrange: newestByKey(key),
       columns: (arranged, withSource) => withKey(wideColumns(arranged, dialect, withSource), arranged, { layout, key }),
+      time: NANOSECONDS,
       key: [],
       ordersRows: true,
       declarations: { time: TIME },
@@ -60,6 +65,7 @@ export function layoutOf ({ layout, intervalMs, key }) {
     default: return {
       arrange: arrangement(/** @type {any} */ ({ layout, intervalMs })),
       columns: (arranged, withSource) => wideColumns(arranged, dialect, withSource, layout === 'document' ? MEASUREMENTS : undefined),
+      time: NANOSECONDS,
       key: layout === 'narrow' ? ['time_ns', 'sensor'] : ['time_ns'],
       ordersRows: true,
       declarations: { time: TIME, ...layout === 'narrow' && { sensor: 'VARCHAR(255)' } },
@@ -82,6 +88,7 @@ function paperLayout (arrange, key) {
         return /** @type {WideColumn} */ ({ name, type: PAPER_TYPES[name] ?? type, origin: 'field', field })
       })
     ],
+    time: SECONDS,
     key,
     ordersRows: false,
     declarations: { size: 'INT UNSIGNED' },

@@ -10,7 +10,7 @@ import { layoutOf } from './layouts.js'
 import { loadRows } from './load.js'
 import { checkWarnings, isTransient, refuseInfinities } from './refused.js'
 import { schema } from './sink.schema.js'
-import { prepareTable, tableName } from './tables.js'
+import { agingTable, prepareTable, tableName } from './tables.js'
 
 export { isTransient, schema }
 
@@ -76,6 +76,9 @@ function storage (layout, server) {
     compact: ({ connection }, merged) => compactCommits(connection, merged),
     prepareTable ({ connection, facts }, name, arranged, withSource) {
       return prepareTable(connection, facts, tableName(name, !withSource, facts), withSource, layout, layout.columns(arranged, withSource))
+    },
+    agingTable ({ connection, facts }, name, withSource) {
+      return agingTable(connection, facts, tableName(name, !withSource, facts), layout)
     },
     async store (session, claimed, { probe }) {
       for (let retries = DEADLOCK_RETRIES; ; retries--) {

@@ -1,3 +1,4 @@
+import { retentionProperties } from '../retention.schema.js'
 import { properties } from './layouts.js'
 
 /** Options of the MySQL sink. */
@@ -18,6 +19,7 @@ export const schema = {
       minLength: 1,
       default: '{source}'
     },
-    ...properties
+    ...properties,
+    ...retentionProperties
   }
 }

@@ -1,5 +1,5 @@
 import { caseMarked } from '../names.js'
-import { checkOwner, completeTable, OWNED } from '../sql/tables.js'
+import { checkOwner, completeTable, isOwned, OWNED } from '../sql/tables.js'
 import { keyOf, primaryKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
 import { checkIdentifier, dialect, quote } from './dialect.js'
@@ -78,12 +78,46 @@ export function tableName (name, perSource, { ignoresTableCase }) {
   return checkIdentifier(isMarked ? caseMarked(name).toLowerCase() : name, 'table')
 }
 
-/** @param {Connection} connection @param {Facts} facts @param {string} name @param {boolean} withSource @param {WideColumn[]} wanted */
-async function readTable (connection, { ignoresTableCase }, name, withSource, wanted) {
+/**
+ * The table in which `prepareTable` finds the place.
+ * @param {Connection} connection
+ * @param {Facts} facts
+ * @param {string} name  of the table
+ * @param {Layout} layout
+ * @returns {Promise<import('../sql/aging.js').AgingTable|null>}
+ */
+export async function agingTable (connection, facts, name, { time: { column, ns } }) {
+  const { table } = await lookUp(connection, facts, name)
+  if (!table) return null
+  const [from, time] = [quote(name), quote(column)]
+  return {
+    isOwned: isOwned(table.comment),
+    async span () {
+      const [[{ oldest, newest }]] = /** @type {[any[], any]} */ (
+        await connection.query(`SELECT MIN(${time}) AS oldest, MAX(${time}) AS newest FROM ${from}`)
+      )
+      return oldest === null ? null : { oldest: BigInt(oldest) * ns, newest: BigInt(newest) * ns }
+    },
+    async removeBefore (before, maxRows) {
+      const [{ affectedRows }] = /** @type {[import('mysql2').ResultSetHeader, any]} */ (
+        await connection.query(`DELETE FROM ${from} WHERE ${time} < ${before / ns} ORDER BY ${time} LIMIT ${maxRows}`)
+      )
+      return affectedRows
+    }
+  }
+}
+
+/** What there is of that name, and which names are the same. @param {Connection} connection @param {Facts} facts @param {string} name */
+async function lookUp (connection, { ignoresTableCase }, name) {
   const [tables] = /** @type {[any[], any]} */ (await connection.execute(READ_TABLE, [name]))
   // In these tables servers may compare names less exactly than elsewhere.
   const isIt = (/** @type {string} */ other) => other === name || (ignoresTableCase && dialect.fold(other) === dialect.fold(name))
-  const table = tables.find(each => isIt(each.name))
+  return { table: tables.find(each => isIt(each.name)), isIt }
+}
+
+/** @param {Connection} connection @param {Facts} facts @param {string} name @param {boolean} withSource @param {WideColumn[]} wanted */
+async function readTable (connection, facts, name, withSource, wanted) {
+  const { table, isIt } = await lookUp(connection, facts, name)
   if (table && !WRITABLE.includes(table.type)) {
     throw misfit(name, 'it is a view or another thing that rows cannot be loaded into', 'Name the source or the table differently.')
   }

@@ -66,6 +66,6 @@ export const readDialect = {
 }
 
 /** As text that PostgreSQL does not round. @param {bigint} ns */
-function microseconds (ns) {
+export function microseconds (ns) {
   return formatTime(floor(ns, 1000n)).replace('000Z', 'Z')
 }

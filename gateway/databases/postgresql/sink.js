@@ -9,7 +9,7 @@ import { commitRecords } from './commit-records.js'
 import { CopyIn } from './copy-in.js'
 import { dialect } from './dialect.js'
 import { schema } from './sink.schema.js'
-import { prepareTable } from './tables.js'
+import { agingTable, prepareTable } from './tables.js'
 import { begin, LOCKS } from './transaction.js'
 
 export { schema }
@@ -61,6 +61,7 @@ function storage (options, server) {
     failure: error => new SluiceError('SLUICE_SINK_POSTGRESQL', `${server.place}: ${describe(error)}${whereOf(error)}.`, { cause: error }),
     prepareTable: ({ client }, name, arranged, withSource) =>
       prepareTable(client, { .../** @type {any} */ (options), name }, columnsOf(arranged, dialect, withSource, options), withSource),
+    agingTable: ({ client }, name) => agingTable(client, { .../** @type {any} */ (options), name }),
     async store ({ client, encoder }, claimed, { probe }) {
       await begin(client, LOCKS.claiming)
       const copies = Array.from(await claimed(), ([{ copySql: sql, columns }, batches]) => ({ sql, columns, batches }))

@@ -1,4 +1,5 @@
 import { layoutProperties } from '../../batch/layouts.js'
+import { retentionProperties } from '../retention.schema.js'
 import { upsertProperties } from '../upsert/layout.js'
 
 /** Options of the PostgreSQL sink. */
@@ -19,6 +20,7 @@ export const schema = {
     },
     ...layoutProperties,
     ...upsertProperties,
+    ...retentionProperties,
     schema: {
       type: 'string',
       title: 'Schema',

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import { quote } from '../names.js'
-import { checkOwner, completeTable, declarationIn, declarations, OWNED } from '../sql/tables.js'
+import { checkOwner, completeTable, declarationIn, declarations, isOwned, OWNED } from '../sql/tables.js'
 import { UPSERT } from '../upsert/layout.js'
 import { insertNewest, keyOf, names, noKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
-import { dialect } from './dialect.js'
-import { makeHypertable } from './timescale.js'
+import { dialect, microseconds } from './dialect.js'
+import { dropChunks, makeHypertable } from './timescale.js'
 import { inTransaction, LOCKS } from './transaction.js'
 
 const declaration = declarationIn(dialect)
@@ -90,7 +90,7 @@ function copyInto (table, columns) {
 
 /** @param {Client} client @param {Table} table @param {WideColumn[]} wanted @param {boolean} withSource */
 async function readTable (client, { schema, name }, wanted, withSource) {
-  const { rows } = await client.query({ name: 'sluice_read_table', text: READ_TABLE, values: [schema, name] })
+  const rows = await lookUp(client, schema, name)
   if (rows.length > 0 && !WRITABLE.includes(rows[0].relkind)) {
     throw misfit(
       name,
@@ -100,6 +100,38 @@ async function readTable (client, { schema, name }, wanted, withSource) {
   }
   if (rows.length > 0) checkOwner(name, withSource, rows[0].comment)
   return { exists: rows.length > 0, ...fitTable(name, wanted, rows.filter(row => row.name !== null), dialect) }
+}
+
+/**
+ * The table in which `prepareTable` finds the place.
+ * @param {Client} client
+ * @param {Table} options
+ * @returns {Promise<import('../sql/aging.js').AgingTable|null>}
+ */
+export async function agingTable (client, { hypertable, ...name }) {
+  const [found] = await lookUp(client, name.schema, name.name)
+  if (!found) return null
+  const table = qualified(name)
+  return {
+    isOwned: isOwned(found.comment),
+    async span () {
+      const ns = (/** @type {string} */ time) => `(extract(epoch FROM ${time}) * 1000000)::int8 * 1000`
+      const { rows } = await client.query(`SELECT ${ns('min("time")')} AS oldest, ${ns('max("time")')} AS newest FROM ${table}`)
+      return rows[0].oldest === null ? null : { oldest: BigInt(rows[0].oldest), newest: BigInt(rows[0].newest) }
+    },
+    async removeBefore (before, maxRows) {
+      const limit = microseconds(before)
+      if (hypertable) return dropChunks(client, table, limit)
+      // A row that is changed meanwhile is in another place, and no longer old.
+      const old = `SELECT ctid FROM ${table} WHERE "time" < $1 LIMIT ${maxRows}`
+      return (await client.query(`DELETE FROM ${table} WHERE ctid = ANY (ARRAY(${old})) AND "time" < $1`, [limit])).rowCount ?? 0
+    }
+  }
+}
+
+/** @param {Client} client @param {string} schema @param {string} name @returns {Promise<any[]>} a row for each column */
+async function lookUp (client, schema, name) {
+  return (await client.query({ name: 'sluice_read_table', text: READ_TABLE, values: [schema, name] })).rows
 }
 
 /** @param {Table} table @param {WideColumn[]} columns */

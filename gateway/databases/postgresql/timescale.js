@@ -38,3 +38,16 @@ export async function makeHypertable (client, table, segments, { chunkHours, com
     [table, compressAfterHours]
   )
 }
+
+/**
+ * Drops the chunks of a hypertable that hold nothing newer: at once, however many rows that is. TimescaleDB's own policy does the same, but
+ * by the server's clock, and goes on when the sink is told to keep all.
+ * @param {import('pg').ClientBase} client
+ * @param {string} table  qualified and quoted
+ * @param {string} before  a timestamp
+ * @returns {Promise<number>} 0: it does not tell how many rows
+ */
+export async function dropChunks (client, table, before) {
+  await client.query('SELECT drop_chunks($1::regclass, older_than => $2::timestamptz)', [table, before])
+  return 0
+}

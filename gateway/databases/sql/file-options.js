@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { layoutProperties } from '../../batch/layouts.js'
 import { SluiceError } from '../../base/errors.js'
 import { tableProperties } from '../reading/table.js'
+import { retentionProperties } from '../retention.schema.js'
 import { upsertProperties } from '../upsert/layout.js'
 
 /**
@@ -41,7 +42,8 @@ export function fileSinkSchema ({ product, article, file, sharing = '', time, mi
         default: '{source}'
       },
       ...layoutProperties,
-      ...upsertProperties
+      ...upsertProperties,
+      ...retentionProperties
     }
   }
 }

@@ -36,13 +36,14 @@ import { columnsOf } from './tables.js'
  * @param {(path: string) => Promise<Session>|Session} database.open
  * @param {(session: Session, name: string, wanted: import('../wide.js').WideColumn[], withSource: boolean, layout: any) => Promise<Plan>}
  *   database.prepareTable  as a `Storage` does
+ * @param {(session: Session, name: string) => Promise<import('./aging.js').AgingTable|null>} database.agingTable
  * @param {(session: Session, plan: Plan, batches: Batch[]) => Promise<void>|void} database.insert  arranged batches
  * @param {string} [database.begin]  a transaction
  * @returns {(given: Record<string, unknown>) => Promise<SqlSink<Session, Plan>>} opens a sink
  */
 export function fileSinks (database) {
   const { schema, dialect, commits, findCommits, insertCommits, isTransient } = database
-  const { failure, open, prepareTable, insert, begin = 'BEGIN' } = database
+  const { failure, open, prepareTable, agingTable, insert, begin = 'BEGIN' } = database
   /** Of several sinks, also of one file, each ends its transaction before the next one begins. */
   const turns = new Turns(1)
 
@@ -113,6 +114,7 @@ export function fileSinks (database) {
       },
       prepareTable: (session, name, arranged, withSource) =>
         prepareTable(session, name, columnsOf(arranged, dialect, withSource, options), withSource, options.layout),
+      agingTable,
       async store (session, claimed, { probe }) {
         await session.run(begin)
         for (const [plan, batches] of await claimed()) await insert(session, plan, batches)

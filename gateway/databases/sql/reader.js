@@ -159,6 +159,28 @@ export class SqlReader {
     })
   }
 
+  /** @type {NonNullable<Reader['columns']>} */
+  async columns () {
+    return this.#lend(undefined, async session => {
+      const columns = await session.columns()
+      return columns.length === 0 ? [] : this.#statements(columns).wholeColumns
+    })
+  }
+
+  /** @type {NonNullable<Reader['rows']>} */
+  rows ({ pageRows = PAGE_ROWS, signal, ...range }) {
+    /** @param {(page: import('../reader.js').Rows) => Promise<boolean>} give */
+    const fetch = give => this.#attempt(signal, async (session, table) => {
+      const { wholeColumns: columns, wholeRow } = table
+      for await (const slice of slices(session, table, range)) {
+        for await (const rows of session.rows(table.wholeRows({ ...range, ...slice }), pageRows)) {
+          if (!await give({ columns, rows: rows.map(wholeRow) })) return
+        }
+      }
+    })
+    return handedOver(fetch)
+  }
+
   async close () {
     await this.#readable.close?.()
   }
@@ -209,8 +231,12 @@ export class SqlReader {
    * @returns {Promise<T>}
    */
   async #attempt (signal, work) {
-    const { table, dialect } = this.#readable
-    return this.#lend(signal, async session => work(session, new TableStatements(this.#options, table, await session.columns(), dialect)))
+    return this.#lend(signal, async session => work(session, this.#statements(await session.columns())))
+  }
+
+  /** @param {import('./read-dialect.js').Column[]} columns */
+  #statements (columns) {
+    return new TableStatements(this.#options, this.#readable.table, columns, this.#readable.dialect)
   }
 
   /**

@@ -6,6 +6,7 @@ import { RecordSet } from '../record-set.js'
 import { LastRecords, SET_BACK, setBack } from '../set-back.js'
 import { checkKey } from '../upsert/layout.js'
 import { noteArrivals, refuseKeyless } from '../upsert/rows.js'
+import { AgingTables } from './aging.js'
 import { Placement } from './placement.js'
 
 /**
@@ -47,6 +48,8 @@ import { Placement } from './placement.js'
  *   puts each record that `merged` then returns in the place of those within it
  * @property {(session: Session, name: string, arranged: Batch, withSource: boolean) => Promise<Plan>} prepareTable  finds the place for the
  *   rows in the table of that name; creates what is missing; throws SLUICE_SINK_TABLE_MISFIT. `withSource`: several sources share the table
+ * @property {(session: Session, name: string, withSource: boolean) => Promise<import('./aging.js').AgingTable|null>} agingTable  the table
+ *   in which `prepareTable` finds the place, null where it is not there
  * @property {(session: Session, claimed: () => Promise<Map<Plan, Batch[]>>, how: {probe: boolean}) => Promise<void>} store
  *   one transaction: begins it, calls `claimed`, writes the rows that it returns (arranged batches by their plan), and commits; with
  *   `probe` it rolls back, after all that could refuse the rows
@@ -64,6 +67,7 @@ export class SqlSink {
   #storage
   /** @type {Placement<Plan>} */
   #placement
+  #aging
   #hasCommits = false
   #last = new LastRecords()
   /** How often that has been found out: what was asked to be written before is refused, whatever it has waited for. */
@@ -75,6 +79,7 @@ export class SqlSink {
     this.#options = options
     this.#storage = storage
     this.#placement = new Placement(/** @type {any} */ (options), storage.dialect, storage.arrange)
+    this.#aging = new AgingTables(this.#placement.names, storage)
   }
 
   /** @param {Batch[]} batches */
@@ -100,6 +105,7 @@ export class SqlSink {
    */
   async write (batches, { signal, probe = false } = {}) {
     noteArrivals(batches, this.#options)
+    this.#aging.note(batches)
     this.#storage.check?.(batches)
     refuseKeyless(batches, this.#options)
     const wanted = wantedRecords(batches, this.#placement.names.inRecords)
@@ -134,6 +140,19 @@ export class SqlSink {
       const merged = async () => mergedRecords(this.#own(await this.#storage.readCommits(session)), heads)
       if ((await merged()).length > 0) await this.#storage.compact(session, merged)
     })
+  }
+
+  /** @type {NonNullable<Sink['span']>} */
+  async span () {
+    return this.#attempt(async session => {
+      this.#aging.note(this.#own(await this.#storage.readCommits(session)))
+      return this.#aging.span(session)
+    })
+  }
+
+  /** @type {NonNullable<Sink['removeBefore']>} */
+  async removeBefore (before, { maxRows }) {
+    return this.#attempt(session => this.#aging.removeBefore(session, before, maxRows))
   }
 
   async close () {

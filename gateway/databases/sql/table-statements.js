@@ -1,4 +1,5 @@
 import { SluiceError } from '../../base/errors.js'
+import { bytesOf } from '../reading/values.js'
 import { UPSERT_COLUMNS } from '../upsert/layout.js'
 import { tagColumnOf } from '../wide.js'
 import { MEASUREMENTS } from '../../batch/layouts.js'
@@ -134,6 +135,28 @@ export class TableStatements {
       const conditions = [this.#where(range, add), ...this.isNarrow ? [this.#oneOf(sensors, add)] : this.#someOf(sensors)]
       return `${conditions.join(' AND ')} ORDER BY ${this.#sorted()}`
     })
+  }
+
+  /** All but those of time and of the sinks' own. */
+  get wholeColumns () {
+    const { timeColumn } = this.#options
+    const own = [...this.#dialect.ownNames, ...this.#isUpsert ? UPSERT_COLUMNS : [], timeColumn, `${timeColumn}_ns`]
+    return Array.from(this.#kinds, ([name, kind]) => ({ name, kind })).filter(({ name }) => !own.includes(name))
+  }
+
+  /** Rows of time, then those columns. @param {Times} range */
+  wholeRows (range) {
+    const selected = [this.#exact, ...this.wholeColumns.map(({ name }, column) => `${this.#cell(name)} AS sluice_${column}`)]
+    return this.#select(selected, add => `${this.#where(range, add)} ORDER BY ${this.#sorted()}`)
+  }
+
+  /** Turns such a row into what a reader returns. @returns {(row: any[]) => import('../reader.js').Rows['rows'][number]} */
+  get wholeRow () {
+    const valueOf = this.wholeColumns.map(({ name }) => {
+      const value = this.valueOf(name)
+      return this.#holdsBytes(name) ? (/** @type {any} */ cell) => Buffer.from(String(value(cell)), 'base64') : value
+    })
+    return ([time, ...cells]) => [BigInt(time), ...cells.map((cell, i) => cell === null ? null : bytesOf(cell) ?? valueOf[i](cell))]
   }
 
   /** The sensors of a narrow table. @param {Times} range */

@@ -57,9 +57,17 @@ export async function completeTable (read, complete, alreadyExists = () => false
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
 export function checkOwner (name, withSource, comment) {
-  if (withSource || comment?.includes(OWNED)) return
+  if (withSource || isOwned(comment)) return
   throw misfit(name, 'Sluice did not make it', 'Rename the source, or set another table. To store in this one, name it as the sink\'s ' +
     `table, or give it a comment with the word ${OWNED}.`)
+}
+
+/**
+ * Rows are removed from no other table, even where a user has named it: it may hold more than Sluice has stored there.
+ * @param {string|null|undefined} comment  of a table
+ */
+export function isOwned (comment) {
+  return comment?.includes(OWNED) ?? false
 }
 
 /**

@@ -10,7 +10,7 @@ import { commits, findCommits, insertCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { RowInserter } from './rows.js'
 import { schema } from './sink.schema.js'
-import { prepareTable } from './tables.js'
+import { agingTable, prepareTable } from './tables.js'
 
 export { schema }
 
@@ -37,6 +37,7 @@ export const open = fileSinks({
   open: openDatabase,
   begin: 'BEGIN IMMEDIATE',
   prepareTable: ({ database }, ...table) => prepareTable(database, ...table),
+  agingTable: async ({ database }, name) => agingTable(database, name),
   insert ({ database, inserters }, plan, batches) {
     const inserter = inserters.get(plan) ?? new RowInserter(database, plan)
     inserters.set(plan, inserter)

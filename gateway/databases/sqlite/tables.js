@@ -1,5 +1,5 @@
 import { quote } from '../names.js'
-import { checkOwner, completeTable, declarationIn, declarations, OWNED, physicalName } from '../sql/tables.js'
+import { checkOwner, completeTable, declarationIn, declarations, isOwned, OWNED, physicalName } from '../sql/tables.js'
 import { UPSERT } from '../upsert/layout.js'
 import { keyOf, noKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
@@ -54,12 +54,49 @@ function readTable (database, name, wanted, withSource) {
   if (dialect.fold(name).startsWith('sqlite_')) {
     throw misfit(name, 'SQLite keeps names that start with sqlite_ for itself', 'Name the source or the table differently.')
   }
-  const alike = /** @type {any[]} */ (database.prepare('SELECT name, type, sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE').all(name))
+  const alike = alikeIn(database, name)
   const table = physicalName(name, alike)
   const found = alike.find(each => each.name === table)
-  if (found) checkOwner(name, withSource, /\/\*.*\*\//s.exec(found.sql)?.[0] ?? null)
+  if (found) checkOwner(name, withSource, commentOf(found))
   const columns = database.prepare('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?)').all(table)
   return { table, exists: columns.length > 0, ...fitTable(name, wanted, columns.map(tableColumn), dialect) }
+}
+
+/**
+ * The table in which `prepareTable` finds the place.
+ * @param {DatabaseSync} database
+ * @param {string} name
+ * @returns {import('../sql/aging.js').AgingTable|null}
+ */
+export function agingTable (database, name) {
+  const its = physicalName(name, alikeIn(database, name))
+  const found = alikeIn(database, its).find(each => each.name === its)
+  if (!found) return null
+  const table = quote(its)
+  return {
+    isOwned: isOwned(commentOf(found)),
+    async span () {
+      // Each of its own: of both at once, SQLite looks at every row.
+      const read = database.prepare(`SELECT (SELECT min("time") FROM ${table}) AS oldest, (SELECT max("time") FROM ${table}) AS newest`)
+      read.setReadBigInts(true)
+      const { oldest, newest } = /** @type {any} */ (read.get())
+      return oldest === null ? null : { oldest, newest }
+    },
+    async removeBefore (before, maxRows) {
+      const old = `SELECT rowid FROM ${table} WHERE "time" < ? ORDER BY "time" LIMIT ?`
+      return Number(database.prepare(`DELETE FROM ${table} WHERE rowid IN (${old})`).run(before, maxRows).changes)
+    }
+  }
+}
+
+/** What has the name, but for the case of its letters. @param {DatabaseSync} database @param {string} name @returns {any[]} */
+function alikeIn (database, name) {
+  return database.prepare('SELECT name, type, sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE').all(name)
+}
+
+/** @param {{sql: string}} found */
+function commentOf ({ sql }) {
+  return /\/\*.*\*\//s.exec(sql)?.[0] ?? null
 }
 
 /** @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} columns @param {string} layout */

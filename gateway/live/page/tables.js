@@ -38,7 +38,8 @@ const SINK_COLUMNS = [
   { title: 'duplicates refused', cell: ({ totals }) => whole.format(totals.duplicates) },
   count('dead letters', 'deadLetters'),
   count('lost', 'lost'),
-  count('retries', 'retries')
+  count('retries', 'retries'),
+  { title: 'expired', cell: ({ totals }) => whole.format(totals.expired) }
 ]
 
 /** @param {string} title @param {'p50'|'p99'|'max'} part @returns {Column} */
