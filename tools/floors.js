@@ -24,6 +24,7 @@ export const FLOORS = [
   'gateway/metrics',
   'gateway/live',
   'gateway/run',
+  'gateway/fleet',
   'nodes',
   'gateway/bench',
   'gateway/cli',

@@ -20,7 +20,7 @@ const tidied = new Set()
  * Replaces a small file, which no other user may read, so that, whatever happens, either the old or the new content is there. Several
  * processes may do so at once; what one that was killed had begun is removed when the next begins with that folder.
  * @param {string} path
- * @param {string} text
+ * @param {string|Uint8Array} text
  */
 export async function replaceFile (path, text) {
   const temporary = `${path}.${randomUUID()}.new`

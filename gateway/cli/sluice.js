@@ -24,6 +24,11 @@ const COMMANDS = {
     load: async () => (await import('./dead-letters.js')).deadLetters
   },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
+  export: {
+    help: 'write flow and files of a gateway into a folder, without its secrets',
+    load: async () => (await import('./export.js')).exportBundle
+  },
+  apply: { help: 'make a gateway what such a folder says', load: async () => (await import('./apply.js')).applyBundle },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }
