@@ -57,7 +57,7 @@ export function linesOf ({ added, removed, changed, isReordered, files, secrets 
     ...added.map(node => `+ ${nameOf(node)}`),
     ...changed.flatMap(({ before, after, options }) => [
       `~ ${nameOf(after)}: ${options.join(', ')}`,
-      ...!hasValues ? [] : options.flatMap(option => {
+      ...(hasValues ? options : []).flatMap(option => {
         return [`    - ${option}: ${value(before[option])}`, `    + ${option}: ${value(after[option])}`]
       })
     ]),
