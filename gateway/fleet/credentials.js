@@ -12,7 +12,8 @@ const IV_BYTES = 16
 const KEY_NAME = '$'
 
 /**
- * The passwords of a flow as Node-RED keeps them: encrypted under the hash of the secret of the data folder.
+ * The passwords of a flow as Node-RED keeps them: encrypted under the hash of a secret, which the gateway keeps in a file of its own, and a
+ * Node-RED that was told none among its settings.
  * @param {string} userDir
  * @param {string} flowFile
  * @returns {Credentials}
@@ -23,10 +24,10 @@ export function readCredentials (userDir, flowFile) {
   if (!existsSync(path)) return {}
   try {
     const kept = JSON.parse(readFileSync(path, 'utf8'))
-    return typeof kept[KEY_NAME] === 'string' ? decrypted(kept[KEY_NAME], keyOf(userDir)) : kept
+    return typeof kept[KEY_NAME] === 'string' ? decrypted(kept[KEY_NAME], keyOf(secretOf(userDir))) : kept
   } catch (cause) {
     throw new SluiceError('SLUICE_CREDENTIALS', `The passwords in ${path} cannot be read.`, {
-      fix: 'They belong to the file credential-secret of their data folder: run this as the user of the gateway, with its --user-dir.',
+      fix: 'They belong to the secret of their data folder: run this as the user of the gateway, with its --user-dir.',
       cause
     })
   }
@@ -35,7 +36,7 @@ export function readCredentials (userDir, flowFile) {
 /** @param {string} userDir @param {string} flowFile @param {Credentials} credentials */
 export async function writeCredentials (userDir, flowFile, credentials) {
   const iv = randomBytes(IV_BYTES)
-  const cipher = createCipheriv(ALGORITHM, keyOf(userDir), iv)
+  const cipher = createCipheriv(ALGORITHM, keyOf(secretOf(userDir) || credentialSecret(userDir)), iv)
   const text = iv.toString('hex') + cipher.update(JSON.stringify(credentials), 'utf8', 'base64') + cipher.final('base64')
   await replaceFile(credentialFile(userDir, flowFile), JSON.stringify({ [KEY_NAME]: text }, null, 4))
 }
@@ -48,9 +49,16 @@ function credentialFile (userDir, flowFile) {
   return existsSync(inUserDir) ? inUserDir : join(dirname(flowFile), file)
 }
 
-/** @param {string} userDir */
-function keyOf (userDir) {
-  return createHash('sha256').update(credentialSecret(userDir)).digest()
+/** Empty where there is none yet. @param {string} userDir @returns {string} */
+function secretOf (userDir) {
+  const [own, settings] = ['credential-secret', '.config.runtime.json'].map(name => join(userDir, name))
+  if (existsSync(own)) return readFileSync(own, 'utf8')
+  return existsSync(settings) ? JSON.parse(readFileSync(settings, 'utf8'))._credentialSecret ?? '' : ''
+}
+
+/** @param {string} secret */
+function keyOf (secret) {
+  return createHash('sha256').update(secret).digest()
 }
 
 /** @param {string} text @param {Buffer} key @returns {Credentials} */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { PassThrough } from 'node:stream'
@@ -89,6 +89,16 @@ describe('A gateway as a folder', () => {
     const example = await readFile(at('bundle', 'secrets.example'), 'utf8')
     expect(example).to.contain('# password of sluice-postgresql-server "Plant DB" (server)\nSLUICE_PLANT_DB_PASSWORD=\n')
     expect(example).to.contain('# MQTT_PASSWORD=\n')
+  })
+
+  it('has what a Node-RED of one\'s own keeps, which has its secret among its settings', async () => {
+    await rename(at('a', 'credential-secret'), at('secret'))
+    const _credentialSecret = await readFile(at('secret'), 'utf8')
+    await writeFile(at('a', '.config.runtime.json'), JSON.stringify({ _credentialSecret }))
+    expect((await exported()).stdout).to.contain('2 nodes with secrets')
+    await rm(at('a', '.config.runtime.json'))
+    expect((await exported()).stderr).to.contain('SLUICE_CREDENTIALS')
+    expect(existsSync(at('a', 'credential-secret'))).to.equal(false)
   })
 
   it('loses the file of a tab that is gone', async () => {
