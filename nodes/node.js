@@ -32,9 +32,16 @@ export function defineNode (RED, type, schema, start) {
   RED.nodes.registerType(type, /** @this {Node} @param {any} config */ function (config) {
     RED.nodes.createNode(this, config)
     const run = async () => start(this, readOptions(schema, config, { credentials: this.credentials }))
+    let isClosed = false
+    let forget = () => {}
+    this.on('close', () => {
+      isClosed = true
+      forget()
+    })
     run().catch(error => {
       fail(this, error)
-      this.on('close', stats.gauge(`failed ${this.name || type} (${this.id})`, () => ({ connected: false, problem: describe(error) })))
+      if (isClosed) return
+      forget = stats.gauge(`failed ${this.name || type} (${this.id})`, () => ({ connected: false, problem: describe(error) }))
     })
   }, { credentials: credentialsOf(/** @type {Schema} */ (schema)) })
 }

@@ -77,6 +77,34 @@ export const errors = {
     ]
   },
 
+  'Exporting and applying': {
+    SLUICE_APPLY_INPUT: [
+      'A folder that was to be applied is damaged, made by another version, or has a flow that this gateway cannot run. Nothing was ' +
+      'changed.',
+      'The message names the file and what is wrong; mend it, or export again.'
+    ],
+    SLUICE_APPLY_SECRETS: [
+      'A folder that was to be applied needs passwords that neither this machine has nor were given. Nothing was changed.',
+      'Set the variables that the message names, or fill in a copy of `secrets.example` and give it with `--secrets`.'
+    ],
+    SLUICE_APPLY_EDITED: [
+      'Somebody has edited the flow of this gateway since the last `sluice apply`, which would undo that. Nothing was changed.',
+      'Look at it with `--dry-run`. Export it to keep it; `--overwrite` gives it up.'
+    ],
+    SLUICE_APPLY_CHANGED: [
+      'While a running gateway was compared with a folder, somebody has deployed. The flow was not changed.',
+      'Run the command again.'
+    ],
+    SLUICE_APPLY_GATEWAY: [
+      'The running gateway does not answer, refuses the login, or is not the one whose data folder was given.',
+      'Check `--url`, `--user`, `--password-env` and `--user-dir`; or stop the gateway, and leave `--url` out.'
+    ],
+    SLUICE_CREDENTIALS: [
+      'The passwords of a flow cannot be decrypted: they are not those of the data folder that was given, or damaged.',
+      'Run the command as the user of the gateway, with its `--user-dir`.'
+    ]
+  },
+
   'Access from the network': {
     SLUICE_TLS_FILE: [
       'The certificate or key given with `--tls-cert` and `--tls-key` cannot be read, or they do not belong together.',

@@ -27,6 +27,7 @@ export const FLOORS = [
   'gateway/live',
   'gateway/run',
   'gateway/first-boot',
+  'gateway/fleet',
   'nodes',
   'gateway/bench',
   'gateway/cli',

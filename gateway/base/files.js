@@ -20,7 +20,7 @@ const tidied = new Set()
  * Replaces a small file so that, whatever happens, either the old or the new content is there. Several
  * processes may do so at once; what one that was killed had begun is removed when the next begins with that folder.
  * @param {string} path
- * @param {string} text
+ * @param {string|Uint8Array} text
  * @param {number} [mode]  without it, no other user may read it
  */
 export async function replaceFile (path, text, mode = PRIVATE_FILE) {

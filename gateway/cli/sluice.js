@@ -30,6 +30,11 @@ const COMMANDS = {
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
   doctor: { help: 'check everything that goes wrong in the field', load: async () => (await import('./doctor.js')).doctor },
   copy: { help: 'copy history from one database to another', load: async () => (await import('./copy.js')).copy },
+  export: {
+    help: 'write flow and files of a gateway into a folder, without its secrets',
+    load: async () => (await import('./export.js')).exportBundle
+  },
+  apply: { help: 'make a gateway what such a folder says', load: async () => (await import('./apply.js')).applyBundle },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }

@@ -37,7 +37,7 @@ export async function startOtlp ({ families, gatewayId, log, load = loadPackages
   let said = ''
   const say = (/** @type {unknown[]} */ ...parts) => {
     const text = parts.map(describe).join(' ')
-    if (text !== said) log(`SLUICE_OTLP: ${said = text}`)
+    if (text !== said) log(describe(new SluiceError('SLUICE_OTLP', said = text)))
   }
   const silence = () => {}
   api.diag.setLogger({ error: say, warn: say, info: silence, debug: silence, verbose: silence }, api.DiagLogLevel.WARN)

@@ -108,7 +108,7 @@ describe('Metrics', () => {
   it('tell how the machine is where that is known, and nothing where it is not', () => {
     const stats = new Stats()
     expect(samplesOf(stats, 'sluice_host_temperature_celsius')).to.deep.equal([])
-    stats.host = /** @type {any} */ ({ report: null })
+    Object.assign(stats, { host: { report: null } })
     expect(samplesOf(stats, 'sluice_host_temperature_celsius')).to.deep.equal([])
     const disk = { freeBytes: 1, totalBytes: 2 }
     const throttling = { now: [], sinceStart: ['throttled'] }

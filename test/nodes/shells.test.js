@@ -11,6 +11,7 @@ import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { defineNode } from '../../nodes/node.js'
 import broker from '../../nodes/staging/broker.js'
 import candump from '../../nodes/sources/candump.js'
 import embeddedBroker from '../../nodes/staging/embedded-broker.js'
@@ -107,6 +108,19 @@ describe('node shells', () => {
       expect(stats.readGauges()[name]).to.include({ connected: false }).and.to.have.property('problem').that.contains('SLUICE_OPTIONS')
       await helper.unload()
       expect(stats.readGauges()).to.not.have.property(name)
+    })
+
+    it('is told no more that cannot start once it is closed, which may be before', async () => {
+      /** @type {(reason: Error) => void} */
+      let refuse = () => {}
+      const late = (/** @type {any} */ RED) => defineNode(RED, 'late', { type: 'object', properties: {} }, () => {
+        return new Promise((_, reject) => { refuse = reject })
+      })
+      await helper.load(late, [{ id: 'slow', type: 'late' }])
+      await helper.unload()
+      refuse(new Error('It took too long.'))
+      await new Promise(setImmediate)
+      expect(Object.keys(stats.readGauges()).filter(name => name.startsWith('failed'))).to.deep.equal([])
     })
 
     it('says which option is wrong, and does nothing else', async () => {
