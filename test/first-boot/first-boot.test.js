@@ -225,6 +225,18 @@ describe('The first boot', () => {
     expect(other).to.deep.equal(['boot/sluice-first-boot.txt', 'boot/sluice.toml', 'root/run/issue.d/sluice.issue'])
   })
 
+  it('does as before where sluice.toml is gone, as from a card that fails', async () => {
+    const machine = await make(SETTINGS)
+    await machine.start()
+    const before = await machine.files()
+    await rm(join(machine.folder, 'boot/sluice.toml'))
+    const { text } = await machine.start()
+    expect(text).to.contain('There is no sluice.toml on the boot partition: what it said last holds on.')
+    const after = await machine.files()
+    const gone = Object.keys(before).filter(path => !(path in after))
+    expect(gone).to.deep.equal(['boot/sluice.toml'])
+  })
+
   it('takes over the password of sluice.toml and removes it there, with the random one', async () => {
     const machine = await make()
     await machine.start()
