@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { connectAsync } from 'mqtt'
@@ -21,6 +22,20 @@ const FLOWS = 'root/var/lib/sluice/flows.json'
 const flowOf = (name = 'mine') => JSON.stringify([
   { id: 'tab', type: 'tab', label: name }, { id: 'mine', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1883', name }
 ])
+
+/** @param {string} file */
+function hasRows (file) {
+  try {
+    const database = new DatabaseSync(file, { readOnly: true })
+    try {
+      return database.prepare('SELECT 1 FROM machine LIMIT 1').get() !== undefined
+    } finally {
+      database.close()
+    }
+  } catch {
+    return false // not made yet
+  }
+}
 
 describe('The flow after the first boot', () => {
   /** @type {Machine} */
@@ -167,14 +182,9 @@ describe('The flow after the first boot', () => {
         const ca = await readFile(cert)
         const password = /^Password: (.*)$/m.exec(await machine.read('boot/sluice-password.txt') ?? '')?.[1]
         const headers = { authorization: `Basic ${btoa(`admin:${password}`)}` }
-        let rows = 0
-        while (rows === 0) {
-          const [response] = await once(request(`${url}/sluice/metrics`, { ca, headers, agent: false }).end(), 'response')
-          const text = (await response.setEncoding('utf8').toArray()).join('')
-          expect(response.statusCode, text).to.equal(200)
-          rows = JSON.parse(text).meters.find((/** @type {any} */ { stage, name }) => stage === 'sink' && name === 'sqlite')?.rows ?? 0
-          await sleep(50)
-        }
+        const [response] = await once(request(`${url}/sluice/`, { ca, headers, agent: false }).end(), 'response')
+        expect(response.resume().statusCode).to.equal(200)
+        while (!hasRows(join(machine.userDir, 'sluice', 'sluice.sqlite'))) await sleep(50)
       } finally {
         gateway.child.kill('SIGKILL')
         await gateway.exit
