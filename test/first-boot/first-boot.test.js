@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { chown, readlink, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { setUsers } from '../../gateway/cli/login.js'
 import { isPasswordOf, readUsers } from '../../gateway/web/users.js'
 import { Machine } from './machine.js'
 
@@ -249,6 +250,32 @@ describe('The first boot', () => {
     expect(Object.entries(await machine.files()).filter(([, content]) => content.includes('correct horse'))).to.deep.equal([])
     await machine.start()
     expect(await letsIn(machine, 'correct horse')).to.equal(true)
+  })
+
+  it('takes the random password away once it was changed on the machine, and makes another one when nobody may log in', async () => {
+    const machine = await make()
+    await machine.start()
+    const first = await randomPassword(machine)
+    await setUsers(machine.userDir, 'admin:change:correct horse\n')
+    const { secret } = await machine.start()
+    expect(await machine.read('boot/sluice-password.txt')).to.equal(null)
+    expect(secret).to.not.contain('password')
+    await rm(join(machine.userDir, 'users.json'))
+    await machine.start()
+    expect(await randomPassword(machine)).to.have.length(24).and.not.equal(first)
+    expect(await letsIn(machine, await randomPassword(machine))).to.equal(true)
+  })
+
+  it('makes no password that nobody could read', async () => {
+    const machine = await make()
+    await machine.write('boot/sluice-password.txt/in-the-way', '')
+    const { text, isRight } = await machine.start()
+    expect(isRight).to.equal(false)
+    expect(text).to.contain('EISDIR')
+    expect(readUsers(machine.userDir).size).to.equal(0)
+    await rm(join(machine.folder, 'boot/sluice-password.txt'), { recursive: true })
+    await machine.start()
+    expect(await letsIn(machine, await randomPassword(machine))).to.equal(true)
   })
 
   it('says so where the password cannot be removed', async () => {
