@@ -2,8 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import { chown, readlink, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { setUsers } from '../../gateway/cli/login.js'
-import { isPasswordOf, readUsers } from '../../gateway/web/users.js'
 import { Machine } from './machine.js'
 
 const SETTINGS = `
@@ -55,29 +53,6 @@ describe('The first boot', () => {
     return machine
   }
   afterEach(() => Promise.all(machines.splice(0).map(machine => machine.remove())))
-
-  /** Whether the editor lets in with it. @param {Machine} machine @param {string} password */
-  const letsIn = (machine, password) => isPasswordOf(password, readUsers(machine.userDir).get('admin'))
-
-  /** @param {Machine} machine */
-  async function randomPassword (machine) {
-    return /^Password: (.*)$/m.exec(await machine.read('boot/sluice-password.txt') ?? '')?.[1] ?? ''
-  }
-
-  it('without a sluice.toml makes a random password, which stands on the card and the screen, and nowhere else', async () => {
-    const machine = await make()
-    const { text, secret, isRight } = await machine.start()
-    const password = await randomPassword(machine)
-    expect(password).to.match(/^[a-hjkmnp-z2-9]{4}(-[a-hjkmnp-z2-9]{4}){4}$/)
-    expect(await letsIn(machine, password)).to.equal(true)
-    expect(secret).to.contain(`User admin, password ${password}\n`)
-    expect(isRight, text).to.equal(true)
-    const holding = Object.entries(await machine.files()).filter(([, content]) => content.includes(password)).map(([path]) => path)
-    expect(holding).to.deep.equal(['boot/sluice-password.txt', 'root/run/issue.d/sluice.issue'])
-    expect(text).to.not.contain(password)
-    const { mode } = await stat(join(machine.folder, 'root/run/issue.d/sluice.issue'))
-    expect((mode & 0o777).toString(8)).to.equal('600')
-  })
 
   it('makes a certificate for the names of the machine, whose fingerprint is told beside the password', async () => {
     const machine = await make('[editor]\nnames = ["gateway.plant.lan"]\n[ethernet]\naddress = "10.0.0.7/24"\n')
@@ -176,7 +151,7 @@ describe('The first boot', () => {
     const { text, secret } = await machine.start()
     expect(await machine.files()).to.deep.equal(before)
     expect(machine.commands).to.deep.equal([])
-    expect(secret).to.contain(await randomPassword(machine))
+    expect(secret).to.contain(await machine.randomPassword())
     expect(text).to.equal(await machine.read('boot/sluice-first-boot.txt'))
   })
 
@@ -236,53 +211,6 @@ describe('The first boot', () => {
     const after = await machine.files()
     const gone = Object.keys(before).filter(path => !(path in after))
     expect(gone).to.deep.equal(['boot/sluice.toml'])
-  })
-
-  it('takes over the password of sluice.toml and removes it there, with the random one', async () => {
-    const machine = await make()
-    await machine.start()
-    await machine.write('boot/sluice.toml', '# mine\r\n[editor]\r\npassword = "correct horse" # a good one\r\nnames = []\r\n')
-    const { text, isRight } = await machine.start()
-    expect(isRight, text).to.equal(true)
-    expect(await letsIn(machine, 'correct horse')).to.equal(true)
-    expect(await machine.read('boot/sluice.toml')).to.match(/^# mine\r\n\[editor\]\r\n# The password was taken over.*\r\nnames = \[\]\r\n$/)
-    expect(await machine.read('boot/sluice-password.txt')).to.equal(null)
-    expect(Object.entries(await machine.files()).filter(([, content]) => content.includes('correct horse'))).to.deep.equal([])
-    await machine.start()
-    expect(await letsIn(machine, 'correct horse')).to.equal(true)
-  })
-
-  it('takes the random password away once it was changed on the machine, and makes another one when nobody may log in', async () => {
-    const machine = await make()
-    await machine.start()
-    const first = await randomPassword(machine)
-    await setUsers(machine.userDir, 'admin:change:correct horse\n')
-    const { secret } = await machine.start()
-    expect(await machine.read('boot/sluice-password.txt')).to.equal(null)
-    expect(secret).to.not.contain('password')
-    await rm(join(machine.userDir, 'users.json'))
-    await machine.start()
-    expect(await randomPassword(machine)).to.have.length(24).and.not.equal(first)
-    expect(await letsIn(machine, await randomPassword(machine))).to.equal(true)
-  })
-
-  it('makes no password that nobody could read', async () => {
-    const machine = await make()
-    await machine.write('boot/sluice-password.txt/in-the-way', '')
-    const { text, isRight } = await machine.start()
-    expect(isRight).to.equal(false)
-    expect(text).to.contain('EISDIR')
-    expect(readUsers(machine.userDir).size).to.equal(0)
-    await rm(join(machine.folder, 'boot/sluice-password.txt'), { recursive: true })
-    await machine.start()
-    expect(await letsIn(machine, await randomPassword(machine))).to.equal(true)
-  })
-
-  it('says so where the password cannot be removed', async () => {
-    const machine = await make('editor = { password = "correct horse" }\n')
-    const { text } = await machine.start()
-    expect(text).to.contain('The editor\'s password holds, and could not be removed from sluice.toml. Delete it there.')
-    expect(await letsIn(machine, 'correct horse')).to.equal(true)
   })
 
   it('says so where the boot partition has no overlay for a CAN controller', async () => {

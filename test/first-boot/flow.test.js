@@ -180,7 +180,7 @@ describe('The flow after the first boot', () => {
       try {
         const [, url] = await gateway.says(/Editor +(https:\S+)\/[^]*Ctrl-C/)
         const ca = await readFile(cert)
-        const password = /^Password: (.*)$/m.exec(await machine.read('boot/sluice-password.txt') ?? '')?.[1]
+        const password = await machine.randomPassword()
         const headers = { authorization: `Basic ${btoa(`admin:${password}`)}` }
         const [response] = await once(request(`${url}/sluice/`, { ca, headers, agent: false }).end(), 'response')
         expect(response.resume().statusCode).to.equal(200)
