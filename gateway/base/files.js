@@ -17,11 +17,12 @@ const LEFT_MS = 3_600_000
 const tidied = new Set()
 
 /**
- * Replaces a small file so that, whatever happens, either the old or the new content is there. Several
- * processes may do so at once; what one that was killed had begun is removed when the next begins with that folder.
+ * Replaces a small file, which no other user may read unless its mode says so, so that, whatever happens, either the old or the new
+ * content is there. Several processes may do so at once; what one that was killed had begun is removed when the next begins with that
+ * folder.
  * @param {string} path
  * @param {string|Uint8Array} text
- * @param {number} [mode]  without it, no other user may read it
+ * @param {number} [mode]
  */
 export async function replaceFile (path, text, mode = PRIVATE_FILE) {
   const temporary = `${path}.${randomUUID()}.new`

@@ -13,6 +13,7 @@ const KEY = `${STATE}/tls.key`
 /** For the group of the gateway. */
 const KEY_MODE = 0o640
 const VALID_DAYS = 3650
+const PATIENCE_MS = 60_000
 
 /**
  * The editor's key, and a certificate for these names and addresses, which signs itself: the one that is there, where it has just these,
@@ -53,7 +54,7 @@ async function makeCertificate (key, names) {
     await writeFile(keyFile, key, { mode: PRIVATE_FILE })
     await writeFile(settings, settingsFor(names))
     await promisify(execFile)('openssl', ['req', '-x509', '-new', '-sha256', '-key', keyFile, '-config', settings,
-      '-days', String(VALID_DAYS), '-out', out])
+      '-days', String(VALID_DAYS), '-out', out], { timeout: PATIENCE_MS })
     return await readFile(out, 'utf8')
   } finally {
     await rm(folder, { recursive: true })

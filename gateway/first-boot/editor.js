@@ -28,11 +28,14 @@ const GROUP_LETTERS = 4
  * @returns {Promise<string|null>} the random password, as long as it holds
  */
 export async function setUser ({ boot, done }, userDir, wanted, editor) {
-  const random = wanted === undefined ? await randomPassword(userDir.path, await boot.read(PASSWORD_FILE)) : null
+  if (wanted !== undefined) {
+    await userDir.change(() => setPassword(userDir.path, wanted))
+    await boot.write(PASSWORD_FILE, null)
+    await removePassword(boot)
+  }
+  const random = await randomPassword(userDir.path, await boot.read(PASSWORD_FILE))
   await boot.write(PASSWORD_FILE, random === null ? null : passwordText(random, editor))
-  const password = wanted ?? random
-  if (password !== null) await userDir.change(() => setPassword(userDir.path, password))
-  if (wanted !== undefined) await removePassword(boot)
+  if (random !== null) await userDir.change(() => setPassword(userDir.path, random))
   done(`Editor: the password of ${USER} is ${random === null ? 'your own' : `in ${PASSWORD_FILE}`}`)
   return random
 }

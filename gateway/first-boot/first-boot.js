@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { describe, SluiceError } from '../base/errors.js'
 import { PRIVATE_FILE } from '../base/files.js'
@@ -108,24 +109,33 @@ export async function firstBoot ({ root: rootFolder, boot: bootFolder, run }) {
   return { text: reportText(report), secret, isRight: problems.length === 0 }
 }
 
-/** Those of the last start, where those of now cannot be read. @param {Host} host @returns {Promise<Settings>} */
+/**
+ * Those of the last start, where those of now cannot be read: a card that is failing takes no network away.
+ * @param {Host} host
+ * @returns {Promise<Settings>}
+ */
 async function settingsOf ({ root, boot, wrong }) {
-  const text = await boot.readIfThere(SETTINGS_FILE)
+  const [text, last] = [await boot.readIfThere(SETTINGS_FILE), await root.readIfThere(LAST_SETTINGS)]
   if (text === null && await boot.readIfThere('user-data') !== null) {
     wrong(new SluiceError('SLUICE_FIRST_BOOT', 'What user-data says (cloud-init) is not read here.', {
       fix: `Write it into ${SETTINGS_FILE} beside it: docs/deploy.md has a template.`
     }))
   }
+  if (text === null && last) {
+    wrong(new SluiceError('SLUICE_FIRST_BOOT', `There is no ${SETTINGS_FILE} on the boot partition: what it said last holds on.`, {
+      fix: 'Copy it there again; an empty one takes everything back.'
+    }))
+  }
   const settings = readSettings(text ?? '')
   settings.problems.forEach(wrong)
-  return settings.isReadable ? settings : { ...readSettings(await root.read(LAST_SETTINGS)), isReadable: false }
+  return text !== null && settings.isReadable ? settings : { ...readSettings(last ?? ''), isReadable: false }
 }
 
 /** Under which the editor is reached; the first is the one to tell. @param {string} hostName @param {Record<string, Part[]>} parts */
 function namesOf (hostName, parts) {
   const full = hostName.trim() || 'sluice'
   const [short] = full.split('.')
-  const fixed = [...parts.ethernet, ...parts.wifi].flatMap(({ values: { address } }) => address ? [address.split('/')[0]] : [])
+  const fixed = [...parts.ethernet, ...parts.wifi].map(({ values: { address = '' } }) => address.split('/')[0]).filter(isIP)
   return [...new Set([`${short}.local`, short, full, ...parts.editor[0]?.values.names ?? [], 'localhost', '127.0.0.1', ...fixed])]
 }
 

@@ -75,7 +75,7 @@ export const SECTIONS = {
   }),
   ethernet: section('Network over cable: only where it needs a fixed address', addresses('the network socket'), { required: ['address'] }),
   wifi: section('Wi-Fi: WPA2, or WPA2 and WPA3 mixed', {
-    ssid: text('Name of the network.', 'plant', { minLength: 1, maxLength: 32 }),
+    ssid: text('Name of the network.', 'plant', { maxLength: 32, ...LINE }),
     password: text('Of the network; without it the network is open. It stays in this file.', 'the password of the network',
       { pattern: '^[ -~]{8,63}$', ...SECRET }),
     country: text('Where the machine stands, in two letters: it decides which channels may be used.', 'DE', { pattern: '^[A-Z]{2}$' }),

@@ -6,7 +6,6 @@ import { refuse } from './refuse.js'
 
 /** Begins what a client that speaks TLS sends first. */
 const HANDSHAKE = 22
-/** How long a connection may take to send that. */
 const PATIENCE_MS = 10_000
 
 /**
@@ -14,9 +13,10 @@ const PATIENCE_MS = 10_000
  * @param {{cert: string, key: string}} tls  PEM
  * @param {import('node:http').RequestListener} app
  * @param {readonly string[]} allowHosts
+ * @param {number} [patienceMs]  how long a connection may last without TLS
  * @throws {SluiceError} SLUICE_TLS_FILE
  */
-export function createTlsServer (tls, app, allowHosts) {
+export function createTlsServer (tls, app, allowHosts, patienceMs = PATIENCE_MS) {
   const server = serverWith(tls, app)
   const plain = createPlainServer(({ headers: { host }, url = '/' }, response) => {
     if (isKnownHost(host, allowHosts)) response.writeHead(308, { Location: `https://${host}${url}`, Connection: 'close' }).end()
@@ -26,7 +26,7 @@ export function createTlsServer (tls, app, allowHosts) {
   const emit = server.emit.bind(server)
   server.emit = (/** @type {string} */ event, /** @type {any[]} */ ...details) => {
     if (event !== 'connection') return emit(event, ...details)
-    tell(details[0], isTls => isTls ? emit(event, ...details) : plain.emit('connection', details[0]))
+    tell(details[0], patienceMs, isTls => isTls ? emit(event, ...details) : plain.emit('connection', details[0]))
     return true
   }
   return server
@@ -44,20 +44,21 @@ function serverWith (tls, app) {
 }
 
 /**
- * Looks at a connection's first byte, and leaves it there.
+ * Looks at a connection's first byte, and leaves it there. Only one with TLS may last.
  * @param {import('node:net').Socket} socket
+ * @param {number} patienceMs
  * @param {(isTls: boolean) => void} told
  */
-function tell (socket, told) {
+function tell (socket, patienceMs, told) {
   const breakOff = () => socket.destroy()
-  socket.setTimeout(PATIENCE_MS, breakOff)
-  socket.on('error', breakOff)
+  const timer = setTimeout(breakOff, patienceMs).unref()
+  socket.on('error', breakOff).on('close', () => clearTimeout(timer))
   socket.once('readable', () => {
-    socket.setTimeout(0, breakOff)
-    socket.off('error', breakOff)
     const first = socket.read(1)
     if (first === null) return breakOff()
     socket.unshift(first)
-    told(first[0] === HANDSHAKE)
+    const isTls = first[0] === HANDSHAKE
+    if (isTls) clearTimeout(timer)
+    told(isTls)
   })
 }

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto'
 import { chown, readlink, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { isPasswordOf, readUsers } from '../../gateway/web/users.js'
 import { Machine } from './machine.js'
 
 const SETTINGS = `
@@ -54,29 +53,6 @@ describe('The first boot', () => {
     return machine
   }
   afterEach(() => Promise.all(machines.splice(0).map(machine => machine.remove())))
-
-  /** Whether the editor lets in with it. @param {Machine} machine @param {string} password */
-  const letsIn = (machine, password) => isPasswordOf(password, readUsers(machine.userDir).get('admin'))
-
-  /** @param {Machine} machine */
-  async function randomPassword (machine) {
-    return /^Password: (.*)$/m.exec(await machine.read('boot/sluice-password.txt') ?? '')?.[1] ?? ''
-  }
-
-  it('without a sluice.toml makes a random password, which stands on the card and the screen, and nowhere else', async () => {
-    const machine = await make()
-    const { text, secret, isRight } = await machine.start()
-    const password = await randomPassword(machine)
-    expect(password).to.match(/^[a-hjkmnp-z2-9]{4}(-[a-hjkmnp-z2-9]{4}){4}$/)
-    expect(await letsIn(machine, password)).to.equal(true)
-    expect(secret).to.contain(`User admin, password ${password}\n`)
-    expect(isRight, text).to.equal(true)
-    const holding = Object.entries(await machine.files()).filter(([, content]) => content.includes(password)).map(([path]) => path)
-    expect(holding).to.deep.equal(['boot/sluice-password.txt', 'root/run/issue.d/sluice.issue'])
-    expect(text).to.not.contain(password)
-    const { mode } = await stat(join(machine.folder, 'root/run/issue.d/sluice.issue'))
-    expect((mode & 0o777).toString(8)).to.equal('600')
-  })
 
   it('makes a certificate for the names of the machine, whose fingerprint is told beside the password', async () => {
     const machine = await make('[editor]\nnames = ["gateway.plant.lan"]\n[ethernet]\naddress = "10.0.0.7/24"\n')
@@ -175,7 +151,7 @@ describe('The first boot', () => {
     const { text, secret } = await machine.start()
     expect(await machine.files()).to.deep.equal(before)
     expect(machine.commands).to.deep.equal([])
-    expect(secret).to.contain(await randomPassword(machine))
+    expect(secret).to.contain(await machine.randomPassword())
     expect(text).to.equal(await machine.read('boot/sluice-first-boot.txt'))
   })
 
@@ -225,25 +201,16 @@ describe('The first boot', () => {
     expect(other).to.deep.equal(['boot/sluice-first-boot.txt', 'boot/sluice.toml', 'root/run/issue.d/sluice.issue'])
   })
 
-  it('takes over the password of sluice.toml and removes it there, with the random one', async () => {
-    const machine = await make()
+  it('does as before where sluice.toml is gone, as from a card that fails', async () => {
+    const machine = await make(SETTINGS)
     await machine.start()
-    await machine.write('boot/sluice.toml', '# mine\r\n[editor]\r\npassword = "correct horse" # a good one\r\nnames = []\r\n')
-    const { text, isRight } = await machine.start()
-    expect(isRight, text).to.equal(true)
-    expect(await letsIn(machine, 'correct horse')).to.equal(true)
-    expect(await machine.read('boot/sluice.toml')).to.match(/^# mine\r\n\[editor\]\r\n# The password was taken over.*\r\nnames = \[\]\r\n$/)
-    expect(await machine.read('boot/sluice-password.txt')).to.equal(null)
-    expect(Object.entries(await machine.files()).filter(([, content]) => content.includes('correct horse'))).to.deep.equal([])
-    await machine.start()
-    expect(await letsIn(machine, 'correct horse')).to.equal(true)
-  })
-
-  it('says so where the password cannot be removed', async () => {
-    const machine = await make('editor = { password = "correct horse" }\n')
+    const before = await machine.files()
+    await rm(join(machine.folder, 'boot/sluice.toml'))
     const { text } = await machine.start()
-    expect(text).to.contain('The editor\'s password holds, and could not be removed from sluice.toml. Delete it there.')
-    expect(await letsIn(machine, 'correct horse')).to.equal(true)
+    expect(text).to.contain('There is no sluice.toml on the boot partition: what it said last holds on.')
+    const after = await machine.files()
+    const gone = Object.keys(before).filter(path => !(path in after))
+    expect(gone).to.deep.equal(['boot/sluice.toml'])
   })
 
   it('says so where the boot partition has no overlay for a CAN controller', async () => {

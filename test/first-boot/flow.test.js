@@ -1,14 +1,16 @@
 import { once } from 'node:events'
-import { chmod, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { connectAsync } from 'mqtt'
 import { hasPassword } from '../../broker/access/mosquitto.js'
 import { decrypt } from '../../gateway/first-boot/credentials.js'
 import { sluice } from '../cli/process.js'
 import { asRoot, requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
-import { freePort } from '../servers/ports.js'
+import { freePort, waitForPort } from '../servers/ports.js'
 import { Machine } from './machine.js'
 
 const STATE = 'root/opt/sluice/first-boot'
@@ -20,6 +22,20 @@ const FLOWS = 'root/var/lib/sluice/flows.json'
 const flowOf = (name = 'mine') => JSON.stringify([
   { id: 'tab', type: 'tab', label: name }, { id: 'mine', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1883', name }
 ])
+
+/** @param {string} file */
+function hasRows (file) {
+  try {
+    const database = new DatabaseSync(file, { readOnly: true })
+    try {
+      return database.prepare('SELECT 1 FROM machine LIMIT 1').get() !== undefined
+    } finally {
+      database.close()
+    }
+  } catch {
+    return false // not made yet
+  }
+}
 
 describe('The flow after the first boot', () => {
   /** @type {Machine} */
@@ -136,37 +152,59 @@ describe('The flow after the first boot', () => {
   })
 
   describe('with a Mosquitto', () => {
+    /** @type {Awaited<ReturnType<typeof startMosquitto>>|undefined} */
+    let mosquitto
+    /** Those that Mosquitto listens on here, instead of 1883 and 8883. @type {[number, number]} */
+    let ports
+
     before(function () { requireMosquitto(this) })
+    afterEach(() => mosquitto?.stop())
+
+    /** With the settings of the machine. */
+    async function startOwn () {
+      ports = [await freePort(), await freePort()]
+      await machine.write(FLOWS, (await machine.read(FLOWS) ?? '').replace('127.0.0.1:1883', `127.0.0.1:${ports[0]}`))
+      const settings = (await machine.read('root/etc/mosquitto/conf.d/sluice.conf') ?? '')
+        .replaceAll('/opt/sluice/first-boot', join(machine.folder, STATE))
+        .replace('listener 1883 127.0.0.1', `listener ${ports[0]} 127.0.0.1`).replace('\nlistener 8883', `\nlistener ${ports[1]} 127.0.0.1`)
+      const confText = [settings, ...asRoot(), `persistence_location ${machine.folder}/`, ''].join('\n')
+      mosquitto = await startMosquitto({ port: ports[0], confText })
+      if (settings.includes(`\nlistener ${ports[1]}`)) await waitForPort(ports[1])
+    }
 
     it('stores what it measures, logged in at the broker and at the editor, over TLS', async () => {
       await start()
-      const [port, state] = [await freePort(), join(machine.folder, STATE)]
-      await machine.write(FLOWS, (await machine.read(FLOWS) ?? '').replace('127.0.0.1:1883', `127.0.0.1:${port}`))
-      const settings = (await machine.read('root/etc/mosquitto/conf.d/sluice.conf') ?? '')
-        .replaceAll('/opt/sluice/first-boot', state).replace('listener 1883 127.0.0.1', `listener ${port} 127.0.0.1`)
-      await chmod(machine.folder, 0o755)
-      const confText = [settings, ...asRoot(), `persistence_location ${machine.folder}/`, ''].join('\n')
-      const mosquitto = await startMosquitto({ port, confText })
-      const gateway = sluice('start', '--user-dir', machine.userDir, '--port', '0',
-        '--tls-cert', join(state, 'tls.crt'), '--tls-key', join(state, 'tls.key'))
+      await startOwn()
+      const [cert, key] = ['tls.crt', 'tls.key'].map(name => join(machine.folder, STATE, name))
+      const gateway = sluice('start', '--user-dir', machine.userDir, '--port', '0', '--tls-cert', cert, '--tls-key', key)
       try {
         const [, url] = await gateway.says(/Editor +(https:\S+)\/[^]*Ctrl-C/)
-        const ca = await readFile(join(state, 'tls.crt'))
-        const password = /^Password: (.*)$/m.exec(await machine.read('boot/sluice-password.txt') ?? '')?.[1]
-        const headers = { accept: 'application/json', authorization: `Basic ${btoa(`admin:${password}`)}` }
-        let rows = 0
-        while (rows === 0) {
-          const [response] = await once(request(`${url}/sluice/metrics`, { ca, headers, agent: false }).end(), 'response')
-          const text = (await response.setEncoding('utf8').toArray()).join('')
-          expect(response.statusCode, text).to.equal(200)
-          rows = JSON.parse(text).meters.find((/** @type {any} */ { stage, name }) => stage === 'sink' && name === 'sqlite')?.rows ?? 0
-          await sleep(50)
-        }
-        expect(rows).to.be.above(0)
+        const ca = await readFile(cert)
+        const password = await machine.randomPassword()
+        const headers = { authorization: `Basic ${btoa(`admin:${password}`)}` }
+        const [response] = await once(request(`${url}/sluice/`, { ca, headers, agent: false }).end(), 'response')
+        expect(response.resume().statusCode).to.equal(200)
+        while (!hasRows(join(machine.userDir, 'sluice', 'sluice.sqlite'))) await sleep(50)
       } finally {
         gateway.child.kill('SIGKILL')
         await gateway.exit
-        await mosquitto.stop()
+      }
+    })
+
+    it('reads what a device publishes, over TLS, by an account of its own', async () => {
+      await start('[mosquitto]\nlisten = "tls"\n[[device]]\nname = "meter"\npassword = "battery staple"\ntopics = ["energy/#"]\n')
+      await startOwn()
+      const { name, password } = await account()
+      const gateway = await connectAsync(`mqtt://127.0.0.1:${ports[0]}`, { username: name, password })
+      const ca = await machine.read(`${STATE}/tls.crt`) ?? ''
+      const meter = await connectAsync(`mqtts://127.0.0.1:${ports[1]}`, { username: 'meter', password: 'battery staple', ca })
+      try {
+        await gateway.subscribeAsync('energy/#', { qos: 1 })
+        const heard = new Promise(resolve => gateway.once('message', (topic, payload) => resolve([topic, String(payload)])))
+        await meter.publishAsync('energy/total', '17', { qos: 1 })
+        expect(await heard).to.deep.equal(['energy/total', '17'])
+      } finally {
+        await Promise.all([gateway.endAsync(), meter.endAsync()])
       }
     })
   })

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { firstBoot } from '../../gateway/first-boot/first-boot.js'
+import { isPasswordOf, readUsers } from '../../gateway/web/users.js'
 
 /** What an image has before it starts for the first time. */
 const IMAGE = {
@@ -59,6 +60,16 @@ export class Machine {
     return Object.fromEntries(await Promise.all(paths.map(async path => {
       return [path.slice(this.folder.length + 1), `${(await stat(path)).mtimeMs} ${await readFile(path, 'utf8')}`]
     })))
+  }
+
+  /** That of sluice-password.txt; empty where there is none. */
+  async randomPassword () {
+    return /^Password: (.*)$/m.exec(await this.read('boot/sluice-password.txt') ?? '')?.[1] ?? ''
+  }
+
+  /** Whether the editor lets in with it. @param {string} password */
+  letsIn (password) {
+    return isPasswordOf(password, readUsers(this.userDir).get('admin'))
   }
 
   remove () {

@@ -97,7 +97,7 @@ describe('the documentation', () => {
 
 const exampleFiles = filesBelow('examples', '.json')
 
-for (const file of ['flows/flows.json', ...exampleFiles]) {
+for (const file of ['flows/flows.json', 'flows/mosquitto.json', ...exampleFiles]) {
   describe(file, () => {
     const nodes = nodesOf(file)
     const own = nodes.filter(({ type }) => schemas.has(type))

@@ -65,6 +65,18 @@ describe('A server with TLS', () => {
     expect((await answer(request, { ca: pems.ca })).status).to.equal(200)
   })
 
+  it('keeps no connection that says nothing, or never ends its request', async () => {
+    const impatient = createTlsServer(pems, () => {}, [], 50)
+    await once(impatient.listen(0, '127.0.0.1'), 'listening')
+    const address = /** @type {import('node:net').AddressInfo} */ (impatient.address())
+    for (const bytes of ['', 'GET / HTTP/1.1\r\nHost: ']) {
+      const socket = connect(address.port, '127.0.0.1')
+      socket.write(bytes)
+      await once(socket.resume(), 'close')
+    }
+    impatient.close()
+  })
+
   it('is not made of what is no certificate, or not its key', () => {
     const make = (/** @type {object} */ other) => () => createTlsServer({ ...pems, ...other }, () => {}, [])
     expect(make({ cert: 'nothing' })).to.throw(/--tls-cert and --tls-key/).with.property('code', 'SLUICE_TLS_FILE')
