@@ -1,9 +1,13 @@
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { familiesOf } from '../../gateway/metrics/families.js'
 import { isOtlpWanted, startOtlp } from '../../gateway/metrics/otlp.js'
 import { Stats } from '../../gateway/stats/stats.js'
+import { sluice } from '../cli/process.js'
 
 const OLDEST_NODE = [22, 15]
 
@@ -105,6 +109,28 @@ describe('Metrics by OpenTelemetry', () => {
     await stop()
     expect(lines.length).to.be.within(1, 3)
     expect(lines[0]).to.match(/^SLUICE_OTLP: /)
+  })
+
+  it('are sent by a gateway whose environment says so, also when it ends', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-otlp-'))
+    process.env.OTEL_EXPORTER_OTLP_ENDPOINT = url
+    await writeFile(join(folder, 'flow.json'), '[]')
+    const gateway = sluice('start', '--user-dir', join(folder, 'user'), '--flows', join(folder, 'flow.json'), '--port', '0')
+    try {
+      await gateway.says(/Ctrl-C/)
+      const asked = once(server, 'request')
+      gateway.child.kill('SIGTERM')
+      const [request, response] = await asked
+      const body = Buffer.concat(await request.toArray())
+      response.end()
+      const [[resource]] = of(of(body)[1][0], 1)
+      expect(attributesOf(of(resource)[1])['service.instance.id']).to.match(/^gw-/)
+      expect((await gateway.exit).code).to.equal(0)
+    } finally {
+      gateway.child.kill('SIGKILL')
+      await gateway.exit
+      await rm(folder, { recursive: true })
+    }
   })
 
   it('need packages, which the message names, only where they are wanted', async () => {
