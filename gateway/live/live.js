@@ -5,7 +5,7 @@ import { ledger } from '../stats/ledger.js'
 import { guarded, refusal } from '../web/guard.js'
 import { refuseUpgrade } from '../web/refuse.js'
 import { asset, HEADERS } from './assets.js'
-import { DoctorDesk } from './doctor/desk.js'
+import { DoctorDesk } from './doctor.js'
 import { Tickets } from './tickets.js'
 
 /**

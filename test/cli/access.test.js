@@ -112,7 +112,7 @@ describe('Access to a gateway that runs', () => {
       expect((await ask('/flow', { method: 'POST', headers: json, body })).status).to.equal(200)
     }
     expect((await ask('/sluice/health')).text).to.equal('{"status":"running"}')
-    expect(JSON.parse((await ask('/sluice/metrics')).text)).to.have.all.keys('meters', 'gauges', 'ledger')
+    expect(JSON.parse((await ask('/sluice/metrics')).text)).to.have.all.keys('meters', 'gauges', 'ledger', 'host')
   })
 
   it('needs a login once there is one, on all pages and for all that is not read', async () => {
