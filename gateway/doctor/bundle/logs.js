@@ -15,7 +15,7 @@ const CONCERNS = new RegExp([
 /** @param {Subject} subject */
 export async function gatewayLog ({ run }) {
   const lines = linesOf(await run('journalctl', ['--unit', UNIT, '--lines', String(LINES), '--output', 'short-iso', '--no-pager']))
-  return textOf(lines) ?? `No journal of ${UNIT} is kept here, or this user may not read it: where the log goes to, its last lines would help.\n`
+  return textOf(lines) ?? `No journal of ${UNIT} is kept here, or this user may not read it: its last lines, from elsewhere, would help.\n`
 }
 
 /** From the journal, or else from the kernel itself. @param {Subject} subject */
