@@ -19,9 +19,9 @@ const FILES = {
   ...own('/live/page/tables.js'),
   ...own('/live/page/machine.js'),
   ...own('/live/page/icon.svg'),
-  '/doctor/': join(GATEWAY, 'live/doctor/page/index.html'),
-  ...own('/live/doctor/page/doctor.css'),
-  ...own('/live/doctor/page/doctor.js'),
+  '/doctor/': join(GATEWAY, 'live/page/doctor.html'),
+  ...own('/live/page/doctor.css'),
+  ...own('/live/page/doctor.js'),
   ...own('/stats/format.js'),
   '/live/page/uplot.js': uplot('uPlot.esm.js'),
   '/live/page/uplot.css': uplot('uPlot.min.css')

@@ -9,7 +9,7 @@ import { guarded, refusal } from '../web/guard.js'
 import { isAnonymous } from '../web/login.js'
 import { refuseUpgrade } from '../web/refuse.js'
 import { asset, HEADERS } from './assets.js'
-import { DoctorDesk } from './doctor/desk.js'
+import { DoctorDesk } from './doctor.js'
 import { Health, missingOf } from './health.js'
 import { Tickets } from './tickets.js'
 

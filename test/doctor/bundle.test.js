@@ -54,6 +54,7 @@ describe('Support bundle', () => {
     const spool = join(patient.userDir, 'sluice', 'spool', 'out')
     mkdirSync(spool, { recursive: true })
     writeFileSync(join(spool, '000000000001.0123456789abcdef.segment'), 'samples of a secret plant')
+    patient.programs.journalctl = '-- No entries --\n'
     patient.programs.dmesg = '[1.0] mmc0: new high speed SDHC card\n[2.0] Bluetooth: core\n[3.0] EXT4-fs (mmcblk0p2): mounted\n'
     patient.environment = { SLUICE_CLOCK: 'trusted', HOME: '/home/ada' }
     const files = await bundle()
@@ -65,6 +66,7 @@ describe('Support bundle', () => {
       id: 'out', type: 'sluice-stage-out', z: 'tab', name: 'press', broker: 'broker', spoolMegabytes: 7, wires: [['x']]
     })
     expect(JSON.parse(files['spools.json']).spools[0]).to.deep.include({ spool: 'out', bytes: 25 })
+    expect(files['gateway.log']).to.match(/^No journal of sluice\.service is kept here/)
     expect(files['kernel.log']).to.equal('[1.0] mmc0: new high speed SDHC card\n[3.0] EXT4-fs (mmcblk0p2): mounted\n')
     expect(JSON.parse(files['settings.json']).environment).to.deep.equal({ SLUICE_CLOCK: 'trusted' })
     expect(JSON.parse(files['versions.json'])).to.include({ node: process.version, nodeRed: '5.0.7' })

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { broker } from '../../gateway/doctor/checks/broker.js'
@@ -60,12 +62,12 @@ describe('The doctor', () => {
   })
 
   describe('asks brokers', () => {
-    /** @param {number} port */
-    const flow = port => patient.flow([
+    /** @param {number} port @param {object} [credentials] */
+    const flow = (port, credentials = {}) => patient.flow([
       { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${port}` },
       { id: 'embedded', type: 'sluice-embedded-broker', z: 'tab', port, wires: [] },
       { id: 'out', type: 'sluice-stage-out', z: 'tab', broker: 'broker', wires: [] }
-    ])
+    ], { broker: credentials })
 
     it('as sluice preflight does', async () => {
       const { port, close } = await startEmbeddedBroker({ port: 0 })
@@ -73,6 +75,19 @@ describe('The doctor', () => {
       const found = await patient.findings(broker)
       expect(found[0]).to.match(/^ok: broker broker, mqtt:\/\/127\.0\.0\.1:\d+: aedes /)
       expect(found.some(text => text.startsWith('note:') && text.includes('without a password'))).to.equal(true)
+      await close()
+    })
+
+    it('with the user and password of the flow, as the gateway that will use them', async () => {
+      const { port, close } = await startEmbeddedBroker({ port: 0, users: ['gw-test:gateway:a long password'] })
+      mkdirSync(join(patient.userDir, 'sluice'))
+      writeFileSync(join(patient.userDir, 'sluice', 'gateway-id'), 'gw-test\n')
+      flow(port, { user: 'gw-test', password: 'a long password' })
+      const found = await patient.findings(broker)
+      expect(found[0]).to.match(/^ok: /)
+      expect(found.filter(text => text.startsWith('problem'))).to.deep.equal([])
+      flow(port, { user: 'gw-test', password: 'another' })
+      expect((await patient.findings(broker))[0]).to.match(/^problem: .*does not let this client in/)
       await close()
     })
 

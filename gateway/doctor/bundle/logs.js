@@ -14,13 +14,25 @@ const CONCERNS = new RegExp([
 
 /** @param {Subject} subject */
 export async function gatewayLog ({ run }) {
-  const text = await run('journalctl', ['--unit', UNIT, '--lines', String(LINES), '--output', 'short-iso', '--no-pager'])
-  return text ?? `No journal is kept of ${UNIT} here, or not for this user: where the gateway's log goes to, its last lines would help.\n`
+  const lines = linesOf(await run('journalctl', ['--unit', UNIT, '--lines', String(LINES), '--output', 'short-iso', '--no-pager']))
+  return textOf(lines) ?? `No journal of ${UNIT} is kept here, or this user may not read it: its last lines, from elsewhere, would help.\n`
 }
 
-/** @param {Subject} subject */
+/** From the journal, or else from the kernel itself. @param {Subject} subject */
 export async function kernelLog ({ run }) {
-  const text = await run('journalctl', ['--dmesg', '--output', 'short-iso', '--no-pager']) ?? await run('dmesg', [])
-  if (text === null) return 'The kernel\'s log may not be read by this user.\n'
-  return `${text.split('\n').filter(line => CONCERNS.test(line)).slice(-KERNEL_LINES).join('\n')}\n`
+  for (const [program, ...args] of [['journalctl', '--dmesg', '--output', 'short-iso', '--no-pager'], ['dmesg']]) {
+    const text = textOf(linesOf(await run(program, args)).filter(line => CONCERNS.test(line)).slice(-KERNEL_LINES))
+    if (text) return text
+  }
+  return 'The kernel has said nothing that concerns a gateway, or its log may not be read by this user.\n'
+}
+
+/** Without what journalctl says of itself. @param {string|null} text */
+function linesOf (text) {
+  return (text ?? '').split('\n').filter(line => line !== '' && !line.startsWith('-- '))
+}
+
+/** @param {string[]} lines */
+function textOf (lines) {
+  return lines.length > 0 ? `${lines.join('\n')}\n` : undefined
 }

@@ -44,7 +44,7 @@ async function asked (options, gateway, where) {
   }
 }
 
-const CONNECT_FIX = 'Check the address, user and password in the broker node, and that the broker runs.'
+const CONNECT_FIX = 'Correct it in the broker node and deploy, or start the broker.'
 
 /** @param {Subject} subject @param {string} url */
 async function isEmbedded (subject, url) {

@@ -1,6 +1,6 @@
 /**
- * @typedef {import('../../../doctor/finding.js').Found} Found
- * @typedef {import('../../../doctor/report.js').Report} Report
+ * @typedef {import('../../doctor/finding.js').Found} Found
+ * @typedef {import('../../doctor/report.js').Report} Report
  * @typedef {{checks?: {check: string, title: string}[], check?: string, findings?: Found[], report?: Report}} Line
  */
 

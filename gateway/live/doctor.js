@@ -1,18 +1,18 @@
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
-import { describe } from '../../base/errors.js'
-import { bundleOf } from '../../doctor/bundle/bundle.js'
-import { examine } from '../../doctor/examine.js'
-import { reportOf } from '../../doctor/report.js'
-import { Subject } from '../../doctor/subject.js'
-import { jsonOnly } from '../../web/guard.js'
-import { HEADERS } from '../assets.js'
+import { describe } from '../base/errors.js'
+import { bundleOf } from '../doctor/bundle/bundle.js'
+import { examine } from '../doctor/examine.js'
+import { reportOf } from '../doctor/report.js'
+import { Subject } from '../doctor/subject.js'
+import { jsonOnly } from '../web/guard.js'
+import { HEADERS } from './assets.js'
 
 /**
  * @typedef {import('node:http').IncomingMessage} IncomingMessage
  * @typedef {import('node:http').ServerResponse} ServerResponse
- * @typedef {{subject: Subject, examinations: import('../../doctor/examine.js').Examination[],
- *   report: Promise<import('../../doctor/report.js').Report>}} Visit
+ * @typedef {{subject: Subject, examinations: import('../doctor/examine.js').Examination[],
+ *   report: Promise<import('../doctor/report.js').Report>}} Visit
  */
 
 /**
@@ -25,10 +25,10 @@ export class DoctorDesk {
   #schemaOf
   /** Under way. @type {Visit|null} */
   #visit = null
-  /** @type {import('../../doctor/report.js').Report|null} */
+  /** @type {import('../doctor/report.js').Report|null} */
   #last = null
 
-  /** @param {any} RED  the runtime, as a node gets it @param {import('../../doctor/flow.js').SchemaOf} schemaOf */
+  /** @param {any} RED  the runtime, as a node gets it @param {import('../doctor/flow.js').SchemaOf} schemaOf */
   constructor (RED, schemaOf) {
     this.#RED = RED
     this.#schemaOf = schemaOf
@@ -83,7 +83,7 @@ export class DoctorDesk {
     return this.#visit
   }
 
-  /** @returns {import('../../doctor/subject.js').Place} */
+  /** @returns {import('../doctor/subject.js').Place} */
   #place () {
     const { settings, nodes, server, version } = this.#RED
     const userDir = resolve(settings.userDir ?? '.')
