@@ -65,7 +65,8 @@ export class Machine {
   async boot () {
     mkdirSync(this.#cgroup)
     const namespaces = ['--fork', '--kill-child', '--pid', '--mount', '--uts', '--ipc', '--net']
-    this.#process = spawn('unshare', [...namespaces, 'sh', '-c', ENTER], {
+    // It ends with this process, however that ends.
+    this.#process = spawn('setpriv', ['--pdeathsig=KILL', 'unshare', ...namespaces, 'sh', '-c', ENTER], {
       env: { ...process.env, BOOT, ROOT: this.#root, CGROUP: this.#cgroup }, stdio: ['ignore', 'ignore', 'inherit']
     })
     const unshare = this.#process.pid
