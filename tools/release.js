@@ -65,7 +65,7 @@ async function main (args) {
     console.log(tarball)
     rmSync(`${checksum}.sig`, { force: true })
     if (key) writeSignature(checksum, key)
-    else console.error('It is not signed: sluice update takes it only where a signature is not asked for. --key FILE signs it.')
+    else console.error('It is not signed, so that sluice update refuses it: --key FILE signs it.')
     if (values.verify) await verify(wanted, tarball)
   }
 }

@@ -32,8 +32,10 @@ exec chroot "$ROOT" setpriv --reuid="$OWNER" --regid="$OWNER" --clear-groups --b
 export function contain ({ root, config, data, secrets, user, args }) {
   const { Env, Entrypoint, Cmd, WorkingDir } = config
   const env = { PATH: process.env.PATH, ROOT: root, DATA: data, SECRETS: secrets, OWNER: String(user), PLACE: WorkingDir }
-  const isolated = ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', ENTER, 'enter']
-  const child = spawn('unshare', [...isolated, ...Env, ...Entrypoint, ...Cmd, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ends = ['--pdeathsig=KILL', '--', 'unshare', '--kill-child'] // with this process, whatever ends that
+  const isolated = ['--mount', '--pid', '--fork', 'sh', '-c', ENTER, 'enter']
+  const command = [...ends, ...isolated, ...Env, ...Entrypoint, ...Cmd, ...args]
+  const child = spawn('setpriv', command, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => { output += text })
   const exit = once(child, 'close').then(([code]) => ({ code, output }))
