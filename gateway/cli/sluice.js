@@ -25,6 +25,7 @@ const COMMANDS = {
   },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
+  update: { help: 'install a release, and go back where it is not healthy', load: async () => (await import('./update.js')).update },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }
 
