@@ -50,9 +50,9 @@ export async function update (args, { stdout, stderr }) {
     const installation = new Installation(resolve(options.root))
     const say = (/** @type {string} */ text) => stdout.write(`${text}\n`)
     if (options.status) return await tellStatus(installation, options.json, say)
-    if (options.decide) return (await decide(installation))?.state === 'returned' ? 1 : 0
+    if (options.decide) return await decideForService(installation)
     process.umask(0o022) // the gateway, which is another user, has to read it
-    const trial = options.back ? await installation.trial() : null
+    const trial = options.back ? await installation.undecided() : null
     return trial ? await giveUp(installation, trial, options, say) : await carryOut(installation, options, say)
   } catch (error) {
     stderr.write(`sluice update: ${describe(error)}\n`)
@@ -141,6 +141,17 @@ async function giveUp (installation, trial, options, say) {
   const problem = await waitForHealth(url, { waitSeconds })
   say(`Sluice ${to} is given up. ${problem ? `${from} is started again, but ${problem}` : `${from} runs again`}.`)
   return problem ? 1 : 0
+}
+
+/**
+ * A service whose gateway is given up has to be told that its start has failed, whoever gave it up.
+ * @param {Installation} installation
+ */
+async function decideForService (installation) {
+  const begun = await installation.undecided()
+  await decide(installation)
+  const { state, since } = await installation.state() ?? {}
+  return begun?.since === since && state === 'returned' ? 1 : 0
 }
 
 /** @param {State} state */

@@ -62,10 +62,11 @@ export class Installation {
     }
   }
 
-  /** The state while its release is on trial and started; null otherwise. */
-  async trial () {
+  /** The state from the switch on until it is decided that the release is kept, or has been given up; null otherwise. */
+  async undecided () {
     const state = await this.state()
-    return state?.state === 'trial' && state.to === await this.current() ? state : null
+    const isOnTrial = state?.state === 'trial' && state.to === await this.current()
+    return isOnTrial || state?.state === 'returning' ? state : null
   }
 
   /** Durably. @param {State} state */

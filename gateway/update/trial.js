@@ -15,18 +15,22 @@ const LOCK_EVERY_MS = 250
  * @returns {Promise<State|null>} as it was decided here; null where it was not
  */
 export async function decide (installation) {
-  const trial = await installation.trial()
-  if (!trial) return null
-  const isWanted = async () => (await installation.trial())?.since === trial.since // another may have begun
-  const reason = await waitForHealth(trial.url, { ...trial, version: trial.to }, isWanted)
-  const unlock = await lockWhile(installation, isWanted)
-  if (!unlock) return null
+  const begun = await installation.undecided()
+  if (!begun) return null
+  const now = async () => {
+    const state = await installation.undecided()
+    return state?.since === begun.since ? state : null // another may have begun
+  }
+  const isOnTrial = async () => (await now())?.state === 'trial'
+  const reason = await waitForHealth(begun.url, { ...begun, version: begun.to }, isOnTrial)
+  const unlock = await lockWhile(installation, now)
   try {
-    const state = await installation.trial()
-    if (state?.since !== trial.since) return null
+    const state = unlock && await now()
+    if (!state) return null
+    if (state.state === 'returning') return await takeBack(installation, state, state.reason) // who began with it was killed
     return reason === '' ? await confirm(installation, state) : await takeBack(installation, state, reason)
   } finally {
-    unlock()
+    unlock?.()
   }
 }
 
@@ -57,7 +61,7 @@ export async function takeBack (installation, state, reason) {
 /**
  * Two that have waited for the same health decide in turn.
  * @param {Installation} installation
- * @param {() => Promise<boolean>} isWanted
+ * @param {() => Promise<unknown>} isWanted
  */
 async function lockWhile (installation, isWanted) {
   while (await isWanted()) {

@@ -88,9 +88,9 @@ export async function goBack (installation, wishes) {
 async function whileLocked (installation, work) {
   const unlock = installation.lock()
   try {
-    const trial = await installation.trial()
-    if (!trial) return await work()
-    throw new SluiceError('SLUICE_UPDATE_UNDER_WAY', `${trial.to} is on trial: it is not known yet whether it is healthy.`, {
+    const undecided = await installation.undecided()
+    if (!undecided) return await work()
+    throw new SluiceError('SLUICE_UPDATE_UNDER_WAY', `${undecided.to} is on trial: it is not known yet whether it is healthy.`, {
       fix: 'Wait for two minutes, start the gateway if it does not run, or give that release up with sluice update --back.'
     })
   } finally {

@@ -99,6 +99,11 @@ export class UpdateRig {
     await this.until(async () => (await this.running()) !== null)
   }
 
+  /** As its service does when it is told to. */
+  async restart () {
+    process.kill(Number(await readFile(join(this.root, 'gateway.pid'), 'utf8')))
+  }
+
   /** Everything stops, as when the power is cut. */
   async cut () {
     const child = this.#service
@@ -163,8 +168,13 @@ export class UpdateRig {
   /** @returns {Promise<import('../../gateway/update/installation.js').State>} */
   async state () { return JSON.parse(await readFile(join(this.root, 'update.json'), 'utf8')) }
 
-  /** The releases that are kept. */
+  /** The releases that are there. */
   async kept () { return (await readdir(join(this.root, 'releases'))).sort() }
+
+  /** Older ones are removed once it is decided that a release is kept: by the command, or by the service. @param {string[]} versions */
+  async keeps (...versions) {
+    await this.until(async () => `${await this.kept()}` === `${versions}`)
+  }
 
   /** @param {() => unknown} isTrue */
   async until (isTrue) {
