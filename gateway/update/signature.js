@@ -1,10 +1,9 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { open, readdir, readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { SluiceError } from '../base/errors.js'
 
+export const CHUNK_BYTES = 2 ** 18
 /** A line of sha256sum. */
 const SUM = /^([0-9a-f]{64}) [ *]([^\n]+)\n?$/
 
@@ -29,10 +28,25 @@ export async function signedHash (tarball, keyFiles) {
   throw unsigned(`What is signed beside ${tarball} is the file ${name ?? '(none)'}.`, 'Keep the names of the three files.')
 }
 
-/** Checks the bytes. @param {string} tarball @param {string} hash @throws {SluiceError} SLUICE_UPDATE_FILE */
-export async function checkHash (tarball, hash) {
+/**
+ * Checks the bytes.
+ * @param {string} tarball
+ * @param {string} hash
+ * @param {Buffer} [chunk]  to read them into: for thousands of files it is the same, on a machine with little memory
+ * @throws {SluiceError} SLUICE_UPDATE_FILE
+ */
+export async function checkHash (tarball, hash, chunk = Buffer.allocUnsafe(CHUNK_BYTES)) {
   const digest = createHash('sha256')
-  await pipeline(createReadStream(tarball), digest)
+  const file = await open(tarball)
+  try {
+    while (true) {
+      const { bytesRead } = await file.read(chunk, 0, chunk.length)
+      if (bytesRead === 0) break
+      digest.update(chunk.subarray(0, bytesRead))
+    }
+  } finally {
+    await file.close()
+  }
   if (digest.digest('hex') !== hash) throw damaged(tarball)
 }
 

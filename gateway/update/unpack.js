@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
 import { SluiceError } from '../base/errors.js'
-import { checkHash, damaged } from './signature.js'
+import { CHUNK_BYTES, checkHash, damaged } from './signature.js'
 
 const SUMS = 'SHA256SUMS'
 
@@ -59,13 +59,14 @@ export async function unpack (tarball, hash, folder) {
 export async function checkSums (folder) {
   const lines = await readFile(join(folder, SUMS), 'utf8').catch(cause => { throw unusable(folder, `it has no ${SUMS}`, cause) })
   const sums = new Map(lines.trimEnd().split('\n').map(line => [line.slice(66), line.slice(0, 64)]))
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name)
     const name = relative(folder, path)
     if (entry.isDirectory() || name === SUMS) continue
     const sum = sums.get(name)
     if (sum === undefined) throw unusable(folder, `${SUMS} does not know ${name}`)
-    await checkHash(path, sum)
+    await checkHash(path, sum, chunk)
     sums.delete(name)
   }
   if (sums.size > 0) throw unusable(folder, `${[...sums.keys()][0]} is missing`)
