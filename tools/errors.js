@@ -105,6 +105,47 @@ export const errors = {
     ]
   },
 
+  Updates: {
+    SLUICE_UPDATE_PLACE: [
+      'In this folder is no release that `sluice update` could replace: Sluice came in another way, as a package or a container.',
+      'Update it in that way, which the message names; or give the folder with `--root`.'
+    ],
+    SLUICE_UPDATE_FILE: [
+      'What was given is not a release: it is missing, damaged, not whole, or has what no release has, such as links.',
+      'Copy or download its three files again.'
+    ],
+    SLUICE_UPDATE_SIGNATURE: [
+      'Nobody whose key is known has signed the release, or the signature is missing.',
+      'Keep the files `.sha256` and `.sha256.sig` beside it. A release of your own is checked by the key of `--key` or in ' +
+      '`/etc/sluice/update-keys`.'
+    ],
+    SLUICE_UPDATE_UNFIT: [
+      'The release is for another kind of machine, or older than the one that is installed.',
+      'Take the file for this machine; an older release needs `--allow-downgrade`.'
+    ],
+    SLUICE_UPDATE_FORMATS: [
+      'One of the two releases does not read what the other writes to the disk: the update, or the way back, would leave rows waiting in ' +
+      'spools.',
+      'Take a release in between first, or empty the spools; `--one-way` does without the way back.'
+    ],
+    SLUICE_UPDATE_SPACE: [
+      'There is no room for the release beside the present one.',
+      'Remove what is not needed from that disk.'
+    ],
+    SLUICE_UPDATE_UNDER_WAY: [
+      'Another update is being carried out, or its release is still on trial.',
+      'Wait for two minutes. `sluice update --status` tells how it stands; `sluice update --back` gives a release on trial up.'
+    ],
+    SLUICE_UPDATE_HEALTH: [
+      'The gateway does not answer, so that an update could not find out whether the new release is healthy.',
+      'Start it; or say with `--url` where it will be.'
+    ],
+    SLUICE_UPDATE_RETURNED: [
+      'The new release was not healthy within two minutes; the one before has been started again.',
+      'The message says why, and so does `sluice update --status`; the log of the gateway has more.'
+    ]
+  },
+
   'Access from the network': {
     SLUICE_TLS_FILE: [
       'The certificate or key given with `--tls-cert` and `--tls-key` cannot be read, or they do not belong together.',
@@ -428,7 +469,8 @@ export const errors = {
       'Check the disk, and what else writes there. After power cuts, *Write to disk* = every batch keeps all that was accepted.'
     ],
     SLUICE_SPOOL_VERSION: [
-      'In the folder of a spool is something that another version has written, or a stranger: it is left as it is.',
+      'In the folder of a spool is something that another version has written, or a stranger: it is left as it is. A spool whose state a ' +
+      'newer version has written is not opened.',
       'Empty the spools with the version that wrote them before you change versions, or move it away.'
     ],
     SLUICE_SPOOL_SET_BACK: [

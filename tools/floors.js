@@ -28,6 +28,7 @@ export const FLOORS = [
   'gateway/run',
   'gateway/first-boot',
   'gateway/fleet',
+  'gateway/update',
   'nodes',
   'gateway/bench',
   'gateway/cli',

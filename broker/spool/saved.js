@@ -1,5 +1,6 @@
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { SluiceError } from '../../gateway/base/errors.js'
 import { replaceFile } from '../../gateway/base/files.js'
 import { restOf } from './sources.js'
 
@@ -24,6 +25,7 @@ import { restOf } from './sources.js'
  * @property {import('./confirmations.js').SavedSinks} sinks
  */
 
+/** Goes up with the version of segments, too: this is read before they are, and written before the first of a new kind is. */
 export const STATE_VERSION = 1
 
 /** The file of a spool's state. */
@@ -46,6 +48,7 @@ export class Saved {
   /**
    * @param {import('../../gateway/base/log.js').Log} log
    * @returns {Promise<State|null>} null when there is none; a damaged one is kept aside
+   * @throws {SluiceError} SLUICE_SPOOL_VERSION: a newer release has written it, and what it knows of the segments must not be forgotten
    */
   async load (log) {
     let text
@@ -57,11 +60,16 @@ export class Saved {
       if (code !== 'EIO') throw error // it may be sound all the same: a right to read it is missing, say
       text = ''
     }
+    let state
     try {
-      const state = JSON.parse(text)
+      state = JSON.parse(text)
       if (state.version === STATE_VERSION) return checked(state)
     } catch {
       // so it is damaged, which is reported below
+    }
+    if (state?.version > STATE_VERSION) {
+      const what = `${this.#path} has the format ${state.version}, not ${STATE_VERSION}: a newer release has written it`
+      throw new SluiceError('SLUICE_SPOOL_VERSION', `${what}.`, { fix: 'Have that release store what the spool holds, and go back then.' })
     }
     const aside = `${this.#path}.${Date.now()}.damaged`
     await rename(this.#path, aside).catch(() => {})

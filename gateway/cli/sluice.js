@@ -36,6 +36,7 @@ const COMMANDS = {
   },
   apply: { help: 'make a gateway what such a folder says', load: async () => (await import('./apply.js')).applyBundle },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
+  update: { help: 'install a release, and go back where it is not healthy', load: async () => (await import('./update.js')).update },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }
 }
 

@@ -289,6 +289,24 @@ describe('spool, damaged', () => {
     expect(counterOf((await spool.append(batchOf(2)))[0].epoch)).to.be.above(counterOf(first.epoch))
   })
 
+  it('does not open where a newer version has saved its state, changes nothing, and has it all once that version is back', async () => {
+    let spool = await rig.open({ segmentBytes: 1 })
+    for (let value = 0; value < 3; value++) await spool.append(batchOf(value))
+    await rig.close(spool)
+    const saved = join(rig.folder, 'saved.json')
+    const text = await readFile(saved, 'utf8')
+    await writeFile(saved, text.replace('"version":1', '"version":2'))
+    const names = await readdir(rig.folder)
+    const error = await rig.open().then(() => null, reason => reason)
+    expect(error).to.include({ code: 'SLUICE_SPOOL_VERSION' })
+    expect(error.message).to.include('has the format 2, not 1: a newer release has written it')
+    expect(await readdir(rig.folder)).to.deep.equal(names)
+    await writeFile(saved, text)
+    spool = await rig.open()
+    expect(await rig.readAll(spool)).to.deep.equal([0, 1, 2])
+    expect(spool.counters).to.include({ lostBatches: 0 })
+  })
+
   it('is not stopped by strange names, a spool of version 0.1 or a garbled state; all of it is kept and reported', async () => {
     for (const [i, garbage] of ['', '{', '{"version": 1, "sources": [1]}', 'null'].entries()) {
       const folder = join(rig.root, `${i}`)

@@ -57,11 +57,18 @@ export class Gateway {
   #revision = ''
   #stopping = false
   #program
+  #command
 
-  /** @param {string} folder @param {NodeJS.ProcessEnv} environment @param {string} program  Node */
-  constructor (folder, environment, program) {
+  /**
+   * @param {string} folder
+   * @param {NodeJS.ProcessEnv} environment
+   * @param {string} program  Node
+   * @param {string} [command]  of another version of Sluice
+   */
+  constructor (folder, environment, program, command = PROGRAM) {
     this.folder = folder
     this.#program = program
+    this.#command = command
     this.userDir = join(folder, 'user')
     this.environment = environment
     this.#child = this.#spawn()
@@ -78,6 +85,17 @@ export class Gateway {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-flow-'))
     await writeFile(join(folder, 'flows.json'), JSON.stringify(EQUIPMENT.slice(0, 1)))
     const gateway = new Gateway(folder, environment, program)
+    await gateway.#running()
+    return gateway
+  }
+
+  /**
+   * Started on a folder that another version may have left, with the flow that is there.
+   * @param {string} folder
+   * @param {string} [command]  of that version
+   */
+  static async startOn (folder, command) {
+    const gateway = new Gateway(folder, {}, process.execPath, command)
     await gateway.#running()
     return gateway
   }
@@ -176,7 +194,7 @@ export class Gateway {
   }
 
   #spawn () {
-    const args = [PROGRAM, 'start', '--flows', join(this.folder, 'flows.json'), '--user-dir', this.userDir, '--port', '0']
+    const args = [this.#command, 'start', '--flows', join(this.folder, 'flows.json'), '--user-dir', this.userDir, '--port', '0']
     return spawn(this.#program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.environment } })
   }
 

@@ -20,6 +20,7 @@ import { bomOf } from './sbom.js'
 /** What of the project a release has outside of its package: folders of the repository, and where they are in `share/`. */
 const SHARED = Object.freeze({
   'packaging/systemd': 'systemd',
+  'packaging/update': 'update',
   'packaging/grafana': 'grafana',
   'packaging/prometheus': 'prometheus',
   'packaging/mosquitto': 'mosquitto',

@@ -1,0 +1,33 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { requireServer } from '../servers/programs.js'
+import { checkOut, hasCommit } from './upgrade/check-out.js'
+import { ALL, leave, LEFT, takeOver } from './upgrade/stages.js'
+
+/** The oldest that runs with the packages of this version. It writes what `FROM` did. */
+const BACK_TO = '6ad73e50466e'
+
+describe('A spool that another version has left, and a database with its commit records', () => {
+  /** @type {string} */
+  let folder
+  beforeEach(async () => { folder = await mkdtemp(join(tmpdir(), 'sluice-upgrade-')) })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  it('are taken over by this one: each row is stored exactly once', async () => {
+    await cp(LEFT, folder, { recursive: true })
+    const { numbers, log } = await takeOver(folder)
+    expect(numbers).to.deep.equal(ALL)
+    expect(log).to.not.include('SLUICE_SPOOL')
+  })
+
+  it('are taken over by the version before, which goes back: each row is stored exactly once', async function () {
+    requireServer(this, 'history', hasCommit(BACK_TO) ? null : `this clone lacks the version before, ${BACK_TO}`)
+    const command = checkOut(BACK_TO, join(folder, 'code'))
+    await leave(folder)
+    const { numbers, log } = await takeOver(folder, command)
+    expect(numbers).to.deep.equal(ALL)
+    expect(log).to.not.include('SLUICE_SPOOL')
+  })
+})
