@@ -24,7 +24,7 @@ import { restOf } from './sources.js'
  * @property {import('./confirmations.js').SavedSinks} sinks
  */
 
-const STATE_VERSION = 1
+export const STATE_VERSION = 1
 
 /** The file of a spool's state. */
 export class Saved {
