@@ -36,7 +36,26 @@ export const errors = {
     ]
   },
 
+  'First boot': {
+    SLUICE_TOML_SYNTAX: [
+      'The `sluice.toml` on the boot partition is not TOML. What the last one that could be read says holds on.',
+      'Correct the line that the message names, as in the comments of the template, and start the machine again.'
+    ],
+    SLUICE_TOML_VALUE: [
+      'A key of `sluice.toml` is unknown, or its value is not as it has to be. What it concerns stays as it was; all else is applied.',
+      'Correct the line that the message names; [Deploying](deploy.md#first-boot) has all keys.'
+    ],
+    SLUICE_FIRST_BOOT: [
+      'Something that `sluice.toml` asks for could not be done: a file is missing on the boot partition, or a program has failed.',
+      'The message says what to do. It is tried again at each start.'
+    ]
+  },
+
   'Access from the network': {
+    SLUICE_TLS_FILE: [
+      'The certificate or key given with `--tls-cert` and `--tls-key` cannot be read, or they do not belong together.',
+      'Check paths and permissions; both are PEM files, the key without a password.'
+    ],
     SLUICE_WEB_HOST: [
       'A request names the gateway by a name that is not its own. Anybody can have a name of theirs point at its address, so that their ' +
       'page counts as one of the gateway\'s.',

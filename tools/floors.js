@@ -23,6 +23,7 @@ export const FLOORS = [
   'gateway/flow',
   'gateway/live',
   'gateway/run',
+  'gateway/first-boot',
   'nodes',
   'gateway/bench',
   'gateway/cli',

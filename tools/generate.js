@@ -4,11 +4,12 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isTable, tableItems } from '../resources/options.js'
 import { errors } from './errors.js'
+import { table, template } from './first-boot.js'
 import { faces, groups } from './nodes.js'
 
 /**
  * Writes what follows from the nodes' schemas: their editor pages, message catalogues and help, and the node tables in `docs/nodes.md`;
- * and from `errors.js` the error reference, `docs/errors.md`.
+ * from `errors.js` the error reference, `docs/errors.md`; and from the schema of `sluice.toml` its template and table.
  *
  * @typedef {import('./nodes.js').NodeFace} NodeFace
  * @typedef {import('../resources/options.js').Schema} Schema
@@ -147,6 +148,8 @@ export async function generate () {
   }
   files.set('docs/nodes.md', withNodeTables(readFileSync(path.join(root, 'docs/nodes.md'), 'utf8')))
   files.set('docs/errors.md', errorReference())
+  files.set('packaging/image/sluice.toml', template())
+  files.set('docs/deploy.md', between(readFileSync(path.join(root, 'docs/deploy.md'), 'utf8'), 'sluice.toml', table()))
   return files
 }
 
@@ -311,7 +314,13 @@ function withNodeTables (text) {
     const rows = faces.filter(({ file }) => path.dirname(file) === group).map(({ label, summary }) => `| **${label}** | ${summary} |`)
     return [`| ${title} | |`, '|---|---|', ...rows].join('\n')
   })
-  return text.replace(/(<!-- nodes:begin -->\n)[\s\S]*?(<!-- nodes:end -->)/, (_, begin, end) => `${begin}${tables.join('\n\n')}\n${end}`)
+  return between(text, 'nodes', tables.join('\n\n'))
+}
+
+/** @param {string} text @param {string} place  whose marks it stands between @param {string} content */
+function between (text, place, content) {
+  const marked = new RegExp(`(<!-- ${place}:begin -->\\n)[\\s\\S]*?(<!-- ${place}:end -->)`)
+  return text.replace(marked, (_, begin, end) => `${begin}${content}\n${end}`)
 }
 
 function errorReference () {

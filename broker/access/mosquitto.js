@@ -22,11 +22,16 @@ export function makePassword () {
   return randomBytes(PASSWORD_BYTES).toString('base64url')
 }
 
-/** A line of a password file. @param {string} name @param {string} password */
-export function passwordLine (name, password) {
-  const salt = randomBytes(SALT_BYTES)
+/** A line of a password file. @param {string} name @param {string} password @param {Buffer} [salt] */
+export function passwordLine (name, password, salt = randomBytes(SALT_BYTES)) {
   const hash = pbkdf2Sync(password, salt, ROUNDS, HASH_BYTES, 'sha512')
   return `${name}:$7$${ROUNDS}$${salt.toString('base64')}$${hash.toString('base64')}`
+}
+
+/** Whether this is a line of that password, as `passwordLine` writes it. @param {string} line @param {string} password */
+export function hasPassword (line, password) {
+  const [, name, salt] = /^([^:]*):\$7\$\d+\$([^$]*)\$/.exec(line) ?? []
+  return name !== undefined && passwordLine(name, password, Buffer.from(salt, 'base64')) === line
 }
 
 /** The lines of a password file, by the names of their accounts. @param {string} text @returns {Map<string, string>} */

@@ -17,15 +17,16 @@ const LEFT_MS = 3_600_000
 const tidied = new Set()
 
 /**
- * Replaces a small file, which no other user may read, so that, whatever happens, either the old or the new content is there. Several
+ * Replaces a small file so that, whatever happens, either the old or the new content is there. Several
  * processes may do so at once; what one that was killed had begun is removed when the next begins with that folder.
  * @param {string} path
  * @param {string} text
+ * @param {number} [mode]  without it, no other user may read it
  */
-export async function replaceFile (path, text) {
+export async function replaceFile (path, text, mode = PRIVATE_FILE) {
   const temporary = `${path}.${randomUUID()}.new`
   try {
-    const file = await open(temporary, 'wx', PRIVATE_FILE)
+    const file = await open(temporary, 'wx', mode)
     try {
       await file.writeFile(text)
       await file.datasync()

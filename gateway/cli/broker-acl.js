@@ -1,10 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readAccount, readGrant } from '../../broker/access/accounts.js'
-import { aclFile, makePassword, passwordLine, passwordLines } from '../../broker/access/mosquitto.js'
+import { writeAccounts } from '../../broker/access/files.js'
 import { SluiceError, describe } from '../base/errors.js'
-import { makeFolder, replaceFile } from '../base/files.js'
 
 const USAGE = `Usage: sluice broker-acl NAME:ROLE… [--allow 'NAME read|write|readwrite TOPIC']… [--out DIR]
 
@@ -64,18 +62,7 @@ export async function brokerAcl (args, { stdout, stderr }) {
  * @returns {Promise<string>} what to tell
  */
 async function write (folder, accounts, grants) {
-  const [passwords, acl] = ['sluice.passwords', 'sluice.acl'].map(name => join(folder, name))
-  const kept = passwordLines(await readFile(passwords, 'utf8').catch(error => {
-    if (error.code === 'ENOENT') return ''
-    throw error
-  }))
-  const made = accounts.filter(({ name }) => !kept.has(name)).map(({ name }) => ({ name, password: makePassword() }))
-  const lines = new Map([...kept, ...made.map(({ name, password }) => /** @type {const} */ ([name, passwordLine(name, password)]))])
-  const removed = [...kept.keys()].filter(name => !accounts.some(account => account.name === name))
-  await makeFolder(folder)
-  // The rules first: nobody is let in to whom none apply.
-  await replaceFile(acl, aclFile(accounts, grants))
-  await replaceFile(passwords, accounts.map(({ name }) => `${lines.get(name)}\n`).join(''))
+  const { made, removed } = await writeAccounts(folder, accounts, grants)
   const width = Math.max(...made.map(({ name }) => name.length))
   return [
     ...(made.length > 0 ? ['Passwords, which are shown only now:'] : ['All accounts keep their passwords.']),
@@ -85,8 +72,8 @@ async function write (folder, accounts, grants) {
     'For mosquitto.conf; the user that Mosquitto runs as must be able to read both files (chown mosquitto), and to have them read again it',
     'needs a SIGHUP:',
     '  allow_anonymous false',
-    `  password_file ${passwords}`,
-    `  acl_file ${acl}`,
+    `  password_file ${join(folder, 'sluice.passwords')}`,
+    `  acl_file ${join(folder, 'sluice.acl')}`,
     ''
   ].join('\n')
 }

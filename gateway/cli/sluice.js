@@ -23,6 +23,10 @@ const COMMANDS = {
     help: 'list, show or replay rows a database refused',
     load: async () => (await import('./dead-letters.js')).deadLetters
   },
+  'first-boot': {
+    help: 'set a machine up as the sluice.toml on its card says',
+    load: async () => (await import('./first-boot.js')).firstBootCommand
+  },
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
   monitor: { help: 'tell a bench elsewhere what this machine uses', load: async () => (await import('./monitor.js')).monitor },
   bench: { help: 'measure the sinks and the whole pipeline', load: async () => (await import('../bench/bench.js')).bench }

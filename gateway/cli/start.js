@@ -5,7 +5,7 @@ import { startGateway } from '../run/start.js'
 import { askForUser, needsUsers, setUsers } from './login.js'
 
 const USAGE = `Usage: sluice start [--flows FILE] [--user-dir DIR] [--port N] [--host ADDRESS] [--login] [--login-file FILE]
-                    [--allow-host NAME]… [--metrics-token-file FILE]
+                    [--allow-host NAME]… [--metrics-token-file FILE] [--tls-cert FILE --tls-key FILE]
 
 Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
 
@@ -23,7 +23,11 @@ Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
   --metrics-token-file FILE
                    whoever sends what is in this file as bearer token may read /sluice/metrics; SLUICE_METRICS_TOKEN_FILE
                    in the environment names it as well
+  --tls-cert FILE, --tls-key FILE
+                   everything is https, with this certificate and its key (PEM); who comes by http is sent on
 `
+
+const TLS_FILE = 'SLUICE_TLS_FILE'
 
 /** @type {import('./sluice.js').Command} */
 export async function start (args, { stdin, stdout, stderr }) {
@@ -46,7 +50,8 @@ export async function start (args, { stdin, stdout, stderr }) {
   let gateway
   try {
     const metricsToken = options.metricsTokenFile ? tokenIn(options.metricsTokenFile) : undefined
-    gateway = await startGateway({ ...options, metricsToken, log: line => stderr.write(`${line}\n`) })
+    const tls = options.tlsCert && options.tlsKey ? { cert: textOf(options.tlsCert, TLS_FILE), key: textOf(options.tlsKey, TLS_FILE) } : undefined
+    gateway = await startGateway({ ...options, metricsToken, tls, log: line => stderr.write(`${line}\n`) })
   } catch (error) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1
@@ -82,12 +87,12 @@ function tokenIn (file) {
   throw new SluiceError('SLUICE_LOGIN_FILE', `${file} has no token.`, { fix: 'Write one into it, such as: openssl rand -hex 32.' })
 }
 
-/** @param {string} file */
-function textOf (file) {
+/** @param {string} file @param {typeof TLS_FILE|'SLUICE_LOGIN_FILE'} [code] */
+function textOf (file, code = 'SLUICE_LOGIN_FILE') {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new SluiceError('SLUICE_LOGIN_FILE', `${file} cannot be read.`, { fix: 'Check its path and its permissions.', cause })
+    throw new SluiceError(code, `${file} cannot be read.`, { fix: 'Check its path and its permissions.', cause })
   }
 }
 
@@ -102,6 +107,8 @@ function textOf (file) {
  * @property {string} [loginFile]
  * @property {string[]} [allowHosts]
  * @property {string} [metricsTokenFile]
+ * @property {string} [tlsCert]
+ * @property {string} [tlsKey]
  */
 
 /** @param {string[]} args @returns {Options|string} a string says what is wrong */
@@ -118,11 +125,14 @@ function readArgs (args) {
         'login-file': { type: 'string' },
         'allow-host': { type: 'string', multiple: true },
         'metrics-token-file': { type: 'string', default: process.env.SLUICE_METRICS_TOKEN_FILE },
+        'tls-cert': { type: 'string' },
+        'tls-key': { type: 'string' },
         help: { type: 'boolean', short: 'h' }
       }
     })
     const port = Number(values.port)
     if (!/^\d+$/.test(values.port) || port > 65535) return `--port must be a number from 0 to 65535; it is "${values.port}".`
+    if (!values['tls-cert'] !== !values['tls-key']) return '--tls-cert and --tls-key belong together.'
     return {
       help: values.help,
       userDir: values['user-dir'],
@@ -132,7 +142,9 @@ function readArgs (args) {
       login: values.login,
       loginFile: values['login-file'],
       allowHosts: values['allow-host'],
-      metricsTokenFile: values['metrics-token-file']
+      metricsTokenFile: values['metrics-token-file'],
+      tlsCert: values['tls-cert'],
+      tlsKey: values['tls-key']
     }
   } catch (error) {
     return /** @type {Error} */ (error).message

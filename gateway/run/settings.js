@@ -104,7 +104,7 @@ function ownFlowFile (userDir) {
 }
 
 /** What the passwords in the flow's credential file are encrypted with: random, for this folder alone. @param {string} userDir */
-function credentialSecret (userDir) {
+export function credentialSecret (userDir) {
   const path = join(userDir, 'credential-secret')
   if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: PRIVATE_FILE, flag: 'wx' })
   return readFileSync(path, 'utf8')

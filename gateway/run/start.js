@@ -11,6 +11,7 @@ import { guardComms } from '../web/comms.js'
 import { guarded, refusal } from '../web/guard.js'
 import { isLoopback } from '../web/hosts.js'
 import { Login } from '../web/login.js'
+import { createTlsServer } from '../web/tls.js'
 import { guardUpgrades } from '../web/upgrades.js'
 import { readUsers } from '../web/users.js'
 import { loadNodeRed } from './node-red.js'
@@ -36,20 +37,21 @@ const DRAIN_MS = 15_000
  * @param {string} [options.host]  beyond this machine only with users who have to log in
  * @param {readonly string[]} [options.allowHosts]  names under which the gateway is reached, besides the machine's own
  * @param {string} [options.metricsToken]  with which a program without a login may read the metrics
+ * @param {{cert: string, key: string}} [options.tls]  PEM; with it, everything is https
  * @param {string} [options.flowFile]  instead of the user folder's own
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
  * @returns {Promise<Gateway>}
  * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING, SLUICE_LOGIN_MISSING,
- *   SLUICE_LOGIN_USERS
+ *   SLUICE_LOGIN_USERS, SLUICE_TLS_FILE
  */
 export async function startGateway (options) {
-  const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, flowFile, log = console.error } = options
+  const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, tls, flowFile, log = console.error } = options
   const folder = resolve(userDir)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express, WebSocketServer } = loadNodeRed()
-  const unlock = lockUserDir(folder)
   const app = express()
-  const server = createServer(app)
+  const server = tls ? createTlsServer(tls, app, allowHosts) : createServer(app)
+  const unlock = lockUserDir(folder)
   try {
     const login = loginFor(folder, host, metricsToken)
     guardUpgrades(server, request => {
@@ -68,7 +70,7 @@ export async function startGateway (options) {
     if (login) app.use(settings.httpNodeRoot, login.middleware)
     app.use(settings.httpNodeRoot, RED.httpNode)
     await RED.start()
-    const editorUrl = `http://${urlHost(host)}:${ownPort}/`
+    const editorUrl = `${tls ? 'https' : 'http'}://${urlHost(host)}:${ownPort}/`
     return { editorUrl, liveUrl: `${editorUrl}sluice/`, port: ownPort, stop }
   } catch (error) {
     server.close()

@@ -1,0 +1,68 @@
+import { SluiceError } from '../base/errors.js'
+
+/**
+ * What the firmware of a Raspberry Pi reads from the FAT partition before anything else runs. Debian makes both files anew at each update
+ * of the kernel, from what is in /etc/default.
+ *
+ * @typedef {import('./host.js').Host} Host
+ * @typedef {import('./toml.js').Part} Part
+ */
+
+const BEGIN = '# sluice.toml begins: what is changed here is undone at the next start.'
+const END = '# sluice.toml ends.'
+const BLOCK = new RegExp(`\\n?${BEGIN}[^]*?${END}\\n`)
+const CUSTOM = '/etc/default/raspi-firmware-custom'
+const DEFAULTS = '/etc/default/raspi-firmware'
+
+/**
+ * Lines of config.txt: those of [system], and what the CAN controllers need.
+ * @param {Host} host
+ * @param {string[]} wanted
+ * @param {Part[]} can
+ */
+export async function setConfig ({ root, boot, needsRestart, wrong, done }, wanted, can) {
+  const controllers = can.filter(({ values }) => values.controller).map(({ values }) => overlay(values))
+  /** @type {string[]} */
+  const lines = [...wanted]
+  if (controllers.length > 0) lines.push('dtparam=spi=on')
+  for (const line of [...controllers]) {
+    const [, name] = /^dtoverlay=([\w-]+)/.exec(line) ?? []
+    if (await boot.readIfThere(`overlays/${name}.dtbo`) !== null) lines.push(line)
+    else wrong(new SluiceError('SLUICE_FIRST_BOOT', `The boot partition has no overlays/${name}.dtbo, so its CAN interface does not appear.`, {
+      fix: 'Copy that file from https://github.com/raspberrypi/firmware (boot/overlays) to the folder overlays there.'
+    }))
+  }
+  const block = lines.length > 0 ? `${BEGIN}\n[all]\n${lines.join('\n')}\n${END}\n` : ''
+  await replaceBlock(root, CUSTOM, block)
+  if (await replaceBlock(boot, 'config.txt', block)) needsRestart()
+  for (const line of lines) done(`config.txt: ${line}`)
+}
+
+/** Takes the console from the serial port, or gives it back. @param {Host} host @param {Part|undefined} part */
+export async function setSerial ({ root, boot, needsRestart, done }, part) {
+  if (!part) return
+  const defaults = await root.read(DEFAULTS)
+  const consoles = part.values.console ? 'serial tty0' : 'tty0'
+  await root.write(DEFAULTS, `${defaults.replace(/^CONSOLES=.*\n?/m, '')}CONSOLES="${consoles}"\n`)
+  const words = (await boot.read('cmdline.txt')).trim().split(/\s+/)
+  const others = words.filter(word => !/^console=(serial|ttyS|ttyAMA)\d/.test(word))
+  const isThere = others.length < words.length
+  const wanted = part.values.console ? isThere ? words : ['console=serial0,115200', ...others] : others
+  if (await boot.write('cmdline.txt', `${wanted.join(' ')}\n`)) needsRestart()
+  done(`Serial port on the pin header: ${part.values.console ? 'console' : 'free'}`)
+}
+
+/** @param {import('./host.js').Files} files @param {string} path @param {string} block */
+async function replaceBlock (files, path, block) {
+  const text = await files.read(path)
+  const rest = text.replace(BLOCK, '')
+  if (block === '' && rest === text) return false
+  return files.write(path, `${rest}${block && rest ? '\n' : ''}${block}`)
+}
+
+/** @param {Record<string, any>} values */
+function overlay ({ controller, oscillator_hz: hertz, interrupt_gpio: gpio, chip_select: select }) {
+  return controller === 'mcp2515'
+    ? `dtoverlay=mcp2515-can${select},oscillator=${hertz},interrupt=${gpio}`
+    : `dtoverlay=mcp251xfd,spi0-${select},oscillator=${hertz},interrupt=${gpio}`
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { SluiceError } from '../base/errors.js'
+import { PRIVATE_FILE } from '../base/files.js'
+import { credentialSecret } from '../run/settings.js'
+import { decrypt, encrypt } from './credentials.js'
+import { Files } from './host.js'
+
+/**
+ * The flow the gateway runs, and the broker it goes through. Both are somebody else's as soon as they are edited: they are changed only
+ * when sluice.toml says something else than when they were changed last.
+ *
+ * @typedef {{url: string, user?: string, password?: string, ca?: string, verify?: boolean}} Broker
+ * @typedef {{flow?: string, broker?: string, url?: string}} Applied  digests of what was applied last, and the broker's address
+ * @typedef {Record<string, any> & {id: string, type: string}} FlowNode
+ */
+
+export const LOCAL_URL = 'mqtt://127.0.0.1:1883'
+const FLOWS = 'flows.json'
+const CREDENTIALS = 'flows_cred.json'
+const INDENT = 4 // as Node-RED does
+const OWN_FLOW = new URL('../../flows/mosquitto.json', import.meta.url)
+
+/**
+ * @param {string} userDir  on which no gateway runs
+ * @param {{imported: string|null, broker: Broker|null}} wanted  the text of a flow; the broker that nodes are to have which have the one
+ *   of before, or that of this machine
+ * @param {Applied} applied
+ * @returns {Promise<{applied: Applied, connected: string[]|null}>} the names of the broker nodes that were changed; null where the flow and
+ *   its broker stay
+ */
+export async function setFlow (userDir, { imported, broker }, applied) {
+  const files = new Files(userDir)
+  const current = await files.readIfThere(FLOWS)
+  const next = { ...applied }
+  let text = current
+  if (imported !== null && digest(imported) !== applied.flow) {
+    if (current !== null) await files.write('flows.before-import.json', current, PRIVATE_FILE)
+    next.flow = digest(imported)
+    text = imported
+  }
+  text ??= await readFile(OWN_FLOW, 'utf8')
+  if (broker && (text !== current || digest(JSON.stringify(broker)) !== applied.broker)) {
+    const nodes = readFlow(text)
+    const secret = credentialSecret(userDir)
+    const credentials = decrypt(await files.read(CREDENTIALS), secret)
+    const connected = nodes.filter(node => node.type === 'sluice-broker' && [LOCAL_URL, undefined, '', applied.url].includes(node.url))
+    for (const node of connected) {
+      const { user = '', password = '', ...open } = broker
+      Object.assign(node, open)
+      credentials[node.id] = { ...credentials[node.id], user, password }
+    }
+    await files.write(CREDENTIALS, encrypt(credentials, secret), PRIVATE_FILE)
+    await files.write(FLOWS, JSON.stringify(nodes, null, INDENT), PRIVATE_FILE)
+    return {
+      applied: { ...next, broker: digest(JSON.stringify(broker)), url: broker.url },
+      connected: connected.map(({ name, id }) => name || id)
+    }
+  }
+  await files.write(FLOWS, text, PRIVATE_FILE)
+  return { applied: next, connected: null }
+}
+
+/** @param {string} text @returns {FlowNode[]} @throws {SluiceError} SLUICE_FLOW_FILE */
+export function readFlow (text) {
+  try {
+    const nodes = JSON.parse(text)
+    if (nodes.every((/** @type {any} */ node) => typeof node.id === 'string' && typeof node.type === 'string')) return nodes
+    throw new TypeError('a node of it has no id or type')
+  } catch (cause) {
+    throw new SluiceError('SLUICE_FLOW_FILE', 'The flow cannot be read.', {
+      fix: 'Export it from an editor: menu, Export, all flows, Download.', cause
+    })
+  }
+}
+
+/** @param {string} text */
+function digest (text) {
+  return createHash('sha256').update(text).digest('hex')
+}

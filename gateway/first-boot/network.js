@@ -1,0 +1,59 @@
+import { pbkdf2Sync } from 'node:crypto'
+import { isIP } from 'node:net'
+import { SluiceError } from '../base/errors.js'
+import { PRIVATE_FILE } from '../base/files.js'
+import { NOTICE } from './host.js'
+
+/**
+ * Cable and Wi-Fi, for systemd-networkd and wpa_supplicant.
+ *
+ * @typedef {import('./host.js').Host} Host
+ * @typedef {import('./toml.js').Part} Part
+ */
+
+/** Where systemd-networkd looks for what the administrator says. */
+export const NETWORK = '/etc/systemd/network'
+const ADAPTER = 'wlan0'
+const SUPPLICANT = `/etc/wpa_supplicant/wpa_supplicant-${ADAPTER}.conf`
+
+/** @param {Host} host @param {Part|undefined} part */
+export async function setEthernet ({ root, done }, part) {
+  const text = part ? network(['Type=ether', 'Kind=!*'], 'ethernet', part.values) : null
+  await root.write(`${NETWORK}/50-sluice-ethernet.network`, text)
+  if (part) done(`Ethernet: ${part.values.address}`)
+}
+
+/** @param {Host} host @param {Part|undefined} part */
+export async function setWifi ({ root, run, done }, part) {
+  await root.write(`${NETWORK}/50-sluice-wifi.network`, part ? network([`Name=${ADAPTER}`], 'wifi', part.values) : null)
+  if (await root.write(SUPPLICANT, part ? supplicantFile(part.values) : null, PRIVATE_FILE)) {
+    await run('systemctl', part ? 'enable' : 'disable', '--now', '--no-block', `wpa_supplicant@${ADAPTER}.service`)
+  }
+  if (part) done(`Wi-Fi: ${part.values.ssid}, ${part.values.address ?? 'address by DHCP'}`)
+}
+
+/** @param {string[]} match @param {string} table @param {Record<string, any>} values */
+function network (match, table, { address, gateway, dns = [] }) {
+  const ends = [...gateway === undefined ? [] : [gateway], ...dns]
+  const wrong = [...ends, ...address === undefined ? [] : [address.split('/')[0]]].find(each => isIP(each) === 0)
+  const bits = isIP(address?.split('/')[0] ?? '') === 4 ? 32 : 128
+  if (wrong !== undefined || Number(address?.split('/')[1] ?? 0) > bits) {
+    throw new SluiceError('SLUICE_TOML_VALUE', `[${table}] ${wrong ?? address} is no address of a network.`, {
+      fix: 'Write the address as 192.168.1.50/24, gateway and dns without the length of the prefix.'
+    })
+  }
+  const fixed = address === undefined
+    ? ['DHCP=yes']
+    : [`Address=${address}`, ...gateway === undefined ? [] : [`Gateway=${gateway}`], ...dns.map((/** @type {string} */ server) => `DNS=${server}`)]
+  return [NOTICE, '[Match]', ...match, '', '[Network]', ...fixed, ''].join('\n')
+}
+
+/** The name in hexadecimal, the password hashed: neither has to be quoted. @param {Record<string, any>} values */
+function supplicantFile ({ ssid, password, country }) {
+  const name = Buffer.from(ssid)
+  const login = password === undefined
+    ? ['  key_mgmt=NONE']
+    : ['  key_mgmt=WPA-PSK', `  psk=${pbkdf2Sync(password, name, 4096, 32, 'sha1').toString('hex')}`]
+  return [NOTICE, 'ctrl_interface=DIR=/run/wpa_supplicant GROUP=netdev', `country=${country}`, 'network={', `  ssid=${name.toString('hex')}`,
+    ...login, '}', ''].join('\n')
+}
