@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { buildImage } from './image/build.js'
 import { readOptions, USAGE } from './image/options.js'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const log = (/** @type {string} */ line) => console.log(line)
 
 try {
-  const options = readOptions(process.argv.slice(2), version)
+  const options = readOptions(process.argv.slice(2))
   if (options.help) log(USAGE)
   else if (options.task === 'build') buildImage(options, log)
   else if (options.task === 'boot-test') await (await import('./image/boot-test.js')).bootTest(options, log)

@@ -43,17 +43,17 @@ describe('Image', () => {
 
   describe('options', () => {
     it('are those of a build unless they say otherwise', () => {
-      expect(readOptions([], '1.2.3')).to.deep.equal({
+      expect(readOptions([])).to.deep.equal({
         help: false,
         task: 'build',
         times: 0,
-        payload: 'dist/sluice-1.2.3-linux-arm64.tar.gz',
-        out: 'dist/sluice-1.2.3-raspberry-pi.img',
+        payload: undefined,
+        out: 'dist/sluice-raspberry-pi.img',
         machine: 'virt',
         memoryMib: 1024
       })
-      expect(readOptions(['--boot-test', '--machine', 'raspi3b'], '1')).to.include({ task: 'boot-test', machine: 'raspi3b' })
-      expect(readOptions(['--power-cuts', '5', '--memory', '512'], '1')).to.include({ task: 'power-cuts', times: 5, memoryMib: 512 })
+      expect(readOptions(['--boot-test', '--machine', 'raspi3b'])).to.include({ task: 'boot-test', machine: 'raspi3b' })
+      expect(readOptions(['--power-cuts', '5', '--memory', '512'])).to.include({ task: 'power-cuts', times: 5, memoryMib: 512 })
     })
 
     const refused = /** @type {[string[], RegExp][]} */ ([
@@ -64,7 +64,7 @@ describe('Image', () => {
       [['--sd'], /Unknown option/]
     ])
     for (const [args, reason] of refused) {
-      it(`refuse ${args.join(' ')}`, () => expect(() => readOptions(args, '1')).to.throw(reason))
+      it(`refuse ${args.join(' ')}`, () => expect(() => readOptions(args)).to.throw(reason))
     }
   })
 

@@ -6,8 +6,8 @@ export const USAGE = `Usage: npm run image -- [--payload FILE] [--out FILE]
 
 Builds a card for a Raspberry Pi, or tries the one that is there in an emulator.
 
-  --payload FILE   the release for arm64 (default: the one in dist/, of this version)
-  --out FILE       the card (default dist/sluice-<version>-raspberry-pi.img)
+  --payload FILE   the release for arm64 (default: the newest in dist/)
+  --out FILE       the card (default dist/sluice-raspberry-pi.img)
   --boot-test      starts it: from power-on to login and editor, the login, CAN frames to rows, SocketCAN's tests
   --machine NAME   virt, or raspi3b with the kernel and device tree of the card (default virt)
   --memory MIB     of virt (default 1024)
@@ -19,16 +19,15 @@ Builds a card for a Raspberry Pi, or tries the one that is there in an emulator.
 
 /**
  * @param {string[]} args
- * @param {string} version
- * @returns {{help: boolean, task: Task, times: number, payload: string, out: string, machine: 'virt'|'raspi3b', memoryMib: number}}
+ * @returns {{help: boolean, task: Task, times: number, payload?: string, out: string, machine: 'virt'|'raspi3b', memoryMib: number}}
  * @throws {Error} in a sentence
  */
-export function readOptions (args, version) {
+export function readOptions (args) {
   const { values } = parseArgs({
     args,
     options: {
-      payload: { type: 'string', default: `dist/sluice-${version}-linux-arm64.tar.gz` },
-      out: { type: 'string', default: `dist/sluice-${version}-raspberry-pi.img` },
+      payload: { type: 'string' },
+      out: { type: 'string', default: 'dist/sluice-raspberry-pi.img' },
       'boot-test': { type: 'boolean' },
       machine: { type: 'string', default: 'virt' },
       memory: { type: 'string', default: '1024' },
