@@ -19,7 +19,7 @@ export function template () {
     isList ? `#[[${name}]]` : `#[${name}]`,
     ...Object.entries(properties).flatMap(([key, property]) => [
       ...wrapped(`${property.description} ${facts(property, required.includes(key))}`),
-      `#${key} = ${toml(property.default ?? exampleOf(property))}`
+      `#${key} = ${toml(valueOf(property))}`
     ])
   ].join('\n'))
   return `${HEAD}\n${tables.join('\n\n')}\n`
@@ -29,7 +29,7 @@ export function table () {
   const rows = Object.entries(SECTIONS).flatMap(([name, { description, properties, isList = false, required = [] }]) => [
     `| **\`${isList ? `[[${name}]]` : `[${name}]`}\`** | ${description} | |`,
     ...Object.entries(properties).map(([key, property]) => {
-      return `| \`${key} = ${toml(property.default ?? exampleOf(property))}\` | ${property.description} | ${facts(property, required.includes(key))} |`
+      return `| \`${key}\` | ${property.description} | ${facts(property, required.includes(key))} \`${toml(valueOf(property))}\` |`
     })
   ])
   return ['| Key | | |', '|---|---|---|', ...rows].join('\n')
@@ -42,12 +42,13 @@ function facts ({ default: usual, enum: choices, minimum, maximum, 'x-unit': uni
     ...isRequired ? ['Needed.'] : [],
     ...choices ? [`One of ${choices.map(toml).join(', ')}.`] : [],
     ...limits ? [`${limits}.`] : [],
-    usual === undefined ? 'Example.' : 'Default.'
+    usual === undefined ? 'For example:' : 'Default:'
   ].join(' ')
 }
 
-/** @param {Property} property @returns {unknown} */
-function exampleOf ({ type, examples: [example] = [], ...more }) {
+/** Its default, or else an example. @param {Property} property @returns {unknown} */
+function valueOf ({ type, default: usual, examples: [example] = [], ...more }) {
+  if (usual !== undefined) return usual
   if (type === 'array') return [example]
   return isNumber({ type, ...more }) ? Number(example) : example
 }

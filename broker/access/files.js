@@ -3,19 +3,22 @@ import { join } from 'node:path'
 import { makeFolder, replaceFile } from '../../gateway/base/files.js'
 import { aclFile, hasPassword, makePassword, passwordLine, passwordLines } from './mosquitto.js'
 
+/** @typedef {{name: string, password: string}} Made */
+
 /**
  * The two files by which a Mosquitto knows who may do what.
  * @param {string} folder
  * @param {import('./accounts.js').Account[]} accounts  all of them: others that are there are removed
  * @param {import('./accounts.js').Grant[]} grants
  * @param {Map<string, string>} [passwords]  by name; who has none there keeps the one they have, or gets a random one
- * @returns {Promise<{made: {name: string, password: string}[], removed: string[], paths: string[]}>} the random passwords, who was removed,
- *   and the files that were written
+ * @returns {Promise<{made: Made[], removed: string[], paths: string[]}>} the random passwords, who was removed, and the files that were
+ *   written
  */
 export async function writeAccounts (folder, accounts, grants, passwords = new Map()) {
   const [passwordPath, aclPath] = ['sluice.passwords', 'sluice.acl'].map(name => join(folder, name))
   const kept = passwordLines(await textOf(passwordPath))
-  const made = accounts.filter(({ name }) => !kept.has(name) && !passwords.has(name)).map(({ name }) => ({ name, password: makePassword() }))
+  const without = accounts.filter(({ name }) => !kept.has(name) && !passwords.has(name))
+  const made = without.map(({ name }) => ({ name, password: makePassword() }))
   const given = new Map([...passwords, ...made.map(({ name, password }) => /** @type {const} */ ([name, password]))])
   const lines = accounts.map(({ name }) => lineOf(name, kept.get(name), given.get(name)))
   await makeFolder(folder)

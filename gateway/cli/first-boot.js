@@ -6,8 +6,9 @@ import { firstBoot } from '../first-boot/first-boot.js'
 
 const USAGE = `Usage: sluice first-boot [--boot DIR] [--root DIR]
 
-Sets this machine up as sluice.toml on its boot partition says, and sees to it that the editor has a login and a certificate: at each start,
-before all else. It needs root. What it has done and what is wrong is in sluice-first-boot.txt there; it ends with 1 when something is.
+Sets this machine up as sluice.toml on its boot partition says, and sees to it that the editor has a login and a certificate: at each
+start, before all else. It needs root. What it has done and what is wrong is in sluice-first-boot.txt there; it ends with 1 when
+something is.
 
   --boot DIR   the boot partition (default /boot/firmware)
   --root DIR   writes all files below DIR, and runs none of the programs below: to try it, or to prepare an image (default /)

@@ -27,8 +27,6 @@ Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
                    everything is https, with this certificate and its key (PEM); who comes by http is sent on
 `
 
-const TLS_FILE = 'SLUICE_TLS_FILE'
-
 /** @type {import('./sluice.js').Command} */
 export async function start (args, { stdin, stdout, stderr }) {
   const options = readArgs(args)
@@ -50,8 +48,7 @@ export async function start (args, { stdin, stdout, stderr }) {
   let gateway
   try {
     const metricsToken = options.metricsTokenFile ? tokenIn(options.metricsTokenFile) : undefined
-    const tls = options.tlsCert && options.tlsKey ? { cert: textOf(options.tlsCert, TLS_FILE), key: textOf(options.tlsKey, TLS_FILE) } : undefined
-    gateway = await startGateway({ ...options, metricsToken, tls, log: line => stderr.write(`${line}\n`) })
+    gateway = await startGateway({ ...options, metricsToken, tls: tlsOf(options), log: line => stderr.write(`${line}\n`) })
   } catch (error) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1
@@ -80,6 +77,11 @@ async function login (options, { stdin, stderr }) {
   if (options.login || isMissing) await askForUser(userDir, stdin, stderr)
 }
 
+/** @param {Options} options */
+function tlsOf ({ tlsCert, tlsKey }) {
+  return tlsCert && tlsKey ? { cert: textOf(tlsCert, 'SLUICE_TLS_FILE'), key: textOf(tlsKey, 'SLUICE_TLS_FILE') } : undefined
+}
+
 /** @param {string} file */
 function tokenIn (file) {
   const token = textOf(file).trim()
@@ -87,7 +89,7 @@ function tokenIn (file) {
   throw new SluiceError('SLUICE_LOGIN_FILE', `${file} has no token.`, { fix: 'Write one into it, such as: openssl rand -hex 32.' })
 }
 
-/** @param {string} file @param {typeof TLS_FILE|'SLUICE_LOGIN_FILE'} [code] */
+/** @param {string} file @param {'SLUICE_TLS_FILE'|'SLUICE_LOGIN_FILE'} [code] */
 function textOf (file, code = 'SLUICE_LOGIN_FILE') {
   try {
     return readFileSync(file, 'utf8')

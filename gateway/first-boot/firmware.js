@@ -25,12 +25,10 @@ export async function setConfig ({ root, boot, needsRestart, wrong, done }, want
   /** @type {string[]} */
   const lines = [...wanted]
   if (controllers.length > 0) lines.push('dtparam=spi=on')
-  for (const line of [...controllers]) {
+  for (const line of controllers) {
     const [, name] = /^dtoverlay=([\w-]+)/.exec(line) ?? []
-    if (await boot.readIfThere(`overlays/${name}.dtbo`) !== null) lines.push(line)
-    else wrong(new SluiceError('SLUICE_FIRST_BOOT', `The boot partition has no overlays/${name}.dtbo, so its CAN interface does not appear.`, {
-      fix: 'Copy that file from https://github.com/raspberrypi/firmware (boot/overlays) to the folder overlays there.'
-    }))
+    if (await boot.readIfThere(`overlays/${name}.dtbo`) === null) wrong(missingOverlay(name))
+    else lines.push(line)
   }
   const block = lines.length > 0 ? `${BEGIN}\n[all]\n${lines.join('\n')}\n${END}\n` : ''
   await replaceBlock(root, CUSTOM, block)
@@ -58,6 +56,13 @@ async function replaceBlock (files, path, block) {
   const rest = text.replace(BLOCK, '')
   if (block === '' && rest === text) return false
   return files.write(path, `${rest}${block && rest ? '\n' : ''}${block}`)
+}
+
+/** @param {string|undefined} name */
+function missingOverlay (name) {
+  return new SluiceError('SLUICE_FIRST_BOOT', `The boot partition has no overlays/${name}.dtbo, so that CAN interface will be missing.`, {
+    fix: 'Copy the file from https://github.com/raspberrypi/firmware (boot/overlays) to the folder overlays there.'
+  })
 }
 
 /** @param {Record<string, any>} values */

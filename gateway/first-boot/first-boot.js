@@ -51,7 +51,9 @@ const WHOLE = [['ethernet', setEthernet], ['wifi', setWifi], ['serial', setSeria
  */
 export async function firstBoot ({ root: rootFolder, boot: bootFolder, run }) {
   /** @type {string[]} */
-  const [set, problems] = [[], []]
+  const set = []
+  /** @type {string[]} */
+  const problems = []
   let isRestartNeeded = false
   /** @type {Host} */
   const host = {

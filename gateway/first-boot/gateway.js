@@ -24,8 +24,7 @@ const APPLIED = `${STATE}/applied.json`
 export async function setGateway (host, userDir, parts, tls) {
   const { root, boot, step, done, wrong } = host
   const account = await localAccount(host, await userDir.change(() => gatewayId(join(userDir.path, 'sluice'))))
-  const [mosquitto] = parts.mosquitto
-  await step(() => setMosquitto(host, account, tls ? mosquitto?.values.listen ?? 'local' : 'local', parts.device.filter(isRight), tls))
+  await step(() => setMosquitto(host, account, parts.device.filter(isRight), parts.mosquitto[0]?.values.listen ?? 'local', tls))
   const applied = JSON.parse(await root.readIfThere(APPLIED) ?? '{}')
   const [elsewhere] = parts.broker
   const broker = await step(async () => elsewhere
@@ -38,8 +37,10 @@ export async function setGateway (host, userDir, parts, tls) {
   if (imported) done(`Flow: ${flow.values.file}`)
   if (broker) done(`Broker: ${broker.url}`)
   if (elsewhere && next.connected?.length === 0) {
-    wrong(new SluiceError('SLUICE_FIRST_BOOT', `No MQTT broker node of the flow has the address ${applied.url ?? LOCAL_URL}, so none has ` +
-      'that of [broker] now.', { fix: 'Enter it in the editor.' }))
+    const before = applied.url ?? LOCAL_URL
+    wrong(new SluiceError('SLUICE_FIRST_BOOT', `No MQTT broker node of the flow has the address ${before}, to get that of [broker].`, {
+      fix: 'Enter it in the editor.'
+    }))
   }
 }
 

@@ -41,7 +41,12 @@ export class Files {
     })
   }
 
-  /** @param {string} path @param {string|null} text  null removes it @param {number} [mode] @returns {Promise<boolean>} whether it was another */
+  /**
+   * @param {string} path
+   * @param {string|null} text  null removes it
+   * @param {number} [mode]
+   * @returns {Promise<boolean>} whether it was another
+   */
   async write (path, text, mode = PUBLIC_FILE) {
     if (await this.readIfThere(path) === text) return false
     if (text === null) {

@@ -19,7 +19,12 @@ const SETTINGS = new URL('../../broker/mosquitto.conf', import.meta.url)
 const OPEN = /^listener 1883 127\.0\.0\.1\nallow_anonymous true\n/m
 const LOCATION = /^persistence_location .*\n/m
 
-/** The gateway's own account there, whose password is made once. @param {Host} host @param {string} gateway  its id @returns {Promise<Account>} */
+/**
+ * The gateway's own account there, whose password is made once.
+ * @param {Host} host
+ * @param {string} gateway  its id
+ * @returns {Promise<Account>}
+ */
 export async function localAccount ({ root }, gateway) {
   const path = `${FOLDER}/gateway.json`
   const kept = await root.readIfThere(path)
@@ -31,11 +36,12 @@ export async function localAccount ({ root }, gateway) {
 /**
  * @param {Host} host
  * @param {Account} gateway
- * @param {'local'|'tls'|'plain'} listen
  * @param {Part[]} parts  the devices
- * @param {{key: string, certificate: string}} tls  PEM
+ * @param {'local'|'tls'|'plain'} wanted
+ * @param {{key: string, certificate: string}|undefined} tls  PEM; without it the network is kept out
  */
-export async function setMosquitto ({ root, run, done }, gateway, listen, parts, tls) {
+export async function setMosquitto ({ root, run, done }, gateway, parts, wanted, tls) {
+  const listen = tls ? wanted : 'local'
   const devices = parts.map(({ values }) => /** @type {Account & {topics: string[]}} */ (values))
   const accounts = [readAccount(`${gateway.name}:gateway`), ...devices.map(({ name }) => readAccount(`${name}:other`))]
   const grants = devices.flatMap(({ name, topics }) => topics.flatMap(topic => [
@@ -44,7 +50,7 @@ export async function setMosquitto ({ root, run, done }, gateway, listen, parts,
   const passwords = new Map([gateway, ...devices].map(({ name, password }) => [name, password]))
   const folder = root.at(FOLDER)
   const written = (await writeAccounts(folder, accounts, grants, passwords)).paths
-  if (listen !== 'local') {
+  if (tls && listen !== 'local') {
     await root.write(`${FOLDER}/tls.crt`, tls.certificate)
     if (await root.write(`${FOLDER}/tls.key`, tls.key, PRIVATE_FILE)) written.push(root.at(`${FOLDER}/tls.key`))
   }

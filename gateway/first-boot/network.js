@@ -32,20 +32,17 @@ export async function setWifi ({ root, run, done }, part) {
   if (part) done(`Wi-Fi: ${part.values.ssid}, ${part.values.address ?? 'address by DHCP'}`)
 }
 
-/** @param {string[]} match @param {string} table @param {Record<string, any>} values */
+/** @param {string[]} match @param {string} table @param {Record<string, any>} values @returns {string} */
 function network (match, table, { address, gateway, dns = [] }) {
-  const ends = [...gateway === undefined ? [] : [gateway], ...dns]
-  const wrong = [...ends, ...address === undefined ? [] : [address.split('/')[0]]].find(each => isIP(each) === 0)
-  const bits = isIP(address?.split('/')[0] ?? '') === 4 ? 32 : 128
-  if (wrong !== undefined || Number(address?.split('/')[1] ?? 0) > bits) {
+  const [ip = '', prefix = 0] = address?.split('/') ?? []
+  const wrong = [...address ? [ip] : [], ...gateway ? [gateway] : [], ...dns].find(each => isIP(each) === 0)
+  if (wrong !== undefined || Number(prefix) > (isIP(ip) === 4 ? 32 : 128)) {
     throw new SluiceError('SLUICE_TOML_VALUE', `[${table}] ${wrong ?? address} is no address of a network.`, {
       fix: 'Write the address as 192.168.1.50/24, gateway and dns without the length of the prefix.'
     })
   }
-  const fixed = address === undefined
-    ? ['DHCP=yes']
-    : [`Address=${address}`, ...gateway === undefined ? [] : [`Gateway=${gateway}`], ...dns.map((/** @type {string} */ server) => `DNS=${server}`)]
-  return [NOTICE, '[Match]', ...match, '', '[Network]', ...fixed, ''].join('\n')
+  const fixed = [`Address=${address}`, ...gateway ? [`Gateway=${gateway}`] : [], ...dns.map((/** @type {string} */ each) => `DNS=${each}`)]
+  return [NOTICE, '[Match]', ...match, '', '[Network]', ...address ? fixed : ['DHCP=yes'], ''].join('\n')
 }
 
 /** The name in hexadecimal, the password hashed: neither has to be quoted. @param {Record<string, any>} values */
@@ -54,6 +51,14 @@ function supplicantFile ({ ssid, password, country }) {
   const login = password === undefined
     ? ['  key_mgmt=NONE']
     : ['  key_mgmt=WPA-PSK', `  psk=${pbkdf2Sync(password, name, 4096, 32, 'sha1').toString('hex')}`]
-  return [NOTICE, 'ctrl_interface=DIR=/run/wpa_supplicant GROUP=netdev', `country=${country}`, 'network={', `  ssid=${name.toString('hex')}`,
-    ...login, '}', ''].join('\n')
+  return [
+    NOTICE,
+    'ctrl_interface=DIR=/run/wpa_supplicant GROUP=netdev',
+    `country=${country}`,
+    'network={',
+    `  ssid=${name.toString('hex')}`,
+    ...login,
+    '}',
+    ''
+  ].join('\n')
 }

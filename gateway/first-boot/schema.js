@@ -17,7 +17,7 @@ const list = (description, example, item, more) => ({
 })
 /** @param {string} description @param {boolean} usual @returns {Untitled} */
 const flag = (description, usual) => ({ type: 'boolean', description, default: usual })
-/** @param {string} description @param {string} unit @param {[minimum: number, maximum: number]} limits @param {More} more @returns {Untitled} */
+/** @param {string} description @param {string} unit @param {[number, number]} limits  both included @param {More} more @returns {Untitled} */
 const whole = (description, unit, [minimum, maximum], more) => ({
   type: 'integer', description, minimum, maximum, ...(unit && { 'x-unit': unit }), ...more
 })
@@ -70,7 +70,8 @@ export const SECTIONS = {
   }),
   ssh: section('Who may log in over the network (ssh root@sluice.local). Nobody may with a password', {
     keys: list('Public keys, each the line of a file such as id_ed25519.pub.',
-      'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExampleExampleExampleExampleExam ada@desk', { pattern: `^${KEY}( \\P{Cc}*)?$` })
+      'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExampleExampleExampleExampleExam ada@desk',
+      { pattern: `^${KEY}( \\P{Cc}*)?$` })
   }),
   ethernet: section('Network over cable: only where it needs a fixed address', addresses('the network socket'), { required: ['address'] }),
   wifi: section('Wi-Fi: WPA2, or WPA2 and WPA3 mixed', {

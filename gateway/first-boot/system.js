@@ -29,7 +29,9 @@ export async function setTimeZone ({ root, done }, { values: { time_zone: zone }
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone })
   } catch (cause) {
-    throw new SluiceError('SLUICE_TOML_VALUE', `[system] There is no time zone "${zone}".`, { fix: 'Write one such as Europe/Berlin.', cause })
+    throw new SluiceError('SLUICE_TOML_VALUE', `[system] There is no time zone "${zone}".`, {
+      fix: 'Write one such as Europe/Berlin.', cause
+    })
   }
   const [path, target] = [root.at('/etc/localtime'), `/usr/share/zoneinfo/${zone}`]
   if (await readlink(path).catch(() => null) !== target) {
@@ -69,7 +71,7 @@ export async function setReadOnlyRoot ({ root, boot, needsRestart, done }, { val
     // What only the first start makes would be made anew at each, as these keys.
     const isComplete = (await readdir(root.at('/etc/ssh')).catch(() => [])).some(name => /^ssh_host_.*_key$/.test(name))
     if (isComplete) await root.write(READ_ONLY_ROOT, '')
-    return done(isOverlaid ? 'The root is read-only' : `The root is read-only from the ${isComplete ? 'next start' : 'start after the next'} on`)
+    return done(`The root is read-only${isOverlaid ? '' : ` from the ${isComplete ? 'next start' : 'start after the next'} on`}`)
   }
   if (!isOverlaid) await root.write(READ_ONLY_ROOT, null)
   const words = (await boot.read('cmdline.txt')).trim().split(/\s+/).filter(word => word !== WRITABLE)

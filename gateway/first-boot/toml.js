@@ -33,13 +33,15 @@ export function readSettings (text) {
   for (const [name, given] of Object.entries(document)) {
     const section = Object.hasOwn(SECTIONS, name) ? SECTIONS[name] : undefined
     const tables = section?.isList ? given : [given]
-    if (!section) {
+    if (!section && !isTable(given) && !Array.isArray(given)) {
+      problems.push(problem(text, [name], `"${name}" stands outside of all tables.`, 'Take the # away from the line [name] above it, too.'))
+    } else if (!section) {
       problems.push(problem(text, [name], `There is no table [${name}].`, `Those there are: ${Object.keys(SECTIONS).join(', ')}.`))
     } else if (!Array.isArray(tables) || !tables.every(isTable)) {
       const header = section.isList ? `[[${name}]]` : `[${name}]`
       problems.push(problem(text, [name], `"${name}" is not a table.`, `Begin it with a line ${header}, its keys below.`))
     } else {
-      parts[name] = tables.map((/** @type {object} */ table, /** @type {number} */ index) => readPart(text, name, index, table, problems))
+      parts[name] = tables.map((table, index) => readPart(text, name, index, table, problems))
     }
   }
   return { parts, problems, isReadable: true }

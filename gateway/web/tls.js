@@ -43,7 +43,11 @@ function serverWith (tls, app) {
   }
 }
 
-/** Looks at a connection's first byte, and leaves it there. @param {import('node:net').Socket} socket @param {(isTls: boolean) => void} told */
+/**
+ * Looks at a connection's first byte, and leaves it there.
+ * @param {import('node:net').Socket} socket
+ * @param {(isTls: boolean) => void} told
+ */
 function tell (socket, told) {
   const breakOff = () => socket.destroy()
   socket.setTimeout(PATIENCE_MS, breakOff)
