@@ -7,6 +7,7 @@ import { run } from './run.js'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const SYSTEM = join(REPOSITORY, 'packaging/image/system')
+const SETTINGS = join(REPOSITORY, 'packaging/image/sluice.toml')
 
 const SOURCES = `Types: deb
 URIs: http://deb.debian.org/debian
@@ -118,4 +119,5 @@ function takeBoot ({ root, boot }) {
     cpSync(join(firmware, name), join(boot, name), { recursive: true, dereference: true })
     rmSync(join(firmware, name), { recursive: true })
   }
+  cpSync(SETTINGS, join(boot, 'sluice.toml'))
 }
