@@ -20,7 +20,7 @@ export const errors = {
     ],
     SLUICE_PORT_TAKEN: [
       'The gateway cannot listen on its port: another program uses it, it needs other rights, or the address is not one of this machine.',
-      'Stop the other program, or choose another port with `--port`.'
+      'Stop the other program, or choose another port with `--port`, or `SLUICE_PORT` in the environment.'
     ],
     SLUICE_USER_DIR_IN_USE: [
       'Another gateway runs on the same data folder.',
@@ -29,6 +29,10 @@ export const errors = {
     SLUICE_FLOW_FILE: [
       'The file given with `--flows` does not exist.',
       'Give the path of a flow exported from the editor.'
+    ],
+    SLUICE_SERVICE_NOTIFY: [
+      'systemd waits to hear that the gateway is ready and lives, but `systemd-notify`, which tells it, fails: it restarts the gateway.',
+      'See what the message says of the program; without it, `systemctl edit` the service to `Type=exec` and `WatchdogSec=0`.'
     ],
     SLUICE_NODE_RED_MISSING: [
       'Node-RED is not installed where the gateway looks for it.',

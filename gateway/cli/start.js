@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { describe, SluiceError } from '../base/errors.js'
+import { Service } from '../run/service.js'
 import { startGateway } from '../run/start.js'
+import { withEnvironment } from './environment.js'
 import { askForUser, needsUsers, setUsers } from './login.js'
 
 const USAGE = `Usage: sluice start [--flows FILE] [--user-dir DIR] [--port N] [--host ADDRESS] [--login] [--login-file FILE]
@@ -21,10 +23,13 @@ Runs Node-RED with the Sluice nodes on this machine, until Ctrl-C.
   --allow-host NAME
                    another name under which the gateway is reached, as behind a proxy; may be repeated
   --metrics-token-file FILE
-                   whoever sends what is in this file as bearer token may read /sluice/metrics; SLUICE_METRICS_TOKEN_FILE
-                   in the environment names it as well
+                   whoever sends what is in this file as bearer token may read /sluice/metrics
   --tls-cert FILE, --tls-key FILE
                    everything is https, with this certificate and its key (PEM); who comes by http is sent on
+
+What the command line does not say, the environment may: SLUICE_PORT for --port, SLUICE_ALLOW_HOST for --allow-host (several
+with spaces between them), and so on for every option with a value. Started by systemd, it tells when it is ready, what it
+does and that it lives (Type=notify, WatchdogSec).
 `
 
 /** @type {import('./sluice.js').Command} */
@@ -44,11 +49,13 @@ export async function start (args, { stdin, stdout, stderr }) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1
   }
-  const interrupted = firstSignal(() => stderr.write('Stopping: what is on its way is being stored. Ctrl-C again to stop at once.\n'))
+  const log = (/** @type {string} */ line) => stderr.write(`${line}\n`)
+  const service = new Service(process.env, log)
+  const interrupted = firstSignal(() => log('Stopping: what is on its way is being stored. Ctrl-C again to stop at once.'))
   let gateway
   try {
     const metricsToken = options.metricsTokenFile ? tokenIn(options.metricsTokenFile) : undefined
-    gateway = await startGateway({ ...options, metricsToken, tls: tlsOf(options), log: line => stderr.write(`${line}\n`) })
+    gateway = await startGateway({ ...options, metricsToken, tls: tlsOf(options), log, onFlow: state => service.ready(state) })
   } catch (error) {
     stderr.write(`sluice start: ${describe(error)}\n`)
     return 1
@@ -56,7 +63,7 @@ export async function start (args, { stdin, stdout, stderr }) {
   const places = `  Editor     ${gateway.editorUrl}\n  Live page  ${gateway.liveUrl}\n  Data       ${options.userDir}\n`
   stdout.write(`Sluice is running.\n${places}Ctrl-C stops it.\n`)
   await interrupted
-  const drained = await gateway.stop()
+  const [drained] = await Promise.all([gateway.stop(), service.stopping()])
   const rest = ' Not everything could be stored in 15 s; the rest is in the spool and goes on at the next start.'
   stderr.write(`Stopped.${drained ? '' : rest}\n`)
   return 0
@@ -118,7 +125,7 @@ function readArgs (args) {
   try {
     const { values } = parseArgs({
       args,
-      options: {
+      options: withEnvironment({
         flows: { type: 'string' },
         'user-dir': { type: 'string', default: '.sluice' },
         port: { type: 'string', default: '1880' },
@@ -126,11 +133,11 @@ function readArgs (args) {
         login: { type: 'boolean' },
         'login-file': { type: 'string' },
         'allow-host': { type: 'string', multiple: true },
-        'metrics-token-file': { type: 'string', default: process.env.SLUICE_METRICS_TOKEN_FILE },
+        'metrics-token-file': { type: 'string' },
         'tls-cert': { type: 'string' },
         'tls-key': { type: 'string' },
         help: { type: 'boolean', short: 'h' }
-      }
+      })
     })
     const port = Number(values.port)
     if (!/^\d+$/.test(values.port) || port > 65535) return `--port must be a number from 0 to 65535; it is "${values.port}".`

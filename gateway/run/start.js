@@ -14,6 +14,7 @@ import { Login } from '../web/login.js'
 import { createTlsServer } from '../web/tls.js'
 import { guardUpgrades } from '../web/upgrades.js'
 import { readUsers } from '../web/users.js'
+import { watchFlow } from './flow-state.js'
 import { loadNodeRed } from './node-red.js'
 import { guardSecretFiles } from './secret-files.js'
 import { gatewaySettings } from './settings.js'
@@ -40,12 +41,15 @@ const DRAIN_MS = 15_000
  * @param {{cert: string, key: string}} [options.tls]  PEM; with it, everything is https
  * @param {string} [options.flowFile]  instead of the user folder's own
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
+ * @param {(state: string) => void} [options.onFlow]  gets a line whenever the flow has started, and whenever it does not run
  * @returns {Promise<Gateway>}
  * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING, SLUICE_LOGIN_MISSING,
  *   SLUICE_LOGIN_USERS, SLUICE_TLS_FILE
  */
 export async function startGateway (options) {
-  const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, tls, flowFile, log = console.error } = options
+  const {
+    userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, tls, flowFile, onFlow = () => {}, log = console.error
+  } = options
   const folder = resolve(userDir)
   mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express, WebSocketServer } = loadNodeRed()
@@ -65,6 +69,7 @@ export async function startGateway (options) {
     RED.init(server, settings)
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
+    watchFlow(RED.events, onFlow)
     if (login) app.post('/auth/token', login.slowDown)
     app.use(settings.httpAdminRoot, RED.httpAdmin)
     if (login) app.use(settings.httpNodeRoot, login.middleware)
@@ -125,7 +130,8 @@ async function listen (server, port, host) {
   } catch (error) {
     const { code } = /** @type {NodeJS.ErrnoException} */ (error)
     if (code !== 'EADDRINUSE' && code !== 'EACCES' && code !== 'EADDRNOTAVAIL') throw error
-    throw new SluiceError('SLUICE_PORT_TAKEN', PORT_TEXTS[code](port, host), { fix: 'Choose another with --port.', cause: error })
+    const fix = 'Choose another with --port or SLUICE_PORT.'
+    throw new SluiceError('SLUICE_PORT_TAKEN', PORT_TEXTS[code](port, host), { fix, cause: error })
   }
   return /** @type {import('node:net').AddressInfo} */ (server.address()).port
 }

@@ -3,15 +3,18 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 /** The `sluice` command as a process of its own. @param {string[]} args */
-export const sluice = (...args) => start('../../gateway/cli/sluice.js', args)
+export const sluice = (...args) => sluiceIn({}, ...args)
+
+/** The same, with more in its environment. @param {NodeJS.ProcessEnv} environment @param {string[]} args */
+export const sluiceIn = (environment, ...args) => start('../../gateway/cli/sluice.js', args, environment)
 
 /** `npm run chaos` as a process of its own. @param {string[]} args */
 export const chaos = (...args) => start('../chaos/main.js', args)
 
-/** @param {string} program @param {string[]} args */
-function start (program, args) {
+/** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [environment] */
+function start (program, args, environment) {
   const path = fileURLToPath(new URL(program, import.meta.url))
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } })
   const output = { stdout: '', stderr: '' }
   for (const name of /** @type {const} */ (['stdout', 'stderr'])) {
     child[name].setEncoding('utf8').on('data', text => { output[name] += text })

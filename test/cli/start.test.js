@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { gatewaySettings, logLine } from '../../gateway/run/settings.js'
 import { lockUserDir } from '../../gateway/run/user-dir-lock.js'
-import { sluice } from './process.js'
+import { NotifySocket, requireNotify } from '../servers/notify-socket.js'
+import { sluice, sluiceIn } from './process.js'
 
 describe('Gateway', () => {
   /** @type {string} */
@@ -66,7 +67,7 @@ describe('Gateway', () => {
     const { code, stderr } = await start('--port', String(port)).exit
     other.close()
     expect(code).to.equal(1)
-    const text = `Port ${port} on 127.0.0.1 is taken by another program. Choose another with --port.`
+    const text = `Port ${port} on 127.0.0.1 is taken by another program. Choose another with --port or SLUICE_PORT.`
     expect(stderr).to.equal(`sluice start: SLUICE_PORT_TAKEN: ${text}\n`)
   })
 
@@ -74,6 +75,51 @@ describe('Gateway', () => {
     const { code, stderr } = await start('--flows', join(folder, 'nowhere.json')).exit
     expect(code).to.equal(1)
     expect(stderr).to.contain('SLUICE_FLOW_FILE: There is no flow file')
+  })
+})
+
+describe('Gateway as a service', () => {
+  /** @type {string} */
+  let folder
+  /** @type {NotifySocket} */
+  let socket
+  /** @type {ReturnType<typeof sluice>} */
+  let gateway
+
+  before(function () { requireNotify(this) })
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-service-'))
+    socket = await NotifySocket.listen()
+  })
+  afterEach(async () => {
+    gateway.child.kill('SIGKILL')
+    await gateway.exit
+    await socket.close()
+    await rm(folder, { recursive: true })
+  })
+
+  /** As its unit starts it, with all settings in the environment. @param {object[]} flow */
+  async function start (flow) {
+    const file = join(folder, 'flow.json')
+    await writeFile(file, JSON.stringify(flow))
+    gateway = sluiceIn({
+      NOTIFY_SOCKET: socket.path, WATCHDOG_USEC: '100000', SLUICE_FLOWS: file, SLUICE_PORT: '0', SLUICE_USER_DIR: join(folder, 'user')
+    }, 'start')
+  }
+
+  it('takes its options from the environment, and tells systemd when the flow runs, that it lives and that it stops', async () => {
+    await start([{ id: 'empty', type: 'tab', label: 'empty' }])
+    await socket.hears('READY=1\nSTATUS=The flow runs.')
+    await socket.hears('WATCHDOG=1')
+    expect((await gateway.says(/Data +(\S+)/))[1]).to.equal(join(folder, 'user'))
+    gateway.child.kill('SIGTERM')
+    await socket.hears('STOPPING=1')
+    expect((await gateway.exit).code).to.equal(0)
+  })
+
+  it('is ready with a flow that cannot run, as only its editor can mend that, and says why', async () => {
+    await start([{ id: 'flow', type: 'tab', label: 'flow' }, { id: 'pump', type: 'pump', z: 'flow', wires: [] }])
+    await socket.hears('READY=1\nSTATUS=The flow does not run: missing-types pump.')
   })
 })
 
