@@ -90,7 +90,7 @@ describe('A release', () => {
   it('leaves out what no gateway reads, and keeps the types that the editor shows', () => {
     const editor = 'node_modules/@node-red/editor-client/public/types/node/fs.d.ts'
     const files = {
-      'sluice.tgz': '', 'package-lock.json': '', 'package.json': '', 'node_modules/.package-lock.json': '', 'node_modules/.bin/mqtt': '',
+      'package.json': '', 'node_modules/.package-lock.json': '', 'node_modules/.bin/mqtt': '', 'node_modules/a/node_modules/.bin/b': '',
       'node_modules/a/index.js': '', 'node_modules/a/index.js.map': '', 'node_modules/a/index.d.ts': '', 'node_modules/a/index.d.mts': '',
       'node_modules/b/prebuilds/linux-arm64/b.node': '', 'node_modules/b/prebuilds/linux-x64/b.node': '',
       'node_modules/b/prebuilds/darwin-x64+arm64/b.node': '', [editor]: ''

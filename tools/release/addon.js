@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CPUS } from './packages.js'
+import { CPUS, forgetPackages } from './packages.js'
 import { isInstalled, run } from './run.js'
 
 /** What the names of a cross compiler's programs begin with, and Debian's package of it. */
@@ -10,7 +10,7 @@ const CROSS = Object.freeze({
 })
 
 /**
- * Compiles the addon of socketcan for an architecture, and leaves nothing of the package but what is loaded.
+ * Compiles the addon of socketcan for an architecture.
  * @param {string} app
  * @param {import('./packages.js').Arch} arch
  */
@@ -22,10 +22,10 @@ export function buildSocketcan (app, arch) {
     throw new Error(`SocketCAN's addon for ${arch} needs ${missing.join(', ')} (Debian: ${name} make python3). ` +
       '--without-socketcan makes a release that cannot use SocketCAN.')
   }
-  const folder = socketcanIn(app)
   const compiler = { CC: `${prefix}gcc`, CXX: `${prefix}g++`, LINK: `${prefix}g++`, AR: `${prefix}ar` }
   const flags = `-ffile-prefix-map=${app}=.` // no path of this machine in what is compiled
   const packages = join(app, 'node_modules')
+  const folder = join(packages, 'socketcan')
   const nodeGyp = join(packages, 'node-gyp', 'bin', 'node-gyp.js')
   const nodedir = join(packages, `node-linux-${cpu}`)
   run(process.execPath, [nodeGyp, 'rebuild', `--arch=${cpu}`, `--nodedir=${nodedir}`],
@@ -33,15 +33,8 @@ export function buildSocketcan (app, arch) {
   const built = join(folder, 'build')
   tidy(built)
   for (const addon of readdirSync(join(built, 'Release'))) run(`${prefix}strip`, ['--strip-unneeded', join(built, 'Release', addon)])
+  forgetPackages(folder, ['node-gyp', 'node-addon-api'])
 }
-
-/** @param {string} app */
-export function removeSocketcan (app) {
-  rmSync(socketcanIn(app), { recursive: true })
-}
-
-/** @param {string} app */
-const socketcanIn = app => join(app, 'node_modules', 'socketcan')
 
 /** Only the addons stay. @param {string} built  the folder `build` */
 function tidy (built) {

@@ -10,21 +10,50 @@ export const CPUS = Object.freeze({ amd64: 'x64', arm64: 'arm64' })
 /** Where the project is in `app/`. */
 export const PROJECT = join('node_modules', '@sluice', 'node-red')
 
+/** What npm does, it does for another machine, and without asking anybody. @param {Arch} arch */
+const optionsFor = arch => ['--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--os=linux', `--cpu=${CPUS[arch]}`, '--libc=glibc']
+
 /**
  * Installs what runs a gateway on another machine, as the lockfile of `release/` has it. No script runs: nothing is to be of this machine.
  * @param {string} source  the project
  * @param {string} app  the folder to make
  * @param {Arch} arch
- * @param {string} version  of the release
  */
-export function installPackages (source, app, arch, version) {
+export function installPackages (source, app, arch) {
   mkdirSync(app)
   packProject(source, app)
-  const description = JSON.parse(readFileSync(join(source, 'release', 'package.json'), 'utf8'))
-  writeFileSync(join(app, 'package.json'), `${JSON.stringify({ ...description, version }, null, 2)}\n`)
-  copyFileSync(join(source, 'release', 'package-lock.json'), join(app, 'package-lock.json'))
-  const platform = ['--os=linux', `--cpu=${CPUS[arch]}`, '--libc=glibc']
-  run('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', ...platform], { cwd: app })
+  for (const name of ['package.json', 'package-lock.json']) copyFileSync(join(source, 'release', name), join(app, name))
+  run('npm', ['ci', ...optionsFor(arch)], { cwd: app })
+}
+
+/** @param {string} folder  of a package @param {string[]} names  of packages that it needs no more */
+export function forgetPackages (folder, names) {
+  editDescription(folder, description => {
+    for (const name of names) delete description.dependencies[name]
+  })
+}
+
+/**
+ * Removes the packages that nothing needs any more, and says which release they are.
+ * @param {string} app
+ * @param {Arch} arch
+ * @param {string} version
+ */
+export function prunePackages (app, arch, version) {
+  editDescription(app, description => {
+    description.version = version
+    description.dependencies['@sluice/node-red'] = version
+  })
+  for (const name of ['sluice.tgz', 'package-lock.json']) rmSync(join(app, name))
+  run('npm', ['prune', '--offline', '--no-package-lock', ...optionsFor(arch)], { cwd: app })
+}
+
+/** @param {string} folder @param {(description: any) => void} edit */
+function editDescription (folder, edit) {
+  const path = join(folder, 'package.json')
+  const description = JSON.parse(readFileSync(path, 'utf8'))
+  edit(description)
+  writeFileSync(path, `${JSON.stringify(description, null, 2)}\n`)
 }
 
 /** @param {string} source @param {string} folder  gets sluice.tgz */
@@ -40,7 +69,6 @@ export function packProject (source, folder) {
  * @param {Arch} arch
  */
 export function strip (app, arch) {
-  for (const name of ['sluice.tgz', 'package-lock.json', 'node_modules/.package-lock.json']) rmSync(join(app, name))
   /** @param {string} folder */
   const stripFolder = folder => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -54,7 +82,7 @@ export function strip (app, arch) {
 
 /** @param {string} path @param {Arch} arch */
 function isNeedless (path, arch) {
-  if (path.endsWith('/node_modules/.bin') || path.endsWith('.map')) return true
+  if (/\/node_modules\/\.(bin|package-lock\.json)$/.test(path) || path.endsWith('.map')) return true
   if (/\.d\.[cm]?ts$/.test(path)) return !path.includes('/@node-red/editor-client/')
   const [, platform] = /\/prebuilds\/([^/]+)$/.exec(path) ?? []
   return platform !== undefined && platform !== `linux-${CPUS[arch]}`

@@ -2,10 +2,10 @@ import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, re
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { buildSocketcan, removeSocketcan } from './addon.js'
+import { buildSocketcan } from './addon.js'
 import { checkOut } from './commit.js'
 import { pack, writeSums } from './pack.js'
-import { CPUS, installPackages, PROJECT, strip } from './packages.js'
+import { CPUS, forgetPackages, installPackages, PROJECT, prunePackages, strip } from './packages.js'
 import { bomOf } from './sbom.js'
 
 /**
@@ -58,9 +58,10 @@ export async function makePayload (wanted, out) {
 /** @param {string} folder @param {string} source @param {Wanted} wanted */
 async function fill (folder, source, { commit, arch, publicKey, hasSocketcan = true }) {
   const app = join(folder, 'app')
-  installPackages(source, app, arch, commit.version)
+  installPackages(source, app, arch)
   if (hasSocketcan) buildSocketcan(app, arch)
-  else removeSocketcan(app)
+  else forgetPackages(app, ['socketcan'])
+  prunePackages(app, arch, commit.version)
   writeFileSync(join(folder, 'sbom.cdx.json'), bomOf(app))
   const node = takeNode(app, folder, arch)
   strip(app, arch)
