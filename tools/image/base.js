@@ -40,7 +40,7 @@ export function baseArchive (log) {
   const unfinished = join(folder, `unfinished-${process.pid}.tar.zst`)
   try {
     const args = [...RECIPE, ...aptOptions().map(option => `--aptopt=${option}`), SUITE, unfinished, ...mirrors()]
-    withArmPrograms(() => run('mmdebstrap', args, { env: { ...process.env, INITRD: 'No', BASE } }))
+    withArmPrograms(() => run('mmdebstrap', args, { env: { ...process.env, INITRD: 'No', BASE }, isShown: true }))
     renameSync(unfinished, file)
   } finally {
     rmSync(unfinished, { force: true })

@@ -25,7 +25,7 @@ export function writeDisk (file, tree) {
 /** @param {string} file @param {import('./layout.js').Partition} partition @param {string} folder */
 function writeFat (file, { label, startSector, sectors }, folder) {
   const kibibytes = sectors * SECTOR_BYTES / 1024
-  run('mkfs.vfat', ['-F', '32', '-n', label, '--offset', String(startSector), file, String(kibibytes)])
+  run('mkfs.vfat', ['-F', '32', '-n', label, '-h', String(startSector), '--offset', String(startSector), file, String(kibibytes)])
   run('mcopy', ['-s', '-m', '-i', onPartition(file, startSector), ...readdirSync(folder).map(name => join(folder, name)), '::/'])
 }
 

@@ -16,7 +16,7 @@ const MIB_SECTORS = 2 ** 20 / SECTOR_BYTES
 const ALIGNED_MIB = 4
 
 const PARTITIONS = /** @type {const} */ ([
-  { name: 'boot', label: 'BOOT', type: 'c', mib: 256 },
+  { name: 'boot', label: 'BOOT', type: 'c', mib: 512 },
   { name: 'root', label: 'root', type: '83', mib: 2048 },
   { name: 'data', label: 'data', type: '83', mib: 1024 }
 ])

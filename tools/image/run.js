@@ -1,19 +1,22 @@
 import { spawnSync } from 'node:child_process'
 
+const MAX_BYTES = 2 ** 28
+
 /**
- * Runs a program, whose messages are shown, to its end.
+ * Runs a program to its end.
  * @param {string} program
  * @param {string[]} args
- * @param {{input?: string, env?: NodeJS.ProcessEnv, cwd?: string}} [options]
+ * @param {{input?: string, env?: NodeJS.ProcessEnv, isShown?: boolean}} [options]  `isShown`: its messages, while it runs; otherwise only
+ *   where it fails
  * @returns {string} its output
  * @throws {Error} what it ended with
  */
 export function run (program, args, options = {}) {
-  const { status, signal, stdout, error } = spawnSync(program, args, {
-    ...options, encoding: 'utf8', stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'inherit'], maxBuffer: 2 ** 28
-  })
+  const { isShown = false, input = '', env } = options
+  const stdio = /** @type {import('node:child_process').StdioOptions} */ (['pipe', 'pipe', isShown ? 'inherit' : 'pipe'])
+  const { status, signal, stdout, stderr, error } = spawnSync(program, args, { input, env, stdio, encoding: 'utf8', maxBuffer: MAX_BYTES })
   if (error) throw new Error(`${program} cannot be run: ${error.message}. ${packageOf(program)}`, { cause: error })
-  if (status !== 0) throw new Error(`${program} ${args.slice(0, 6).join(' ')} … ended with ${status ?? signal}.`)
+  if (status !== 0) throw new Error(`${program} ${args.slice(0, 6).join(' ')} … ended with ${status ?? signal}. ${stderr ?? ''}`.trim())
   return stdout
 }
 
