@@ -3,6 +3,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { unpack } from './base.js'
 import { run } from './run.js'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
@@ -22,10 +23,8 @@ Components: main non-free-firmware
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 `
 
-const UNITS = [
-  'systemd-networkd.service', 'systemd-resolved.service', 'systemd-timesyncd.service', 'ssh.service', 'mosquitto.service',
-  'avahi-daemon.service', 'sluice-grow-data.service', 'sluice-first-boot.service', 'sluice.service'
-]
+/** The packages have enabled theirs. */
+const UNITS = ['systemd-networkd.service', 'sluice-grow-data.service', 'sluice-first-boot.service', 'sluice.service']
 
 /** A start waits for no network: samples come from field buses. */
 const UNITS_OFF = ['systemd-networkd-wait-online.service', 'wpa_supplicant.service']
@@ -43,8 +42,7 @@ const UNITS_OFF = ['systemd-networkd-wait-online.service', 'wpa_supplicant.servi
 export function makeTree (folder, { base, payload }) {
   const tree = { boot: join(folder, 'boot'), root: join(folder, 'root'), data: join(folder, 'data') }
   for (const path of Object.values(tree)) mkdirSync(path)
-  const asItWas = ['--numeric-owner', '--xattrs', '--xattrs-include=*', '--exclude=./dev/*']
-  run('tar', ['--extract', '--zstd', ...asItWas, '--file', base, '--directory', tree.root])
+  unpack(base, tree.root)
   cpSync(SYSTEM, tree.root, { recursive: true, verbatimSymlinks: true })
   cpSync(join(REPOSITORY, 'packaging/systemd/sysusers.conf'), join(tree.root, 'usr/lib/sysusers.d/sluice.conf'))
   run('systemd-sysusers', [`--root=${tree.root}`])
