@@ -28,12 +28,12 @@ export class Key {
 
 /** The system in an emulated machine, as others on its network reach it. */
 export class Guest {
-  #ports
+  ports
   #key
 
   /** @param {import('./machine.js').Ports} ports @param {Key} key */
   constructor (ports, key) {
-    this.#ports = ports
+    this.ports = ports
     this.#key = key
   }
 
@@ -45,7 +45,7 @@ export class Guest {
    */
   async run (command, { input, limitMs = 120_000 } = {}) {
     const child = spawn('ssh', [
-      '-i', this.#key.file, '-p', String(this.#ports.ssh), '-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=no', '-o', 'LogLevel=ERROR',
+      '-i', this.#key.file, '-p', String(this.ports.ssh), '-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=no', '-o', 'LogLevel=ERROR',
       '-o', 'UserKnownHostsFile=/dev/null', '-o', 'ConnectTimeout=20', 'root@127.0.0.1', command
     ], { timeout: limitMs })
     if (input) input.pipe(child.stdin)
@@ -72,7 +72,7 @@ export class Guest {
    */
   fetch (path, { method = 'GET', headers = {}, body } = {}) {
     return new Promise((resolve, reject) => {
-      const address = { host: '127.0.0.1', port: this.#ports.editor, path, rejectUnauthorized: false }
+      const address = { host: '127.0.0.1', port: this.ports.editor, path, rejectUnauthorized: false }
       const sent = request({ ...address, method, headers, timeout: ANSWER_MS })
       sent.on('timeout', () => sent.destroy(new Error(`no answer in ${ANSWER_MS / 1000} s`)))
       sent.on('error', reject)

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createInterface } from 'node:readline'
+
+const SHOWN_LINES = 40
 
 /**
  * @typedef {import('./card.js').Card} Card
@@ -17,8 +18,8 @@ import { createInterface } from 'node:readline'
 
 /** A Raspberry Pi in an emulator, from power-on to whenever its power is cut. */
 export class Machine {
-  /** What its console showed, and after how many milliseconds. @type {{atMs: number, line: string}[]} */
-  console = []
+  /** What its console has shown. */
+  console = ''
   #process
   #startedAtMs = Date.now()
   /** @type {(() => void)[]} */
@@ -27,8 +28,8 @@ export class Machine {
   /** @param {MachineOptions} options */
   constructor (options) {
     this.#process = spawn('qemu-system-aarch64', qemuArguments(options), { stdio: ['ignore', 'pipe', 'inherit'] })
-    createInterface({ input: this.#process.stdout }).on('line', line => {
-      this.console.push({ atMs: this.elapsedMs, line })
+    this.#process.stdout.setEncoding('utf8').on('data', text => {
+      this.console += text
       for (const look of this.#watchers) look()
     })
   }
@@ -50,8 +51,7 @@ export class Machine {
   shown (pattern, limitMs) {
     return new Promise((resolve, reject) => {
       const look = () => {
-        const found = this.console.find(({ line }) => pattern.test(line))
-        if (found) resolve(found.atMs)
+        if (pattern.test(this.console)) resolve(this.elapsedMs)
       }
       this.#watchers.push(look)
       setTimeout(() => reject(new Error(`The console did not show ${pattern} in ${limitMs / 1000} s.\n${this.lastLines}`)), limitMs).unref()
@@ -60,7 +60,7 @@ export class Machine {
   }
 
   get lastLines () {
-    return this.console.slice(-30).map(({ line }) => line).join('\n')
+    return this.console.trimEnd().split('\n').slice(-SHOWN_LINES).join('\n')
   }
 
   /** Nothing is written any more, and nobody is told. */
@@ -122,7 +122,7 @@ const MACHINES = {
   /** Its memory, processors and devices are the board's. @param {MachineOptions} options */
   raspi3b: ({ card }) => [
     '-M', 'raspi3b',
-    '-dtb', card.extract('bcm2710-rpi-3-b.dtb'),
+    '-dtb', card.extract('bcm2837-rpi-3-b.dtb'),
     '-serial', 'null', '-serial', 'stdio',
     '-drive', `if=sd,format=raw,file=${card.file}`,
     '-device', 'usb-net,netdev=net'

@@ -27,12 +27,10 @@ export async function sendFrames (guest, run) {
   await guest.run(`systemd-run --quiet --unit=beats sh -c 'while :; do echo "beat $(date +%s%3N)" > /dev/console; sleep 0.25; done'`)
 }
 
-/** @param {Machine} machine @returns {{atMs: number, guestMs: number}[]} */
-export function beats (machine) {
-  return machine.console.flatMap(({ atMs, line }) => {
-    const [, ms] = /^beat (\d+)$/.exec(line.trim()) ?? []
-    return ms ? [{ atMs, guestMs: Number(ms) }] : []
-  })
+/** What the guest's clock showed last: milliseconds since 1970. @param {Machine} machine */
+export function lastBeatMs ({ console: text }) {
+  const [, ms] = /^beat (\d+)\r?$/m.exec(text.slice(text.lastIndexOf('beat ', text.lastIndexOf('\n')))) ?? []
+  return Number(ms ?? 0)
 }
 
 /**

@@ -5,7 +5,7 @@ import { mix } from '../../gateway/base/random.js'
 import { Card } from './card.js'
 import { readLog, replay, survivors } from './write-log.js'
 import { newCard, running, withRig } from './rig.js'
-import { beats, checkFileSystems, sendFrames, settledRun } from './stop-checks.js'
+import { checkFileSystems, lastBeatMs, sendFrames, settledRun } from './stop-checks.js'
 
 /**
  * @typedef {import('./rig.js').Rig} Rig
@@ -46,7 +46,7 @@ async function hardStops (rig, times, log) {
       await sendFrames(guest, run)
       await sleep(MIN_FLOW_MS + Math.random() * SPREAD_MS)
       await machine.cutPower()
-      return beats(machine).at(-1)?.guestMs ?? 0
+      return lastBeatMs(machine)
     })
   }
   log(checkFileSystems(card))
@@ -67,7 +67,7 @@ async function powerCuts (rig, times, log) {
     await sendFrames(guest, 0)
     await sleep(MIN_FLOW_MS)
     for (const endMs = Date.now() + times * FLOW_MS_PER_CUT; Date.now() < endMs; await sleep(100)) {
-      marks.push({ guestMs: beats(machine).at(-1)?.guestMs ?? 0, logBytes: statSync(writeLog).size })
+      marks.push({ guestMs: lastBeatMs(machine), logBytes: statSync(writeLog).size })
     }
   }, { writeLog })
   const seed = Date.now() % 2 ** 31
