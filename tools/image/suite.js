@@ -16,7 +16,7 @@ const LIMIT_MS = 600_000
  * @returns {Promise<string>} a line to tell
  */
 export async function runSuite (guest) {
-  const modules = withDependencies(['mocha', 'chai'])
+  const modules = withDependencies(['mocha', 'chai', 'fast-check'])
   const args = ['--create', '--gzip', '--directory', REPOSITORY, ...SOURCES, ...modules]
   const { stdout } = spawn('tar', args, { stdio: ['ignore', 'pipe', 'inherit'] })
   await guest.run(`mkdir -p ${FOLDER} && tar --extract --gzip --no-same-owner --directory ${FOLDER}`, { input: stdout })
