@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -10,6 +10,7 @@ import { recorder } from '../../sources/manual-clock.js'
 import { describeBus } from './contract.js'
 import { FakeKernel } from './fake-kernel.js'
 import { Ear, frame, open, quiet } from './rig.js'
+import { noVcan } from './vcan.js'
 
 /** @typedef {import('../../../gateway/can/bus/bus.js').Frame} Frame */
 
@@ -212,19 +213,3 @@ describe('CAN buses', () => {
     })
   })
 })
-
-/** Why this kernel has no virtual CAN interface, or null: it has made one. @param {string} name */
-async function noVcan (name) {
-  try {
-    execFileSync('ip', ['link', 'add', 'dev', name, 'type', 'vcan'], { stdio: 'pipe' })
-    execFileSync('ip', ['link', 'set', name, 'up'], { stdio: 'pipe' })
-  } catch (error) {
-    return `ip link add type vcan: ${String(/** @type {any} */ (error).stderr ?? error).trim()}`
-  }
-  try {
-    await (await open({ kind: 'socketcan', interface: name })).close()
-    return null
-  } catch (error) {
-    return /** @type {Error} */ (error).message
-  }
-}

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+const SHOWN_LINES = 40
+
+/**
+ * @typedef {import('./card.js').Card} Card
+ * @typedef {{ssh: number, editor: number}} Ports  on this machine
+ *
+ * @typedef {object} MachineOptions
+ * @property {'virt'|'raspi3b'} machine
+ * @property {number} memoryMib
+ * @property {Card} card
+ * @property {Ports} ports
+ * @property {string} credential  words for the kernel's command line
+ * @property {string} [writeLog]  a file that gets every write to the card
+ */
+
+/** A Raspberry Pi in an emulator, from power-on to whenever its power is cut. */
+export class Machine {
+  /** What its console has shown. */
+  console = ''
+  #process
+  #startedAtMs = Date.now()
+  /** @type {(() => void)[]} */
+  #watchers = []
+
+  /** @param {MachineOptions} options */
+  constructor (options) {
+    this.#process = spawn('qemu-system-aarch64', qemuArguments(options), { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.#process.stdout.setEncoding('utf8').on('data', text => {
+      this.console += text
+      for (const look of this.#watchers) look()
+    })
+  }
+
+  get elapsedMs () {
+    return Date.now() - this.#startedAtMs
+  }
+
+  get hasEnded () {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null
+  }
+
+  /**
+   * Until the console shows something.
+   * @param {RegExp} pattern
+   * @param {number} limitMs
+   * @returns {Promise<number>} milliseconds since power-on
+   */
+  shown (pattern, limitMs) {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        if (pattern.test(this.console)) resolve(this.elapsedMs)
+      }
+      this.#watchers.push(look)
+      setTimeout(() => reject(new Error(`The console did not show ${pattern} in ${limitMs / 1000} s.\n${this.lastLines}`)), limitMs).unref()
+      look()
+    })
+  }
+
+  get lastLines () {
+    return this.console.trimEnd().split('\n').slice(-SHOWN_LINES).join('\n')
+  }
+
+  /** Nothing is written any more, and nobody is told. */
+  async cutPower () {
+    if (this.hasEnded) return
+    this.#process.kill('SIGKILL')
+    await once(this.#process, 'exit')
+  }
+
+  /** It has shut down by itself. */
+  async ended () {
+    if (!this.hasEnded) await once(this.#process, 'exit')
+  }
+}
+
+/** @param {MachineOptions} options */
+function qemuArguments (options) {
+  const { machine, ports, card, credential } = options
+  const names = card.names()
+  const kernel = names.filter(name => name.startsWith('vmlinuz')).sort().at(-1)
+  const initrd = names.filter(name => name.startsWith('initrd')).sort().at(-1)
+  if (!kernel || !initrd) throw new Error(`The FAT partition has no kernel: ${names.join(', ')}.`)
+  const network = `user,id=net,hostfwd=tcp:127.0.0.1:${ports.ssh}-:22,hostfwd=tcp:127.0.0.1:${ports.editor}-:1880`
+  return [
+    '-kernel', card.extract(kernel),
+    '-initrd', card.extract(initrd),
+    '-append', `${commandLine(card.read('cmdline.txt'), CONSOLES[machine])} ${credential}`,
+    '-netdev', network,
+    ...MACHINES[machine](options),
+    '-display', 'none', '-monitor', 'none', '-no-reboot'
+  ]
+}
+
+const CONSOLES = { virt: 'ttyAMA0', raspi3b: 'ttyS1,115200' }
+
+/** What the card says, on the console of this machine. @param {string} text  of cmdline.txt @param {string} console */
+export function commandLine (text, console) {
+  return [...text.trim().split(/\s+/).filter(word => !word.startsWith('console=')), `console=${console}`].join(' ')
+}
+
+const MACHINES = {
+  /** @param {MachineOptions} options */
+  virt: ({ memoryMib, card, writeLog }) => [
+    '-M', 'virt', '-cpu', 'cortex-a53', '-smp', '2', '-m', String(memoryMib),
+    '-serial', 'stdio',
+    '-blockdev', `driver=file,node-name=file,filename=${card.file}`,
+    ...writeLog
+      ? [
+          '-blockdev', 'driver=raw,node-name=raw,file=file',
+          '-blockdev', `driver=file,node-name=log,filename=${writeLog}`,
+          '-blockdev', 'driver=blklogwrites,node-name=card,file=raw,log=log,log-sector-size=512'
+        ]
+      : ['-blockdev', 'driver=raw,node-name=card,file=file'],
+    '-device', 'virtio-blk-device,drive=card',
+    '-device', 'virtio-net-device,netdev=net',
+    '-device', 'virtio-rng-device'
+  ],
+
+  /** Its memory, processors and devices are the board's. @param {MachineOptions} options */
+  raspi3b: ({ card }) => [
+    '-M', 'raspi3b',
+    '-dtb', card.extract('bcm2837-rpi-3-b.dtb'),
+    '-serial', 'null', '-serial', 'stdio',
+    '-drive', `if=sd,format=raw,file=${card.file}`,
+    '-device', 'usb-net,netdev=net'
+  ]
+}
