@@ -101,7 +101,8 @@ export const errors = {
     ],
     SLUICE_CREDENTIALS: [
       'The passwords of a flow cannot be decrypted: they are not those of the data folder that was given, or damaged.',
-      'Run the command as the user of the gateway, with its `--user-dir`.'
+      'Run the command as the user of the gateway, with its `--user-dir`. Put a `credentialSecret` of `settings.js` into the ' +
+      'environment, too, as `SLUICE_CREDENTIAL_SECRET`.'
     ]
   },
 
@@ -765,10 +766,6 @@ export const errors = {
     SLUICE_COPY_DENSE: [
       'One window, which is copied in one transaction, has far more rows than the others.',
       'Copy the time before, that stretch and the time after by themselves, with `--since` and `--until`.'
-    ],
-    SLUICE_COPY_CREDENTIALS: [
-      'The passwords of the flow\'s database servers are encrypted with a secret that is not in the data folder.',
-      'Put the `credentialSecret` of Node-RED\'s `settings.js` into `SLUICE_CREDENTIAL_SECRET` in the environment.'
     ]
   },
 
