@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 /** The names of an architecture: Debian's, and Node's. */
 export const CPUS = Object.freeze({ amd64: 'x64', arm64: 'arm64' })
