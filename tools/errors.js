@@ -26,6 +26,10 @@ export const errors = {
       'Another gateway runs on the same data folder.',
       'Stop that one, or give this one a folder of its own with `--user-dir`.'
     ],
+    SLUICE_NODE_UNSTARTED: [
+      'Node-RED says that the flow has started, but has not made this node, as where config nodes need each other.',
+      'Read the error in the log of the gateway, correct the node in the editor and deploy.'
+    ],
     SLUICE_FLOW_FILE: [
       'The file given with `--flows` does not exist, or that of `--first-flow` is not a flow.',
       'Give the path of a flow exported from the editor.'
