@@ -73,7 +73,7 @@ export const errors = {
     ],
     SLUICE_TOML_VALUE: [
       'A key of `sluice.toml` is unknown, or its value is not as it has to be. What it concerns stays as it was; all else is applied.',
-      'Correct the line that the message names; [Deploying](deploy.md#first-boot) has all keys.'
+      'Correct the line that the message names; [First boot](deploy.md#first-boot) has all keys.'
     ],
     SLUICE_FIRST_BOOT: [
       'Something that `sluice.toml` asks for could not be done: a file is missing on the boot partition, or a program has failed.',
