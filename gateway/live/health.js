@@ -1,3 +1,4 @@
+import { describe, SluiceError } from '../base/errors.js'
 import { nameOf, unstartedIn } from './unstarted.js'
 
 /**
@@ -6,7 +7,9 @@ import { nameOf, unstartedIn } from './unstarted.js'
  *   Events  of Node-RED
  */
 
-const UNSTARTED = 'SLUICE_NODE_UNSTARTED: Node-RED has not made this node, and its log says why, as where config nodes need each other.'
+const UNSTARTED = describe(new SluiceError('SLUICE_NODE_UNSTARTED', 'Node-RED has not made this node.', {
+  fix: 'Its log says why, as where config nodes need each other: correct that in the editor and deploy.'
+}))
 
 /**
  * Whether the flows run. Node-RED does not say whether all are stopped for good or to be started anew: either way nothing runs meanwhile.
