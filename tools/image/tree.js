@@ -90,6 +90,7 @@ function addPayload ({ root, data }, payload) {
   if (arch !== 'arm64') throw new Error(`${payload} is a release for ${arch}: make one with npm run release -- --arch arm64.`)
   renameSync(unpacked, join(releases, version))
   symlinkSync(`releases/${version}`, join(data, 'opt/current'))
+  cpSync(join(releases, version, 'share/update/sluice-boot'), join(data, 'opt/sluice-boot'))
   cpSync(join(releases, version, 'share/systemd/sluice.service'), join(root, 'usr/lib/systemd/system/sluice.service'))
   symlinkSync('/opt/sluice/current/bin/sluice', join(root, 'usr/bin/sluice'))
 }
