@@ -13,6 +13,8 @@ const END = '# sluice.toml ends.'
 const BLOCK = new RegExp(`\\n?${BEGIN}[^]*?${END}\\n`)
 const CUSTOM = '/etc/default/raspi-firmware-custom'
 const DEFAULTS = '/etc/default/raspi-firmware'
+/** As Debian's kernel calls the port on the pin header. */
+const SERIAL = 'ttyS1,115200'
 
 /**
  * Lines of config.txt: those of [system], and what the CAN controllers need.
@@ -40,12 +42,12 @@ export async function setConfig ({ root, boot, needsRestart, wrong, done }, want
 export async function setSerial ({ root, boot, needsRestart, done }, part) {
   if (!part) return
   const defaults = await root.read(DEFAULTS)
-  const consoles = part.values.console ? 'serial tty0' : 'tty0'
+  const consoles = part.values.console ? `${SERIAL} tty0` : 'tty0'
   await root.write(DEFAULTS, `${defaults.replace(/^CONSOLES=.*\n?/m, '')}CONSOLES="${consoles}"\n`)
   const words = (await boot.read('cmdline.txt')).trim().split(/\s+/)
   const others = words.filter(word => !/^console=(serial|ttyS|ttyAMA)\d*(,|$)/.test(word))
   const isThere = others.length < words.length
-  const wanted = part.values.console ? isThere ? words : ['console=serial0,115200', ...others] : others
+  const wanted = part.values.console ? isThere ? words : [`console=${SERIAL}`, ...others] : others
   if (await boot.write('cmdline.txt', `${wanted.join(' ')}\n`)) needsRestart()
   done(`Serial port on the pin header: ${part.values.console ? 'console' : 'free'}`)
 }

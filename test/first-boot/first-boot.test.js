@@ -240,6 +240,18 @@ describe('The first boot', () => {
     expect(machine.commands).to.deep.equal([])
   })
 
+  it('frees the serial port of the console, and gives it back as Debian calls it', async () => {
+    const machine = await make()
+    const [cmdline, defaults] = ['boot/cmdline.txt', 'root/etc/default/raspi-firmware']
+    for (const [console, words, consoles] of [[false, '', 'tty0'], [true, 'console=ttyS1,115200 ', 'ttyS1,115200 tty0']]) {
+      await machine.write('boot/sluice.toml', `[serial]\nconsole = ${console}\n`)
+      await machine.start()
+      expect(await machine.read(cmdline)).to.equal(`${words}console=tty0 root=LABEL=root rw\n`)
+      expect(await machine.read(defaults)).to.equal(`ROOTPART=LABEL=root\nCONSOLES="${consoles}"\n`)
+      expect(machine.commands).to.include('systemctl --no-block reboot')
+    }
+  })
+
   it('refers to sluice.toml whoever brings user-data', async () => {
     const machine = await make()
     await machine.write('boot/user-data', '#cloud-config\nhostname: gateway-7\n')

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mix } from '../../gateway/base/random.js'
@@ -59,6 +59,7 @@ async function hardStops (rig, times, log) {
  */
 async function powerCuts (rig, times, log) {
   const writeLog = join(rig.folder, 'writes')
+  writeFileSync(writeLog, '')
   const before = newCard(rig)
   /** Of the guest's clock, how long the log was. @type {{guestMs: number, logBytes: number}[]} */
   const marks = []
