@@ -23,14 +23,12 @@ const SERIAL = 'ttyS1,115200'
  * @param {Part[]} can
  */
 export async function setConfig ({ root, boot, needsRestart, wrong, done }, wanted, can) {
-  const controllers = can.filter(({ values }) => values.controller).map(({ values }) => overlay(values))
-  /** @type {string[]} */
   const lines = [...wanted]
-  if (controllers.length > 0) lines.push('dtparam=spi=on')
-  for (const line of controllers) {
-    const [, name] = /^dtoverlay=([\w-]+)/.exec(line) ?? []
+  for (const { values: { controller, chip_select: select, oscillator_hz: hertz, interrupt_gpio: gpio } } of can) {
+    if (!controller) continue
+    const name = `${controller}-can${select}`
     if (await boot.readIfThere(`overlays/${name}.dtbo`) === null) wrong(missingOverlay(name))
-    else lines.push(line)
+    else lines.push(`dtoverlay=${name},oscillator=${hertz},interrupt=${gpio}`)
   }
   const block = lines.length > 0 ? `${BEGIN}\n[all]\n${lines.join('\n')}\n${END}\n` : ''
   await replaceBlock(root, CUSTOM, block)
@@ -60,16 +58,9 @@ async function replaceBlock (files, path, block) {
   return files.write(path, `${rest}${block && rest ? '\n' : ''}${block}`)
 }
 
-/** @param {string|undefined} name */
+/** @param {string} name */
 function missingOverlay (name) {
   return new SluiceError('SLUICE_FIRST_BOOT', `The boot partition has no overlays/${name}.dtbo, so that CAN interface will be missing.`, {
-    fix: 'Copy the file from https://github.com/raspberrypi/firmware (boot/overlays) to the folder overlays there.'
+    fix: 'Copy the file from the image to the folder overlays there. Those of Raspberry Pi do not fit the device trees of Debian.'
   })
-}
-
-/** @param {Record<string, any>} values */
-function overlay ({ controller, oscillator_hz: hertz, interrupt_gpio: gpio, chip_select: select }) {
-  return controller === 'mcp2515'
-    ? `dtoverlay=mcp2515-can${select},oscillator=${hertz},interrupt=${gpio}`
-    : `dtoverlay=mcp251xfd,spi0-${select},oscillator=${hertz},interrupt=${gpio}`
 }

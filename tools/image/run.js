@@ -28,6 +28,8 @@ const PACKAGES = /** @type {Record<string, string>} */ ({
   mdir: 'mtools',
   sfdisk: 'fdisk',
   mke2fs: 'e2fsprogs',
+  dtc: 'device-tree-compiler',
+  fdtoverlay: 'device-tree-compiler',
   zstd: 'zstd',
   'qemu-img': 'qemu-utils',
   'qemu-system-aarch64': 'qemu-system-arm',

@@ -4,6 +4,7 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unpack } from './base.js'
+import { addOverlays } from './overlays.js'
 import { run } from './run.js'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
@@ -118,5 +119,6 @@ function takeBoot ({ root, boot }) {
     cpSync(join(firmware, name), join(boot, name), { recursive: true, dereference: true })
     rmSync(join(firmware, name), { recursive: true })
   }
+  addOverlays(boot)
   cpSync(SETTINGS, join(boot, 'sluice.toml'))
 }
