@@ -51,10 +51,12 @@ describe('Image', () => {
         payload: undefined,
         out: 'dist/sluice-raspberry-pi.img',
         machine: 'virt',
-        memoryMib: 1024
+        memoryMib: 1024,
+        isRootReadOnly: false
       })
       expect(readOptions(['--boot-test', '--machine', 'raspi3b'])).to.include({ task: 'boot-test', machine: 'raspi3b' })
       expect(readOptions(['--power-cuts', '5', '--memory', '512'])).to.include({ task: 'power-cuts', times: 5, memoryMib: 512 })
+      expect(readOptions(['--hard-stops', '20', '--read-only-root'])).to.include({ times: 20, isRootReadOnly: true })
     })
 
     const refused = /** @type {[string[], RegExp][]} */ ([

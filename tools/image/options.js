@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 export const USAGE = `Usage: npm run image -- [--payload FILE] [--out FILE]
        npm run image -- --boot-test [--machine virt|raspi3b] [--memory MIB] [--out FILE]
        npm run image -- --update-test [--payload FILE] [--memory MIB] [--out FILE]
-       npm run image -- --hard-stops N | --power-cuts N [--memory MIB] [--out FILE]
+       npm run image -- --hard-stops N | --power-cuts N [--memory MIB] [--read-only-root] [--out FILE]
 
 Builds a card for a Raspberry Pi, or tries the one that is there in an emulator.
 
@@ -15,13 +15,15 @@ Builds a card for a Raspberry Pi, or tries the one that is there in an emulator.
   --update-test    updates it, while frames flow, to a later release than it has, and to one that does not start
   --hard-stops N   kills the emulator N times while frames flow, and compares the rows with the frames
   --power-cuts N   the same, and what the card had not been told to flush is lost as well
+  --read-only-root has the root read-only, which it is from the third start on
 `
 
 /** @typedef {'build'|'boot-test'|'update-test'|'hard-stops'|'power-cuts'} Task */
 
 /**
  * @param {string[]} args
- * @returns {{help: boolean, task: Task, times: number, payload?: string, out: string, machine: 'virt'|'raspi3b', memoryMib: number}}
+ * @returns {{help: boolean, task: Task, times: number, payload?: string, out: string, machine: 'virt'|'raspi3b', memoryMib: number,
+ *   isRootReadOnly: boolean}}
  * @throws {Error} in a sentence
  */
 export function readOptions (args) {
@@ -36,6 +38,7 @@ export function readOptions (args) {
       memory: { type: 'string', default: '1024' },
       'hard-stops': { type: 'string' },
       'power-cuts': { type: 'string' },
+      'read-only-root': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false }
     }
   })
@@ -51,7 +54,8 @@ export function readOptions (args) {
     payload: values.payload,
     out: values.out,
     machine,
-    memoryMib: wholeNumber('--memory', values.memory)
+    memoryMib: wholeNumber('--memory', values.memory),
+    isRootReadOnly: values['read-only-root']
   }
 }
 
