@@ -46,7 +46,7 @@ export async function running ({ key, options }, card, task, more = {}) {
   const ports = { ssh: await freePort(), editor: await freePort() }
   const machine = new Machine({ ...options, ...more, card, ports, credential: key.credential })
   try {
-    return await task(machine, new Guest(ports, key))
+    return await Promise.race([task(machine, new Guest(ports, key)), machine.broken])
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     throw new Error(`${message}\nThe console's last lines:\n${machine.lastLines}`, { cause: error })

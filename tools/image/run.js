@@ -31,8 +31,6 @@ const PACKAGES = /** @type {Record<string, string>} */ ({
   dtc: 'device-tree-compiler',
   fdtoverlay: 'device-tree-compiler',
   zstd: 'zstd',
-  'qemu-img': 'qemu-utils',
-  'qemu-system-aarch64': 'qemu-system-arm',
   ssh: 'openssh-client'
 })
 
