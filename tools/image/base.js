@@ -43,13 +43,16 @@ export function baseArchive (log) {
   })
 }
 
+/** With /proc, by which hooks of raspi-firmware see that nothing is mounted here. The mount ends with the program. */
+const UPDATE = 'mount -t proc proc "$1/proc" && exec chroot "$1" update-initramfs -c -k all'
+
 /** @param {string} packages  a tar @param {string} file  another one */
 function addInitramfs (packages, file) {
   const folder = mkdtempSync(join(cacheFolder(), 'unpacked-'))
   try {
     unpack(packages, folder)
     run('cp', ['--recursive', '--no-target-directory', '--no-preserve=ownership', BASE, folder])
-    withArmPrograms(() => run('chroot', [folder, 'update-initramfs', '-c', '-k', 'all'], { isShown: true }))
+    withArmPrograms(() => run('unshare', ['--mount', 'sh', '-c', UPDATE, 'sh', folder], { isShown: true }))
     run('tar', ['--create', '--zstd', ...AS_IT_IS, '--file', file, '--directory', folder, '.'])
   } finally {
     rmSync(folder, { recursive: true })
