@@ -136,10 +136,6 @@ export const errors = {
       'Another update is being carried out, or its release is still on trial.',
       'Wait for two minutes. `sluice update --status` tells how it stands; `sluice update --back` gives a release on trial up.'
     ],
-    SLUICE_UPDATE_HEALTH: [
-      'The gateway does not answer, so that an update could not find out whether the new release is healthy.',
-      'Start it; or say with `--url` where it will be.'
-    ],
     SLUICE_UPDATE_RETURNED: [
       'The new release was not healthy within two minutes; the one before has been started again.',
       'The message says why, and so does `sluice update --status`; the log of the gateway has more.'

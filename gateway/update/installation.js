@@ -52,12 +52,12 @@ export class Installation {
     return basename(target)
   }
 
-  /** @returns {Promise<State|null>} */
+  /** Of the last update; null where there was none, or a damaged disk has nothing that could be read. @returns {Promise<State|null>} */
   async state () {
     try {
       return JSON.parse(await readFile(join(this.root, 'update.json'), 'utf8'))
     } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
+      if (error instanceof SyntaxError || /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
       throw error
     }
   }

@@ -1,4 +1,4 @@
-import { cp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { create } from 'tar'
@@ -66,14 +66,15 @@ describe('sluice update', () => {
   })
 
   describe('goes back', () => {
-    for (const [kind, reason] of /** @type {const} */ ([
-      ['crashes', 'the gateway did not answer, or its flows did not run'],
+    for (const [kind, text] of /** @type {const} */ ([
+      ['crashes', 'the gateway did not answer at URL, or its flows did not run'],
       ['no-node', 'its Node does not run on this machine'],
       ['liar', 'another version answered'],
       ['trouble', 'more nodes could not start, or reached nothing, than before']
     ])) {
       it(`by itself from a release that is not healthy (${kind}), and says why`, async () => {
         await rig.start()
+        const reason = text.replace('URL', rig.url)
         const { code, stderr } = await rig.update([await rig.release('1.1.0', { kind }), '--wait', '4'])
         expect(stderr).to.include(`SLUICE_UPDATE_RETURNED: Sluice 1.1.0 is given up: ${reason}. 1.0.0 runs again.`)
         expect(code).to.equal(1)
@@ -232,14 +233,34 @@ describe('sluice update', () => {
     })
   })
 
-  it('asks where the gateway will be, where it does not answer', async () => {
-    const tarball = await rig.release('1.1.0')
-    const outcome = await rig.run([tarball, '--root', rig.root, '--restart', 'true'], { SLUICE_PORT: `${rig.port}` })
-    await refused(outcome, 'SLUICE_UPDATE_HEALTH', /No gateway answers on port \d+/)
-    const started = rig.update([tarball], {}) // with --url
+  it('starts a gateway that is stopped, where its settings say', async () => {
+    const firstBoot = join(rig.root, 'first-boot')
+    await mkdir(firstBoot)
+    await writeFile(join(firstBoot, 'sluice.env'), `# Made at the first start.\nSLUICE_HOST="127.0.0.2"\nSLUICE_PORT=${rig.port}\n`)
+    rig.host = '127.0.0.2'
+    const started = rig.run([await rig.release('1.1.0'), '--root', rig.root, '--restart', 'true', '--wait', '24'])
     await rig.until(async () => await rig.current() === '1.1.0')
     await rig.start()
-    expect(await started).to.include({ code: 0 })
+    const { code, stdout } = await started
+    expect(stdout).to.include(`No gateway runs at ${rig.url}; if it is to be elsewhere, say so with --url.\n`)
+    expect(code).to.equal(0)
+    expect(await rig.running()).to.equal('1.1.0')
+  })
+
+  it('makes room of what was interrupted or given up, and keeps the release before', async () => {
+    await rig.start()
+    await rig.update([await rig.release('1.1.0')])
+    for (const name of ['.unpacking', '1.2.0']) await mkdir(join(rig.root, 'releases', name))
+    const environment = await rig.preload('fs.statfs = async () => ({ bavail: 1, bsize: 4096 })')
+    expect((await rig.update([await rig.release('1.3.0')], environment)).stderr).to.include('SLUICE_UPDATE_SPACE')
+    expect(await rig.kept()).to.deep.equal(['1.0.0', '1.1.0'])
+  })
+
+  it('goes on where a disk has damaged what it knew of the last', async () => {
+    await rig.start()
+    await writeFile(join(rig.root, 'update.json'), '\0'.repeat(4096))
+    expect(await rig.boot()).to.deep.equal({ code: 0, stderr: '' })
+    expect(await rig.update([await rig.release('1.1.0')])).to.include({ code: 0, stderr: '' })
     expect(await rig.running()).to.equal('1.1.0')
   })
 
