@@ -122,7 +122,7 @@ export class UpdateRig {
    */
   async update (args, environment = {}) {
     const restart = `kill $(cat ${join(this.root, 'gateway.pid')})`
-    const always = ['--root', this.root, '--restart', restart, '--url', this.url, '--wait', '24']
+    const always = ['--root', this.root, '--restart', restart, '--url', this.url, '--wait', '8']
     return this.run([...always, ...args], environment)
   }
 

@@ -75,7 +75,7 @@ describe('sluice update', () => {
       it(`by itself from a release that is not healthy (${kind}), and says why`, async () => {
         await rig.start()
         const reason = text.replace('URL', rig.url)
-        const { code, stderr } = await rig.update([await rig.release('1.1.0', { kind }), '--wait', '4'])
+        const { code, stderr } = await rig.update([await rig.release('1.1.0', { kind }), '--wait', '3'])
         expect(stderr).to.include(`SLUICE_UPDATE_RETURNED: Sluice 1.1.0 is given up: ${reason}. 1.0.0 runs again.`)
         expect(code).to.equal(1)
         expect(await rig.running()).to.equal('1.0.0')
@@ -106,7 +106,7 @@ describe('sluice update', () => {
 
     it('on demand from a release on trial; nothing else is installed meanwhile', async () => {
       await rig.start()
-      const updating = rig.update([await rig.release('1.1.0', { kind: 'liar' }), '--wait', '1000'])
+      const updating = rig.update([await rig.release('1.1.0', { kind: 'liar' }), '--wait', '40'])
       await rig.until(async () => await rig.running() === '0.0.1')
       const other = await rig.update([await rig.release('1.2.0')])
       expect(other.stderr).to.include('SLUICE_UPDATE_UNDER_WAY: 1.1.0 is on trial')
@@ -238,7 +238,7 @@ describe('sluice update', () => {
     await mkdir(firstBoot)
     await writeFile(join(firstBoot, 'sluice.env'), `# Made at the first start.\nSLUICE_HOST="127.0.0.2"\nSLUICE_PORT=${rig.port}\n`)
     rig.host = '127.0.0.2'
-    const started = rig.run([await rig.release('1.1.0'), '--root', rig.root, '--restart', 'true', '--wait', '24'])
+    const started = rig.run([await rig.release('1.1.0'), '--root', rig.root, '--restart', 'true', '--wait', '8'])
     await rig.until(async () => await rig.current() === '1.1.0')
     await rig.start()
     const { code, stdout } = await started
