@@ -54,7 +54,7 @@ export async function update (args, { stdout, stderr }) {
     const installation = new Installation(resolve(options.root))
     const say = (/** @type {string} */ text) => stdout.write(`${text}\n`)
     if (options.status) return await tellStatus(installation, options.json, say)
-    if (options.decide) return await decideForService(installation)
+    if (options.decide) return await decideForService(installation, stderr)
     process.umask(0o022) // the gateway, which is another user, has to read it
     const trial = options.back ? await installation.undecided() : null
     return trial ? await giveUp(installation, trial, options, say) : await carryOut(installation, options, say)
@@ -149,14 +149,16 @@ async function giveUp (installation, trial, options, say) {
 }
 
 /**
- * A service whose gateway is given up has to be told that its start has failed, whoever gave it up.
+ * A service whose gateway is given up has to be told that its start has failed, whoever gave it up. Where nothing can be decided, as on a
+ * disk that takes no more writes, the gateway goes on.
  * @param {Installation} installation
+ * @param {import('./sluice.js').Streams['stderr']} stderr
  */
-async function decideForService (installation) {
+async function decideForService (installation, stderr) {
   const begun = await installation.undecided()
-  await decide(installation)
+  await decide(installation).catch(error => stderr.write(`sluice update: ${describe(error)}\n`))
   const { state, since } = await installation.state() ?? {}
-  return begun?.since === since && state === 'returned' ? 1 : 0
+  return begun?.since === since && (state === 'returning' || state === 'returned') ? 1 : 0
 }
 
 /** @param {State} state */
