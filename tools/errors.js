@@ -132,6 +132,10 @@ export const errors = {
       'There is no room for the release beside the present one.',
       'Remove what is not needed from that disk.'
     ],
+    SLUICE_UPDATE_WRITE: [
+      '`sluice update` may not write where the releases are: it was not started by root, or the disk is mounted only for reading.',
+      'Use `sudo`. A disk that fails is mounted so by the kernel, whose log says why: `journalctl -k`.'
+    ],
     SLUICE_UPDATE_UNDER_WAY: [
       'Another update is being carried out, or its release is still on trial.',
       'Wait for two minutes. `sluice update --status` tells how it stands; `sluice update --back` gives a release on trial up.'

@@ -23,6 +23,8 @@ import { unpack } from './unpack.js'
 
 /** Files take whole blocks on a disk. */
 const ROOM = 1.25
+/** Each waits 100 ms longer than the one before. */
+const RETRIES = 10
 
 /**
  * Unpacks a release beside the present one, and switches to it: from its next start on the gateway is that release, on trial. Until the
@@ -51,7 +53,8 @@ export async function install (installation, path, wishes) {
       await checkFormats(installation, from, installation.unpacking, wishes)
       await installation.adopt(to)
     } catch (error) {
-      await rm(installation.unpacking, { recursive: true, force: true })
+      // The last of its files may still be being written. The first error says more.
+      await rm(installation.unpacking, { recursive: true, force: true, maxRetries: RETRIES }).catch(() => {})
       throw error
     }
     await begin(installation, from, to, wishes)

@@ -191,6 +191,14 @@ describe('sluice update', () => {
       await refused(outcome, 'SLUICE_UPDATE_SPACE', /1\.1\.0 needs .* and 4\.10 kB are free/)
     })
 
+    it('a release during which the disk becomes full, and frees what it took', async () => {
+      const environment = await rig.preload(`
+        import callbacks from 'node:fs'
+        callbacks.write = (...args) => args.at(-1)(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))
+      `)
+      await refused(await rig.update([await rig.release('1.1.0')], environment), 'SLUICE_DISK_FULL', /The disk of .* is full/)
+    })
+
     it('a release that does not read what is there', async () => {
       const formats = { spool: { writes: 3, reads: [3] } }
       const tarball = await rig.release('2.0.0', { formats })
@@ -219,6 +227,18 @@ describe('sluice update', () => {
       await first
       await refused(second, 'SLUICE_UPDATE_UNDER_WAY', new RegExp(`Process ${pid.trim()} is updating`))
       expect(await rig.update([tarball])).to.include({ code: 0 })
+    })
+
+    it('where it may not write, and says what to do', async () => {
+      const environment = await rig.preload(`
+        import callbacks from 'node:fs'
+        const { openSync } = callbacks
+        callbacks.openSync = (path, ...more) => {
+          if (String(path).endsWith('update.lock')) throw Object.assign(new Error('permission denied'), { code: 'EACCES' })
+          return openSync(path, ...more)
+        }
+      `)
+      await refused(await rig.update([await rig.release('1.1.0')], environment), 'SLUICE_UPDATE_WRITE', /permission denied.*sudo/)
     })
 
     it('where no release is installed, and says what to do', async () => {
