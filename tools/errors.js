@@ -137,13 +137,13 @@ export const errors = {
       'There is no room for the release beside the present one.',
       'Remove what is not needed from that disk.'
     ],
+    SLUICE_UPDATE_WRITE: [
+      '`sluice update` may not write where the releases are: it was not started by root, or the disk is mounted only for reading.',
+      'Use `sudo`. A disk that fails is mounted so by the kernel, whose log says why: `journalctl -k`.'
+    ],
     SLUICE_UPDATE_UNDER_WAY: [
       'Another update is being carried out, or its release is still on trial.',
       'Wait for two minutes. `sluice update --status` tells how it stands; `sluice update --back` gives a release on trial up.'
-    ],
-    SLUICE_UPDATE_HEALTH: [
-      'The gateway does not answer, so that an update could not find out whether the new release is healthy.',
-      'Start it; or say with `--url` where it will be.'
     ],
     SLUICE_UPDATE_RETURNED: [
       'The new release was not healthy within two minutes; the one before has been started again.',
