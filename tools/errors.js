@@ -26,6 +26,11 @@ export const errors = {
       'Another gateway runs on the same data folder.',
       'Stop that one, or give this one a folder of its own with `--user-dir`.'
     ],
+    SLUICE_USER_DIR: [
+      'The user that the gateway runs as may not write the data folder, or a file in it: they belong to somebody else, as where it was ' +
+      'started as root once or the container has another user now, or the disk is read-only.',
+      'Give all of it to that user (`chown -R`), or choose another folder with `--user-dir`.'
+    ],
     SLUICE_FLOW_FILE: [
       'The file given with `--flows` does not exist, or that of `--first-flow` is not a flow.',
       'Give the path of a flow exported from the editor.'

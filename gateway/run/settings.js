@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SluiceError } from '../base/errors.js'
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/files.js'
+import { PRIVATE_FOLDER, replaceFileSync } from '../base/files.js'
 import { copyFirstFlow } from './first-flow.js'
 
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -110,6 +110,9 @@ function ownFlowFile (userDir, firstFlow) {
 /** What the passwords in the flow's credential file are encrypted with: random, for this folder alone. @param {string} userDir */
 export function credentialSecret (userDir) {
   const path = join(userDir, 'credential-secret')
-  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: PRIVATE_FILE, flag: 'wx' })
-  return readFileSync(path, 'utf8')
+  const kept = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  if (kept) return kept
+  const secret = randomBytes(32).toString('hex')
+  replaceFileSync(path, secret)
+  return secret
 }
