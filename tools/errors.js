@@ -30,6 +30,11 @@ export const errors = {
       'Node-RED says that the flow has started, but has not made this node, as where config nodes need each other.',
       'Read the error in the log of the gateway, correct the node in the editor and deploy.'
     ],
+    SLUICE_USER_DIR: [
+      'The user that the gateway runs as may not write the data folder, or a file in it: they belong to somebody else, as where it was ' +
+      'started as root once or the container has another user now, or the disk is read-only.',
+      'Give all of it to that user (`chown -R`), or choose another folder with `--user-dir`.'
+    ],
     SLUICE_FLOW_FILE: [
       'The file given with `--flows` does not exist, or that of `--first-flow` is not a flow.',
       'Give the path of a flow exported from the editor.'

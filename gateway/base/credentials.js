@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, parse as parsePath } from 'node:path'
 import { SluiceError } from './errors.js'
-import { PRIVATE_FILE } from './files.js'
+import { replaceFileSync } from './files.js'
 
 /**
  * The passwords of a flow, which Node-RED keeps in a file beside it, encrypted under the hash of a secret.
@@ -65,8 +65,11 @@ export function secretsIn (userDir) {
 /** The gateway's own, random and for this folder alone; it is made where it is missing. @param {string} userDir */
 export function ownSecret (userDir) {
   const path = ownSecretFile(userDir)
-  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: PRIVATE_FILE, flag: 'wx' })
-  return readFileSync(path, 'utf8')
+  const kept = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  if (kept) return kept
+  const secret = randomBytes(32).toString('hex')
+  replaceFileSync(path, secret)
+  return secret
 }
 
 /** @param {string} userDir */

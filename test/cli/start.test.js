@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -94,6 +94,19 @@ describe('Gateway', () => {
     expect(stderr).to.equal(`sluice start: SLUICE_PORT_TAKEN: ${text}\n`)
   })
 
+  it('says that it may not use its user folder, or a file in it', async () => {
+    const file = join(folder, 'file')
+    await writeFile(file, '')
+    const user = join(folder, 'user')
+    await mkdir(user)
+    await writeFile(join(user, 'sluice'), '') // what is to be a folder
+    for (const userDir of [file, join(file, 'below'), user]) {
+      const { code, stderr } = await sluice('start', '--user-dir', userDir, '--port', '0').exit
+      expect(code).to.equal(1)
+      expect(stderr).to.contain(`SLUICE_USER_DIR: The data folder ${userDir} cannot be used by this user`)
+    }
+  })
+
   it('says that the flow file is missing', async () => {
     const { code, stderr } = await start('--flows', join(folder, 'nowhere.json')).exit
     expect(code).to.equal(1)
@@ -168,6 +181,13 @@ describe('Gateway settings', () => {
     expect(credentialSecret).to.match(/^[0-9a-f]{64}$/)
     expect(settings().credentialSecret).to.equal(credentialSecret)
     expect((await stat(join(userDir, 'credential-secret'))).mode & 0o777).to.equal(0o600)
+  })
+
+  it('make another secret where a power cut left none in its file', async () => {
+    await writeFile(join(userDir, 'credential-secret'), '')
+    const { credentialSecret } = settings()
+    expect(credentialSecret).to.match(/^[0-9a-f]{64}$/)
+    expect(await readFile(join(userDir, 'credential-secret'), 'utf8')).to.equal(credentialSecret)
   })
 
   it('log one line per entry', () => {
