@@ -773,8 +773,12 @@ export const errors = {
       'Leave the column out with `--without`, or copy before and after that change.'
     ],
     SLUICE_COPY_DENSE: [
-      'One window, which is copied in one transaction, has far more rows than the others.',
-      'Copy the time before, that stretch and the time after by themselves, with `--since` and `--until`.'
+      'More rows than fit into one transaction have nearly the same time.',
+      'If they are of a clock that was not set, copy what came before and after by itself, with `--since` and `--until`.'
+    ],
+    SLUICE_COPY_BUSY: [
+      'Another `sluice copy` runs with this user folder: two at once could store the same rows.',
+      'Wait until it has ended. On another machine or in another user folder one is not noticed: begin none there.'
     ]
   },
 
