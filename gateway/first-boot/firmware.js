@@ -13,6 +13,8 @@ const END = '# sluice.toml ends.'
 const BLOCK = new RegExp(`\\n?${BEGIN}[^]*?${END}\\n`)
 const CUSTOM = '/etc/default/raspi-firmware-custom'
 const DEFAULTS = '/etc/default/raspi-firmware'
+/** As Debian's kernel calls the port on the pin header. */
+const SERIAL = 'ttyS1,115200'
 
 /**
  * Lines of config.txt: those of [system], and what the CAN controllers need.
@@ -21,14 +23,12 @@ const DEFAULTS = '/etc/default/raspi-firmware'
  * @param {Part[]} can
  */
 export async function setConfig ({ root, boot, needsRestart, wrong, done }, wanted, can) {
-  const controllers = can.filter(({ values }) => values.controller).map(({ values }) => overlay(values))
-  /** @type {string[]} */
   const lines = [...wanted]
-  if (controllers.length > 0) lines.push('dtparam=spi=on')
-  for (const line of controllers) {
-    const [, name] = /^dtoverlay=([\w-]+)/.exec(line) ?? []
+  for (const { values: { controller, chip_select: select, oscillator_hz: hertz, interrupt_gpio: gpio } } of can) {
+    if (!controller) continue
+    const name = `${controller}-can${select}`
     if (await boot.readIfThere(`overlays/${name}.dtbo`) === null) wrong(missingOverlay(name))
-    else lines.push(line)
+    else lines.push(`dtoverlay=${name},oscillator=${hertz},interrupt=${gpio}`)
   }
   const block = lines.length > 0 ? `${BEGIN}\n[all]\n${lines.join('\n')}\n${END}\n` : ''
   await replaceBlock(root, CUSTOM, block)
@@ -40,12 +40,12 @@ export async function setConfig ({ root, boot, needsRestart, wrong, done }, want
 export async function setSerial ({ root, boot, needsRestart, done }, part) {
   if (!part) return
   const defaults = await root.read(DEFAULTS)
-  const consoles = part.values.console ? 'serial tty0' : 'tty0'
+  const consoles = part.values.console ? `${SERIAL} tty0` : 'tty0'
   await root.write(DEFAULTS, `${defaults.replace(/^CONSOLES=.*\n?/m, '')}CONSOLES="${consoles}"\n`)
   const words = (await boot.read('cmdline.txt')).trim().split(/\s+/)
   const others = words.filter(word => !/^console=(serial|ttyS|ttyAMA)\d*(,|$)/.test(word))
   const isThere = others.length < words.length
-  const wanted = part.values.console ? isThere ? words : ['console=serial0,115200', ...others] : others
+  const wanted = part.values.console ? isThere ? words : [`console=${SERIAL}`, ...others] : others
   if (await boot.write('cmdline.txt', `${wanted.join(' ')}\n`)) needsRestart()
   done(`Serial port on the pin header: ${part.values.console ? 'console' : 'free'}`)
 }
@@ -58,16 +58,9 @@ async function replaceBlock (files, path, block) {
   return files.write(path, `${rest}${block && rest ? '\n' : ''}${block}`)
 }
 
-/** @param {string|undefined} name */
+/** @param {string} name */
 function missingOverlay (name) {
   return new SluiceError('SLUICE_FIRST_BOOT', `The boot partition has no overlays/${name}.dtbo, so that CAN interface will be missing.`, {
-    fix: 'Copy the file from https://github.com/raspberrypi/firmware (boot/overlays) to the folder overlays there.'
+    fix: 'Copy the file from the image to the folder overlays there. Those of Raspberry Pi do not fit the device trees of Debian.'
   })
-}
-
-/** @param {Record<string, any>} values */
-function overlay ({ controller, oscillator_hz: hertz, interrupt_gpio: gpio, chip_select: select }) {
-  return controller === 'mcp2515'
-    ? `dtoverlay=mcp2515-can${select},oscillator=${hertz},interrupt=${gpio}`
-    : `dtoverlay=mcp251xfd,spi0-${select},oscillator=${hertz},interrupt=${gpio}`
 }

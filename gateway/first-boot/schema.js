@@ -61,7 +61,8 @@ export const SECTIONS = {
     time_zone: text('Of its logs and screens; what is stored is always UTC.', 'Europe/Berlin', { pattern: '^[A-Za-z0-9_+/-]+$' }),
     ntp_servers: list('Where it gets the time from, instead of Debian\'s servers.', 'ntp.plant.lan', { pattern: '^[A-Za-z0-9.:-]+$' }),
     read_only_root: flag('Only data are written to the card: whatever else changes is gone after the next start.', false),
-    config_txt: list('Further lines of config.txt, such as the overlay of a clock or a serial port.', 'dtparam=i2c_arm=on', LINE)
+    config_txt: list('Further lines of config.txt. Debian\'s device trees know no dtparam, and want overlays of their own.',
+      'gpu_mem=16', LINE)
   }),
   editor: section('Who may use the editor and the live page', {
     password: text('Of the user admin, at least 8 characters. At the next start it is hashed, and removed from this file. Without one, a ' +

@@ -1,6 +1,6 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { SluiceError, describe } from '../base/errors.js'
-import { PRIVATE_FILE } from '../base/files.js'
+import { replaceFileSync } from '../base/files.js'
 
 /**
  * What a user folder begins with: a copy, so that editing never changes the file. Passwords of its nodes (`credentials`, as a rule names
@@ -33,6 +33,5 @@ function readFlow (file) {
 
 /** @param {string} path @param {unknown} content */
 function replace (path, content) {
-  writeFileSync(`${path}.new`, `${JSON.stringify(content, null, 4)}\n`, { mode: PRIVATE_FILE, flush: true })
-  renameSync(`${path}.new`, path)
+  replaceFileSync(path, `${JSON.stringify(content, null, 4)}\n`)
 }

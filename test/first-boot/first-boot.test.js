@@ -9,7 +9,7 @@ const SETTINGS = `
 host_name = "gateway-7"
 time_zone = "Europe/Berlin"
 ntp_servers = ["ntp.plant.lan", "10.0.0.1"]
-config_txt = ["dtparam=i2c_arm=on"]
+config_txt = ["gpu_mem=16"]
 
 [editor]
 names = ["gateway.plant.lan"]
@@ -100,7 +100,7 @@ describe('The first boot', () => {
 
   it('sets up what sluice.toml says', async () => {
     const machine = await make(SETTINGS)
-    await machine.write('boot/overlays/mcp251xfd.dtbo', '')
+    await machine.write('boot/overlays/mcp251xfd-can0.dtbo', '')
     const { text, isRight } = await machine.start()
     expect(isRight, text).to.equal(true)
     const read = async (/** @type {string} */ path) => (await machine.read(path))?.replace(/^# From sluice.toml.*\n/, '')
@@ -121,7 +121,7 @@ describe('The first boot', () => {
     expect(await network('can-vcan0.network')).to.equal('[Match]\nName=vcan0\n\n[Link]\nRequiredForOnline=no\n')
     expect(await read('boot/config.txt')).to.equal('arm_64bit=1\n\n' +
       '# sluice.toml begins: what is changed here is undone at the next start.\n' +
-      '[all]\ndtparam=i2c_arm=on\ndtparam=spi=on\ndtoverlay=mcp251xfd,spi0-0,oscillator=40000000,interrupt=25\n# sluice.toml ends.\n')
+      '[all]\ngpu_mem=16\ndtoverlay=mcp251xfd-can0,oscillator=40000000,interrupt=25\n# sluice.toml ends.\n')
     expect(await read('boot/cmdline.txt')).to.equal('console=tty0 root=LABEL=root rw\n')
     expect(await read('root/etc/default/raspi-firmware')).to.equal('ROOTPART=LABEL=root\nCONSOLES="tty0"\n')
     expect(machine.commands.filter(command => !command.startsWith('chown '))).to.deep.equal([
@@ -142,6 +142,13 @@ describe('The first boot', () => {
       '  psk=f42c6fc52df0ebef9ebb4b90b38a5f902e83fe1b135a70e23aed762e9710a12e\n').and.not.contain('password')
     expect(((await stat(join(machine.folder, path))).mode & 0o777).toString(8)).to.equal('600')
     expect(await machine.read('boot/sluice-first-boot.txt')).to.not.contain('password"')
+  })
+
+  it('refuses the name of a Wi-Fi that is too long in bytes, with which no Wi-Fi at all would start', async () => {
+    const machine = await make(`[wifi]\nssid = "${'ä'.repeat(17)}"\ncountry = "DE"\n`)
+    const { text } = await machine.start()
+    expect(text).to.contain('SLUICE_TOML_VALUE: [wifi] ssid has 34 bytes; a network has a name of up to 32.')
+    expect(Object.keys(await machine.files()).filter(path => /wpa|wifi/.test(path))).to.deep.equal([])
   })
 
   it('changes nothing when it runs again, and starts the machine only once more', async () => {
@@ -238,6 +245,18 @@ describe('The first boot', () => {
     expect(await machine.read(flag)).to.equal(null)
     expect(await machine.read('boot/cmdline.txt')).to.match(/ rw\n$/)
     expect(machine.commands).to.deep.equal([])
+  })
+
+  it('frees the serial port of the console, and gives it back as Debian calls it', async () => {
+    const machine = await make()
+    const [cmdline, defaults] = ['boot/cmdline.txt', 'root/etc/default/raspi-firmware']
+    for (const [console, words, consoles] of [[false, '', 'tty0'], [true, 'console=ttyS1,115200 ', 'ttyS1,115200 tty0']]) {
+      await machine.write('boot/sluice.toml', `[serial]\nconsole = ${console}\n`)
+      await machine.start()
+      expect(await machine.read(cmdline)).to.equal(`${words}console=tty0 root=LABEL=root rw\n`)
+      expect(await machine.read(defaults)).to.equal(`ROOTPART=LABEL=root\nCONSOLES="${consoles}"\n`)
+      expect(machine.commands).to.include('systemctl --no-block reboot')
+    }
   })
 
   it('refers to sluice.toml whoever brings user-data', async () => {

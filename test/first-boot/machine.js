@@ -8,7 +8,7 @@ import { isPasswordOf, readUsers } from '../../gateway/web/users.js'
 const IMAGE = {
   'root/etc/hostname': 'sluice\n',
   'root/etc/hosts': '127.0.0.1\tlocalhost\n127.0.1.1\tsluice\n',
-  'root/etc/default/raspi-firmware': 'ROOTPART=LABEL=root\nCONSOLES="serial tty0"\n',
+  'root/etc/default/raspi-firmware': 'ROOTPART=LABEL=root\nCONSOLES="ttyS1,115200 tty0"\n',
   'boot/config.txt': 'arm_64bit=1\n',
   'boot/cmdline.txt': 'console=tty0 console=ttyS1,115200 root=LABEL=root rw\n'
 }

@@ -7,6 +7,7 @@ import { cardBytes, layout, partitionTable } from '../../tools/image/layout.js'
 import { commandLine } from '../../tools/image/machine.js'
 import { readOptions } from '../../tools/image/options.js'
 import { judge } from '../../tools/image/stop-checks.js'
+import { judgeUpdates, outagesIn } from '../../tools/image/update-checks.js'
 import { MAGIC, readLog, replay, survivors } from '../../tools/image/write-log.js'
 
 describe('Image', () => {
@@ -50,10 +51,12 @@ describe('Image', () => {
         payload: undefined,
         out: 'dist/sluice-raspberry-pi.img',
         machine: 'virt',
-        memoryMib: 1024
+        memoryMib: 1024,
+        isRootReadOnly: false
       })
       expect(readOptions(['--boot-test', '--machine', 'raspi3b'])).to.include({ task: 'boot-test', machine: 'raspi3b' })
       expect(readOptions(['--power-cuts', '5', '--memory', '512'])).to.include({ task: 'power-cuts', times: 5, memoryMib: 512 })
+      expect(readOptions(['--hard-stops', '20', '--read-only-root'])).to.include({ times: 20, isRootReadOnly: true })
     })
 
     const refused = /** @type {[string[], RegExp][]} */ ([
@@ -61,6 +64,7 @@ describe('Image', () => {
       [['--memory', '1G'], /--memory must be a whole number/],
       [['--hard-stops', '0'], /--hard-stops must be/],
       [['--boot-test', '--power-cuts', '3'], /exclude each other/],
+      [['--boot-test', '--update-test'], /exclude each other/],
       [['--sd'], /Unknown option/]
     ])
     for (const [args, reason] of refused) {
@@ -136,13 +140,45 @@ describe('Image', () => {
     })
   })
 
+  /** @param {number} count @param {number} ms */
+  const row = (count, ms) => {
+    const data = Buffer.alloc(8)
+    data.writeUInt32LE(count)
+    return `${data.toString('hex').toUpperCase()}|${ms}000000`
+  }
+
+  describe('an update', () => {
+    const journal = [
+      '10.5 sluice systemd[1]: Starting sluice.service - Sluice gateway...',
+      '20.25 sluice systemd[1]: Started sluice.service - Sluice gateway.',
+      '30.5 sluice systemd[1]: Stopping sluice.service - Sluice gateway...',
+      '31.0 sluice sluice[77]: Started flows',
+      '40.0 sluice systemd[1]: Started sluice.service - Sluice gateway.',
+      '50.0 sluice systemd[1]: Stopping sluice.service - Sluice gateway...',
+      '55.0 sluice systemd[1]: Failed to start sluice.service - Sluice gateway.',
+      '70.0 sluice systemd[1]: Started sluice.service - Sluice gateway.'
+    ].join('\n')
+    const outages = [{ fromMs: 30_500, toMs: 40_000 }, { fromMs: 50_000, toMs: 70_000 }]
+
+    it('takes the service away until it is started again, however often it fails', () => {
+      expect(outagesIn(journal)).to.deep.equal(outages)
+    })
+
+    it('may cost the frames that are sent meanwhile, no others, and double nothing', () => {
+      const rows = [row(0, 30_000), row(1, 31_000), row(5, 39_000), row(6, 50_000), row(9, 69_000)]
+      expect(judgeUpdates(rows, 10, outages))
+        .to.equal('10 frames: 5 rows, none doubled, none missing but for 5 that were sent while the gateway restarted')
+      expect(() => judgeUpdates(rows, 11, outages)).to.throw(/from frame 0 to frame 9 of 11: some are missing/)
+      expect(() => judgeUpdates(rows.slice(1), 10, outages)).to.throw(/some are missing/)
+      expect(() => judgeUpdates([...rows, row(9, 69_000)], 10, outages)).to.throw(/1 of 6 rows are doubled/)
+      expect(() => judgeUpdates([row(0, 42_000), row(2, 43_000)], 3, outages)).to.throw(/1 frames are missing behind frame 0/)
+      expect(() => judgeUpdates([], 1, outages)).to.throw(/some are missing/)
+    })
+  })
+
   describe('a stop', () => {
     /** @param {number[]} counts @param {number} [ms] */
-    const rows = (counts, ms = 5000) => counts.map(count => {
-      const data = Buffer.alloc(8)
-      data.writeUInt32LE(count)
-      return `${data.toString('hex').toUpperCase()}|${ms}000000`
-    })
+    const rows = (counts, ms = 5000) => counts.map(count => row(count, ms))
 
     it('may cost the last interval', () => {
       expect(judge(rows([0, 1, 2]), 6000)).to.equal('3 rows without a gap, none doubled, the last 1000 ms before the stop')

@@ -94,8 +94,19 @@ describe('The start-up script of an installation', () => {
   it('stays with the release on trial where there is none to go back to', async () => {
     await begun({ attempts: 3 })
     await rm(join(rig.root, 'releases', '1.0.0'), { recursive: true })
-    expect((await rig.boot()).code).to.equal(0)
+    for (const args of [[], ['decide']]) expect((await rig.boot(...args)).code).to.equal(0)
     expect(await rig.current()).to.equal('1.1.0')
+  })
+
+  it('lets a gateway go on of which nothing can be decided, on a disk that takes no more writes', async () => {
+    await rig.start()
+    const full = await rig.preload('fs.rename = async () => { throw Object.assign(new Error("read-only"), { code: "EROFS" }) }')
+    await begun({ waitSeconds: 1 })
+    const { code, stderr } = await rig.run(['--decide', '--root', rig.root], full)
+    expect(stderr).to.include('read-only')
+    expect(code).to.equal(0)
+    expect(await rig.state()).to.include({ state: 'trial' })
+    expect(await rig.running()).to.equal('1.0.0')
   })
 
   it('does not count before the switch', async () => {

@@ -38,6 +38,7 @@ export const makeKeys = () => generateKeyPairSync('ed25519')
 export class UpdateRig {
   keys = makeKeys()
   folder = ''
+  host = '127.0.0.1'
   port = 0
   /** @type {import('node:child_process').ChildProcess|null} */
   #service = null
@@ -46,11 +47,12 @@ export class UpdateRig {
 
   get root () { return join(this.folder, 'opt') }
 
-  get url () { return `http://127.0.0.1:${this.port}/` }
+  get url () { return `http://${this.host}:${this.port}/` }
 
   /** With release 1.0.0 as the present one. */
   async begin () {
     this.folder = await mkdtemp(join(tmpdir(), 'sluice-update-'))
+    this.host = '127.0.0.1'
     this.port = await freePort()
     this.log = ''
     const folder = join(this.root, 'releases', '1.0.0')
@@ -91,7 +93,7 @@ export class UpdateRig {
   /** Runs the gateway as a service does: again whenever it ends. */
   async start () {
     const child = this.#service = spawn('sh', [FAKE_SERVICE, this.root], {
-      env: { ...process.env, FAKE_PORT: `${this.port}` },
+      env: { ...process.env, FAKE_HOST: this.host, FAKE_PORT: `${this.port}` },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true // so that all that it starts ends with it
     })
@@ -120,7 +122,7 @@ export class UpdateRig {
    */
   async update (args, environment = {}) {
     const restart = `kill $(cat ${join(this.root, 'gateway.pid')})`
-    const always = ['--root', this.root, '--restart', restart, '--url', this.url, '--wait', '24']
+    const always = ['--root', this.root, '--restart', restart, '--url', this.url, '--wait', '8']
     return this.run([...always, ...args], environment)
   }
 

@@ -26,7 +26,8 @@ export function buildImage ({ payload = newestRelease(), out }, log) {
   log(`${out}: ${mib(size)} MiB, ${mib(blocks * 512)} MiB of it used, written in ${Math.round((Date.now() - startMs) / 1000)} s.`)
 }
 
-function newestRelease () {
+/** For the card's processor. */
+export function newestRelease () {
   const names = existsSync(RELEASES) ? readdirSync(RELEASES).filter(name => name.endsWith('-linux-arm64.tar.gz')) : []
   const [newest] = names.map(name => join(RELEASES, name)).sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
   if (newest) return newest

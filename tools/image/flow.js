@@ -20,9 +20,14 @@ const nodes = [
 /** CAN frames as signals and as they are, over the machine's Mosquitto, to SQLite. */
 export const FLOW = JSON.stringify(nodes, null, 2)
 
-/** What the first start makes of it. The address is the one under which QEMU's network has this machine. */
-export const SETTINGS = `[system]
+/**
+ * What the first start makes of it. The address is the one under which QEMU's network has this machine.
+ * @param {boolean} isRootReadOnly
+ */
+export function settings (isRootReadOnly) {
+  return `[system]
 ntp_servers = ["10.0.2.2"]
+read_only_root = ${isRootReadOnly}
 
 [[can]]
 name = "${INTERFACE}"
@@ -31,3 +36,4 @@ virtual = true
 [flow]
 file = "flow.json"
 `
+}

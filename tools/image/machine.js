@@ -20,6 +20,8 @@ const SHOWN_LINES = 40
 export class Machine {
   /** What its console has shown. */
   console = ''
+  /** Rejects where the emulator cannot run, or gives up. @type {Promise<never>} */
+  broken
   #process
   #startedAtMs = Date.now()
   /** @type {(() => void)[]} */
@@ -28,6 +30,12 @@ export class Machine {
   /** @param {MachineOptions} options */
   constructor (options) {
     this.#process = spawn('qemu-system-aarch64', qemuArguments(options), { stdio: ['ignore', 'pipe', 'inherit'] })
+    this.broken = new Promise((_resolve, reject) => {
+      this.#process.once('error', cause => {
+        reject(new Error('There is no emulator. On Debian it is in the package qemu-system-arm.', { cause }))
+      })
+      this.#process.once('exit', code => { if (code) reject(new Error(`The emulator has ended with ${code}.`)) })
+    })
     this.#process.stdout.setEncoding('utf8').on('data', text => {
       this.console += text
       for (const look of this.#watchers) look()

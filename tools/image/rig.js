@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { once } from 'node:events'
 import { dirname, join, resolve } from 'node:path'
-import { FLOW, SETTINGS } from './flow.js'
+import { FLOW, settings } from './flow.js'
 import { Card } from './card.js'
 import { Guest, Key } from './guest.js'
 import { Machine } from './machine.js'
@@ -11,7 +11,7 @@ import { serveTime } from './time-server.js'
 /**
  * Where cards are started: a folder beside the image, a key, a time server; all gone at the end.
  * @typedef {{folder: string, key: Key, options: RigOptions}} Rig
- * @typedef {{out: string, machine: 'virt'|'raspi3b', memoryMib: number}} RigOptions
+ * @typedef {{out: string, machine: 'virt'|'raspi3b', memoryMib: number, isRootReadOnly: boolean}} RigOptions
  */
 
 /** @param {RigOptions} options @param {(rig: Rig) => Promise<void>} task */
@@ -29,7 +29,7 @@ export async function withRig (options, task) {
 /** As it comes out of the box, with what somebody may have put on its FAT partition. @param {Rig} rig */
 export function newCard ({ folder, options }) {
   const card = new Card(options.out, folder)
-  card.write('sluice.toml', SETTINGS)
+  card.write('sluice.toml', settings(options.isRootReadOnly))
   card.write('flow.json', FLOW)
   return card
 }
@@ -46,7 +46,7 @@ export async function running ({ key, options }, card, task, more = {}) {
   const ports = { ssh: await freePort(), editor: await freePort() }
   const machine = new Machine({ ...options, ...more, card, ports, credential: key.credential })
   try {
-    return await task(machine, new Guest(ports, key))
+    return await Promise.race([task(machine, new Guest(ports, key)), machine.broken])
   } catch (error) {
     const { message } = /** @type {Error} */ (error)
     throw new Error(`${message}\nThe console's last lines:\n${machine.lastLines}`, { cause: error })

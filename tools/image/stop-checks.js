@@ -34,14 +34,12 @@ export function lastBeatMs ({ console: text }) {
 }
 
 /**
- * Waits until the database has all that the spool kept, and compares it with what was sent.
+ * What the database has of a run, once it has all that the spool kept.
  * @param {Guest} guest
- * @param {number} run  that was stopped
- * @param {number} stoppedAtMs  by the guest's clock
- * @returns {Promise<string>} a line to tell
- * @throws {Error} where something is missing or doubled
+ * @param {number} run
+ * @returns {Promise<string[]>} eight bytes in hexadecimal, the time in nanoseconds; in the order of time
  */
-export async function settledRun (guest, run, stoppedAtMs) {
+export async function settledRows (guest, run) {
   const query = sqlite(`SELECT hex(data), time FROM frames WHERE id = ${idOf(run)} ORDER BY time`)
   let rows = await guest.run(query)
   for (let polls = 0; polls < SETTLED_POLLS;) {
@@ -50,9 +48,22 @@ export async function settledRun (guest, run, stoppedAtMs) {
     polls = now === rows ? polls + 1 : 0
     rows = now
   }
+  return rows.trim().split('\n').filter(Boolean)
+}
+
+/**
+ * Compares what the database has of a run with what was sent.
+ * @param {Guest} guest
+ * @param {number} run  that was stopped
+ * @param {number} stoppedAtMs  by the guest's clock
+ * @returns {Promise<string>} a line to tell
+ * @throws {Error} where something is missing or doubled
+ */
+export async function settledRun (guest, run, stoppedAtMs) {
+  const rows = await settledRows(guest, run)
   const errors = (await guest.run('journalctl --boot --dmesg --output cat --grep "EXT4-fs (error|warning)|I/O error" || true')).trim()
   if (errors) throw new Error(`The kernel complains of a file system:\n${errors}`)
-  return judge(rows.trim().split('\n').filter(Boolean), stoppedAtMs)
+  return judge(rows, stoppedAtMs)
 }
 
 /** @param {string[]} rows  eight bytes in hexadecimal, the time in nanoseconds @param {number} stoppedAtMs */

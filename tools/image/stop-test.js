@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mix } from '../../gateway/base/random.js'
@@ -16,6 +16,8 @@ const LIMIT_MS = 900_000
 const MIN_FLOW_MS = 10_000
 const SPREAD_MS = 20_000
 const FLOW_MS_PER_CUT = 5000
+/** Starts before the root is read-only where it is to be: one makes the keys of SSH, the next one switches. */
+const WRITABLE_STARTS = 2
 
 /**
  * Ends a machine, while frames flow, in ways that nobody has planned, and looks what its next start makes of it.
@@ -37,8 +39,10 @@ async function hardStops (rig, times, log) {
   for (let run = 0; run <= times; run++) {
     stoppedAtMs = await running(rig, card, async (machine, guest) => {
       await guest.healthy(LIMIT_MS)
-      const startMs = machine.elapsedMs
-      if (run > 0) log(`stop ${run}: editor after ${(startMs / 1000).toFixed(0)} s, ${await settledRun(guest, run - 1, stoppedAtMs)}`)
+      const seconds = (machine.elapsedMs / 1000).toFixed(0)
+      const root = (await guest.run('findmnt --noheadings --output FSTYPE /')).trim()
+      if (root !== (rig.options.isRootReadOnly && run >= WRITABLE_STARTS ? 'overlay' : 'ext4')) throw new Error(`The root is ${root}.`)
+      if (run > 0) log(`stop ${run}: editor after ${seconds} s, root ${root}, ${await settledRun(guest, run - 1, stoppedAtMs)}`)
       if (run === times) {
         await shutDown(machine, guest)
         return 0
@@ -59,6 +63,7 @@ async function hardStops (rig, times, log) {
  */
 async function powerCuts (rig, times, log) {
   const writeLog = join(rig.folder, 'writes')
+  writeFileSync(writeLog, '')
   const before = newCard(rig)
   /** Of the guest's clock, how long the log was. @type {{guestMs: number, logBytes: number}[]} */
   const marks = []

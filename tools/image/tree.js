@@ -4,7 +4,8 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unpack } from './base.js'
-import { run } from './run.js'
+import { run } from '../run.js'
+import { addOverlays } from './overlays.js'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const SYSTEM = join(REPOSITORY, 'packaging/image/system')
@@ -90,6 +91,7 @@ function addPayload ({ root, data }, payload) {
   if (arch !== 'arm64') throw new Error(`${payload} is a release for ${arch}: make one with npm run release -- --arch arm64.`)
   renameSync(unpacked, join(releases, version))
   symlinkSync(`releases/${version}`, join(data, 'opt/current'))
+  cpSync(join(releases, version, 'share/update/sluice-boot'), join(data, 'opt/sluice-boot'))
   cpSync(join(releases, version, 'share/systemd/sluice.service'), join(root, 'usr/lib/systemd/system/sluice.service'))
   symlinkSync('/opt/sluice/current/bin/sluice', join(root, 'usr/bin/sluice'))
 }
@@ -117,5 +119,6 @@ function takeBoot ({ root, boot }) {
     cpSync(join(firmware, name), join(boot, name), { recursive: true, dereference: true })
     rmSync(join(firmware, name), { recursive: true })
   }
+  addOverlays(boot)
   cpSync(SETTINGS, join(boot, 'sluice.toml'))
 }
