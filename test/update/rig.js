@@ -24,7 +24,7 @@ const PATIENCE_MS = 100_000
  * @typedef {object} Making
  * @property {Kind} [kind]
  * @property {string} [arch]
- * @property {import('../../gateway/update/formats.js').Formats} [formats]
+ * @property {import('../../gateway/update/release.js').Formats} [formats]
  * @property {(folder: string) => Promise<unknown>} [spoil]  before it is packed, and after its sums are taken
  * @property {import('node:crypto').KeyObject} [key]
  */
