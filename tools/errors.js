@@ -117,8 +117,9 @@ export const errors = {
 
   Updates: {
     SLUICE_UPDATE_PLACE: [
-      'In this folder is no release that `sluice update` could replace: Sluice came in another way, as a package or a container.',
-      'Update it in that way, which the message names; or give the folder with `--root`.'
+      'In this folder is no release that `sluice update` could replace: Sluice came in another way, as a package or a container; or the ' +
+      'link `current` leads to a release that is gone.',
+      'Update it in that way, which the message names; or give the folder with `--root`; or have the link lead to a release.'
     ],
     SLUICE_UPDATE_FILE: [
       'What was given is not a release: it is missing, damaged, not whole, or has what no release has, such as links.',

@@ -109,7 +109,7 @@ function usage (text) {
  * @returns {Promise<number>} exit code
  */
 async function carryOut (installation, options, say) {
-  await installation.current() // where there is nothing to update, that is what has to be said
+  await installation.check() // where there is nothing to update, that is what has to be said
   const restart = restarter(options)
   const url = options.url ?? await usualUrl(options.root)
   if (await healthOf(url) === null) say(`No gateway runs at ${url}; if it is to be elsewhere, say so with --url.`)

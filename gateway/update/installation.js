@@ -53,6 +53,15 @@ export class Installation {
     return basename(target)
   }
 
+  /** That the version that is started is there. @throws {SluiceError} SLUICE_UPDATE_PLACE */
+  async check () {
+    const version = await this.current()
+    if (existsSync(this.folderOf(version))) return
+    throw new SluiceError('SLUICE_UPDATE_PLACE', `${join(this.root, 'current')} leads to ${version}, which is not in ${this.releases}.`, {
+      fix: `Have it lead to one that is: ln -sfn releases/VERSION ${join(this.root, 'current')}`
+    })
+  }
+
   /** Of the last update; null where there was none, or a damaged disk has nothing that could be read. @returns {Promise<State|null>} */
   async state () {
     try {

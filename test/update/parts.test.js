@@ -1,9 +1,8 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { expect } from 'chai'
-import { unread } from '../../gateway/update/formats.js'
 import { healthOf } from '../../gateway/update/health.js'
-import { compareVersions, isVersion } from '../../gateway/update/release.js'
+import { compareVersions, isVersion, unread } from '../../gateway/update/release.js'
 import { freePort } from '../servers/ports.js'
 
 describe('Releases', () => {

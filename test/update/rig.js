@@ -24,7 +24,7 @@ const PATIENCE_MS = 100_000
  * @typedef {object} Making
  * @property {Kind} [kind]
  * @property {string} [arch]
- * @property {import('../../gateway/update/formats.js').Formats} [formats]
+ * @property {import('../../gateway/update/release.js').Formats} [formats]
  * @property {(folder: string) => Promise<unknown>} [spoil]  before it is packed, and after its sums are taken
  * @property {import('node:crypto').KeyObject} [key]
  */
@@ -158,6 +158,28 @@ export class UpdateRig {
     child.stderr.setEncoding('utf8').on('data', text => { stderr += text })
     const [code] = await once(child, 'close')
     return { code, stderr }
+  }
+
+  /** The same, killed once so many other programs have ended. @param {number} programs @returns {Promise<boolean>} whether it was */
+  async killBoot (programs) {
+    const folder = join(this.folder, 'wrapped')
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder)
+    await writeFile(join(folder, 'left'), '.'.repeat(programs))
+    for (const name of ['sed', 'chmod', 'sync', 'mv', 'rm', 'ln']) {
+      await writeFile(join(folder, name), `#!/bin/sh
+PATH=\${PATH#*:}
+${name} "$@"
+code=$?
+truncate --size=-1 "${folder}/left"
+[ -s "${folder}/left" ] || kill -9 "$(cat "${folder}/pid")"
+exit $code
+`, { mode: 0o755 })
+    }
+    const script = 'echo $$ > "$0/pid"; PATH=$0:$PATH exec "$1"'
+    const child = spawn('sh', ['-c', script, folder, join(this.root, 'sluice-boot')], { stdio: 'ignore' })
+    const [, signal] = await once(child, 'close')
+    return signal === 'SIGKILL'
   }
 
   /** The version that answers; null where none does. @returns {Promise<string|null>} */

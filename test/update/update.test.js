@@ -246,6 +246,16 @@ describe('sluice update', () => {
       await refused(outcome, 'SLUICE_UPDATE_PLACE', /there is no link .*nowhere\/current/)
     })
 
+    it('where the release that is started is gone, and says what to do', async () => {
+      const tarball = await rig.release('1.1.0')
+      const [root, gone] = [join(rig.folder, 'gone'), 'releases/0.9.0']
+      await mkdir(join(root, 'releases'), { recursive: true })
+      await symlink(gone, join(root, 'current'))
+      for (const args of [[tarball], ['--back']]) {
+        await refused(await rig.update([...args, '--root', root]), 'SLUICE_UPDATE_PLACE', /leads to 0\.9\.0, which is not in .* ln -sfn/)
+      }
+    })
+
     it('arguments that it does not understand', async () => {
       for (const args of [[], ['a', 'b'], ['a', '--back'], ['a', '--wait', '0'], ['a', '--url', 'x'], ['--nothing']]) {
         expect((await rig.run(args)).code).to.equal(2)
