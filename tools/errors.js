@@ -36,8 +36,9 @@ export const errors = {
       'Give all of it to that user (`chown -R`), or choose another folder with `--user-dir`.'
     ],
     SLUICE_FLOW_FILE: [
-      'The file given with `--flows` does not exist, or that of `--first-flow` is not a flow.',
-      'Give the path of a flow exported from the editor.'
+      'The flow of the data folder, or that of `--flows` or `--first-flow`, does not exist, cannot be read, or is no flow. The gateway ' +
+      'does not start with an empty one instead.',
+      'Give the path of a flow exported from the editor. Beside `flows.json` lies that of the deploy before, `.flows.json.backup`.'
     ],
     SLUICE_SECRETS: [
       'The folder given with `--secrets`, or a file in it, cannot be read.',

@@ -62,7 +62,7 @@ export async function setFlow (userDir, { imported, broker }, applied) {
 /** @param {string} text @returns {FlowNode[]} @throws {SluiceError} SLUICE_FLOW_FILE */
 export function readFlow (text) {
   try {
-    const nodes = JSON.parse(text)
+    const nodes = JSON.parse(text.replace(/^\uFEFF/, ''))
     if (nodes.every((/** @type {any} */ node) => typeof node.id === 'string' && typeof node.type === 'string')) return nodes
     throw new TypeError('a node of it has no id or type')
   } catch (cause) {

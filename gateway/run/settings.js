@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { ownSecret } from '../base/credentials.js'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FOLDER } from '../base/files.js'
-import { copyFirstFlow } from './first-flow.js'
+import { checkFlow, copyFirstFlow } from './first-flow.js'
 
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -24,10 +24,12 @@ const DEFAULT_FLOW = join(PACKAGE_ROOT, 'flows', 'flows.json')
  */
 export function gatewaySettings ({ userDir, flowFile, firstFlow = DEFAULT_FLOW, host, port, adminAuth, allowHosts = [], log }) {
   mkdirSync(userDir, { recursive: true, mode: PRIVATE_FOLDER })
+  const path = flowFile ? givenFlowFile(flowFile) : ownFlowFile(userDir, firstFlow)
+  checkFlow(path)
   return {
     userDir,
     nodesDir: [PACKAGE_ROOT],
-    flowFile: flowFile ? givenFlowFile(flowFile) : ownFlowFile(userDir, firstFlow),
+    flowFile: path,
     flowFilePretty: true,
     credentialSecret: ownSecret(userDir),
     uiHost: host,

@@ -183,6 +183,18 @@ describe('Gateway settings', () => {
     expect((await stat(join(userDir, 'credential-secret'))).mode & 0o777).to.equal(0o600)
   })
 
+  it('refuse a flow that cannot be read, instead of running none', async () => {
+    for (const [text, problem] of [['[{"id":', 'JSON'], ['{"nodes":[]}', 'it is not a list of nodes'], ['', 'JSON']]) {
+      await writeFile(join(userDir, 'flows.json'), text)
+      expect(settings).to.throw(`The flow ${join(userDir, 'flows.json')} cannot be used`).with.property('code', 'SLUICE_FLOW_FILE')
+      expect(settings).to.throw(problem)
+    }
+    await writeFile(join(userDir, '.flows.json.backup'), '[]')
+    expect(settings, 'empty, which Node-RED mends').to.not.throw()
+    await writeFile(join(userDir, 'flows.json'), '\uFEFF[]')
+    expect(settings).to.not.throw()
+  })
+
   it('make another secret where a power cut left none in its file', async () => {
     await writeFile(join(userDir, 'credential-secret'), '')
     const { credentialSecret } = settings()

@@ -88,6 +88,12 @@ describe('The flow after the first boot', () => {
     expect(await machine.read('root/var/lib/sluice/flows.before-import.json')).to.equal(edited)
   })
 
+  it('may be a file that Windows has put a byte order mark before', async () => {
+    const { isRight, text } = await start('[flow]\nfile = "plant.json"\n', { 'plant.json': `\uFEFF${flowOf()}` })
+    expect(isRight, text).to.equal(true)
+    expect((await flow()).map(({ id }) => id)).to.deep.equal(['tab', 'mine'])
+  })
+
   it('goes through the broker of sluice.toml, whenever that is another', async () => {
     const settings = '[broker]\nurl = "mqtts://broker.plant.lan:8883"\nuser = "gateway-7"\npassword = "battery staple"\nca = "ca.pem"\n'
     const { isRight, text } = await start(settings, { 'ca.pem': 'THE CERTIFICATE' })
