@@ -16,11 +16,13 @@ import { judgeUpdates, outagesIn } from './update-checks.js'
 
 const START_LIMIT_MS = 900_000
 const COPY_LIMIT_MS = 300_000
-const UPDATE_LIMIT_MS = 600_000
+const UPDATE_LIMIT_MS = 1_200_000
 /** In which a release that is not healthy has to be given up. */
 const BACK_LIMIT_MS = 120_000
 const FLOW_MS = 10_000
 const FOLDER = '/data/update'
+/** An emulator may need more than the usual two minutes for a start. */
+const PATIENCE = '--wait 600'
 
 /**
  * Updates a card while frames flow, to a release that is healthy and then to one that is not, and compares the rows with the frames.
@@ -73,7 +75,7 @@ async function put (guest, file, folder) {
 /** @param {Guest} guest @param {string} tarball  its exit code is 1 where the release is given up */
 async function update (guest, tarball) {
   const startMs = Date.now()
-  const output = await guest.run(`sluice update ${FOLDER}/${basename(tarball)} 2>&1 || true`, { limitMs: UPDATE_LIMIT_MS })
+  const output = await guest.run(`sluice update ${PATIENCE} ${FOLDER}/${basename(tarball)} 2>&1 || true`, { limitMs: UPDATE_LIMIT_MS })
   return { output, tookMs: Date.now() - startMs }
 }
 
