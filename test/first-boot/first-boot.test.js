@@ -144,6 +144,15 @@ describe('The first boot', () => {
     expect(await machine.read('boot/sluice-first-boot.txt')).to.not.contain('password"')
   })
 
+  it('refuses a time zone that the machine has no file of, with which the clock would silently show UTC', async () => {
+    const machine = await make('[system]\ntime_zone = "europe/berlin"\n')
+    await machine.write('root/usr/share/zoneinfo/Europe/Berlin', '')
+    expect((await machine.start()).text).to.contain('[system] This machine has no time zone "europe/berlin".')
+    expect(await readlink(join(machine.folder, 'root/etc/localtime')).catch(() => null)).to.equal(null)
+    await machine.write('boot/sluice.toml', '[system]\ntime_zone = "Europe/Berlin"\n')
+    expect((await machine.start()).isRight).to.equal(true)
+  })
+
   it('refuses the name of a Wi-Fi that is too long in bytes, with which no Wi-Fi at all would start', async () => {
     const machine = await make(`[wifi]\nssid = "${'ä'.repeat(17)}"\ncountry = "DE"\n`)
     const { text } = await machine.start()
