@@ -31,6 +31,10 @@ export const errors = {
       'started as root once or the container has another user now, or the disk is read-only.',
       'Give all of it to that user (`chown -R`), or choose another folder with `--user-dir`.'
     ],
+    SLUICE_NODE_UNSTARTED: [
+      'Node-RED says that the flow has started, but has not made this node, as where config nodes need each other.',
+      'Read the error in the log of the gateway, correct the node in the editor and deploy.'
+    ],
     SLUICE_FLOW_FILE: [
       'The flow of the data folder, or that of `--flows` or `--first-flow`, does not exist, cannot be read, or is no flow. The gateway ' +
       'does not start with an empty one instead.',
@@ -75,7 +79,7 @@ export const errors = {
     ],
     SLUICE_TOML_VALUE: [
       'A key of `sluice.toml` is unknown, or its value is not as it has to be. What it concerns stays as it was; all else is applied.',
-      'Correct the line that the message names; [Deploying](deploy.md#first-boot) has all keys.'
+      'Correct the line that the message names; [First boot](deploy.md#first-boot) has all keys.'
     ],
     SLUICE_FIRST_BOOT: [
       'Something that `sluice.toml` asks for could not be done: a file is missing on the boot partition, or a program has failed.',
@@ -107,7 +111,8 @@ export const errors = {
     ],
     SLUICE_CREDENTIALS: [
       'The passwords of a flow cannot be decrypted: they are not those of the data folder that was given, or damaged.',
-      'Run the command as the user of the gateway, with its `--user-dir`.'
+      'Run the command as the user of the gateway, with its `--user-dir`. Put a `credentialSecret` of `settings.js` into the ' +
+      'environment, too, as `SLUICE_CREDENTIAL_SECRET`.'
     ]
   },
 
@@ -771,10 +776,6 @@ export const errors = {
     SLUICE_COPY_DENSE: [
       'One window, which is copied in one transaction, has far more rows than the others.',
       'Copy the time before, that stretch and the time after by themselves, with `--since` and `--until`.'
-    ],
-    SLUICE_COPY_CREDENTIALS: [
-      'The passwords of the flow\'s database servers are encrypted with a secret that is not in the data folder.',
-      'Put the `credentialSecret` of Node-RED\'s `settings.js` into `SLUICE_CREDENTIAL_SECRET` in the environment.'
     ]
   },
 

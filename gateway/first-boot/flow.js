@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { encryptCredentials, ownSecret, readCredentials } from '../base/credentials.js'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FILE } from '../base/files.js'
-import { credentialSecret } from '../run/settings.js'
-import { decrypt, encrypt } from './credentials.js'
 import { Files } from './host.js'
 
 /**
@@ -42,15 +41,14 @@ export async function setFlow (userDir, { imported, broker }, applied) {
   }
   if (broker && (text !== current || digest(JSON.stringify(broker)) !== applied.broker)) {
     const nodes = readFlow(text)
-    const secret = credentialSecret(userDir)
-    const credentials = decrypt(await files.read(CREDENTIALS), secret)
+    const credentials = readCredentials(userDir, files.at(FLOWS))
     const toConnect = nodes.filter(node => node.type === 'sluice-broker' && [LOCAL_URL, undefined, '', applied.url].includes(node.url))
     for (const node of toConnect) {
       const { user = '', password = '', ...open } = broker
       Object.assign(node, open)
       credentials[node.id] = { ...credentials[node.id], user, password }
     }
-    await files.write(CREDENTIALS, encrypt(credentials, secret), PRIVATE_FILE)
+    await files.write(CREDENTIALS, encryptCredentials(credentials, ownSecret(userDir)), PRIVATE_FILE)
     text = JSON.stringify(nodes, null, INDENT)
     Object.assign(next, { broker: digest(JSON.stringify(broker)), url: broker.url })
     connected = toConnect.map(({ name, id }) => name || id)

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ownSecret } from '../base/credentials.js'
 import { SluiceError } from '../base/errors.js'
-import { PRIVATE_FOLDER, replaceFileSync } from '../base/files.js'
+import { PRIVATE_FOLDER } from '../base/files.js'
 import { checkFlow, copyFirstFlow } from './first-flow.js'
 
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -31,7 +31,7 @@ export function gatewaySettings ({ userDir, flowFile, firstFlow = DEFAULT_FLOW, 
     nodesDir: [PACKAGE_ROOT],
     flowFile: path,
     flowFilePretty: true,
-    credentialSecret: credentialSecret(userDir),
+    credentialSecret: ownSecret(userDir),
     uiHost: host,
     uiPort: port,
     httpAdminRoot: '/',
@@ -107,14 +107,4 @@ function ownFlowFile (userDir, firstFlow) {
   const path = join(userDir, 'flows.json')
   if (!existsSync(path)) copyFirstFlow(firstFlow, path)
   return path
-}
-
-/** What the passwords in the flow's credential file are encrypted with: random, for this folder alone. @param {string} userDir */
-export function credentialSecret (userDir) {
-  const path = join(userDir, 'credential-secret')
-  const kept = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  if (kept) return kept
-  const secret = randomBytes(32).toString('hex')
-  replaceFileSync(path, secret)
-  return secret
 }

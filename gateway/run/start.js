@@ -84,7 +84,7 @@ export async function startGateway (options) {
     mountLive(RED, stats, () => dataDir, schemaOf) // before the flows: that they are starting is to be told, too
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
-    watchFlow(RED.events, onFlow)
+    watchFlow(RED.events, RED.nodes, onFlow)
     if (login) app.post('/auth/token', login.slowDown)
     app.use(settings.httpAdminRoot, RED.httpAdmin)
     if (login) app.use(settings.httpNodeRoot, login.middleware)

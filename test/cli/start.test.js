@@ -60,6 +60,29 @@ describe('Gateway', () => {
     await next.says(/Ctrl-C/)
   })
 
+  it('is not ready, and says why, with a flow that Node-RED calls started and has not made', async () => {
+    const flow = [
+      { id: 'flow', type: 'tab', label: 'flow' },
+      { id: 'off', type: 'tab', label: 'off', disabled: true },
+      { id: 'a', type: 'sluice-broker', name: 'hall', url: 'mqtt://127.0.0.1:9', another: 'b' },
+      { id: 'b', type: 'sluice-broker', url: 'mqtt://127.0.0.1:9', another: 'a' },
+      { id: 'note', type: 'comment', z: 'flow', wires: [] },
+      { id: 'unused', type: 'comment', z: 'off', wires: [] },
+      { id: 'part', type: 'subflow', name: 'part', in: [], out: [] },
+      { id: 'inner', type: 'comment', z: 'part', wires: [] },
+      { id: 'whole', type: 'subflow:part', z: 'flow', wires: [] }
+    ]
+    await writeFile(join(folder, 'empty.json'), JSON.stringify(flow))
+    const [, editorUrl] = await start().says(/Editor +(http:\S+)[^]*Ctrl-C/)
+    let answer = await fetch(`${editorUrl}sluice/health`)
+    while (answer.status !== 200) answer = await fetch(`${editorUrl}sluice/health`) // the flow starts
+    answer = await fetch(`${editorUrl}sluice/health/ready`)
+    const { status, missing } = /** @type {{status: string, missing: {name: string, problem: string}[]}} */ (await answer.json())
+    expect([answer.status, status]).to.deep.equal([503, 'not ready'])
+    expect(missing.map(({ name }) => name)).to.deep.equal(['sluice-broker hall', 'sluice-broker b'])
+    expect(missing[0].problem).to.contain('SLUICE_NODE_UNSTARTED')
+  })
+
   it('says that its port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
