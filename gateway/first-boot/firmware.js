@@ -10,7 +10,7 @@ import { SluiceError } from '../base/errors.js'
 
 const BEGIN = '# sluice.toml begins: what is changed here is undone at the next start.'
 const END = '# sluice.toml ends.'
-const BLOCK = new RegExp(`\\n?${BEGIN}[^]*?${END}\\n`)
+const BLOCK = new RegExp(`\\n?${BEGIN}[^]*${END}\\n`)
 const CUSTOM = '/etc/default/raspi-firmware-custom'
 const DEFAULTS = '/etc/default/raspi-firmware'
 /** As Debian's kernel calls the port on the pin header. */

@@ -49,6 +49,9 @@ const isRight = ({ wrong }) => wrong.size === 0
 
 /** @param {Host['boot']} boot @param {Part} part @returns {Promise<import('./flow.js').Broker>} */
 async function remoteBroker (boot, { values: { url, user, password, ca, verify } }) {
+  if (!URL.canParse(url)) {
+    throw new SluiceError('SLUICE_TOML_VALUE', `[broker] ${url} is no address of a broker.`, { fix: 'Write mqtts://HOST:PORT.' })
+  }
   return { url, user, password, ca: ca === undefined ? '' : await textOn(boot, ca), verify }
 }
 

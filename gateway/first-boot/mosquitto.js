@@ -40,14 +40,22 @@ export async function localAccount ({ root }, gateway) {
  * @param {'local'|'tls'|'plain'} wanted
  * @param {{key: string, certificate: string}|undefined} tls  PEM; without it the network is kept out
  */
-export async function setMosquitto ({ root, run, done }, gateway, parts, wanted, tls) {
+export async function setMosquitto ({ root, run, step, done }, gateway, parts, wanted, tls) {
   const listen = tls ? wanted : 'local'
-  const devices = parts.map(({ values }) => /** @type {Account & {topics: string[]}} */ (values))
-  const accounts = [readAccount(`${gateway.name}:gateway`), ...devices.map(({ name }) => readAccount(`${name}:other`))]
-  const grants = devices.flatMap(({ name, topics }) => topics.flatMap(topic => [
-    readGrant(`${name} write ${topic}`, accounts), readGrant(`${gateway.name} read ${topic}`, accounts)
-  ]))
-  const passwords = new Map([gateway, ...devices].map(({ name, password }) => [name, password]))
+  const accounts = [readAccount(`${gateway.name}:gateway`)]
+  const passwords = new Map([[gateway.name, gateway.password]])
+  /** @type {import('../../broker/access/accounts.js').Grant[]} */
+  const grants = []
+  for (const { values: { name, password, topics } } of parts) {
+    await step(async () => { // one that cannot be is not to keep the others out
+      const known = [...accounts, readAccount(`${name}:other`)]
+      grants.push(...topics.flatMap((/** @type {string} */ topic) => [
+        readGrant(`${name} write ${topic}`, known), readGrant(`${gateway.name} read ${topic}`, known)
+      ]))
+      accounts.push(known[known.length - 1])
+      passwords.set(name, password)
+    })
+  }
   const folder = root.at(FOLDER)
   const { paths, isOther } = await writeAccounts(folder, accounts, grants, passwords)
   let isToOwn = isOther || root.isUnfinished

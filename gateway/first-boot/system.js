@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, symlink, readlink, rename, rm } from 'node:fs/promises'
 import { SluiceError } from '../base/errors.js'
 import { NOTICE } from './host.js'
@@ -9,6 +10,7 @@ import { NOTICE } from './host.js'
 
 const SSH_KEYS = '/etc/ssh/sluice-keys'
 const SSH_SETTINGS = `AuthorizedKeysFile .ssh/authorized_keys ${SSH_KEYS}\n`
+const ZONES = '/usr/share/zoneinfo'
 const READ_ONLY_ROOT = '/etc/sluice/read-only-root'
 /** Keeps such a root writable: what is in that file can be changed on any computer. */
 const WRITABLE = 'sluice.writable'
@@ -33,7 +35,12 @@ export async function setTimeZone ({ root, done }, { values: { time_zone: zone }
       fix: 'Write one such as Europe/Berlin.', cause
     })
   }
-  const [path, target] = [root.at('/etc/localtime'), `/usr/share/zoneinfo/${zone}`]
+  const [path, target] = [root.at('/etc/localtime'), `${ZONES}/${zone}`]
+  if (existsSync(root.at(ZONES)) && !existsSync(root.at(target))) { // an old name, or one in small letters: JavaScript knows those
+    throw new SluiceError('SLUICE_TOML_VALUE', `[system] This machine has no time zone "${zone}".`, {
+      fix: 'Write one such as Europe/Berlin, with these capital letters.'
+    })
+  }
   if (await readlink(path).catch(() => null) !== target) {
     await root.write('/etc/timezone', `${zone}\n`)
     await rm(`${path}.new`, { force: true })

@@ -144,6 +144,26 @@ describe('The first boot', () => {
     expect(await machine.read('boot/sluice-first-boot.txt')).to.not.contain('password"')
   })
 
+  it('starts the machine only once more for lines of config.txt that look like the end of its own', async () => {
+    const machine = await make('[system]\nconfig_txt = ["# sluice.toml ends.", "dtparam=i2c_arm=on"]\n')
+    await machine.start()
+    expect(machine.commands).to.include('systemctl --no-block reboot')
+    await machine.start()
+    expect(machine.commands).to.deep.equal([])
+    await machine.write('boot/sluice.toml', '')
+    await machine.start()
+    expect(await machine.read('boot/config.txt')).to.match(/^arm_64bit=1\n+$/)
+  })
+
+  it('refuses a time zone that the machine has no file of, with which the clock would silently show UTC', async () => {
+    const machine = await make('[system]\ntime_zone = "europe/berlin"\n')
+    await machine.write('root/usr/share/zoneinfo/Europe/Berlin', '')
+    expect((await machine.start()).text).to.contain('[system] This machine has no time zone "europe/berlin".')
+    expect(await readlink(join(machine.folder, 'root/etc/localtime')).catch(() => null)).to.equal(null)
+    await machine.write('boot/sluice.toml', '[system]\ntime_zone = "Europe/Berlin"\n')
+    expect((await machine.start()).isRight).to.equal(true)
+  })
+
   it('refuses the name of a Wi-Fi that is too long in bytes, with which no Wi-Fi at all would start', async () => {
     const machine = await make(`[wifi]\nssid = "${'ä'.repeat(17)}"\ncountry = "DE"\n`)
     const { text } = await machine.start()

@@ -88,6 +88,17 @@ describe('The flow after the first boot', () => {
     expect(await machine.read('root/var/lib/sluice/flows.before-import.json')).to.equal(edited)
   })
 
+  it('has its account, and other devices theirs, where the topics of one cannot be', async () => {
+    const device = (/** @type {string} */ name, /** @type {string} */ topic) =>
+      `[[device]]\nname = "${name}"\npassword = "battery staple"\ntopics = ["${topic}"]\n`
+    const { text } = await start(device('all', '#') + device('meter', 'energy/#'))
+    expect(text).to.contain('SLUICE_BROKER_ACCOUNT: "all write #" cannot be granted')
+    const passwords = await machine.read(`${STATE}/mosquitto/sluice.passwords`) ?? ''
+    expect(passwords.trim().split('\n').map(line => line.split(':')[0])).to.deep.equal([(await account()).name, 'meter'])
+    expect(await machine.read(`${STATE}/mosquitto/sluice.acl`)).to.not.contain('all')
+    expect(await machine.read('root/etc/mosquitto/conf.d/sluice.conf')).to.contain('allow_anonymous false')
+  })
+
   it('may be a file that Windows has put a byte order mark before', async () => {
     const { isRight, text } = await start('[flow]\nfile = "plant.json"\n', { 'plant.json': `\uFEFF${flowOf()}` })
     expect(isRight, text).to.equal(true)
@@ -119,6 +130,7 @@ describe('The flow after the first boot', () => {
       ['[flow]\nfile = "plant.json"\n', { 'plant.json': '{"a": 1}' }, /SLUICE_FLOW_FILE: The flow cannot be read/],
       ['[flow]\nfile = "../plant.json"\n', {}, /\[flow\] file must look like flow.json/],
       ['[broker]\nurl = "broker.plant.lan"\n', {}, /\[broker\] url must look like/],
+      ['[broker]\nurl = "mqtt://plant:99999"\n', {}, /\[broker\] mqtt:\/\/plant:99999 is no address of a broker/],
       ['[broker]\nurl = "mqtts://a"\nca = "ca.pem"\n', {}, /There is no ca.pem/]
     ])) {
       expect((await start(settings, files)).text).to.match(problem)

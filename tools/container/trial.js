@@ -107,7 +107,7 @@ class Containers {
   #passesItsOwnCheck (port) {
     const { root, config } = this.#image
     const [, ...command] = config.Healthcheck.Test
-    return spawnSync('chroot', [root, 'env', ...config.Env, ...command.map(word => word.replace(':1880', `:${port}`))]).status === 0
+    return spawnSync('chroot', [root, 'env', ...config.Env, `SLUICE_PORT=${port}`, ...command]).status === 0
   }
 }
 
