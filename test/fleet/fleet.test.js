@@ -260,4 +260,16 @@ describe('A gateway as a folder', () => {
     await writeFile(at('a', 'credential-secret'), 'another')
     expect((await exported()).stderr).to.contain('SLUICE_CREDENTIALS')
   })
+
+  it('takes a flow that an apply had put there before it was killed for no edit', async () => {
+    await exported()
+    expect((await appliedFully()).code).to.equal(0)
+    const { hash } = JSON.parse(await readFile(at('b', 'applied.json'), 'utf8'))
+    await writeFile(at('b', 'applied.json'), JSON.stringify({ begun: hash }))
+    await edit('a/flows.json', text => text.replace('"car"', '"lorry"'))
+    await exported()
+    const { code, stderr } = await appliedFully()
+    expect(code, stderr).to.equal(0)
+    expect(JSON.parse(await readFile(at('b', 'applied.json'), 'utf8'))).to.have.all.keys('hash')
+  })
 })
