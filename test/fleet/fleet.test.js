@@ -91,6 +91,19 @@ describe('A gateway as a folder', () => {
     expect(example).to.contain('# MQTT_PASSWORD=\n')
   })
 
+  it('names what looks like a secret and is no password of its node: that is in the folder', async () => {
+    await writeFile(at('a', 'flows.json'), JSON.stringify([
+      ...FLOW, { id: 'ask', type: 'http request', z: 'press-tab', name: 'shop', url: 'https://ada:open-sesame@shop.lan/', password: '' },
+      { id: 'own', type: 'others-node', z: 'press-tab', token: '${SHOP_TOKEN}' }
+    ]))
+    const { code, stderr } = await exported()
+    expect(code).to.equal(0)
+    expect(stderr.match(/.*looks like a secret.*/g)).to.deep.equal([
+      'Is in the folder, and looks like a secret: url of http request "shop" (ask)'
+    ])
+    expect(stderr).to.not.contain('open-sesame')
+  })
+
   it('has what a Node-RED of one\'s own keeps, which has its secret among its settings', async () => {
     await rename(at('a', 'credential-secret'), at('secret'))
     const _credentialSecret = await readFile(at('secret'), 'utf8')
