@@ -53,7 +53,7 @@ export async function exportBundle (args, { stdout, stderr }) {
     await writeBundle(resolve(folder), { nodes, secrets, files, elsewhere })
     const counts = [[nodes.length, 'nodes'], [files.size, 'files'], [Object.keys(secrets).length, 'nodes with secrets']]
     stdout.write(`Exported to ${folder}: ${counts.map(([count, what]) => `${count} ${what}`).join(', ')}.\n`)
-    for (const path of elsewhere) stderr.write(`Not exported, as it is not in the data folder: ${path}\n`)
+    for (const path of elsewhere) stderr.write(`Not exported, as it is not in the data folder, or has a private key: ${path}\n`)
     for (const { node, option } of openSecrets(nodes)) {
       stderr.write(`Is in the folder, and looks like a secret: ${option} of ${nameOf(node)}\n`)
     }

@@ -65,7 +65,7 @@ describe('A gateway as a folder', () => {
   it('has a file for each tab, one for servers, and the files that are read; the same flow gives the same', async () => {
     const { code, stdout, stderr } = await exported()
     expect([code, stdout]).to.deep.equal([0, `Exported to ${at('bundle')}: 7 nodes, 1 files, 2 nodes with secrets.\n`])
-    expect(stderr).to.equal('Not exported, as it is not in the data folder: /etc/ssl/plant.pem\n')
+    expect(stderr).to.equal('Not exported, as it is not in the data folder, or has a private key: /etc/ssl/plant.pem\n')
     expect(await pathsIn(at('bundle'))).to.deep.equal([
       'files/maps/car.dbc', 'flows/presse-sud-empty.json', 'flows/presse-sud.json', 'flows/shared.json',
       'secrets.example', 'secrets.json', 'sluice.json'
@@ -89,6 +89,13 @@ describe('A gateway as a folder', () => {
     const example = await readFile(at('bundle', 'secrets.example'), 'utf8')
     expect(example).to.contain('# password of sluice-postgresql-server "Plant DB" (server)\nSLUICE_PLANT_DB_PASSWORD=\n')
     expect(example).to.contain('# MQTT_PASSWORD=\n')
+  })
+
+  it('has no file with a private key: it may be in that of the certificate', async () => {
+    await writeFile(at('a', 'both.pem'), '-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----\n')
+    await writeFile(at('a', 'flows.json'), JSON.stringify([...FLOW, { id: 'tls', type: 'sluice-broker', cert: 'both.pem' }]))
+    expect((await exported()).stderr).to.contain('has a private key: both.pem\n')
+    expect(await readdir(at('bundle', 'files'))).to.deep.equal(['maps'])
   })
 
   it('names what looks like a secret and is no password of its node: that is in the folder', async () => {
