@@ -4,13 +4,15 @@ import { parseArgs } from 'node:util'
 import { readCredentials } from '../base/credentials.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { filesOf, writeBundle } from '../fleet/bundle.js'
-import { secretsOf } from '../fleet/secrets.js'
+import { nameOf } from '../fleet/changes.js'
+import { openSecrets, secretsOf } from '../fleet/secrets.js'
 
 const USAGE = `Usage: sluice export DIR [--user-dir DIR] [--flows FILE]
 
 Writes what makes this gateway what it is into a folder: a file for each tab of the flow, its servers, and the files that it reads, such as
 DBC files. It is made for version control: the same flow gives the same files. Passwords are not among them: secrets.json names the
-variable for each, secrets.example has all of these. sluice apply makes other gateways the same. The gateway may run.
+variable for each, secrets.example has all of these. What looks like one elsewhere, as in a function, is named.
+sluice apply makes other gateways the same. The gateway may run.
 
   --user-dir DIR   where the gateway keeps its data (default .sluice)
   --flows FILE     its flow, where that is elsewhere
@@ -51,7 +53,10 @@ export async function exportBundle (args, { stdout, stderr }) {
     await writeBundle(resolve(folder), { nodes, secrets, files, elsewhere })
     const counts = [[nodes.length, 'nodes'], [files.size, 'files'], [Object.keys(secrets).length, 'nodes with secrets']]
     stdout.write(`Exported to ${folder}: ${counts.map(([count, what]) => `${count} ${what}`).join(', ')}.\n`)
-    for (const path of elsewhere) stderr.write(`Not exported, as it is not in the data folder: ${path}\n`)
+    for (const path of elsewhere) stderr.write(`Not exported, as it is not in the data folder, or has a private key: ${path}\n`)
+    for (const { node, option } of openSecrets(nodes)) {
+      stderr.write(`Is in the folder, and looks like a secret: ${option} of ${nameOf(node)}\n`)
+    }
     return 0
   } catch (error) {
     stderr.write(`sluice export: ${describe(error)}\n`)

@@ -18,10 +18,9 @@ const TYPES = {
     float8: 'float64', float4: 'float32', int8: 'int64', int4: 'int32', int2: 'int16', bool: 'bool', text: 'string', varchar: 'string',
     bytea: 'bytes'
   },
-  // Whether a smallint has a sign is not among what a reader knows.
   mysql: {
-    double: 'float64', float: 'float32', bigint: 'int64', int: 'int32', smallint: 'int32', tinyint: 'bool', longtext: 'string',
-    mediumtext: 'string', text: 'string', varchar: 'string', longblob: 'bytes', mediumblob: 'bytes', blob: 'bytes'
+    double: 'float64', float: 'float32', bigint: 'int64', int: 'int32', smallint: 'int16', 'smallint unsigned': 'uint16', tinyint: 'bool',
+    longtext: 'string', mediumtext: 'string', text: 'string', varchar: 'string', longblob: 'bytes', mediumblob: 'bytes', blob: 'bytes'
   },
   clickhouse: {
     Float64: 'float64', Float32: 'float32', Int64: 'int64', Int32: 'int32', Int16: 'int16', UInt16: 'uint16', Bool: 'bool', UInt8: 'bool',

@@ -98,7 +98,9 @@ export function flowFileIn (userDir) {
 export async function readFlow (path) {
   try {
     const flow = JSON.parse(await readFile(path, 'utf8'))
-    return Array.isArray(flow) ? flow : flow.flows
+    const nodes = Array.isArray(flow) ? flow : flow.flows
+    if (!nodes.every((/** @type {any} */ node) => typeof node?.type === 'string')) throw new Error('it has what is no node')
+    return nodes
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
     throw error

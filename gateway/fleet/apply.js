@@ -5,7 +5,7 @@ import { credentialFile, encryptCredentials, ownSecret, readCredentials, secrets
 import { SluiceError } from '../base/errors.js'
 import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { lockUserDir } from '../run/user-dir-lock.js'
-import { defaultFlow, isEdited, rememberApplied } from './applied.js'
+import { defaultFlow, isEdited, isUnfinished, rememberApplied, rememberBegun } from './applied.js'
 import { changesOf, isNothing } from './changes.js'
 import { readBundle } from './check.js'
 import { hashOf, textOf } from './parts.js'
@@ -65,7 +65,7 @@ async function applyTo (running, bundle, { userDir, flowFile, secretsFile, isTri
   const credentials = readCredentials(userDir, flowFile)
   const values = valuesFor(secrets, { file: secretsFile })
   const fileAt = (/** @type {string} */ path) => isFile(join(userDir, path)) ? readFileSync(join(userDir, path)) : null
-  const changes = changesOf({ nodes: before, credentials, fileAt }, { nodes, files, values })
+  const changes = changesOf({ nodes: before, credentials, fileAt, isUnfinished: isUnfinished(userDir) }, { nodes, files, values })
   const all = merged(credentials, values)
   checkSecrets(nodes, secrets, all)
   const missingTypes = await running?.missingTypes(nodes) ?? []
@@ -77,11 +77,12 @@ async function applyTo (running, bundle, { userDir, flowFile, secretsFile, isTri
   if (isTrial) return { changes, warnings }
 
   if (!isNothing(changes)) {
+    await rememberBegun(userDir, nodes)
     for (const { path } of changes.files) {
       await makePrivateFolder(dirname(join(userDir, path)))
       await replaceFile(join(userDir, path), files.get(path) ?? '')
     }
-    if (running) await running.write(nodes, values, { revision, isFull: changes.files.length > 0 })
+    if (running) await running.write(nodes, values, { revision, isFull: changes.files.length > 0 || changes.isUnfinished })
     else await write(nodes, { userDir, flowFile, credentials: all })
   }
   await rememberApplied(userDir, nodes)

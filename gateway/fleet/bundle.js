@@ -16,7 +16,7 @@ import { exampleOf } from './secrets.js'
  * @property {FlowNode[]} nodes
  * @property {Secrets} secrets
  * @property {Map<string, Buffer>} files  such as DBC files, by their paths below the data folder
- * @property {string[]} elsewhere  files that the flow names and that are not in the data folder
+ * @property {string[]} elsewhere  files that the flow names and that are not in the data folder, or have a private key
  */
 
 export const FORMAT = 1
@@ -28,6 +28,9 @@ const FILES = 'files'
 /** What a data folder has besides, of Sluice and of Node-RED. */
 const OWN_FOLDERS = ['sluice', 'node_modules', 'lib', 'context', 'projects']
 const OWN_FILES = /^(flows[^/]*\.json|users\.json|applied\.json|settings\.js|package[^/]*\.json|credential-secret|gateway\.[^/]*)$/
+
+/** A certificate's file may have its key as well. */
+const PRIVATE_KEY = 'PRIVATE KEY-----'
 
 /** Options that name a file which is read; others name what is written. @param {FlowNode} node */
 const fileOptions = ({ type }) => ['dbcFile', 'logFile', 'ca', 'cert', ...type === 'sluice-csv' ? ['file'] : []]
@@ -47,7 +50,8 @@ export function filesOf (nodes, userDir) {
   for (const name of /** @type {string[]} */ ([...new Set(named)]).sort()) {
     const path = resolve(userDir, name)
     const inside = relative(resolve(userDir), path).split(sep).join('/')
-    if (isFile(path) && isPortable(inside)) files.set(inside, readFileSync(path))
+    const bytes = isFile(path) && isPortable(inside) ? readFileSync(path) : null
+    if (bytes && !bytes.includes(PRIVATE_KEY)) files.set(inside, bytes)
     else if (isAbsolute(name) || !existsSync(join(PACKAGE_ROOT, name))) elsewhere.push(name)
   }
   return { files, elsewhere }

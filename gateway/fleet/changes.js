@@ -12,10 +12,11 @@ import { canonical } from './parts.js'
  * @property {boolean} isReordered  the tabs
  * @property {{path: string, isNew: boolean}[]} files
  * @property {{id: string, option: string}[]} secrets
+ * @property {boolean} isUnfinished  an apply was begun
  */
 
 /**
- * @param {{nodes: FlowNode[], credentials: Credentials, fileAt: (path: string) => Buffer|null}} current
+ * @param {{nodes: FlowNode[], credentials: Credentials, fileAt: (path: string) => Buffer|null, isUnfinished: boolean}} current
  * @param {{nodes: FlowNode[], files: Map<string, Buffer>, values: Credentials}} wanted  `values`: of secrets that are given
  * @returns {Changes}
  */
@@ -36,13 +37,14 @@ export function changesOf (current, wanted) {
       .map(({ path, former }) => ({ path, isNew: former === null })),
     secrets: Object.entries(wanted.values).flatMap(([id, options]) => Object.entries(options)
       .filter(([option, value]) => current.credentials[id]?.[option] !== value)
-      .map(([option]) => ({ id, option })))
+      .map(([option]) => ({ id, option }))),
+    isUnfinished: current.isUnfinished
   }
 }
 
 /** @param {Changes} changes */
-export function isNothing ({ added, removed, changed, isReordered, files, secrets }) {
-  return !isReordered && [added, removed, changed, files, secrets].every(({ length }) => length === 0)
+export function isNothing ({ added, removed, changed, isReordered, files, secrets, isUnfinished }) {
+  return !isReordered && !isUnfinished && [added, removed, changed, files, secrets].every(({ length }) => length === 0)
 }
 
 /**
@@ -50,7 +52,7 @@ export function isNothing ({ added, removed, changed, isReordered, files, secret
  * @param {Changes} changes
  * @param {{hasValues: boolean}} options
  */
-export function linesOf ({ added, removed, changed, isReordered, files, secrets }, { hasValues }) {
+export function linesOf ({ added, removed, changed, isReordered, files, secrets, isUnfinished }, { hasValues }) {
   const value = (/** @type {unknown} */ of) => of === undefined ? '(none)' : JSON.stringify(of)
   return [
     ...removed.map(node => `- ${nameOf(node)}`),
@@ -63,7 +65,8 @@ export function linesOf ({ added, removed, changed, isReordered, files, secrets 
     ]),
     ...isReordered ? ['~ the order of the tabs'] : [],
     ...files.map(({ path, isNew }) => `${isNew ? '+' : '~'} file ${path}`),
-    ...secrets.map(({ id, option }) => `~ secret ${option} of ${id}`)
+    ...secrets.map(({ id, option }) => `~ secret ${option} of ${id}`),
+    ...isUnfinished ? ['~ what an apply had begun'] : []
   ]
 }
 

@@ -77,7 +77,7 @@ async function ask (url, options) {
   })
   if (response.ok) return response
   if (response.status === MISMATCH) {
-    throw new SluiceError('SLUICE_APPLY_CHANGED', 'Somebody has deployed meanwhile. Nothing was changed.', { fix: 'Run it again.' })
+    throw new SluiceError('SLUICE_APPLY_CHANGED', 'Somebody has deployed meanwhile. The flow was not changed.', { fix: 'Run it again.' })
   }
   const said = (await response.text()).slice(0, 200)
   throw new SluiceError('SLUICE_APPLY_GATEWAY', `The gateway answers with ${response.status}: ${said}`, {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SluiceError } from '../base/errors.js'
-import { slugOf } from './parts.js'
+import { withoutSecrets } from '../base/secrets.js'
+import { canonical, slugOf } from './parts.js'
 
 /**
  * What a flow needs and no export has: by node and option, the name of the variable that has it on the machine it is applied to. What is
@@ -24,6 +25,19 @@ export function secretsOf (nodes, credentials) {
     }))])
   })
   return Object.fromEntries(entries.filter(([, options]) => Object.keys(options).length > 0))
+}
+
+/**
+ * Options that look as if they had a secret in them: only what a node has declared as its password is kept elsewhere.
+ * @param {FlowNode[]} nodes
+ * @returns {{node: FlowNode, option: string}[]}
+ */
+export function openSecrets (nodes) {
+  return nodes.flatMap(node => Object.keys(node).flatMap(option => {
+    const value = { [option]: node[option] }
+    const isNone = node[option] === '' || isReference(node[option]) || option === 'credentials'
+    return isNone || canonical(withoutSecrets(value)) === canonical(value) ? [] : { node, option }
+  }))
 }
 
 /** A file for the environment, in which only the values are missing. @param {FlowNode[]} nodes @param {Secrets} secrets */

@@ -83,7 +83,7 @@ describe('sluice copy', () => {
     database.exec('DELETE FROM press WHERE parts = -7')
     database.close()
     const { differences } = await copy(from, to)
-    expect(differences?.map(({ sensor }) => sensor).sort()).to.deep.equal(['force', 'ok', 'parts', 'speed', 'total'])
+    expect(differences?.map(({ sensor }) => sensor).sort()).to.deep.equal(['force', 'offset', 'ok', 'parts', 'register', 'speed', 'total'])
     expect(differences?.[0].here).to.match(/^\d+ values, sum /)
   })
 

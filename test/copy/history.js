@@ -19,14 +19,16 @@ export function history (from, to, more = {}) {
     time: BigInt64Array.from(rows, row => T0 + BigInt(row - (row % 10 === 1 ? 1 : 0)) * SECOND + 123n),
     fields: [
       { name: 'force', type: 'float64' }, { name: 'speed', type: 'float32' }, { name: 'parts', type: 'int32' },
-      { name: 'total', type: 'int64' }, { name: 'ok', type: 'bool' }, { name: 'note', type: 'string' }, { name: 'blob', type: 'bytes' }
+      { name: 'total', type: 'int64' }, { name: 'ok', type: 'bool' }, { name: 'note', type: 'string' }, { name: 'blob', type: 'bytes' },
+      { name: 'register', type: 'uint16' }, { name: 'offset', type: 'int16' }
     ],
     columns: [
       Float64Array.from(rows, row => row / 3), Float32Array.from(rows, row => row / 7), Int32Array.from(rows, row => -row),
       BigInt64Array.from(rows, row => 2n ** 53n + BigInt(row)), Uint8Array.from(rows, row => row % 2), rows.map(row => `ä "${row}"`),
-      rows.map(row => Uint8Array.of(row & 255, 0, 255))
+      rows.map(row => Uint8Array.of(row & 255, 0, 255)),
+      Uint16Array.from(rows, row => 65_535 - row), Int16Array.from(rows, row => row - 500)
     ],
-    validity: [Uint8Array.from(rows, row => row % 5 === 0 ? 0 : 1), null, null, null, null, null, null],
+    validity: [Uint8Array.from(rows, row => row % 5 === 0 ? 0 : 1), ...Array(8).fill(null)],
     tags: { line: 'A', device: { values: rows.map(row => `d${row % 2}`), valid: null } },
     ...more
   })

@@ -73,6 +73,11 @@ describe('Support bundle', () => {
     expect(Object.values(files).join('')).not.to.include('samples of a secret plant')
   })
 
+  it('is made of a gateway whose flow has what is no node', async () => {
+    patient.flow([/** @type {any} */ (null), { id: 'out', type: 'sluice-stage-out' }])
+    expect((await bundle())['flow.json']).to.equal('[]\n')
+  })
+
   it('has no secret that this machine keeps, nor what looks like one, wherever it is planted', async () => {
     await plant()
     const files = await bundle()

@@ -64,7 +64,7 @@ describe('A gateway as a folder', () => {
   it('has a file for each tab, one for servers, and the files that are read; the same flow gives the same', async () => {
     const { code, stdout, stderr } = await exported()
     expect([code, stdout]).to.deep.equal([0, `Exported to ${at('bundle')}: 7 nodes, 1 files, 2 nodes with secrets.\n`])
-    expect(stderr).to.equal('Not exported, as it is not in the data folder: /etc/ssl/plant.pem\n')
+    expect(stderr).to.equal('Not exported, as it is not in the data folder, or has a private key: /etc/ssl/plant.pem\n')
     expect(await pathsIn(at('bundle'))).to.deep.equal([
       'files/maps/car.dbc', 'flows/presse-sud-empty.json', 'flows/presse-sud.json', 'flows/shared.json',
       'secrets.example', 'secrets.json', 'sluice.json'
@@ -88,6 +88,26 @@ describe('A gateway as a folder', () => {
     const example = await readFile(at('bundle', 'secrets.example'), 'utf8')
     expect(example).to.contain('# password of sluice-postgresql-server "Plant DB" (server)\nSLUICE_PLANT_DB_PASSWORD=\n')
     expect(example).to.contain('# MQTT_PASSWORD=\n')
+  })
+
+  it('has no file with a private key: it may be in that of the certificate', async () => {
+    await writeFile(at('a', 'both.pem'), '-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----\n')
+    await writeFile(at('a', 'flows.json'), JSON.stringify([...FLOW, { id: 'tls', type: 'sluice-broker', cert: 'both.pem' }]))
+    expect((await exported()).stderr).to.contain('has a private key: both.pem\n')
+    expect(await readdir(at('bundle', 'files'))).to.deep.equal(['maps'])
+  })
+
+  it('names what looks like a secret and is no password of its node: that is in the folder', async () => {
+    await writeFile(at('a', 'flows.json'), JSON.stringify([
+      ...FLOW, { id: 'ask', type: 'http request', z: 'press-tab', name: 'shop', url: 'https://ada:open-sesame@shop.lan/', password: '' },
+      { id: 'own', type: 'others-node', z: 'press-tab', token: '${SHOP_TOKEN}' }
+    ]))
+    const { code, stderr } = await exported()
+    expect(code).to.equal(0)
+    expect(stderr.match(/.*looks like a secret.*/g)).to.deep.equal([
+      'Is in the folder, and looks like a secret: url of http request "shop" (ask)'
+    ])
+    expect(stderr).to.not.contain('open-sesame')
   })
 
   it('has what a Node-RED of one\'s own keeps, which has its secret among its settings', async () => {
@@ -258,5 +278,17 @@ describe('A gateway as a folder', () => {
     expect((await run(applyBundle, at('nowhere'), '--user-dir', at('b'))).stderr).to.contain('SLUICE_APPLY_INPUT')
     await writeFile(at('a', 'credential-secret'), 'another')
     expect((await exported()).stderr).to.contain('SLUICE_CREDENTIALS')
+  })
+
+  it('takes a flow that an apply had put there before it was killed for no edit', async () => {
+    await exported()
+    expect((await appliedFully()).code).to.equal(0)
+    const { hash } = JSON.parse(await readFile(at('b', 'applied.json'), 'utf8'))
+    await writeFile(at('b', 'applied.json'), JSON.stringify({ begun: hash }))
+    await edit('a/flows.json', text => text.replace('"car"', '"lorry"'))
+    await exported()
+    const { code, stderr } = await appliedFully()
+    expect(code, stderr).to.equal(0)
+    expect(JSON.parse(await readFile(at('b', 'applied.json'), 'utf8'))).to.have.all.keys('hash')
   })
 })

@@ -46,9 +46,9 @@ describe('A folder that is applied to a gateway that runs', () => {
     await rm(folder, { recursive: true })
   })
 
-  /** @param {string} name  of the press */
-  async function exported (name) {
-    await writeFile(at('flows.json'), JSON.stringify(flow(name)))
+  /** @param {string} name  of the press @param {object[]} [more]  nodes */
+  async function exported (name, more = []) {
+    await writeFile(at('flows.json'), JSON.stringify([...flow(name), ...more]))
     expect((await sluice('export', at('bundle'), '--user-dir', at('a'), '--flows', at('flows.json')).exit).code).to.equal(0)
   }
   const place = () => ['--user-dir', at('b'), '--flows', at('start.json'), '--url', url]
@@ -96,6 +96,24 @@ describe('A folder that is applied to a gateway that runs', () => {
     expect((await applied(...asAda)).stderr).to.contain('SLUICE_APPLY_EDITED')
     expect((await connected.read()).nodes.map(({ id }) => id)).to.include('note')
     expect(await applied('--overwrite', ...asAda)).to.include({ code: 0, stdout: '- comment "mine" (note)\nApplied.\n' })
+  })
+
+  it('goes on where it was killed: nodes whose files it had replaced start anew', async () => {
+    await exported('press', [
+      {
+        id: 'once', type: 'inject', z: 'tab', once: true, props: [{ p: 'payload' }], payload: '+', payloadType: 'str', wires: [['starts']]
+      },
+      { id: 'starts', type: 'file', z: 'tab', filename: at('starts'), filenameType: 'str', overwriteFile: 'false', wires: [[]] }
+    ])
+    const starts = () => readFile(at('starts'), 'utf8').catch(() => '')
+    await applied('--overwrite', ...asAda)
+    while (await starts() !== '+') await sleep(20)
+    const { hash } = JSON.parse(await readFile(at('b', 'applied.json'), 'utf8'))
+    await writeFile(at('b', 'applied.json'), JSON.stringify({ hash, begun: hash }))
+    expect((await applied('--dry-run', ...asAda)).code).to.equal(3)
+    expect(await applied(...asAda)).to.include({ code: 0, stdout: '~ what an apply had begun\nApplied.\n' })
+    while (await starts() !== '++') await sleep(20)
+    expect(await applied(...asAda)).to.include({ code: 0, stdout: 'Nothing to change.\n' })
   })
 
   it('is refused where it needs nodes that the gateway lacks: no flow would start', async () => {

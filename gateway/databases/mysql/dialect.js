@@ -38,9 +38,12 @@ export const dialect = {
   }
 }
 
-const NUMBERS = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint', 'decimal', 'float', 'double']
+const NUMBERS = ['tinyint', 'smallint', 'smallint unsigned', 'mediumint', 'int', 'bigint', 'decimal', 'float', 'double']
 
-/** How tables of MySQL are read. Columns' kinds are data types alone. @type {import('../sql/read-dialect.js').ReadDialect} */
+/**
+ * How tables of MySQL are read. Columns' kinds are data types, `unsigned` of a smallint alone.
+ * @type {import('../sql/read-dialect.js').ReadDialect}
+ */
 export const readDialect = {
   quote,
   ownNames: ['time', 'time_ns', 'source', 'sluice_row'],

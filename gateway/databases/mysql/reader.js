@@ -13,9 +13,10 @@ export { schema }
  * @typedef {import('../sql/table-statements.js').Statement} Statement
  */
 
-/** The columns of a table's or view's name; the server's comparison may ignore case. */
+/** The columns of a table's or view's name; the server's comparison may ignore case. A copy has to know whether a smallint has a sign. */
 export const READ_COLUMNS = `
-  SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, DATA_TYPE AS kind, COALESCE(GENERATION_EXPRESSION, '') <> '' AS isComputed
+  SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, COALESCE(GENERATION_EXPRESSION, '') <> '' AS isComputed,
+    IF(COLUMN_TYPE LIKE 'smallint% unsigned%', 'smallint unsigned', DATA_TYPE) AS kind
   FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?`
 
 const MAX_ROWS_AHEAD = 1000
