@@ -4,10 +4,11 @@ set -eu
 cd "$(dirname "$0")"
 umask 077
 mkdir -p secrets
+chmod 700 secrets
 umask 022 # the containers' users, who are others, read the files; nobody else gets through the folder
 
 make () {
-  [ -s "secrets/$1" ] || printf '%s\n' "$2$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')" > "secrets/$1"
+  { [ -f "secrets/$1" ] && [ -s "secrets/$1" ]; } || printf '%s\n' "$2$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')" > "secrets/$1"
 }
 make broker_password ''
 make database_password ''

@@ -9,7 +9,7 @@ import { tryImage } from './container/trial.js'
 import { readCommit } from './release/commit.js'
 import { CPUS } from './release/packages.js'
 import { makePayload, tarballName } from './release/payload.js'
-import { run } from './release/run.js'
+import { run } from './run.js'
 
 const USAGE = `Usage: npm run container -- [--arch amd64|arm64] [--payload FILE] [--base IMAGE|FILE] [--engine NAME] [--save] [--test]
 

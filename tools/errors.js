@@ -26,9 +26,19 @@ export const errors = {
       'Another gateway runs on the same data folder.',
       'Stop that one, or give this one a folder of its own with `--user-dir`.'
     ],
+    SLUICE_NODE_UNSTARTED: [
+      'Node-RED says that the flow has started, but has not made this node, as where config nodes need each other.',
+      'Read the error in the log of the gateway, correct the node in the editor and deploy.'
+    ],
+    SLUICE_USER_DIR: [
+      'The user that the gateway runs as may not write the data folder, or a file in it: they belong to somebody else, as where it was ' +
+      'started as root once or the container has another user now, or the disk is read-only.',
+      'Give all of it to that user (`chown -R`), or choose another folder with `--user-dir`.'
+    ],
     SLUICE_FLOW_FILE: [
-      'The file given with `--flows` does not exist, or that of `--first-flow` is not a flow.',
-      'Give the path of a flow exported from the editor.'
+      'The flow of the data folder, or that of `--flows` or `--first-flow`, does not exist, cannot be read, or is no flow. The gateway ' +
+      'does not start with an empty one instead.',
+      'Give the path of a flow exported from the editor. Beside `flows.json` lies that of the deploy before, `.flows.json.backup`.'
     ],
     SLUICE_SECRETS: [
       'The folder given with `--secrets`, or a file in it, cannot be read.',
@@ -69,7 +79,7 @@ export const errors = {
     ],
     SLUICE_TOML_VALUE: [
       'A key of `sluice.toml` is unknown, or its value is not as it has to be. What it concerns stays as it was; all else is applied.',
-      'Correct the line that the message names; [Deploying](deploy.md#first-boot) has all keys.'
+      'Correct the line that the message names; [First boot](deploy.md#first-boot) has all keys.'
     ],
     SLUICE_FIRST_BOOT: [
       'Something that `sluice.toml` asks for could not be done: a file is missing on the boot partition, or a program has failed.',
@@ -101,14 +111,16 @@ export const errors = {
     ],
     SLUICE_CREDENTIALS: [
       'The passwords of a flow cannot be decrypted: they are not those of the data folder that was given, or damaged.',
-      'Run the command as the user of the gateway, with its `--user-dir`.'
+      'Run the command as the user of the gateway, with its `--user-dir`. Put a `credentialSecret` of `settings.js` into the ' +
+      'environment, too, as `SLUICE_CREDENTIAL_SECRET`.'
     ]
   },
 
   Updates: {
     SLUICE_UPDATE_PLACE: [
-      'In this folder is no release that `sluice update` could replace: Sluice came in another way, as a package or a container.',
-      'Update it in that way, which the message names; or give the folder with `--root`.'
+      'In this folder is no release that `sluice update` could replace: Sluice came in another way, as a package or a container; or the ' +
+      'link `current` leads to a release that is gone.',
+      'Update it in that way, which the message names; or give the folder with `--root`; or have the link lead to a release.'
     ],
     SLUICE_UPDATE_FILE: [
       'What was given is not a release: it is missing, damaged, not whole, or has what no release has, such as links.',
@@ -132,13 +144,13 @@ export const errors = {
       'There is no room for the release beside the present one.',
       'Remove what is not needed from that disk.'
     ],
+    SLUICE_UPDATE_WRITE: [
+      '`sluice update` may not write where the releases are: it was not started by root, or the disk is mounted only for reading.',
+      'Use `sudo`. A disk that fails is mounted so by the kernel, whose log says why: `journalctl -k`.'
+    ],
     SLUICE_UPDATE_UNDER_WAY: [
       'Another update is being carried out, or its release is still on trial.',
       'Wait for two minutes. `sluice update --status` tells how it stands; `sluice update --back` gives a release on trial up.'
-    ],
-    SLUICE_UPDATE_HEALTH: [
-      'The gateway does not answer, so that an update could not find out whether the new release is healthy.',
-      'Start it; or say with `--url` where it will be.'
     ],
     SLUICE_UPDATE_RETURNED: [
       'The new release was not healthy within two minutes; the one before has been started again.',
@@ -763,12 +775,12 @@ export const errors = {
       'Leave the column out with `--without`, or copy before and after that change.'
     ],
     SLUICE_COPY_DENSE: [
-      'One window, which is copied in one transaction, has far more rows than the others.',
-      'Copy the time before, that stretch and the time after by themselves, with `--since` and `--until`.'
+      'More rows than fit into one transaction have nearly the same time.',
+      'If they are of a clock that was not set, copy what came before and after by itself, with `--since` and `--until`.'
     ],
-    SLUICE_COPY_CREDENTIALS: [
-      'The passwords of the flow\'s database servers are encrypted with a secret that is not in the data folder.',
-      'Put the `credentialSecret` of Node-RED\'s `settings.js` into `SLUICE_CREDENTIAL_SECRET` in the environment.'
+    SLUICE_COPY_BUSY: [
+      'Another `sluice copy` runs with this user folder: two at once could store the same rows.',
+      'Wait until it has ended. On another machine or in another user folder one is not noticed: begin none there.'
     ]
   },
 

@@ -359,7 +359,8 @@ function metricsReference () {
 # Metrics
 
 What \`/sluice/metrics\` tells Prometheus, and what OpenTelemetry gets: see [Metrics and alerts](deploy.md#metrics-and-alerts). Counters are
-since the start of the process unless they say otherwise. What is not known is absent, never 0. Histograms have the buckets
+since the start of the process unless they say otherwise; those of *stage in*, of alarms, of CAN and Modbus begin at 0 again when a deploy
+starts their node anew. What is not known is absent, never 0. Histograms have the buckets
 ${BOUNDS_SECONDS.join(', ')} s.
 
 ${sections.join('\n\n')}

@@ -40,8 +40,9 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  for (const script of ['go/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js']) {
-    run(process.execPath, [join(root, 'test', 'servers', script)])
+  const servers = ['go/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js'].map(script => `servers/${script}`)
+  for (const script of [...servers, 'end-to-end/upgrade/fetch.js']) {
+    run(process.execPath, [join(root, 'test', script)])
   }
 }
 

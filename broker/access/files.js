@@ -11,8 +11,8 @@ import { aclFile, hasPassword, makePassword, passwordLine, passwordLines } from 
  * @param {import('./accounts.js').Account[]} accounts  all of them: others that are there are removed
  * @param {import('./accounts.js').Grant[]} grants
  * @param {Map<string, string>} [passwords]  by name; who has none there keeps the one they have, or gets a random one
- * @returns {Promise<{made: Made[], removed: string[], paths: string[]}>} the random passwords, who was removed, and the files that were
- *   written
+ * @returns {Promise<{made: Made[], removed: string[], paths: string[], isOther: boolean}>} the random passwords, who was removed, the
+ *   files, and whether any of them was written
  */
 export async function writeAccounts (folder, accounts, grants, passwords = new Map()) {
   const [passwordPath, aclPath] = ['sluice.passwords', 'sluice.acl'].map(name => join(folder, name))
@@ -24,13 +24,14 @@ export async function writeAccounts (folder, accounts, grants, passwords = new M
   await makeFolder(folder)
   // The rules first: nobody is let in to whom none apply.
   const texts = /** @type {const} */ ([[aclPath, aclFile(accounts, grants)], [passwordPath, `${lines.join('\n')}\n`]])
-  const paths = []
+  let isOther = false
   for (const [path, text] of texts) {
     if (await textOf(path) === text) continue
     await replaceFile(path, text)
-    paths.push(path)
+    isOther = true
   }
-  return { made, removed: [...kept.keys()].filter(name => !accounts.some(account => account.name === name)), paths }
+  const removed = [...kept.keys()].filter(name => !accounts.some(account => account.name === name))
+  return { made, removed, paths: [passwordPath, aclPath], isOther }
 }
 
 /** @param {string} name @param {string} [kept]  the line it has @param {string} [password]  the one it is to have */

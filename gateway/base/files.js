@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmodSync } from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 
@@ -41,6 +41,24 @@ export async function replaceFile (path, text, mode = PRIVATE_FILE) {
   }
   await syncFolder(path)
   await tidy(dirname(path))
+}
+
+/**
+ * Likewise where nobody may wait, for the one process that writes it.
+ * @param {string} path
+ * @param {string} text
+ */
+export function replaceFileSync (path, text) {
+  const temporary = `${path}.new`
+  rmSync(temporary, { force: true })
+  writeFileSync(temporary, text, { mode: PRIVATE_FILE, flag: 'wx', flush: true })
+  renameSync(temporary, path)
+  const folder = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 /** @param {string} folder */

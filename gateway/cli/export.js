@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readCredentials } from '../base/credentials.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { filesOf, writeBundle } from '../fleet/bundle.js'
-import { readCredentials } from '../fleet/credentials.js'
 import { secretsOf } from '../fleet/secrets.js'
 
 const USAGE = `Usage: sluice export DIR [--user-dir DIR] [--flows FILE]

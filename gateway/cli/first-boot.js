@@ -17,7 +17,7 @@ Files: /etc (host name, time zone, time servers, SSH keys, systemd-networkd, wpa
 /opt/sluice/first-boot (certificate, accounts of Mosquitto), /var/lib/sluice (users, flow), config.txt and cmdline.txt beside
 sluice.toml.
 
-Programs, each only when what it concerns has changed:
+Programs, each only when what it concerns has changed, or it did not end the last time:
   hostname NAME                           the name is another
   systemctl enable|disable wpa_supplicant Wi-Fi is set up or taken away
   udevadm control, udevadm trigger        the queue of a CAN interface has another length

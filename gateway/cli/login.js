@@ -1,8 +1,6 @@
-import { mkdirSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { SluiceError } from '../base/errors.js'
-import { PRIVATE_FOLDER } from '../base/files.js'
 import { lockUserDir } from '../run/user-dir-lock.js'
 import { isLoopback } from '../web/hosts.js'
 import { isPasswordOf, makeUser, readUsers, writeUsers } from '../web/users.js'
@@ -71,7 +69,6 @@ async function kept ({ role, password }, user) {
  * @param {(users: Users) => Promise<Users>} edit
  */
 async function change (userDir, edit) {
-  mkdirSync(userDir, { recursive: true, mode: PRIVATE_FOLDER })
   const unlock = lockUserDir(userDir)
   try {
     const users = readUsers(userDir)

@@ -2,14 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
+import { join, resolve } from 'node:path'
+import { parseArgs, parseEnv } from 'node:util'
 import { describe, SluiceError } from '../base/errors.js'
-import { findGateway, waitForHealth } from '../update/health.js'
+import { healthOf, waitForHealth } from '../update/health.js'
 import { Installation } from '../update/installation.js'
 import { keysIn } from '../update/signature.js'
 import { decide, takeBack } from '../update/trial.js'
 import { goBack, install } from '../update/update.js'
+import { withEnvironment } from './environment.js'
 
 const USAGE = `Usage: sluice update FILE|DIR [--key FILE]… [--allow-downgrade] [--one-way] [--restart COMMAND] [--url URL] [--wait SECONDS]
        sluice update --back [--one-way] [--restart COMMAND] [--url URL] [--wait SECONDS]
@@ -29,13 +30,16 @@ Whatever ends this program or the machine meanwhile, one of the two runs. Nothin
   --root DIR       where the releases are (default /opt/sluice)
   --restart COMMAND
                    restarts the gateway, by sh (default: systemctl restart --no-block sluice.service)
-  --url URL        of the gateway (default: on this machine, port 1880, or SLUICE_PORT in /etc/sluice/sluice.env)
+  --url URL        of the gateway (default: on this machine, where SLUICE_HOST and SLUICE_PORT in /etc/sluice/sluice.env say;
+                   otherwise port 1880)
   --wait SECONDS   in which it has to be healthy (default 120)
   --decide         waits for the release on trial, and keeps it or gives it up: what the service calls after a start
 `
 const SETTINGS = '/etc/sluice/sluice.env'
 const KEYS = '/etc/sluice/update-keys'
 const SYSTEMD = '/run/systemd/system'
+/** Addresses on which a gateway listens to all, and one of this machine. @type {Record<string, string>} */
+const EVERYWHERE = { '0.0.0.0': '127.0.0.1', '::': '::1' }
 
 /** @typedef {import('../update/installation.js').State} State */
 
@@ -50,7 +54,7 @@ export async function update (args, { stdout, stderr }) {
     const installation = new Installation(resolve(options.root))
     const say = (/** @type {string} */ text) => stdout.write(`${text}\n`)
     if (options.status) return await tellStatus(installation, options.json, say)
-    if (options.decide) return await decideForService(installation)
+    if (options.decide) return await decideForService(installation, stderr)
     process.umask(0o022) // the gateway, which is another user, has to read it
     const trial = options.back ? await installation.undecided() : null
     return trial ? await giveUp(installation, trial, options, say) : await carryOut(installation, options, say)
@@ -105,9 +109,10 @@ function usage (text) {
  * @returns {Promise<number>} exit code
  */
 async function carryOut (installation, options, say) {
-  await installation.current() // where there is nothing to update, that is what has to be said
+  await installation.check() // where there is nothing to update, that is what has to be said
   const restart = restarter(options)
-  const url = options.url ?? await usualUrl()
+  const url = options.url ?? await usualUrl(options.root)
+  if (await healthOf(url) === null) say(`No gateway runs at ${url}; if it is to be elsewhere, say so with --url.`)
   const keyFiles = [...options.key, ...await keysIn([KEYS])]
   const wishes = { ...options, keyFiles, url }
   const { from, to } = options.back ? await goBack(installation, wishes) : await install(installation, options.path, wishes)
@@ -144,14 +149,16 @@ async function giveUp (installation, trial, options, say) {
 }
 
 /**
- * A service whose gateway is given up has to be told that its start has failed, whoever gave it up.
+ * A service whose gateway is given up has to be told that its start has failed, whoever gave it up. Where nothing can be decided, as on a
+ * disk that takes no more writes, the gateway goes on.
  * @param {Installation} installation
+ * @param {import('./sluice.js').Streams['stderr']} stderr
  */
-async function decideForService (installation) {
+async function decideForService (installation, stderr) {
   const begun = await installation.undecided()
-  await decide(installation)
+  await decide(installation).catch(error => stderr.write(`sluice update: ${describe(error)}\n`))
   const { state, since } = await installation.state() ?? {}
-  return begun?.since === since && state === 'returned' ? 1 : 0
+  return begun?.since === since && (state === 'returning' || state === 'returned') ? 1 : 0
 }
 
 /** @param {State} state */
@@ -171,13 +178,20 @@ function restarter ({ restart }) {
   }
 }
 
-async function usualUrl () {
-  const settings = await readFile(SETTINGS, 'utf8').catch(() => '') // the service has them in its environment
-  const port = Number(process.env.SLUICE_PORT ?? /^SLUICE_PORT="?(\d+)/m.exec(settings)?.[1] ?? 1880)
-  const url = await findGateway(port)
-  if (url) return url
-  const text = `No gateway answers on port ${port}, so that nobody would know whether the new one is healthy.`
-  throw new SluiceError('SLUICE_UPDATE_HEALTH', text, { fix: 'Start it first; or say with --url where it will be.' })
+/**
+ * Where the gateway is reached from this machine, by the settings that its service reads.
+ * @param {string} root
+ */
+async function usualUrl (root) {
+  const files = [join(root, 'first-boot', 'sluice.env'), SETTINGS] // in this order
+  const texts = await Promise.all(files.map(file => readFile(file, 'utf8').catch(() => '')))
+  const environment = Object.assign({}, ...texts.map(text => parseEnv(text)), process.env)
+  const { host, port } = parseArgs({
+    args: [],
+    options: withEnvironment({ host: { type: 'string', default: '127.0.0.1' }, port: { type: 'string', default: '1880' } }, environment)
+  }).values
+  const reached = EVERYWHERE[host] ?? host
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}/`
 }
 
 /** @param {Installation} installation @param {boolean} isJson @param {(text: string) => void} say @returns {Promise<number>} */

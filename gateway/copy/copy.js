@@ -5,7 +5,7 @@ import { narrowRows, wideRows } from './batches.js'
 import { numberTypes, typeOf, VALUES } from './columns.js'
 import { ALWAYS, rangeOf } from './range.js'
 import { differences } from './verify.js'
-import { copiesIn, copyGateway, endOf, epochOf, isCopy, planFor, seqAt } from './windows.js'
+import { copiesIn, copyGateway, endOf, epochOf, planFor, seqAt } from './windows.js'
 
 /**
  * Moves the history of one source from a database to another, each row exactly once, however often it is begun anew.
@@ -51,12 +51,11 @@ import { copiesIn, copyGateway, endOf, epochOf, isCopy, planFor, seqAt } from '.
  * @property {import('./verify.js').Difference[]|null} differences  null where they could not be looked for
  */
 
-/** So many windows are on their way to the target. */
-const WRITES = 8
+/** So many windows are on their way to the target, or so many values. */
+const WRITES = 64
+const WRITTEN_VALUES = 400_000
 /** After so many rows another reading begins: a long one keeps the source from tidying up. */
 const READING_ROWS = 200_000
-/** When the last row is, so many sensors are asked. */
-const SENSORS_ASKED = 3
 /** So many at a time. */
 const PAGE_VALUES = 100_000
 /** More do not fit into memory together. */
@@ -76,16 +75,16 @@ export async function copySource (from, to, source, wish = {}) {
   const columns = (await from.reader.columns()).filter(({ name }) => !without.includes(name))
   if (columns.length === 0) throw noTable(from.table)
   const sensors = await sensorsOf(from, columns, signal)
-  const records = (await to.sink.committed()).records
-  const copies = copiesIn(records, gateway, source)
-  const live = records.filter(record => record.source === source && !isCopy(record.gateway))
-  const range = await rangeOf({ from, to, source, sensors, copies, live, wish })
+  const records = (await to.sink.committed()).records.filter(record => record.source === source)
+  const copies = copiesIn(records, gateway)
+  const range = await rangeOf({ from, to, source, sensors, copies, records, wish })
   const values = range ? await valuesIn(from.reader, sensors, range, signal) : 0
   /** @type {Copied} */
   const result = { plan: null, values, rows: 0, deadRows: 0, before: 0, differences: null }
   if (!range) return result
   const known = copies.find(({ plan }) => plan.since === range.since && plan.until === range.until)
-  const plan = known?.plan ?? planFor(range.since, range.until, { values, last: await lastTime(from.reader, sensors, range) })
+  const fullest = (/** @type {bigint} */ lengthNs) => fullestOf(from.reader, sensors, range, lengthNs, signal)
+  const plan = known?.plan ?? await planFor(range.since, range.until, fullest)
   Object.assign(result, { plan, before: known?.rows ?? 0 })
   if (wish.dryRun) return result
 
@@ -94,17 +93,21 @@ export async function copySource (from, to, source, wish = {}) {
   const form = formOf(from, columns, await targetTypes(to, plan), textFields)
   /** @type {Set<Promise<void>>} */
   const writing = new Set()
+  let underWay = 0
   for await (const { seq, rows } of windowsOf(from.reader, plan, signal)) {
     if (!known?.done.has(seq)) {
       const batch = form(source, rows).withIdentity(identityOf(seq))
+      const size = batch.rows * batch.fields.length
+      underWay += size
       const written = to.write(batch).then(({ outcome, deadRows }) => {
         if (outcome === 'stored') result.rows += batch.rows - deadRows
         result.deadRows += deadRows
+        underWay -= size
         writing.delete(written)
       })
       writing.add(written)
       written.catch(() => {}) // it is awaited below
-      if (writing.size >= WRITES) await Promise.race(writing)
+      while (writing.size >= WRITES || underWay >= WRITTEN_VALUES) await Promise.race(writing)
     }
     wish.progress?.({ plan, at: endOf(plan, seq), rows: result.rows })
   }
@@ -201,18 +204,16 @@ async function valuesIn (reader, sensors, { since: from, until: to }, signal) {
 }
 
 /**
- * About when the last row is: some of the sensors are asked.
+ * How many values there are in the fullest part of a range.
  * @param {Reader} reader
  * @param {string[]} sensors
  * @param {{since: bigint, until: bigint}} range
+ * @param {bigint} bucketNs  how long a part is
+ * @param {AbortSignal} [signal]
  */
-async function lastTime (reader, sensors, { since: from, until: to }) {
-  const times = []
-  for (const sensor of sensors) {
-    const time = await reader.edge({ sensor, from, to, above: -Number.MAX_VALUE, last: true })
-    if (time !== null && times.push(time) === SENSORS_ASKED) break
-  }
-  return times.length === 0 ? to : times.reduce((a, b) => a > b ? a : b)
+async function fullestOf (reader, sensors, { since: from, until: to }, bucketNs, signal) {
+  const summaries = await reader.summaries({ sensors, from, to, bucketNs, together: true, statistics: ['count'], signal })
+  return summaries.reduce((fullest, { count = 0 }) => Math.max(fullest, count), 0)
 }
 
 /** @param {string} table */
@@ -226,6 +227,6 @@ function noTable (table) {
 function tooDense (plan, seq) {
   const message = `The ${Number(plan.windowNs) / 1e9} s before ${formatTime(endOf(plan, seq))} have too many rows for one batch.`
   return new SluiceError('SLUICE_COPY_DENSE', message, {
-    fix: 'Copy that stretch by itself: --since and --until.'
+    fix: 'Copy what came before and after by itself: --since and --until.'
   })
 }

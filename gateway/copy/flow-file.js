@@ -1,6 +1,6 @@
-import { createDecipheriv, hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
+import { readCredentials } from '../base/credentials.js'
 import { SluiceError } from '../base/errors.js'
 
 /**
@@ -10,16 +10,13 @@ import { SluiceError } from '../base/errors.js'
  * @typedef {{nodes: Config[], credentialsOf: (id: string) => Record<string, string>}} Flow
  */
 
-const ALGORITHM = 'aes-256-ctr'
-const VECTOR_DIGITS = 32
-
 const VARIABLE = /^\$\{([a-zA-Z_][a-zA-Z0-9_]*)\}$/
 
 /**
  * @param {string} userDir  of Node-RED
  * @param {string} [file]  instead of its own
  * @returns {Promise<Flow>}
- * @throws {SluiceError} SLUICE_FLOW_FILE, SLUICE_COPY_CREDENTIALS
+ * @throws {SluiceError} SLUICE_FLOW_FILE, SLUICE_CREDENTIALS
  */
 export async function readFlow (userDir, file = join(userDir, 'flows.json')) {
   const text = await readFile(file, 'utf8').catch(cause => {
@@ -27,36 +24,9 @@ export async function readFlow (userDir, file = join(userDir, 'flows.json')) {
       cause, fix: 'Check --user-dir, or name it with --flows.'
     })
   })
-  const ending = extname(file)
-  const secret = await readFile(`${file.slice(0, file.length - ending.length)}_cred${ending}`, 'utf8').catch(() => '{}')
-  const credentials = await decrypted(userDir, JSON.parse(secret))
+  const credentials = readCredentials(userDir, file)
   const nodes = JSON.parse(text).map((/** @type {Config} */ node) => withVariables(node))
   return { nodes, credentialsOf: id => withVariables(credentials[id] ?? {}) }
-}
-
-/** @param {string} userDir @param {any} stored @returns {Promise<Record<string, any>>} */
-async function decrypted (userDir, stored) {
-  if (typeof stored.$ !== 'string') return stored
-  for (const secret of await secretsIn(userDir)) {
-    const key = hash('sha256', secret, 'buffer')
-    const vector = Buffer.from(stored.$.slice(0, VECTOR_DIGITS), 'hex')
-    const decipher = createDecipheriv(ALGORITHM, key, vector)
-    try {
-      return JSON.parse(decipher.update(stored.$.slice(VECTOR_DIGITS), 'base64', 'utf8') + decipher.final('utf8'))
-    } catch {
-      // another secret may be the right one
-    }
-  }
-  throw new SluiceError('SLUICE_COPY_CREDENTIALS', 'The passwords of the flow cannot be read: what they are encrypted with is not known.', {
-    fix: 'Put the credentialSecret of Node-RED\'s settings.js into SLUICE_CREDENTIAL_SECRET in the environment.'
-  })
-}
-
-/** What they may be encrypted with: the gateway's own, what Node-RED has made up, or what its user has. @param {string} userDir */
-async function secretsIn (userDir) {
-  const own = await readFile(join(userDir, 'credential-secret'), 'utf8').catch(() => '')
-  const config = await readFile(join(userDir, '.config.runtime.json'), 'utf8').then(JSON.parse, () => ({}))
-  return [process.env.SLUICE_CREDENTIAL_SECRET, own, config._credentialSecret].filter(Boolean)
 }
 
 /** As Node-RED does. @template {Record<string, any>} T @param {T} settings @returns {T} */

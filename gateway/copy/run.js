@@ -1,5 +1,8 @@
 import { realpath } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { SluiceError } from '../base/errors.js'
+import { makePrivateFolder } from '../base/files.js'
+import { lock } from '../base/lock.js'
 import { deadLettersFolder, openDeadLetterQueue } from '../dead-letters/queue.js'
 import { createWriter } from '../writer/writer.js'
 import { copySource } from './copy.js'
@@ -21,6 +24,9 @@ const READABLE_LAYOUTS = ['wide', 'narrow']
 /** Layouts whose rows are told apart by what a copy does not have, or not at all. */
 const UNWRITABLE_LAYOUTS = ['upsert', 'timeseries', 'paper-individual', 'paper-bulk']
 
+/** Windows come as fast as they are read: who waits for more of them only waits. */
+const GATHER_MS = 5
+
 /**
  * @param {object} task
  * @param {Place} task.from
@@ -34,13 +40,14 @@ const UNWRITABLE_LAYOUTS = ['upsert', 'timeseries', 'paper-individual', 'paper-b
  */
 export async function * copyAll ({ from, to, source, userDir, wish, observe, log }) {
   checkPlaces(from, to)
+  const unlock = await onlyCopy(userDir)
   const [opened, target] = [new OpenPlace(from, log), new OpenPlace(to, log)]
   try {
     const { store, sources } = await sourcesOf(opened, source)
     const { sink, isTransient } = await target.sink()
     const { store: ownStore } = await sink.committed()
     const deadLetters = await openDeadLetterQueue(deadLettersFolder(userDir, `copy to ${to.name}`), { log })
-    const writer = createWriter({ sink, isTransient, deadLetters, log })
+    const writer = createWriter({ sink, isTransient, deadLetters, log, options: { maxAgeMs: GATHER_MS } })
     try {
       for (const each of sources) {
         const table = opened.tableOf(each)
@@ -68,7 +75,25 @@ export async function * copyAll ({ from, to, source, userDir, wish, observe, log
   } finally {
     await opened.close()
     await target.close()
+    unlock()
   }
+}
+
+/**
+ * Two that begin together do not know of each other: they may divide the same time differently, and not every database refuses a batch
+ * that another process is just storing.
+ * @param {string} userDir
+ * @returns {Promise<() => void>}
+ * @throws {SluiceError} SLUICE_COPY_BUSY
+ */
+async function onlyCopy (userDir) {
+  const folder = resolve(userDir, 'sluice')
+  await makePrivateFolder(folder)
+  return lock(join(folder, 'copy.lock'), join(folder, 'copy.pid'), (pid, cause) => {
+    return new SluiceError('SLUICE_COPY_BUSY', `Another sluice copy, process ${pid}, runs with the folder ${userDir}.`, {
+      fix: 'Wait until it has ended.', cause
+    })
+  })
 }
 
 /** @param {OpenPlace} from @param {string} [source] @returns {Promise<{store: string, sources: string[]}>} */
@@ -77,9 +102,10 @@ async function sourcesOf (from, source) {
   if (isGiven) return { store: `file:${await realpath(file)}`, sources: [source ?? table] }
   const { store, records } = await (await from.sink()).sink.committed()
   const known = [...new Set(records.filter(({ stored }) => stored > 0).map(each => each.source))].sort()
-  if (source === undefined || known.includes(source)) return { store, sources: source === undefined ? known : [source] }
-  throw new SluiceError('SLUICE_COPY_PLACE', `"${from.place.name}" has stored nothing of a source "${source}".`, {
-    fix: `It has: ${known.join(', ') || 'none'}.`
+  if (source === undefined ? known.length > 0 : known.includes(source)) return { store, sources: source === undefined ? known : [source] }
+  const what = source === undefined ? '' : ` of a source "${source}"`
+  throw new SluiceError('SLUICE_COPY_PLACE', `"${from.place.name}" has stored nothing${what}.`, {
+    fix: known.length > 0 ? `It has: ${known.join(', ')}.` : 'Check its Table: what is in one of another name is not its own.'
   })
 }
 

@@ -21,7 +21,7 @@ const LENGTHS_NS = [
   1_000_000n, 10_000_000n, 100_000_000n, SECOND_NS, 10n * SECOND_NS, MINUTE_NS, 10n * MINUTE_NS, 60n * MINUTE_NS, 360n * MINUTE_NS,
   1440n * MINUTE_NS
 ]
-/** A window should have about so many values: a transaction of it is neither tiny nor long. */
+/** The fullest window should have no more values: a transaction of it is neither tiny nor long. */
 const WINDOW_VALUES = 50_000
 
 const EPOCH = /^0-(\d+)\.(\d+)\.(\d+)$/
@@ -37,14 +37,20 @@ export function isCopy (gateway) {
 }
 
 /**
+ * With the longest windows that are not too full, wherever rows come in bursts.
  * @param {bigint} since
  * @param {bigint} until
- * @param {{values: number, last: bigint}} found  how many values there are, and about when the last of them is
- * @returns {Plan}
+ * @param {(lengthNs: bigint) => Promise<number>} fullest  how many values there are in the fullest stretch of this length
+ * @returns {Promise<Plan>}
  */
-export function planFor (since, until, { values, last }) {
-  const isShort = (/** @type {bigint} */ lengthNs) => values * Number(lengthNs) <= WINDOW_VALUES * Number(last - since)
-  return { since, until, windowNs: LENGTHS_NS.findLast(isShort) ?? LENGTHS_NS[0] }
+export async function planFor (since, until, fullest) {
+  for (let windowNs = LENGTHS_NS[LENGTHS_NS.length - 1]; ;) {
+    const values = await fullest(windowNs)
+    if (values <= WINDOW_VALUES || windowNs === LENGTHS_NS[0]) return { since, until, windowNs }
+    // No shorter one than it would be were they spread evenly.
+    const longest = windowNs * BigInt(WINDOW_VALUES) / BigInt(values)
+    windowNs = LENGTHS_NS.findLast(lengthNs => lengthNs <= longest) ?? LENGTHS_NS[0]
+  }
 }
 
 /** @param {Plan} plan */
@@ -65,13 +71,12 @@ export function endOf ({ since, until, windowNs }, seq) {
 
 /**
  * What has been copied of a source, by plan.
- * @param {CommitRecord[]} records  of the target
+ * @param {CommitRecord[]} records  that the target has of it
  * @param {string} gateway
- * @param {string} source
  * @returns {{plan: Plan, done: RangeSet, rows: number}[]} `done`: seqs
  */
-export function copiesIn (records, gateway, source) {
-  const own = records.filter(record => record.gateway === gateway && record.source === source)
+export function copiesIn (records, gateway) {
+  const own = records.filter(record => record.gateway === gateway)
   return Array.from(Map.groupBy(own, ({ epoch }) => epoch)).flatMap(([epoch, its]) => {
     const [, since, until, windowNs] = EPOCH.exec(epoch) ?? []
     if (since === undefined) return []

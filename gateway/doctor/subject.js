@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readCredentials } from '../base/credentials.js'
 import { describe } from '../base/errors.js'
 import { SystemFiles } from '../stats/monitor/system-files.js'
-import { readCredentials } from './credentials.js'
 import { Flow, flowFileIn, readFlow } from './flow.js'
 import { outputOf } from './program.js'
 import { startedWith, variablesOf } from './started-with.js'
@@ -79,18 +79,26 @@ export class Subject {
   async #readFlow () {
     try {
       const nodes = await readFlow(this.flowFile)
-      return nodes && new Flow(nodes, { ...this.place, environment: this.environment, credentialsOf: await this.#credentialsOf() })
+      return nodes && new Flow(nodes, { ...this.place, environment: this.environment, credentialsOf: this.#credentialsOf() })
     } catch (error) {
       this.flowProblem = describe(error)
       return null
     }
   }
 
-  /** @returns {Promise<import('./flow.js').CredentialsOf|null>} */
-  async #credentialsOf () {
-    const { userDir, credentialsOf } = this.place
-    if (credentialsOf) return credentialsOf
-    const kept = await readCredentials(userDir, this.flowFile)
+  /** The passwords that are kept beside the flow; null where they cannot be read. */
+  get credentials () {
+    try {
+      return readCredentials(this.userDir, this.flowFile)
+    } catch {
+      return null
+    }
+  }
+
+  /** @returns {import('./flow.js').CredentialsOf|null} */
+  #credentialsOf () {
+    if (this.place.credentialsOf) return this.place.credentialsOf
+    const kept = this.credentials
     return kept && (id => kept[id])
   }
 

@@ -24,6 +24,8 @@ const USER_DIR = '/var/lib/sluice'
 const REPORT_FILE = 'sluice-first-boot.txt'
 /** Of the sluice.toml that could be read last. */
 const LAST_SETTINGS = `${STATE}/sluice.toml`
+/** There from the beginning to the end of a start, and to the next where a program has failed. */
+const BEGUN = `${STATE}/begun`
 /** What a terminal shows above its login: it is in memory, and goes with the power. */
 const ISSUE = '/run/issue.d/sluice.issue'
 const PORT = 1880
@@ -56,11 +58,19 @@ export async function firstBoot ({ root: rootFolder, boot: bootFolder, run }) {
   /** @type {string[]} */
   const problems = []
   let isRestartNeeded = false
+  let hasFailed = false
   /** @type {Host} */
   const host = {
     root: new Files(rootFolder),
     boot: new Files(bootFolder),
-    run,
+    run: async (...command) => {
+      try {
+        await run(...command)
+      } catch (error) {
+        hasFailed = true
+        throw error
+      }
+    },
     needsRestart: () => { isRestartNeeded = true },
     done: text => { set.push(text) },
     wrong: error => { problems.push(describe(error)) },
@@ -74,7 +84,10 @@ export async function firstBoot ({ root: rootFolder, boot: bootFolder, run }) {
   }
   const { root, boot, step } = host
   const userDir = new UserDir(join(rootFolder, USER_DIR))
-  const settings = await step(() => settingsOf(host)) ?? readSettings('')
+  // A file may be written, and the program that belongs to it not have run.
+  root.isUnfinished = await step(() => root.readIfThere(BEGUN)) !== null
+  await step(() => root.write(BEGUN, ''))
+  const settings = await settingsOf(host)
   const { parts } = settings
   for (const [section, key, apply] of SINGLE) {
     const part = parts[section][0] ?? NOTHING
@@ -89,7 +102,7 @@ export async function firstBoot ({ root: rootFolder, boot: bootFolder, run }) {
   if (!system.wrong.has('config_txt') && parts.can.every(({ wrong }) => wrong.size === 0)) {
     await step(() => setConfig(host, system.values.config_txt ?? [], parts.can))
   }
-  await step(() => userDir.make(run))
+  await step(() => userDir.make(host))
 
   const names = namesOf(await root.read('/etc/hostname'), parts)
   const tls = await step(() => setCertificate(host, names))
@@ -105,6 +118,7 @@ export async function firstBoot ({ root: rootFolder, boot: bootFolder, run }) {
   await step(() => boot.write(REPORT_FILE, reportText(report)))
   const secret = screenText(report, random ?? null)
   await step(() => root.write(ISSUE, `${secret}\n`, PRIVATE_FILE))
+  if (!hasFailed) await step(() => root.write(BEGUN, null))
   if (isRestartNeeded) await step(() => run('systemctl', '--no-block', 'reboot'))
   return { text: reportText(report), secret, isRight: problems.length === 0 }
 }
@@ -114,9 +128,10 @@ export async function firstBoot ({ root: rootFolder, boot: bootFolder, run }) {
  * @param {Host} host
  * @returns {Promise<Settings>}
  */
-async function settingsOf ({ root, boot, wrong }) {
-  const [text, last] = [await boot.readIfThere(SETTINGS_FILE), await root.readIfThere(LAST_SETTINGS)]
-  if (text === null && await boot.readIfThere('user-data') !== null) {
+async function settingsOf ({ root, boot, wrong, step }) {
+  const text = await step(() => boot.readIfThere(SETTINGS_FILE))
+  const last = await step(() => root.readIfThere(LAST_SETTINGS))
+  if (text === null && await step(() => boot.readIfThere('user-data'))) {
     wrong(new SluiceError('SLUICE_FIRST_BOOT', 'What user-data says (cloud-init) is not read here.', {
       fix: `Write it into ${SETTINGS_FILE} beside it: docs/deploy.md has a template.`
     }))
@@ -128,7 +143,7 @@ async function settingsOf ({ root, boot, wrong }) {
   }
   const settings = readSettings(text ?? '')
   settings.problems.forEach(wrong)
-  return text !== null && settings.isReadable ? settings : { ...readSettings(last ?? ''), isReadable: false }
+  return text != null && settings.isReadable ? settings : { ...readSettings(last ?? ''), isReadable: false }
 }
 
 /** Under which the editor is reached; the first is the one to tell. @param {string} hostName @param {Record<string, Part[]>} parts */

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { encryptCredentials, ownSecret, readCredentials } from '../base/credentials.js'
 import { SluiceError } from '../base/errors.js'
 import { PRIVATE_FILE } from '../base/files.js'
-import { credentialSecret } from '../run/settings.js'
-import { decrypt, encrypt } from './credentials.js'
 import { Files } from './host.js'
 
 /**
@@ -33,38 +32,37 @@ export async function setFlow (userDir, { imported, broker }, applied) {
   const files = new Files(userDir)
   const current = await files.readIfThere(FLOWS)
   const next = { ...applied }
-  let text = current
-  if (imported !== null && digest(imported) !== applied.flow) {
-    if (current !== null) await files.write('flows.before-import.json', current, PRIVATE_FILE)
+  let text = current ?? await readFile(OWN_FLOW, 'utf8')
+  let connected = null
+  const isImported = imported !== null && digest(imported) !== applied.flow
+  if (isImported) {
     next.flow = digest(imported)
     text = imported
   }
-  text ??= await readFile(OWN_FLOW, 'utf8')
   if (broker && (text !== current || digest(JSON.stringify(broker)) !== applied.broker)) {
     const nodes = readFlow(text)
-    const secret = credentialSecret(userDir)
-    const credentials = decrypt(await files.read(CREDENTIALS), secret)
-    const connected = nodes.filter(node => node.type === 'sluice-broker' && [LOCAL_URL, undefined, '', applied.url].includes(node.url))
-    for (const node of connected) {
+    const credentials = readCredentials(userDir, files.at(FLOWS))
+    const toConnect = nodes.filter(node => node.type === 'sluice-broker' && [LOCAL_URL, undefined, '', applied.url].includes(node.url))
+    for (const node of toConnect) {
       const { user = '', password = '', ...open } = broker
       Object.assign(node, open)
       credentials[node.id] = { ...credentials[node.id], user, password }
     }
-    await files.write(CREDENTIALS, encrypt(credentials, secret), PRIVATE_FILE)
-    await files.write(FLOWS, JSON.stringify(nodes, null, INDENT), PRIVATE_FILE)
-    return {
-      applied: { ...next, broker: digest(JSON.stringify(broker)), url: broker.url },
-      connected: connected.map(({ name, id }) => name || id)
-    }
+    await files.write(CREDENTIALS, encryptCredentials(credentials, ownSecret(userDir)), PRIVATE_FILE)
+    text = JSON.stringify(nodes, null, INDENT)
+    Object.assign(next, { broker: digest(JSON.stringify(broker)), url: broker.url })
+    connected = toConnect.map(({ name, id }) => name || id)
   }
+  // Where a start was interrupted after this, the flow is the new one already, and that of before is kept.
+  if (isImported && current !== null && current !== text) await files.write('flows.before-import.json', current, PRIVATE_FILE)
   await files.write(FLOWS, text, PRIVATE_FILE)
-  return { applied: next, connected: null }
+  return { applied: next, connected }
 }
 
 /** @param {string} text @returns {FlowNode[]} @throws {SluiceError} SLUICE_FLOW_FILE */
 export function readFlow (text) {
   try {
-    const nodes = JSON.parse(text)
+    const nodes = JSON.parse(text.replace(/^\uFEFF/, ''))
     if (nodes.every((/** @type {any} */ node) => typeof node.id === 'string' && typeof node.type === 'string')) return nodes
     throw new TypeError('a node of it has no id or type')
   } catch (cause) {

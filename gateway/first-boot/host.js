@@ -1,5 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { namingDisk } from '../base/disk-full.js'
+import { describe, SluiceError } from '../base/errors.js'
 import { makeFolder, replaceFile } from '../base/files.js'
 
 /** On the boot partition. */
@@ -18,6 +20,9 @@ const PUBLIC_FILE = 0o644
 
 /** Files below a folder, by their paths there. They are written only where they are to be other than they are. */
 export class Files {
+  /** Whether what belongs to a file that is as it is to be may yet have to be done. */
+  isUnfinished = false
+
   /** @param {string} folder */
   constructor (folder) {
     this.folder = folder
@@ -37,7 +42,9 @@ export class Files {
   async readIfThere (path) {
     return readFile(this.at(path), 'utf8').catch(error => {
       if (error.code === 'ENOENT') return null
-      throw error
+      throw new SluiceError('SLUICE_FIRST_BOOT', `${path} cannot be read: ${describe(error)}.`, {
+        fix: 'Check the disk that it is on.', cause: error
+      })
     })
   }
 
@@ -45,15 +52,19 @@ export class Files {
    * @param {string} path
    * @param {string|null} text  null removes it
    * @param {number} [mode]
-   * @returns {Promise<boolean>} whether it was another
+   * @returns {Promise<boolean>} whether it was another, so that what belongs to it is to be done
    */
   async write (path, text, mode = PUBLIC_FILE) {
-    if (await this.readIfThere(path) === text) return false
-    if (text === null) {
-      await rm(this.at(path))
-    } else {
-      await makeFolder(dirname(this.at(path)))
-      await replaceFile(this.at(path), text, mode)
+    if (await this.readIfThere(path) === text) return this.isUnfinished
+    try {
+      if (text === null) {
+        await rm(this.at(path))
+      } else {
+        await makeFolder(dirname(this.at(path)))
+        await replaceFile(this.at(path), text, mode)
+      }
+    } catch (error) {
+      throw namingDisk(error, this.folder)
     }
     return true
   }

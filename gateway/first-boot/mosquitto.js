@@ -49,12 +49,14 @@ export async function setMosquitto ({ root, run, done }, gateway, parts, wanted,
   ]))
   const passwords = new Map([gateway, ...devices].map(({ name, password }) => [name, password]))
   const folder = root.at(FOLDER)
-  const written = (await writeAccounts(folder, accounts, grants, passwords)).paths
+  const { paths, isOther } = await writeAccounts(folder, accounts, grants, passwords)
+  let isToOwn = isOther || root.isUnfinished
   if (tls && listen !== 'local') {
     await root.write(`${FOLDER}/tls.crt`, tls.certificate)
-    if (await root.write(`${FOLDER}/tls.key`, tls.key, PRIVATE_FILE)) written.push(root.at(`${FOLDER}/tls.key`))
+    isToOwn = await root.write(`${FOLDER}/tls.key`, tls.key, PRIVATE_FILE) || isToOwn
+    paths.push(root.at(`${FOLDER}/tls.key`))
   }
-  if (written.length > 0) await run('chown', 'mosquitto:mosquitto', ...written)
+  if (isToOwn) await run('chown', 'mosquitto:mosquitto', ...paths)
   await root.write('/etc/mosquitto/conf.d/sluice.conf', await settings(listen))
   done(`Mosquitto: ${REACH[listen]}; accounts: ${accounts.map(({ name }) => name).join(', ')}`)
 }

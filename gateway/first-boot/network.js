@@ -14,6 +14,8 @@ import { NOTICE } from './host.js'
 /** Where systemd-networkd looks for what the administrator says. */
 export const NETWORK = '/etc/systemd/network'
 const ADAPTER = 'wlan0'
+/** IEEE 802.11 */
+const SSID_BYTES = 32
 const SUPPLICANT = `/etc/wpa_supplicant/wpa_supplicant-${ADAPTER}.conf`
 
 /** @param {Host} host @param {Part|undefined} part */
@@ -25,8 +27,9 @@ export async function setEthernet ({ root, done }, part) {
 
 /** @param {Host} host @param {Part|undefined} part */
 export async function setWifi ({ root, run, done }, part) {
+  const login = part ? supplicantFile(part.values) : null
   await root.write(`${NETWORK}/50-sluice-wifi.network`, part ? network([`Name=${ADAPTER}`], 'wifi', part.values) : null)
-  if (await root.write(SUPPLICANT, part ? supplicantFile(part.values) : null, PRIVATE_FILE)) {
+  if (await root.write(SUPPLICANT, login, PRIVATE_FILE)) {
     await run('systemctl', part ? 'enable' : 'disable', '--now', '--no-block', `wpa_supplicant@${ADAPTER}.service`)
   }
   if (part) done(`Wi-Fi: ${part.values.ssid}, ${part.values.address ?? 'address by DHCP'}`)
@@ -48,6 +51,11 @@ function network (match, table, { address, gateway, dns = [] }) {
 /** The name in hexadecimal, the password hashed: neither has to be quoted. @param {Record<string, any>} values */
 function supplicantFile ({ ssid, password, country }) {
   const name = Buffer.from(ssid)
+  if (name.length > SSID_BYTES) {
+    throw new SluiceError('SLUICE_TOML_VALUE', `[wifi] ssid has ${name.length} bytes; a network has a name of up to ${SSID_BYTES}.`, {
+      fix: 'Letters beyond A to Z take two and more. Copy the name from the access point.'
+    })
+  }
   const login = password === undefined
     ? ['  key_mgmt=NONE']
     : ['  key_mgmt=WPA-PSK', `  psk=${pbkdf2Sync(password, name, 4096, 32, 'sha1').toString('hex')}`]

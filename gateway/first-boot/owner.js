@@ -11,10 +11,10 @@ export class UserDir {
     this.path = path
   }
 
-  /** Makes it where it is missing. @param {import('./host.js').Run} run */
-  async make (run) {
+  /** Makes it where it is missing. @param {import('./host.js').Host} host */
+  async make ({ root, run }) {
     const made = await mkdir(this.path, { recursive: true, mode: PRIVATE_FOLDER })
-    if (made !== undefined) await run('chown', 'sluice:sluice', this.path)
+    if (made !== undefined || root.isUnfinished) await run('chown', 'sluice:sluice', this.path)
   }
 
   /**

@@ -18,9 +18,16 @@ import { SECTIONS } from './schema.js'
  * @property {boolean} isReadable  false where nothing of the file could be read
  */
 
+/** Many times that of the template; to tell each of a million mistakes would take until the start is given up. */
+const MAX_LENGTH = 65_536
+
 /** Of what the file should say. Never throws: what is wrong is told, and the rest holds. @param {string} text @returns {Settings} */
 export function readSettings (text) {
   const parts = Object.fromEntries(Object.keys(SECTIONS).map(name => [name, /** @type {Part[]} */ ([])]))
+  if (text.length > MAX_LENGTH) {
+    const told = `It has ${text.length} characters, and may have ${MAX_LENGTH}. Nothing of the file could be applied.`
+    return { parts, problems: [new SluiceError('SLUICE_TOML_SYNTAX', told, { fix: 'Take out what is not a setting.' })], isReadable: false }
+  }
   /** @type {Record<string, any>} */
   let document
   try {

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { credentialFile, encryptCredentials, ownSecret, readCredentials, secretsIn } from '../base/credentials.js'
 import { SluiceError } from '../base/errors.js'
 import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { lockUserDir } from '../run/user-dir-lock.js'
 import { defaultFlow, isEdited, rememberApplied } from './applied.js'
 import { changesOf, isNothing } from './changes.js'
 import { readBundle } from './check.js'
-import { readCredentials, writeCredentials } from './credentials.js'
 import { hashOf, textOf } from './parts.js'
 import { RunningGateway } from './running.js'
 import { checkSecrets, valuesFor } from './secrets.js'
@@ -16,7 +16,7 @@ import { warningsOf } from './warnings.js'
 /**
  * @typedef {import('./parts.js').FlowNode} FlowNode
  * @typedef {import('./bundle.js').Bundle} Bundle
- * @typedef {import('./credentials.js').Credentials} Credentials
+ * @typedef {import('../base/credentials.js').Credentials} Credentials
  * @typedef {object} ApplyOptions
  * @property {string} folder  of the bundle
  * @property {string} userDir
@@ -98,6 +98,12 @@ async function write (nodes, { userDir, flowFile, credentials }) {
   if (Object.keys(credentials).length > 0) await writeCredentials(userDir, flowFile, credentials)
   await replaceFile(flowFile, textOf(nodes))
   if (Object.keys(needed).length < Object.keys(credentials).length) await writeCredentials(userDir, flowFile, needed)
+}
+
+/** @param {string} userDir @param {string} flowFile @param {Credentials} credentials */
+function writeCredentials (userDir, flowFile, credentials) {
+  const [secret = ownSecret(userDir)] = secretsIn(userDir)
+  return replaceFile(credentialFile(userDir, flowFile), encryptCredentials(credentials, secret))
 }
 
 /** @param {Credentials} kept @param {Credentials} given @returns {Credentials} */

@@ -4,7 +4,7 @@ import { canonical } from './parts.js'
  * What an apply would change.
  *
  * @typedef {import('./parts.js').FlowNode} FlowNode
- * @typedef {import('./credentials.js').Credentials} Credentials
+ * @typedef {import('../base/credentials.js').Credentials} Credentials
  * @typedef {object} Changes
  * @property {FlowNode[]} added
  * @property {FlowNode[]} removed

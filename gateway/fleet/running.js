@@ -4,7 +4,7 @@ import { SluiceError, describe } from '../base/errors.js'
  * The flows of a gateway that runs, by the API that its editor uses.
  *
  * @typedef {import('./parts.js').FlowNode} FlowNode
- * @typedef {import('./credentials.js').Credentials} Credentials
+ * @typedef {import('../base/credentials.js').Credentials} Credentials
  */
 
 const V2 = { 'Node-RED-API-Version': 'v2' }

@@ -7,7 +7,7 @@ import { slugOf } from './parts.js'
  * a reference to the environment already, as Node-RED knows it, stays that: `${NAME}`.
  *
  * @typedef {import('./parts.js').FlowNode} FlowNode
- * @typedef {import('./credentials.js').Credentials} Credentials
+ * @typedef {import('../base/credentials.js').Credentials} Credentials
  * @typedef {Record<string, Record<string, string>>} Secrets
  */
 

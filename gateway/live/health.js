@@ -1,8 +1,15 @@
+import { describe, SluiceError } from '../base/errors.js'
+import { nameOf, unstartedIn } from './unstarted.js'
+
 /**
  * @typedef {'starting'|'running'|'stopping'} Status
  * @typedef {{on: (event: string, listener: (event: any) => void) => void, off: (event: string, listener: (event: any) => void) => void}}
  *   Events  of Node-RED
  */
+
+const UNSTARTED = describe(new SluiceError('SLUICE_NODE_UNSTARTED', 'Node-RED has not made this node.', {
+  fix: 'Its log says why, as where config nodes need each other: correct that in the editor and deploy.'
+}))
 
 /**
  * Whether the flows run. Node-RED does not say whether all are stopped for good or to be started anew: either way nothing runs meanwhile.
@@ -10,11 +17,15 @@
 export class Health {
   /** @type {Status} */
   status = 'starting'
+  /** What of the flow does not. @type {import('./unstarted.js').FlowNode[]} */
+  #unstarted = []
   #events
+  #nodes
 
-  /** @param {Events} events */
-  constructor (events) {
+  /** @param {Events} events @param {import('./unstarted.js').Nodes} nodes */
+  constructor (events, nodes) {
     this.#events = events
+    this.#nodes = nodes
     events.on('flows:started', this.#started)
     events.on('flows:stopping', this.#stopping)
   }
@@ -24,14 +35,27 @@ export class Health {
     this.#events.off('flows:stopping', this.#stopping)
   }
 
-  #started = () => { this.status = 'running' }
+  /**
+   * What keeps the gateway from doing all of its work: what has not started, and what is not connected.
+   * @param {Record<string, import('../stats/reader.js').Gauge>} gauges
+   * @returns {{name: string, problem: string|null}[]}
+   */
+  missing (gauges) {
+    return [...this.#unstarted.map(node => ({ name: nameOf(node), problem: UNSTARTED })), ...missingOf(gauges)]
+  }
+
+  /** @param {import('./unstarted.js').Started} [event] */
+  #started = event => {
+    this.status = 'running'
+    this.#unstarted = unstartedIn(event, this.#nodes)
+  }
 
   /** @param {{type?: string}} event */
   #stopping = ({ type }) => { if (type === 'full') this.status = 'stopping' }
 }
 
 /**
- * What keeps the gateway from doing all of its work: of whatever is to be connected, what is not, and the nodes that could not start.
+ * Of whatever is to be connected, what is not, and the nodes of Sluice that could not start.
  * @param {Record<string, import('../stats/reader.js').Gauge>} gauges
  * @returns {{name: string, problem: string|null}[]}
  */

@@ -10,7 +10,7 @@ import { isAnonymous } from '../web/login.js'
 import { refuseUpgrade } from '../web/refuse.js'
 import { asset, HEADERS } from './assets.js'
 import { DoctorDesk } from './doctor.js'
-import { Health, missingOf } from './health.js'
+import { Health } from './health.js'
 import { Tickets } from './tickets.js'
 
 /**
@@ -25,6 +25,7 @@ import { Tickets } from './tickets.js'
  * @property {readonly string[]} [allowHosts]  names under which the page is reached, besides the machine's own
  * @property {() => string} dataDir  where the gateway's id is kept
  * @property {import('./health.js').Events} events
+ * @property {import('./unstarted.js').Nodes} nodes
  * @property {DoctorDesk} doctor
  */
 
@@ -43,11 +44,11 @@ const mounted = new WeakMap()
  * @param {import('../doctor/flow.js').SchemaOf} [schemaOf]  for the doctor
  */
 export function mountLive (RED, stats, dataDir, schemaOf = async () => undefined) {
-  const { server, httpNode, settings, events } = RED
+  const { server, httpNode, settings, events, nodes } = RED
   if (!server || !httpNode || settings.httpNodeRoot === false || mounted.has(server)) return
   const { httpNodeRoot: root = '/', sluice } = settings
   const doctor = new DoctorDesk(RED, schemaOf)
-  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor, events }, stats))
+  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor, events, nodes }, stats))
 }
 
 /** All metrics, where the page is served. @param {Server} server */
@@ -71,14 +72,14 @@ class LivePage {
   #timer
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
-  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, events }, stats) {
+  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, events, nodes }, stats) {
     this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
     this.server = server
     this.allowHosts = allowHosts
     this.dataDir = dataDir
     this.doctor = doctor
     this.stats = stats
-    this.health = new Health(events)
+    this.health = new Health(events, nodes)
     const guard = guarded(allowHosts)
     httpNode.use('/sluice', (request, response, next) => {
       if (this.#closed) next()
@@ -130,13 +131,13 @@ class LivePage {
    */
   #answerReady (request, response) {
     const { status } = this.health
-    const missing = missingOf(this.stats.readGauges())
+    const missing = this.health.missing(this.stats.readGauges())
     const isReady = this.#isReady(missing)
     const told = isReady ? 'ready' : status === 'running' ? 'not ready' : status
     answer(response, { status: told, ...!isAnonymous(request) && { missing } }, isReady ? 200 : 503)
   }
 
-  #isReady (missing = missingOf(this.stats.readGauges())) {
+  #isReady (missing = this.health.missing(this.stats.readGauges())) {
     return this.health.status === 'running' && missing.length === 0
   }
 

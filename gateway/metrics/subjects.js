@@ -75,8 +75,9 @@ export function subjectsOf (stats, { gatewayId, isReady }) {
 
 /** @param {Meter[]} meters */
 function listed (meters) {
-  const rest = meters.slice(MAX_SOURCES)
-  const subjects = meters.slice(0, MAX_SOURCES).map(meter => ({ labels: { source: meter.name }, of: meter }))
+  const isListed = (/** @type {Meter} */ { name }, /** @type {number} */ i) => i < MAX_SOURCES && name !== REST
+  const rest = meters.filter((meter, i) => !isListed(meter, i))
+  const subjects = meters.filter(isListed).map(meter => ({ labels: { source: meter.name }, of: meter }))
   if (rest.length === 0) return { subjects, unlisted: 0 }
   const totals = Object.fromEntries(COUNTERS.map(counter => [counter, rest.reduce((sum, meter) => sum + meter[counter], 0)]))
   return { subjects: [...subjects, { labels: { source: REST }, of: totals }], unlisted: rest.length }

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ownSecret } from '../base/credentials.js'
 import { SluiceError } from '../base/errors.js'
-import { PRIVATE_FILE, PRIVATE_FOLDER } from '../base/files.js'
-import { copyFirstFlow } from './first-flow.js'
+import { PRIVATE_FOLDER } from '../base/files.js'
+import { checkFlow, copyFirstFlow } from './first-flow.js'
 
 export const PACKAGE_ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -24,12 +24,14 @@ const DEFAULT_FLOW = join(PACKAGE_ROOT, 'flows', 'flows.json')
  */
 export function gatewaySettings ({ userDir, flowFile, firstFlow = DEFAULT_FLOW, host, port, adminAuth, allowHosts = [], log }) {
   mkdirSync(userDir, { recursive: true, mode: PRIVATE_FOLDER })
+  const path = flowFile ? givenFlowFile(flowFile) : ownFlowFile(userDir, firstFlow)
+  checkFlow(path)
   return {
     userDir,
     nodesDir: [PACKAGE_ROOT],
-    flowFile: flowFile ? givenFlowFile(flowFile) : ownFlowFile(userDir, firstFlow),
+    flowFile: path,
     flowFilePretty: true,
-    credentialSecret: credentialSecret(userDir),
+    credentialSecret: ownSecret(userDir),
     uiHost: host,
     uiPort: port,
     httpAdminRoot: '/',
@@ -105,11 +107,4 @@ function ownFlowFile (userDir, firstFlow) {
   const path = join(userDir, 'flows.json')
   if (!existsSync(path)) copyFirstFlow(firstFlow, path)
   return path
-}
-
-/** What the passwords in the flow's credential file are encrypted with: random, for this folder alone. @param {string} userDir */
-export function credentialSecret (userDir) {
-  const path = join(userDir, 'credential-secret')
-  if (!existsSync(path)) writeFileSync(path, randomBytes(32).toString('hex'), { mode: PRIVATE_FILE, flag: 'wx' })
-  return readFileSync(path, 'utf8')
 }

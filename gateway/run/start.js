@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -7,7 +6,6 @@ import { setTimeout } from 'node:timers/promises'
 import { gatewayId } from '../../broker/gateway-id.js'
 import { namingDisk } from '../base/disk-full.js'
 import { describe, SluiceError } from '../base/errors.js'
-import { PRIVATE_FOLDER } from '../base/files.js'
 import { metricsOf, mountLive, unmountLive } from '../live/live.js'
 import { isOtlpWanted, startOtlp } from '../metrics/otlp.js'
 import { stats } from '../stats/stats.js'
@@ -22,7 +20,7 @@ import { watchFlow } from './flow-state.js'
 import { loadNodeRed } from './node-red.js'
 import { guardSecretFiles } from './secret-files.js'
 import { gatewaySettings } from './settings.js'
-import { lockUserDir } from './user-dir-lock.js'
+import { lockUserDir, namingUserDir } from './user-dir-lock.js'
 
 const DRAIN_MS = 15_000
 
@@ -49,14 +47,13 @@ const DRAIN_MS = 15_000
  * @param {(line: string) => void} [options.log]  gets Node-RED's warnings and errors, one line each
  * @param {(state: string) => void} [options.onFlow]  gets a line whenever the flow has started, and whenever it does not run
  * @returns {Promise<Gateway>}
- * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING, SLUICE_LOGIN_MISSING,
- *   SLUICE_LOGIN_USERS, SLUICE_TLS_FILE, SLUICE_DISK_FULL
+ * @throws {SluiceError} SLUICE_PORT_TAKEN, SLUICE_USER_DIR_IN_USE, SLUICE_USER_DIR, SLUICE_FLOW_FILE, SLUICE_NODE_RED_MISSING,
+ *   SLUICE_LOGIN_MISSING, SLUICE_LOGIN_USERS, SLUICE_TLS_FILE, SLUICE_DISK_FULL
  */
 export async function startGateway (options) {
   const { userDir, port = 1880, host = '127.0.0.1', allowHosts = [], metricsToken, tls, flowFile, firstFlow } = options
   const { schemaOf, onFlow = () => {}, log = console.error } = options
   const folder = resolve(userDir)
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER })
   const { RED, express, WebSocketServer } = loadNodeRed()
   const dataDir = join(folder, 'sluice')
   const app = express()
@@ -87,7 +84,7 @@ export async function startGateway (options) {
     mountLive(RED, stats, () => dataDir, schemaOf) // before the flows: that they are starting is to be told, too
     guardComms(WebSocketServer, RED.runtime.comms)
     guardSecretFiles(RED.events, settings, log)
-    watchFlow(RED.events, onFlow)
+    watchFlow(RED.events, RED.nodes, onFlow)
     if (login) app.post('/auth/token', login.slowDown)
     app.use(settings.httpAdminRoot, RED.httpAdmin)
     if (login) app.use(settings.httpNodeRoot, login.middleware)
@@ -99,7 +96,7 @@ export async function startGateway (options) {
   } catch (error) {
     server.close()
     unlock()
-    throw namingDisk(error, folder)
+    throw namingUserDir(namingDisk(error, folder), folder)
   }
 
   async function stop () {

@@ -1,7 +1,6 @@
 import { request as ask } from 'node:http'
 import { request as askEncrypted } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLoopback } from '../web/hosts.js'
 
 /**
  * @typedef {object} Health
@@ -13,24 +12,14 @@ import { isLoopback } from '../web/hosts.js'
 const ASK_MS = 5000
 const LOOK_EVERY_MS = 250
 const MAX_ANSWER_BYTES = 2 ** 20
+/** So does a gateway answer that speaks https: see web/tls.js. */
+const SENT_ON = 308
 /** For so long, at a stretch, has the gateway to be healthy: one that falls again and again is not. Of a short wait it is a share. */
 const STEADY_MS = 10_000
 const STEADY_SHARE = 1 / 12
 
 /** What is in trouble where nobody knows: it may be as much as there is. */
 export const UNKNOWN_TROUBLE = Number.MAX_SAFE_INTEGER
-
-/**
- * Where on this machine the gateway answers; undefined where it does not.
- * @param {number} port
- */
-export async function findGateway (port) {
-  for (const scheme of ['http', 'https']) {
-    const url = `${scheme}://127.0.0.1:${port}/`
-    if (await get(new URL('sluice/health', url)).catch(() => null)) return url
-  }
-  return undefined
-}
 
 /**
  * How the gateway is; null where it does not answer, or its flows do not run.
@@ -60,7 +49,7 @@ export async function waitForHealth (url, { version, trouble = UNKNOWN_TROUBLE, 
   let sinceMs = Infinity
   let problem = 'nobody waited for it'
   while (await isWanted()) {
-    problem = problemOf(await healthOf(url), version, trouble)
+    problem = problemOf(await healthOf(url), url, version, trouble)
     sinceMs = problem === '' ? Math.min(sinceMs, performance.now()) : Infinity
     if (performance.now() - sinceMs >= steadyMs) return ''
     if (performance.now() > endMs && sinceMs === Infinity) break
@@ -69,9 +58,9 @@ export async function waitForHealth (url, { version, trouble = UNKNOWN_TROUBLE, 
   return problem
 }
 
-/** @param {Health|null} health @param {string|undefined} version @param {number} trouble */
-function problemOf (health, version, trouble) {
-  if (health === null) return 'the gateway did not answer, or its flows did not run'
+/** @param {Health|null} health @param {string} url @param {string|undefined} version @param {number} trouble */
+function problemOf (health, url, version, trouble) {
+  if (health === null) return `the gateway did not answer at ${url}, or its flows did not run`
   if (version !== undefined && health.version !== version) return 'another version answered'
   if (health.trouble > trouble) return 'more nodes could not start, or reached nothing, than before'
   return ''
@@ -82,13 +71,17 @@ function problemOf (health, version, trouble) {
  * @returns {Promise<{status: number, body: any}>}
  */
 async function get (url) {
-  // To itself, a machine may show a certificate that it has made itself.
-  const options = { signal: AbortSignal.timeout(ASK_MS), rejectUnauthorized: !isLoopback(url.hostname) }
+  // A gateway shows a certificate that it has made itself, and what is asked is no secret.
+  const options = { signal: AbortSignal.timeout(ASK_MS), rejectUnauthorized: false }
   const { promise, resolve, reject } = Promise.withResolvers()
   const request = (url.protocol === 'https:' ? askEncrypted : ask)(url, options, resolve)
   request.on('error', reject).end()
   /** @type {import('node:http').IncomingMessage} */
   const response = await promise
+  if (response.statusCode === SENT_ON && url.protocol === 'http:') {
+    response.destroy()
+    return get(new URL(url.href.replace('http:', 'https:')))
+  }
   let text = ''
   for await (const chunk of response.setEncoding('utf8')) {
     text += chunk

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, open, readdir, readFile, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { SluiceError } from '../base/errors.js'
+import { describe, SluiceError } from '../base/errors.js'
 import { replaceFile, syncFolder } from '../base/files.js'
 import { lock } from '../base/lock.js'
 import { PACKAGE_ROOT } from '../run/settings.js'
@@ -27,6 +27,7 @@ import { readRelease } from './release.js'
 /** What the start-up script knows a line by: it comes last, so that all others end with a comma. */
 const FORMAT = 1
 const READABLE = 0o644
+const NOT_ALLOWED = ['EACCES', 'EPERM', 'EROFS']
 
 /**
  * Releases beside each other, and the link to the one that runs:
@@ -52,12 +53,21 @@ export class Installation {
     return basename(target)
   }
 
-  /** @returns {Promise<State|null>} */
+  /** That the version that is started is there. @throws {SluiceError} SLUICE_UPDATE_PLACE */
+  async check () {
+    const version = await this.current()
+    if (existsSync(this.folderOf(version))) return
+    throw new SluiceError('SLUICE_UPDATE_PLACE', `${join(this.root, 'current')} leads to ${version}, which is not in ${this.releases}.`, {
+      fix: `Have it lead to one that is: ln -sfn releases/VERSION ${join(this.root, 'current')}`
+    })
+  }
+
+  /** Of the last update; null where there was none, or a damaged disk has nothing that could be read. @returns {Promise<State|null>} */
   async state () {
     try {
       return JSON.parse(await readFile(join(this.root, 'update.json'), 'utf8'))
     } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
+      if (error instanceof SyntaxError || /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT') return null
       throw error
     }
   }
@@ -121,11 +131,18 @@ export class Installation {
   /** @param {string} version */
   release (version) { return readRelease(this.folderOf(version)) }
 
-  /** For one process at a time. @returns {() => void} unlocks it @throws {SluiceError} SLUICE_UPDATE_UNDER_WAY */
+  /** For one process at a time. @returns {() => void} unlocks it @throws {SluiceError} SLUICE_UPDATE_UNDER_WAY, SLUICE_UPDATE_WRITE */
   lock () {
-    return lock(join(this.root, 'update.lock'), join(this.root, 'update.pid'), (pid, cause) => {
-      return new SluiceError('SLUICE_UPDATE_UNDER_WAY', `Process ${pid} is updating ${this.root}.`, { fix: 'Wait for it to end.', cause })
-    })
+    try {
+      return lock(join(this.root, 'update.lock'), join(this.root, 'update.pid'), (pid, cause) => {
+        return new SluiceError('SLUICE_UPDATE_UNDER_WAY', `Process ${pid} is updating ${this.root}.`, { fix: 'Wait for it to end.', cause })
+      })
+    } catch (cause) {
+      if (!NOT_ALLOWED.includes(/** @type {NodeJS.ErrnoException} */ (cause).code ?? '')) throw cause
+      throw new SluiceError('SLUICE_UPDATE_WRITE', `Nothing can be written in ${this.root}: ${describe(cause)}.`, {
+        fix: 'Use sudo; a disk that was mounted only for reading needs a look at the kernel\'s log.', cause
+      })
+    }
   }
 }
 

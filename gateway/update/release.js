@@ -3,12 +3,18 @@ import { join } from 'node:path'
 import { SluiceError } from '../base/errors.js'
 
 /**
+ * Which versions of what is kept on disk a release reads, and which it writes, by the name of the format: see `broker/formats.js`.
+ *
+ * @typedef {Record<string, {reads: number[], writes: number}>} Formats
+ */
+
+/**
  * What a release says of itself, in its `release.json`.
  *
  * @typedef {object} Release
  * @property {string} version
  * @property {string} arch  as Debian names it
- * @property {import('./formats.js').Formats} formats
+ * @property {Formats} formats
  */
 
 const VERSION = /^(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+([0-9A-Za-z.-]+))?$/
@@ -47,4 +53,16 @@ export async function readRelease (folder) {
       fix: 'Download the release again.', cause
     })
   }
+}
+
+/**
+ * Formats that one release writes and another, which knows them, does not read.
+ * @param {Formats} writer
+ * @param {Formats} reader
+ * @returns {string[]} as in "spool 3"
+ */
+export function unread (writer, reader) {
+  return Object.entries(writer)
+    .filter(([name, { writes }]) => reader[name] && !reader[name].reads.includes(writes))
+    .map(([name, { writes }]) => `${name} ${writes}`)
 }

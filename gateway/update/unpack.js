@@ -7,6 +7,7 @@ import { PassThrough } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
+import { isDiskFull, namingDisk } from '../base/disk-full.js'
 import { SluiceError } from '../base/errors.js'
 import { CHUNK_BYTES, checkHash, damaged } from './signature.js'
 
@@ -42,7 +43,7 @@ export async function unpack (tarball, hash, folder) {
     }
   })
   await pipeline(createReadStream(tarball), passing, /** @type {any} */ (unpacking)).catch(cause => {
-    throw unusable(tarball, 'it cannot be unpacked', cause)
+    throw isDiskFull(cause) ? namingDisk(cause, folder) : unusable(tarball, 'it cannot be unpacked', cause)
   })
   if (refused !== undefined) throw unusable(tarball, `it has more than files and folders of its own: ${refused}`)
   if (digest.digest('hex') !== hash) throw damaged(tarball)

@@ -2,9 +2,8 @@ import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SluiceError } from '../base/errors.js'
 import { measure } from '../stats/format.js'
-import { unread } from './formats.js'
 import { healthOf, UNKNOWN_TROUBLE } from './health.js'
-import { ARCHITECTURE, compareVersions, readRelease } from './release.js'
+import { ARCHITECTURE, compareVersions, readRelease, unread } from './release.js'
 import { checkHash, keysIn, signedHash } from './signature.js'
 import { findTarball, unpackedBytes } from './tarball.js'
 import { unpack } from './unpack.js'
@@ -23,6 +22,8 @@ import { unpack } from './unpack.js'
 
 /** Files take whole blocks on a disk. */
 const ROOM = 1.25
+/** Each waits 100 ms longer than the one before. */
+const RETRIES = 10
 
 /**
  * Unpacks a release beside the present one, and switches to it: from its next start on the gateway is that release, on trial. Until the
@@ -42,6 +43,7 @@ export async function install (installation, path, wishes) {
     const to = tarball.version
     checkFit(tarball, from, wishes)
     if (to === from) return { from, to }
+    await removeLeftovers(installation)
     await checkRoom(tarball, installation.root)
     await checkHash(tarball.path, hash)
     try {
@@ -50,7 +52,8 @@ export async function install (installation, path, wishes) {
       await checkFormats(installation, from, installation.unpacking, wishes)
       await installation.adopt(to)
     } catch (error) {
-      await rm(installation.unpacking, { recursive: true, force: true })
+      // The last of its files may still be being written. The first error says more.
+      await rm(installation.unpacking, { recursive: true, force: true, maxRetries: RETRIES }).catch(() => {})
       throw error
     }
     await begin(installation, from, to, wishes)
@@ -66,9 +69,8 @@ export async function install (installation, path, wishes) {
 export async function goBack (installation, wishes) {
   const from = await installation.current()
   return whileLocked(installation, async () => {
-    const state = await installation.state()
-    const to = state?.state === 'confirmed' && state.to === from ? state.from : from
-    if (to === from) {
+    const to = await releaseBefore(installation)
+    if (to === null) {
       throw new SluiceError('SLUICE_UPDATE_FILE', 'No release before this one is kept.', {
         fix: 'Give the file of one, with --allow-downgrade.'
       })
@@ -125,6 +127,18 @@ async function checkName (folder, { path, version, arch }) {
   const release = await readRelease(folder)
   if (release.version === version && release.arch === arch) return
   throw new SluiceError('SLUICE_UPDATE_FILE', `${path} says that it is ${release.version} for ${release.arch}.`, { fix: 'Do not use it.' })
+}
+
+/** Of updates that were interrupted or given up: a small card needs the room. @param {Installation} installation */
+async function removeLeftovers (installation) {
+  const before = await releaseBefore(installation)
+  await installation.keepOnly(before === null ? [] : [before])
+}
+
+/** @param {Installation} installation @returns {Promise<string|null>} the version before the present one, where it is kept */
+async function releaseBefore (installation) {
+  const state = await installation.state()
+  return state?.state === 'confirmed' && state.to === await installation.current() ? state.from : null
 }
 
 /** @param {Tarball} tarball @param {string} root */

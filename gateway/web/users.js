@@ -1,9 +1,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { SluiceError } from '../base/errors.js'
-import { PRIVATE_FILE } from '../base/files.js'
+import { replaceFileSync } from '../base/files.js'
 
 /**
  * @typedef {'view'|'change'} Role
@@ -54,11 +54,7 @@ export function readUsers (userDir) {
  * @param {Users} users
  */
 export function writeUsers (userDir, users) {
-  const path = fileIn(userDir)
-  const temporary = `${path}.new`
-  rmSync(temporary, { force: true })
-  writeFileSync(temporary, `${JSON.stringify(Object.fromEntries(users), null, 2)}\n`, { mode: PRIVATE_FILE, flag: 'wx', flush: true })
-  renameSync(temporary, path)
+  replaceFileSync(fileIn(userDir), `${JSON.stringify(Object.fromEntries(users), null, 2)}\n`)
   rmSync(join(userDir, '.sessions.json'), { force: true })
 }
 

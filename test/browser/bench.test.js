@@ -1,7 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openBrowser, requireChromium, slidIn } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -28,9 +28,9 @@ describe('a study in a browser', function () {
     gateway = await startGateway([{ id: 'flow', type: 'tab', label: 'flow' }])
     browser = await openBrowser()
     page = browser.page
-    page.on('pageerror', error => pageErrors.push(error.message))
+    page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
     await page.goto(gateway.editorUrl)
-    await page.waitForFunction('window.RED?.nodes?.workspace("flow") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'workspace("flow")')
   })
   after(async () => {
     await browser?.close()

@@ -48,3 +48,13 @@ export async function slidIn (page, selector) {
   await page.waitForFunction(each => each.getBoundingClientRect().right <= innerWidth, element)
   await element.waitForElementState('stable')
 }
+
+/**
+ * Waits until the editor has loaded a flow, and does no more work on it.
+ * @param {import('playwright-core').Page} page
+ * @param {string} part  of the flow, as `node("in")`
+ */
+export async function flowLoaded (page, part) {
+  await page.waitForFunction(`window.RED?.nodes?.${part} && !RED.nodes.dirty()`)
+  await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' })
+}

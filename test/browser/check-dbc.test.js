@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openBrowser, requireChromium, slidIn } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -37,9 +37,9 @@ describe('Check file in a browser', function () {
     ])
     browser = await openBrowser()
     page = browser.page
-    page.on('pageerror', error => pageErrors.push(error.message))
+    page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
     await page.goto(gateway.editorUrl)
-    await page.waitForFunction('window.RED?.nodes?.node("read") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'node("read")')
     await page.evaluate('RED.editor.edit(RED.nodes.node("read"))')
     await slidIn(page, `${ROW} button`)
   })

@@ -33,7 +33,7 @@ describe('the gateway in a browser', function () {
     gateway = await startGateway(await testFlow())
     browser = await openBrowser()
     page = browser.page
-    page.on('pageerror', error => pageErrors.push(error.message))
+    page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
   })
   after(async () => {
     await browser?.close()

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import os from 'node:os'
 import path from 'node:path'
 import { expect } from 'chai'
-import { openBrowser, requireChromium } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium } from './browser.js'
 import { startGateway } from './gateway.js'
 
 const FLOW = [
@@ -144,7 +144,7 @@ describe('Pages of others, in a browser', function () {
     const comms = page.waitForEvent('websocket', socket => socket.url().endsWith('/comms'))
     await page.goto(gateway.editorUrl)
     await (await comms).waitForEvent('framereceived')
-    await page.waitForFunction('window.RED?.nodes?.node("note") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'node("note")')
     await page.evaluate(`
       Object.assign(RED.nodes.node('note'), { name: 'after', changed: true, dirty: true })
       RED.nodes.dirty(true)

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import mqtt from 'mqtt'
 import { requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
-import { openBrowser, requireChromium, slidIn } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -50,7 +50,7 @@ describe('mappings of topics in a browser', function () {
     ])
     browser = await openBrowser()
     page = browser.page
-    page.on('pageerror', error => pageErrors.push(error.message))
+    page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
     await openEditor()
   })
   after(async () => {
@@ -71,7 +71,7 @@ describe('mappings of topics in a browser', function () {
 
   async function openEditor () {
     await page.goto(gateway.editorUrl)
-    await page.waitForFunction('window.RED?.nodes?.node("in") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'node("in")')
   }
 
   it('listen to all there is while there is no pattern, and change nothing on the broker', async () => {

@@ -32,7 +32,7 @@ describe('A report of a study in a browser', function () {
     for (const [name, make] of Object.entries(REPORTS)) await writeFile(file(name), make())
     browser = await openBrowser()
     page = browser.page
-    page.on('pageerror', error => messages.push(error.message))
+    page.on('pageerror', error => messages.push(error.stack ?? error.message))
     page.on('console', message => messages.push(message.text()))
     page.on('request', request => { if (!/^(?:file|data):/.test(request.url())) messages.push(request.url()) })
   })

@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { freePort } from '../servers/ports.js'
-import { openBrowser, requireChromium, slidIn } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -63,10 +63,10 @@ describe('tables in a browser', function () {
     ])
     browser = await openBrowser()
     page = browser.page
-    page.on('pageerror', error => pageErrors.push(error.message))
+    page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.goto(gateway.editorUrl)
-    await page.waitForFunction('window.RED?.nodes?.node("read") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'node("read")')
   })
   after(async () => {
     await browser?.close()
@@ -168,7 +168,7 @@ describe('tables in a browser', function () {
     await page.click('#red-ui-header-button-deploy')
     await page.waitForFunction('!RED.nodes.dirty()')
     await page.reload()
-    await page.waitForFunction('window.RED?.nodes?.node("read") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'node("read")')
     expect(await page.evaluate('RED.nodes.node("read").valid')).to.equal(true)
     /** @type {any[]} */
     const tags = await page.evaluate('RED.nodes.node("read").tags')

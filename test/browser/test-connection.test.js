@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { openBrowser, requireChromium, slidIn } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -33,9 +33,9 @@ describe('the button Test connection in a browser', function () {
     ])
     browser = await openBrowser()
     page = browser.page
-    page.on('pageerror', error => pageErrors.push(error.message))
+    page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
     await page.goto(gateway.editorUrl)
-    await page.waitForFunction('window.RED?.nodes?.node("sink") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'node("sink")')
   })
   after(async () => {
     await browser?.close()
@@ -129,7 +129,7 @@ describe('the button Test connection in a browser', function () {
     await page.click('#red-ui-header-button-deploy')
     await page.waitForFunction('!RED.nodes.dirty()')
     await page.reload()
-    await page.waitForFunction('window.RED?.nodes?.node("sink") && !RED.nodes.dirty()')
+    await flowLoaded(page, 'node("sink")')
     await openServer()
     expect(await page.inputValue('#node-config-input-password')).to.equal('__PWRD__')
     expect((await press()).state).to.equal('good')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,6 +60,29 @@ describe('Gateway', () => {
     await next.says(/Ctrl-C/)
   })
 
+  it('is not ready, and says why, with a flow that Node-RED calls started and has not made', async () => {
+    const flow = [
+      { id: 'flow', type: 'tab', label: 'flow' },
+      { id: 'off', type: 'tab', label: 'off', disabled: true },
+      { id: 'a', type: 'sluice-broker', name: 'hall', url: 'mqtt://127.0.0.1:9', another: 'b' },
+      { id: 'b', type: 'sluice-broker', url: 'mqtt://127.0.0.1:9', another: 'a' },
+      { id: 'note', type: 'comment', z: 'flow', wires: [] },
+      { id: 'unused', type: 'comment', z: 'off', wires: [] },
+      { id: 'part', type: 'subflow', name: 'part', in: [], out: [] },
+      { id: 'inner', type: 'comment', z: 'part', wires: [] },
+      { id: 'whole', type: 'subflow:part', z: 'flow', wires: [] }
+    ]
+    await writeFile(join(folder, 'empty.json'), JSON.stringify(flow))
+    const [, editorUrl] = await start().says(/Editor +(http:\S+)[^]*Ctrl-C/)
+    let answer = await fetch(`${editorUrl}sluice/health`)
+    while (answer.status !== 200) answer = await fetch(`${editorUrl}sluice/health`) // the flow starts
+    answer = await fetch(`${editorUrl}sluice/health/ready`)
+    const { status, missing } = /** @type {{status: string, missing: {name: string, problem: string}[]}} */ (await answer.json())
+    expect([answer.status, status]).to.deep.equal([503, 'not ready'])
+    expect(missing.map(({ name }) => name)).to.deep.equal(['sluice-broker hall', 'sluice-broker b'])
+    expect(missing[0].problem).to.contain('SLUICE_NODE_UNSTARTED')
+  })
+
   it('says that its port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -69,6 +92,19 @@ describe('Gateway', () => {
     expect(code).to.equal(1)
     const text = `Port ${port} on 127.0.0.1 is taken by another program. Choose another with --port or SLUICE_PORT.`
     expect(stderr).to.equal(`sluice start: SLUICE_PORT_TAKEN: ${text}\n`)
+  })
+
+  it('says that it may not use its user folder, or a file in it', async () => {
+    const file = join(folder, 'file')
+    await writeFile(file, '')
+    const user = join(folder, 'user')
+    await mkdir(user)
+    await writeFile(join(user, 'sluice'), '') // what is to be a folder
+    for (const userDir of [file, join(file, 'below'), user]) {
+      const { code, stderr } = await sluice('start', '--user-dir', userDir, '--port', '0').exit
+      expect(code).to.equal(1)
+      expect(stderr).to.contain(`SLUICE_USER_DIR: The data folder ${userDir} cannot be used by this user`)
+    }
   })
 
   it('says that the flow file is missing', async () => {
@@ -145,6 +181,25 @@ describe('Gateway settings', () => {
     expect(credentialSecret).to.match(/^[0-9a-f]{64}$/)
     expect(settings().credentialSecret).to.equal(credentialSecret)
     expect((await stat(join(userDir, 'credential-secret'))).mode & 0o777).to.equal(0o600)
+  })
+
+  it('refuse a flow that cannot be read, instead of running none', async () => {
+    for (const [text, problem] of [['[{"id":', 'JSON'], ['{"nodes":[]}', 'it is not a list of nodes'], ['', 'JSON']]) {
+      await writeFile(join(userDir, 'flows.json'), text)
+      expect(settings).to.throw(`The flow ${join(userDir, 'flows.json')} cannot be used`).with.property('code', 'SLUICE_FLOW_FILE')
+      expect(settings).to.throw(problem)
+    }
+    await writeFile(join(userDir, '.flows.json.backup'), '[]')
+    expect(settings, 'empty, which Node-RED mends').to.not.throw()
+    await writeFile(join(userDir, 'flows.json'), '\uFEFF[]')
+    expect(settings).to.not.throw()
+  })
+
+  it('make another secret where a power cut left none in its file', async () => {
+    await writeFile(join(userDir, 'credential-secret'), '')
+    const { credentialSecret } = settings()
+    expect(credentialSecret).to.match(/^[0-9a-f]{64}$/)
+    expect(await readFile(join(userDir, 'credential-secret'), 'utf8')).to.equal(credentialSecret)
   })
 
   it('log one line per entry', () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { WebSocket } from 'ws'
+import { healthOf } from '../../gateway/update/health.js'
 import { makeCertificates } from '../servers/certificates.js'
 import { sluice } from './process.js'
 
@@ -76,6 +77,11 @@ describe('A gateway with TLS', () => {
     expect(await upgrade('/comms', { origin: 'https://evil.example' })).to.equal(403)
     expect((await ask('/flows')).status).to.equal(401)
     expect((await ask('/sluice/')).status).to.equal(401)
+  })
+
+  it('tells an update how it is, which asks by http, knows no certificate and does not log in', async () => {
+    const health = await healthOf(`${url.replace('https', 'http')}/`)
+    expect(health).to.include({ trouble: 0 }).and.to.have.property('version').that.matches(/^\d+\.\d+\.\d+/)
   })
 
   it('sets no cookie, which could be sent in clear text', async () => {

@@ -1,10 +1,10 @@
-import { createCipheriv, hash, randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { encryptCredentials } from '../../gateway/base/credentials.js'
 import { Batch } from '../../gateway/batch/batch.js'
 import { open } from '../../gateway/databases/sqlite/sink.js'
 import { sluice } from '../cli/process.js'
@@ -25,15 +25,12 @@ describe('sluice copy: the command', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  /** @param {object[]} nodes @param {object} [credentials] */
+  /** @param {object[]} nodes @param {import('../../gateway/base/credentials.js').Credentials} [credentials] */
   const writeFlow = async (nodes, credentials) => {
     await writeFile(join(folder, 'flows.json'), JSON.stringify(nodes))
     if (!credentials) return
     await writeFile(join(folder, 'credential-secret'), 'a secret')
-    const vector = randomBytes(16)
-    const cipher = createCipheriv('aes-256-ctr', hash('sha256', 'a secret', 'buffer'), vector)
-    const text = cipher.update(JSON.stringify(credentials), 'utf8', 'base64') + cipher.final('base64')
-    await writeFile(join(folder, 'flows_cred.json'), JSON.stringify({ $: vector.toString('hex') + text }))
+    await writeFile(join(folder, 'flows_cred.json'), encryptCredentials(credentials, 'a secret'))
   }
   const node = (/** @type {string} */ id, more = {}) => ({ id, type: 'sluice-sqlite', name: id, file: `${id}.sqlite`, ...more })
   const fileOf = (/** @type {string} */ id) => join(folder, 'sluice', `${id}.sqlite`)
@@ -121,7 +118,7 @@ describe('sluice copy: the command', () => {
       const back = await copy('--from', 'pg', '--to', 'old', '--until', '2024-01-01T00:00:00Z', '--dry-run').exit
       expect(back.stdout).to.match(/^press: .* values, in/)
       await writeFile(join(folder, 'credential-secret'), 'another')
-      expect((await copy('--from', 'old', '--to', 'pg').exit).stderr).to.match(/SLUICE_COPY_CREDENTIALS/)
+      expect((await copy('--from', 'old', '--to', 'pg').exit).stderr).to.match(/SLUICE_CREDENTIALS.*SLUICE_CREDENTIAL_SECRET/)
     } finally {
       await server.remove()
     }

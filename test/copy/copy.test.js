@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
+import { Batch } from '../../gateway/batch/batch.js'
 import { copyAll } from '../../gateway/copy/run.js'
 import { OpenPlace } from '../../gateway/copy/places.js'
 import { failureOf } from '../databases/contract/batches.js'
@@ -171,6 +172,55 @@ describe('sluice copy', () => {
     const copied = await copy(from, to)
     expect(copied).to.include({ rows: 600, deadRows: 0 })
     expect(copied.differences).to.deep.equal([])
+  })
+
+  it('copies a source that was quiet for a year and then came in a burst', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    const rowsInBurst = 110_000
+    const year = 365n * 86_400n * SECOND
+    const burst = new Batch({
+      source: 'press',
+      time: BigInt64Array.from({ length: rowsInBurst }, (_, row) => T0 + year + BigInt(row) * 1_000_000n),
+      fields: ['a', 'b', 'c', 'd', 'e'].map(name => ({ name, type: 'float64' })),
+      columns: [1, 2, 3, 4, 5].map(factor => Float64Array.from({ length: rowsInBurst }, (_, row) => row * factor)),
+      identity: identity(1)
+    })
+    await store(from, history(0, 1, { identity: identity(0) }), burst)
+    const { plan, rows: copied, differences } = await copy(from, to, { until: T0 + 2n * year, textFields: ['note'] })
+    expect(Number(plan?.windowNs) / 1e9, 'a window of a day would have all').to.be.at.most(10)
+    expect(copied).to.equal(rowsInBurst + 1)
+    expect(differences).to.deep.equal([])
+  })
+
+  it('begins no second copy while one runs', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    await store(to, late())
+    const both = await Promise.allSettled([copy(from, to), copy(from, to, { since: T0 + 300n * SECOND })])
+    expect(both.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected'])
+    const refused = both.find(each => each.status === 'rejected')
+    expect(refused?.reason.code).to.equal('SLUICE_COPY_BUSY')
+    const parts = rows(to).map(row => Number(row.parts))
+    expect(new Set(parts).size).to.equal(parts.length)
+  })
+
+  it('does not take rows that were copied from elsewhere for the first of the target\'s own', async () => {
+    const [from, to] = [sqlite('old'), sqlite('new')]
+    await store(from, history(0, 600, { identity: identity(0) }), late())
+    await store(to, late())
+    await copy(from, to, { until: T0 + 300n * SECOND })
+    const file = { ...from, options: { file: from.options.file, table: 'press', layout: 'wide', isGiven: true } }
+    const error = await failureOf(() => copy(file, to))
+    expect(error.code).to.equal('SLUICE_COPY_RANGE')
+    expect(error.message).to.match(/copied from another place/)
+  })
+
+  it('says so where the sink to copy from has stored nothing', async () => {
+    const from = sqlite('old', { table: 'one' })
+    await store(from, history(0, 10, { identity: identity(0) }))
+    const error = await failureOf(() => copy({ ...from, options: { ...from.options, table: 'another' } }, sqlite('new')))
+    expect(error.code).to.equal('SLUICE_COPY_PLACE')
+    expect(error.message).to.match(/has stored nothing/)
   })
 
   it('refuses what cannot be copied, and says what can', async () => {

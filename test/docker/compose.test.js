@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, readdir, rm, cp } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -61,6 +61,22 @@ describe('Compose files', () => {
     for (const { source } of mounted) expect(existsSync(source), source).to.equal(true)
   })
 
+  it('let Prometheus in at the gateway, by the name that it has, with its token', async () => {
+    const { services, secrets } = await read('compose.yml', { SLUICE_DATABASE: 'postgres', COMPOSE_PROFILES: 'postgres,grafana' })
+    const { volumes } = services.prometheus
+    const { source } = volumes.find((/** @type {any} */ { target }) => target === '/etc/prometheus/prometheus.yml')
+    const text = await readFile(source, 'utf8')
+    const [, host, port] = /targets: \['([^:]+):(\d+)'\]/.exec(text) ?? []
+    expect(services[host]?.hostname, 'the name by which it is asked').to.equal(host)
+    expect(services[host].ports.map((/** @type {any} */ each) => String(each.target))).to.include(port)
+    const [, token] = /credentials_file: \/run\/secrets\/(\w+)/.exec(text) ?? []
+    for (const name of ['prometheus', host]) expect(services[name].secrets.map((/** @type {any} */ each) => each.source)).to.include(token)
+    expect(secrets).to.include.keys(token)
+    expect(services[host].environment.SLUICE_METRICS_TOKEN_FILE).to.equal(`/run/secrets/${token}`)
+    const rules = /rule_files:\n +- (\S+)/.exec(text)?.[1]
+    expect(volumes.map((/** @type {any} */ { target }) => target)).to.include(`/etc/prometheus/${rules}`)
+  })
+
   it('have the studies’ servers beside them, each as the bench is told', async () => {
     const { services } = await read('compose.bench.yml', {})
     const [, , script] = services.bench.entrypoint
@@ -74,6 +90,7 @@ describe('Compose files', () => {
     try {
       await cp(join(docker, 'secrets.sh'), join(folder, 'secrets.sh'))
       const all = { ...(await read('compose.yml', { SLUICE_DATABASE: 'postgres', COMPOSE_PROFILES: 'postgres,grafana' })).secrets }
+      await mkdir(join(folder, 'secrets'), { mode: 0o755 }) // as somebody may have made it, for a password of their own
       await run('sh', [join(folder, 'secrets.sh')])
       const made = await readdir(join(folder, 'secrets'))
       expect(made).to.have.members(Object.keys(all))
@@ -82,6 +99,7 @@ describe('Compose files', () => {
       expect(new Set(before).size).to.equal(before.length)
       await run('sh', [join(folder, 'secrets.sh')])
       expect(await contents()).to.deep.equal(before)
+      expect((await stat(join(folder, 'secrets'))).mode & 0o777).to.equal(0o700)
     } finally {
       await rm(folder, { recursive: true })
     }

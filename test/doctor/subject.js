@@ -1,7 +1,7 @@
-import { createCipheriv, createHash, randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { encryptCredentials } from '../../gateway/base/credentials.js'
 import { Subject } from '../../gateway/doctor/subject.js'
 import { schemaOf } from '../../nodes/schemas.js'
 import { FakeRoot } from '../stats/monitor/fake-root.js'
@@ -15,16 +15,13 @@ export class Patient {
   /** @type {NodeJS.ProcessEnv} */
   environment = {}
 
-  /** @param {object[]} nodes @param {Record<string, object>} [credentials]  by node, encrypted as Node-RED does */
+  /** @param {object[]} nodes @param {import('../../gateway/base/credentials.js').Credentials} [credentials] */
   flow (nodes, credentials) {
     writeFileSync(join(this.userDir, 'flows.json'), JSON.stringify([{ id: 'tab', type: 'tab' }, ...nodes]))
     if (!credentials) return
     writeFileSync(join(this.userDir, 'credential-secret'), 'the secret of the secrets', { mode: 0o600 })
-    const key = createHash('sha256').update('the secret of the secrets').digest()
-    const start = randomBytes(16)
-    const cipher = createCipheriv('aes-256-ctr', key, start)
-    const text = cipher.update(JSON.stringify(credentials), 'utf8', 'base64') + cipher.final('base64')
-    writeFileSync(join(this.userDir, 'flows_cred.json'), JSON.stringify({ $: start.toString('hex') + text }), { mode: 0o600 })
+    const text = encryptCredentials(credentials, 'the secret of the secrets')
+    writeFileSync(join(this.userDir, 'flows_cred.json'), text, { mode: 0o600 })
   }
 
   /** @param {Partial<import('../../gateway/doctor/subject.js').Place>} [more] */

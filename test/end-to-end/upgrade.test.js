@@ -3,11 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { requireServer } from '../servers/programs.js'
-import { checkOut, hasCommit } from './upgrade/check-out.js'
+import { BACK_TO, checkOut, hasCommit } from './upgrade/check-out.js'
 import { ALL, leave, LEFT, takeOver } from './upgrade/stages.js'
-
-/** The oldest that runs with the packages of this version. It writes what `FROM` did. */
-const BACK_TO = '6ad73e50466e'
 
 describe('A spool that another version has left, and a database with its commit records', () => {
   /** @type {string} */

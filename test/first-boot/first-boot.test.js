@@ -144,6 +144,13 @@ describe('The first boot', () => {
     expect(await machine.read('boot/sluice-first-boot.txt')).to.not.contain('password"')
   })
 
+  it('refuses the name of a Wi-Fi that is too long in bytes, with which no Wi-Fi at all would start', async () => {
+    const machine = await make(`[wifi]\nssid = "${'ä'.repeat(17)}"\ncountry = "DE"\n`)
+    const { text } = await machine.start()
+    expect(text).to.contain('SLUICE_TOML_VALUE: [wifi] ssid has 34 bytes; a network has a name of up to 32.')
+    expect(Object.keys(await machine.files()).filter(path => /wpa|wifi/.test(path))).to.deep.equal([])
+  })
+
   it('changes nothing when it runs again, and starts the machine only once more', async () => {
     const machine = await make(SETTINGS)
     await machine.start()

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 import { connectAsync } from 'mqtt'
 import { hasPassword } from '../../broker/access/mosquitto.js'
-import { decrypt } from '../../gateway/first-boot/credentials.js'
+import { readCredentials } from '../../gateway/base/credentials.js'
 import { sluice } from '../cli/process.js'
 import { asRoot, requireMosquitto, startMosquitto } from '../servers/mosquitto.js'
 import { freePort, waitForPort } from '../servers/ports.js'
@@ -57,16 +57,16 @@ describe('The flow after the first boot', () => {
   const brokerNode = async () => (await flow()).find(({ type }) => type === 'sluice-broker')
   const account = async () => JSON.parse(await machine.read(`${STATE}/mosquitto/gateway.json`) ?? '')
 
-  async function credentials () {
-    const text = await machine.read('root/var/lib/sluice/flows_cred.json')
-    return decrypt(text ?? '', await machine.read('root/var/lib/sluice/credential-secret') ?? '')
+  function credentials () {
+    const userDir = join(machine.folder, 'root/var/lib/sluice')
+    return readCredentials(userDir, join(userDir, 'flows.json'))
   }
 
   it('goes through the Mosquitto of the machine, whose account it has', async () => {
     await start()
     const { name, password } = await account()
     expect(name).to.equal((await machine.read('root/var/lib/sluice/sluice/gateway-id'))?.trim())
-    expect(await credentials()).to.deep.equal({ broker: { user: name, password } })
+    expect(credentials()).to.deep.equal({ broker: { user: name, password } })
     expect(hasPassword((await machine.read(`${STATE}/mosquitto/sluice.passwords`) ?? '').trim(), password)).to.equal(true)
     expect(await machine.read(`${STATE}/mosquitto/sluice.acl`)).to.contain(`user ${name}\n`)
     const settings = await machine.read('root/etc/mosquitto/conf.d/sluice.conf')
@@ -78,7 +78,7 @@ describe('The flow after the first boot', () => {
     await start('[flow]\nfile = "plant.json"\n', { 'plant.json': flowOf() })
     const { name, password } = await account()
     expect((await flow()).map(({ id }) => id)).to.deep.equal(['tab', 'mine'])
-    expect(await credentials()).to.deep.equal({ mine: { user: name, password } })
+    expect(credentials()).to.deep.equal({ mine: { user: name, password } })
     const edited = JSON.stringify([...await flow(), { id: 'added', type: 'comment' }])
     await machine.write(FLOWS, edited)
     await start()
@@ -88,12 +88,18 @@ describe('The flow after the first boot', () => {
     expect(await machine.read('root/var/lib/sluice/flows.before-import.json')).to.equal(edited)
   })
 
+  it('may be a file that Windows has put a byte order mark before', async () => {
+    const { isRight, text } = await start('[flow]\nfile = "plant.json"\n', { 'plant.json': `\uFEFF${flowOf()}` })
+    expect(isRight, text).to.equal(true)
+    expect((await flow()).map(({ id }) => id)).to.deep.equal(['tab', 'mine'])
+  })
+
   it('goes through the broker of sluice.toml, whenever that is another', async () => {
     const settings = '[broker]\nurl = "mqtts://broker.plant.lan:8883"\nuser = "gateway-7"\npassword = "battery staple"\nca = "ca.pem"\n'
     const { isRight, text } = await start(settings, { 'ca.pem': 'THE CERTIFICATE' })
     expect(isRight, text).to.equal(true)
     expect(await brokerNode()).to.include({ url: 'mqtts://broker.plant.lan:8883', ca: 'THE CERTIFICATE', verify: true })
-    expect(await credentials()).to.deep.equal({ broker: { user: 'gateway-7', password: 'battery staple' } })
+    expect(credentials()).to.deep.equal({ broker: { user: 'gateway-7', password: 'battery staple' } })
     expect(text + await machine.read(FLOWS)).to.not.contain('battery staple')
     const elsewhere = (await machine.read(FLOWS) ?? '').replace('broker.plant.lan', 'edited.lan')
     await machine.write(FLOWS, elsewhere)
@@ -104,7 +110,7 @@ describe('The flow after the first boot', () => {
     await machine.write(FLOWS, elsewhere.replace('edited.lan', 'broker.other.lan'))
     await start('')
     expect((await brokerNode())?.url, 'back to its own').to.equal('mqtt://127.0.0.1:1883')
-    expect((await credentials()).broker.user).to.equal((await account()).name)
+    expect((credentials()).broker.user).to.equal((await account()).name)
   })
 
   it('stays where a flow or a broker is wrong, which is told', async () => {

@@ -75,6 +75,12 @@ describe('sluice.toml', () => {
     expect(problems(text).join()).to.contain('Line 2: [editor] password is not as it has to be.').and.not.contain('Hidden')
   })
 
+  it('is refused at once where it is so long that to tell all that is wrong would take minutes', () => {
+    const { problems: [problem], isReadable } = readSettings('[[can]]\nname = "can0"\n'.repeat(20_000))
+    expect(isReadable).to.equal(false)
+    expect(problem.message).to.match(/^It has 440000 characters, and may have 65536\. Nothing of the file could be applied\./)
+  })
+
   it('may begin as Windows writes it', () => {
     expect(problems('\uFEFF[system]\r\nhost_name = "gateway"\r\n')).to.deep.equal([])
   })

@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect } from 'chai'
+import { encryptCredentials, ownSecret, readCredentials } from '../../gateway/base/credentials.js'
 import { applyBundle } from '../../gateway/cli/apply.js'
 import { exportBundle } from '../../gateway/cli/export.js'
-import { readCredentials, writeCredentials } from '../../gateway/fleet/credentials.js'
 import { partsOf } from '../../gateway/fleet/parts.js'
-import { credentialSecret } from '../../gateway/run/settings.js'
 import { lockUserDir } from '../../gateway/run/user-dir-lock.js'
 
 const FLOW = [
@@ -44,7 +43,7 @@ describe('A gateway as a folder', () => {
     await writeFile(at('a', 'flows.json'), JSON.stringify(FLOW))
     await writeFile(at('a', 'maps', 'car.dbc'), 'VERSION ""\n')
     await writeFile(at('a', 'sluice', 'gateway-id'), 'gw-aaaaaaaa\n')
-    await writeCredentials(at('a'), at('a', 'flows.json'), CREDENTIALS)
+    await writeFile(at('a', 'flows_cred.json'), encryptCredentials(CREDENTIALS, ownSecret(at('a'))))
   })
   afterEach(() => rm(folder, { recursive: true }))
 
@@ -119,7 +118,7 @@ describe('A gateway as a folder', () => {
     expect(await readFlow('b')).to.have.deep.members(FLOW)
     expect(partsOf(await readFlow('b'))).to.deep.equal(partsOf(FLOW))
     expect(readCredentials(at('b'), at('b', 'flows.json'))).to.deep.equal(CREDENTIALS)
-    expect(credentialSecret(at('b'))).to.not.equal(credentialSecret(at('a')))
+    expect(ownSecret(at('b'))).to.not.equal(ownSecret(at('a')))
     expect(await readFile(at('b', 'maps', 'car.dbc'), 'utf8')).to.equal('VERSION ""\n')
     expect(await readFile(at('b', 'sluice', 'gateway-id'), 'utf8')).to.equal('gw-bbbbbbbb\n')
     const before = (await stat(at('b', 'flows.json'))).mtimeMs

@@ -146,6 +146,14 @@ describe('Metrics', () => {
     expect(samples.reduce((sum, { value }) => sum + value, 0)).to.equal(1000 * 1001 / 2)
     expect(samplesOf(stats, 'sluice_sources_unlisted')).to.deep.equal([{ value: 800 }])
   })
+
+  it('count a source that is called as the others are together with them, as no two series may have one name', () => {
+    const stats = new Stats()
+    stats.meter('stage', '(others)').rows = 7
+    for (let i = 0; i < 250; i++) stats.meter('stage', `source ${i}`).rows = 1
+    const others = samplesOf(stats, 'sluice_staged_rows_total').filter(({ source }) => source === '(others)')
+    expect(others).to.deep.equal([{ source: '(others)', value: 58 }])
+  })
 })
 
 describe('The distribution of a histogram', () => {

@@ -98,13 +98,23 @@ describe('The state of the flow', () => {
     const events = new EventEmitter()
     /** @type {string[]} */
     const lines = []
-    watchFlow(events, line => lines.push(line))
+    watchFlow(events, { getNode: () => null }, line => lines.push(line))
     for (const event of happened) events.emit(typeof event === 'string' ? event : 'runtime-event', event)
     return lines
   }
 
   it('is said when it starts', () => {
     expect(said('flows:started', { id: 'runtime-state', payload: { state: 'start' } })).to.deep.equal(['The flow runs.'])
+  })
+
+  it('is said with what of it was not made', () => {
+    const events = new EventEmitter()
+    /** @type {string[]} */
+    const lines = []
+    watchFlow(events, { getNode: id => id === 'pump' ? {} : null }, line => lines.push(line))
+    const flows = [{ id: 'pump', type: 'pump' }, { id: 'tank', type: 'tank', name: 'north' }, { id: 'drain', type: 'drain', d: true }]
+    events.emit('flows:started', { config: { flows } })
+    expect(lines).to.deep.equal(['The flow runs without what could not be started: tank north.'])
   })
 
   it('is said with the reason where it does not run', () => {

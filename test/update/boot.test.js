@@ -23,6 +23,11 @@ describe('The start-up script of an installation', () => {
     await rig.release('1.1.0')
     await rm(join(rig.root, 'releases', '1.1.0'), { recursive: true, force: true })
     await symlink(join(rig.folder, 'made', 'sluice-1.1.0'), join(rig.root, 'releases', '1.1.0'))
+    await onTrial(more)
+  }
+
+  /** @param {Partial<import('../../gateway/update/installation.js').State>} [more] */
+  async function onTrial (more = {}) {
     await installation.save({
       state: 'trial', from: '1.0.0', to: '1.1.0', since: '2026-11-23T00:00:00.000Z', attempts: 0, started: '', waitSeconds: 120,
       url: rig.url, trouble: 0, reason: '', ...more
@@ -91,11 +96,38 @@ describe('The start-up script of an installation', () => {
     expect(await rig.state()).to.include({ state: 'returned', reason: 'another version answered' })
   })
 
+  it('does at the next start what is left, wherever it is killed on the way back', async () => {
+    await begun()
+    let programs = 1
+    do {
+      await onTrial({ attempts: 3 })
+      const isKilled = await rig.killBoot(programs)
+      expect(await rig.kept()).to.include(await rig.current())
+      await rig.boot()
+      expect(await rig.current(), `killed after ${programs} programs`).to.equal('1.0.0')
+      expect(await rig.boot()).to.deep.equal({ code: 0, stderr: '' })
+      if (!isKilled) break
+    } while (++programs < 100)
+    expect(programs).to.be.within(15, 50)
+    expect(await rig.state()).to.include({ state: 'returned', reason: 'it was not healthy after 3 starts' })
+  })
+
   it('stays with the release on trial where there is none to go back to', async () => {
     await begun({ attempts: 3 })
     await rm(join(rig.root, 'releases', '1.0.0'), { recursive: true })
-    expect((await rig.boot()).code).to.equal(0)
+    for (const args of [[], ['decide']]) expect((await rig.boot(...args)).code).to.equal(0)
     expect(await rig.current()).to.equal('1.1.0')
+  })
+
+  it('lets a gateway go on of which nothing can be decided, on a disk that takes no more writes', async () => {
+    await rig.start()
+    const full = await rig.preload('fs.rename = async () => { throw Object.assign(new Error("read-only"), { code: "EROFS" }) }')
+    await begun({ waitSeconds: 1 })
+    const { code, stderr } = await rig.run(['--decide', '--root', rig.root], full)
+    expect(stderr).to.include('read-only')
+    expect(code).to.equal(0)
+    expect(await rig.state()).to.include({ state: 'trial' })
+    expect(await rig.running()).to.equal('1.0.0')
   })
 
   it('does not count before the switch', async () => {

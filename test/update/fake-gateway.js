@@ -17,4 +17,4 @@ createServer((request, response) => {
   function answer (status, body) {
     response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' }).end(JSON.stringify(body))
   }
-}).listen(Number(process.env.FAKE_PORT), '127.0.0.1')
+}).listen(Number(process.env.FAKE_PORT), process.env.FAKE_HOST)

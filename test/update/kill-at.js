@@ -1,7 +1,7 @@
 // Loaded before a program (node --import), it kills that with SIGKILL once it has done so many of the things that can be half done: changes
 // of files, questions to the gateway, other programs started. What they were is in the file FAKE_STEPS.
 import childProcess from 'node:child_process'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import http from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
@@ -19,8 +19,9 @@ for (const name of ['mkdir', 'rename', 'rm', 'symlink', 'copyFile']) {
   const real = /** @type {any} */ (fs)[name]
   Object.assign(fs, {
     [name]: async (/** @type {any[]} */ ...args) => {
+      const isToDo = name !== 'rm' || existsSync(args[0])
       const result = await real(...args)
-      step(`${name} ${args.join(' ')}`)
+      if (isToDo) step(`${name} ${args.join(' ')}`)
       return result
     }
   })

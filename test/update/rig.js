@@ -24,7 +24,7 @@ const PATIENCE_MS = 100_000
  * @typedef {object} Making
  * @property {Kind} [kind]
  * @property {string} [arch]
- * @property {import('../../gateway/update/formats.js').Formats} [formats]
+ * @property {import('../../gateway/update/release.js').Formats} [formats]
  * @property {(folder: string) => Promise<unknown>} [spoil]  before it is packed, and after its sums are taken
  * @property {import('node:crypto').KeyObject} [key]
  */
@@ -38,6 +38,7 @@ export const makeKeys = () => generateKeyPairSync('ed25519')
 export class UpdateRig {
   keys = makeKeys()
   folder = ''
+  host = '127.0.0.1'
   port = 0
   /** @type {import('node:child_process').ChildProcess|null} */
   #service = null
@@ -46,11 +47,12 @@ export class UpdateRig {
 
   get root () { return join(this.folder, 'opt') }
 
-  get url () { return `http://127.0.0.1:${this.port}/` }
+  get url () { return `http://${this.host}:${this.port}/` }
 
   /** With release 1.0.0 as the present one. */
   async begin () {
     this.folder = await mkdtemp(join(tmpdir(), 'sluice-update-'))
+    this.host = '127.0.0.1'
     this.port = await freePort()
     this.log = ''
     const folder = join(this.root, 'releases', '1.0.0')
@@ -91,7 +93,7 @@ export class UpdateRig {
   /** Runs the gateway as a service does: again whenever it ends. */
   async start () {
     const child = this.#service = spawn('sh', [FAKE_SERVICE, this.root], {
-      env: { ...process.env, FAKE_PORT: `${this.port}` },
+      env: { ...process.env, FAKE_HOST: this.host, FAKE_PORT: `${this.port}` },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true // so that all that it starts ends with it
     })
@@ -120,7 +122,7 @@ export class UpdateRig {
    */
   async update (args, environment = {}) {
     const restart = `kill $(cat ${join(this.root, 'gateway.pid')})`
-    const always = ['--root', this.root, '--restart', restart, '--url', this.url, '--wait', '24']
+    const always = ['--root', this.root, '--restart', restart, '--url', this.url, '--wait', '8']
     return this.run([...always, ...args], environment)
   }
 
@@ -156,6 +158,28 @@ export class UpdateRig {
     child.stderr.setEncoding('utf8').on('data', text => { stderr += text })
     const [code] = await once(child, 'close')
     return { code, stderr }
+  }
+
+  /** The same, killed once so many other programs have ended. @param {number} programs @returns {Promise<boolean>} whether it was */
+  async killBoot (programs) {
+    const folder = join(this.folder, 'wrapped')
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder)
+    await writeFile(join(folder, 'left'), '.'.repeat(programs))
+    for (const name of ['sed', 'chmod', 'sync', 'mv', 'rm', 'ln']) {
+      await writeFile(join(folder, name), `#!/bin/sh
+PATH=\${PATH#*:}
+${name} "$@"
+code=$?
+truncate --size=-1 "${folder}/left"
+[ -s "${folder}/left" ] || kill -9 "$(cat "${folder}/pid")"
+exit $code
+`, { mode: 0o755 })
+    }
+    const script = 'echo $$ > "$0/pid"; PATH=$0:$PATH exec "$1"'
+    const child = spawn('sh', ['-c', script, folder, join(this.root, 'sluice-boot')], { stdio: 'ignore' })
+    const [, signal] = await once(child, 'close')
+    return signal === 'SIGKILL'
   }
 
   /** The version that answers; null where none does. @returns {Promise<string|null>} */

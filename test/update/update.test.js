@@ -1,4 +1,4 @@
-import { cp, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { create } from 'tar'
@@ -66,15 +66,16 @@ describe('sluice update', () => {
   })
 
   describe('goes back', () => {
-    for (const [kind, reason] of /** @type {const} */ ([
-      ['crashes', 'the gateway did not answer, or its flows did not run'],
+    for (const [kind, text] of /** @type {const} */ ([
+      ['crashes', 'the gateway did not answer at URL, or its flows did not run'],
       ['no-node', 'its Node does not run on this machine'],
       ['liar', 'another version answered'],
       ['trouble', 'more nodes could not start, or reached nothing, than before']
     ])) {
       it(`by itself from a release that is not healthy (${kind}), and says why`, async () => {
         await rig.start()
-        const { code, stderr } = await rig.update([await rig.release('1.1.0', { kind }), '--wait', '4'])
+        const reason = text.replace('URL', rig.url)
+        const { code, stderr } = await rig.update([await rig.release('1.1.0', { kind }), '--wait', '3'])
         expect(stderr).to.include(`SLUICE_UPDATE_RETURNED: Sluice 1.1.0 is given up: ${reason}. 1.0.0 runs again.`)
         expect(code).to.equal(1)
         expect(await rig.running()).to.equal('1.0.0')
@@ -105,7 +106,7 @@ describe('sluice update', () => {
 
     it('on demand from a release on trial; nothing else is installed meanwhile', async () => {
       await rig.start()
-      const updating = rig.update([await rig.release('1.1.0', { kind: 'liar' }), '--wait', '1000'])
+      const updating = rig.update([await rig.release('1.1.0', { kind: 'liar' }), '--wait', '40'])
       await rig.until(async () => await rig.running() === '0.0.1')
       const other = await rig.update([await rig.release('1.2.0')])
       expect(other.stderr).to.include('SLUICE_UPDATE_UNDER_WAY: 1.1.0 is on trial')
@@ -190,6 +191,14 @@ describe('sluice update', () => {
       await refused(outcome, 'SLUICE_UPDATE_SPACE', /1\.1\.0 needs .* and 4\.10 kB are free/)
     })
 
+    it('a release during which the disk becomes full, and frees what it took', async () => {
+      const environment = await rig.preload(`
+        import callbacks from 'node:fs'
+        callbacks.write = (...args) => args.at(-1)(Object.assign(new Error('no space left'), { code: 'ENOSPC' }))
+      `)
+      await refused(await rig.update([await rig.release('1.1.0')], environment), 'SLUICE_DISK_FULL', /The disk of .* is full/)
+    })
+
     it('a release that does not read what is there', async () => {
       const formats = { spool: { writes: 3, reads: [3] } }
       const tarball = await rig.release('2.0.0', { formats })
@@ -220,9 +229,31 @@ describe('sluice update', () => {
       expect(await rig.update([tarball])).to.include({ code: 0 })
     })
 
+    it('where it may not write, and says what to do', async () => {
+      const environment = await rig.preload(`
+        import callbacks from 'node:fs'
+        const { openSync } = callbacks
+        callbacks.openSync = (path, ...more) => {
+          if (String(path).endsWith('update.lock')) throw Object.assign(new Error('permission denied'), { code: 'EACCES' })
+          return openSync(path, ...more)
+        }
+      `)
+      await refused(await rig.update([await rig.release('1.1.0')], environment), 'SLUICE_UPDATE_WRITE', /permission denied.*sudo/)
+    })
+
     it('where no release is installed, and says what to do', async () => {
       const outcome = await rig.update([await rig.release('1.1.0'), '--root', join(rig.folder, 'nowhere')])
       await refused(outcome, 'SLUICE_UPDATE_PLACE', /there is no link .*nowhere\/current/)
+    })
+
+    it('where the release that is started is gone, and says what to do', async () => {
+      const tarball = await rig.release('1.1.0')
+      const [root, gone] = [join(rig.folder, 'gone'), 'releases/0.9.0']
+      await mkdir(join(root, 'releases'), { recursive: true })
+      await symlink(gone, join(root, 'current'))
+      for (const args of [[tarball], ['--back']]) {
+        await refused(await rig.update([...args, '--root', root]), 'SLUICE_UPDATE_PLACE', /leads to 0\.9\.0, which is not in .* ln -sfn/)
+      }
     })
 
     it('arguments that it does not understand', async () => {
@@ -232,14 +263,34 @@ describe('sluice update', () => {
     })
   })
 
-  it('asks where the gateway will be, where it does not answer', async () => {
-    const tarball = await rig.release('1.1.0')
-    const outcome = await rig.run([tarball, '--root', rig.root, '--restart', 'true'], { SLUICE_PORT: `${rig.port}` })
-    await refused(outcome, 'SLUICE_UPDATE_HEALTH', /No gateway answers on port \d+/)
-    const started = rig.update([tarball], {}) // with --url
+  it('starts a gateway that is stopped, where its settings say', async () => {
+    const firstBoot = join(rig.root, 'first-boot')
+    await mkdir(firstBoot)
+    await writeFile(join(firstBoot, 'sluice.env'), `# Made at the first start.\nSLUICE_HOST="127.0.0.2"\nSLUICE_PORT=${rig.port}\n`)
+    rig.host = '127.0.0.2'
+    const started = rig.run([await rig.release('1.1.0'), '--root', rig.root, '--restart', 'true', '--wait', '8'])
     await rig.until(async () => await rig.current() === '1.1.0')
     await rig.start()
-    expect(await started).to.include({ code: 0 })
+    const { code, stdout } = await started
+    expect(stdout).to.include(`No gateway runs at ${rig.url}; if it is to be elsewhere, say so with --url.\n`)
+    expect(code).to.equal(0)
+    expect(await rig.running()).to.equal('1.1.0')
+  })
+
+  it('makes room of what was interrupted or given up, and keeps the release before', async () => {
+    await rig.start()
+    await rig.update([await rig.release('1.1.0')])
+    for (const name of ['.unpacking', '1.2.0']) await mkdir(join(rig.root, 'releases', name))
+    const environment = await rig.preload('fs.statfs = async () => ({ bavail: 1, bsize: 4096 })')
+    expect((await rig.update([await rig.release('1.3.0')], environment)).stderr).to.include('SLUICE_UPDATE_SPACE')
+    expect(await rig.kept()).to.deep.equal(['1.0.0', '1.1.0'])
+  })
+
+  it('goes on where a disk has damaged what it knew of the last', async () => {
+    await rig.start()
+    await writeFile(join(rig.root, 'update.json'), '\0'.repeat(4096))
+    expect(await rig.boot()).to.deep.equal({ code: 0, stderr: '' })
+    expect(await rig.update([await rig.release('1.1.0')])).to.include({ code: 0, stderr: '' })
     expect(await rig.running()).to.equal('1.1.0')
   })
 

@@ -1,6 +1,6 @@
 import { existsSync, linkSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { isInstalled, run } from '../release/run.js'
+import { isInstalled, run } from '../run.js'
 import { buildImage } from './engine.js'
 
 /**

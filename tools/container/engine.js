@@ -1,4 +1,4 @@
-import { isInstalled, run } from '../release/run.js'
+import { isInstalled, run } from '../run.js'
 
 /** What builds images from a Dockerfile, whichever is there. Buildah needs neither a daemon nor control groups. */
 export const ENGINES = /** @type {const} */ (['docker', 'podman', 'buildah'])

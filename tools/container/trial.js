@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { COMMITS_TABLE } from '../../gateway/databases/names.js'
-import { run } from '../release/run.js'
+import { run } from '../run.js'
 import { contain } from './contained.js'
 import { configOf, layOut } from './engine.js'
 

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from '../release/run.js'
+import { aptOptions, mirrors } from '../debian.js'
+import { run } from '../run.js'
 
 /** Makes a Debian of its own out of a folder and starts systemd in it, as the first process of namespaces of its own. */
 const BOOT = `
@@ -52,7 +53,7 @@ export class Machine {
    */
   build (suite, packages) {
     run('mmdebstrap', [
-      '--variant=minbase', '--include=dbus,procps,systemd-sysv', ...aptOptions().map(option => `--aptopt=${option}`),
+      '--variant=minbase', '--include=dbus,procps,systemd-sysv', ...aptOptions(),
       suite, this.#root, ...mirrors(suite)
     ])
     copyFileSync('/etc/resolv.conf', join(this.#root, 'etc/resolv.conf'))
@@ -132,16 +133,4 @@ function removeCgroup (folder) {
   } catch (error) {
     if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EBUSY') throw error
   }
-}
-
-/** Where this machine fetches packages. @param {string} suite */
-function mirrors (suite) {
-  const targets = run('apt-get', ['indextargets', '--format', '$(LABEL) $(REPO_URI)', 'Identifier: Packages', 'Origin: Debian'])
-  const [, uri] = /^Debian (\S+)/m.exec(targets) ?? [null, 'http://deb.debian.org/debian']
-  return [`deb ${uri} ${suite} main`, `deb ${uri} ${suite}-updates main`]
-}
-
-/** How it does. */
-function aptOptions () {
-  return run('apt-config', ['dump', '--no-empty', 'Acquire']).split('\n').filter(line => /^Acquire::(Check-|https?::Proxy)/.test(line))
 }

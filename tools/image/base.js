@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSy
 import { homedir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { aptOptions, mirrors } from '../debian.js'
+import { run } from '../run.js'
 import { withArmPrograms } from './emulated.js'
-import { run } from './run.js'
 
 const PACKAGING = fileURLToPath(new URL('../../packaging/image/', import.meta.url))
 const BASE = join(PACKAGING, 'base')
@@ -32,7 +33,7 @@ export function baseArchive (log) {
   const recipe = hashOf(JSON.stringify([RECIPE, SUITE, COMPONENTS]))
   const packages = cached(`packages-${recipe}`, file => {
     log('Building Debian for arm64, which takes a quarter of an hour; it is kept for the next time.')
-    const args = [...RECIPE, ...aptOptions().map(option => `--aptopt=${option}`), SUITE, file, ...mirrors()]
+    const args = [...RECIPE, ...aptOptions(), SUITE, file, ...mirrors(SUITE, { components: COMPONENTS, hasSecurity: true })]
     // The initramfs is built once, below, and not by each package that would like to.
     withArmPrograms(() => run('mmdebstrap', args, { env: { ...process.env, INITRD: 'No' }, isShown: true }))
   })
@@ -68,23 +69,6 @@ export function unpack (archive, folder) {
 /** One a line; a # begins a comment. @param {string} text */
 export function packageNames (text) {
   return text.split('\n').map(line => line.replace(/#.*/, '').trim()).filter(Boolean)
-}
-
-/** How this machine fetches packages: the image has Debian's own addresses. */
-function mirrors () {
-  const uris = new Map(run('apt-get', ['indextargets', '--format', '$(LABEL) $(REPO_URI)', 'Identifier: Packages', 'Origin: Debian'])
-    .trim().split('\n').map(line => /** @type {[string, string]} */ (line.split(' '))))
-  const debian = uris.get('Debian') ?? 'http://deb.debian.org/debian'
-  const security = uris.get('Debian-Security') ?? 'http://deb.debian.org/debian-security'
-  return [
-    `deb ${debian} ${SUITE} ${COMPONENTS}`,
-    `deb ${debian} ${SUITE}-updates ${COMPONENTS}`,
-    `deb ${security} ${SUITE}-security ${COMPONENTS}`
-  ]
-}
-
-function aptOptions () {
-  return run('apt-config', ['dump', '--no-empty', 'Acquire']).split('\n').filter(line => /^Acquire::(Check-|https?::Proxy)/.test(line))
 }
 
 /** @param {string} name @param {(file: string) => void} make  writes the file @returns {string} its path */

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onPartition } from './disk.js'
 import { cardBytes, layout } from './layout.js'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 /** A card for an emulator: a copy of the image, or of another card, and as large as cards are. */
 export class Card {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { layout, partitionTable, SECTOR_BYTES } from './layout.js'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 const BLOCK_BYTES = 4096
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 const NAME = 'qemu-aarch64'
 const RULE = `/usr/lib/binfmt.d/${NAME}.conf`

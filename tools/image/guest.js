@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 const TRY_MS = 1000
 const ANSWER_MS = 20_000

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 const TEMPLATE = fileURLToPath(new URL('../../packaging/image/can-overlay.dts', import.meta.url))
 /** Of what a chip is told, in Hz: half its fastest quartz. */

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from
 import { basename, join } from 'node:path'
 import { pack, writeChecksum, writeSums } from '../release/pack.js'
 import { writeSignature } from '../release/sign.js'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 /** @typedef {{version: string, tarball: string}} Release */
 

@@ -4,8 +4,8 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { unpack } from './base.js'
+import { run } from '../run.js'
 import { addOverlays } from './overlays.js'
-import { run } from './run.js'
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const SYSTEM = join(REPOSITORY, 'packaging/image/system')

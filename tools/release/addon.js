@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CPUS, forgetPackages } from './packages.js'
-import { isInstalled, run } from './run.js'
+import { isInstalled, run } from '../run.js'
 
 /** What the names of a cross compiler's programs begin with, and Debian's package of it. */
 const CROSS = Object.freeze({

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 /**
  * @typedef {object} Commit  what a release is made of, and nothing else is

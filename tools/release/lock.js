@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packProject } from './packages.js'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 /**
  * Writes the lockfile of `release/` anew, from that of the project: a release consists of what the tests ran with, Node among it.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readdirSync, readSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 const SUMS = 'SHA256SUMS'
 const CHUNK_BYTES = 2 ** 20

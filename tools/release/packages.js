@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from './run.js'
+import { run } from '../run.js'
 
 /** The names of an architecture: Debian's, and Node's. */
 export const CPUS = Object.freeze({ amd64: 'x64', arm64: 'arm64' })
@@ -65,7 +65,8 @@ export function packProject (source, folder) {
 
 /**
  * Removes what no gateway reads: npm's notes and links to programs, binaries of other platforms, source maps, and types but those that the
- * editor offers for function nodes.
+ * editor offers for function nodes. The npm that Node-RED brings stays: on a machine that has nothing but the release there is no other
+ * one to add nodes with.
  * @param {string} app
  * @param {Arch} arch
  */

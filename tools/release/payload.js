@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -23,7 +23,6 @@ const SHARED = Object.freeze({
   'packaging/update': 'update',
   'packaging/grafana': 'grafana',
   'packaging/prometheus': 'prometheus',
-  'packaging/mosquitto': 'mosquitto',
   'broker/mosquitto.conf': 'mosquitto/mosquitto.conf'
 })
 
@@ -110,6 +109,6 @@ exec "$root/bin/node" ${flags} "$root/app/${command}" "$@"
 /** @param {string} source @param {string} folder */
 function share (source, folder) {
   for (const [from, to] of Object.entries(SHARED)) {
-    if (existsSync(join(source, from))) cpSync(join(source, from), join(folder, 'share', to), { recursive: true })
+    cpSync(join(source, from), join(folder, 'share', to), { recursive: true })
   }
 }

@@ -1,4 +1,4 @@
-import { run } from './run.js'
+import { run } from '../run.js'
 
 /**
  * @typedef {{'bom-ref': string, name: string, externalReferences?: {type: string, url: string}[]}} Component

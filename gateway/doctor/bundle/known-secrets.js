@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { secretsIn } from '../../base/credentials.js'
 import { withoutSecrets } from '../../base/secrets.js'
-import { readCredentials, secretsIn } from '../credentials.js'
 import { readFlow } from '../flow.js'
 
 /**
@@ -47,12 +47,12 @@ export function hideSecrets (content, secrets) {
 }
 
 /** @param {Subject} subject @param {Variables} variables @returns {Promise<string[]>} */
-async function credentialsOf ({ userDir, flowFile, place }, variables) {
+async function credentialsOf ({ flowFile, place, credentials: stored }, variables) {
   const nodes = await readFlow(flowFile).catch(() => null) ?? []
   const exported = nodes.map(({ credentials }) => credentials) // of a file that was exported with them
   const kept = place.credentialsOf
     ? nodes.map(({ id }) => place.credentialsOf?.(id))
-    : Object.values(await readCredentials(userDir, flowFile).catch(() => null) ?? {})
+    : Object.values(stored ?? {})
   const inAddresses = Array.from(JSON.stringify(nodes).matchAll(IN_ADDRESS), ([, password]) => password)
   const texts = [...exported, ...kept].flatMap(textsIn)
   return [...inAddresses, ...texts.flatMap(text => {
@@ -101,7 +101,7 @@ async function inUserDir (userDir) {
   return [
     ...Array.from(users.matchAll(/"password":\s*"([^"]+)"/g), ([, hash]) => hash),
     ...Array.from(sessions.matchAll(/"accessToken":\s*"([^"]+)"/g), ([, token]) => token),
-    ...await secretsIn(userDir).catch(() => [])
+    ...secretsIn(userDir)
   ]
 }
 

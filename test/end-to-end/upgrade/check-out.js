@@ -5,6 +5,9 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
+/** The oldest version that runs with the packages of this one. It writes what that of `LEFT` did: see stages.js. */
+export const BACK_TO = '6ad73e50466e9d0aafe2ac62d868ea7b585cbc9c'
+
 /** Whether the repository has a commit: a shallow clone lacks those of old. @param {string} commit */
 export function hasCommit (commit) {
   try {
