@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 export const USAGE = `Usage: npm run image -- [--payload FILE] [--out FILE]
        npm run image -- --boot-test [--machine virt|raspi3b] [--memory MIB] [--out FILE]
        npm run image -- --update-test [--payload FILE] [--memory MIB] [--out FILE]
-       npm run image -- --hard-stops N | --power-cuts N [--memory MIB] [--read-only-root] [--out FILE]
+       npm run image -- --hard-stops N [--read-only-root] | --power-cuts N [--memory MIB] [--out FILE]
 
 Builds a card for a Raspberry Pi, or tries the one that is there in an emulator.
 
@@ -14,8 +14,8 @@ Builds a card for a Raspberry Pi, or tries the one that is there in an emulator.
   --memory MIB     of virt (default 1024)
   --update-test    updates it, while frames flow, to a later release than it has, and to one that does not start
   --hard-stops N   kills the emulator N times while frames flow, and compares the rows with the frames
-  --power-cuts N   the same, and what the card had not been told to flush is lost as well
-  --read-only-root has the root read-only, which it is from the third start on
+  --read-only-root the root is to be read-only, which it is from the third start on
+  --power-cuts N   the same as hard stops, and what the card had not been told to flush is lost as well
 `
 
 /** @typedef {'build'|'boot-test'|'update-test'|'hard-stops'|'power-cuts'} Task */

@@ -21,9 +21,10 @@ const READING_MS = 1000
  * Frames that count up, under an identifier of their own, and the guest's clock on its console.
  * @param {Guest} guest
  * @param {number} run
+ * @param {number} [gapMs]
  */
-export async function sendFrames (guest, run) {
-  await guest.run(`systemd-run --quiet --unit=frames cangen ${INTERFACE} -I ${idOf(run).toString(16)} -L 8 -D i -g ${GAP_MS}`)
+export async function sendFrames (guest, run, gapMs = GAP_MS) {
+  await guest.run(`systemd-run --quiet --unit=frames cangen ${INTERFACE} -I ${idOf(run).toString(16)} -L 8 -D i -g ${gapMs}`)
   await guest.run(`systemd-run --quiet --unit=beats sh -c 'while :; do echo "beat $(date +%s%3N)" > /dev/console; sleep 0.25; done'`)
 }
 
