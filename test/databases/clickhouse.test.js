@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { isTransient } from '../../gateway/databases/clickhouse/sink.js'
+import { isTransient, open } from '../../gateway/databases/clickhouse/sink.js'
 import { ClickhouseDatabase } from './clickhouse-database.js'
 import { exactlyOnceTests } from './clickhouse-exactly-once.js'
 import { batchOf, failureOf, rowOf, T0 } from './contract/batches.js'
@@ -7,7 +7,7 @@ import { docsSql } from './docs-sql.js'
 
 describe('ClickHouse sink', () => {
   const database = ClickhouseDatabase.inSuite('modern')
-  const { ask, select, rows, openSink } = database
+  const { ask, connect, select, rows, openSink } = database
   database.contracts()
   exactlyOnceTests(database)
 
@@ -35,6 +35,28 @@ describe('ClickHouse sink', () => {
       { name: 'sluice_batch', type: 'Array(Int64)' }
     ])
   })
+
+  const meanwhile = {
+    created: 'CREATE TABLE press (sluice_epoch Int64) ENGINE = MergeTree ORDER BY tuple()',
+    dropped: 'DROP TABLE press'
+  }
+  for (const [what, sql] of Object.entries(meanwhile)) {
+    it(`has its table where another has ${what} it between two questions about it`, async () => {
+      if (what === 'dropped') await (await openSink()).prepare([batchOf([1])])
+      const server = connect()
+      const query = server.query.bind(server)
+      let asked = 0
+      server.query = async (question, asking) => {
+        if (/system\.(tables|columns).*'press'/.test(question) && ++asked === 2) await ask(sql)
+        return query(question, asking)
+      }
+      const sink = await open({}, { server })
+      await sink.prepare([batchOf([1])])
+      await sink.write([batchOf([1])])
+      expect((await rows('press')).map(({ force }) => force)).to.deep.equal([1])
+      await sink.close()
+    })
+  }
 
   it('computes the roll-up of the documentation, which outlives the rows', async () => {
     const [create, read] = docsSql('docs/databases.md', /AggregatingMergeTree/).split(';').filter(sql => sql.trim() !== '')

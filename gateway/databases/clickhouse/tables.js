@@ -45,12 +45,13 @@ export async function prepareTable (server, name, wanted, { layout, isChosen }) 
         throw misfit(name, `its engine ${table.engine} does not keep an insert as a whole`,
           'Use a table of the engine MergeTree, or name the source or the table differently.')
       }
-      const exists = table.engine !== ''
+      // What has no columns is gone since its engine was told.
+      const exists = table.engine !== '' && table.columns.length > 0
       if (exists && !isChosen && !table.columns.some(column => column.name === EPOCH_COLUMN)) {
         throw misfit(name, 'Sluice did not make it, and only the name of the source leads to it',
           `Rename the source; or set this very table, or add the column ${EPOCH_COLUMN} of type Int64 to it, if it is meant.`)
       }
-      // The two are asked for apart: another may have created the table in between, which a complete CREATE then meets.
+      // The two are asked for one after the other: a table that another creates in between is met by a complete CREATE.
       const existing = exists ? table.columns : []
       return { found: table, exists, ...fitTable(name, [...wanted, ...identityColumns], existing, dialect) }
     },
@@ -63,10 +64,8 @@ export async function prepareTable (server, name, wanted, { layout, isChosen }) 
 /** @param {ClickhouseServer} server @param {string} name @returns {Promise<Found>} */
 export async function readTable (server, name) {
   const place = `database = currentDatabase() AND`
-  const [tables, columns] = await Promise.all([
-    server.query(`SELECT engine, engine_full FROM system.tables WHERE ${place} name = ${literal(name)}`),
-    server.query(`SELECT name, type, default_kind FROM system.columns WHERE ${place} table = ${literal(name)}`)
-  ])
+  const tables = await server.query(`SELECT engine, engine_full FROM system.tables WHERE ${place} name = ${literal(name)}`)
+  const columns = await server.query(`SELECT name, type, default_kind FROM system.columns WHERE ${place} table = ${literal(name)}`)
   const [engine, engineFull] = tables[0] ?? ['', '']
   return {
     engine,
