@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe } from '../base/errors.js'
+import { makePrivateFolder, replaceFile } from '../base/files.js'
+
+/** @typedef {import('./alarms.js').Kept} Kept */
+
+/** Where alarms are kept that are raised, so that a restart forgets neither them nor who has seen them. Written only when they change. */
+export class AlarmFile {
+  #path
+  #warn
+  #isChanged
+  #told = ''
+  /** @type {Promise<void>} */
+  #saved = Promise.resolve()
+
+  /** @param {string} path @param {(text: string) => void} warn */
+  constructor (path, warn) {
+    this.#path = path
+    this.#warn = warn
+    /** Null where there is none yet. */
+    this.kept = this.#read()
+    this.#isChanged = this.kept === null
+  }
+
+  changed () { this.#isChanged = true }
+
+  /**
+   * What has changed; what cannot be written is written later.
+   * @param {() => Kept} kept
+   * @returns {Promise<void>} once it is written, or could not be
+   */
+  save (kept) {
+    if (!this.#isChanged) return this.#saved
+    this.#isChanged = false
+    const text = `${JSON.stringify(kept())}\n`
+    this.#saved = this.#saved.then(() => this.#write(text)).catch(error => {
+      this.#isChanged = true
+      this.#say(`Alarms cannot be kept over a restart: ${describe(error)}`)
+    })
+    return this.#saved
+  }
+
+  /** @param {string} text */
+  async #write (text) {
+    await makePrivateFolder(dirname(this.#path))
+    await replaceFile(this.#path, text)
+    this.#told = ''
+  }
+
+  /** @returns {Kept|null} */
+  #read () {
+    try {
+      const { alarms, counts } = JSON.parse(readFileSync(this.#path, 'utf8'))
+      return { alarms: [...alarms], counts: { ...counts } }
+    } catch (error) {
+      const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT'
+      if (!isMissing) this.#say(`The alarms of before are forgotten: ${describe(error)}`)
+      return null
+    }
+  }
+
+  /** The same once. @param {string} text */
+  #say (text) {
+    if (text !== this.#told) this.#warn(text)
+    this.#told = text
+  }
+}
