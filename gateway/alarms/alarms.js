@@ -203,7 +203,8 @@ export class Alarms {
   /** @param {Entry} entry */
   #word ({ alarm, finding, more }) {
     const { what, reason, fix, subject } = /** @type {Finding} */ (finding)
-    Object.assign(/** @type {Alarm} */ (alarm), { what: sentence(typeof what === 'string' ? what : what(more)), fix, subject })
+    const text = sentence(typeof what === 'string' ? what : what(more))
+    Object.assign(/** @type {Alarm} */ (alarm), { what: text, fix, subject: plain(subject) })
     if (reason) /** @type {Alarm} */ (alarm).reason = reason
   }
 
@@ -278,6 +279,9 @@ function patienceMs ({ clearAfterMs }, { alarm, isMember, finding }) {
   if (!alarm && !isMember) return 0
   return finding ? clearAfterMs : Math.max(clearAfterMs, RESTART_MS)
 }
+
+/** As JSON has it. @param {Subject} subject @returns {Subject} */
+function plain ({ type, name, nodeId }) { return nodeId === undefined ? { type, name } : { type, name, nodeId } }
 
 /** @param {number} nowMs @returns {Entry} */
 function nothing (nowMs) {

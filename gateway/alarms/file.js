@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { describe } from '../base/errors.js'
-import { makePrivateFolder, replaceFile } from '../base/files.js'
+import { PRIVATE_FOLDER, replaceFile } from '../base/files.js'
 
 /** @typedef {import('./alarms.js').Kept} Kept */
 
@@ -10,7 +11,7 @@ export class AlarmFile {
   #path
   #warn
   #isChanged
-  #told = ''
+  #isTold = false
   /** @type {Promise<void>} */
   #saved = Promise.resolve()
 
@@ -36,16 +37,17 @@ export class AlarmFile {
     const text = `${JSON.stringify(kept())}\n`
     this.#saved = this.#saved.then(() => this.#write(text)).catch(error => {
       this.#isChanged = true
-      this.#say(`Alarms cannot be kept over a restart: ${describe(error)}`)
+      if (!this.#isTold) this.#warn(`Alarms cannot be kept over a restart: ${describe(error)}`)
+      this.#isTold = true
     })
     return this.#saved
   }
 
   /** @param {string} text */
   async #write (text) {
-    await makePrivateFolder(dirname(this.#path))
+    await mkdir(dirname(this.#path), { mode: PRIVATE_FOLDER }).catch(error => { if (error.code !== 'EEXIST') throw error })
     await replaceFile(this.#path, text)
-    this.#told = ''
+    this.#isTold = false
   }
 
   /** @returns {Kept|null} */
@@ -55,14 +57,8 @@ export class AlarmFile {
       return { alarms: [...alarms], counts: { ...counts } }
     } catch (error) {
       const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT'
-      if (!isMissing) this.#say(`The alarms of before are forgotten: ${describe(error)}`)
+      if (!isMissing) this.#warn(`The alarms of before are forgotten: ${describe(error)}`)
       return null
     }
-  }
-
-  /** The same once. @param {string} text */
-  #say (text) {
-    if (text !== this.#told) this.#warn(text)
-    this.#told = text
   }
 }

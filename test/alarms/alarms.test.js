@@ -2,12 +2,20 @@ import { expect } from 'chai'
 import { Alarms } from '../../gateway/alarms/alarms.js'
 
 /**
+ * @typedef {import('../../gateway/alarms/alarms.js').Kept} Kept
  * @typedef {import('../../gateway/alarms/kind.js').Finding} Finding
+ * @typedef {import('../../gateway/alarms/kind.js').Kind} Kind
  * @typedef {import('../../gateway/stats/alarm.js').Alarm} Alarm
  */
 
 const START_MS = 1_700_000_000_000
-const KIND = { when: '', level: /** @type {const} */ ('problem'), raiseAfterMs: 10_000, clearAfterMs: 10_000, several: count => `${count} of them` }
+const KIND = {
+  when: '',
+  level: /** @type {const} */ ('problem'),
+  raiseAfterMs: 10_000,
+  clearAfterMs: 10_000,
+  several: (/** @type {number} */ count) => `${count} of them`
+}
 
 /** @param {string} name @param {Partial<Finding>} [more] @returns {Finding} */
 const finding = (name, more = {}) => ({ subject: { type: 'sink', name }, level: 'warning', what: `${name} is away`, fix: 'Wait.', ...more })
@@ -20,7 +28,7 @@ class Rig {
   /** @type {string[]} */
   told = []
 
-  /** @param {import('../../gateway/alarms/alarms.js').Kept|null} [kept] @param {Partial<import('../../gateway/alarms/kind.js').Kind>} [kind] */
+  /** @param {Kept|null} [kept] @param {Partial<Kind>} [kind] */
   constructor (kept = null, kind = {}) {
     const now = () => this.nowMs
     const read = (/** @type {any} */ wrong) => wrong.away ?? []
