@@ -16,6 +16,7 @@ import { Silence } from './silence.js'
  * @property {(Place & {fullInSeconds: number|null})[]} spools  `fullInSeconds`: at the rate at which it grows; null where it does not
  * @property {number|'full'|'never'} spoolFullInSeconds  of that which is full first
  * @property {Place[]} stageIns
+ * @property {{name: string, nodeId?: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
  * @property {Place[]} devices  that are asked, as over Modbus
  * @property {{broker: string, problem: string, nodes: string[]}[]} unconnected  brokers
  * @property {{name: string, nodeId?: string, problem: string}[]} failed  nodes
@@ -84,6 +85,7 @@ export class Snapshots {
       spools,
       spoolFullInSeconds: isHeldUp ? 'full' : soonest(spools),
       stageIns,
+      ownMeters: stats.metersOf('stage').flatMap(meter => ownMeter(stats, meter)),
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
       unconnected: unconnectedOf([...spools, ...stageIns, ...named('sparkplug')]),
       failed: [
@@ -163,6 +165,16 @@ export class Snapshots {
     }
     return this.#blocked
   }
+}
+
+/**
+ * What a stage counts by its own name: a stage in has a gauge of that name, a stage out a spool.
+ * @param {import('../stats/stats.js').Stats} stats
+ * @param {Meter} meter
+ */
+function ownMeter (stats, meter) {
+  const [, name, kind] = /^(.*) \(stage (in|out)\)$/s.exec(meter.id) ?? []
+  return kind ? [{ name, nodeId: stats.nodeOf(`${kind === 'in' ? 'stage in' : 'spool'} ${name}`), meter }] : []
 }
 
 /** @param {{fullInSeconds: number|null}[]} spools @returns {number|'never'} */

@@ -114,11 +114,14 @@ describe('Kinds of alarms', () => {
       rig.gauge('spool out', { lostRows: 5, droppedRows: 6, clashes: 1, setBack: 1, strangers: 2, impossible: 3, tooBig: 4, doubts: 1 })
       rig.gauge('stage in in', { lostRows: 7, parkedRows: 8 })
       meter.lost = 9
+      Object.assign(rig.stats.meter('stage', 'in (stage in)'), { errors: 11, dropped: 12 })
       expect(rig.pass(10)).to.have.members([
         'rows-lost problem: The spool of out has lost 5 rows',
         'rows-lost problem: 7 rows that in waits for are in no spool any more',
         'rows-dropped problem: The full spool of out has dropped 6 rows',
         'rows-unkept problem: plant could not store 9 rows, and nothing keeps them',
+        'messages-refused warning: in could not make rows of what it gets: 11 refusals',
+        'rows-refused problem: in could not accept 12 rows, and nothing keeps them',
         'parked warning: 8 rows behind in reach no sink, and wait for a deploy',
         'identity-clash problem: 1 batch of out found their place taken by others',
         'set-back warning: A database behind out was set back: what the spool still has is stored again',

@@ -4,24 +4,24 @@ import { counted, short } from '../words.js'
 /**
  * @typedef {import('../kind.js').Kind} Kind
  * @typedef {import('../kind.js').Finding} Finding
+ * @typedef {Pick<import('../snapshot.js').Place, 'name'|'nodeId'>} Named
  * @typedef {import('../snapshot.js').Place} Place
  */
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** @param {Place} place */
+/** @param {Named} stage */
 const stageOf = ({ name, nodeId }) => ({ type: /** @type {const} */ ('stage'), name, nodeId })
 
 /**
  * What should never happen, by the key of the gauge that counts it. It may be over at once: it stays for an hour, to be seen.
  * @param {string} key
- * @param {'spools'|'stageIns'} places
  * @param {{when: string, level: import('../kind.js').Level, what: (name: string, more: number) => string, fix: string,
  *   several: Kind['several']}} text
  * @returns {Kind}
  */
-function happening (key, places, { when, level, what, fix, several }) {
+function happening (key, { when, level, what, fix, several }) {
   return {
     when,
     level,
@@ -29,7 +29,7 @@ function happening (key, places, { when, level, what, fix, several }) {
     clearAfterMs: HOUR_MS,
     event: 'process',
     several,
-    read: snapshot => snapshot[places].map(place => ({
+    read: ({ spools, stageIns }) => [...spools, ...stageIns].map(place => ({
       subject: stageOf(place),
       level,
       what: more => what(short(place.name), more),
@@ -121,6 +121,36 @@ export const stagingKinds = {
       return lossOf(spool, 'droppedRows', (name, more) => `The full spool of ${name} has dropped ${counted(more)}`, ROOM)
     })
   },
+  'messages-refused': {
+    when: 'Messages, or values in them, that a stage out or stage in takes are not rows; a stage in keeps them as dead letters.',
+    level: 'warning',
+    raiseAfterMs: 0,
+    clearAfterMs: HOUR_MS,
+    event: 'process',
+    several: count => `${count} stages get messages that are not rows`,
+    read: ({ ownMeters }) => ownMeters.map(stage => ({
+      subject: stageOf(stage),
+      level: 'warning',
+      what: more => `${short(stage.name)} could not make rows of what it gets: ${counted(more, 'refusal')}`,
+      fix: 'The node says which and why to a catch node; sluice dead-letters list has those that are kept.',
+      count: stage.meter.errors
+    }))
+  },
+  'rows-refused': {
+    when: 'Rows that came to a stage are in no spool, as those of more sources than it may have.',
+    level: 'problem',
+    raiseAfterMs: 0,
+    clearAfterMs: DAY_MS,
+    event: 'process',
+    several: count => `${count} stages have not accepted rows`,
+    read: ({ ownMeters }) => ownMeters.map(stage => ({
+      subject: stageOf(stage),
+      level: 'problem',
+      what: more => `${short(stage.name)} could not accept ${counted(more)}, and nothing keeps them`,
+      fix: 'The log says why; a stage out may have too many sources, or no room for what it refuses.',
+      count: stage.meter.dropped
+    }))
+  },
   parked: {
     when: 'Rows went into a flow several times without reaching their sinks: they wait in the spool for the next deploy.',
     level: 'warning',
@@ -134,42 +164,42 @@ export const stagingKinds = {
       fix: 'See that the flow passes on, or settles, all that it gets; then deploy.'
     }))
   },
-  'identity-clash': happening('clashes', 'spools', {
+  'identity-clash': happening('clashes', {
     when: 'The identity of a batch is taken by another: two gateways have one id, or a spool was copied.',
     level: 'problem',
     what: (name, more) => `${counted(more, 'batch').replace(/batchs$/, 'batches')} of ${name} found their place taken by others`,
     fix: 'Two gateways may have one id, as after a copied card: give one of them another, see SLUICE_CLASH.',
-    several: count => `At ${count} spools identities clash`
+    several: count => `At ${count} stages identities clash`
   }),
-  'set-back': happening('setBack', 'spools', {
+  'set-back': happening('setBack', {
     when: 'A database has less than it had, as after a backup was played back; what the spool still has is sent again.',
     level: 'warning',
     what: name => `A database behind ${name} was set back: what the spool still has is stored again`,
     fix: 'Nothing, if a backup was played back; else see what has removed rows.',
-    several: count => `Databases behind ${count} spools were set back`
+    several: count => `Databases behind ${count} stages were set back`
   }),
-  strangers: happening('strangers', 'spools', {
+  strangers: happening('strangers', {
     when: 'Messages come under the names of gateways or sinks that they are not from.',
     level: 'warning',
     what: (name, more) => `${name} was told by strangers what is stored: ${counted(more, 'message')} ignored`,
     fix: 'Have the broker check who may publish where: sluice broker-acl writes its rules.',
     several: count => `${count} spools hear from strangers`
   }),
-  impossible: happening('impossible', 'spools', {
+  impossible: happening('impossible', {
     when: 'Messages of the staging make no sense.',
     level: 'warning',
     what: (name, more) => `${name} has ignored ${counted(more, 'message')} that made no sense`,
     fix: 'Something else publishes below sluice/: have the broker check who may.',
     several: count => `${count} spools hear what makes no sense`
   }),
-  'too-big': happening('tooBig', 'spools', {
+  'too-big': happening('tooBig', {
     when: 'Rows are larger than the broker passes on.',
     level: 'problem',
     what: (name, more) => `The broker passes on none of ${counted(more)} of ${name}: they are too large`,
     fix: 'Raise the largest message that the broker takes (message_size_limit, max_packet_size of Mosquitto).',
     several: count => `${count} spools have rows that are too large for the broker`
   }),
-  doubts: happening('doubts', 'spools', {
+  doubts: happening('doubts', {
     when: 'What a database has cannot be verified, so its rows stay in the spool.',
     level: 'warning',
     what: name => `What the databases behind ${name} have cannot be verified`,
