@@ -7,7 +7,7 @@ import { Gateway, node } from './gateway.js'
 
 const AWAY = 'sink-unreachable:sink:plant'
 
-describe('A database that is killed', function () {
+describe('What is killed', function () {
   this.timeout(300_000)
   /** @type {Gateway} */
   let gateway
@@ -35,7 +35,7 @@ describe('A database that is killed', function () {
   /** What the alarm node has sent last. */
   const told = () => gateway.statuses.get('told')?.text ?? ''
 
-  it('raises an alarm, which survives a kill of the gateway as it was acknowledged, and is cleared once the database is back', async () => {
+  it('raises an alarm if it is a database: it survives a kill of the gateway, acknowledged, and is cleared once that is back', async () => {
     const { port, user, password, database } = postgresql
     await gateway.deploy([
       node('broker', '-broker', { url: mosquitto.url }),
@@ -72,5 +72,17 @@ describe('A database that is killed', function () {
     await postgresql.start()
     await gateway.until(async () => await stored() > 0 && !await away(), async () => JSON.stringify(await active()))
     await gateway.until(() => told().startsWith('sluice/alarm/sink-unreachable cleared: plant is not reachable'), told)
+  })
+
+  it('raises one alarm if it is a broker, for all that use it, and names them', async () => {
+    const broker = async () => (await active()).find(({ kind }) => kind === 'broker-unreachable')
+    await mosquitto.kill()
+    await gateway.until(broker, async () => JSON.stringify(await active()))
+    expect((await active()).filter(({ kind }) => kind === 'broker-unreachable')).to.have.length(1)
+    expect(await broker()).to.deep.include({ subject: { type: 'broker', name: mosquitto.url } })
+    expect((await broker())?.what).to.match(/^The broker mqtt:\/\/127\.0\.0\.1:\d+ is not reachable/)
+    expect((await broker())?.reason).to.match(/^SLUICE_BROKER_.* It is used by out, in\.$/)
+    await mosquitto.start()
+    await gateway.until(async () => !await broker(), async () => JSON.stringify(await active()))
   })
 })
