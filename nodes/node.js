@@ -41,9 +41,19 @@ export function defineNode (RED, type, schema, start) {
     run().catch(error => {
       fail(this, error)
       if (isClosed) return
-      forget = stats.gauge(`failed ${this.name || type} (${this.id})`, () => ({ connected: false, problem: describe(error) }))
+      forget = failedGauge(this, error)
     })
   }, { credentials: credentialsOf(/** @type {Schema} */ (schema)) })
+}
+
+/**
+ * Tells the stats of a node that does nothing any more.
+ * @param {Node} node
+ * @param {unknown} error
+ * @returns {() => void} ends it
+ */
+export function failedGauge (node, error) {
+  return stats.gauge(`failed ${node.name || node.type} (${node.id})`, () => ({ connected: false, problem: describe(error) }), node.id)
 }
 
 /**

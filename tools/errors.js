@@ -192,6 +192,10 @@ export const errors = {
       'Too many wrong passwords came from this address, or too many are being checked.',
       'Wait for as long as the message says: at most a minute.'
     ],
+    SLUICE_ALARM_UNKNOWN: [
+      'An alarm was acknowledged that is not raised; it may have been cleared meanwhile.',
+      '`GET /sluice/alarms` lists those that are.'
+    ],
     SLUICE_LOGIN_TICKET: [
       'The stream of the live page was asked for without the ticket that the page gets, or with one that was used or is too old.',
       'Load the live page; it gets its tickets by itself.'

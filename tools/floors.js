@@ -9,6 +9,7 @@ export const FLOORS = [
   'gateway/batch',
   'gateway/clock',
   'gateway/stats',
+  'gateway/alarms',
   'gateway/messages',
   'gateway/sources',
   'gateway/can',

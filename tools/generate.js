@@ -4,6 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BOUNDS_SECONDS, KINDS } from '../gateway/metrics/kinds.js'
 import { isTable, tableItems } from '../resources/options.js'
+import { alarmNames, alarmTable } from './alarm-table.js'
 import { composeFlows } from './compose-flows.js'
 import { dashboard } from './dashboard.js'
 import { errors } from './errors.js'
@@ -12,9 +13,9 @@ import { faces, groups } from './nodes.js'
 
 /**
  * Writes what follows from the nodes' schemas: their editor pages, message catalogues and help, and the node tables in `docs/nodes.md`;
- * from `errors.js` the error reference, `docs/errors.md`, and from `gateway/metrics/kinds.js` `docs/metrics.md`; from `dashboard.js` the
- * dashboard of Grafana; from the default flow those of the compose file, `docker/flows/`; and from the schema of `sluice.toml` its
- * template and table.
+ * from `errors.js` the error reference, `docs/errors.md`, from `gateway/metrics/kinds.js` `docs/metrics.md`; from
+ * `gateway/alarms/kinds/` the table of `docs/alarms.md`; from `dashboard.js` the dashboard of Grafana; from the default flow those of the
+ * compose file, `docker/flows/`; and from the schema of `sluice.toml` its template and table.
  *
  * @typedef {import('./nodes.js').NodeFace} NodeFace
  * @typedef {import('../resources/options.js').Schema} Schema
@@ -155,6 +156,7 @@ export async function generate () {
   files.set('docs/errors.md', errorReference())
   for (const [file, text] of composeFlows(new URL('../flows/flows.json', import.meta.url))) files.set(file, text)
   files.set('docs/metrics.md', metricsReference())
+  files.set('docs/alarms.md', between(readFileSync(path.join(root, 'docs/alarms.md'), 'utf8'), 'kinds', alarmTable()))
   files.set('packaging/grafana/sluice.json', `${JSON.stringify(dashboard(), null, 2)}\n`)
   files.set('packaging/image/sluice.toml', template())
   files.set('docs/deploy.md', between(readFileSync(path.join(root, 'docs/deploy.md'), 'utf8'), 'sluice.toml', table()))
@@ -275,7 +277,7 @@ function help ({ type, file }, schema) {
   if (!text.includes('<!-- options -->')) throw new Error(`nodes/${file}.md has no place for the options: <!-- options -->.`)
   return `<!-- ${NOTICE} -->
 <script type="text/markdown" data-help-name="${type}">
-${text.replace('<!-- options -->', () => optionList(schema)).trim()}
+${text.replace('<!-- kinds -->', () => alarmNames()).replace('<!-- options -->', () => optionList(schema)).trim()}
 </script>
 `
 }

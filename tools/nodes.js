@@ -211,6 +211,11 @@ export const faces = [
     inputs: 1, outputs: 1
   },
   {
+    type: 'sluice-alarm', file: 'operations/alarm', label: 'alarm',
+    summary: 'Sends a message when something goes wrong, and when it is over: for mail, MQTT, Telegram.',
+    outputs: 1, hasGerman: true
+  },
+  {
     type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters',
     summary: 'Lists and replays the rows a database refused.',
     inputs: 1, outputs: 2, outputLabels: ['events and answers', 'rows to replay']

@@ -91,6 +91,9 @@ export class DeadLetterQueue {
   /** of the file */
   get bytes () { return this.#lines.bytes }
 
+  /** of what it may be */
+  get fillPercent () { return Math.round(this.bytes / this.#maxBytes * 100) }
+
   /** Every key, oldest first; those that cannot be replayed come last. */
   get keys () {
     const places = [...this.#index.places]

@@ -17,15 +17,15 @@ const UNSTARTED = describe(new SluiceError('SLUICE_NODE_UNSTARTED', 'Node-RED ha
 export class Health {
   /** @type {Status} */
   status = 'starting'
-  /** What of the flow does not. @type {import('./unstarted.js').FlowNode[]} */
-  #unstarted = []
   #events
   #nodes
+  #stats
 
-  /** @param {Events} events @param {import('./unstarted.js').Nodes} nodes */
-  constructor (events, nodes) {
+  /** @param {Events} events @param {import('./unstarted.js').Nodes} nodes @param {import('../stats/stats.js').Stats} stats */
+  constructor (events, nodes, stats) {
     this.#events = events
     this.#nodes = nodes
+    this.#stats = stats
     events.on('flows:started', this.#started)
     events.on('flows:stopping', this.#stopping)
   }
@@ -41,13 +41,13 @@ export class Health {
    * @returns {{name: string, problem: string|null}[]}
    */
   missing (gauges) {
-    return [...this.#unstarted.map(node => ({ name: nameOf(node), problem: UNSTARTED })), ...missingOf(gauges)]
+    return [...this.#stats.unstarted.map(node => ({ name: nameOf(node), problem: UNSTARTED })), ...missingOf(gauges)]
   }
 
   /** @param {import('./unstarted.js').Started} [event] */
   #started = event => {
     this.status = 'running'
-    this.#unstarted = unstartedIn(event, this.#nodes)
+    this.#stats.unstarted = unstartedIn(event, this.#nodes)
   }
 
   /** @param {{type?: string}} event */

@@ -8,6 +8,7 @@ import { ledger } from '../stats/ledger.js'
 import { guarded, refusal } from '../web/guard.js'
 import { isAnonymous } from '../web/login.js'
 import { refuseUpgrade } from '../web/refuse.js'
+import { AlarmDesk } from './alarms.js'
 import { asset, HEADERS } from './assets.js'
 import { DoctorDesk } from './doctor.js'
 import { Health } from './health.js'
@@ -78,8 +79,9 @@ class LivePage {
     this.allowHosts = allowHosts
     this.dataDir = dataDir
     this.doctor = doctor
+    this.alarms = new AlarmDesk(stats)
     this.stats = stats
-    this.health = new Health(events, nodes)
+    this.health = new Health(events, nodes, stats)
     const guard = guarded(allowHosts)
     httpNode.use('/sluice', (request, response, next) => {
       if (this.#closed) next()
@@ -104,7 +106,7 @@ class LivePage {
 
   /** @param {IncomingMessage & {originalUrl?: string}} request @param {ServerResponse} response @param {() => void} next */
   #serve (request, response, next) {
-    if (this.doctor.serve(request, response)) return
+    if (this.doctor.serve(request, response) || this.alarms.serve(request, response)) return
     if (request.method !== 'GET' && request.method !== 'HEAD') return next()
     const path = pathOf(request)
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()

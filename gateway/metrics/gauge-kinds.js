@@ -48,6 +48,23 @@ export const spool = {
   ]
 }
 
+/** @type {Kind<null>} */
+export const raisedAlarm = {
+  title: 'Alarms',
+  about: 'What is wrong now, as [Alarms](alarms.md) explains: of each kind ten at most, and one whose subject is called `(several)` for ' +
+    'the rest. `level` is `warning` or `problem`; `subject` is its type and name.',
+  labels: ['kind', 'subject', 'level'],
+  metrics: [['sluice_alarm', 'gauge', '', '1 while it is raised; absent otherwise.', () => 1]]
+}
+
+/** @type {Kind<{times: number}>} */
+export const alarmCount = {
+  title: 'Alarms, counted',
+  about: '',
+  labels: ['kind'],
+  metrics: [['sluice_alarms_total', 'counter', 'alarms', 'How often alarms of the kind were raised.', 'times']]
+}
+
 /** @type {Kind<{count: number}>} */
 export const alarm = {
   title: 'Alarms of spools',

@@ -1,5 +1,5 @@
 import { wallClock } from '../clock/system-clock.js'
-import { alarm, failed, sinkGauge, sourceGauge, spool, stageIn } from './gauge-kinds.js'
+import { alarm, alarmCount, failed, raisedAlarm, sinkGauge, sourceGauge, spool, stageIn } from './gauge-kinds.js'
 import { card, host } from './host-kinds.js'
 
 /**
@@ -165,5 +165,6 @@ const balance = {
 
 /** In the order in which they are told. */
 export const KINDS = {
-  build, gateway, ownProcess, host, card, source, stage, sink, write, balance, sinkGauge, spool, alarm, stageIn, sourceGauge, failed
+  build, gateway, ownProcess, host, card, source, stage, sink, write, balance, sinkGauge, spool, alarm, stageIn, sourceGauge, failed,
+  raisedAlarm, alarmCount
 }

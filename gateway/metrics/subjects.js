@@ -69,7 +69,9 @@ export function subjectsOf (stats, { gatewayId, isReady }) {
     }),
     stageIn: named(gauges, 'stage in', 'stage'),
     sourceGauge: named(gauges, 'source', 'source'),
-    failed: named(gauges, 'failed', 'node')
+    failed: named(gauges, 'failed', 'node'),
+    raisedAlarm: raisedAlarms(stats.alarms?.active ?? []),
+    alarmCount: Array.from(stats.alarms?.raised ?? [], ([kind, times]) => ({ labels: { kind }, of: { times } }))
   }
 }
 
@@ -94,6 +96,13 @@ function named (gauges, kind, label) {
   return gauges
     .filter(([name]) => name.startsWith(`${kind} `))
     .map(([name, gauge]) => ({ labels: { [label]: name.slice(kind.length + 1) }, of: gauge }))
+}
+
+/** Two nodes of one name have two alarms, and one label. @param {import('../stats/alarm.js').Alarm[]} alarms @returns {Subject[]} */
+function raisedAlarms (alarms) {
+  const labelled = alarms.map(({ kind, level, subject: { type, name } }) => ({ kind, subject: `${type} ${name}`, level }))
+  const distinct = new Map(labelled.map(labels => [`${labels.kind} ${labels.subject}`, labels]))
+  return Array.from(distinct.values(), labels => ({ labels, of: null }))
 }
 
 /**

@@ -51,6 +51,8 @@ export class Meter {
   /** deliveries given up until the next start, after being emitted again */
   parked = 0
 
+  /** of a source: the ids of its nodes that run. What was stopped, or has ended, is not expected to send. @type {Set<string>} */
+  running = new Set()
   /** when a row has passed last; 0 when none has */
   lastAtNs = 0n
   latency = new Latency()

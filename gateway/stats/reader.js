@@ -26,6 +26,7 @@ import { WriteTimes } from './write-times.js'
  * @property {import('./ledger.js').SinkBalance[]} ledger  of every sink
  * @property {import('./process.js').ProcessReport} process
  * @property {import('./host/host.js').HostReport|null} host  the machine's health: null until it is known
+ * @property {import('./alarm.js').Alarm[]} alarms  that are raised, problems first
  */
 
 const RATES = /** @type {const} */ (['batches', 'rows', 'values', 'bytes'])
@@ -67,7 +68,8 @@ export class Reader {
       gauges: this.#stats.readGauges(),
       ledger: ledger(meters, this.#stats.readBalances()),
       process: this.#process.read(intervalMs, Math.max(passed.source, passed.stage, passed.sink)),
-      host: this.#stats.host?.report ?? null
+      host: this.#stats.host?.report ?? null,
+      alarms: this.#stats.alarms?.active ?? []
     }
   }
 

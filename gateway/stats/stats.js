@@ -16,7 +16,7 @@ import { Reader } from './reader.js'
 export class Stats {
   /** @type {Map<string, Meter>} */
   #meters = new Map()
-  /** @type {Map<string, () => Gauge>} */
+  /** @type {Map<string, {read: () => Gauge, nodeId: string|undefined}>} */
   #gauges = new Map()
   /** @type {Set<() => Line[]>} */
   #balances = new Set()
@@ -24,6 +24,10 @@ export class Stats {
   readers = new Set()
   /** The machine's health, where a data folder is known. @type {import('./host/host.js').Host|null} */
   host = null
+  /** What is wrong, where it is judged. @type {import('./alarm.js').AlarmList|null} */
+  alarms = null
+  /** Nodes of the flow that Node-RED has not made. @type {{id: string, type: string, name?: string}[]} */
+  unstarted = []
 
   /** @param {{nowNs?: () => bigint}} [options]  the clock the sources stamp their samples by */
   constructor ({ nowNs = systemNowNs } = {}) {
@@ -73,18 +77,19 @@ export class Stats {
    * `…Bytes` (a limit has `max…`): the live page plots it. What `connected` says to be false keeps the gateway from being ready.
    * @param {string} name
    * @param {() => Gauge} read
+   * @param {string} [nodeId]  of the node in the flow
    * @returns {() => void} removes the gauge
    */
-  gauge (name, read) {
-    this.#gauges.set(name, read)
+  gauge (name, read, nodeId) {
+    this.#gauges.set(name, { read, nodeId })
     return () => {
-      if (this.#gauges.get(name) === read) this.#gauges.delete(name)
+      if (this.#gauges.get(name)?.read === read) this.#gauges.delete(name)
     }
   }
 
   /** A gauge that fails reports its error, the others their values. @returns {Record<string, Gauge>} */
   readGauges () {
-    return Object.fromEntries(Array.from(this.#gauges, ([name, read]) => {
+    return Object.fromEntries(Array.from(this.#gauges, ([name, { read }]) => {
       try {
         return [name, read()]
       } catch (error) {
@@ -92,6 +97,9 @@ export class Stats {
       }
     }))
   }
+
+  /** The node that a gauge is of, where that is known. @param {string} name */
+  nodeOf (name) { return this.#gauges.get(name)?.nodeId }
 
   /**
    * Calls `read` for every report: the balances of the sinks behind a stage in, by source.

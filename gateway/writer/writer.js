@@ -164,6 +164,12 @@ export class Writer {
     }
   }
 
+  /** How long the oldest batch that is pending has been, beyond the time in which others may join it. */
+  get waitingMs () {
+    const [oldest] = this.#pending
+    return oldest ? Math.max(0, this.#clock.now() - oldest.arrivedMs - this.#options.maxAgeMs) : 0
+  }
+
   /** Resolves when something that is pending has been stored or released: then there may be room again. @returns {Promise<void>} */
   get room () {
     this.#room ??= Promise.withResolvers()

@@ -120,7 +120,7 @@ class SinkNode {
       append: batch => this.writer.write(batch, { isWhole: true })
     })
     this.retention = options.keepDays > 0 ? new Retention({ sink, keepDays: options.keepDays, meter: this.meter, log: logOf(node) }) : null
-    this.removeGauge = stats.gauge(`sink ${name}`, () => this.#gauge())
+    this.removeGauge = stats.gauge(`sink ${name}`, () => this.#gauge(), node.id)
     this.id = node.id
     sink.onSetBack = () => {
       deliveries.setBack(this.id)
@@ -247,13 +247,15 @@ class SinkNode {
 
   #gauge () {
     const state = this.writer.state()
-    const { fullSources, count } = this.deadLetters.queue
+    const { fullSources, count, fillPercent } = this.deadLetters.queue
     return {
       connected: this.sink.isWell && state.lastError === null,
       problem: this.sink.problem,
       ...state,
+      waitingMs: this.writer.waitingMs,
       ...this.retention?.state(),
       keptDeadLetters: count,
+      deadLettersPercent: fillPercent,
       stoppedSources: fullSources.join(', ')
     }
   }

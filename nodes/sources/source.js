@@ -6,7 +6,7 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.js'
+import { defineNode, fail, failedGauge, handlesInput, logOf, throttledStatus } from '../node.js'
 import { lossesText } from './losses.js'
 
 /**
@@ -110,7 +110,10 @@ class Runner {
         this.#showFailure(error)
         throw error
       }
-      if (this.#source.gauge) this.#dropGauge = stats.gauge(`source ${this.#node.name || this.#node.type}`, this.#source.gauge)
+      this.#dropGauge()
+      this.meter.running.add(this.#node.id)
+      const { gauge } = this.#source
+      if (gauge) this.#dropGauge = stats.gauge(`source ${this.#node.name || this.#node.type}`, gauge, this.#node.id)
       this.#showProgress(this.#source)
     })
   }
@@ -146,17 +149,21 @@ class Runner {
   async #ended (error, rows) {
     if (!this.#source) return
     await this.#close()
-    if (error) this.#fail(error)
-    else this.#show({ fill: 'grey', shape: 'dot', text: `finished, ${rows.toLocaleString('en-US')} rows${this.#losses}` })
+    if (!error) {
+      return this.#show({ fill: 'grey', shape: 'dot', text: `finished, ${rows.toLocaleString('en-US')} rows${this.#losses}` })
+    }
+    this.#fail(error)
+    this.#dropGauge = failedGauge(this.#node, error)
   }
 
   async #close () {
     this.#stopShowing()
+    this.#dropGauge()
     const source = this.#source
     if (!source) return
     this.#source = null
+    this.meter.running.delete(this.#node.id)
     await source.close()
-    this.#dropGauge()
     this.#countLosses(source)
   }
 

@@ -36,3 +36,11 @@ export async function openConnection (RED, node, { broker, role, ...options }) {
   })
   return opened
 }
+
+/**
+ * For the stats: which broker it is, and what keeps it from there.
+ * @param {import('../../broker/connection/connection.js').Connection} connection
+ */
+export function brokerOf ({ place, problem }) {
+  return { broker: place, problem: problem === null ? '' : describe(problem) }
+}

@@ -3,7 +3,7 @@ import { Stage } from '../../broker/out/stage.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, logOf } from '../node.js'
-import { openConnection } from './connection.js'
+import { brokerOf, openConnection } from './connection.js'
 import { leaseRequiredSinks } from './required-sinks.js'
 
 /**
@@ -39,7 +39,7 @@ export async function openStage (RED, node, { broker, ...options }) {
   })
   const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
-    return { ...state, onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
-  })
+    return { ...state, ...brokerOf(connection), onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
+  }, node.id)
   return { stage, link, close: () => closeAll(dropGauge, () => stage.close(() => connection.close()), release) }
 }

@@ -16,7 +16,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
-import { openConnection } from './connection.js'
+import { brokerOf, openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
 import { removeLeftovers } from './leftovers.js'
 import { ThirdPartyStage } from './third-party.js'
@@ -127,8 +127,8 @@ async function open (RED, node, options, mapper) {
   })
   const dropGauge = stats.gauge(`stage in ${name}`, () => {
     const { waitingFor, ...state } = consumer.state
-    return { ...state, waitingFor: waitingFor.join(', ') }
-  })
+    return { ...state, ...brokerOf(connection), waitingFor: waitingFor.join(', ') }
+  }, node.id)
   const dropBalances = stats.balances(() => consumer.balances)
   const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
   const stop = () => {

@@ -171,7 +171,9 @@ describe('dead letters', () => {
   it('are refused when there is no room, until some are replayed', async () => {
     await reopen({ maxBytes: 1000 })
     const ofAnother = (/** @type {number} */ seq) => deadLetter(batchOf([10], seq, `press ${seq}`), 0, REFUSED)
+    expect(letters.fillPercent).to.equal(0)
     for (let seq = 0; letters.bytes < 1000; seq++) await letters.append([ofAnother(seq)])
+    expect(letters.fillPercent).to.be.within(100, 200)
     const refused = await letters.append([ofAnother(100)]).catch(error => error)
     expect(refused.code).to.equal('SLUICE_DEAD_LETTERS_FULL')
     await letters.append([ofAnother(0)])

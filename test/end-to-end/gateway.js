@@ -137,6 +137,16 @@ export class Gateway {
     return (await this.#ask('report')).json()
   }
 
+  /** What is wrong. @returns {Promise<{active: import('../../gateway/stats/alarm.js').Alarm[]}>} */
+  async alarms () {
+    return (await this.#ask('sluice/alarms')).json()
+  }
+
+  /** That it has been seen. @param {string} id  of an alarm */
+  async acknowledge (id) {
+    await this.#post(`sluice/alarms/${encodeURIComponent(id)}/acknowledge`, {})
+  }
+
   /** A gauge of the report, empty while there is none. @param {string} name @returns {Promise<Record<string, any>>} */
   async gauge (name) {
     return (await this.report()).gauges[name] ?? {}

@@ -41,6 +41,19 @@ describe('Metrics', () => {
     }
   })
 
+  it('tell which alarms are raised, each once, and how often they were', () => {
+    const stats = new Stats()
+    expect(samplesOf(stats, 'sluice_alarm')).to.deep.equal([])
+    const alarm = (/** @type {string} */ nodeId) => ({
+      kind: 'sink-unreachable', level: 'problem', subject: { type: 'sink', name: 'plant', nodeId }, what: 'plant is not reachable'
+    })
+    Object.assign(stats, { alarms: { active: [alarm('a'), alarm('b')], raised: new Map([['sink-unreachable', 3]]) } })
+    expect(samplesOf(stats, 'sluice_alarm')).to.deep.equal([
+      { kind: 'sink-unreachable', subject: 'sink plant', level: 'problem', value: 1 }
+    ])
+    expect(samplesOf(stats, 'sluice_alarms_total')).to.deep.equal([{ kind: 'sink-unreachable', value: 3 }])
+  })
+
   it('count what passes sources, stages and sinks, each under its label', () => {
     const stats = new Stats({ nowNs: () => 1_500_000_000n })
     stats.meter('source', 'press').record(batchOf([1, 2, 3]))

@@ -52,6 +52,32 @@ describe('a source node', () => {
     expect(stats.meter('source', 'unreadable').errors).to.equal(2)
   })
 
+  it('that has ended with an error is told among the gauges, until it is started or stopped', async () => {
+    const file = path.join(folder, 'never-again.csv')
+    await writeFile(file, 'time,x\nnever,1\n')
+    await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'ended', file }])
+    const node = helper.getNode('replay')
+    await statusLike(node, /no row that can be read/)
+    expect(stats.readGauges()['failed ended (replay)']).to.include({ connected: false }).with.property('problem').that.matches(/SLUICE_/)
+    expect(stats.nodeOf('failed ended (replay)')).to.equal('replay')
+    expect([...stats.meter('source', 'ended').running]).to.deep.equal([])
+    node.receive({ payload: 'stop' })
+    await statusLike(node, /^stopped$/)
+    expect(stats.readGauges()).not.to.have.property('failed ended (replay)')
+  })
+
+  it('is expected to send while it runs, and no more when it is stopped', async () => {
+    const file = path.join(folder, 'slow.csv')
+    await writeFile(file, 'time,x\n2024-05-01,1\n2024-05-02,2\n')
+    await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'slow', file }])
+    const node = helper.getNode('replay')
+    await statusLike(node, /rows\/s/)
+    expect([...stats.meter('source', 'slow').running]).to.deep.equal(['replay'])
+    node.receive({ payload: 'stop' })
+    await statusLike(node, /^stopped$/)
+    expect([...stats.meter('source', 'slow').running]).to.deep.equal([])
+  })
+
   it('tells how many rows it gave when it has ended, whatever another of its name gives', async () => {
     const file = path.join(folder, 'two.csv')
     await writeFile(file, 'time,x\n2024-05-01,1\n2024-05-02,2\n')

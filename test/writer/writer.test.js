@@ -75,7 +75,7 @@ describe('writer', () => {
         writer.write(batchOf([value]))
         await clock.pass(100)
       }
-      expect(writer.state()).to.include({ pendingRows: 5, inFlight: 1 })
+      expect({ ...writer.state(), waitingMs: writer.waitingMs }).to.include({ pendingRows: 5, inFlight: 1, waitingMs: 400 })
       open.resolve(undefined)
       await clock.pass(100)
       expect(sink.transactions.map(batches => batches.flatMap(valuesOf))).to.deep.equal([[0], [1, 2, 3, 4]])

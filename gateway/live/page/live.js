@@ -85,7 +85,7 @@ function draw () {
   showGauges(byId('gauges'), newest.gauges)
   byId('machine-card').hidden = newest.host === null
   if (newest.host) showMachine(byId('machine'), newest.host)
-  showAlarms(byId('alarms'), newest.host?.alarms ?? [])
+  showAlarms(byId('alarms'), newest.alarms)
 }
 
 watch({

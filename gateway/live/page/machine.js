@@ -2,9 +2,9 @@ import { measure } from '../../stats/format.js'
 
 /** @typedef {import('../../stats/host/host.js').HostReport} HostReport */
 
-/** What is wrong with the machine, once. @param {HTMLElement} parent @param {HostReport['alarms']} alarms */
+/** What is wrong, problems first. @param {HTMLElement} parent @param {import('../../stats/alarm.js').Alarm[]} alarms */
 export function showAlarms (parent, alarms) {
-  const shown = alarms.map(({ level, what, fix }) => element('p', `${what} ${fix}`, `card ${level}`))
+  const shown = alarms.map(({ level, what, fix }) => element('p', `${what}. ${fix}`, `card ${level}`))
   if (shown.map(({ textContent }) => textContent).join('') === parent.textContent) return // else it would be read out again and again
   parent.replaceChildren(...shown)
 }

@@ -1,0 +1,294 @@
+import { short, sentence } from './words.js'
+
+/**
+ * @typedef {import('../stats/alarm.js').Alarm} Alarm
+ * @typedef {import('../stats/alarm.js').Change} Change
+ * @typedef {import('../stats/alarm.js').Listener} Listener
+ * @typedef {import('../stats/alarm.js').Subject} Subject
+ * @typedef {import('./kind.js').Kind} Kind
+ * @typedef {import('./kind.js').Finding} Finding
+ *
+ * @typedef {object} Entry  of what is wrong, raised or not yet
+ * @property {Finding|null} finding  the last; null of an alarm of before the restart
+ * @property {number} sinceMs  monotonic
+ * @property {number} seenMs  monotonic
+ * @property {number} worstMs  when it was seen last as a problem
+ * @property {number} more  by how much its count has grown since it was raised
+ * @property {number} beganMs  since 1970
+ * @property {Alarm|null} alarm  once it is raised by itself
+ * @property {boolean} isMember  it is one of several that are raised together
+ *
+ * @typedef {{alarms: Alarm[], counts: Record<string, number>}} Kept  from before a restart
+ */
+
+/** More of a kind, when they come at once or these are there already, are one alarm. */
+const MAX_OF_KIND = 10
+const MAX_RECENT = 200
+/** Names in the reason of such an alarm. */
+const MAX_NAMES = 20
+/** Counts that are remembered: those that were read last. */
+const MAX_COUNTS = 1000
+/** After a restart, all that was wrong has so long to be seen again. */
+const RESTART_MS = 90_000
+
+/**
+ * What is wrong, from its beginning to its end: it is raised once it has held for some seconds, acknowledged by somebody, and cleared once
+ * it has been over for some seconds.
+ */
+export class Alarms {
+  /** Problems first, then the newest. @type {Alarm[]} */
+  active = []
+  /** The last that were cleared, newest first. @type {Alarm[]} */
+  recent = []
+  /** How often each kind has been raised. @type {Map<string, number>} */
+  raised = new Map()
+  #kinds
+  #take
+  #now
+  #wallNow
+  #startedMs
+  /** By kind, then by id. @type {Map<string, Map<string, Entry>>} */
+  #entries
+  /** Those that stand for many, by kind. @type {Map<string, Alarm>} */
+  #several = new Map()
+  /** @type {Map<string, number>} */
+  #counts
+  /** Whether nothing is known of counts that may be old: they begin as they are. */
+  #isFirst
+  /** @type {Set<Listener>} */
+  #listeners = new Set()
+
+  /**
+   * @param {object} setup
+   * @param {Record<string, Kind>} setup.kinds
+   * @param {() => import('./snapshot.js').Snapshot} setup.take
+   * @param {Kept|null} [setup.kept]
+   * @param {() => number} [setup.now]  monotonic milliseconds
+   * @param {() => number} [setup.wallNow]  since 1970
+   */
+  constructor ({ kinds, take, kept = null, now = () => performance.now(), wallNow = Date.now }) {
+    this.#kinds = Object.entries(kinds)
+    this.#take = take
+    this.#now = now
+    this.#wallNow = wallNow
+    this.#startedMs = now()
+    this.#entries = new Map(this.#kinds.map(([kind]) => [kind, new Map()]))
+    this.#counts = new Map(Object.entries(kept?.counts ?? {}))
+    this.#isFirst = kept === null
+    for (const alarm of kept?.alarms ?? []) this.#restore(alarm)
+    this.#sort()
+  }
+
+  /** What a restart must not forget. Counts that begin at 0 with a process are not among it. @returns {Kept} */
+  get kept () {
+    const lives = this.#kinds.flatMap(([kind, { event }]) => event === 'process' ? [] : [`${kind}:`])
+    const counts = [...this.#counts].filter(([id, count]) => count > 0 && lives.some(start => id.startsWith(start)))
+    return { alarms: this.active, counts: Object.fromEntries(counts) }
+  }
+
+  /** @param {Listener} listener @returns {() => void} ends it */
+  onChange (listener) {
+    const own = (/** @type {Alarm} */ alarm, /** @type {Change} */ change) => listener(alarm, change)
+    this.#listeners.add(own)
+    return () => { this.#listeners.delete(own) }
+  }
+
+  /** @param {string} id @returns {Alarm|null} null where no such alarm is raised */
+  acknowledge (id) {
+    const alarm = this.active.find(each => each.id === id)
+    if (!alarm) return null
+    if (alarm.acknowledgedMs === null) {
+      alarm.acknowledgedMs = this.#wallNow()
+      this.#tell(alarm, 'acknowledged')
+    }
+    return alarm
+  }
+
+  /** Looks at everything once. */
+  judge () {
+    const snapshot = this.#take()
+    for (const [kind, its] of this.#kinds) this.#judgeKind(kind, its, snapshot)
+    this.#isFirst = false
+    this.#sort()
+  }
+
+  /** @param {string} kind @param {Kind} its @param {import('./snapshot.js').Snapshot} snapshot */
+  #judgeKind (kind, its, snapshot) {
+    const nowMs = this.#now()
+    const entries = /** @type {Map<string, Entry>} */ (this.#entries.get(kind))
+    const isRaised = (/** @type {Subject} */ subject) => Boolean(entries.get(idOf(kind, subject))?.alarm)
+    const due = []
+    for (const finding of its.read(snapshot, isRaised)) {
+      const id = idOf(kind, finding.subject)
+      const more = finding.count === undefined ? 0 : this.#growth(id, finding.count, its.event)
+      if (its.event && more === 0) continue
+      const entry = this.#see(entries, id, finding, more)
+      if (entry.alarm) this.#update(its, entry, more > 0)
+      else if (!entry.isMember && nowMs - entry.sinceMs >= its.raiseAfterMs) due.push(entry)
+    }
+    this.#raise(kind, its, entries, due)
+    for (const [id, entry] of entries) {
+      const overMs = nowMs - entry.seenMs
+      if (overMs === 0 || overMs < patienceMs(its, entry)) continue
+      entries.delete(id)
+      if (entry.alarm) this.#clear(entry.alarm)
+    }
+    this.#judgeSeveral(kind, its, entries)
+  }
+
+  /** @param {Map<string, Entry>} entries @param {string} id @param {Finding} finding @param {number} more */
+  #see (entries, id, finding, more) {
+    const nowMs = this.#now()
+    let entry = entries.get(id)
+    if (!entry) {
+      const beganMs = this.#wallNow() - (finding.lastsMs ?? 0)
+      entries.set(id, entry = { ...nothing(nowMs), beganMs })
+    }
+    entry.finding = finding
+    entry.seenMs = nowMs
+    if (finding.level === 'problem') entry.worstMs = nowMs
+    entry.more += more
+    return entry
+  }
+
+  /**
+   * By how much a count has grown since it was read last.
+   * @param {string} id
+   * @param {number} count
+   * @param {Kind['event']} event
+   */
+  #growth (id, count, event) {
+    const last = this.#counts.get(id) ?? (event === 'life' && this.#isFirst ? count : 0)
+    this.#counts.delete(id) // so that it is among those that were read last
+    this.#counts.set(id, event === 'life' ? Math.max(last, count) : count)
+    if (this.#counts.size > MAX_COUNTS) this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
+    if (count >= last) return count - last
+    return event === 'process' ? count : 0
+  }
+
+  /** @param {string} kind @param {Kind} its @param {Map<string, Entry>} entries @param {Entry[]} due */
+  #raise (kind, its, entries, due) {
+    if (due.length === 0) return
+    const alone = [...entries.values()].filter(({ alarm }) => alarm !== null).length
+    for (const entry of due) {
+      if (this.#several.has(kind) || alone + due.length > MAX_OF_KIND) {
+        entry.isMember = true
+        continue
+      }
+      const { subject, level, fix } = /** @type {Finding} */ (entry.finding)
+      const alarm = newAlarm({ id: idOf(kind, subject), kind, level, subject, fix, raisedMs: entry.beganMs })
+      entry.alarm = alarm
+      this.#word(entry)
+      this.#start(alarm)
+    }
+  }
+
+  /**
+   * What is said of it now. One that got worse, or came again after it was acknowledged, is raised again.
+   * @param {Kind} its
+   * @param {Entry} entry
+   * @param {boolean} isMore
+   */
+  #update (its, entry, isMore) {
+    const alarm = /** @type {Alarm} */ (entry.alarm)
+    const isProblem = this.#now() - entry.worstMs < Math.max(its.clearAfterMs, 1)
+    const isWorse = isProblem && alarm.level === 'warning'
+    alarm.level = isProblem ? 'problem' : 'warning'
+    this.#word(entry)
+    if (!isWorse && !(isMore && alarm.acknowledgedMs !== null)) return
+    alarm.acknowledgedMs = null
+    this.#start(alarm)
+  }
+
+  /** @param {Entry} entry */
+  #word ({ alarm, finding, more }) {
+    const { what, reason, fix, subject } = /** @type {Finding} */ (finding)
+    const text = sentence(typeof what === 'string' ? what : what(more))
+    Object.assign(/** @type {Alarm} */ (alarm), { what: text, fix, subject: plain(subject) })
+    if (reason) /** @type {Alarm} */ (alarm).reason = reason
+  }
+
+  /** @param {string} kind @param {Kind} its @param {Map<string, Entry>} entries */
+  #judgeSeveral (kind, its, entries) {
+    const members = [...entries.values()].filter(({ isMember }) => isMember)
+    const alarm = this.#several.get(kind)
+    if (members.length === 0) {
+      if (!alarm || this.#now() - this.#startedMs < RESTART_MS) return
+      this.#several.delete(kind)
+      return this.#clear(alarm)
+    }
+    const findings = members.map(({ finding }) => /** @type {Finding} */ (finding))
+    const level = findings.some(finding => finding.level === 'problem') ? 'problem' : 'warning'
+    const [{ subject: { type }, fix }] = findings
+    const names = findings.slice(0, MAX_NAMES).map(({ subject: { name } }) => short(name)).join(', ')
+    const text = {
+      what: sentence(its.several(members.length)),
+      reason: members.length > MAX_NAMES ? `${names} and ${members.length - MAX_NAMES} more` : names
+    }
+    if (alarm) return void Object.assign(alarm, text, { level })
+    const subject = { type, name: SEVERAL }
+    const raisedMs = Math.min(...members.map(({ beganMs }) => beganMs))
+    const raised = { ...newAlarm({ id: idOf(kind, subject), kind, level, subject, fix, raisedMs }), ...text }
+    this.#several.set(kind, raised)
+    this.#start(raised)
+  }
+
+  /** @param {Alarm} alarm */
+  #start (alarm) {
+    if (!this.active.includes(alarm)) this.active = [...this.active, alarm]
+    this.raised.set(alarm.kind, (this.raised.get(alarm.kind) ?? 0) + 1)
+    this.#tell(alarm, 'raised')
+  }
+
+  /** @param {Alarm} alarm */
+  #clear (alarm) {
+    this.active = this.active.filter(each => each !== alarm)
+    alarm.clearedMs = this.#wallNow()
+    this.recent = [alarm, ...this.recent].slice(0, MAX_RECENT)
+    this.#tell(alarm, 'cleared')
+  }
+
+  /** Listeners get it as it is now: it goes on changing. @param {Alarm} alarm @param {Change} change */
+  #tell (alarm, change) {
+    for (const listener of this.#listeners) listener(structuredClone(alarm), change)
+  }
+
+  /** @param {Alarm} alarm  raised before the restart */
+  #restore (alarm) {
+    const entries = this.#entries.get(alarm.kind)
+    if (!entries) return // of a version that had such a kind
+    this.active.push(alarm)
+    if (alarm.subject.name === SEVERAL) this.#several.set(alarm.kind, alarm)
+    else entries.set(alarm.id, { ...nothing(this.#now()), beganMs: alarm.raisedMs, alarm })
+  }
+
+  #sort () {
+    const rank = (/** @type {Alarm} */ { level }) => level === 'problem' ? 0 : 1
+    this.active = this.active.toSorted((a, b) => rank(a) - rank(b) || b.raisedMs - a.raisedMs)
+  }
+}
+
+/** What an alarm that stands for many is about. */
+const SEVERAL = '(several)'
+
+/** @param {string} kind @param {Subject} subject */
+function idOf (kind, { type, name, nodeId }) { return `${kind}:${type}:${nodeId ?? name}` }
+
+/** How long it has to be over. @param {Kind} kind @param {Entry} entry */
+function patienceMs ({ clearAfterMs }, { alarm, isMember, finding }) {
+  if (!alarm && !isMember) return 0
+  return finding ? clearAfterMs : Math.max(clearAfterMs, RESTART_MS)
+}
+
+/** As JSON has it. @param {Subject} subject @returns {Subject} */
+function plain ({ type, name, nodeId }) { return nodeId === undefined ? { type, name } : { type, name, nodeId } }
+
+/** @param {number} nowMs @returns {Entry} */
+function nothing (nowMs) {
+  return { finding: null, sinceMs: nowMs, seenMs: nowMs, worstMs: -Infinity, more: 0, beganMs: 0, alarm: null, isMember: false }
+}
+
+/** @param {Pick<Alarm, 'id'|'kind'|'level'|'subject'|'fix'|'raisedMs'>} about @returns {Alarm} */
+function newAlarm ({ id, kind, level, subject, fix, raisedMs }) {
+  return { id, kind, level, subject, what: '', fix, raisedMs, clearedMs: null, acknowledgedMs: null }
+}

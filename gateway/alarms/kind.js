@@ -1,0 +1,27 @@
+/**
+ * The contract of a kind of alarm. All are in `kinds/index.js`, of which `docs/alarms.md` is made, too.
+ *
+ * @typedef {import('../stats/alarm.js').Level} Level
+ * @typedef {import('../stats/alarm.js').Subject} Subject
+ * @typedef {import('./snapshot.js').Snapshot} Snapshot
+ *
+ * @typedef {object} Finding  that something is wrong now
+ * @property {Subject} subject
+ * @property {Level} level
+ * @property {string|((more: number) => string)} what  of what is counted: by how much it has grown since it was raised
+ * @property {string} [reason]
+ * @property {string} fix
+ * @property {number} [lastsMs]  how long it has been so already
+ * @property {number} [count]  how often it has happened: where that grows, an alarm that was acknowledged is raised again
+ *
+ * @typedef {object} Kind
+ * @property {string} when  in which it is raised, for the documentation
+ * @property {Level} level  the worst that it may have
+ * @property {number} raiseAfterMs  it has to hold for so long
+ * @property {number} clearAfterMs  it has to be over for so long
+ * @property {'process'|'life'} [event]  it is raised by its count alone, when that grows: one that begins at 0 with each process or
+ *   deploy, or one that is kept for all the life of what it counts
+ * @property {(count: number) => string} several  what is said of very many of them, in the words that follow "12"
+ * @property {(snapshot: Snapshot, isRaised: (subject: Subject) => boolean) => Finding[]} read
+ */
+export {}

@@ -1,0 +1,193 @@
+import { ledger } from '../stats/ledger.js'
+import { Growth } from './growth.js'
+import { Silence } from './silence.js'
+
+/**
+ * What the kinds of alarm are judged from: what the stats have, in their terms, with what only time tells.
+ *
+ * @typedef {import('../stats/reader.js').Gauge} Gauge
+ * @typedef {import('../stats/meter.js').Meter} Meter
+ * @typedef {{name: string, nodeId?: string, gauge: Gauge}} Place
+ * @typedef {Place & {meter?: Meter}} Sink
+ *
+ * @typedef {object} Snapshot
+ * @property {Sink[]} sinks
+ * @property {(sink: Sink) => number} rowsFor  that wait for it, in spools and in memory
+ * @property {(Place & {fullInSeconds: number|null})[]} spools  `fullInSeconds`: at the rate at which it grows; null where it does not
+ * @property {number|'full'|'never'} spoolFullInSeconds  of that which is full first
+ * @property {Place[]} stageIns
+ * @property {{name: string, nodeId?: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
+ * @property {Place[]} devices  that are asked, as over Modbus
+ * @property {{broker: string, problem: string, nodes: string[]}[]} unconnected  brokers
+ * @property {{name: string, nodeId?: string, problem: string}[]} failed  nodes
+ * @property {({name: string, nodeId?: string} & import('./silence.js').Silent)[]} sources
+ * @property {import('../stats/host/alarms.js').Alarm[]} host
+ * @property {{isWrong: boolean, state: string, jumps: number, jumpMs: number}} clock
+ * @property {{times: number, longestMs: number}} blocked  how often something has kept all else waiting, and how long at the last look
+ * @property {import('./limits.js').Limits} limits
+ *
+ * @typedef {object} Surroundings
+ * @property {() => number} now  monotonic milliseconds
+ * @property {() => number} wallNow  milliseconds since 1970
+ * @property {Pick<import('../clock/wall-clock.js').WallClock, 'state'|'isWrong'>} clock
+ * @property {() => number} blockedMs  the longest time since it was asked last in which nothing else had its turn
+ */
+
+/** What waits is read from the databases' records and the spools: that costs, and is asked for only while a sink is in trouble. */
+const LEDGER_MS = 30_000
+const JUMP_MS = 2000
+const BLOCKED_MS = 1000
+/** While the flows start, much is loaded at once. */
+const STARTING_MS = 60_000
+/** At which a spool takes longer to fill, it does not grow. */
+const NEVER_SECONDS = 30 * 86_400
+
+/** What is read again and again, and remembered from one time to the next. */
+export class Snapshots {
+  #stats
+  #limits
+  #surroundings
+  #startedMs
+  #silence = new Silence()
+  #growth = new Growth()
+  /** @type {{atMs: number, rows: Map<string, number>}} */
+  #waiting = { atMs: -Infinity, rows: new Map() }
+  #jumps = 0
+  #jumpMs = 0
+  /** Of the wall clock to the other, while it was set. @type {number|null} */
+  #offsetMs = null
+  #blocked = { times: 0, longestMs: 0 }
+
+  /** @param {import('../stats/stats.js').Stats} stats @param {import('./limits.js').Limits} limits @param {Surroundings} surroundings */
+  constructor (stats, limits, surroundings) {
+    this.#stats = stats
+    this.#limits = limits
+    this.#surroundings = surroundings
+    this.#startedMs = surroundings.now()
+  }
+
+  /** @returns {Snapshot} */
+  take () {
+    const stats = this.#stats
+    const nowMs = this.#surroundings.now()
+    const gauges = Object.entries(stats.readGauges())
+    const named = (/** @type {string} */ kind) => gauges.filter(([name]) => name.startsWith(`${kind} `)).map(([name, gauge]) => {
+      return { name: name.slice(kind.length + 1), nodeId: stats.nodeOf(name), gauge }
+    })
+    const meters = new Map(stats.metersOf('sink').map(meter => [meter.id, meter]))
+    const sinks = named('sink').map(sink => ({ ...sink, meter: meters.get(sink.nodeId ?? sink.name) }))
+    const spools = this.#spools(named('spool'), nowMs)
+    const stageIns = named('stage in')
+    const isHeldUp = spools.some(({ gauge }) => gauge.blocked)
+    return {
+      sinks,
+      rowsFor: sink => this.#rowsFor(sink, nowMs),
+      spools,
+      spoolFullInSeconds: isHeldUp ? 'full' : soonest(spools),
+      stageIns,
+      ownMeters: stats.metersOf('stage').flatMap(meter => ownMeter(stats, meter)),
+      devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
+      unconnected: unconnectedOf([...spools, ...stageIns, ...named('sparkplug')]),
+      failed: [
+        ...stats.unstarted.map(({ id, type, name }) => ({ name: name || type, nodeId: id, problem: 'SLUICE_NODE_UNSTARTED' })),
+        ...named('failed').map(({ name, nodeId, gauge }) => {
+          return { name: name.replace(` (${nodeId})`, ''), nodeId, problem: String(gauge.problem ?? '') }
+        })
+      ],
+      sources: this.#sources(nowMs, { isHeldUp, isStaged: spools.length > 0 }),
+      host: stats.host?.report?.alarms ?? [],
+      clock: this.#clock(nowMs),
+      blocked: this.#block(nowMs),
+      limits: this.#limits
+    }
+  }
+
+  /** @param {Place[]} spools @param {number} nowMs */
+  #spools (spools, nowMs) {
+    const growing = this.#growth.look(spools.map(({ name, gauge }) => [name, Number(gauge.onDiskBytes)]), nowMs)
+    return spools.map(spool => {
+      const { onDiskBytes, maxBytes } = spool.gauge
+      const seconds = (Number(maxBytes) - Number(onDiskBytes)) / growing(spool.name) / 1000
+      return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null }
+    })
+  }
+
+  /** @param {Sink} sink @param {number} nowMs */
+  #rowsFor ({ name, nodeId, gauge }, nowMs) {
+    if (nowMs - this.#waiting.atMs >= LEDGER_MS) {
+      const balances = ledger([], this.#stats.readBalances())
+      this.#waiting = { atMs: nowMs, rows: new Map(balances.map(({ id, inFlight, parked }) => [id, inFlight + parked])) }
+    }
+    return Math.max(Number(gauge.pendingRows ?? 0), this.#waiting.rows.get(nodeId ?? name) ?? 0)
+  }
+
+  /**
+   * The nodes that are sources, and what other programs send into the staging. What a full spool holds up is not silent.
+   * @param {number} nowMs
+   * @param {{isHeldUp: boolean, isStaged: boolean}} about
+   */
+  #sources (nowMs, { isHeldUp, isStaged }) {
+    const { isWrong, state } = this.#surroundings.clock
+    const isFree = !isHeldUp && !(isWrong && state === 'waiting')
+    const nodes = this.#stats.metersOf('source')
+    const own = new Set(nodes.flatMap(({ rowsBySource }) => [...rowsBySource.keys()]))
+    const others = this.#stats.metersOf('stage').filter(({ id, rowsBySource }) => rowsBySource.size > 0 && !own.has(id))
+    return [
+      ...nodes.map(meter => {
+        const isStarted = meter.running.size > 0
+        const [nodeId] = meter.running
+        return { name: meter.name, nodeId, ...this.#silence.look(meter, nowMs, { isExpected: isFree && isStarted, isStarted }) }
+      }),
+      ...others.map(meter => {
+        return { name: meter.name, ...this.#silence.look(meter, nowMs, { isExpected: isFree && isStaged, isStarted: false }) }
+      })
+    ]
+  }
+
+  /** @param {number} nowMs */
+  #clock (nowMs) {
+    const { clock: { isWrong, state }, wallNow } = this.#surroundings
+    const offsetMs = state === 'set' ? wallNow() - nowMs : null
+    const jumpMs = offsetMs === null || this.#offsetMs === null ? 0 : offsetMs - this.#offsetMs
+    this.#offsetMs = offsetMs
+    if (Math.abs(jumpMs) > JUMP_MS) {
+      this.#jumps++
+      this.#jumpMs = jumpMs
+    }
+    return { isWrong, state, jumps: this.#jumps, jumpMs: this.#jumpMs }
+  }
+
+  /** @param {number} nowMs */
+  #block (nowMs) {
+    const longestMs = this.#surroundings.blockedMs()
+    if (longestMs >= BLOCKED_MS && nowMs - this.#startedMs >= STARTING_MS) {
+      this.#blocked = { times: this.#blocked.times + 1, longestMs }
+    }
+    return this.#blocked
+  }
+}
+
+/**
+ * What a stage counts by its own name: a stage in has a gauge of that name, a stage out a spool.
+ * @param {import('../stats/stats.js').Stats} stats
+ * @param {Meter} meter
+ */
+function ownMeter (stats, meter) {
+  const [, name, kind] = /^(.*) \(stage (in|out)\)$/s.exec(meter.id) ?? []
+  return kind ? [{ name, nodeId: stats.nodeOf(`${kind === 'in' ? 'stage in' : 'spool'} ${name}`), meter }] : []
+}
+
+/** @param {{fullInSeconds: number|null}[]} spools @returns {number|'never'} */
+function soonest (spools) {
+  const known = spools.flatMap(({ fullInSeconds }) => fullInSeconds ?? [])
+  return known.length > 0 ? Math.min(...known) : 'never'
+}
+
+/** One broker is missed by many nodes. @param {Place[]} places */
+function unconnectedOf (places) {
+  const byBroker = Map.groupBy(places.filter(({ gauge }) => gauge.connected === false), ({ name, gauge }) => String(gauge.broker ?? name))
+  return Array.from(byBroker, ([broker, its]) => {
+    const problem = String(its.find(({ gauge }) => gauge.problem)?.gauge.problem ?? '')
+    return { broker, problem, nodes: its.map(({ name }) => name) }
+  })
+}
