@@ -23,6 +23,7 @@ export const FLOORS = [
   'gateway/sparkplug',
   'gateway/flow',
   'gateway/metrics',
+  'gateway/history',
   'gateway/doctor',
   'gateway/live',
   'gateway/run',

@@ -7,6 +7,7 @@ import { WriteTimes } from './write-times.js'
  * @typedef {typeof COUNTERS[number]} Counter
  * @typedef {Record<Counter, number>} Totals
  * @typedef {{latency: Latency, writes: WriteTimes}} Times
+ * @typedef {{latency: Pick<Latency, 'record'>, writes: Pick<WriteTimes, 'record'>}} Listener  to the times
  */
 
 /** What a meter counts: rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
@@ -56,7 +57,7 @@ export class Meter {
   latency = new Latency()
   /** of a sink */
   writes = new WriteTimes()
-  /** @type {Set<Times>} the same, one for each reader, since it last read */
+  /** @type {Set<Listener>} the same, one for each reader, since it last read */
   intervals = new Set()
   /** @type {Map<string, number>} rows recorded, by the source they come from */
   rowsBySource = new Map()

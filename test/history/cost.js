@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { History } from '../../gateway/history/history.js'
+import { Readings } from '../../gateway/history/readings.js'
+import { Stats } from '../../gateway/stats/stats.js'
+import { batchOf, busy, plant } from './plant.js'
+
+/**
+ * `node --expose-gc test/history/cost.js`: what the history costs. Time is made up, so that days take minutes.
+ *
+ * - what it adds to a batch, with latencies of eight rows;
+ * - processor time and memory at 200 sources × 10 sinks: of all threads, less what making up the load takes;
+ * - what a day of 20 sources × 2 sinks writes;
+ * - what 30 days of 2000 series take, and how long a request over them takes, with the longest wait of others meanwhile.
+ */
+const STEP_MS = 10_000
+const DAY_STEPS = 8640
+const folder = await mkdtemp(join(tmpdir(), 'sluice-history-cost-'))
+try {
+  perBatch()
+  await running(200, 10, 2 * 360)
+  await written(20, 2)
+  await month()
+} finally {
+  await rm(folder, { recursive: true })
+}
+
+function perBatch () {
+  const stats = new Stats()
+  const meter = stats.meter('sink', 'plant')
+  const batch = batchOf(stats.nowNs(), 100)
+  const nanoseconds = () => {
+    const count = 200_000
+    const startMs = performance.now()
+    for (let i = 0; i < count; i++) meter.record(batch)
+    return (performance.now() - startMs) * 1e6 / count
+  }
+  const best = () => Math.min(...Array.from({ length: 7 }, nanoseconds))
+  const alone = best()
+  const readings = new Readings(stats, () => 0)
+  const withHistory = best()
+  readings.close()
+  const reader = stats.reader()
+  const withReader = best()
+  reader.close()
+  tell('per batch', `${alone.toFixed(0)} ns; with the history ${withHistory.toFixed(0)} ns, with a reader ${withReader.toFixed(0)} ns`)
+}
+
+/** @param {number} sources @param {number} sinks @param {number} steps */
+async function running (sources, sinks, steps) {
+  const { stats, meters, clock, history } = opened(sources, sinks)
+  const cpuOf = async (/** @type {() => unknown} */ after) => {
+    const { user, system } = process.cpuUsage()
+    for (let i = 0; i < steps; i++) {
+      clock.ms += STEP_MS
+      busy(meters, i)
+      await after()
+    }
+    const now = process.cpuUsage()
+    return now.user + now.system - user - system
+  }
+  const bytes = () => {
+    globalThis.gc?.()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  await cpuOf(() => history.record())
+  const load = await cpuOf(() => {})
+  const all = await cpuOf(() => history.record())
+  const withIt = bytes()
+  await history.close()
+  stats.followers.clear()
+  tell(`${sources} × ${sinks}`, `${((all - load) / (steps * STEP_MS * 1000) * 100).toFixed(3)} % of a core`)
+  return withIt
+}
+
+/** @param {number} sources @param {number} sinks */
+async function written (sources, sinks) {
+  const { meters, clock, history } = opened(sources, sinks)
+  const days = 2
+  for (let i = 0; i < days * DAY_STEPS; i++) {
+    clock.ms += STEP_MS
+    busy(meters, i)
+    await history.record()
+  }
+  await history.close()
+  const { writtenBytes, bytes } = await history.state()
+  tell(`${sources} × ${sinks}`, `${(writtenBytes / days / 1e6).toFixed(1)} MB written a day, ${(bytes / 1e6).toFixed(1)} MB kept of ${days} days`)
+}
+
+async function month () {
+  const { meters, clock, history } = opened(115, 5)
+  const begunMs = performance.now()
+  for (let i = 0; i < 31 * DAY_STEPS; i++) {
+    clock.ms += STEP_MS
+    busy(meters, i)
+    await history.record()
+  }
+  const { bytes } = await history.state()
+  const listed = await history.list()
+  tell(`30 days × ${listed.length} series`, `${(bytes / 2 ** 20).toFixed(1)} MiB, made in ${((performance.now() - begunMs) / 1000).toFixed(0)} s`)
+  const keys = listed.filter(({ measure }) => measure === 'latencyP99').slice(0, 20).map(({ key }) => key)
+  for (let i = 0; i < 3; i++) {
+    const loop = monitorEventLoopDelay({ resolution: 1 })
+    loop.enable()
+    const startMs = performance.now()
+    await history.query({ fromMs: clock.ms - 30 * 86_400_000, toMs: clock.ms, points: 1000 }, keys)
+    const tookMs = performance.now() - startMs
+    loop.disable()
+    tell('20 series over 30 days', `${tookMs.toFixed(0)} ms, others waited ${(loop.max / 1e6 - 1).toFixed(0)} ms at most`)
+  }
+}
+
+/** @param {number} sources @param {number} sinks */
+function opened (sources, sinks) {
+  const stats = new Stats()
+  const clock = { ms: Date.parse('2026-01-01T00:00:00Z') }
+  const now = () => clock.ms
+  const history = new History({ stats, folder: () => join(folder, `${sources}-${sinks}`), nowMs: now, monotonicMs: now, log: console })
+  return { stats, meters: plant(stats, sources, sinks), clock, history }
+}
+
+/** @param {string} what @param {string} text */
+function tell (what, text) { console.log(`${what.padEnd(28)} ${text}`) }
