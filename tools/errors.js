@@ -905,7 +905,7 @@ export const errors = {
   'History of the gateway': {
     SLUICE_HISTORY_QUERY: [
       'What was asked of the gateway\'s history is no series, or no time, or more than it answers at once.',
-      'The message says which; `sluice/history/series` lists all series, and docs/history.md has the parameters.'
+      'The message says which; `sluice/history/series` lists all series, and [History](deploy.md#history) has the parameters.'
     ],
     SLUICE_HISTORY_PAUSED: [
       'The gateway\'s history (rates, latencies, queues) cannot be written to the data folder, as on a full disk or a read-only one. ' +

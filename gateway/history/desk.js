@@ -25,15 +25,15 @@ const LINES = 200
  */
 export function serveHistory (history, { method, url = '' }, response, headers) {
   if (method !== 'GET') return false
-  const { pathname, searchParams } = new URL(url, 'http://gateway')
-  const work = WORK[pathname]
+  const [path, parameters = ''] = url.split('?')
+  const work = WORK[path]
   if (!work) return false
-  work(history, searchParams, type => response.writeHead(200, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': type }))
-    .catch(error => {
-      if (response.headersSent) response.destroy()
-      else if (error instanceof SluiceError) refuse(response, error)
-      else response.writeHead(500, headers).end(describe(error))
-    })
+  const begin = (/** @type {string} */ type) => response.writeHead(200, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': type })
+  work(history, new URLSearchParams(parameters), begin).catch(error => {
+    if (response.headersSent) response.destroy()
+    else if (error instanceof SluiceError) refuse(response, error)
+    else response.writeHead(500, headers).end(describe(error))
+  })
   return true
 }
 

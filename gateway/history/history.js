@@ -109,6 +109,12 @@ export class History {
     return this.#turns.run(async () => query(await this.#folder(), this.#current, stepsOf(window, finestMs), all))
   }
 
+  /** What it takes on the disk, and what it has written there. */
+  async usage () {
+    const { bytes, writtenBytes } = await this.#folder()
+    return { bytes, writtenBytes }
+  }
+
   /** All that can be asked for. */
   list () { return this.#turns.run(async () => list(await this.#folder(), this.#current)) }
 
@@ -154,9 +160,10 @@ export class History {
   #pause (error) {
     if (this.#isPaused) return
     this.#isPaused = true
-    this.#options.log?.warn(describe(new SluiceError('SLUICE_HISTORY_PAUSED', `The history is not written to disk: ${describe(error)}.`, {
+    const paused = new SluiceError('SLUICE_HISTORY_PAUSED', `The history is not written to disk: ${describe(error)}.`, {
       cause: error, fix: 'Samples are not concerned. It goes on by itself once its folder can be written.'
-    })))
+    })
+    this.#options.log?.warn(describe(paused))
   }
 
   #folder () {
@@ -177,5 +184,5 @@ const MAX_TIME_MS = 8.64e15
 
 /** @param {string} message @returns {never} */
 function fail (message) {
-  throw new SluiceError('SLUICE_HISTORY_QUERY', message, { fix: 'sluice/history/series has all series, docs/history.md what to ask.' })
+  throw new SluiceError('SLUICE_HISTORY_QUERY', message, { fix: 'sluice/history/series has all series, docs/deploy.md (History) what to ask.' })
 }

@@ -90,11 +90,12 @@ export class Meter {
     const samples = Math.min(rows, SAMPLES)
     for (let i = 0, row = 0; i < samples; i++) {
       const next = Math.floor((i + 1) * rows / samples)
-      const microseconds = Number(nowNs - time[row]) / 1000
-      this.latency.record(microseconds, next - row)
-      for (const { latency } of this.intervals) latency.record(microseconds, next - row)
+      ages[i] = Number(nowNs - time[row]) / 1000
+      counts[i] = next - row
       row = next
     }
+    listen(this.latency, samples)
+    for (const { latency } of this.intervals) listen(latency, samples)
   }
 
   /** Counts a batch that a database was asked to write. @param {import('./write-times.js').Outcome} outcome @param {number} microseconds */
@@ -109,4 +110,13 @@ export class Meter {
     for (const counter of COUNTERS) totals[counter] = this[counter]
     return totals
   }
+}
+
+/** What is measured of the batch under way: microseconds, and of how many rows. */
+const ages = new Float64Array(SAMPLES)
+const counts = new Float64Array(SAMPLES)
+
+/** @param {Pick<Latency, 'record'>} latency @param {number} samples */
+function listen (latency, samples) {
+  for (let i = 0; i < samples; i++) latency.record(ages[i], counts[i])
 }

@@ -50,7 +50,9 @@ function perBatch () {
 
 /** @param {number} sources @param {number} sinks @param {number} steps */
 async function running (sources, sinks, steps) {
-  const { stats, meters, clock, history } = opened(sources, sinks)
+  const { meters, clock, open } = prepared(sources, sinks)
+  const before = bytes()
+  const history = open()
   const cpuOf = async (/** @type {() => unknown} */ after) => {
     const { user, system } = process.cpuUsage()
     for (let i = 0; i < steps; i++) {
@@ -61,19 +63,20 @@ async function running (sources, sinks, steps) {
     const now = process.cpuUsage()
     return now.user + now.system - user - system
   }
-  const bytes = () => {
-    globalThis.gc?.()
-    const { heapUsed, external } = process.memoryUsage()
-    return heapUsed + external
-  }
   await cpuOf(() => history.record())
   const load = await cpuOf(() => {})
   const all = await cpuOf(() => history.record())
-  const withIt = bytes()
+  const memory = bytes() - before
+  const count = (await history.list()).length
   await history.close()
-  stats.followers.clear()
-  tell(`${sources} × ${sinks}`, `${((all - load) / (steps * STEP_MS * 1000) * 100).toFixed(3)} % of a core`)
-  return withIt
+  const share = (all - load) / (steps * STEP_MS * 1000)
+  tell(`${sources} × ${sinks}, ${count} series`, `${(share * 100).toFixed(3)} % of a core, ${(memory / 1e6).toFixed(1)} MB of memory`)
+}
+
+function bytes () {
+  globalThis.gc?.()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
 }
 
 /** @param {number} sources @param {number} sinks */
@@ -86,21 +89,20 @@ async function written (sources, sinks) {
     await history.record()
   }
   await history.close()
-  const { writtenBytes, bytes } = await history.state()
-  tell(`${sources} × ${sinks}`, `${(writtenBytes / days / 1e6).toFixed(1)} MB written a day, ${(bytes / 1e6).toFixed(1)} MB kept of ${days} days`)
+  const { writtenBytes } = await history.usage()
+  tell(`${sources} × ${sinks}`, `${(writtenBytes / days / 1e6).toFixed(1)} MB written a day`)
 }
 
 async function month () {
   const { meters, clock, history } = opened(115, 5)
-  const begunMs = performance.now()
   for (let i = 0; i < 31 * DAY_STEPS; i++) {
     clock.ms += STEP_MS
     busy(meters, i)
     await history.record()
   }
-  const { bytes } = await history.state()
+  const { bytes: kept } = await history.usage()
   const listed = await history.list()
-  tell(`30 days × ${listed.length} series`, `${(bytes / 2 ** 20).toFixed(1)} MiB, made in ${((performance.now() - begunMs) / 1000).toFixed(0)} s`)
+  tell(`30 days × ${listed.length} series`, `${(kept / 2 ** 20).toFixed(1)} MiB`)
   const keys = listed.filter(({ measure }) => measure === 'latencyP99').slice(0, 20).map(({ key }) => key)
   for (let i = 0; i < 3; i++) {
     const loop = monitorEventLoopDelay({ resolution: 1 })
@@ -115,11 +117,17 @@ async function month () {
 
 /** @param {number} sources @param {number} sinks */
 function opened (sources, sinks) {
+  const { open, ...rest } = prepared(sources, sinks)
+  return { ...rest, history: open() }
+}
+
+/** @param {number} sources @param {number} sinks */
+function prepared (sources, sinks) {
   const stats = new Stats()
   const clock = { ms: Date.parse('2026-01-01T00:00:00Z') }
   const now = () => clock.ms
-  const history = new History({ stats, folder: () => join(folder, `${sources}-${sinks}`), nowMs: now, monotonicMs: now, log: console })
-  return { stats, meters: plant(stats, sources, sinks), clock, history }
+  const open = () => new History({ stats, folder: () => join(folder, `${sources}-${sinks}`), nowMs: now, monotonicMs: now, log: console })
+  return { stats, meters: plant(stats, sources, sinks), clock, open }
 }
 
 /** @param {string} what @param {string} text */

@@ -8,7 +8,9 @@
 /** @param {Stats} stats @param {number} sources @param {number} sinks */
 export function plant (stats, sources, sinks) {
   let step = 0
-  stats.gauge('spool plant', () => ({ connected: true, onDiskBytes: 5e6 + noise(++step) * 1e6, unstoredBytes: noise(step) * 1e5, waiting: 0 }))
+  stats.gauge('spool plant', () => {
+    return { connected: true, onDiskBytes: 5e6 + noise(++step) * 1e6, unstoredBytes: noise(step) * 1e5, waiting: 0 }
+  })
   return [
     ...Array.from({ length: sources }, (_, i) => [stats.meter('source', `machine ${i}`), stats.meter('stage', `machine ${i}`)]).flat(),
     ...Array.from({ length: sinks }, (_, i) => {
