@@ -90,8 +90,9 @@ export class Folder {
     await this.#makeRoom(block.length, name)
     await makePrivateFolder(this.#path)
     const file = await openOrMake(join(this.#path, name))
-    const size = this.#sizes.get(name) ?? 0
+    let size = 0
     try {
+      size = Math.min(this.#sizes.get(name) ?? 0, (await file.stat()).size) // somebody may have removed it
       await file.truncate(size) // what was begun before
       await writeAll(file, block, size)
     } finally {

@@ -88,9 +88,14 @@ export class History {
     this.#isBusy = true
     const isBack = slot < this.#lastSlot
     this.#lastSlot = slot
-    const readings = this.#readings.read()
-    await this.#turns.run(() => this.#take(slot, readings, isBack)).catch(error => this.#pause(error))
-    this.#isBusy = false
+    try {
+      const readings = this.#readings.read()
+      await this.#turns.run(() => this.#take(slot, readings, isBack))
+    } catch (error) {
+      this.#pause(error)
+    } finally {
+      this.#isBusy = false
+    }
   }
 
   /**
@@ -184,5 +189,7 @@ const MAX_TIME_MS = 8.64e15
 
 /** @param {string} message @returns {never} */
 function fail (message) {
-  throw new SluiceError('SLUICE_HISTORY_QUERY', message, { fix: 'sluice/history/series has all series, docs/deploy.md (History) what to ask.' })
+  throw new SluiceError('SLUICE_HISTORY_QUERY', message, {
+    fix: 'sluice/history/series has all series, docs/deploy.md (History) what to ask.'
+  })
 }

@@ -211,6 +211,15 @@ describe('History', function () {
     expect(await gateway.last('sink/c0ffee/rows', 66)).to.deep.equal(new Array(66).fill(1))
   })
 
+  it('begins anew when somebody removes its files', async () => {
+    await gateway.run(12, row)
+    await rm(gateway.folder, { recursive: true })
+    await gateway.run(12, row)
+    await gateway.restart()
+    expect(await gateway.last('sink/c0ffee/rows', 24)).to.deep.equal([...new Array(12).fill(null), ...new Array(12).fill(1)])
+    expect(gateway.said).to.deep.equal([])
+  })
+
   it('is off where there is no folder of the user', async () => {
     await gateway.history.close()
     gateway = new MadeUpGateway(folder, { path: () => { throw new TypeError('no user folder') } })
