@@ -90,15 +90,14 @@ export class Folder {
     await this.#makeRoom(block.length, name)
     await makePrivateFolder(this.#path)
     const file = await openOrMake(join(this.#path, name))
-    let size = 0
     try {
-      size = Math.min(this.#sizes.get(name) ?? 0, (await file.stat()).size) // somebody may have removed it
+      const size = Math.min(this.#sizes.get(name) ?? 0, (await file.stat()).size) // somebody may have removed it
       await file.truncate(size) // what was begun before
       await writeAll(file, block, size)
+      this.#written(name, size + block.length, block.length)
     } finally {
       await file.close()
     }
-    this.#written(name, size + block.length, block.length)
   }
 
   /** @param {Exclude<Kind, 'minutes'>} kind @param {number} index  of the hour or day @param {Buffer} block */

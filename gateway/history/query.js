@@ -73,7 +73,7 @@ export async function query (folder, current, steps, all) {
     return startMs < steps.toMs && startMs + (kind === 'day' ? DAY_MS : HOUR_MS) > steps.fromMs
   })
   for (const { name, hour } of files.filter(({ kind }) => kind !== 'day')) {
-    if (hour === current?.hour) continue
+    if (hours.has(hour)) continue // a kill may have left the minutes beside their hour
     hours.add(hour)
     for (const block of await folder.read(name)) take(block)
   }

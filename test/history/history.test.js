@@ -75,6 +75,7 @@ describe('History', function () {
     await gateway.restart()
     expect(await gateway.last('sink/c0ffee/rows', 400)).to.deep.equal(new Array(400).fill(1))
     expect(await files()).to.deep.equal(['2026-03-01T00.hour', '2026-03-01T01.minutes'])
+    for (const name of await files()) expect((await stat(join(gateway.folder, name))).mode & 0o077, name).to.equal(0)
   })
 
   it('keeps ten seconds of a day, and five minutes of what is older, with the sums of counts and the greatest latencies', async () => {
@@ -229,18 +230,21 @@ describe('History', function () {
     expect(await files()).to.deep.equal([])
   })
 
-  it('does again what a kill has interrupted between two files', async () => {
-    await gateway.run(26 * 360, row)
+  it('does again what a kill has interrupted between two files, and counts nothing twice', async () => {
+    const letter = () => { sink.deadLetters += 1 }
+    await gateway.run(26 * 360, letter)
     /** @type {Map<string, Buffer>} */
     const kept = new Map()
     for (const name of await files()) kept.set(name, await readFile(join(gateway.folder, name)))
-    await gateway.run(360, row)
+    await gateway.run(360, letter)
     const window = /** @type {const} */ ([START_MS, gateway.nowMs])
-    const before = await gateway.values('sink/c0ffee/rows', ...window)
+    const all = new Array(27 * 12).fill(30)
+    expect(await gateway.values('sink/c0ffee/deadLetters', ...window)).to.deep.equal(all)
     for (const [name, bytes] of kept) if (!name.endsWith('.day')) await writeFile(join(gateway.folder, name), bytes)
     await gateway.restart()
-    await gateway.run(360, row)
-    expect(await gateway.values('sink/c0ffee/rows', ...window)).to.deep.equal(before)
+    expect(await gateway.values('sink/c0ffee/deadLetters', ...window)).to.deep.equal(all)
+    await gateway.run(360, letter)
+    expect(await gateway.values('sink/c0ffee/deadLetters', ...window)).to.deep.equal(all)
   })
 
   it('writes less than 20 MB a day of 20 sources and two sinks', async () => {
