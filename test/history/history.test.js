@@ -79,7 +79,7 @@ describe('History', function () {
   })
 
   it('keeps ten seconds of a day, and five minutes of what is older, with the sums of counts and the greatest latencies', async () => {
-    await gateway.run(26 * 360, step => {
+    await gateway.run(27 * 360, step => {
       row()
       sink.deadLetters += step % 7
       age(step === 100 ? 900 : 5)
@@ -89,10 +89,10 @@ describe('History', function () {
     expect((await files())[0]).to.equal('2026-03-01.day')
     const window = /** @type {const} */ ([START_MS, gateway.nowMs])
     const letters = await gateway.values('sink/c0ffee/deadLetters', ...window)
-    expect(letters.length).to.equal(26 * 12)
+    expect(letters.length).to.equal(27 * 12)
     expect(sumOf(letters)).to.equal(sink.deadLetters)
     expect(Math.max(...(await gateway.values('sink/c0ffee/latencyP99', ...window)).map(Number))).to.be.closeTo(900, 0.9 + 900 * 0.016)
-    expect(await gateway.values('sink/c0ffee/rows', ...window, 26)).to.deep.equal(new Array(26).fill(1))
+    expect(await gateway.values('sink/c0ffee/rows', ...window, 27)).to.deep.equal(new Array(27).fill(1))
     const few = await gateway.values('sink/c0ffee/deadLetters', ...window, 5)
     expect(sumOf(few)).to.be.closeTo(sink.deadLetters, sink.deadLetters * 0.001)
   })
@@ -172,7 +172,12 @@ describe('History', function () {
     bytes[bytes.length >> 1] ^= 0xff
     await writeFile(minutes, bytes)
     gateway.history = gateway.open()
-    await gateway.run(330, row)
+    await gateway.run(6, row)
+    const killed = gateway.history
+    gateway.history = gateway.open()
+    expect((await gateway.last('sink/c0ffee/rows', 36)).filter(value => value === 1).length).to.equal(30)
+    await killed.close()
+    await gateway.run(324, row)
     const values = await gateway.last('sink/c0ffee/rows', 360)
     expect(values.filter(value => value === null).length).to.equal(6)
     expect(gateway.said.filter(text => text.includes('SLUICE_HISTORY_DAMAGED')).length).to.equal(1)
