@@ -23,7 +23,7 @@ const MAX_DAMAGED = 3
  * The files of the history. By name, all sort by the time that they begin with:
  *
  * - `2026-11-23T12.minutes` grows by a block a minute; when the hour is over, all of it is written again as
- * - `2026-11-23T12.hour`, which is a tenth of that; a day later it becomes a part of
+ * - `2026-11-23T12.hour`, which is a third of that; a day later it becomes a part of
  * - `2026-11-23.day`, in steps of five minutes.
  */
 export class Folder {

@@ -7,6 +7,7 @@ import { Recent } from './percentiles.js'
  * @typedef {import('../stats/meter.js').Meter} Meter
  * @typedef {import('../stats/meter.js').Totals} Totals
  * @typedef {import('../stats/reader.js').Gauge} Gauge
+ * @typedef {import('../stats/stats.js').Follower} Follower
  * @typedef {object} Subject
  * @property {import('./measures.js').SubjectType} type
  * @property {string} id  by which it stays the same under another name
@@ -29,11 +30,11 @@ const LOOP_LOOK_MS = 250
 const FADING = 0.99
 
 /**
- * Reads the stats for the history, every ten seconds for as long as the gateway runs. A `Reader` makes a whole report, with balances,
- * percentiles since the start and a finer look at the event loop: for 200 sources that takes ten times as long as what is kept of it. So
- * this follows the meters itself, and shares nothing with a reader, whose percentiles are of its own intervals.
+ * Reads the stats for the history, every ten seconds for as long as the gateway runs. A `Reader` makes a whole report, with percentiles
+ * since the start, balances and a finer look at the event loop: for 200 sources that takes six times as long, without the balances. So
+ * this follows the meters itself. Nor can it share the reader of the live page, whose percentiles are of its own intervals, and which is
+ * there only while somebody looks.
  * @implements {Follower}
- * @typedef {import('../stats/stats.js').Follower} Follower
  */
 export class Readings {
   /** @type {Map<Meter, Followed>} */
