@@ -906,6 +906,22 @@ export const errors = {
     ]
   },
 
+  'History of the gateway': {
+    SLUICE_HISTORY_QUERY: [
+      'What was asked of the gateway\'s history is no series, or no time, or more than it answers at once.',
+      'The message says which; `sluice/history/series` lists all series, and [History](deploy.md#history) has the parameters.'
+    ],
+    SLUICE_HISTORY_PAUSED: [
+      'The gateway\'s history (rates, latencies, queues) cannot be written to the data folder, as on a full disk or a read-only one. ' +
+      'Samples are not concerned.',
+      'Make room, or give the folder to the user that the gateway runs as; it goes on by itself.'
+    ],
+    SLUICE_HISTORY_DAMAGED: [
+      'A file of the gateway\'s history is not what was written, as after a fault of the disk. What is whole in it was taken; the file ' +
+      'is kept as `….damaged`.',
+      'Nothing. If it happens again, look after the disk: `sluice doctor`.'
+    ]
+  },
   'Monitor of resources': {
     SLUICE_MONITOR_ACCESS: [
       'A monitor has no token, or one that could be guessed; or it was asked without the right one.',

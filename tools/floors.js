@@ -24,6 +24,7 @@ export const FLOORS = [
   'gateway/sparkplug',
   'gateway/flow',
   'gateway/metrics',
+  'gateway/history',
   'gateway/doctor',
   'gateway/live',
   'gateway/run',

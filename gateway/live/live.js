@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import { WebSocketServer } from 'ws'
 import { describe, SluiceError } from '../base/errors.js'
 import { version } from '../base/version.js'
 import { gatewayId } from '../../broker/gateway-id.js'
+import { serveHistory } from '../history/desk.js'
+import { History } from '../history/history.js'
 import { familiesOf } from '../metrics/families.js'
 import { TEXT_TYPE, textOf } from '../metrics/text.js'
 import { ledger } from '../stats/ledger.js'
@@ -28,6 +31,7 @@ import { Tickets } from './tickets.js'
  * @property {import('./health.js').Events} events
  * @property {import('./unstarted.js').Nodes} nodes
  * @property {DoctorDesk} doctor
+ * @property {History} history
  */
 
 const INTERVAL_MS = 250
@@ -38,7 +42,8 @@ const MAX_UNSENT_BYTES = 2 ** 20
 const mounted = new WeakMap()
 
 /**
- * Serves the live page at `<httpNodeRoot>/sluice/`; does nothing where it is served already, or where Node-RED serves no pages.
+ * Serves the live page at `<httpNodeRoot>/sluice/` and records the history; does nothing where it is served already, or where Node-RED
+ * serves no pages.
  * @param {any} RED  the runtime, as a node gets it
  * @param {import('../stats/stats.js').Stats} stats
  * @param {() => string} dataDir  where the gateway's id is kept
@@ -49,7 +54,10 @@ export function mountLive (RED, stats, dataDir, schemaOf = async () => undefined
   if (!server || !httpNode || settings.httpNodeRoot === false || mounted.has(server)) return
   const { httpNodeRoot: root = '/', sluice } = settings
   const doctor = new DoctorDesk(RED, schemaOf)
-  mounted.set(server, new LivePage({ server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor, events, nodes }, stats))
+  const history = new History({ stats, folder: () => join(dataDir(), 'history'), log: RED.log })
+  history.start()
+  const place = { server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor, history, events, nodes }
+  mounted.set(server, new LivePage(place, stats))
 }
 
 /** All metrics, where the page is served. @param {Server} server */
@@ -57,10 +65,11 @@ export async function metricsOf (server) {
   return await mounted.get(server)?.families() ?? []
 }
 
-/** Ends every viewer's stream and stops serving the page. @param {Server} server */
-export function unmountLive (server) {
-  mounted.get(server)?.close()
+/** Ends every viewer's stream, stops serving the page, and writes what the history has. @param {Server} server */
+export async function unmountLive (server) {
+  const page = mounted.get(server)
   mounted.delete(server)
+  await page?.close()
 }
 
 class LivePage {
@@ -73,13 +82,14 @@ class LivePage {
   #timer
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
-  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, events, nodes }, stats) {
+  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, history, events, nodes }, stats) {
     this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
     this.server = server
     this.allowHosts = allowHosts
     this.dataDir = dataDir
     this.doctor = doctor
     this.alarms = new AlarmDesk(stats)
+    this.history = history
     this.stats = stats
     this.health = new Health(events, nodes, stats)
     const guard = guarded(allowHosts)
@@ -102,11 +112,13 @@ class LivePage {
     for (const socket of this.#sockets.clients) socket.terminate()
     this.#sockets.close()
     this.#onViewers()
+    return this.history.close()
   }
 
   /** @param {IncomingMessage & {originalUrl?: string}} request @param {ServerResponse} response @param {() => void} next */
   #serve (request, response, next) {
     if (this.doctor.serve(request, response) || this.alarms.serve(request, response)) return
+    if (serveHistory(this.history, request, response, HEADERS)) return
     if (request.method !== 'GET' && request.method !== 'HEAD') return next()
     const path = pathOf(request)
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()

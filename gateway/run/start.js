@@ -105,7 +105,7 @@ export async function startGateway (options) {
       setTimeout(DRAIN_MS, false, { ref: false })
     ])
     await stopSending()
-    unmountLive(server)
+    await unmountLive(server)
     server.close()
     server.closeAllConnections()
     unlock()

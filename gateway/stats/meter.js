@@ -7,6 +7,7 @@ import { WriteTimes } from './write-times.js'
  * @typedef {typeof COUNTERS[number]} Counter
  * @typedef {Record<Counter, number>} Totals
  * @typedef {{latency: Latency, writes: WriteTimes}} Times
+ * @typedef {{latency: Pick<Latency, 'record'>, writes: Pick<WriteTimes, 'record'>}} Listener  to the times
  */
 
 /** What a meter counts: rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
@@ -58,7 +59,7 @@ export class Meter {
   latency = new Latency()
   /** of a sink */
   writes = new WriteTimes()
-  /** @type {Set<Times>} the same, one for each reader, since it last read */
+  /** @type {Set<Listener>} the same, one for each reader, since it last read */
   intervals = new Set()
   /** @type {Map<string, number>} rows recorded, by the source they come from */
   rowsBySource = new Map()
@@ -91,11 +92,12 @@ export class Meter {
     const samples = Math.min(rows, SAMPLES)
     for (let i = 0, row = 0; i < samples; i++) {
       const next = Math.floor((i + 1) * rows / samples)
-      const microseconds = Number(nowNs - time[row]) / 1000
-      this.latency.record(microseconds, next - row)
-      for (const { latency } of this.intervals) latency.record(microseconds, next - row)
+      ages[i] = Number(nowNs - time[row]) / 1000
+      counts[i] = next - row
       row = next
     }
+    listen(this.latency, samples)
+    for (const { latency } of this.intervals) listen(latency, samples)
   }
 
   /** Counts a batch that a database was asked to write. @param {import('./write-times.js').Outcome} outcome @param {number} microseconds */
@@ -110,4 +112,13 @@ export class Meter {
     for (const counter of COUNTERS) totals[counter] = this[counter]
     return totals
   }
+}
+
+/** What is measured of the batch under way: microseconds, and of how many rows. */
+const ages = new Float64Array(SAMPLES)
+const counts = new Float64Array(SAMPLES)
+
+/** @param {Pick<Latency, 'record'>} latency @param {number} samples */
+function listen (latency, samples) {
+  for (let i = 0; i < samples; i++) latency.record(ages[i], counts[i])
 }

@@ -8,6 +8,7 @@ import { Reader } from './reader.js'
  * @typedef {import('./reader.js').Gauge} Gauge
  * @typedef {import('./reader.js').Report} Report
  * @typedef {import('./ledger.js').Line} Line
+ * @typedef {{follow: (meter: Meter, totals: import('./meter.js').Totals) => void, unfollow: (meter: Meter) => void}} Follower
  */
 
 /**
@@ -22,6 +23,8 @@ export class Stats {
   #balances = new Set()
   /** @type {Set<Reader>} */
   readers = new Set()
+  /** Who else is told of meters that come and go. @type {Set<Follower>} */
+  followers = new Set()
   /** The machine's health, where a data folder is known. @type {import('./host/host.js').Host|null} */
   host = null
   /** What is wrong, where it is judged. @type {import('./alarm.js').AlarmList|null} */
@@ -46,7 +49,7 @@ export class Stats {
     if (!meter) {
       meter = new Meter(stage, id, this.nowNs)
       this.#meters.set(key, meter)
-      for (const reader of this.readers) reader.follow(meter, meter.totals)
+      for (const each of this.#followers) each.follow(meter, meter.totals)
     }
     meter.name = name
     return meter
@@ -58,7 +61,7 @@ export class Stats {
     const meter = this.#meters.get(key)
     if (!meter) return
     this.#meters.delete(key)
-    for (const reader of this.readers) reader.unfollow(meter)
+    for (const each of this.#followers) each.unfollow(meter)
   }
 
   /** @returns {Meter[]} sources first, sinks last, by name */
@@ -113,6 +116,9 @@ export class Stats {
 
   /** @returns {Line[]} */
   readBalances () { return [...this.#balances].flatMap(read => read()) }
+
+  /** @returns {Follower[]} */
+  get #followers () { return [...this.readers, ...this.followers] }
 
   /** A reader with its own interval. Close it when done: every reader costs each batch a little. */
   reader () {

@@ -5,7 +5,13 @@ import { describe } from '../base/errors.js'
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Sluice", charset="UTF-8"' }
 
 /** By code; all others are 403. @type {Record<string, number>} */
-const STATUS = { SLUICE_LOGIN_NEEDED: 401, SLUICE_LOGIN_TICKET: 401, SLUICE_LOGIN_WAIT: 429, SLUICE_ALARM_UNKNOWN: 404 }
+const STATUS = {
+  SLUICE_HISTORY_QUERY: 400,
+  SLUICE_LOGIN_NEEDED: 401,
+  SLUICE_LOGIN_TICKET: 401,
+  SLUICE_ALARM_UNKNOWN: 404,
+  SLUICE_LOGIN_WAIT: 429
+}
 
 /** Answers with the code and what to do. @param {import('node:http').ServerResponse} response @param {unknown} error */
 export function refuse (response, error) {

@@ -119,6 +119,15 @@ describe('Live page', () => {
     while (stats.readers.size > 0) await new Promise(resolve => setTimeout(resolve, 5))
   })
 
+  it('answers what was, to those who may see it', async () => {
+    const paths = ['sluice/history/series', 'sluice/history?series=sink/a/rows', 'sluice/history.csv?series=sink/a/rows']
+    for (const path of paths) expect((await page(path)).status, path).to.equal(200)
+    expect((await page('sluice/history')).status).to.equal(400)
+    expect((await page(paths[0], { headers: { origin: 'http://elsewhere.example' } })).status).to.equal(403)
+    password = 'secret'
+    for (const path of paths) expect((await page(path)).status, path).to.equal(401)
+  })
+
   it('refuses a stream without a ticket, and a ticket that was used', async () => {
     expect(await refusal(stream('made-up'))).to.equal(401)
     const once1 = await ticket()
