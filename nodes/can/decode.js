@@ -5,7 +5,7 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
-import { lossesText } from '../sources/losses.js'
+import { counted, sentence } from '../status.js'
 import { schema } from './decode.schema.js'
 
 /** @param {import('../node.js').RED} RED */
@@ -29,6 +29,6 @@ export default function (RED) {
 
 /** @param {CanDecoder['counters']} counters @returns {import('../node.js').Status} */
 function statusOf ({ rows, refused, unknownIds, undecodable }) {
-  const text = `${quantity(rows).trim()} rows${lossesText({ refused, unknown: unknownIds, undecodable })}`
+  const text = sentence(`${quantity(rows)} rows`, ...counted({ refused, unknown: unknownIds, undecodable }))
   return { fill: refused + undecodable > 0 ? 'yellow' : 'green', shape: 'dot', text }
 }

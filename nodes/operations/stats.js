@@ -5,6 +5,7 @@ import { LocalMonitor } from '../../gateway/stats/monitor/monitor.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { describe } from '../../gateway/base/errors.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
 import { schemaOf } from '../schemas.js'
 import { schema } from './stats.schema.js'
 
@@ -83,11 +84,11 @@ export function statusOf ({ meters, ledger }) {
   const p99s = meters.filter(({ stage }) => stage === 'sink').flatMap(({ latencyMs: { interval } }) => interval ? [interval.p99] : [])
   const deadLetters = sum(ledger.map(balance => balance.deadLetters))
   const lost = sum(ledger.map(balance => balance.lost))
-  const parts = [`${quantity(rows)} rows/s`]
-  if (p99s.length > 0) parts.push(`p99 ${duration(Math.max(...p99s))}`)
-  if (deadLetters > 0) parts.push(`${quantity(deadLetters)} dead letters`)
-  if (lost > 0) parts.push(`${quantity(lost)} lost`)
-  return { fill: lost > 0 ? 'red' : deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: parts.join(', ') }
+  const latency = p99s.length > 0 ? `p99 ${duration(Math.max(...p99s))}` : ''
+  const losses = counted({ lost, 'dead letters': deadLetters })
+  const flow = `${quantity(rows)} rows/s`
+  const fill = lost > 0 ? 'red' : deadLetters > 0 ? 'yellow' : 'green'
+  return { fill, shape: 'dot', text: sentence(flow, ...losses, latency) }
 }
 
 /** @param {number[]} numbers */

@@ -6,8 +6,8 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.js'
-import { lossesText } from './losses.js'
+import { defineNode, fail, failed, handlesInput, logOf, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
@@ -147,7 +147,7 @@ class Runner {
     if (!this.#source) return
     await this.#close()
     if (error) this.#fail(error)
-    else this.#show({ fill: 'grey', shape: 'dot', text: `finished, ${rows.toLocaleString('en-US')} rows${this.#losses}` })
+    else this.#show({ fill: 'grey', shape: 'dot', text: sentence(`finished, ${rows.toLocaleString('en-US')} rows`, ...this.#losses) })
   }
 
   async #close () {
@@ -167,7 +167,7 @@ class Runner {
     this.#stopShowing = everySecond(() => {
       this.#countLosses(source)
       const now = { rows: this.meter.rows, atMs: performance.now() }
-      const rowsPerSecond = (now.rows - last.rows) / (now.atMs - last.atMs) * 1000
+      const rowsPerSecond = (now.rows - last.rows) / Math.max(1, now.atMs - last.atMs) * 1000
       last = now
       this.#show(this.#statusOf(source, rowsPerSecond))
     })
@@ -176,27 +176,26 @@ class Runner {
   /** @param {Source} source @param {number} rowsPerSecond @returns {import('../node.js').Status} */
   #statusOf (source, rowsPerSecond) {
     const trouble = source.trouble?.()
-    if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
-    if (backpressure.isPaused(this.#node.id)) {
-      return { fill: 'yellow', shape: 'ring', text: `paused: stage out accepts no more${this.#losses}` }
-    }
+    const told = (/** @type {string[]} */ ...parts) => sentence(parts[0], ...parts.slice(1), ...this.#losses)
+    if (trouble) return { fill: 'red', shape: 'ring', text: told(trouble), problem: trouble }
+    if (backpressure.isPaused(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: told('paused by stage out') }
     const waiting = this.#restamper.heldRows
-    if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
-    const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''
-    return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${doubt}${this.#losses}` }
+    if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: told(`the clock is not set: ${quantity(waiting)} rows wait`) }
+    const doubt = wallClock.state === 'unsynchronised' ? 'clock unsynchronised' : ''
+    return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: told(`${quantity(rowsPerSecond)} rows/s`, doubt) }
   }
 
   /** Adds to the meter what the source has counted since. @param {Source} source */
   #countLosses ({ counters: { missed = 0, late = 0, badLines = 0, undecodable = 0, errors = 0 } }) {
-    const counted = { missed, late, unreadable: badLines + undecodable, failed: errors }
+    const now = { missed, late, unreadable: badLines + undecodable, failed: errors }
     const { meter } = this
     meter.missed += missed - this.#counted.missed
     meter.late += late - this.#counted.late
-    meter.errors += counted.unreadable + counted.failed - this.#counted.unreadable - this.#counted.failed
-    this.#counted = counted
+    meter.errors += now.unreadable + now.failed - this.#counted.unreadable - this.#counted.failed
+    this.#counted = now
   }
 
-  get #losses () { return lossesText(this.#counted) }
+  get #losses () { return counted(this.#counted) }
 
   /** @param {unknown} error */
   #fail (error) {
@@ -206,7 +205,7 @@ class Runner {
 
   /** Replaces a status that is still to be shown. @param {unknown} error */
   #showFailure (error) {
-    this.#show({ fill: 'red', shape: 'ring', text: error instanceof Error ? error.message : String(error) })
+    this.#show(failed(error))
   }
 
   /** @param {() => Promise<void>} step */
@@ -215,9 +214,4 @@ class Runner {
     this.#turn = turn.catch(() => {})
     return turn
   }
-}
-
-/** Three digits: "12.3 k". @param {number} rows */
-function count (rows) {
-  return quantity(rows).trim()
 }

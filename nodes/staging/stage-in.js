@@ -8,13 +8,16 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { namingDisk } from '../../gateway/base/disk-full.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
+import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
@@ -196,7 +199,7 @@ function owned (payload) {
 export function statusOf (state, { link: { connection: { problem }, flaw }, thirdParty }) {
   const { connected, sinks, waitingFor, membersFlaw, held } = state
   const { lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
-  const counts = {
+  const notes = counted({
     'rows lost': lostRows,
     parked,
     refused,
@@ -204,20 +207,18 @@ export function statusOf (state, { link: { connection: { problem }, flaw }, thir
     'identities clash': clashes,
     'set back': setBack,
     'duplicates refused': duplicates
-  }
-  const notes = Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([what, count]) => `, ${count} ${what}`)
-    .join('')
-  if (sinks === 0) return { fill: 'red', shape: 'ring', text: `${noSinks().code}${notes}` }
-  if (thirdParty?.problem) return { fill: 'red', shape: 'ring', text: `${thirdParty.problem.message}${notes}` }
-  if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
-  if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
+  })
+  const told = (/** @type {string} */ first) => ({ text: sentence(first, ...notes) })
+  if (sinks === 0) return { fill: 'red', shape: 'ring', ...told(headlineOf(noSinks())) }
+  if (thirdParty?.problem) return { fill: 'red', shape: 'ring', ...told(headlineOf(thirdParty.problem)) }
+  if (!connected) return { fill: 'yellow', shape: 'ring', ...told(problem ? headlineOf(problem) : 'connecting') }
+  if (flaw) return { fill: 'red', shape: 'ring', ...told(flaw) }
   const [topic] = thirdParty?.missingTopics ?? []
-  if (topic !== undefined) return { fill: 'yellow', shape: 'ring', text: `not subscribed to ${topic}${notes}` }
-  if (thirdParty?.blocked) return { fill: 'red', shape: 'dot', text: `third-party messages wait: ${thirdParty.blocked}${notes}` }
-  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
-  if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: `${membersFlaw}; ${held} in flight${notes}` }
+  if (topic !== undefined) return { fill: 'yellow', shape: 'ring', ...told(`not subscribed to ${topic}`) }
+  const blocked = thirdParty?.blocked
+  if (blocked) return { fill: 'red', shape: 'dot', ...told(`third-party messages wait: ${blocked}`) }
+  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', ...told(`waiting for ${waitingFor.toSorted().join(', ')}`) }
+  if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: sentence(membersFlaw, `${held} in flight`, ...notes) }
   const isBad = lostRows + parked + refused + clashes + notKept > 0
-  return { fill: isBad ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  return { fill: isBad ? 'red' : 'green', shape: 'dot', ...told(`${quantity(held)} in flight`) }
 }

@@ -110,7 +110,8 @@ describe('a sink, its balance and its room', () => {
     expect(ended).to.deep.equal(['press postponed', 'lathe stored'])
     expect(stats.readGauges()['sink store']).to.include({ stoppedSources: 'press' })
     const { status } = helper.getNode('sink')
-    await until(() => status.getCalls().some((/** @type {any} */ { args: [{ text }] }) => /DEAD_LETTERS_SHARE/.test(text)))
+    await until(() => status.getCalls().some((/** @type {any} */ { args: [{ text }] }) => /^dead letters of a source full/.test(text)))
+    expect(helper.getNode('sink').warn.getCalls().join()).to.match(/DEAD_LETTERS_SHARE/)
   })
 
   for (const [how, flows] of /** @type {[string, object[]][]} */ ([['deleted', []], ['disabled', [{ d: true }]]])) {
