@@ -14,8 +14,12 @@ import { schema } from './stats.schema.js'
  * @typedef {import('../../gateway/stats/monitor/usage.js').Sample} Sample
  */
 
+/** Its status, and what it logs, are this old at most where it sends nothing by itself. */
+const STATUS_MS = 1000
+const MIN_INTERVAL_MS = 100
+
 /**
- * Sends a report per interval, and one for each message. With this node comes the live page, in any Node-RED.
+ * Sends a report per interval, where it is to, and one for each message. With this node comes the live page, in any Node-RED.
  * @param {import('../node.js').RED} RED
  */
 export default function (RED) {
@@ -40,9 +44,9 @@ export default function (RED) {
       withReport(report => {
         tell(report.host?.alarms ?? [])
         show(statusOf(report))
-        node.send({ topic: 'stats', payload: report })
+        if (intervalMs > 0) node.send({ topic: 'stats', payload: report })
       }).catch(error => logOf(node).error(describe(error))).finally(() => { isReading = false })
-    }, intervalMs)
+    }, intervalMs > 0 ? Math.max(MIN_INTERVAL_MS, intervalMs) : STATUS_MS)
 
     handlesInput(node, (message, send) => withReport(report => send({ ...message, payload: report })))
     node.on('close', () => {

@@ -59,6 +59,18 @@ describe('Operations nodes', () => {
       stats.drop('source', 'operations test')
     })
 
+    it('sends none unless it is asked to', async () => {
+      await helper.load(statsNode, [{ ...flow[0], intervalMs: undefined }, flow[1]])
+      const node = helper.getNode('stats')
+      /** @type {string[]} */
+      const topics = []
+      helper.getNode('out').on('input', (/** @type {{topic: string}} */ { topic }) => topics.push(topic))
+      await once(node, 'call:status') // of the interval: what it sends goes out with it
+      node.receive({ topic: 'now' })
+      await input(helper.getNode('out'))
+      expect(topics).to.deep.equal(['now'])
+    })
+
     it('sends one at once for a message, and keeps the message', async () => {
       await helper.load(statsNode, [{ ...flow[0], intervalMs: 3_600_000 }, flow[1]])
       const out = helper.getNode('out')
