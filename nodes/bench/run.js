@@ -6,6 +6,7 @@ import { readOptions } from '../../gateway/base/options.js'
 import { remaining } from '../../gateway/stats/format.js'
 import { dataDir, defineNode, failed, handlesInput, throttledStatus } from '../node.js'
 import { sentence } from '../status.js'
+import { nameOf } from '../names.js'
 import { servePost } from '../serve-post.js'
 import { BenchProgram } from './program.js'
 import { schema, sweepProperties } from './run.schema.js'
@@ -63,7 +64,7 @@ class BenchRun {
   /** @param {any} message @param {(messages: any[]) => void} send @returns {Promise<void>} when it has ended */
   async start (message, send) {
     if (running) {
-      throw new SluiceError('SLUICE_BENCH_BUSY', `A study is being measured by ${running.node.name || running.node.id}.`, {
+      throw new SluiceError('SLUICE_BENCH_BUSY', `A study is being measured by ${nameOf(this.RED, running.node)}.`, {
         fix: 'Wait for its end, or stop it: two at the same time would measure each other.'
       })
     }

@@ -5,6 +5,7 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
+import { nameOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 import { schema } from './decode.schema.js'
 
@@ -13,7 +14,7 @@ export default function (RED) {
   defineNode(RED, 'sluice-can-decode', schema, (node, options) => {
     const decoder = new CanDecoder({ ...options, dbcFile: located(options.dbcFile) }, { log: logOf(node), nowNs })
     const show = throttledStatus(node)
-    node.on('close', stats.gauge(`can decode ${node.name || node.id}`, () => decoder.gauge()))
+    node.on('close', stats.gauge(`can decode ${nameOf(RED, node)}`, () => decoder.gauge()))
 
     handlesInput(node, (message, send) => {
       const { batches, refused } = decoder.decode(message.payload)

@@ -4,6 +4,7 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
+import { nameOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 import { leaseBus } from './lease.js'
 import { schema } from './vehicle.schema.js'
@@ -23,7 +24,7 @@ export default function (RED) {
     })
     const { vehicle } = await opening
     const statusNow = statusOf(vehicle)
-    ends.push(everySecond(() => show(statusNow())), stats.gauge(`vehicle ${node.name || node.id}`, () => ({ ...vehicle.counters })))
+    ends.push(everySecond(() => show(statusNow())), stats.gauge(`vehicle ${nameOf(RED, node)}`, () => ({ ...vehicle.counters })))
   })
 }
 

@@ -4,6 +4,7 @@ import { quantity } from '../../gateway/stats/format.js'
 import { headlineOf } from '../../gateway/base/headlines.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, throttledStatus } from '../node.js'
+import { nameOf } from '../names.js'
 import { sentence } from '../status.js'
 import { located } from '../sources/located.js'
 import { leaseBus } from './lease.js'
@@ -38,7 +39,7 @@ export default function (RED) {
     })
 
     const { writer } = await opening
-    ends.push(everySecond(() => show(statusOf(writer, problem))), stats.gauge(`can write ${node.name || node.id}`, () => writer.gauge()))
+    ends.push(everySecond(() => show(statusOf(writer, problem))), stats.gauge(`can write ${nameOf(RED, node)}`, () => writer.gauge()))
     show(statusOf(writer, problem))
   })
 }

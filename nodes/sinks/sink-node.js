@@ -21,6 +21,7 @@ import { Retention } from '../../gateway/writer/retention.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, failed, handlesInput, logOf, throttledStatus } from '../node.js'
+import { namesOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 import { intervalOptions } from '../staging/gathering.js'
 import { refusal } from '../staging/stage-out.js'
@@ -45,9 +46,9 @@ const SHARE_FULL = 'SLUICE_DEAD_LETTERS_SHARE'
 export function defineSink (RED, type, schema, { sink: sinkType, nested = false, toSinkOptions = options => options }) {
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
-    const name = uniqueNameOf(RED, node)
+    const names = { name: namesOf(RED).get(node.id) ?? sinkNameOf(node), key: keyOf(RED, node) }
     const all = { ...options, nested, product: productOf(sinkType) }
-    const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, name, all, async log => {
+    const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, names, all, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
       try {
@@ -81,11 +82,12 @@ function forgetUnlessStarted (RED, id) {
 }
 
 /**
- * What meters and dead letters call a sink: its name is a label, which others may have too.
+ * What the folder of its dead letters is called: its name is a label, which others may have too. It must not change, as what lies there
+ * would be found no more.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
  */
-function uniqueNameOf (RED, node) {
+function keyOf (RED, node) {
   const name = sinkNameOf(node)
   const isShared = configsOf(RED).some(other => SINK_TYPES.has(other.type) && other.id !== node.id && sinkNameOf(other) === name)
   return isShared ? `${name} (${node.id})` : name
@@ -100,14 +102,15 @@ class SinkNode {
 
   /**
    * @param {import('../node.js').Node} node
-   * @param {string} name
+   * @param {{name: string, key: string}} names  as people read it, and on disk
    * @param {LazySink} sink
    * @param {Awaited<ReturnType<typeof openQueue>>} deadLetters
    * @param {any} options
    */
-  constructor (node, name, sink, deadLetters, options) {
+  constructor (node, { name, key }, sink, deadLetters, options) {
     this.node = node
     this.name = name
+    this.key = key
     this.sink = sink
     this.deadLetters = deadLetters
     this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
@@ -144,14 +147,14 @@ class SinkNode {
   /**
    * @param {import('../node.js').RED} RED
    * @param {import('../node.js').Node} node
-   * @param {string} name
+   * @param {{name: string, key: string}} names
    * @param {any} options
    * @param {(log: import('../../gateway/base/log.js').Log) => ReturnType<LazySink['open']>} open
    */
-  static async open (RED, node, name, options, open) {
+  static async open (RED, node, names, options, open) {
     const log = logOf(node)
-    const deadLetters = await openQueue(RED.settings.userDir, name, log)
-    const sink = new SinkNode(node, name, new LazySink(() => open(log)), deadLetters, options)
+    const deadLetters = await openQueue(RED.settings.userDir, names, log)
+    const sink = new SinkNode(node, names, new LazySink(() => open(log)), deadLetters, options)
     sink.sink.sink().catch(() => {}) // its status shows it; the first write tries again
     return sink
   }
@@ -173,7 +176,7 @@ class SinkNode {
         return this.intervals ? this.intervals.append(batch) : write()
       }))
       const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
-      const source = sourceOf(message) ?? this.name
+      const source = sourceOf(message) ?? this.key
       if (refused.length > 0) await this.#waiting(source, () => keep(this.deadLetters.queue, source, refused))
     } catch (error) {
       const comesAgain = deliveries.release(id, this.id, piece) // stage in emits it again

@@ -7,6 +7,7 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, fail, failed, handlesInput, logOf, throttledStatus } from '../node.js'
+import { nameOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 
 /**
@@ -36,7 +37,7 @@ const COMMANDS = new Map(/** @type {[unknown, 'start'|'stop'][]} */ ([
 export function defineSource (RED, type, schema, open) {
   defineNode(RED, type, schema, (node, options) => {
     const show = throttledStatus(node)
-    const runner = new Runner(node, show, context => open(options, context))
+    const runner = new Runner(node, nameOf(RED, node), show, context => open(options, context))
     const commands = { start: () => runner.start(), stop: () => runner.stop() }
 
     handlesInput(node, ({ payload }) => {
@@ -65,6 +66,7 @@ function isStopped ({ id, z: tab }, { type, diff }) {
 /** Starts and stops one source, one command after the other, and shows its state. */
 class Runner {
   #node
+  #name
   #show
   #open
   /** @type {Source|null} */
@@ -79,14 +81,16 @@ class Runner {
 
   /**
    * @param {import('../node.js').Node} node
+   * @param {string} name
    * @param {(status: import('../node.js').Status) => void} show
    * @param {(context: SourceContext) => Source|Promise<Source>} open
    */
-  constructor (node, show, open) {
+  constructor (node, name, show, open) {
     this.#node = node
+    this.#name = name
     this.#show = show
     this.#open = open
-    this.meter = stats.meter('source', node.name || node.type)
+    this.meter = stats.meter('source', name)
     this.#restamper = new Restamper(wallClock, batch => this.#send(batch))
   }
 
@@ -110,8 +114,10 @@ class Runner {
         this.#showFailure(error)
         throw error
       }
-      if (this.#source.gauge) this.#dropGauge = stats.gauge(`source ${this.#node.name || this.#node.type}`, this.#source.gauge)
-      this.#showProgress(this.#source)
+      const source = this.#source
+      const { gauge } = source
+      if (gauge) this.#dropGauge = stats.gauge(`source ${this.#name}`, () => ({ ...gauge(), problem: source.trouble?.() ?? null }))
+      this.#showProgress(source)
     })
   }
 

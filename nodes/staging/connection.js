@@ -29,8 +29,13 @@ export async function openConnection (RED, node, { broker, role, ...options }) {
     ...options,
     log: logOf(node)
   })
-  /** @type {{gateway: string, connection: typeof connection, flaw: string|null}} */
-  const opened = { gateway, connection, flaw: null }
+  const opened = {
+    gateway,
+    connection,
+    flaw: /** @type {string|null} */ (null),
+    /** In full, for the gauges. */
+    get problem () { return connection.problem ? describe(connection.problem) : opened.flaw }
+  }
   connection.client.once('connect', async () => {
     opened.flaw = await brokerNode.check().catch((/** @type {unknown} */ error) => describe(error))
   })

@@ -18,6 +18,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
 import { counted, sentence } from '../status.js'
+import { nameOf, namesOf } from '../names.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
@@ -58,7 +59,7 @@ export default function (RED) {
     wire = () => {
       const sinks = sinksOf(RED, node, link.gateway, isStarted)
       const twice = sinks.find(({ sink }, i) => sinks.findIndex(other => other.sink === sink) < i)
-      if (twice) node.error(describe(sameName(twice.label)))
+      if (twice) node.error(describe(sameName(twice.sink)))
       else consumer.wire(sinks)
     }
     wire()
@@ -71,9 +72,10 @@ export default function (RED) {
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options @param {Mapper} mapper */
 async function open (RED, node, options, mapper) {
-  const name = node.name || node.id
+  const key = node.name || node.id
+  const name = nameOf(RED, node)
   const members = membersOf(options)
-  const refused = await openQueue(RED.settings.userDir, `${name} (refused)`, logOf(node))
+  const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
   const { broker, receiveMaximum } = options
   const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum }).catch(async error => {
     await refused.close()
@@ -130,7 +132,7 @@ async function open (RED, node, options, mapper) {
   })
   const dropGauge = stats.gauge(`stage in ${name}`, () => {
     const { waitingFor, ...state } = consumer.state
-    return { ...state, waitingFor: waitingFor.join(', ') }
+    return { ...state, problem: link.problem, waitingFor: waitingFor.join(', ') }
   })
   const dropBalances = stats.balances(() => consumer.balances)
   const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
@@ -165,7 +167,7 @@ function membersOf ({ group, member, members }) {
  * @param {boolean} isStarted  all nodes that run exist
  */
 function sinksOf (RED, node, gateway, isStarted) {
-  const { sinks = [] } = readersOf(configsOf(RED), gateway).find(({ id }) => id === node.id) ?? {}
+  const { sinks = [] } = readersOf(configsOf(RED), gateway, namesOf(RED)).find(({ id }) => id === node.id) ?? {}
   return sinks.map(({ node: id, sink, label }) => ({ id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }))
 }
 

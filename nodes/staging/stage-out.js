@@ -15,6 +15,7 @@ import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { nameOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 import { gatheringOptions, intervalOptions } from './gathering.js'
 import { openStage } from './open-stage.js'
@@ -54,7 +55,7 @@ export default function (RED) {
     })
 
     /** Of what belongs to no source. */
-    const ownMeter = () => stats.meter('stage', `${node.name || node.id} (stage out)`)
+    const ownMeter = () => stats.meter('stage', `${nameOf(RED, node)} (stage out)`)
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
@@ -10,6 +11,7 @@ import { expect } from 'chai'
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { deadLettersFolder } from '../../gateway/dead-letters/queue.js'
 import { replayed } from '../../gateway/dead-letters/replay.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
@@ -276,7 +278,8 @@ describe('sink and stage nodes', () => {
       const twin = helper.getNode('twin')
       await Promise.all([receive(node, { topic: 'press', payload: 1 }), receive(twin, { topic: 'press', payload: 2 })])
       expect(values()).to.deep.equal([1])
-      expect([sinks.get('sink'), sinks.get('twin')].map(handle => handle?.name)).to.deep.equal(['store (sink)', 'store (twin)'])
+      expect([sinks.get('sink'), sinks.get('twin')].map(handle => handle?.name)).to.deep.equal(['store', 'store 2'])
+      for (const folder of ['store (sink)', 'store (twin)']) expect(existsSync(deadLettersFolder(userDir, folder)), folder).to.equal(true)
     })
   })
 
