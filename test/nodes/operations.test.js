@@ -183,6 +183,23 @@ describe('Operations nodes', () => {
       expect(payload.deadLetters[0]).to.deep.include({ sink: 'sqlite', key: 'gw/machine/1-a/0/0', values: [1] })
     })
 
+    it('knows a sink also by what its folder is called', async () => {
+      remove()
+      const removeUnnamed = openQueues.add('postgresql 2', store, '16dc29069ea3080e')
+      try {
+        await helper.unload()
+        await helper.load([deadLettersWithHooks, acceptingNode], [{ ...flow[0], sink: '16dc29069ea3080e' }, ...flow.slice(1)])
+        for (const sink of ['postgresql 2', '16dc29069ea3080e', undefined]) {
+          const answer = input(helper.getNode('answers'))
+          helper.getNode('desk').receive({ topic: 'list', payload: { sink } })
+          const { payload: { count, deadLetters } } = await answer
+          expect([count, deadLetters[0].sink]).to.deep.equal([2, 'postgresql 2'])
+        }
+      } finally {
+        removeUnnamed()
+      }
+    })
+
     it('replays, and forgets rows only once what is behind has accepted them', async () => {
       const answer = input(helper.getNode('answers'))
       const arrived = once(helper.getNode('stage'), 'arrived')

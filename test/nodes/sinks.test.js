@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import os from 'node:os'
@@ -11,7 +10,6 @@ import { expect } from 'chai'
 import helper from 'node-red-node-test-helper'
 import { Batch } from '../../gateway/batch/batch.js'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
-import { deadLettersFolder } from '../../gateway/dead-letters/queue.js'
 import { replayed } from '../../gateway/dead-letters/replay.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks } from '../../gateway/flow/sinks.js'
@@ -270,16 +268,6 @@ describe('sink and stage nodes', () => {
       expect(error.message).to.match(/has been closed/)
       expect(lazy.isTransient(error)).to.equal(true)
       expect(opened).to.equal(1)
-    })
-
-    it('may have the name of another: what each stores and keeps is its own', async () => {
-      const node = await load({}, { id: 'twin', type: 'sluice-sqlite', name: 'store', file: `${file}.twin`, maxAgeMs: 20, wires: [] })
-      await until(() => sinks.get('twin') !== undefined)
-      const twin = helper.getNode('twin')
-      await Promise.all([receive(node, { topic: 'press', payload: 1 }), receive(twin, { topic: 'press', payload: 2 })])
-      expect(values()).to.deep.equal([1])
-      expect([sinks.get('sink'), sinks.get('twin')].map(handle => handle?.name)).to.deep.equal(['store', 'store 2'])
-      for (const folder of ['store (sink)', 'store (twin)']) expect(existsSync(deadLettersFolder(userDir, folder)), folder).to.equal(true)
     })
   })
 
