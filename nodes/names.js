@@ -21,6 +21,13 @@ export function namesOf (RED) {
   return names
 }
 
+/**
+ * Of a node among the sources that it stages: "hall (stage in)", or "stage in 2" where it has no name.
+ * @param {string} name
+ * @param {'stage in'|'stage out'} kind
+ */
+export function stageNameOf (name, kind) { return name.startsWith(kind) ? name : `${name} (${kind})` }
+
 /** @param {import('./node.js').RED} RED @param {import('./node.js').Node} node */
 export function nameOf (RED, node) {
   return node.name?.trim() || (namesOf(RED).get(node.id) ?? node.id)

@@ -18,7 +18,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
 import { counted, sentence } from '../status.js'
-import { nameOf, namesOf } from '../names.js'
+import { nameOf, namesOf, stageNameOf } from '../names.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
@@ -82,7 +82,7 @@ async function open (RED, node, options, mapper) {
     throw error
   })
   const { connection, gateway } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
-  const meter = stats.meter('stage', `${name} (stage in)`)
+  const meter = stats.meter('stage', stageNameOf(name, 'stage in'))
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
   const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter, mapper })

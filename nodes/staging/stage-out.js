@@ -15,7 +15,7 @@ import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
-import { nameOf } from '../names.js'
+import { nameOf, stageNameOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 import { gatheringOptions, intervalOptions } from './gathering.js'
 import { openStage } from './open-stage.js'
@@ -27,6 +27,7 @@ export default function (RED) {
   defineNode(RED, 'sluice-stage-out', schema, async (node, options) => {
     const mapper = new Mapper(options.mappings)
     const show = throttledStatus(node)
+    const name = nameOf(RED, node)
     wallClock.start()
     const opening = open(RED, node, options).catch(error => { throw namingDisk(error, dataDir(RED)) })
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
@@ -55,7 +56,7 @@ export default function (RED) {
     })
 
     /** Of what belongs to no source. */
-    const ownMeter = () => stats.meter('stage', `${nameOf(RED, node)} (stage out)`)
+    const ownMeter = () => stats.meter('stage', stageNameOf(name, 'stage out'))
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
