@@ -17,6 +17,7 @@ import { freePort } from '../servers/ports.js'
 import { startPymodbus } from '../servers/pymodbus.js'
 import { requirePython } from '../servers/python.js'
 import { startFakeSlaves } from './wire-fake-slaves.js'
+import { isSound } from '../nodes/sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -282,6 +283,7 @@ async function statusLike (node, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

@@ -16,6 +16,7 @@ import vehicleNode from '../../nodes/can/vehicle.js'
 import writeNode from '../../nodes/can/write.js'
 import { until } from '../broker/waiting.js'
 import { quiet } from '../can/bus/rig.js'
+import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -265,6 +266,7 @@ async function statusLike (node, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

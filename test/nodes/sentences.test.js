@@ -3,11 +3,12 @@ import { expect } from 'chai'
 import { SluiceError } from '../../gateway/base/errors.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { fail, throttledStatus } from '../../nodes/node.js'
-import { counted, MAX_STATUS, sentence } from '../../nodes/status.js'
+import { counted, sentence } from '../../nodes/status.js'
 import { statusOf as statsStatus } from '../../nodes/operations/stats.js'
 import { statusOf as stageInStatus } from '../../nodes/staging/stage-in.js'
 import { statusOf as stageOutStatus } from '../../nodes/staging/stage-out.js'
 import { until } from '../broker/waiting.js'
+import { isSound } from './sound-status.js'
 
 const BIG = 987_654_321
 const broken = new SluiceError('SLUICE_BROKER_UNREACHABLE', 'The broker at mqtt://plant.example:1883 cannot be reached (ETIMEDOUT).')
@@ -17,14 +18,6 @@ const place = '/var/lib/sluice/sluice/spool/16dc29069ea3080e'
 /** Every value of a few with every other. @param {Record<string, unknown[]>} values @returns {any[]} */
 function combined (values) {
   return Object.entries(values).reduce((all, [key, its]) => all.flatMap(one => its.map(value => ({ ...one, [key]: value }))), [{}])
-}
-
-/** @param {import('../../nodes/status.js').Status} status */
-function isSound ({ fill, shape, text = '' }) {
-  expect(text.length, text).to.be.within(3, MAX_STATUS)
-  expect(text).to.not.match(/SLUICE_|NaN|undefined|null|Infinity|,$|, ,/)
-  expect(fill).to.be.oneOf(['red', 'green', 'yellow', 'blue', 'grey'])
-  expect(shape).to.be.oneOf(['dot', 'ring'])
 }
 
 describe('the sentences of statuses', () => {

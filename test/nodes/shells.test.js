@@ -17,6 +17,7 @@ import candump from '../../nodes/sources/candump.js'
 import embeddedBroker from '../../nodes/staging/embedded-broker.js'
 import simulator from '../../nodes/sources/simulator.js'
 import { until } from '../broker/waiting.js'
+import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -205,6 +206,7 @@ async function statusLike (node, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

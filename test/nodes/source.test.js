@@ -9,6 +9,7 @@ import helper from 'node-red-node-test-helper'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { stats } from '../../gateway/stats/stats.js'
 import csv from '../../nodes/sources/csv.js'
+import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -30,6 +31,7 @@ describe('a source node', () => {
   async function statusLike (node, text) {
     for (;;) {
       const [{ args: [status] }] = await once(node, 'call:status')
+      isSound(status)
       if (text.test(status?.text)) return status
     }
   }

@@ -13,6 +13,7 @@ import broker from '../../nodes/staging/broker.js'
 import embeddedBroker from '../../nodes/staging/embedded-broker.js'
 import sparkplugOut from '../../nodes/staging/sparkplug-out.js'
 import { freePort } from '../servers/ports.js'
+import { isSound } from '../nodes/sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -120,6 +121,7 @@ async function statusLike (id, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

@@ -10,6 +10,7 @@ import { stats } from '../../../gateway/stats/stats.js'
 import simulator from '../../../nodes/modbus/simulator.js'
 import { freePort } from '../../servers/ports.js'
 import { ask, connectTo, READ_TWO } from './rig.js'
+import { isSound } from '../../nodes/sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -99,6 +100,7 @@ async function statusLike (node, text) {
   const calls = () => node.status.getCalls().map((/** @type {any} */ call) => call.args[0])
   for (;;) {
     const found = calls().find((/** @type {any} */ status) => text.test(status.text))
+    for (const status of calls()) isSound(status)
     if (found) return found
     await once(node, 'call:status')
   }
