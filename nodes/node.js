@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { describe } from '../gateway/base/errors.js'
-import { headlineOf } from '../gateway/base/headlines.js'
+import { codeOf, headlineOf } from '../gateway/base/headlines.js'
 import { QuietLog } from '../gateway/base/log.js'
 import { readOptions } from '../gateway/base/options.js'
 import { stats } from '../gateway/stats/stats.js'
@@ -77,7 +77,7 @@ function tell (node, status) {
  */
 export function throttledStatus (node) {
   const log = new QuietLog(logOf(node), () => performance.now())
-  let toldHeadline = ''
+  let toldTopic = ''
   let nextMs = 0
   let isPending = false
   /** @type {NodeJS.Timeout|undefined} */
@@ -88,9 +88,9 @@ export function throttledStatus (node) {
     if (!isPending) return // it is closed
     isPending = false
     const { problem, ...status } = latest
-    const headline = problem ? headlineOf(problem) : ''
-    if (problem && headline !== toldHeadline) log.say('warn', headline, problem)
-    toldHeadline = headline
+    const topic = problem ? codeOf(problem) || problem.replaceAll(/\d+/g, '') : '' // "last answer 12 s ago" is no news
+    if (problem && topic !== toldTopic) log.say('warn', topic, problem)
+    toldTopic = topic
     const text = JSON.stringify(status)
     if (shown.get(node) === text) return
     shown.set(node, text)

@@ -35,7 +35,6 @@ export class NodeNames {
    */
   of (nodes) {
     const wishes = new Map(nodes.map(node => [node.id, wishOf(node)]))
-    const namesakes = Map.groupBy(nodes, ({ name }) => name?.trim() ?? '')
     const names = new Map()
     const taken = new Set()
     const give = (/** @type {string} */ id, /** @type {string} */ name) => {
@@ -43,8 +42,8 @@ export class NodeNames {
       names.set(id, name)
       taken.add(name)
     }
-    for (const [name, [{ id }, ...others]] of namesakes) if (name !== '' && others.length === 0) give(id, name)
     for (const [id, wish] of wishes) if (isNumbered(this.#given[id], wish)) give(id, this.#given[id])
+    for (const { id, name } of nodes) if (name?.trim()) give(id, name.trim())
     for (const [id, wish] of wishes) {
       for (let number = 1; !names.has(id); number++) give(id, number === 1 ? wish : `${wish} ${number}`)
     }

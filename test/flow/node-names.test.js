@@ -36,10 +36,11 @@ describe('names of nodes', () => {
     expect(started(unnamed(SECOND), unnamed(THIRD))).to.deep.equal({ [THIRD]: 'postgresql', [SECOND]: 'postgresql 2' })
   })
 
-  it('number those of one name, and leave a name to who has it alone', () => {
+  it('number those of one name, and leave a name to who has it', () => {
     const named = (/** @type {string} */ id, /** @type {string} */ name) => ({ ...unnamed(id), name })
     expect(started(named(FIRST, 'plant'), named(SECOND, ' plant '))).to.deep.equal({ [FIRST]: 'plant', [SECOND]: 'plant 2' })
-    expect(started(named(SECOND, 'plant'))).to.deep.equal({ [SECOND]: 'plant' })
+    expect(started(named(SECOND, 'plant'))).to.deep.equal({ [SECOND]: 'plant 2' })
+    expect(started(named(SECOND, 'hall'))).to.deep.equal({ [SECOND]: 'hall' })
     expect(started(unnamed(FIRST), unnamed(SECOND), named(THIRD, 'postgresql'))).to.deep.equal({
       [FIRST]: 'postgresql 2', [SECOND]: 'postgresql 3', [THIRD]: 'postgresql'
     })
