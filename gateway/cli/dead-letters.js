@@ -5,7 +5,7 @@ import { formatTime } from '../batch/time.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { FILE_NAME, deadLettersFolder, openDeadLetterQueue, sinkOfFolder } from '../dead-letters/queue.js'
 import { requestReplay } from '../dead-letters/replay-requests.js'
-import { readNodeNames } from '../flow/node-names.js'
+import { folderNames } from '../flow/node-names.js'
 
 /** @typedef {import('../dead-letters/dead-letter.js').DeadLetter} DeadLetter */
 
@@ -179,9 +179,9 @@ async function sinkFolders (userDir, sink) {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  const nodeNames = Object.entries(readNodeNames(join(userDir, 'sluice')))
+  const nameOf = folderNames(join(userDir, 'sluice'))
   const all = files.filter(file => basename(file) === FILE_NAME).map(file => sinkOfFolder(dirname(file)))
-    .map(key => ({ key, name: readable(key, nodeNames) }))
+    .map(key => ({ key, name: nameOf(key) }))
   const found = all.filter(({ key, name }) => sink === undefined || [key, name].includes(sink)).sort((a, b) => a.name < b.name ? -1 : 1)
   if (sink !== undefined && found.length === 0) {
     throw new SluiceError('SLUICE_SINK_UNKNOWN', `No sink "${sink}" has kept dead letters in "${parent}".`, {
@@ -189,19 +189,6 @@ async function sinkFolders (userDir, sink) {
     })
   }
   return found.map(({ key, name }) => ({ name, folder: deadLettersFolder(userDir, key) }))
-}
-
-/**
- * What people read of a sink that its folder calls by the id of its node.
- * @param {string} key
- * @param {[id: string, name: string][]} names
- */
-function readable (key, names) {
-  for (const [id, name] of names) {
-    if (key === id || key === `${id} (refused)`) return key.replace(id, name)
-    if (key.endsWith(` (${id})`)) return name
-  }
-  return key
 }
 
 /** @param {string} when @param {string} sink @param {string} source @param {string} key @param {string} reason */

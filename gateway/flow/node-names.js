@@ -73,6 +73,22 @@ export function readNodeNames (folder) {
   }
 }
 
+/**
+ * What people read of a sink whose folder of dead letters is called by the id of its node.
+ * @param {string} folder  of the gateway's data
+ * @returns {(key: string) => string}
+ */
+export function folderNames (folder) {
+  const names = Object.entries(readNodeNames(folder))
+  return key => {
+    for (const [id, name] of names) {
+      if (key === id || key === `${id} (refused)`) return key.replace(id, name)
+      if (key.endsWith(` (${id})`)) return name
+    }
+    return key
+  }
+}
+
 /** @param {NamedNode} node */
 function wishOf ({ id, type, name }) {
   return name?.trim() || (GENERATED_ID.test(id) ? type.replace(/^sluice-/, '').replaceAll('-', ' ') : id)

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -69,6 +69,17 @@ describe('Operations nodes', () => {
       node.receive({ topic: 'now' })
       await input(helper.getNode('out'))
       expect(topics).to.deep.equal(['now'])
+    })
+
+    it('fills no sidebar in the flows that a gateway begins with', async () => {
+      const root = new URL('../../', import.meta.url)
+      const composed = (await readdir(new URL('docker/flows/', root))).map(name => `docker/flows/${name}`)
+      for (const file of ['flows/flows.json', 'flows/mosquitto.json', ...composed]) {
+        const nodes = JSON.parse(await readFile(new URL(file, root), 'utf8'))
+        const { wires: [reportsTo] } = nodes.find((/** @type {any} */ { type }) => type === 'sluice-stats')
+        const shown = nodes.filter((/** @type {any} */ { id, type }) => reportsTo.includes(id) && type === 'debug')
+        expect(shown.map((/** @type {any} */ { active }) => active), file).to.deep.equal([false])
+      }
     })
 
     it('sends one at once for a message, and keeps the message', async () => {
