@@ -1,5 +1,7 @@
 import path from 'node:path'
 import { describe } from '../gateway/base/errors.js'
+import { codeOf, headlineOf } from '../gateway/base/headlines.js'
+import { QuietLog } from '../gateway/base/log.js'
 import { readOptions } from '../gateway/base/options.js'
 import { stats } from '../gateway/stats/stats.js'
 import { credentialsOf } from '../resources/options.js'
@@ -9,7 +11,7 @@ import { credentialsOf } from '../resources/options.js'
  *
  * @typedef {any} RED  Node-RED's runtime, as it hands it to a node's module
  * @typedef {any} Node
- * @typedef {{fill?: 'red'|'green'|'yellow'|'blue'|'grey', shape?: 'dot'|'ring', text?: string}} Status
+ * @typedef {import('./status.js').Status} Status
  * @typedef {import('../resources/options.js').Schema} Schema
  */
 
@@ -18,8 +20,6 @@ const STATUS_INTERVAL_MS = 1000
 const SOON_MS = 40
 /** What each node shows, as text: the same again would be sent to every editor. @type {WeakMap<Node, string>} */
 const shown = new WeakMap()
-/** Of the text of an error, in characters: the editor wraps none, and the log has it all. */
-const MAX_STATUS = 200
 
 /**
  * Registers a node type. With bad options, or when `start` fails, the node stays and says what is wrong; it does nothing else.
@@ -36,12 +36,13 @@ export function defineNode (RED, type, schema, start) {
     let forget = () => {}
     this.on('close', () => {
       isClosed = true
+      stats.statuses.delete(this.id)
       forget()
     })
     run().catch(error => {
       fail(this, error)
-      if (isClosed) return
-      forget = failedGauge(this, error)
+      if (isClosed) stats.statuses.delete(this.id)
+      else forget = failedGauge(this, error)
     })
   }, { credentials: credentialsOf(/** @type {Schema} */ (schema)) })
 }
@@ -57,23 +58,36 @@ export function failedGauge (node, error) {
 }
 
 /**
- * An error that stops the node: in its status, and with its code in the log and to the catch nodes.
+ * An error that stops the node: its headline in the status; all of it, with its code, in the log and to the catch nodes.
  * @param {Node} node
  * @param {unknown} error
  * @param {object} [message]  the message it came up with
  */
 export function fail (node, error, message) {
   shown.delete(node)
-  const text = error instanceof Error ? error.message : String(error)
-  node.status({ fill: 'red', shape: 'ring', text: text.length > MAX_STATUS ? `${text.slice(0, MAX_STATUS - 1)}…` : text })
+  tell(node, failed(error))
   node.error(describe(error), message)
+}
+
+/** @param {unknown} error @param {Parameters<typeof headlineOf>[1]} [known] @returns {Status} */
+export function failed (error, known) {
+  return { fill: 'red', shape: 'ring', text: headlineOf(error, known) }
+}
+
+/** To the editor, and to who asks the gateway how its nodes are. @param {Node} node @param {Status} status */
+function tell (node, status) {
+  stats.statuses.set(node.id, status)
+  node.status(status)
 }
 
 /**
  * @param {Node} node
- * @returns {(status: Status) => void} shows a status where it is another, at most one a second, the last one in any case
+ * @returns {(status: Status) => void} shows a status where it is another, at most one a second, the last one in any case; a problem is
+ *   told in full when it begins
  */
 export function throttledStatus (node) {
+  const log = new QuietLog(logOf(node), () => performance.now())
+  let toldTopic = ''
   let nextMs = 0
   let isPending = false
   /** @type {NodeJS.Timeout|undefined} */
@@ -83,11 +97,15 @@ export function throttledStatus (node) {
   const show = () => {
     if (!isPending) return // it is closed
     isPending = false
-    const text = JSON.stringify(latest)
+    const { problem, ...status } = latest
+    const topic = problem ? codeOf(problem) || problem.replaceAll(/\d+/g, '') : '' // "last answer 12 s ago" is no news
+    if (problem && topic !== toldTopic) log.say('warn', topic, problem)
+    toldTopic = topic
+    const text = JSON.stringify(status)
     if (shown.get(node) === text) return
     shown.set(node, text)
     nextMs = performance.now() + STATUS_INTERVAL_MS
-    node.status(latest)
+    tell(node, status)
   }
   node.on('close', () => {
     isPending = false

@@ -1,4 +1,5 @@
 import { SluiceError } from '../base/errors.js'
+import { headline } from './headline.js'
 import { changedTags, rowsOf, tagsAt } from './tags.js'
 
 /**
@@ -125,12 +126,12 @@ export class Batch {
     })
   }
 
-  /** A short view for the debug sidebar: what it is, and its first rows. */
+  /** For the debug sidebar, which shows the names of properties in full, but not their values: a line, and behind it the first rows. */
   toJSON () {
     const { source, rows, tags, identity, fields } = this
     const first = this.slice(0, Math.min(rows, 5)).toObjects()
     const shown = changedTags(tags, column => rowsOf(column, [...first.keys()]))
-    return { source, rows, fields, tags: shown, identity, first: JSON.parse(JSON.stringify(first, printable)) }
+    return { [headline(this)]: { source, rows, fields, tags: shown, identity, first: JSON.parse(JSON.stringify(first, printable)) } }
   }
 }
 

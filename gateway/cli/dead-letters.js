@@ -1,10 +1,11 @@
 import { readdir } from 'node:fs/promises'
-import { basename, dirname } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatTime } from '../batch/time.js'
 import { SluiceError, describe } from '../base/errors.js'
 import { FILE_NAME, deadLettersFolder, openDeadLetterQueue, sinkOfFolder } from '../dead-letters/queue.js'
 import { requestReplay } from '../dead-letters/replay-requests.js'
+import { folderNames } from '../flow/node-names.js'
 
 /** @typedef {import('../dead-letters/dead-letter.js').DeadLetter} DeadLetter */
 
@@ -178,14 +179,16 @@ async function sinkFolders (userDir, sink) {
     if (error.code === 'ENOENT') return []
     throw error
   })
-  const names = files.filter(file => basename(file) === FILE_NAME).map(file => sinkOfFolder(dirname(file)))
-  const found = names.filter(name => sink === undefined || name === sink).sort()
+  const nameOf = folderNames(join(userDir, 'sluice'))
+  const all = files.filter(file => basename(file) === FILE_NAME).map(file => sinkOfFolder(dirname(file)))
+    .map(key => ({ key, name: nameOf(key) }))
+  const found = all.filter(({ key, name }) => sink === undefined || [key, name].includes(sink)).sort((a, b) => a.name < b.name ? -1 : 1)
   if (sink !== undefined && found.length === 0) {
     throw new SluiceError('SLUICE_SINK_UNKNOWN', `No sink "${sink}" has kept dead letters in "${parent}".`, {
       fix: 'Check --sink and --user-dir.'
     })
   }
-  return found.map(name => ({ name, folder: deadLettersFolder(userDir, name) }))
+  return found.map(({ key, name }) => ({ name, folder: deadLettersFolder(userDir, key) }))
 }
 
 /** @param {string} when @param {string} sink @param {string} source @param {string} key @param {string} reason */

@@ -35,3 +35,16 @@ export const readerTypes = {
   influxdb: () => import('./influxdb/reader.js'),
   clickhouse: () => import('./clickhouse/reader.js')
 }
+
+const PRODUCTS = new Map([
+  ['sqlite', 'SQLite'],
+  ['duckdb', 'DuckDB'],
+  ['postgresql', 'PostgreSQL'],
+  ['mysql', 'MySQL'],
+  ['mongodb', 'MongoDB'],
+  ['influxdb', 'InfluxDB'],
+  ['clickhouse', 'ClickHouse']
+])
+
+/** What people call a type; undefined where it is no database. @param {string} type */
+export function productOf (type) { return PRODUCTS.get(type) }

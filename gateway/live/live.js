@@ -179,10 +179,11 @@ class LivePage {
 
   /** What has been counted since the start. */
   #totals () {
-    const { meters } = this.stats
+    const { meters, statuses } = this.stats
     const totals = [...meters].map(({ stage, name, totals: counted }) => ({ stage, name, ...counted }))
     const host = this.stats.host?.report ?? null
-    return { meters: totals, gauges: this.stats.readGauges(), ledger: ledger(meters, this.stats.readBalances()), host }
+    const balances = ledger(meters, this.stats.readBalances())
+    return { meters: totals, gauges: this.stats.readGauges(), ledger: balances, host, statuses: Object.fromEntries(statuses) }
   }
 
   /** @param {IncomingMessage} request @param {import('node:stream').Duplex} socket @param {Buffer} head */

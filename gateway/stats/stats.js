@@ -19,6 +19,8 @@ export class Stats {
   #meters = new Map()
   /** @type {Map<string, {read: () => Gauge, nodeId: string|undefined}>} */
   #gauges = new Map()
+  /** What the nodes say of themselves in the editor, by their ids. @type {Map<string, {fill?: string, shape?: string, text?: string}>} */
+  statuses = new Map()
   /** @type {Set<() => Line[]>} */
   #balances = new Set()
   /** @type {Set<Reader>} */

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { describe, SluiceError } from '../../gateway/base/errors.js'
-import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { SluiceError } from '../../gateway/base/errors.js'
+import { dataDir, defineNode, failed, handlesInput, throttledStatus } from '../node.js'
+import { sentence } from '../status.js'
 import { BenchProgram } from './program.js'
 import { schema } from './report.schema.js'
 import { linkTo, runBefore, servedFolders, serveReports } from './reports.js'
@@ -37,10 +38,10 @@ class BenchReport {
     this.#show({ fill: 'blue', shape: 'ring', text: 'writing' })
     try {
       const { folder, page, comparison } = await this.#write(message)
-      this.#show({ fill: 'green', shape: 'dot', text: basename(folder) })
+      this.#show({ fill: 'green', shape: 'dot', text: sentence('written', basename(folder)) })
       send({ ...message, payload: this.#link(page), folder, page, ...comparison && { comparison: this.#link(comparison.page) } })
     } catch (error) {
-      this.#show({ fill: 'red', shape: 'ring', text: error instanceof SluiceError ? error.message : describe(error) })
+      this.#show(failed(error))
       throw error
     }
   }

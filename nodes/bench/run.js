@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { SluiceError } from '../../gateway/base/errors.js'
 import { readOptions } from '../../gateway/base/options.js'
 import { remaining } from '../../gateway/stats/format.js'
-import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { dataDir, defineNode, failed, handlesInput, throttledStatus } from '../node.js'
+import { sentence } from '../status.js'
+import { nameOf } from '../names.js'
 import { servePost } from '../serve-post.js'
 import { BenchProgram } from './program.js'
 import { schema, sweepProperties } from './run.schema.js'
@@ -62,7 +64,7 @@ class BenchRun {
   /** @param {any} message @param {(messages: any[]) => void} send @returns {Promise<void>} when it has ended */
   async start (message, send) {
     if (running) {
-      throw new SluiceError('SLUICE_BENCH_BUSY', `A study is being measured by ${running.node.name || running.node.id}.`, {
+      throw new SluiceError('SLUICE_BENCH_BUSY', `A study is being measured by ${nameOf(this.RED, running.node)}.`, {
         fix: 'Wait for its end, or stop it: two at the same time would measure each other.'
       })
     }
@@ -82,7 +84,7 @@ class BenchRun {
       await this.#program.ended
       await this.#finish(reports, message, send)
     } catch (error) {
-      this.#show({ fill: 'red', shape: 'ring', text: error instanceof SluiceError ? error.message : describe(error) })
+      this.#show(failed(error))
       throw error
     } finally {
       this.#program = null
@@ -133,7 +135,7 @@ class BenchRun {
   /** @param {any} event */
   #progress ({ event: _, ...progress }) {
     const { cell, cells, secondsLeft, label } = progress
-    this.#show({ fill: 'blue', shape: 'dot', text: `${cell} of ${cells}, ${remaining(secondsLeft)} left: ${label}` })
+    this.#show({ fill: 'blue', shape: 'dot', text: sentence(`${cell} of ${cells}, ${remaining(secondsLeft)} left: ${label}`) })
     if (!this.#isClosed) this.node.send(through(PROGRESS, { topic: 'progress', payload: progress }))
   }
 

@@ -5,7 +5,8 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
-import { lossesText } from '../sources/losses.js'
+import { nameOf } from '../names.js'
+import { counted, sentence } from '../status.js'
 import { schema } from './decode.schema.js'
 
 /** @param {import('../node.js').RED} RED */
@@ -13,7 +14,7 @@ export default function (RED) {
   defineNode(RED, 'sluice-can-decode', schema, (node, options) => {
     const decoder = new CanDecoder({ ...options, dbcFile: located(options.dbcFile) }, { log: logOf(node), nowNs })
     const show = throttledStatus(node)
-    node.on('close', stats.gauge(`can decode ${node.name || node.id}`, () => decoder.gauge()))
+    node.on('close', stats.gauge(`can decode ${nameOf(RED, node)}`, () => decoder.gauge()))
 
     handlesInput(node, (message, send) => {
       const { batches, refused } = decoder.decode(message.payload)
@@ -29,6 +30,6 @@ export default function (RED) {
 
 /** @param {CanDecoder['counters']} counters @returns {import('../node.js').Status} */
 function statusOf ({ rows, refused, unknownIds, undecodable }) {
-  const text = `${quantity(rows).trim()} rows${lossesText({ refused, unknown: unknownIds, undecodable })}`
+  const text = sentence(`${quantity(rows)} rows`, ...counted({ refused, unknown: unknownIds, undecodable }))
   return { fill: refused + undecodable > 0 ? 'yellow' : 'green', shape: 'dot', text }
 }

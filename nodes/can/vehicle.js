@@ -4,7 +4,8 @@ import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
 import { located } from '../sources/located.js'
-import { lossesText } from '../sources/losses.js'
+import { nameOf } from '../names.js'
+import { counted, sentence } from '../status.js'
 import { leaseBus } from './lease.js'
 import { schema } from './vehicle.schema.js'
 
@@ -23,7 +24,7 @@ export default function (RED) {
     })
     const { vehicle } = await opening
     const statusNow = statusOf(vehicle)
-    ends.push(everySecond(() => show(statusNow())), stats.gauge(`vehicle ${node.name || node.id}`, () => ({ ...vehicle.counters })))
+    ends.push(everySecond(() => show(statusNow())), stats.gauge(`vehicle ${nameOf(RED, node)}`, () => ({ ...vehicle.counters })))
   })
 }
 
@@ -47,8 +48,8 @@ function statusOf (vehicle) {
     const perSecond = (now.frames - last.frames) / Math.max(1, now.atMs - last.atMs) * 1000
     last = now
     const trouble = vehicle.trouble()
-    if (trouble) return { fill: 'red', shape: 'ring', text: trouble }
-    const rate = `${quantity(Math.round(perSecond)).trim()} frames/s`
-    return { fill: 'green', shape: 'dot', text: `${rate}${lossesText({ refused: errors, late, missed })}` }
+    if (trouble) return { fill: 'red', shape: 'ring', text: sentence(trouble), problem: trouble }
+    const rate = `${quantity(Math.round(perSecond))} frames/s`
+    return { fill: 'green', shape: 'dot', text: sentence(rate, ...counted({ refused: errors, late, missed })) }
   }
 }

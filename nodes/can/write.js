@@ -1,8 +1,11 @@
 import { CanWriter } from '../../gateway/can/write.js'
 import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { quantity } from '../../gateway/stats/format.js'
+import { headlineOf } from '../../gateway/base/headlines.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, throttledStatus } from '../node.js'
+import { nameOf } from '../names.js'
+import { sentence } from '../status.js'
 import { located } from '../sources/located.js'
 import { leaseBus } from './lease.js'
 import { schema } from './write.schema.js'
@@ -28,7 +31,7 @@ export default function (RED) {
         await writer.write(message)
         problem = ''
       } catch (error) {
-        problem = /** @type {Error} */ (error).message
+        problem = headlineOf(error)
         throw error
       } finally {
         show(statusOf(writer, problem))
@@ -36,7 +39,7 @@ export default function (RED) {
     })
 
     const { writer } = await opening
-    ends.push(everySecond(() => show(statusOf(writer, problem))), stats.gauge(`can write ${node.name || node.id}`, () => writer.gauge()))
+    ends.push(everySecond(() => show(statusOf(writer, problem))), stats.gauge(`can write ${nameOf(RED, node)}`, () => writer.gauge()))
     show(statusOf(writer, problem))
   })
 }
@@ -54,7 +57,8 @@ async function open (RED, options) {
 
 /** @param {CanWriter} writer @param {string} problem  of the last message @returns {import('../node.js').Status} */
 function statusOf (writer, problem) {
-  const text = problem || writer.trouble()
-  if (text) return { fill: 'red', shape: 'ring', text }
-  return { fill: 'green', shape: 'dot', text: `${quantity(writer.counters.sent).trim()} frames sent` }
+  const trouble = writer.trouble()
+  const text = problem || trouble
+  if (text) return { fill: 'red', shape: 'ring', text: sentence(text), problem: trouble }
+  return { fill: 'green', shape: 'dot', text: `${quantity(writer.counters.sent)} frames sent` }
 }

@@ -3,11 +3,10 @@ import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { sentence } from '../status.js'
 import { schema } from './simulator.schema.js'
 
 /** @typedef {import('../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator */
-
-const MAX_SHOWN_FAULTS = 2
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
@@ -34,7 +33,7 @@ export default function (RED) {
 }
 
 /**
- * "127.0.0.1:1502, 2 masters, 120 requests/s, silence of 3 for 8 s"
+ * "127.0.0.1:1502, 2 masters, asked 120/s"; what is not as it should be comes first: "silence of 3 for 8 s, 127.0.0.1:1502"
  * @param {ModbusSimulator} simulator
  * @param {{connection: string}} options
  * @returns {() => import('../node.js').Status}
@@ -47,10 +46,11 @@ function statusOf (simulator, { connection }) {
     const perSecond = (now.requests - last.requests) / Math.max(1, now.atMs - last.atMs) * 1000
     last = now
     const connected = connection === 'rtu' ? [] : [`${masters} ${masters === 1 ? 'master' : 'masters'}`]
-    const shown = faults.slice(0, MAX_SHOWN_FAULTS)
-    const more = faults.length > MAX_SHOWN_FAULTS ? [`${faults.length - MAX_SHOWN_FAULTS} more`] : []
-    const text = [address, ...connected, `${quantity(Math.round(perSecond))} requests/s`, ...shown, ...more].join(', ')
-    return faults.length > 0 ? { fill: 'yellow', shape: 'ring', text } : { fill: 'green', shape: 'dot', text }
+    const [fault, ...more] = faults
+    const usual = [address, ...connected, `asked ${quantity(Math.round(perSecond))}/s`]
+    return fault === undefined
+      ? { fill: 'green', shape: 'dot', text: sentence(usual[0], ...usual.slice(1)) }
+      : { fill: 'yellow', shape: 'ring', text: sentence(fault, ...more.length > 0 ? [`${more.length} more`] : [], ...usual) }
   }
 }
 

@@ -1,6 +1,7 @@
 import { SluiceError } from '../../gateway/base/errors.js'
 import { ModbusWriter } from '../../gateway/modbus/writer.js'
-import { defineNode, handlesInput, throttledStatus } from '../node.js'
+import { defineNode, failed, handlesInput, throttledStatus } from '../node.js'
+import { sentence } from '../status.js'
 import { leaseDevice } from './lease.js'
 import { schema } from './write.schema.js'
 
@@ -22,9 +23,9 @@ export default function (RED) {
         const confirmed = await writer.write(message.payload, { signal: closing.signal })
         send({ ...message, payload: confirmed })
         refuseUnconfirmed(confirmed)
-        show({ fill: 'green', shape: 'dot', text: `${Object.keys(confirmed).join(', ')} written and confirmed` })
+        show({ fill: 'green', shape: 'dot', text: sentence(`written and confirmed: ${Object.keys(confirmed).join(', ')}`) })
       } catch (error) {
-        show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+        show(failed(error))
         throw error
       }
     })

@@ -27,7 +27,7 @@ export default function (RED) {
   defineNode(RED, 'sluice-dead-letters', schema, (node, { sink: only }) => {
     const show = throttledStatus(node)
     const handover = new Handover(RED, node)
-    const isChosen = (/** @type {string} */ sink) => !only || sink === only
+    const isChosen = (/** @type {string} */ sink) => !only || sink === openQueues.nameOf(only)
     const chosen = () => [...openQueues].filter(([sink]) => isChosen(sink))
     const isWired = node.wires[ROWS]?.length > 0
     const desk = new DeadLetterDesk(chosen, (batch, sink) => {
@@ -102,7 +102,10 @@ function statusOf (count, replaying) {
  */
 function selectionOf (payload, command) {
   if (Array.isArray(payload)) return { keys: payload.map(String) }
-  if (typeof payload === 'object' && payload !== null) return payload
+  if (typeof payload === 'object' && payload !== null) {
+    const { sink, ...selection } = /** @type {Selection} */ (payload)
+    return { ...selection, ...sink && { sink: openQueues.nameOf(sink) } }
+  }
   return typeof payload === 'string' && payload !== '' && payload !== command ? { key: payload } : {}
 }
 

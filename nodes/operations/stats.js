@@ -5,6 +5,7 @@ import { LocalMonitor } from '../../gateway/stats/monitor/monitor.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { describe } from '../../gateway/base/errors.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
 import { schemaOf } from '../schemas.js'
 import { schema } from './stats.schema.js'
 
@@ -13,8 +14,12 @@ import { schema } from './stats.schema.js'
  * @typedef {import('../../gateway/stats/monitor/usage.js').Sample} Sample
  */
 
+/** Its status, and what it logs, are this old at most where it sends nothing by itself. */
+const STATUS_MS = 1000
+const MIN_INTERVAL_MS = 100
+
 /**
- * Sends a report per interval, and one for each message. With this node comes the live page, in any Node-RED.
+ * Sends a report per interval, where it is to, and one for each message. With this node comes the live page, in any Node-RED.
  * @param {import('../node.js').RED} RED
  */
 export default function (RED) {
@@ -39,9 +44,9 @@ export default function (RED) {
       withReport(report => {
         tell(report.host?.alarms ?? [])
         show(statusOf(report))
-        node.send({ topic: 'stats', payload: report })
+        if (intervalMs > 0) node.send({ topic: 'stats', payload: report })
       }).catch(error => logOf(node).error(describe(error))).finally(() => { isReading = false })
-    }, intervalMs)
+    }, intervalMs > 0 ? Math.max(MIN_INTERVAL_MS, intervalMs) : STATUS_MS)
 
     handlesInput(node, (message, send) => withReport(report => send({ ...message, payload: report })))
     node.on('close', () => {
@@ -83,11 +88,11 @@ export function statusOf ({ meters, ledger }) {
   const p99s = meters.filter(({ stage }) => stage === 'sink').flatMap(({ latencyMs: { interval } }) => interval ? [interval.p99] : [])
   const deadLetters = sum(ledger.map(balance => balance.deadLetters))
   const lost = sum(ledger.map(balance => balance.lost))
-  const parts = [`${quantity(rows)} rows/s`]
-  if (p99s.length > 0) parts.push(`p99 ${duration(Math.max(...p99s))}`)
-  if (deadLetters > 0) parts.push(`${quantity(deadLetters)} dead letters`)
-  if (lost > 0) parts.push(`${quantity(lost)} lost`)
-  return { fill: lost > 0 ? 'red' : deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: parts.join(', ') }
+  const latency = p99s.length > 0 ? `p99 ${duration(Math.max(...p99s))}` : ''
+  const losses = counted({ lost, 'dead letters': deadLetters })
+  const flow = `${quantity(rows)} rows/s`
+  const fill = lost > 0 ? 'red' : deadLetters > 0 ? 'yellow' : 'green'
+  return { fill, shape: 'dot', text: sentence(flow, ...losses, latency) }
 }
 
 /** @param {number[]} numbers */

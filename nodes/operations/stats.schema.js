@@ -5,10 +5,10 @@ export const schema = nodeSchema({
     intervalMs: {
       type: 'integer',
       title: 'Report every',
-      description: 'How often a report is sent. Rates and interval latencies are over this time. A message to the node asks for a ' +
-        'report in between.',
-      default: 1000,
-      minimum: 100,
+      description: 'How often a report is sent, at most ten times a second; 0: only when a message asks for one. Rates and interval ' +
+        'latencies are over this time, with 0 over the last second at most.',
+      default: 0,
+      minimum: 0,
       maximum: 3_600_000,
       'x-unit': 'ms'
     },

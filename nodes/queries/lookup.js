@@ -1,8 +1,9 @@
 import { Batch } from '../../gateway/batch/batch.js'
 import { formatTime } from '../../gateway/batch/time.js'
+import { productOf } from '../../gateway/databases/index.js'
 import { keysAsked, lookUp } from '../../gateway/queries/lookup.js'
 import { quantity } from '../../gateway/stats/format.js'
-import { defineNode, handlesInput, throttledStatus } from '../node.js'
+import { defineNode, failed, handlesInput, throttledStatus } from '../node.js'
 import { Answering } from './answering.js'
 import { schema } from './lookup.schema.js'
 import { openReader } from './open-reader.js'
@@ -53,7 +54,7 @@ class LookupNode {
         const found = rows.filter(row => row !== null).length
         this.#show({ fill: 'green', shape: 'dot', text: `${quantity(found)} of ${quantity(rows.length)} found` })
       } catch (error) {
-        if (!this.#answering.signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+        if (!this.#answering.signal.aborted) this.#show(failed(error, { database: productOf(this.options.database) }))
         throw error
       }
     })

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isOpen } from '../../gateway/databases/duckdb/instance.js'
-import { serverTypes } from '../../gateway/databases/index.js'
+import { productOf, serverTypes } from '../../gateway/databases/index.js'
 import { queryAsked } from '../../gateway/queries/asked.js'
 import { chill, warm } from '../../gateway/queries/cold.js'
 import { exportParquet } from '../../gateway/queries/parquet.js'
@@ -9,7 +9,8 @@ import { columnsOf, readResultOptions, run } from '../../gateway/queries/run.js'
 import { fileName } from '../../gateway/databases/file/names.js'
 import { PAGE_ROWS } from '../../gateway/databases/reading/pages.js'
 import { duration, measure, quantity } from '../../gateway/stats/format.js'
-import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { dataDir, defineNode, failed, handlesInput, throttledStatus } from '../node.js'
+import { sentence } from '../status.js'
 import { Answering } from './answering.js'
 import { leaseServer } from '../sinks/server-node.js'
 import { fileOf, openReader } from './open-reader.js'
@@ -68,7 +69,7 @@ class QueryNode {
         await this.#reading(reader => this.#send(reader, query, { ...message, ...its, ...state }, send))
       }
     } catch (error) {
-      if (!this.#answering.signal.aborted) this.#show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+      if (!this.#answering.signal.aborted) this.#show(failed(error, { database: productOf(this.options.database) }))
       throw error
     }
   }
@@ -150,8 +151,8 @@ class QueryNode {
     const sum = (/** @type {'rows'|'bytes'} */ what) => files.reduce((total, file) => total + file[what], 0)
     const [rows, bytes] = [sum('rows'), sum('bytes')]
     send({ ...message, payload: { folder, rows, bytes, files }, complete: true })
-    const written = `${quantity(rows)} rows in ${files.length} ${files.length === 1 ? 'file' : 'files'} with ${measure(bytes, 'B')}`
-    this.#show({ fill: 'green', shape: 'dot', text: `${written} in ${duration(performance.now() - startedMs)}` })
+    const written = `${quantity(rows)} rows, ${measure(bytes, 'B')} in ${files.length} ${files.length === 1 ? 'file' : 'files'}`
+    this.#show({ fill: 'green', shape: 'dot', text: sentence(written, `in ${duration(performance.now() - startedMs)}`) })
   }
 }
 

@@ -14,13 +14,15 @@ import { keepRefused, offerRefused } from '../../gateway/dead-letters/refused-va
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { partOf } from '../../gateway/flow/split-part.js'
 import { sinks } from '../../gateway/flow/sinks.js'
-import { sinkTypes } from '../../gateway/databases/index.js'
+import { productOf, sinkTypes } from '../../gateway/databases/index.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { Retention } from '../../gateway/writer/retention.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { defineNode, failed, handlesInput, logOf, throttledStatus } from '../node.js'
+import { namesOf } from '../names.js'
+import { counted, sentence } from '../status.js'
 import { intervalOptions } from '../staging/gathering.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
@@ -30,6 +32,7 @@ import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 const SHARE_INTERVAL_MS = 1000
 /** So long a database has to say what it has stored before it is closed: if it does not, that is known once it is opened again. */
 const LAST_READING_MS = 2000
+const CANNOT_STORE = '{database} cannot store, see log'
 const SHARE_FULL = 'SLUICE_DEAD_LETTERS_SHARE'
 
 /**
@@ -43,8 +46,9 @@ const SHARE_FULL = 'SLUICE_DEAD_LETTERS_SHARE'
 export function defineSink (RED, type, schema, { sink: sinkType, nested = false, toSinkOptions = options => options }) {
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
-    const name = uniqueNameOf(RED, node)
-    const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, name, { ...options, nested }, async log => {
+    const names = { name: namesOf(RED).get(node.id) ?? sinkNameOf(node), key: keyOf(RED, node) }
+    const all = { ...options, nested, product: productOf(sinkType) }
+    const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, names, all, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
       try {
@@ -78,11 +82,12 @@ function forgetUnlessStarted (RED, id) {
 }
 
 /**
- * What meters and dead letters call a sink: its name is a label, which others may have too.
+ * What the folder of its dead letters is called: its name is a label, which others may have too. It must not change, as what lies there
+ * would be found no more.
  * @param {import('../node.js').RED} RED
  * @param {import('../node.js').Node} node
  */
-function uniqueNameOf (RED, node) {
+function keyOf (RED, node) {
   const name = sinkNameOf(node)
   const isShared = configsOf(RED).some(other => SINK_TYPES.has(other.type) && other.id !== node.id && sinkNameOf(other) === name)
   return isShared ? `${name} (${node.id})` : name
@@ -97,18 +102,20 @@ class SinkNode {
 
   /**
    * @param {import('../node.js').Node} node
-   * @param {string} name
+   * @param {{name: string, key: string}} names  as people read it, and on disk
    * @param {LazySink} sink
    * @param {Awaited<ReturnType<typeof openQueue>>} deadLetters
    * @param {any} options
    */
-  constructor (node, name, sink, deadLetters, options) {
+  constructor (node, { name, key }, sink, deadLetters, options) {
     this.node = node
     this.name = name
+    this.key = key
     this.sink = sink
     this.deadLetters = deadLetters
     this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
     this.meter = stats.meter('sink', name, node.id)
+    this.known = { database: options.product, otherwise: CANNOT_STORE }
     const { isTransient } = sink
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
     const intervalMs = documentMs(options)
@@ -140,14 +147,14 @@ class SinkNode {
   /**
    * @param {import('../node.js').RED} RED
    * @param {import('../node.js').Node} node
-   * @param {string} name
+   * @param {{name: string, key: string}} names
    * @param {any} options
    * @param {(log: import('../../gateway/base/log.js').Log) => ReturnType<LazySink['open']>} open
    */
-  static async open (RED, node, name, options, open) {
+  static async open (RED, node, names, options, open) {
     const log = logOf(node)
-    const deadLetters = await openQueue(RED.settings.userDir, name, log)
-    const sink = new SinkNode(node, name, new LazySink(() => open(log)), deadLetters, options)
+    const deadLetters = await openQueue(RED.settings.userDir, names, log)
+    const sink = new SinkNode(node, names, new LazySink(() => open(log)), deadLetters, options)
     sink.sink.sink().catch(() => {}) // its status shows it; the first write tries again
     return sink
   }
@@ -169,7 +176,7 @@ class SinkNode {
         return this.intervals ? this.intervals.append(batch) : write()
       }))
       const keep = id === undefined ? offerRefused : keepRefused // nobody sends the former again: it must not stop the rest
-      const source = sourceOf(message) ?? this.name
+      const source = sourceOf(message) ?? this.key
       if (refused.length > 0) await this.#waiting(source, () => keep(this.deadLetters.queue, source, refused))
     } catch (error) {
       const comesAgain = deliveries.release(id, this.id, piece) // stage in emits it again
@@ -265,18 +272,19 @@ class SinkNode {
     const { pendingRows, lastError } = this.writer.state()
     const { rows, deadLetters, duplicates } = this.meter
     const now = { rows, atMs: performance.now() }
-    const rate = (now.rows - this.#last.rows) / (now.atMs - this.#last.atMs) * 1000
+    const rate = (now.rows - this.#last.rows) / Math.max(1, now.atMs - this.#last.atMs) * 1000
     this.#last = now
     const [stopped] = this.deadLetters.queue.fullSources
     const problem = this.sink.problem ?? lastError ?? (stopped === undefined ? null : describe(shareFull(stopped)))
+    const notes = counted({ waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates })
+    if (problem) {
+      const { text = '', ...looks } = failed(problem, this.known)
+      return { ...looks, text: sentence(text, ...notes), ...lastError === null && { problem } } // the writer tells its own
+    }
     const notice = this.sink.notice()
-    const counts = { waiting: pendingRows, 'dead letters': deadLetters, 'duplicates refused': duplicates }
-    const notes = (notice && `, ${notice}`) + Object.entries(counts)
-      .filter(([, count]) => count > 0)
-      .map(([what, count]) => `, ${quantity(count)} ${what}`)
-      .join('')
-    if (problem) return { fill: 'red', shape: 'ring', text: `${problem}${notes}` }
-    return { fill: deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text: `${quantity(rate)} rows/s${notes}` }
+    const flow = `${quantity(rate)} rows/s`
+    const text = notice ? sentence(notice, flow, ...notes) : sentence(flow, ...notes)
+    return { fill: deadLetters > 0 ? 'yellow' : 'green', shape: 'dot', text }
   }
 }
 

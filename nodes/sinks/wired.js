@@ -2,7 +2,8 @@
  * What the flows say about who stores what, read from their configuration: what is disabled does not run, and is required all the same.
  *
  * @typedef {any} Config  of a node, as flows have it
- * @typedef {{sink: string, label: string, node: string}} Wired  `sink`: as it is called in keys and topics; `node`: its id
+ * @typedef {{sink: string, label: string, node: string}} Wired  `sink`: as it is called in keys and topics; `label`: as people read it;
+ *   `node`: its id
  * @typedef {object} Reader  a stage in
  * @property {string} id
  * @property {string} broker  id of its broker node
@@ -20,7 +21,7 @@ const DEFAULT_URL = 'mqtt://127.0.0.1:1883'
 
 /**
  * @param {{id: string, name?: string}} config  of a sink node
- * @returns {string} how people, dead letters and the sinks option of stage in know it
+ * @returns {string} how dead letters, groups and the sinks option of stage in know it
  */
 export function sinkNameOf ({ id, name }) {
   return name?.trim() || id
@@ -39,23 +40,24 @@ export function configsOf (RED) {
  * nodes that are disabled. In a consumer group a sink is known by its name, otherwise by the id of its node.
  * @param {Config[]} configs
  * @param {string} gateway  this one
+ * @param {Map<string, string>} [names]  of the nodes, as people read them
  * @returns {Reader[]}
  */
-export function readersOf (configs, gateway) {
+export function readersOf (configs, gateway, names = new Map()) {
   const nodes = nodesOf(configs)
   const sinks = [...nodes].filter(([, { config }]) => SINK_TYPES.has(config.type))
   return [...nodes].filter(([, { config }]) => config.type === STAGE_IN).map(([id, { config }]) => {
     const group = config.group?.trim()
     const wiredSink = (/** @type {string} */ node, /** @type {{config: Config}} */ { config: { name } }) => {
-      const label = sinkNameOf({ id: node, name })
-      return { sink: group ? label : node, label, node }
+      const own = sinkNameOf({ id: node, name })
+      return { sink: group ? own : node, label: names.get(node) ?? own, node }
     }
     const behind = () => {
       const reached = reachedFrom(nodes, id)
       return sinks.filter(([sink]) => reached.has(sink)).map(each => wiredSink(...each))
     }
     const named = namesOf(config.sinks).flatMap(name => {
-      const found = sinks.filter(([sink, { config: { name: label } }]) => sink === name || label?.trim() === name)
+      const found = sinks.filter(([sink, { config: { name: label } }]) => [sink, label?.trim(), names.get(sink)].includes(name))
       return found.length > 0 ? found.map(each => wiredSink(...each)) : [{ sink: name, label: name, node: name }]
     })
     return {
@@ -98,10 +100,11 @@ export function hasReader (configs, gateway, { id, consumer, broker }) {
  * @param {Config[]} configs
  * @param {string} gateway  this one
  * @param {string} broker  id of its node
+ * @param {Map<string, string>} [names]  of the nodes, as people read them
  * @returns {import('../../broker/out/required-sinks.js').WiredSink[]}
  */
-export function wiredSinks (configs, gateway, broker) {
-  return readersOf(configs, gateway)
+export function wiredSinks (configs, gateway, broker, names) {
+  return readersOf(configs, gateway, names)
     .filter(reader => reader.broker === broker || urlOf(configs, reader.broker) === urlOf(configs, broker))
     .flatMap(({ consumer, gateway: from, source, sinks }) => {
       return sinks.map(({ sink, label }) => ({ consumer, sink, label, gateway: from, source }))
@@ -123,7 +126,7 @@ function namesOf (sinks) {
  * @param {Config[]} configs
  * @returns {Map<string, {config: Config, next: string[]}>}
  */
-function nodesOf (configs) {
+export function nodesOf (configs) {
   const templates = new Map(configs.filter(({ type }) => type === 'subflow').map(config => [config.id, config]))
   /** @type {Map<string, Config[]>} tab or subflow → what is in it */
   const contents = Map.groupBy(configs, ({ z }) => templates.has(z) ? z : '')

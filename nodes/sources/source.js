@@ -6,8 +6,9 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, fail, failedGauge, handlesInput, logOf, throttledStatus } from '../node.js'
-import { lossesText } from './losses.js'
+import { defineNode, fail, failed, failedGauge, handlesInput, logOf, throttledStatus } from '../node.js'
+import { nameOf } from '../names.js'
+import { counted, sentence } from '../status.js'
 
 /**
  * @typedef {import('../../gateway/batch/batch.js').Batch} Batch
@@ -36,7 +37,7 @@ const COMMANDS = new Map(/** @type {[unknown, 'start'|'stop'][]} */ ([
 export function defineSource (RED, type, schema, open) {
   defineNode(RED, type, schema, (node, options) => {
     const show = throttledStatus(node)
-    const runner = new Runner(node, show, context => open(options, context))
+    const runner = new Runner(node, nameOf(RED, node), show, context => open(options, context))
     const commands = { start: () => runner.start(), stop: () => runner.stop() }
 
     handlesInput(node, ({ payload }) => {
@@ -65,6 +66,7 @@ function isStopped ({ id, z: tab }, { type, diff }) {
 /** Starts and stops one source, one command after the other, and shows its state. */
 class Runner {
   #node
+  #name
   #show
   #open
   /** @type {Source|null} */
@@ -79,14 +81,16 @@ class Runner {
 
   /**
    * @param {import('../node.js').Node} node
+   * @param {string} name
    * @param {(status: import('../node.js').Status) => void} show
    * @param {(context: SourceContext) => Source|Promise<Source>} open
    */
-  constructor (node, show, open) {
+  constructor (node, name, show, open) {
     this.#node = node
+    this.#name = name
     this.#show = show
     this.#open = open
-    this.meter = stats.meter('source', node.name || node.type)
+    this.meter = stats.meter('source', name)
     this.#restamper = new Restamper(wallClock, batch => this.#send(batch))
   }
 
@@ -110,11 +114,13 @@ class Runner {
         this.#showFailure(error)
         throw error
       }
+      const source = this.#source
+      const { gauge } = source
       this.#dropGauge()
       this.meter.running.add(this.#node.id)
-      const { gauge } = this.#source
-      if (gauge) this.#dropGauge = stats.gauge(`source ${this.#node.name || this.#node.type}`, gauge, this.#node.id)
-      this.#showProgress(this.#source)
+      const withProblem = () => ({ ...gauge?.(), problem: source.trouble?.() ?? null })
+      if (gauge) this.#dropGauge = stats.gauge(`source ${this.#name}`, withProblem, this.#node.id)
+      this.#showProgress(source)
     })
   }
 
@@ -150,7 +156,8 @@ class Runner {
     if (!this.#source) return
     await this.#close()
     if (!error) {
-      return this.#show({ fill: 'grey', shape: 'dot', text: `finished, ${rows.toLocaleString('en-US')} rows${this.#losses}` })
+      const text = sentence(`finished, ${rows.toLocaleString('en-US')} rows`, ...this.#losses)
+      return this.#show({ fill: 'grey', shape: 'dot', text })
     }
     this.#fail(error)
     this.#dropGauge = failedGauge(this.#node, error)
@@ -174,7 +181,7 @@ class Runner {
     this.#stopShowing = everySecond(() => {
       this.#countLosses(source)
       const now = { rows: this.meter.rows, atMs: performance.now() }
-      const rowsPerSecond = (now.rows - last.rows) / (now.atMs - last.atMs) * 1000
+      const rowsPerSecond = (now.rows - last.rows) / Math.max(1, now.atMs - last.atMs) * 1000
       last = now
       this.#show(this.#statusOf(source, rowsPerSecond))
     })
@@ -183,27 +190,26 @@ class Runner {
   /** @param {Source} source @param {number} rowsPerSecond @returns {import('../node.js').Status} */
   #statusOf (source, rowsPerSecond) {
     const trouble = source.trouble?.()
-    if (trouble) return { fill: 'red', shape: 'ring', text: `${trouble}${this.#losses}` }
-    if (backpressure.isPaused(this.#node.id)) {
-      return { fill: 'yellow', shape: 'ring', text: `paused: stage out accepts no more${this.#losses}` }
-    }
+    const told = (/** @type {string[]} */ ...parts) => sentence(parts[0], ...parts.slice(1), ...this.#losses)
+    if (trouble) return { fill: 'red', shape: 'ring', text: told(trouble), problem: trouble }
+    if (backpressure.isPaused(this.#node.id)) return { fill: 'yellow', shape: 'ring', text: told('paused by stage out') }
     const waiting = this.#restamper.heldRows
-    if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: `the clock is not set: ${count(waiting)} rows wait${this.#losses}` }
-    const doubt = wallClock.state === 'unsynchronised' ? ', clock unsynchronised' : ''
-    return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: `${count(rowsPerSecond)} rows/s${doubt}${this.#losses}` }
+    if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: told(`the clock is not set: ${quantity(waiting)} rows wait`) }
+    const doubt = wallClock.state === 'unsynchronised' ? 'clock unsynchronised' : ''
+    return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: told(`${quantity(rowsPerSecond)} rows/s`, doubt) }
   }
 
   /** Adds to the meter what the source has counted since. @param {Source} source */
   #countLosses ({ counters: { missed = 0, late = 0, badLines = 0, undecodable = 0, errors = 0 } }) {
-    const counted = { missed, late, unreadable: badLines + undecodable, failed: errors }
+    const now = { missed, late, unreadable: badLines + undecodable, failed: errors }
     const { meter } = this
     meter.missed += missed - this.#counted.missed
     meter.late += late - this.#counted.late
-    meter.errors += counted.unreadable + counted.failed - this.#counted.unreadable - this.#counted.failed
-    this.#counted = counted
+    meter.errors += now.unreadable + now.failed - this.#counted.unreadable - this.#counted.failed
+    this.#counted = now
   }
 
-  get #losses () { return lossesText(this.#counted) }
+  get #losses () { return counted(this.#counted) }
 
   /** @param {unknown} error */
   #fail (error) {
@@ -213,7 +219,7 @@ class Runner {
 
   /** Replaces a status that is still to be shown. @param {unknown} error */
   #showFailure (error) {
-    this.#show({ fill: 'red', shape: 'ring', text: error instanceof Error ? error.message : String(error) })
+    this.#show(failed(error))
   }
 
   /** @param {() => Promise<void>} step */
@@ -222,9 +228,4 @@ class Runner {
     this.#turn = turn.catch(() => {})
     return turn
   }
-}
-
-/** Three digits: "12.3 k". @param {number} rows */
-function count (rows) {
-  return quantity(rows).trim()
 }

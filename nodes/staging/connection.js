@@ -29,18 +29,20 @@ export async function openConnection (RED, node, { broker, role, ...options }) {
     ...options,
     log: logOf(node)
   })
-  /** @type {{gateway: string, connection: typeof connection, flaw: string|null}} */
-  const opened = { gateway, connection, flaw: null }
+  const opened = {
+    gateway,
+    connection,
+    flaw: /** @type {string|null} */ (null),
+    /** In full, for the gauges. */
+    get problem () { return connection.problem ? describe(connection.problem) : opened.flaw }
+  }
   connection.client.once('connect', async () => {
     opened.flaw = await brokerNode.check().catch((/** @type {unknown} */ error) => describe(error))
   })
   return opened
 }
 
-/**
- * For the stats: which broker it is, and what keeps it from there.
- * @param {import('../../broker/connection/connection.js').Connection} connection
- */
-export function brokerOf ({ place, problem }) {
-  return { broker: place, problem: problem === null ? '' : describe(problem) }
+/** For the stats: which broker it is, and what is wrong with it. @param {Awaited<ReturnType<typeof openConnection>>} link */
+export function brokerOf ({ connection, problem }) {
+  return { broker: connection.place, problem }
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { defineNode, logOf, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
 import { schema } from './embedded-broker.schema.js'
 
 const GOODBYE_MS = 1000
@@ -12,10 +13,9 @@ export default function (RED) {
     const show = throttledStatus(node)
     const showStats = (/** @type {Awaited<ReturnType<typeof startEmbeddedBroker>>} */ broker) => {
       const { clients, droppedMessages } = broker.stats()
-      const text = `${options.host}:${broker.port}, ${clients} ${clients === 1 ? 'client' : 'clients'}`
-      show(droppedMessages > 0
-        ? { fill: 'yellow', shape: 'dot', text: `${text}, ${droppedMessages} messages left to the spool` }
-        : { fill: 'green', shape: 'dot', text })
+      const connected = `${clients} ${clients === 1 ? 'client' : 'clients'}`
+      const text = sentence(`${options.host}:${broker.port}`, connected, ...counted({ dropped: droppedMessages }))
+      show({ fill: droppedMessages > 0 ? 'yellow' : 'green', shape: 'dot', text })
     }
     const starting = startEmbeddedBroker(options, { log: logOf(node) })
     const stopShowing = everySecond(() => starting.then(showStats, () => {}))

@@ -3,6 +3,7 @@ import { Stage } from '../../broker/out/stage.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, logOf } from '../node.js'
+import { nameOf } from '../names.js'
 import { brokerOf, openConnection } from './connection.js'
 import { leaseRequiredSinks } from './required-sinks.js'
 
@@ -37,9 +38,9 @@ export async function openStage (RED, node, { broker, ...options }) {
     await closeAll(() => connection.close(), release)
     throw error
   })
-  const dropGauge = stats.gauge(`spool ${node.name || node.id}`, () => {
+  const dropGauge = stats.gauge(`spool ${nameOf(RED, node)}`, () => {
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
-    return { ...state, ...brokerOf(connection), onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
+    return { ...state, ...brokerOf(link), onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
   }, node.id)
   return { stage, link, close: () => closeAll(dropGauge, () => stage.close(() => connection.close()), release) }
 }

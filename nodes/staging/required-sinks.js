@@ -6,6 +6,7 @@ import { consumerTopics } from '../../broker/topics.js'
 import { describe } from '../../gateway/base/errors.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, logOf } from '../node.js'
+import { namesOf } from '../names.js'
 import { Shared } from '../shared.js'
 import { configsOf, hasReader, wiredSinks } from '../sinks/wired.js'
 
@@ -47,7 +48,7 @@ async function open (RED, path, broker, log) {
   const requiredSinks = await RequiredSinks.open({ path, gateway, log, isGone })
   const ghosts = new Ghosts(() => RED.nodes.getNode(broker)?.options, `sluice-${gateway}-ghosts-${broker}`, log, clearing.get(path))
   requiredSinks.on('ghost', (consumer, reader) => ghosts.clear(consumerTopics(consumer).sinks(reader)))
-  const wire = () => requiredSinks.wire(wiredSinks(configsOf(RED), gateway, broker))
+  const wire = () => requiredSinks.wire(wiredSinks(configsOf(RED), gateway, broker, namesOf(RED)))
   wire()
   const stopListening = onFlows(RED, 'flows:started', wire)
   return {

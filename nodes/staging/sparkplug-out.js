@@ -1,12 +1,14 @@
 import { join } from 'node:path'
 import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { toBatches } from '../../gateway/messages/payload.js'
-import { SluiceError } from '../../gateway/base/errors.js'
+import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { headlineOf } from '../../gateway/base/headlines.js'
 import { gatewayId } from '../../broker/gateway-id.js'
 import { openEdge } from '../../gateway/sparkplug/edge-link.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
 import { schema } from './sparkplug-out.schema.js'
 import { refusal } from './stage-out.js'
 
@@ -87,17 +89,15 @@ async function open (RED, node, { broker, groupId, nodeId, deviceId, primaryHost
 
 /** @param {State} state */
 function gaugeOf ({ problem, waitsForHost, ...numbers }) {
-  return { ...numbers, problem: problem?.code ?? '', waitsForHost: waitsForHost ?? '' }
+  return { ...numbers, problem: problem ? describe(problem) : '', waitsForHost: waitsForHost ?? '' }
 }
 
 /** @param {State} state @param {number} refusedValues  by the node itself @returns {import('../node.js').Status} */
 function statusOf ({ connected, problem, waitsForHost, devices, sent, historical, heldValues, droppedValues, refused }, refusedValues) {
-  const losses = Object.entries({ held: heldValues, dropped: droppedValues, refused: refused + refusedValues })
-    .filter(([, values]) => values > 0)
-    .map(([what, values]) => `, ${quantity(values)} ${what}`)
-    .join('')
-  const text = `${devices} ${devices === 1 ? 'device' : 'devices'}, ${quantity(sent + historical)} sent${losses}`
-  if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}; ${text}` }
-  if (waitsForHost) return { fill: 'yellow', shape: 'ring', text: `waiting for the host ${waitsForHost}; ${text}` }
-  return { fill: droppedValues + refused + refusedValues > 0 ? 'yellow' : 'green', shape: 'dot', text }
+  const losses = counted({ held: heldValues, dropped: droppedValues, refused: refused + refusedValues })
+  const done = [`${devices} ${devices === 1 ? 'device' : 'devices'}`, `${quantity(sent + historical)} sent`]
+  if (!connected) return { fill: 'yellow', shape: 'ring', text: sentence(problem ? headlineOf(problem) : 'connecting', ...losses, ...done) }
+  if (waitsForHost) return { fill: 'yellow', shape: 'ring', text: sentence(`waiting for the host ${waitsForHost}`, ...losses, ...done) }
+  const isBad = droppedValues + refused + refusedValues > 0
+  return { fill: isBad ? 'yellow' : 'green', shape: 'dot', text: sentence(done[0], done[1], ...losses) }
 }

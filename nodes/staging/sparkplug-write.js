@@ -2,7 +2,8 @@ import { connect } from '../../broker/connection/connection.js'
 import { gatewayId } from '../../broker/gateway-id.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { Commander } from '../../gateway/sparkplug/command.js'
-import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { dataDir, defineNode, failed, handlesInput, logOf, throttledStatus } from '../node.js'
+import { sentence } from '../status.js'
 import { schema } from './sparkplug-write.schema.js'
 
 /** @param {import('../node.js').RED} RED */
@@ -24,9 +25,9 @@ export default function (RED) {
           throw new SluiceError('SLUICE_SPARKPLUG_WRITE', `Nothing was sent: ${describe(problem ?? cause)}`, { cause })
         })
         send(message)
-        show({ fill: 'green', shape: 'dot', text: `${Object.keys(message.payload).join(', ')} sent` })
+        show({ fill: 'green', shape: 'dot', text: sentence(`sent: ${Object.keys(message.payload).join(', ')}`) })
       } catch (error) {
-        show({ fill: 'red', shape: 'ring', text: /** @type {Error} */ (error).message })
+        show(failed(error))
         throw error
       }
     })

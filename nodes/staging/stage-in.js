@@ -8,13 +8,17 @@ import { decodeMessage } from '../../gateway/messages/codecs/index.js'
 import { closeAll } from '../../gateway/base/close-all.js'
 import { namingDisk } from '../../gateway/base/disk-full.js'
 import { describe, SluiceError } from '../../gateway/base/errors.js'
+import { headlineOf } from '../../gateway/base/headlines.js'
 import { openQueue } from '../../gateway/dead-letters/open-queues.js'
 import { offerRefused } from '../../gateway/dead-letters/refused-values.js'
 import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
+import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
+import { nameOf, namesOf, stageNameOf } from '../names.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { brokerOf, openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
@@ -55,7 +59,7 @@ export default function (RED) {
     wire = () => {
       const sinks = sinksOf(RED, node, link.gateway, isStarted)
       const twice = sinks.find(({ sink }, i) => sinks.findIndex(other => other.sink === sink) < i)
-      if (twice) node.error(describe(sameName(twice.label)))
+      if (twice) node.error(describe(sameName(twice.sink)))
       else consumer.wire(sinks)
     }
     wire()
@@ -68,16 +72,17 @@ export default function (RED) {
 
 /** @param {import('../node.js').RED} RED @param {import('../node.js').Node} node @param {any} options @param {Mapper} mapper */
 async function open (RED, node, options, mapper) {
-  const name = node.name || node.id
+  const key = node.name || node.id
+  const name = nameOf(RED, node)
   const members = membersOf(options)
-  const refused = await openQueue(RED.settings.userDir, `${name} (refused)`, logOf(node))
+  const refused = await openQueue(RED.settings.userDir, { key: `${key} (refused)`, name: `${name} (refused)` }, logOf(node))
   const { broker, receiveMaximum } = options
   const link = await openConnection(RED, node, { broker, role: 'in', receiveMaximum }).catch(async error => {
     await refused.close()
     throw error
   })
   const { connection, gateway } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
-  const meter = stats.meter('stage', `${name} (stage in)`)
+  const meter = stats.meter('stage', stageNameOf(name, 'stage in'))
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
   const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter, mapper })
@@ -127,7 +132,7 @@ async function open (RED, node, options, mapper) {
   })
   const dropGauge = stats.gauge(`stage in ${name}`, () => {
     const { waitingFor, ...state } = consumer.state
-    return { ...state, ...brokerOf(connection), waitingFor: waitingFor.join(', ') }
+    return { ...state, ...brokerOf(link), waitingFor: waitingFor.join(', ') }
   }, node.id)
   const dropBalances = stats.balances(() => consumer.balances)
   const stopListening = onInterruption(RED, node.id, { begun: () => consumer.doubt(), over: () => consumer.emitWaiting() })
@@ -162,7 +167,7 @@ function membersOf ({ group, member, members }) {
  * @param {boolean} isStarted  all nodes that run exist
  */
 function sinksOf (RED, node, gateway, isStarted) {
-  const { sinks = [] } = readersOf(configsOf(RED), gateway).find(({ id }) => id === node.id) ?? {}
+  const { sinks = [] } = readersOf(configsOf(RED), gateway, namesOf(RED)).find(({ id }) => id === node.id) ?? {}
   return sinks.map(({ node: id, sink, label }) => ({ id, sink, label, isDisabled: isStarted && !RED.nodes.getNode(id) }))
 }
 
@@ -196,7 +201,7 @@ function owned (payload) {
 export function statusOf (state, { link: { connection: { problem }, flaw }, thirdParty }) {
   const { connected, sinks, waitingFor, membersFlaw, held } = state
   const { lostRows, parked, refused, clashes, setBack, duplicates, notKept } = state
-  const counts = {
+  const notes = counted({
     'rows lost': lostRows,
     parked,
     refused,
@@ -204,20 +209,18 @@ export function statusOf (state, { link: { connection: { problem }, flaw }, thir
     'identities clash': clashes,
     'set back': setBack,
     'duplicates refused': duplicates
-  }
-  const notes = Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([what, count]) => `, ${count} ${what}`)
-    .join('')
-  if (sinks === 0) return { fill: 'red', shape: 'ring', text: `${noSinks().code}${notes}` }
-  if (thirdParty?.problem) return { fill: 'red', shape: 'ring', text: `${thirdParty.problem.message}${notes}` }
-  if (!connected) return { fill: 'yellow', shape: 'ring', text: `${problem?.code ?? 'connecting'}${notes}` }
-  if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}${notes}` }
+  })
+  const told = (/** @type {string} */ first) => ({ text: sentence(first, ...notes) })
+  if (sinks === 0) return { fill: 'red', shape: 'ring', ...told(headlineOf(noSinks())) }
+  if (thirdParty?.problem) return { fill: 'red', shape: 'ring', ...told(headlineOf(thirdParty.problem)) }
+  if (!connected) return { fill: 'yellow', shape: 'ring', ...told(problem ? headlineOf(problem) : 'connecting') }
+  if (flaw) return { fill: 'red', shape: 'ring', ...told(flaw) }
   const [topic] = thirdParty?.missingTopics ?? []
-  if (topic !== undefined) return { fill: 'yellow', shape: 'ring', text: `not subscribed to ${topic}${notes}` }
-  if (thirdParty?.blocked) return { fill: 'red', shape: 'dot', text: `third-party messages wait: ${thirdParty.blocked}${notes}` }
-  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', text: `waiting for ${waitingFor.toSorted().join(', ')}${notes}` }
-  if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: `${membersFlaw}; ${held} in flight${notes}` }
+  if (topic !== undefined) return { fill: 'yellow', shape: 'ring', ...told(`not subscribed to ${topic}`) }
+  const blocked = thirdParty?.blocked
+  if (blocked) return { fill: 'red', shape: 'dot', ...told(`third-party messages wait: ${blocked}`) }
+  if (waitingFor.length > 0) return { fill: 'yellow', shape: 'ring', ...told(`waiting for ${waitingFor.toSorted().join(', ')}`) }
+  if (membersFlaw) return { fill: 'yellow', shape: 'ring', text: sentence(membersFlaw, `${held} in flight`, ...notes) }
   const isBad = lostRows + parked + refused + clashes + notKept > 0
-  return { fill: isBad ? 'red' : 'green', shape: 'dot', text: `${held} in flight${notes}` }
+  return { fill: isBad ? 'red' : 'green', shape: 'dot', ...told(`${quantity(held)} in flight`) }
 }

@@ -7,6 +7,7 @@ import { toBatches } from '../../gateway/messages/payload.js'
 import { marker } from '../../gateway/messages/marked.js'
 import { namingDisk } from '../../gateway/base/disk-full.js'
 import { SluiceError } from '../../gateway/base/errors.js'
+import { headlineOf } from '../../gateway/base/headlines.js'
 import { countOf } from '../../gateway/messages/refusals.js'
 import { isReplayed } from '../../gateway/dead-letters/replay.js'
 import { backpressure } from '../../gateway/flow/backpressure.js'
@@ -14,6 +15,8 @@ import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { nameOf, stageNameOf } from '../names.js'
+import { counted, sentence } from '../status.js'
 import { gatheringOptions, intervalOptions } from './gathering.js'
 import { openStage } from './open-stage.js'
 import { placesOf } from './places.js'
@@ -24,6 +27,7 @@ export default function (RED) {
   defineNode(RED, 'sluice-stage-out', schema, async (node, options) => {
     const mapper = new Mapper(options.mappings)
     const show = throttledStatus(node)
+    const name = nameOf(RED, node)
     wallClock.start()
     const opening = open(RED, node, options).catch(error => { throw namingDisk(error, dataDir(RED)) })
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
@@ -52,7 +56,7 @@ export default function (RED) {
     })
 
     /** Of what belongs to no source. */
-    const ownMeter = () => stats.meter('stage', `${node.name || node.id} (stage out)`)
+    const ownMeter = () => stats.meter('stage', stageNameOf(name, 'stage out'))
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {
@@ -143,24 +147,28 @@ function replayRefusal () {
   })
 }
 
-/** @param {Awaited<ReturnType<typeof open>>} opened @param {number} refusedValues @returns {import('../node.js').Status} */
-function statusOf ({ stage: { state }, link: { connection, flaw } }, refusedValues) {
+/**
+ * @param {Pick<Awaited<ReturnType<typeof open>>, 'stage'|'link'>} opened
+ * @param {number} refusedValues
+ * @returns {import('../node.js').Status}
+ */
+export function statusOf ({ stage: { state }, link: { connection, flaw } }, refusedValues) {
   const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, lostRows, connected, unwaitedSinks } = state
   const { clashes, setBack, strangers, impossible, tooBig, doubts } = state
-  const losses = notesOf({
-    'rows dropped': droppedRows, 'rows lost': lostRows, refused: refusedValues, clashes, 'databases set back': setBack, 'too big': tooBig,
-    'not verified': doubts
+  const losses = counted({
+    'rows lost': lostRows, 'rows dropped': droppedRows, clashes, refused: refusedValues, 'too big': tooBig, 'databases set back': setBack,
+    'not verified': doubts, 'messages of strangers': strangers, 'impossible messages': impossible
   })
-  const notes = losses + notesOf({ 'messages of strangers': strangers, 'impossible messages': impossible })
-  const text = `${measure(unstoredBytes, 'B')} to store, ${Math.round(spoolBytes / maxBytes * 100)} % of the spool used${notes}`
-  if (blocked) return { fill: 'red', shape: 'dot', text: `full: ${blocked}` }
-  if (unwaitedSinks > 0) return { fill: 'red', shape: 'ring', text: `SLUICE_REQUIRED_SINKS: ${unwaitedSinks} sinks too many; ${text}` }
-  if (!connected) return { fill: 'yellow', shape: 'ring', text: `${connection.problem?.code ?? 'connecting'}; ${text}` }
-  if (flaw) return { fill: 'red', shape: 'ring', text: `${flaw}; ${text}` }
-  return { fill: clashes > 0 ? 'red' : notes ? 'yellow' : 'green', shape: 'dot', text }
-}
-
-/** @param {Record<string, number>} counts */
-function notesOf (counts) {
-  return Object.entries(counts).filter(([, count]) => count > 0).map(([what, count]) => `, ${quantity(count)} ${what}`).join('')
+  const unstored = `${measure(unstoredBytes, 'B')} to store`
+  const used = `spool ${Math.round(spoolBytes / maxBytes * 100)} % full`
+  if (blocked) return { fill: 'red', shape: 'dot', text: sentence(`full: ${blocked}`, ...losses, unstored) }
+  if (unwaitedSinks > 0) {
+    return { fill: 'red', shape: 'ring', text: sentence(`${quantity(unwaitedSinks)} sinks too many`, ...losses, unstored, used) }
+  }
+  if (!connected) {
+    const { problem } = connection
+    return { fill: 'yellow', shape: 'ring', text: sentence(problem ? headlineOf(problem) : 'connecting', ...losses, unstored, used) }
+  }
+  if (flaw) return { fill: 'red', shape: 'ring', text: sentence(flaw, ...losses, unstored) }
+  return { fill: clashes > 0 ? 'red' : losses.length > 0 ? 'yellow' : 'green', shape: 'dot', text: sentence(unstored, ...losses, used) }
 }

@@ -14,6 +14,7 @@ import { describe } from '../../gateway/base/errors.js'
 import { MAX_REFUSED } from '../../gateway/messages/bounds.js'
 import { NAMESPACE } from '../../gateway/sparkplug/topic.js'
 import { stats } from '../../gateway/stats/stats.js'
+import { nameOf } from '../names.js'
 import { dataDir, logOf } from '../node.js'
 import { openConnection } from './connection.js'
 import { gatheringOptions } from './gathering.js'
@@ -59,6 +60,7 @@ const MAX_GATHERED = 500
  */
 export class ThirdPartyStage {
   #node
+  #name
   #options
   #refused
   #meter
@@ -88,6 +90,7 @@ export class ThirdPartyStage {
    */
   constructor (RED, node, { options, refused, meter, mapper }) {
     this.#node = node
+    this.#name = nameOf(RED, node)
     this.#options = options
     this.#refused = new RefusedContent(refused, meter, logOf(node))
     this.#meter = meter
@@ -287,6 +290,6 @@ export class ThirdPartyStage {
   #listenToSparkplug (host, client) {
     this.#sparkplug = host
     client.on('connect', () => host.reconnected())
-    this.#dropGauge = stats.gauge(`sparkplug ${this.#node.name || this.#node.id}`, () => host.gauge())
+    this.#dropGauge = stats.gauge(`sparkplug ${this.#name}`, () => host.gauge())
   }
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -58,6 +58,22 @@ describe('sluice dead-letters', () => {
     expect((await readdir(join(userDir, 'sluice'))).sort()).to.deep.equal(['dead-letters'])
     const { stdout: one } = await run('list', '--json', '--sink', names[0])
     expect(one.trim().split('\n')).to.have.length(1)
+  })
+
+  it('calls those of a sink without a name as the live page does, and knows it by its node, as its folder is called, too', async () => {
+    const names = { '16dc29069ea3080e': 'postgresql', '26dc29069ea3080e': 'plant 2', '36dc29069ea3080e': 'stage in' }
+    await writeFile(join(userDir, 'sluice', 'node-names.json'), JSON.stringify(names))
+    for (const [i, key] of ['16dc29069ea3080e', 'plant (26dc29069ea3080e)', '36dc29069ea3080e (refused)'].entries()) {
+      const letters = await openDeadLetterQueue(deadLettersFolder(userDir, key))
+      await letters.append([deadLetter(batchOf([1], 8 + i), 0, new Error('no'))])
+      await letters.close()
+    }
+    const sinksOf = (/** @type {string} */ lines) => lines.trim().split('\n').map(line => JSON.parse(line).sink)
+    const all = ['plant 2', 'plant/db', 'plant/db', 'postgresql', 'stage in (refused)']
+    expect(sinksOf((await run('list', '--json')).stdout)).to.deep.equal(all)
+    for (const sink of ['postgresql', '16dc29069ea3080e']) {
+      expect(sinksOf((await run('list', '--json', '--sink', sink)).stdout)).to.deep.equal(['postgresql'])
+    }
   })
 
   it('lists them for a program, one JSON object a line', async () => {

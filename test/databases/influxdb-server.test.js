@@ -166,7 +166,7 @@ describe('InfluxDB server', () => {
       await sink.write([rowOf({ a: ['float64', 1], b: ['string', 'x'], c: ['float64', NaN], d: ['int16', undefined] })])
       await sink.close()
       expect(said).to.deep.equal(['warning: UDP: of 2 values sent to measurement "nowhere", 2 are missing (100.00 %).'])
-      expect(sink.notice?.()).to.equal('may lose: 2 of 2 values counted are missing')
+      expect(sink.notice?.()).to.equal('may lose: 2 of 2 values missing')
     })
 
     it('fills datagrams with whole lines, up to their size', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { WebSocket } from 'ws'
+import { isSound } from '../nodes/sound-status.js'
 
 const PROGRAM = fileURLToPath(new URL('../../gateway/cli/sluice.js', import.meta.url))
 const RUNNING = /Editor +(http:\S+)[^]*Ctrl-C stops it/
@@ -224,7 +225,10 @@ export class Gateway {
     comms.on('error', error => { if (!this.#stopping) this.log += `comms: ${error.message}\n` })
     comms.on('message', text => {
       for (const { topic, data } of [JSON.parse(String(text))].flat()) {
-        if (topic?.startsWith('status/')) this.statuses.set(topic.slice('status/'.length), data)
+        if (topic?.startsWith('status/')) {
+          if (data.text) isSound(data)
+          this.statuses.set(topic.slice('status/'.length), data)
+        }
         if (topic === 'notification/runtime-deploy') this.#revision = data.revision
       }
     })

@@ -17,6 +17,7 @@ import { freePort } from '../servers/ports.js'
 import { startPymodbus } from '../servers/pymodbus.js'
 import { requirePython } from '../servers/python.js'
 import { startFakeSlaves } from './wire-fake-slaves.js'
+import { isSound } from '../nodes/sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -112,12 +113,13 @@ describe('Modbus nodes, with a pymodbus server', () => {
 
     it('reports a missing device', async () => {
       await helper.load(NODES, [reader])
-      expect(await statusLike(helper.getNode('read'), /device is missing/)).to.include({ fill: 'red' })
+      expect(await statusLike(helper.getNode('read'), /^no Modbus device chosen$/)).to.include({ fill: 'red' })
     })
 
     it('reports which row of its table is wrong', async () => {
       await helper.load(NODES, [device(), { ...reader, tags: [TAGS[0], { name: 'x', address: '0', type: 'bool' }] }])
-      await statusLike(helper.getNode('read'), /Tags, row 2: Type bool is for coils and discrete inputs/)
+      await statusLike(helper.getNode('read'), /^settings invalid, see the form$/)
+      expect(helper.getNode('read').error.firstCall.args[0]).to.match(/Tags, row 2: Type bool is for coils and discrete inputs/)
     })
   })
 
@@ -127,7 +129,7 @@ describe('Modbus nodes, with a pymodbus server', () => {
       const answer = next(helper.getNode('out'))
       helper.getNode('write').receive({ payload: { setpoint: 20.5 }, topic: 'oven' })
       expect(await answer).to.deep.include({ topic: 'oven', payload: { setpoint: { written: 20.5, readBack: 20.5, ok: true } } })
-      await statusLike(helper.getNode('write'), /^setpoint written and confirmed$/)
+      await statusLike(helper.getNode('write'), /^written and confirmed: setpoint$/)
     })
 
     it('shows that it is ready, instead of the fault before the deploy', async () => {
@@ -141,13 +143,13 @@ describe('Modbus nodes, with a pymodbus server', () => {
       const told = once(node, 'call:error')
       node.receive({ payload: { setpoint: 81 } })
       expect((await told)[0].args[0]).to.match(/SLUICE_MODBUS_WRITE: "setpoint" must be at most 80/)
-      await statusLike(node, /must be at most 80/)
+      await statusLike(node, /^message cannot be written$/)
     })
 
     it('writes nothing unless it is allowed', async () => {
       await helper.load(NODES, [device(), { ...writer, allowed: undefined }, out])
       const node = helper.getNode('write')
-      await statusLike(node, /not allowed/)
+      await statusLike(node, /^writing is not allowed$/)
       const told = once(node, 'call:error')
       node.receive({ payload: { setpoint: 1 } })
       expect((await told)[0].args[0]).to.match(/SLUICE_MODBUS_WRITE_OFF/)
@@ -281,6 +283,7 @@ async function statusLike (node, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

@@ -64,7 +64,7 @@ describe('Bench nodes', function () {
     await load({ seconds: 3 })
     const [progress, result] = [input('progress'), input('result')]
     node('run').receive({ topic: 'mine' })
-    const text = '1 of 1, 4 s left: sqlite, 100 a batch, 1 writer'
+    const text = '1 of 1, 4 s left: sqlite, 100 a batch'
     expect(await status('run', /left/)).to.deep.equal({ fill: 'blue', shape: 'dot', text })
     expect((await progress).payload).to.include({ study: 'haenisch', cell: 1, cells: 1, label: 'sqlite, 100 a batch, 1 writer' })
     const { topic, payload, folder, page } = await result

@@ -14,7 +14,9 @@ import { SharedBus } from '../../nodes/can/lease.js'
 import readNode from '../../nodes/can/read.js'
 import vehicleNode from '../../nodes/can/vehicle.js'
 import writeNode from '../../nodes/can/write.js'
+import { until } from '../broker/waiting.js'
 import { quiet } from '../can/bus/rig.js'
+import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -71,10 +73,13 @@ describe('CAN nodes', () => {
 
     it('says that it has no bus, or one that cannot be', async () => {
       await helper.load(NODES, [{ ...reader, bus: '' }])
-      expect(await statusLike(helper.getNode('read'), /Bus is missing/)).to.include({ fill: 'red' })
+      expect(await statusLike(helper.getNode('read'), /^settings invalid, see the form$/)).to.include({ fill: 'red' })
+      expect(helper.getNode('read').error.firstCall.args[0]).to.match(/Bus is missing/)
       await helper.unload()
       await helper.load(NODES, [{ ...log, logFile: 'nowhere.log' }, reader])
-      expect(await statusLike(helper.getNode('read'), /nowhere\.log cannot be read/)).to.include({ fill: 'red' })
+      expect(await statusLike(helper.getNode('read'), /^the CAN log cannot be read$/)).to.include({ fill: 'red' })
+      await until(() => helper.getNode('read').error.callCount > 0)
+      expect(helper.getNode('read').error.firstCall.args[0]).to.match(/nowhere\.log cannot be read/)
     })
   })
 
@@ -93,7 +98,7 @@ describe('CAN nodes', () => {
       expect(await answered(node, { topic: 'Engine', payload: { enginerpm: 9000 } })).to.match(
         /^SLUICE_CAN_ENCODE: Signal enginerpm cannot be 9000/
       )
-      expect(await statusLike(node, /enginerpm cannot be 9000/)).to.include({ fill: 'red' })
+      expect(await statusLike(node, /^values do not fit the frame$/)).to.include({ fill: 'red' })
     })
 
     for (const type of ['write', 'vehicle']) {
@@ -261,6 +266,7 @@ async function statusLike (node, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

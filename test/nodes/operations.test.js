@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,6 +57,29 @@ describe('Operations nodes', () => {
       expect(topic).to.equal('stats')
       expect(payload.meters.find((/** @type {any} */ { name }) => name === 'operations test').totals.rows).to.equal(5)
       stats.drop('source', 'operations test')
+    })
+
+    it('sends none unless it is asked to', async () => {
+      await helper.load(statsNode, [{ ...flow[0], intervalMs: undefined }, flow[1]])
+      const node = helper.getNode('stats')
+      /** @type {string[]} */
+      const topics = []
+      helper.getNode('out').on('input', (/** @type {{topic: string}} */ { topic }) => topics.push(topic))
+      await once(node, 'call:status') // of the interval: what it sends goes out with it
+      node.receive({ topic: 'now' })
+      await input(helper.getNode('out'))
+      expect(topics).to.deep.equal(['now'])
+    })
+
+    it('fills no sidebar in the flows that a gateway begins with', async () => {
+      const root = new URL('../../', import.meta.url)
+      const composed = (await readdir(new URL('docker/flows/', root))).map(name => `docker/flows/${name}`)
+      for (const file of ['flows/flows.json', 'flows/mosquitto.json', ...composed]) {
+        const nodes = JSON.parse(await readFile(new URL(file, root), 'utf8'))
+        const { wires: [reportsTo] } = nodes.find((/** @type {any} */ { type }) => type === 'sluice-stats')
+        const shown = nodes.filter((/** @type {any} */ { id, type }) => reportsTo.includes(id) && type === 'debug')
+        expect(shown.map((/** @type {any} */ { active }) => active), file).to.deep.equal([false])
+      }
     })
 
     it('sends one at once for a message, and keeps the message', async () => {
@@ -126,8 +149,8 @@ describe('Operations nodes', () => {
       ])
       const status = (/** @type {object[]} */ ledger) => statusOf(/** @type {any} */ ({ meters, ledger }))
       expect(status([{ deadLetters: 0, lost: 0 }])).to.deep.equal({ fill: 'green', shape: 'dot', text: '12.3 k rows/s, p99 8.00 ms' })
-      expect(status([{ deadLetters: 2, lost: 0 }])).to.deep.include({ fill: 'yellow', text: '12.3 k rows/s, p99 8.00 ms, 2 dead letters' })
-      expect(status([{ deadLetters: 0, lost: 3 }])).to.deep.include({ fill: 'red', text: '12.3 k rows/s, p99 8.00 ms, 3 lost' })
+      expect(status([{ deadLetters: 2, lost: 0 }])).to.deep.include({ fill: 'yellow', text: '12.3 k rows/s, 2 dead letters' })
+      expect(status([{ deadLetters: 0, lost: 3 }])).to.deep.include({ fill: 'red', text: '12.3 k rows/s, 3 lost, p99 8.00 ms' })
     })
   })
 
@@ -169,6 +192,23 @@ describe('Operations nodes', () => {
       const { payload } = await answer
       expect(payload.count).to.equal(2)
       expect(payload.deadLetters[0]).to.deep.include({ sink: 'sqlite', key: 'gw/machine/1-a/0/0', values: [1] })
+    })
+
+    it('knows a sink also by what its folder is called', async () => {
+      remove()
+      const removeUnnamed = openQueues.add('postgresql 2', store, '16dc29069ea3080e')
+      try {
+        await helper.unload()
+        await helper.load([deadLettersWithHooks, acceptingNode], [{ ...flow[0], sink: '16dc29069ea3080e' }, ...flow.slice(1)])
+        for (const sink of ['postgresql 2', '16dc29069ea3080e', undefined]) {
+          const answer = input(helper.getNode('answers'))
+          helper.getNode('desk').receive({ topic: 'list', payload: { sink } })
+          const { payload: { count, deadLetters } } = await answer
+          expect([count, deadLetters[0].sink]).to.deep.equal([2, 'postgresql 2'])
+        }
+      } finally {
+        removeUnnamed()
+      }
     })
 
     it('replays, and forgets rows only once what is behind has accepted them', async () => {

@@ -164,7 +164,7 @@ describe('query node', () => {
       topic: 'why', payload: { folder, rows: ROWS, bytes, files: [{ file, rows: ROWS, bytes }] }, complete: true, more: []
     })
     const shown = () => node.status.getCalls().map((/** @type {any} */ { args: [{ text }] }) => text).join()
-    await until(() => /25 rows in 1 file with .*B in /.test(shown()))
+    await until(() => /25 rows, .*B in 1 file, in /.test(shown()))
     const [{ payload: hourly }] = await ask(node, { query: { name: 'mean', sensors: ['force'] } })
     expect(hourly.rows).to.equal(1)
   })

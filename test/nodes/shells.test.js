@@ -17,6 +17,7 @@ import candump from '../../nodes/sources/candump.js'
 import embeddedBroker from '../../nodes/staging/embedded-broker.js'
 import simulator from '../../nodes/sources/simulator.js'
 import { until } from '../broker/waiting.js'
+import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -127,7 +128,7 @@ describe('node shells', () => {
       await helper.load(simulator, [{ ...machine, sampleRateHz: 'fast' }, out])
       const node = helper.getNode('machine')
       const words = 'Sample rate must be between 0.001 and 100,000 Hz; "fast" is not a number.'
-      expect(statuses(node)).to.deep.include({ fill: 'red', shape: 'ring', text: words })
+      expect(statuses(node)).to.deep.include({ fill: 'red', shape: 'ring', text: 'settings invalid, see the form' })
       expect(node.error.firstCall.args[0]).to.equal(`SLUICE_OPTIONS: ${words}`)
     })
   })
@@ -146,7 +147,10 @@ describe('node shells', () => {
 
     it('says which file is missing', async () => {
       await helper.load(candump, [{ id: 'replay', type: 'sluice-candump', logFile: 'nowhere.log' }])
-      expect(await statusLike(helper.getNode('replay'), /nowhere\.log/)).to.include({ fill: 'red' })
+      const node = helper.getNode('replay')
+      expect(await statusLike(node, /^the CAN log cannot be read$/)).to.include({ fill: 'red' })
+      await until(() => node.error.callCount > 0)
+      expect(node.error.firstCall.args[0]).to.match(/^SLUICE_REPLAY_FILE: .*nowhere\.log/)
     })
   })
 
@@ -162,7 +166,9 @@ describe('node shells', () => {
       try {
         const { port } = /** @type {import('node:net').AddressInfo} */ (other.address())
         await helper.load(embeddedBroker, [{ id: 'embedded', type: 'sluice-embedded-broker', port }])
-        expect(await statusLike(helper.getNode('embedded'), new RegExp(`:${port}.*another port`))).to.include({ fill: 'red' })
+        const node = helper.getNode('embedded')
+        expect(await statusLike(node, /^broker's port cannot be opened$/)).to.include({ fill: 'red' })
+        expect(node.error.firstCall.args[0]).to.match(new RegExp(`^SLUICE_BROKER_PORT: .*:${port}.*another port`))
       } finally {
         other.close()
       }
@@ -200,6 +206,7 @@ async function statusLike (node, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

@@ -15,6 +15,7 @@ import sqlite from '../../nodes/sinks/sqlite.js'
 import settle from '../../nodes/staging/settle.js'
 import { until } from '../broker/waiting.js'
 import { batchOf } from '../writer/fake-sink.js'
+import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -84,6 +85,11 @@ describe('a sink, its balance and its room', () => {
     helper.getNode('sink').receive({ topic: 'press', payload: 8 })
     await until(() => stats.readGauges()['sink store']?.connected === false)
     expect(missingOf(stats.readGauges())).to.deep.include({ name: 'sink store', problem: stats.readGauges()['sink store'].lastError })
+    const { status } = helper.getNode('sink')
+    const last = () => status.lastCall?.args[0]
+    await until(() => last()?.fill === 'red' && / 1 waiting/.test(last().text))
+    expect(last()).to.deep.equal({ fill: 'red', shape: 'ring', text: 'SQLite refuses to store, 1 waiting' })
+    for (const { args: [shown] } of status.getCalls()) isSound(shown)
   })
 
   it('lets a delivery go, in view, whose source has had its share of the dead letters, and takes those of others', async () => {
@@ -110,7 +116,8 @@ describe('a sink, its balance and its room', () => {
     expect(ended).to.deep.equal(['press postponed', 'lathe stored'])
     expect(stats.readGauges()['sink store']).to.include({ stoppedSources: 'press' })
     const { status } = helper.getNode('sink')
-    await until(() => status.getCalls().some((/** @type {any} */ { args: [{ text }] }) => /DEAD_LETTERS_SHARE/.test(text)))
+    await until(() => status.getCalls().some((/** @type {any} */ { args: [{ text }] }) => /^dead letters of a source full/.test(text)))
+    expect(helper.getNode('sink').warn.getCalls().join()).to.match(/DEAD_LETTERS_SHARE/)
   })
 
   for (const [how, flows] of /** @type {[string, object[]][]} */ ([['deleted', []], ['disabled', [{ d: true }]]])) {

@@ -269,15 +269,6 @@ describe('sink and stage nodes', () => {
       expect(lazy.isTransient(error)).to.equal(true)
       expect(opened).to.equal(1)
     })
-
-    it('may have the name of another: what each stores and keeps is its own', async () => {
-      const node = await load({}, { id: 'twin', type: 'sluice-sqlite', name: 'store', file: `${file}.twin`, maxAgeMs: 20, wires: [] })
-      await until(() => sinks.get('twin') !== undefined)
-      const twin = helper.getNode('twin')
-      await Promise.all([receive(node, { topic: 'press', payload: 1 }), receive(twin, { topic: 'press', payload: 2 })])
-      expect(values()).to.deep.equal([1])
-      expect([sinks.get('sink'), sinks.get('twin')].map(handle => handle?.name)).to.deep.equal(['store (sink)', 'store (twin)'])
-    })
   })
 
   describe('settle', () => {

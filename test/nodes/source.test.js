@@ -9,6 +9,7 @@ import helper from 'node-red-node-test-helper'
 import { backpressure } from '../../gateway/flow/backpressure.js'
 import { stats } from '../../gateway/stats/stats.js'
 import csv from '../../nodes/sources/csv.js'
+import { isSound } from './sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -30,6 +31,7 @@ describe('a source node', () => {
   async function statusLike (node, text) {
     for (;;) {
       const [{ args: [status] }] = await once(node, 'call:status')
+      isSound(status)
       if (text.test(status?.text)) return status
     }
   }
@@ -40,15 +42,17 @@ describe('a source node', () => {
     await statusLike(node, /^stopped$/)
     node.receive({ payload: 'stop' }) // shown a second after the last one
     node.receive({ payload: 'start' })
-    await once(node, 'call:error')
-    expect(await statusLike(node, /^.*$/)).to.include({ fill: 'red' }).with.property('text').that.includes('none.csv cannot be read')
+    const [{ args: [error] }] = await once(node, 'call:error')
+    expect(error).to.include('none.csv cannot be read')
+    expect(await statusLike(node, /^.*$/)).to.deep.equal({ fill: 'red', shape: 'ring', text: 'the CSV file cannot be read' })
   })
 
   it('that fails while it runs shows it, and brings what it could not read to the stats', async () => {
     const file = path.join(folder, 'never.csv')
     await writeFile(file, 'time,x\nnever,1\nnever,2\n')
     await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'unreadable', file }])
-    expect(await statusLike(helper.getNode('replay'), /no row that can be read/)).to.include({ fill: 'red' })
+    expect(await statusLike(helper.getNode('replay'), /^no row of the file can be read/)).to.include({ fill: 'red' })
+    expect(helper.getNode('replay').error.firstCall.args[0]).to.match(/no row that can be read/)
     expect(stats.meter('source', 'unreadable').errors).to.equal(2)
   })
 

@@ -86,7 +86,8 @@ describe('the status of stage in', () => {
       { id: 'sink', type: 'sluice-sqlite', file: path.join(userDir, 'store.sqlite'), wires: [] }
     ])
     await until(() => lastStatusOf('stage')?.fill === 'red')
-    expect(lastStatusOf('stage').text).to.include(path.join(spools, 'stage'))
+    expect(lastStatusOf('stage').text).to.equal('spool cannot be opened')
+    expect(helper.getNode('stage').error.lastCall.args[0]).to.include(path.join(spools, 'stage'))
   })
 
   it('does not keep what was beside the spool of a node that is deleted, once its folder is deleted, too', async () => {
@@ -142,7 +143,7 @@ describe('the status of stage in', () => {
       await writeFile(filler, Buffer.alloc(2 ** 20)).catch(() => {}) // as much as there is room for
       await client.publishAsync('plant/hall', '{"temperature": 21.5}', { qos: 1 })
       await shows('red', 'third-party messages wait')
-      expect(last().text).to.include('ENOSPC')
+      expect(helper.getNode('small').warn.getCalls().join()).to.include('ENOSPC')
       await rm(filler)
       await shows('green')
       const stored = new DatabaseSync(path.join(userDir, 'small.sqlite'), { readOnly: true })

@@ -43,7 +43,7 @@ describe('throttled status', () => {
     expect(shown).to.deep.equal(['running'])
     fail(node, new Error('it broke'))
     await settle()
-    expect(shown).to.deep.equal(['running', 'it broke', 'running'])
+    expect(shown).to.deep.equal(['running', 'failed, see the log', 'running'])
     node.emit('close')
   })
 })

@@ -22,6 +22,16 @@ describe('the wiring', () => {
     expect(required(stageIn({ group: 'plant' }), sink())).to.deep.equal(['group:plant/history'])
   })
 
+  it('calls a sink as people read it, and knows it by that name, but nowhere in a key', () => {
+    const names = new Map([['db', 'postgresql 2']])
+    const of = (/** @type {object} */ more) => {
+      return wiredSinks([tab, stageIn(more), sink({ name: '' })], 'gw', 'b', names).map(({ sink: key, label }) => [key, label])
+    }
+    expect(of({})).to.deep.equal([['db', 'postgresql 2']])
+    expect(of({ group: 'plant' })).to.deep.equal([['db', 'postgresql 2']])
+    expect(of({ sinks: 'postgresql 2' })).to.deep.equal([['db', 'postgresql 2']])
+  })
+
   it('counts disabled sinks, stage ins and tabs, and leads through disabled nodes', () => {
     expect(required(stageIn({}), sink({ d: true }))).to.deep.equal(['gw/db'])
     expect(required(stageIn({ d: true }), sink())).to.deep.equal(['gw/db'])

@@ -13,6 +13,7 @@ import broker from '../../nodes/staging/broker.js'
 import embeddedBroker from '../../nodes/staging/embedded-broker.js'
 import sparkplugOut from '../../nodes/staging/sparkplug-out.js'
 import { freePort } from '../servers/ports.js'
+import { isSound } from '../nodes/sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -97,17 +98,19 @@ describe('The Sparkplug out node', function () {
     node.receive({ topic: 'press', payload: { speed: NaN } })
     expect((await told)[0].args[0]).to.match(/SLUICE_PAYLOAD: Refused row 0: "speed" is NaN/)
     node.receive({ topic: 'press', payload: { speed: 1 } })
-    await statusLike('edge', /^SLUICE_\w+; 1 device, 0 sent, 1 held, 1 refused$/)
+    await statusLike('edge', /^broker not reachable, 1 held, 1 refused$/)
   })
 
   it('refuses the edge node of another node', async () => {
     await load([...flow, { ...flow[2], id: 'second' }])
-    expect(await statusLike('second', /already the edge node plant\/line/)).to.include({ fill: 'red' })
+    expect(await statusLike('second', /^edge node exists twice$/)).to.include({ fill: 'red' })
+    expect(helper.getNode('second').error.firstCall.args[0]).to.match(/already the edge node plant\/line/)
   })
 
   it('reports that it has no broker', async () => {
     await load([{ ...flow[2], broker: 'nowhere' }])
-    expect(await statusLike('edge', /broker of this node is missing/)).to.include({ fill: 'red' })
+    expect(await statusLike('edge', /^no MQTT broker chosen$/)).to.include({ fill: 'red' })
+    expect(helper.getNode('edge').error.firstCall.args[0]).to.match(/broker of this node is missing/)
   })
 })
 
@@ -118,6 +121,7 @@ async function statusLike (id, text) {
   if (text.test(last?.text)) return last
   for (;;) {
     const [call] = await once(node, 'call:status')
+    isSound(call.args[0])
     if (text.test(call.args[0].text)) return call.args[0]
   }
 }

@@ -5,6 +5,7 @@ import { encodeLines } from '../../messages/codecs/line-protocol/line-protocol.j
 import { narrowColumn } from '../../messages/codecs/line-protocol/kinds.js'
 import { describe, SluiceError } from '../../base/errors.js'
 import { quoteTable } from './influxql.js'
+import { quantity } from '../../stats/format.js'
 import { rowsOf } from './connection.js'
 
 /**
@@ -55,7 +56,7 @@ export class UdpStore {
     this.#timer.unref()
   }
 
-  get notice () { return `may lose: ${this.#lost} of ${this.#total} values counted are missing` }
+  get notice () { return `may lose: ${quantity(this.#lost)} of ${quantity(this.#total)} values missing` }
 
   /**
    * Resolves once all is sent, which does not mean that it has arrived.

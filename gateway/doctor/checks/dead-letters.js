@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { FILE_NAME, deadLettersFolder, openDeadLetterQueue, sinkOfFolder } from '../../dead-letters/queue.js'
+import { folderNames } from '../../flow/node-names.js'
 import { measure } from '../../stats/format.js'
 import { ok, warning } from '../finding.js'
 
@@ -14,7 +15,8 @@ export const deadLetters = {
   async find ({ userDir }) {
     const parent = deadLettersFolder(userDir)
     const files = (await readdir(parent, { recursive: true }).catch(() => [])).filter(file => basename(file) === FILE_NAME)
-    const found = (await Promise.all(files.map(file => findingOf(join(parent, dirname(file)), sinkOfFolder(dirname(file)))))).flat()
+    const nameOf = folderNames(join(userDir, 'sluice'))
+    const found = (await Promise.all(files.map(file => findingOf(join(parent, dirname(file)), nameOf(sinkOfFolder(dirname(file))))))).flat()
     return found.length > 0 ? found : [ok('No database has refused a row for good.')]
   }
 }

@@ -10,6 +10,7 @@ import { stats } from '../../../gateway/stats/stats.js'
 import simulator from '../../../nodes/modbus/simulator.js'
 import { freePort } from '../../servers/ports.js'
 import { ask, connectTo, READ_TWO } from './rig.js'
+import { isSound } from '../../nodes/sound-status.js'
 
 helper.init(createRequire(import.meta.url).resolve('node-red'))
 
@@ -36,15 +37,15 @@ describe('the Modbus simulator node', () => {
   const load = async flow => {
     await helper.load(simulator, flow)
     const node = helper.getNode('simulator')
-    await statusLike(node, /masters?, /)
+    await statusLike(node, /masters?\b/)
     return node
   }
 
   it('shows where it listens, who is there and what may go wrong', async () => {
     const node = await load([{ ...plant, port, faults: [{ fault: 'delay', percent: 10 }] }])
     await connectTo(/** @type {any} */ ({ port }))
-    const { fill, text } = await statusLike(node, /1 master,/)
-    expect(text).to.equal(`127.0.0.1:${port}, 1 master, 0 requests/s, delay 10 %`)
+    const { fill, text } = await statusLike(node, /1 master$/)
+    expect(text).to.equal(`delay 10 %, 127.0.0.1:${port}, 1 master`)
     expect(fill).to.equal('yellow')
   })
 
@@ -60,7 +61,7 @@ describe('the Modbus simulator node', () => {
     const node = await load([{ ...plant, port }])
     const socket = await connectTo(/** @type {any} */ ({ port }))
     node.receive({ payload: { fault: 'exception', unit: 3, exception: 6 } })
-    await statusLike(node, /exception of 3$/)
+    await statusLike(node, /^exception of 3,/)
     expect((await ask(socket, READ_TWO(3))).subarray(7)).to.deep.equal(Buffer.of(0x83, 6))
     expect((await ask(socket, READ_TWO(1)))[7]).to.equal(3)
     expect(stats.readGauges()['modbus simulator plant']).to.include({ masters: 1, requests: 2, 'function 3': 2, exception: 1 })
@@ -75,7 +76,8 @@ describe('the Modbus simulator node', () => {
 
   it('says that its port is taken', async () => {
     await load([{ ...plant, port }, { ...plant, id: 'second', port }])
-    expect(await statusLike(helper.getNode('second'), /another port/)).to.include({ fill: 'red' })
+    expect(await statusLike(helper.getNode('second'), /^port or line cannot be opened$/)).to.include({ fill: 'red' })
+    expect(helper.getNode('second').error.firstCall.args[0]).to.match(/another port/)
   })
 
   it('frees its port when it is closed', async () => {
@@ -98,6 +100,7 @@ async function statusLike (node, text) {
   const calls = () => node.status.getCalls().map((/** @type {any} */ call) => call.args[0])
   for (;;) {
     const found = calls().find((/** @type {any} */ status) => text.test(status.text))
+    for (const status of calls()) isSound(status)
     if (found) return found
     await once(node, 'call:status')
   }
