@@ -10,7 +10,7 @@ import { changesOf, isNothing } from './changes.js'
 import { readBundle } from './check.js'
 import { hashOf, textOf } from './parts.js'
 import { RunningGateway } from './running.js'
-import { checkSecrets, valuesFor } from './secrets.js'
+import { checkSecrets, valuesFor, withNewer } from './secrets.js'
 import { warningsOf } from './warnings.js'
 
 /**
@@ -63,10 +63,12 @@ async function applyTo (running, bundle, { userDir, flowFile, secretsFile, isTri
   const { nodes: before, revision = '' } = await running?.read() ?? { nodes: kept }
   if (hashOf(before) !== hashOf(kept)) throw otherFolder(flowFile)
   const credentials = readCredentials(userDir, flowFile)
-  const values = valuesFor(secrets, { file: secretsFile })
+  const given = valuesFor(secrets, { file: secretsFile })
+  // All that a node has: some lose in Node-RED what is not said again.
+  const values = Object.fromEntries(Object.entries(given).map(([id, options]) => [id, withNewer(credentials[id], options)]))
+  const all = { ...credentials, ...values }
   const fileAt = (/** @type {string} */ path) => isFile(join(userDir, path)) ? readFileSync(join(userDir, path)) : null
   const changes = changesOf({ nodes: before, credentials, fileAt, isUnfinished: isUnfinished(userDir) }, { nodes, files, values })
-  const all = merged(credentials, values)
   checkSecrets(nodes, secrets, all)
   const missingTypes = await running?.missingTypes(nodes) ?? []
   if (missingTypes.length > 0) throw unknownTypes(missingTypes)
@@ -105,11 +107,6 @@ async function write (nodes, { userDir, flowFile, credentials }) {
 function writeCredentials (userDir, flowFile, credentials) {
   const [secret = ownSecret(userDir)] = secretsIn(userDir)
   return replaceFile(credentialFile(userDir, flowFile), encryptCredentials(credentials, secret))
-}
-
-/** @param {Credentials} kept @param {Credentials} given @returns {Credentials} */
-function merged (kept, given) {
-  return { ...kept, ...Object.fromEntries(Object.entries(given).map(([id, options]) => [id, { ...kept[id], ...options }])) }
 }
 
 /** @param {string} path */
