@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { namingDisk } from '../gateway/base/disk-full.js'
+import { isDiskFull, namingDisk } from '../gateway/base/disk-full.js'
 import { describe } from '../gateway/base/errors.js'
 import { readOptions } from '../gateway/base/options.js'
 import { stats } from '../gateway/stats/stats.js'
@@ -60,9 +60,9 @@ export function fail (node, error, message) {
   node.error(describe(error), message)
 }
 
-/** What could not be closed well. @param {RED} RED @param {Node} node @param {unknown} error */
+/** What could not be closed well; a full disk in a line. @param {RED} RED @param {Node} node @param {unknown} error */
 export function failClosing (RED, node, error) {
-  node.error(describe(namingDisk(error, dataDir(RED))))
+  node.error(isDiskFull(error) ? describe(namingDisk(error, dataDir(RED))) : error)
 }
 
 /**
