@@ -96,16 +96,6 @@ describe('MongoDB sink', () => {
 
   retentionContract({ open: openSink, rows, tells: true, layouts: ['narrow', 'document', 'paper-individual', 'paper-bulk'] })
 
-  it('removes its own documents also where older ones of others fill a turn', async () => {
-    const sink = await openSink()
-    await sink.write([batchOf([1, 2, 3], { identity: identity(0) })])
-    const others = Array.from({ length: 3 }, (_, i) => ({ source: 'press', time_ns: T0 - 10n + BigInt(i), force: -1 }))
-    await client.db(database).collection('press').insertMany(others)
-    await sink.span?.()
-    expect(await sink.removeBefore?.(T0 + 3n, { maxRows: 3 })).to.equal(3)
-    expect((await rows('press')).map(({ force }) => force)).to.deep.equal([-1, -1, -1])
-  })
-
   upsertContract({
     open: openSink,
     isTransient,
