@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { credentialFile, encryptCredentials, ownSecret, readCredentials, secretsIn } from '../base/credentials.js'
+import { namingDisk } from '../base/disk-full.js'
 import { SluiceError } from '../base/errors.js'
 import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { lockUserDir } from '../run/user-dir-lock.js'
@@ -34,7 +35,7 @@ import { warningsOf } from './warnings.js'
  * @param {ApplyOptions} options
  * @returns {Promise<{changes: import('./changes.js').Changes, warnings: string[]}>}
  * @throws {SluiceError} SLUICE_APPLY_INPUT, SLUICE_APPLY_SECRETS, SLUICE_APPLY_EDITED, SLUICE_APPLY_CHANGED, SLUICE_APPLY_GATEWAY,
- *   SLUICE_CREDENTIALS, SLUICE_USER_DIR_IN_USE
+ *   SLUICE_CREDENTIALS, SLUICE_USER_DIR_IN_USE, SLUICE_DISK_FULL
  */
 export async function apply (options) {
   const { folder, url, login = {}, isTrial = false } = options
@@ -78,16 +79,20 @@ async function applyTo (running, bundle, { userDir, flowFile, secretsFile, isTri
   const warnings = [...isLoss ? [edited().message] : [], ...await warningsOf(changes.removed, bundle.elsewhere, userDir)]
   if (isTrial) return { changes, warnings }
 
-  if (!isNothing(changes)) {
-    await rememberBegun(userDir, nodes)
-    for (const { path } of changes.files) {
-      await makePrivateFolder(dirname(join(userDir, path)))
-      await replaceFile(join(userDir, path), files.get(path) ?? '')
+  try {
+    if (!isNothing(changes)) {
+      await rememberBegun(userDir, nodes)
+      for (const { path } of changes.files) {
+        await makePrivateFolder(dirname(join(userDir, path)))
+        await replaceFile(join(userDir, path), files.get(path) ?? '')
+      }
+      if (running) await running.write(nodes, values, { revision, isFull: changes.files.length > 0 || changes.isUnfinished })
+      else await write(nodes, { userDir, flowFile, credentials: all })
     }
-    if (running) await running.write(nodes, values, { revision, isFull: changes.files.length > 0 || changes.isUnfinished })
-    else await write(nodes, { userDir, flowFile, credentials: all })
+    await rememberApplied(userDir, nodes)
+  } catch (error) {
+    throw namingDisk(error, userDir)
   }
-  await rememberApplied(userDir, nodes)
   return { changes, warnings }
 }
 

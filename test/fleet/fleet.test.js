@@ -9,6 +9,7 @@ import { applyBundle } from '../../gateway/cli/apply.js'
 import { exportBundle } from '../../gateway/cli/export.js'
 import { partsOf } from '../../gateway/fleet/parts.js'
 import { lockUserDir } from '../../gateway/run/user-dir-lock.js'
+import { patchSyncs } from '../nodes/syncs.js'
 
 const FLOW = [
   { id: 'press-tab', type: 'tab', label: 'Presse Süd', disabled: false },
@@ -113,6 +114,20 @@ describe('A gateway as a folder', () => {
     expect((await applied('--secrets', at('shop'))).stdout).to.contain('~ secret map of all')
     expect(readCredentials(at('b'), at('b', 'flows.json')).all).to.deep.equal({ map: { SHOP: 'open barley', has_SHOP: true } })
     expect((await appliedFully()).stdout).to.equal('Nothing to change.\n')
+  })
+
+  it('says that the disk is full, and is applied once there is room', async () => {
+    await exported()
+    const restore = await patchSyncs(async () => { throw Object.assign(new Error('no space left'), { code: 'ENOSPC' }) })
+    try {
+      await mkdir(at('b'))
+      ownSecret(at('b'))
+      expect((await appliedFully()).stderr).to.contain(`SLUICE_DISK_FULL: The disk of ${at('b')} is full. Make room`)
+    } finally {
+      restore()
+    }
+    expect((await appliedFully()).code).to.equal(0)
+    expect(await readFlow('b')).to.have.deep.members(FLOW)
   })
 
   it('has no file with a private key: it may be in that of the certificate', async () => {
