@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { isDiskFull, namingDisk } from '../gateway/base/disk-full.js'
 import { describe } from '../gateway/base/errors.js'
 import { codeOf, headlineOf } from '../gateway/base/headlines.js'
 import { QuietLog } from '../gateway/base/log.js'
@@ -78,6 +79,11 @@ export function failed (error, known) {
 function tell (node, status) {
   stats.statuses.set(node.id, status)
   node.status(status)
+}
+
+/** What could not be closed well; a full disk in a line. @param {RED} RED @param {Node} node @param {unknown} error */
+export function failClosing (RED, node, error) {
+  node.error(isDiskFull(error) ? describe(namingDisk(error, dataDir(RED))) : error)
 }
 
 /**

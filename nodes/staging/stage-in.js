@@ -16,7 +16,7 @@ import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
+import { dataDir, defineNode, failClosing, logOf, throttledStatus } from '../node.js'
 import { counted, sentence } from '../status.js'
 import { nameOf, namesOf, stageNameOf } from '../names.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
@@ -50,7 +50,7 @@ export default function (RED) {
         consumer.close({ removed: isGone(node.id) })
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
-        node.error(error)
+        failClosing(RED, node, error)
       }
       done()
     })
