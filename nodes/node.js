@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { isDiskFull, namingDisk } from '../gateway/base/disk-full.js'
 import { describe } from '../gateway/base/errors.js'
 import { readOptions } from '../gateway/base/options.js'
 import { stats } from '../gateway/stats/stats.js'
@@ -57,6 +58,11 @@ export function fail (node, error, message) {
   const text = error instanceof Error ? error.message : String(error)
   node.status({ fill: 'red', shape: 'ring', text: text.length > MAX_STATUS ? `${text.slice(0, MAX_STATUS - 1)}…` : text })
   node.error(describe(error), message)
+}
+
+/** What could not be closed well; a full disk in a line. @param {RED} RED @param {Node} node @param {unknown} error */
+export function failClosing (RED, node, error) {
+  node.error(isDiskFull(error) ? describe(namingDisk(error, dataDir(RED))) : error)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { formatTime } from '../batch/time.js'
+import { summariesIn } from '../databases/reading/compute.js'
 
 /**
  * Whether the target has of a stretch of time what the source has: how many values of each sensor, and their sum.
@@ -26,7 +27,7 @@ export async function differences ({ from, to, sensors, plan: { since, until, wi
   for (let first = 0; first < sensors.length; first += SENSORS_AT_ONCE) {
     const some = sensors.slice(first, first + SENSORS_AT_ONCE)
     const [here, there] = await Promise.all([from, to].map(async reader => {
-      const summaries = await reader.summaries({ ...range, sensors: some })
+      const summaries = await summariesIn(reader, { ...range, sensors: some })
       return new Map(summaries.map(summary => [`${summary.time} ${summary.sensor}`, summary]))
     }))
     for (const key of new Set([...here.keys(), ...there.keys()])) {
@@ -39,9 +40,13 @@ export async function differences ({ from, to, sensors, plan: { since, until, wi
   return found
 }
 
-/** @param {number} a @param {number} b */
+/**
+ * Sums that are more than a number can be say nothing: they are infinite in one database, and no number in another.
+ * @param {number} a
+ * @param {number} b
+ */
 function isClose (a, b) {
-  return a === b || Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b))
+  return !(Math.abs(a - b) > TOLERANCE * Math.max(Math.abs(a), Math.abs(b)))
 }
 
 /** @param {import('../databases/reader.js').Summary|undefined} summary */

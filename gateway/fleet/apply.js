@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { credentialFile, encryptCredentials, ownSecret, readCredentials, secretsIn } from '../base/credentials.js'
+import { namingDisk } from '../base/disk-full.js'
 import { SluiceError } from '../base/errors.js'
 import { makePrivateFolder, replaceFile } from '../base/files.js'
 import { lockUserDir } from '../run/user-dir-lock.js'
@@ -10,7 +11,7 @@ import { changesOf, isNothing } from './changes.js'
 import { readBundle } from './check.js'
 import { hashOf, textOf } from './parts.js'
 import { RunningGateway } from './running.js'
-import { checkSecrets, valuesFor } from './secrets.js'
+import { checkSecrets, valuesFor, withNewer } from './secrets.js'
 import { warningsOf } from './warnings.js'
 
 /**
@@ -34,7 +35,7 @@ import { warningsOf } from './warnings.js'
  * @param {ApplyOptions} options
  * @returns {Promise<{changes: import('./changes.js').Changes, warnings: string[]}>}
  * @throws {SluiceError} SLUICE_APPLY_INPUT, SLUICE_APPLY_SECRETS, SLUICE_APPLY_EDITED, SLUICE_APPLY_CHANGED, SLUICE_APPLY_GATEWAY,
- *   SLUICE_CREDENTIALS, SLUICE_USER_DIR_IN_USE
+ *   SLUICE_CREDENTIALS, SLUICE_USER_DIR_IN_USE, SLUICE_DISK_FULL
  */
 export async function apply (options) {
   const { folder, url, login = {}, isTrial = false } = options
@@ -63,10 +64,12 @@ async function applyTo (running, bundle, { userDir, flowFile, secretsFile, isTri
   const { nodes: before, revision = '' } = await running?.read() ?? { nodes: kept }
   if (hashOf(before) !== hashOf(kept)) throw otherFolder(flowFile)
   const credentials = readCredentials(userDir, flowFile)
-  const values = valuesFor(secrets, { file: secretsFile })
+  const given = valuesFor(secrets, { file: secretsFile })
+  // All that a node has: some lose in Node-RED what is not said again.
+  const values = Object.fromEntries(Object.entries(given).map(([id, options]) => [id, withNewer(credentials[id], options)]))
+  const all = { ...credentials, ...values }
   const fileAt = (/** @type {string} */ path) => isFile(join(userDir, path)) ? readFileSync(join(userDir, path)) : null
   const changes = changesOf({ nodes: before, credentials, fileAt, isUnfinished: isUnfinished(userDir) }, { nodes, files, values })
-  const all = merged(credentials, values)
   checkSecrets(nodes, secrets, all)
   const missingTypes = await running?.missingTypes(nodes) ?? []
   if (missingTypes.length > 0) throw unknownTypes(missingTypes)
@@ -76,16 +79,20 @@ async function applyTo (running, bundle, { userDir, flowFile, secretsFile, isTri
   const warnings = [...isLoss ? [edited().message] : [], ...await warningsOf(changes.removed, bundle.elsewhere, userDir)]
   if (isTrial) return { changes, warnings }
 
-  if (!isNothing(changes)) {
-    await rememberBegun(userDir, nodes)
-    for (const { path } of changes.files) {
-      await makePrivateFolder(dirname(join(userDir, path)))
-      await replaceFile(join(userDir, path), files.get(path) ?? '')
+  try {
+    if (!isNothing(changes)) {
+      await rememberBegun(userDir, nodes)
+      for (const { path } of changes.files) {
+        await makePrivateFolder(dirname(join(userDir, path)))
+        await replaceFile(join(userDir, path), files.get(path) ?? '')
+      }
+      if (running) await running.write(nodes, values, { revision, isFull: changes.files.length > 0 || changes.isUnfinished })
+      else await write(nodes, { userDir, flowFile, credentials: all })
     }
-    if (running) await running.write(nodes, values, { revision, isFull: changes.files.length > 0 || changes.isUnfinished })
-    else await write(nodes, { userDir, flowFile, credentials: all })
+    await rememberApplied(userDir, nodes)
+  } catch (error) {
+    throw namingDisk(error, userDir)
   }
-  await rememberApplied(userDir, nodes)
   return { changes, warnings }
 }
 
@@ -105,11 +112,6 @@ async function write (nodes, { userDir, flowFile, credentials }) {
 function writeCredentials (userDir, flowFile, credentials) {
   const [secret = ownSecret(userDir)] = secretsIn(userDir)
   return replaceFile(credentialFile(userDir, flowFile), encryptCredentials(credentials, secret))
-}
-
-/** @param {Credentials} kept @param {Credentials} given @returns {Credentials} */
-function merged (kept, given) {
-  return { ...kept, ...Object.fromEntries(Object.entries(given).map(([id, options]) => [id, { ...kept[id], ...options }])) }
 }
 
 /** @param {string} path */

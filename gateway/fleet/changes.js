@@ -17,7 +17,7 @@ import { canonical } from './parts.js'
 
 /**
  * @param {{nodes: FlowNode[], credentials: Credentials, fileAt: (path: string) => Buffer|null, isUnfinished: boolean}} current
- * @param {{nodes: FlowNode[], files: Map<string, Buffer>, values: Credentials}} wanted  `values`: of secrets that are given
+ * @param {{nodes: FlowNode[], files: Map<string, Buffer>, values: Credentials}} wanted  `values`: of nodes for which secrets are given, all
  * @returns {Changes}
  */
 export function changesOf (current, wanted) {
@@ -36,7 +36,7 @@ export function changesOf (current, wanted) {
       .filter(({ bytes, former }) => !former?.equals(bytes))
       .map(({ path, former }) => ({ path, isNew: former === null })),
     secrets: Object.entries(wanted.values).flatMap(([id, options]) => Object.entries(options)
-      .filter(([option, value]) => current.credentials[id]?.[option] !== value)
+      .filter(([option, value]) => canonical(current.credentials[id]?.[option]) !== canonical(value))
       .map(([option]) => ({ id, option }))),
     isUnfinished: current.isUnfinished
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PACKAGE_ROOT } from '../run/settings.js'
 import { readFiles, readManifest, readNodes, readSecrets, wrong } from './bundle.js'
 import { isPlace } from './parts.js'
-import { isVariable } from './secrets.js'
+import { areVariables } from './secrets.js'
 
 /** @typedef {import('./parts.js').FlowNode} FlowNode */
 
@@ -21,7 +21,7 @@ export async function readBundle (folder) {
   const ids = new Set(nodes.map(({ id }) => id))
   for (const [id, options] of Object.entries(secrets)) {
     if (!ids.has(id)) throw wrong('secrets.json', `is for a node ${id}, which no flow has`)
-    if (!Object.values(options).every(isVariable)) throw wrong('secrets.json', `has no name of a variable for the node ${id}`)
+    if (!areVariables(options)) throw wrong('secrets.json', `has no name of a variable for the node ${id}`)
   }
   return { nodes, secrets, files: await readFiles(folder, files), elsewhere }
 }

@@ -56,9 +56,11 @@ export function isPlace ({ type }) {
 
 /** @param {FlowNode} node @param {Map<string, unknown>} taken */
 function pathOf ({ id, type, label, name }, taken) {
-  const folder = type === 'tab' ? 'flows' : 'subflows'
-  const path = `${folder}/${slugOf(label ?? name ?? '') || slugOf(id)}.json`
-  return taken.has(path) || path === SHARED ? path.replace('.json', `-${slugOf(id)}.json`) : path
+  const stem = `${type === 'tab' ? 'flows' : 'subflows'}/${slugOf(label ?? name ?? '') || slugOf(id) || type}`
+  for (let n = 0; ; n++) {
+    const path = `${stem}${n > 0 ? `-${slugOf(id)}` : ''}${n > 1 ? `-${n}` : ''}.json`
+    if (path !== SHARED && !taken.has(path)) return path
+  }
 }
 
 /** Of letters that every file system and every variable may have. @param {string} text */

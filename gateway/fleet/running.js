@@ -52,7 +52,7 @@ export class RunningGateway {
 
   /**
    * @param {FlowNode[]} nodes
-   * @param {Credentials} values  that are new
+   * @param {Credentials} values  of nodes for which some are given, all
    * @param {{revision: string, isFull: boolean}} options  `revision`: that it has; `isFull`: also what is the same starts anew
    * @throws {SluiceError} SLUICE_APPLY_CHANGED
    */

@@ -9,7 +9,8 @@ import { canonical, slugOf } from './parts.js'
  *
  * @typedef {import('./parts.js').FlowNode} FlowNode
  * @typedef {import('../base/credentials.js').Credentials} Credentials
- * @typedef {Record<string, Record<string, string>>} Secrets
+ * @typedef {{[option: string]: string|boolean|Options}} Options  some nodes keep several under one: the variables of a global-config node
+ * @typedef {Record<string, Options>} Secrets
  */
 
 const REFERENCE = /^\$\{\S+\}$/
@@ -19,12 +20,10 @@ const VARIABLE = /^[A-Z_][A-Z0-9_]*$/
 export function secretsOf (nodes, credentials) {
   const taken = new Set()
   const entries = nodes.filter(({ id }) => credentials[id]).map(node => {
-    const named = Object.entries(credentials[node.id]).filter(([, value]) => typeof value === 'string' && value !== '')
-    return /** @type {const} */ ([node.id, Object.fromEntries(named.map(([option, value]) => {
-      return [option, isReference(value) ? String(value) : variableFor(node, option, taken)]
-    }))])
+    const variables = mapTexts(credentials[node.id], (value, option) => isReference(value) ? value : variableFor(node, option, taken))
+    return /** @type {const} */ ([node.id, variables])
   })
-  return Object.fromEntries(entries.filter(([, options]) => Object.keys(options).length > 0))
+  return Object.fromEntries(entries.filter(([, variables]) => textsIn(variables).length > 0))
 }
 
 /**
@@ -43,7 +42,7 @@ export function openSecrets (nodes) {
 /** A file for the environment, in which only the values are missing. @param {FlowNode[]} nodes @param {Secrets} secrets */
 export function exampleOf (nodes, secrets) {
   const names = new Map(nodes.map(({ id, type, name }) => [id, `${type}${name ? ` "${name}"` : ''} (${id})`]))
-  const lines = Object.entries(secrets).flatMap(([id, options]) => Object.entries(options).map(([option, variable]) => {
+  const lines = Object.entries(secrets).flatMap(([id, options]) => textsIn(options).map(([option, variable]) => {
     const isOfGateway = isReference(variable)
     return `# ${option} of ${names.get(id)}${isOfGateway ? ', read by the gateway itself when it runs' : ''}\n${
       isOfGateway ? `# ${variable.slice(2, -1)}=` : `${variable}=`}\n`
@@ -60,11 +59,12 @@ export function exampleOf (nodes, secrets) {
  */
 export function valuesFor (secrets, { file, environment = process.env }) {
   const given = { ...environment, ...file === undefined ? {} : linesOf(file) }
-  return mapSecrets(secrets, variable => {
+  const valueOf = (/** @type {string} */ variable) => {
     if (isReference(variable)) return variable
     const path = given[`${variable}_FILE`]
-    return given[variable] || (path ? textOf(path).replace(/\r?\n$/, '') : undefined)
-  })
+    return given[variable] || (path ? textOf(path).replace(/\r?\n$/, '') : '')
+  }
+  return Object.fromEntries(Object.entries(secrets).map(([id, options]) => [id, mapTexts(options, valueOf)]))
 }
 
 /**
@@ -74,28 +74,71 @@ export function valuesFor (secrets, { file, environment = process.env }) {
  * @throws {SluiceError} SLUICE_APPLY_SECRETS
  */
 export function checkSecrets (nodes, secrets, known) {
-  const missing = Object.entries(secrets).flatMap(([id, options]) => Object.entries(options)
-    .filter(([option]) => !known[id]?.[option])
-    .map(([option, variable]) => `${variable} (${option} of ${nodes.find(node => node.id === id)?.name || id})`))
+  const missing = Object.entries(secrets).flatMap(([id, options]) => {
+    const has = new Set(textsIn(known[id] ?? {}).map(([option]) => option))
+    const name = nodes.find(node => node.id === id)?.name || id
+    return textsIn(options).filter(([option]) => !has.has(option)).map(([option, variable]) => `${variable} (${option} of ${name})`)
+  })
   if (missing.length === 0) return
   throw new SluiceError('SLUICE_APPLY_SECRETS', `There are no values for ${missing.join(', ')}. Nothing was changed.`, {
     fix: 'Set these variables, or NAME_FILE to a file with the value, or give --secrets FILE.'
   })
 }
 
-/** Whether it may be in a file that others wrote. @param {unknown} variable */
-export function isVariable (variable) {
-  return isReference(variable) || (typeof variable === 'string' && VARIABLE.test(variable))
+/** Whether it may be in a file that others wrote. @param {unknown} options */
+export function areVariables (options) {
+  return isObject(options) && textsIn(options).every(([, variable]) => isReference(variable) || VARIABLE.test(variable))
 }
 
-/** @param {Secrets} secrets @param {(variable: string) => string|undefined} valueOf */
-function mapSecrets (secrets, valueOf) {
-  return Object.fromEntries(Object.entries(secrets).map(([id, options]) => {
-    return [id, Object.fromEntries(Object.entries(options).flatMap(([option, variable]) => {
-      const value = valueOf(variable)
-      return value === undefined ? [] : [[option, value]]
-    }))]
+/**
+ * Kept values, the newer ones in place of the former.
+ * @template {Options} T
+ * @param {T|undefined} kept
+ * @param {T} given
+ * @returns {T}
+ */
+export function withNewer (kept, given) {
+  const newer = Object.entries(given).map(([option, value]) => {
+    const former = kept?.[option]
+    return [option, isObject(value) && isObject(former) ? withNewer(former, value) : value]
+  })
+  return { ...kept, ...Object.fromEntries(newer) }
+}
+
+/**
+ * All of them that are not empty.
+ * @param {Options} options
+ * @param {string} [of]  in which they are
+ * @returns {[option: string, text: string][]}
+ */
+function textsIn (options, of = '') {
+  return Object.entries(options).flatMap(([option, value]) => {
+    if (isObject(value)) return textsIn(value, `${of}${option}.`)
+    return isText(value) ? [[of + option, String(value)]] : []
+  })
+}
+
+/**
+ * The same with other texts; those that are empty are left out.
+ * @param {Options} options
+ * @param {(text: string, option: string) => string} change
+ * @returns {Options}
+ */
+function mapTexts (options, change) {
+  return Object.fromEntries(Object.entries(options).flatMap(([option, value]) => {
+    const mapped = isObject(value) ? mapTexts(value, change) : isText(value) ? change(String(value), option) : value
+    return mapped === '' || mapped === null ? [] : [[option, mapped]]
   }))
+}
+
+/** @param {unknown} value @returns {value is Options} */
+function isObject (value) {
+  return typeof value === 'object' && value !== null
+}
+
+/** @param {unknown} value */
+function isText (value) {
+  return typeof value !== 'boolean' && value !== null && value !== ''
 }
 
 /** @param {unknown} value */

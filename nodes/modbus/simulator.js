@@ -2,7 +2,7 @@ import { openModbusSimulator } from '../../gateway/simulators/modbus/simulator.j
 import { everySecond } from '../../gateway/clock/heartbeat.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { defineNode, failClosing, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './simulator.schema.js'
 
 /** @typedef {import('../../gateway/simulators/modbus/simulator.js').ModbusSimulator} ModbusSimulator */
@@ -22,7 +22,7 @@ export default function (RED) {
     const ends = []
     node.on('close', (/** @type {() => void} */ done) => {
       for (const end of ends) end()
-      opening.then(simulator => simulator.close(), () => {}).catch(error => node.error(error)).finally(done)
+      opening.then(simulator => simulator.close(), () => {}).catch(error => failClosing(RED, node, error)).finally(done)
     })
     const simulator = await opening
     const statusNow = statusOf(simulator, options)

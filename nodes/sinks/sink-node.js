@@ -20,7 +20,7 @@ import { stats } from '../../gateway/stats/stats.js'
 import { Retention } from '../../gateway/writer/retention.js'
 import { createWriter } from '../../gateway/writer/writer.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { defineNode, failClosing, handlesInput, logOf, throttledStatus } from '../node.js'
 import { intervalOptions } from '../staging/gathering.js'
 import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
@@ -59,7 +59,8 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
       forgetUnlessStarted(RED, node.id)
       const drained = opening.then(sink => sink.drain())
       sinks.closing(node.id, drained)
-      opening.then(sink => closeAll(() => drained, () => sink.sink.close()).catch(error => node.error(error)), () => {}).finally(done)
+      opening.then(sink => closeAll(() => drained, () => sink.sink.close()), () => {})
+        .catch(error => failClosing(RED, node, error)).finally(done)
     })
     await opening
   })

@@ -6,7 +6,7 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { defineNode, fail, handlesInput, logOf, throttledStatus } from '../node.js'
+import { defineNode, fail, failClosing, handlesInput, logOf, throttledStatus } from '../node.js'
 import { lossesText } from './losses.js'
 
 /**
@@ -49,7 +49,7 @@ export function defineSource (RED, type, schema, open) {
     const stopListening = onFlows(RED, 'flows:stopping', stopping => { if (isStopped(node, stopping)) runner.releaseWaiting() })
     node.on('close', (/** @type {() => void} */ done) => {
       stopListening()
-      runner.close().catch(error => node.error(error)).finally(done)
+      runner.close().catch(error => failClosing(RED, node, error)).finally(done)
     })
 
     if (options.autostart) return runner.start()

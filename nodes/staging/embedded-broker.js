@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
 import { everySecond } from '../../gateway/clock/heartbeat.js'
-import { defineNode, logOf, throttledStatus } from '../node.js'
+import { defineNode, failClosing, logOf, throttledStatus } from '../node.js'
 import { schema } from './embedded-broker.schema.js'
 
 const GOODBYE_MS = 1000
@@ -21,7 +21,7 @@ export default function (RED) {
     const stopShowing = everySecond(() => starting.then(showStats, () => {}))
     node.on('close', (/** @type {() => void} */ done) => {
       stopShowing()
-      starting.then(closeLast, () => {}).catch(error => node.error(error)).finally(done)
+      starting.then(closeLast, () => {}).catch(error => failClosing(RED, node, error)).finally(done)
     })
     showStats(await starting)
   })

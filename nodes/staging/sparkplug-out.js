@@ -6,7 +6,7 @@ import { gatewayId } from '../../broker/gateway-id.js'
 import { openEdge } from '../../gateway/sparkplug/edge-link.js'
 import { quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
-import { dataDir, defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
+import { dataDir, defineNode, failClosing, handlesInput, logOf, throttledStatus } from '../node.js'
 import { schema } from './sparkplug-out.schema.js'
 import { refusal } from './stage-out.js'
 
@@ -34,7 +34,7 @@ export default function (RED) {
       try {
         await (await opening).close()
       } catch (error) {
-        node.error(error)
+        failClosing(RED, node, error)
       }
       done()
     })

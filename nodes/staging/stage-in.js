@@ -14,7 +14,7 @@ import { deliveries } from '../../gateway/flow/deliveries.js'
 import { sinks as registry } from '../../gateway/flow/sinks.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { dataDir, defineNode, logOf, throttledStatus } from '../node.js'
+import { dataDir, defineNode, failClosing, logOf, throttledStatus } from '../node.js'
 import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
@@ -46,7 +46,7 @@ export default function (RED) {
         consumer.close({ removed: isGone(node.id) })
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
-        node.error(error)
+        failClosing(RED, node, error)
       }
       done()
     })

@@ -13,7 +13,7 @@ import { backpressure } from '../../gateway/flow/backpressure.js'
 import { measure, quantity } from '../../gateway/stats/format.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
-import { dataDir, defineNode, handlesInput, throttledStatus } from '../node.js'
+import { dataDir, defineNode, failClosing, handlesInput, throttledStatus } from '../node.js'
 import { gatheringOptions, intervalOptions } from './gathering.js'
 import { openStage } from './open-stage.js'
 import { placesOf } from './places.js'
@@ -85,7 +85,7 @@ export default function (RED) {
         gathering.flush()
         await close()
       } catch (error) {
-        node.error(error)
+        failClosing(RED, node, error)
       }
       resumeFeeders()
       done()

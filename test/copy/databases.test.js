@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { Batch } from '../../gateway/batch/batch.js'
 import { OpenPlace } from '../../gateway/copy/places.js'
 import { copyAll } from '../../gateway/copy/run.js'
 import { missingClickhouse, startClickhouse } from '../servers/clickhouse.js'
@@ -93,5 +94,19 @@ for (const [type, { start, options, missing }] of Object.entries(SERVERS)) {
         expect(returned).to.deep.include({ rows: 1000, deadRows: 0, differences: [] })
       })
     }
+
+    it('compares what is too big to be added up', async () => {
+      const from = sqlite('big')
+      const big = (/** @type {number} */ seq, /** @type {number} */ value) => new Batch({
+        source: 'press',
+        identity: identity(seq),
+        time: BigInt64Array.from({ length: 300 }, (_, i) => T0 + BigInt(300 * seq + i) * SECOND),
+        fields: [{ name: 'force', type: 'float64' }],
+        columns: [new Float64Array(300).fill(value)]
+      })
+      await store(from, big(0, 1.7e308), big(1, -1.7e308))
+      const wish = { until: T0 + 600n * SECOND }
+      expect(await copy(from, remote('big_{source}', 'wide'), wish)).to.deep.include({ rows: 600, deadRows: 0, differences: [] })
+    })
   })
 }

@@ -25,7 +25,8 @@ const SECRETS = {
   variable: 'planted-13-variable',
   session: 'planted-14-session',
   tab: 'planted-15-tab',
-  key: 'planted-16-key'
+  key: 'planted-16-key',
+  plain: 'planted-17-plain'
 }
 
 describe('Support bundle', () => {
@@ -56,7 +57,7 @@ describe('Support bundle', () => {
     writeFileSync(join(spool, '000000000001.0123456789abcdef.segment'), 'samples of a secret plant')
     patient.programs.journalctl = '-- No entries --\n'
     patient.programs.dmesg = '[1.0] mmc0: new high speed SDHC card\n[2.0] Bluetooth: core\n[3.0] EXT4-fs (mmcblk0p2): mounted\n'
-    patient.environment = { SLUICE_CLOCK: 'trusted', HOME: '/home/ada' }
+    patient.environment = { SLUICE_CLOCK: 'trusted', SLUICE_HOST: '0.0.0.0', HOME: '/home/ada' }
     const files = await bundle()
     expect(Object.keys(files).sort()).to.deep.equal([
       'README.txt', 'doctor.json', 'doctor.txt', 'flow.json', 'gateway.log', 'kernel.log', 'settings.json', 'spools.json', 'stats.json',
@@ -68,7 +69,7 @@ describe('Support bundle', () => {
     expect(JSON.parse(files['spools.json']).spools[0]).to.deep.include({ spool: 'out', bytes: 25 })
     expect(files['gateway.log']).to.match(/^No journal of sluice\.service is kept here/)
     expect(files['kernel.log']).to.equal('[1.0] mmc0: new high speed SDHC card\n[3.0] EXT4-fs (mmcblk0p2): mounted\n')
-    expect(JSON.parse(files['settings.json']).environment).to.deep.equal({ SLUICE_CLOCK: 'trusted' })
+    expect(JSON.parse(files['settings.json']).environment).to.deep.equal({ SLUICE_CLOCK: 'trusted', SLUICE_HOST: '0.0.0.0' })
     expect(JSON.parse(files['versions.json'])).to.include({ node: process.version, nodeRed: '5.0.7' })
     expect(Object.values(files).join('')).not.to.include('samples of a secret plant')
   })
@@ -115,9 +116,10 @@ describe('Support bundle', () => {
     })
     patient.environment = {
       BROKER_PW_OF_PLANT: SECRETS.variable, API_KEY: SECRETS.environment, SLUICE_LOGIN: `bob:view:${SECRETS.login}`,
+      SLUICE_PLAIN: SECRETS.plain,
       SLUICE_EXTRA: `postgres://sluice:${SECRETS.credential}@db/sluice`
     }
-    const elsewhere = [SECRETS.functionCode, SECRETS.header, SECRETS.assigned, SECRETS.tab]
+    const elsewhere = [SECRETS.functionCode, SECRETS.header, SECRETS.assigned, SECRETS.tab, SECRETS.plain]
     const said = Object.values(SECRETS).filter(secret => !elsewhere.includes(secret))
     patient.programs.journalctl = [
       ...said.map(secret => `ada cannot log in with ${secret}, ${encodeURIComponent(secret)}, ${JSON.stringify(secret)}`),

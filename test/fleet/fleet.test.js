@@ -9,6 +9,7 @@ import { applyBundle } from '../../gateway/cli/apply.js'
 import { exportBundle } from '../../gateway/cli/export.js'
 import { partsOf } from '../../gateway/fleet/parts.js'
 import { lockUserDir } from '../../gateway/run/user-dir-lock.js'
+import { patchSyncs } from '../nodes/syncs.js'
 
 const FLOW = [
   { id: 'press-tab', type: 'tab', label: 'Presse Süd', disabled: false },
@@ -88,6 +89,45 @@ describe('A gateway as a folder', () => {
     const example = await readFile(at('bundle', 'secrets.example'), 'utf8')
     expect(example).to.contain('# password of sluice-postgresql-server "Plant DB" (server)\nSLUICE_PLANT_DB_PASSWORD=\n')
     expect(example).to.contain('# MQTT_PASSWORD=\n')
+  })
+
+  it('keeps apart what is called as a file of another already is', () => {
+    const called = (/** @type {string} */ id, /** @type {string} */ label) => ({ id, type: 'tab', label })
+    const nodes = [called('1', 'a b'), called('2', 'a'), called('b', 'a'), called('a.b', 'x'), called('x', 'x'), called('a b', 'x'),
+      called('a-b', 'x'), called('主', '主'), called('shared', ''), called('s', 'shared')]
+    expect([...partsOf(nodes).values()].flat()).to.have.deep.members(nodes)
+    expect([...partsOf(nodes).keys()].slice(0, 3)).to.deep.equal(['flows/a-b.json', 'flows/a.json', 'flows/a-b-2.json'])
+  })
+
+  it('has those of the variables of all flows, which a node keeps together', async () => {
+    const node = { id: 'all', type: 'global-config', name: '', env: [{ name: 'SHOP', type: 'cred', value: '' }] }
+    await writeFile(at('a', 'flows.json'), JSON.stringify([...FLOW, node]))
+    const credentials = { ...CREDENTIALS, all: { map: { SHOP: 'battery staple', has_SHOP: true, LEFT: '' } } }
+    await writeFile(at('a', 'flows_cred.json'), encryptCredentials(credentials, ownSecret(at('a'))))
+    await exported()
+    const { all } = JSON.parse(await readFile(at('bundle', 'secrets.json'), 'utf8'))
+    expect(all).to.deep.equal({ map: { SHOP: 'SLUICE_GLOBAL_CONFIG_SHOP', has_SHOP: true } })
+    const example = await readFile(at('bundle', 'secrets.example'), 'utf8')
+    expect(example).to.contain('map.SHOP of global-config (all)\nSLUICE_GLOBAL_CONFIG_SHOP=\n')
+    expect((await appliedFully()).stderr).to.contain('SLUICE_GLOBAL_CONFIG_SHOP (map.SHOP of all)')
+    await writeFile(at('shop'), `${await readFile(at('secrets'), 'utf8')}SLUICE_GLOBAL_CONFIG_SHOP=open barley\n`)
+    expect((await applied('--secrets', at('shop'))).stdout).to.contain('~ secret map of all')
+    expect(readCredentials(at('b'), at('b', 'flows.json')).all).to.deep.equal({ map: { SHOP: 'open barley', has_SHOP: true } })
+    expect((await appliedFully()).stdout).to.equal('Nothing to change.\n')
+  })
+
+  it('says that the disk is full, and is applied once there is room', async () => {
+    await exported()
+    const restore = await patchSyncs(async () => { throw Object.assign(new Error('no space left'), { code: 'ENOSPC' }) })
+    try {
+      await mkdir(at('b'))
+      ownSecret(at('b'))
+      expect((await appliedFully()).stderr).to.contain(`SLUICE_DISK_FULL: The disk of ${at('b')} is full. Make room`)
+    } finally {
+      restore()
+    }
+    expect((await appliedFully()).code).to.equal(0)
+    expect(await readFlow('b')).to.have.deep.members(FLOW)
   })
 
   it('has no file with a private key: it may be in that of the certificate', async () => {

@@ -1,8 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { encryptCredentials, ownSecret, readCredentials } from '../../gateway/base/credentials.js'
 import { RunningGateway } from '../../gateway/fleet/running.js'
 import { sluice } from '../cli/process.js'
 import { parse } from '../metrics/parse.js'
@@ -126,5 +127,22 @@ describe('A folder that is applied to a gateway that runs', () => {
   it('is refused with the data folder of another gateway', async () => {
     const { stderr } = await sluice('apply', at('bundle'), '--user-dir', at('c'), '--url', url, ...asAda).exit
     expect(stderr).to.contain('SLUICE_APPLY_GATEWAY').and.to.contain('does not run the flow in')
+  })
+
+  it('leaves a subflow the passwords that are not given again', async () => {
+    const own = ['SHOP', 'PLANT'].map(name => ({ name, type: 'cred', value: '' }))
+    await mkdir(at('a'))
+    await writeFile(at('flows_cred.json'), encryptCredentials({ use: { SHOP: 'one', PLANT: 'two' } }, ownSecret(at('a'))))
+    await exported('press', [
+      { id: 'sub', type: 'subflow', name: 'Shop', env: own, in: [], out: [] },
+      { id: 'use', type: 'subflow:sub', z: 'tab', name: 'shop', env: own, x: 3, y: 1, wires: [] }
+    ])
+    const kept = () => readCredentials(at('b'), at('start.json')).use
+    await writeFile(at('both'), 'SLUICE_SHOP_SHOP=one\nSLUICE_SHOP_PLANT=two\n')
+    expect(await applied(...asAda, '--overwrite', '--secrets', at('both'))).to.include({ code: 0 })
+    expect(kept()).to.deep.equal({ SHOP: 'one', PLANT: 'two' })
+    await writeFile(at('one'), 'SLUICE_SHOP_SHOP=three\n')
+    expect(await applied(...asAda, '--secrets', at('one'))).to.include({ code: 0 })
+    expect(kept()).to.deep.equal({ SHOP: 'three', PLANT: 'two' })
   })
 })

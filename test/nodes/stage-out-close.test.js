@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
 // @ts-expect-error it has no types
 import helper from 'node-red-node-test-helper'
+import { stats } from '../../gateway/stats/stats.js'
+import broker from '../../nodes/staging/broker.js'
 import stageOut from '../../nodes/staging/stage-out.js'
 import { patchSyncs } from './syncs.js'
 
@@ -38,5 +40,28 @@ describe('a stage out that is closed', () => {
     } finally {
       restore()
     }
+  })
+
+  it('says in a line that the disk is full, and what to do', async () => {
+    await helper.load([broker, stageOut], [
+      { id: 'broker', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1' },
+      { id: 'stage', type: 'sluice-stage-out', broker: 'broker', source: 'press', wires: [] }
+    ])
+    const node = helper.getNode('stage')
+    /** @type {unknown[]} */
+    const said = []
+    node.error = (/** @type {unknown} */ text) => said.push(text)
+    node.receive({ payload: { force: 1 } })
+    while (stats.meter('stage', 'press').totals.rows === 0) await sleep(10)
+    const restore = await patchSyncs(async () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device, fsync'), { code: 'ENOSPC' })
+    })
+    try {
+      await helper.unload()
+    } finally {
+      restore()
+    }
+    expect(said.at(-1)).to.equal(`SLUICE_DISK_FULL: The disk of ${path.join(userDir, 'sluice')} is full. ` +
+      'Make room on it, then start again, or deploy: sluice doctor shows what is left and what the spools take.')
   })
 })

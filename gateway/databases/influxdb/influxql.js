@@ -4,6 +4,9 @@
  * @typedef {{name: string, tags?: Record<string, string>, columns: string[], values: any[][]}} Series
  */
 
+/** Of what is said in an answer that is no JSON, in characters. */
+const MAX_REASON = 200
+
 /** An identifier. @param {string} name */
 export function quoteName (name) {
   return `"${escaped(name, '"')}"`
@@ -24,13 +27,23 @@ export function quoteTable (policy, measurement) {
 }
 
 /**
- * The series in an answer, or in a chunk of one; whole numbers that a double does not hold are BigInt.
+ * The series in an answer, or in a chunk of one; whole numbers that a double does not hold are BigInt. What is no JSON says why: the server
+ * has none for a number that is infinite.
  * @param {string} text
  * @returns {{series: Series[], error?: string}}
  */
 export function parseAnswer (text) {
-  const { results = [], error } = JSON.parse(text, /** @type {any} */ (exactNumber))
+  const { results = [], error } = jsonIn(text) ?? { error: text.trim().slice(0, MAX_REASON) || 'the answer is empty' }
   return { series: results[0]?.series ?? [], error: error ?? results[0]?.error }
+}
+
+/** @param {string} text @returns {any} */
+function jsonIn (text) {
+  try {
+    return JSON.parse(text, /** @type {any} */ (exactNumber))
+  } catch {
+    return null
+  }
 }
 
 /** @param {string} text @param {string} quote */

@@ -1,4 +1,5 @@
 import { spanOf } from '../sql/aging.js'
+import { UPSERT } from '../upsert/layout.js'
 import { isOwnId } from './collections.js'
 import { WRITE_CONCERN } from './insert.js'
 
@@ -45,6 +46,7 @@ export class AgingDocuments {
     for (const collection of this.#collections()) {
       const [[oldest], [newest]] = await Promise.all([1, -1].map(direction => this.#first(db, collection, {}, direction, 1)))
       if (!oldest) continue
+      if (this.#options.layout === 'timeseries') await this.#lengthen(db, collection)
       const span = { oldest: this.#timeOf(oldest), newest: this.#timeOf(newest) }
       this.#oldest.set(collection, span.oldest)
       spans.push(span)
@@ -67,16 +69,24 @@ export class AgingDocuments {
 
   /** @param {Db} db @param {string} collection @param {bigint} before @param {number} maxRows */
   async #remove (db, collection, before, maxRows) {
-    const { layout, keepDays } = this.#options
+    const { layout } = this.#options
     if (layout === 'timeseries') {
-      await db.command({ collMod: collection, expireAfterSeconds: Math.ceil(keepDays * DAY_SECONDS) })
+      await db.command({ collMod: collection, expireAfterSeconds: this.#keepSeconds })
       return 0
     }
     const limit = this.#time === 'time' ? new Date(Number(before / NS_PER_MS)) : before
-    const old = await this.#first(db, collection, { [this.#time]: { $lt: limit } }, 1, maxRows)
+    const mayBeOwn = { $type: layout === UPSERT ? 'string' : 'binData' } // others' documents must not fill a turn
+    const old = await this.#first(db, collection, { [this.#time]: { $lt: limit }, _id: mayBeOwn }, 1, maxRows)
     const ids = old.map(({ _id: id }) => id).filter(isOwnId)
     if (ids.length === 0) return 0
     return (await db.collection(collection).deleteMany({ _id: { $in: ids } }, { writeConcern: WRITE_CONCERN })).deletedCount
+  }
+
+  /** A server that was told to keep them for a shorter time would go on with it. @param {Db} db @param {string} collection */
+  async #lengthen (db, collection) {
+    const [{ options }] = /** @type {any[]} */ (await db.listCollections({ name: collection }).toArray())
+    const wanted = this.#keepSeconds
+    if (options?.expireAfterSeconds < wanted) await db.command({ collMod: collection, expireAfterSeconds: wanted })
   }
 
   /** @param {Db} db @param {string} collection @param {any} which @param {number} direction  in time @param {number} limit */
@@ -87,6 +97,8 @@ export class AgingDocuments {
     return db.collection(collection).find(its, options).project({ [this.#time]: 1 })
       .sort({ [this.#time]: /** @type {1|-1} */ (direction) }).limit(limit).toArray()
   }
+
+  get #keepSeconds () { return Math.ceil(this.#options.keepDays * DAY_SECONDS) }
 
   get #time () { return OF_MILLISECONDS.includes(this.#options.layout) ? 'time' : 'time_ns' }
 

@@ -14,6 +14,9 @@ import { floor } from '../../batch/layouts.js'
 /** Summaries of one query: all of them are held in memory, however many the query's limit lets through. */
 export const MAX_SUMMARIES = 500_000
 
+/** As PostgreSQL and MySQL say it, and InfluxDB. */
+const OVERFLOW = /value (is )?out of range|unsupported value: /
+
 /** Count, mean, bounds, spread, sum, first and last of the numbers given, in one pass and without the errors of large sums (Welford). */
 export class Moments {
   count = 0
@@ -71,6 +74,20 @@ export async function summariesOf (reader, { bucketNs, statistics, together = fa
   const found = [...buckets].flatMap(([time, bucket]) =>
     [...bucket].map(([sensor, moments]) => summary(time, sensor, moments, statistics)))
   return inOrder(found, range.sensors)
+}
+
+/**
+ * Summaries by the server, or by its samples where it refuses what is more than a number can be.
+ * @param {Pick<Reader, 'samples'|'summaries'>} reader
+ * @param {Parameters<Reader['summaries']>[0]} range
+ */
+export async function summariesIn (reader, range) {
+  try {
+    return await reader.summaries(range)
+  } catch (error) {
+    if (!OVERFLOW.test(/** @type {Error} */ (error).message)) throw error
+    return summariesOf(reader, range)
+  }
 }
 
 /** What `pooled` needs to know of each sensor. @param {Statistic[]} statistics @returns {Statistic[]} */

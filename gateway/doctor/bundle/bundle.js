@@ -16,11 +16,17 @@ import { tarball } from './tar.js'
  * @typedef {import('../report.js').Report} Report
  */
 
+/** Variables whose values are no secrets: the options of sluice start, which name files of secrets, and those that Node looks at. */
+const SHOWN = new Set([
+  'FLOWS', 'USER_DIR', 'PORT', 'HOST', 'LOGIN_FILE', 'ALLOW_HOST', 'METRICS_TOKEN_FILE', 'FIRST_FLOW', 'SECRETS', 'TLS_CERT', 'TLS_KEY',
+  'CLOCK', 'GATEWAY_ID'
+].map(name => `SLUICE_${name}`).concat('NODE_OPTIONS', 'TZ', 'LANG'))
+
 const README = `What sluice doctor has found about a gateway, for whoever helps.
 
 doctor.txt, doctor.json  the findings
 versions.json            of Sluice, Node, Node-RED, the system and the packages
-settings.json            options of Sluice in the environment
+settings.json            options of Sluice in the environment; of other variables called SLUICE_… only that they are there
 flow.json                the nodes: of Sluice's the options but the secret ones, of others only what they are and how they are wired
 spools.json              names and sizes of the spools' files, and the sinks they wait for: no samples
 stats.json               counters of the gateway, where they could be asked
@@ -86,10 +92,10 @@ async function versionOf (name) {
   return readFile(folder, 'utf8').then(text => JSON.parse(text).version, () => 'elsewhere')
 }
 
-/** @param {Subject} subject */
+/** Of others that are Sluice's by name, only that: somebody's flow may keep a secret there. @param {Subject} subject */
 function settingsOf ({ environment, userDir, port }) {
-  const shown = Object.entries(environment).filter(([name]) => /^(SLUICE_|NODE_OPTIONS$|TZ$|LANG$)/.test(name) && name !== 'SLUICE_LOGIN')
-  return { userDir, port, environment: Object.fromEntries(shown) }
+  const shown = Object.entries(environment).filter(([name]) => SHOWN.has(name) || name.startsWith('SLUICE_'))
+  return { userDir, port, environment: Object.fromEntries(shown.map(([name, value]) => [name, SHOWN.has(name) ? value : '…'])) }
 }
 
 /** Of this process, where it is the gateway, or of the one that runs, where that takes no login. @param {Subject} subject */
