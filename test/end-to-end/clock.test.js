@@ -93,6 +93,8 @@ describe('A gateway on a machine whose clock shows 1970', function () {
 
   it('marks what comes without a time, from the flow and from others', async () => {
     await gateway.feed(() => [{ topic: 'press', payload: 7 }])
+    const status = () => gateway.status('stage-in')
+    await gateway.until(() => status().startsWith('green'), status) // subscribed: nobody keeps what is published before
     const publisher = await connectAsync(`mqtt://127.0.0.1:${port}`)
     await publisher.publishAsync('plant/level', '3.5', { qos: 1 })
     await publisher.publishAsync('plant/stamped', '{"time":"2026-12-01T00:00:00Z","level":3.5}', { qos: 1 })
