@@ -45,14 +45,14 @@ describe('a stage out that is closed', () => {
   it('says in a line that the disk is full, and what to do', async () => {
     await helper.load([broker, stageOut], [
       { id: 'broker', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1' },
-      { id: 'stage', type: 'sluice-stage-out', broker: 'broker', source: 'press', wires: [] }
+      { id: 'stage', type: 'sluice-stage-out', broker: 'broker', source: 'disk-full', wires: [] }
     ])
     const node = helper.getNode('stage')
     /** @type {unknown[]} */
     const said = []
     node.error = (/** @type {unknown} */ text) => said.push(text)
     node.receive({ payload: { force: 1 } })
-    while (stats.meter('stage', 'press').totals.rows === 0) await sleep(10)
+    while (stats.meter('stage', 'disk-full').totals.rows === 0) await sleep(10)
     const restore = await patchSyncs(async () => {
       throw Object.assign(new Error('ENOSPC: no space left on device, fsync'), { code: 'ENOSPC' })
     })
