@@ -24,6 +24,7 @@ export const FLOORS = [
   'gateway/flow',
   'gateway/metrics',
   'gateway/doctor',
+  'gateway/site',
   'gateway/live',
   'gateway/run',
   'gateway/first-boot',

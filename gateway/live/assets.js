@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
+import { siteFile } from '../site/site.js'
 import { FRAME_HEADERS } from '../web/guard.js'
 
 const require = createRequire(import.meta.url)
@@ -27,6 +28,9 @@ const FILES = {
   '/live/page/uplot.css': uplot('uPlot.min.css')
 }
 
+/** Below it is the documentation. */
+const DOCUMENTATION = '/docs/'
+
 /** @type {Record<string, string>} */
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -47,7 +51,14 @@ export const HEADERS = {
 
 /** Null for what is not there. @param {string} path  below the page's root */
 export function asset (path) {
+  if (path.startsWith(DOCUMENTATION)) return documentation(path.slice(DOCUMENTATION.length))
   if (!Object.hasOwn(FILES, path)) return null
   const file = FILES[/** @type {keyof typeof FILES} */ (path)]
   return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)] } }
+}
+
+/** @param {string} path  below its root */
+function documentation (path) {
+  const found = siteFile(path)
+  return found && { body: found.body, headers: { ...HEADERS, 'Content-Type': found.type } }
 }
