@@ -49,6 +49,9 @@ export const HEADERS = {
     `base-uri 'none'; form-action 'none'; ${FRAME_HEADERS['Content-Security-Policy']}`
 }
 
+/** A drawing has its colours in itself, for light and dark; it may load nothing. */
+const DRAWING = { 'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; ${FRAME_HEADERS['Content-Security-Policy']}` }
+
 /** Null for what is not there. @param {string} path  below the page's root */
 export function asset (path) {
   if (path.startsWith(DOCUMENTATION)) return documentation(path.slice(DOCUMENTATION.length))
@@ -60,5 +63,6 @@ export function asset (path) {
 /** @param {string} path  below its root */
 function documentation (path) {
   const found = siteFile(path)
-  return found && { body: found.body, headers: { ...HEADERS, 'Content-Type': found.type } }
+  if (!found) return null
+  return { body: found.body, headers: { ...HEADERS, ...found.type === TYPES['.svg'] && DRAWING, 'Content-Type': found.type } }
 }

@@ -53,12 +53,16 @@ function titleOf (headings) {
   return title === 'Sluice' ? title : `${title} - Sluice`
 }
 
-/** What of the navigation is to be shown on a page: all pages, and the sections of this one. @param {Page} page */
+/** All pages, and the sections of the one that is shown; a node's page is one of *Nodes*. @param {Page} page */
 function navigation ({ path, source, headings }) {
+  const here = source.startsWith('docs/reference/') ? 'docs/nodes.md' : source
   const sections = headings.filter(({ depth }) => depth === 2).map(({ id, text }) => `<a href="#${id}">${escape(plain(text))}</a>`)
-  const link = (/** @type {[string, string]} */ [to, label]) => to === source
-    ? `<a href="#content" aria-current="page">${label}</a>${sections.length > 0 ? list(sections) : ''}`
-    : `<a href="${relative(path, sitePath(to))}">${label}</a>`
+  const link = (/** @type {[string, string]} */ [to, label]) => {
+    const href = relative(path, sitePath(to))
+    return to === here
+      ? `<a href="${href}" aria-current="${to === source ? 'page' : 'true'}">${label}</a>${sections.length > 0 ? list(sections) : ''}`
+      : `<a href="${href}">${label}</a>`
+  }
   return CONTENTS.map(({ title, pages }) => `<h2>${title}</h2>\n${list(Object.entries(pages).map(link))}`).join('\n')
 }
 

@@ -97,6 +97,8 @@ describe('Live page', () => {
       expect(response.headers.get('content-security-policy')).to.equal(policy)
       expect(response.headers.get('x-content-type-options')).to.equal('nosniff')
     }
+    const drawing = (await page('sluice/docs/promise-way.svg')).headers.get('content-security-policy')
+    expect(drawing).to.match(/^default-src 'none'; style-src 'unsafe-inline'; frame/)
     expect((await page('sluice/docs/nothing.html')).status).to.equal(404)
     password = 'secret'
     expect((await page('sluice/docs/')).status).to.equal(401)
