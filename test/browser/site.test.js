@@ -4,6 +4,7 @@ import { expect } from 'chai'
 import { asset } from '../../gateway/live/assets.js'
 import { paths } from '../../gateway/site/site.js'
 import { openBrowser, requireChromium } from './browser.js'
+import { SCENES } from './screenshots.js'
 
 describe('the documentation in a browser', function () {
   /** @type {import('node:http').Server} */
@@ -47,10 +48,13 @@ describe('the documentation in a browser', function () {
       for (const path of paths().filter(name => name.endsWith('.html') && (width < 1280 || !name.includes('/')))) {
         await page.goto(root + path)
         expect(await page.evaluate('document.documentElement.scrollWidth'), path).to.be.at.most(width)
-        const broken = await page.$$eval('img', images => images.filter(({ naturalWidth }) => naturalWidth === 0).map(({ src }) => src))
-        expect(broken, path).to.deep.equal([])
+        const images = await page.$$eval('img', all => all.map(({ src, naturalWidth }) => ({ src, naturalWidth })))
+        expect(images.filter(({ naturalWidth }) => naturalWidth === 0), path).to.deep.equal([])
       }
-      const [text, back] = await page.evaluate('(({ color, backgroundColor }) => [color, backgroundColor])(getComputedStyle(document.body))')
+      const { text, back } = await page.$eval('body', body => {
+        const { color, backgroundColor } = getComputedStyle(body)
+        return { text: color, back: backgroundColor }
+      })
       expect(lightness(text) > lightness(back)).to.equal(scheme === 'dark')
     })
   }
@@ -83,6 +87,10 @@ describe('the documentation in a browser', function () {
     await page.waitForFunction('document.querySelector("#found").textContent === "Nothing has all these words."')
     await page.fill('#search', '')
     await page.waitForSelector('article', { state: 'visible' })
+  })
+
+  it('has only screenshots that npm run screenshots makes', () => {
+    expect(paths().filter(path => path.endsWith('.png'))).to.have.members(SCENES.flatMap(([names]) => names.map(name => `${name}.png`)))
   })
 
   it('says nothing in the console, and asks nobody else', () => {
