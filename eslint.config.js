@@ -45,6 +45,9 @@ export default [
     }
   },
   { files: ['test/**/*.js'], languageOptions: { globals: { ...globals.mocha } } },
-  { files: ['resources/**/*.js', 'gateway/live/**/*.js', 'test/browser/**/*.js'], languageOptions: { globals: { ...globals.browser } } },
+  {
+    files: ['resources/**/*.js', 'gateway/{live,site}/**/*.js', 'test/browser/**/*.js'],
+    languageOptions: { globals: { ...globals.browser } }
+  },
   { files: ['resources/**/*.js'], languageOptions: { globals: { RED: 'readonly', $: 'readonly' } } }
 ]

@@ -26,6 +26,7 @@ export const FLOORS = [
   'gateway/metrics',
   'gateway/history',
   'gateway/doctor',
+  'gateway/site',
   'gateway/live',
   'gateway/run',
   'gateway/first-boot',

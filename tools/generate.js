@@ -10,12 +10,13 @@ import { dashboard } from './dashboard.js'
 import { errors } from './errors.js'
 import { table, template } from './first-boot.js'
 import { faces, groups } from './nodes.js'
+import { pageOf, reference } from './reference.js'
 
 /**
- * Writes what follows from the nodes' schemas: their editor pages, message catalogues and help, and the node tables in `docs/nodes.md`;
- * from `errors.js` the error reference, `docs/errors.md`, from `gateway/metrics/kinds.js` `docs/metrics.md`; from
- * `gateway/alarms/kinds/` the table of `docs/alarms.md`; from `dashboard.js` the dashboard of Grafana; from the default flow those of the
- * compose file, `docker/flows/`; and from the schema of `sluice.toml` its template and table.
+ * Writes what follows from the nodes' schemas: their editor pages, message catalogues and help, the node tables in `docs/nodes.md`, and the
+ * pages of `docs/reference/`; from `errors.js` the error reference, `docs/errors.md`, from `gateway/metrics/kinds.js` `docs/metrics.md`;
+ * from `gateway/alarms/kinds/` the table of `docs/alarms.md`; from `dashboard.js` the dashboard of Grafana; from the default flow those of
+ * the compose file, `docker/flows/`; and from the schema of `sluice.toml` its template and table.
  *
  * @typedef {import('./nodes.js').NodeFace} NodeFace
  * @typedef {import('../resources/options.js').Schema} Schema
@@ -150,6 +151,7 @@ export async function generate () {
     const english = catalogue(face, schema)
     files.set(`${locale}.json`, `${JSON.stringify(english, null, 2)}\n`)
     files.set(`${locale}.html`, help(face, schema))
+    files.set(`docs/${pageOf(face)}`, reference(face, schema, helpOf(face), NOTICE))
     if (face.hasGerman) files.set(`${locale.replace('en-US', 'de')}.json`, `${JSON.stringify(inGerman(english), null, 2)}\n`)
   }
   files.set('docs/nodes.md', withNodeTables(readFileSync(path.join(root, 'docs/nodes.md'), 'utf8')))
@@ -272,14 +274,19 @@ function keyOf (choice) {
 }
 
 /** The node's own text, with its options where that says so. @param {NodeFace} face @param {Schema} schema */
-function help ({ type, file }, schema) {
-  const text = readFileSync(path.join(root, 'nodes', `${file}.md`), 'utf8')
-  if (!text.includes('<!-- options -->')) throw new Error(`nodes/${file}.md has no place for the options: <!-- options -->.`)
+function help (face, schema) {
   return `<!-- ${NOTICE} -->
-<script type="text/markdown" data-help-name="${type}">
-${text.replace('<!-- kinds -->', () => alarmNames()).replace('<!-- options -->', () => optionList(schema)).trim()}
+<script type="text/markdown" data-help-name="${face.type}">
+${helpOf(face).replace('<!-- options -->', () => optionList(schema)).trim()}
 </script>
 `
+}
+
+/** The node's own text. @param {NodeFace} face */
+function helpOf ({ file }) {
+  const text = readFileSync(path.join(root, 'nodes', `${file}.md`), 'utf8')
+  if (!text.includes('<!-- options -->')) throw new Error(`nodes/${file}.md has no place for the options: <!-- options -->.`)
+  return text.replace('<!-- kinds -->', () => alarmNames())
 }
 
 /** Options in the same words, which the form shows one at a time, are one. @param {Schema} schema @returns {string} */
@@ -321,7 +328,8 @@ function html (text) {
 /** @param {string} text */
 function withNodeTables (text) {
   const tables = Object.entries(groups).map(([group, { title }]) => {
-    const rows = faces.filter(({ file }) => path.dirname(file) === group).map(({ label, summary }) => `| **${label}** | ${summary} |`)
+    const rows = faces.filter(({ file }) => path.dirname(file) === group)
+      .map(face => `| [**${face.label}**](${pageOf(face)}) | ${face.summary} |`)
     return [`| ${title} | |`, '|---|---|', ...rows].join('\n')
   })
   return between(text, 'nodes', tables.join('\n\n'))

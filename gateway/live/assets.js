@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
+import { siteFile } from '../site/site.js'
 import { FRAME_HEADERS } from '../web/guard.js'
 
 const require = createRequire(import.meta.url)
@@ -27,6 +28,9 @@ const FILES = {
   '/live/page/uplot.css': uplot('uPlot.min.css')
 }
 
+/** Below it is the documentation. */
+const DOCUMENTATION = '/docs/'
+
 /** @type {Record<string, string>} */
 const TYPES = {
   '.html': 'text/html; charset=utf-8',
@@ -45,9 +49,20 @@ export const HEADERS = {
     `base-uri 'none'; form-action 'none'; ${FRAME_HEADERS['Content-Security-Policy']}`
 }
 
+/** A drawing has its colours in itself, for light and dark; it may load nothing. */
+const DRAWING = { 'Content-Security-Policy': `default-src 'none'; style-src 'unsafe-inline'; ${FRAME_HEADERS['Content-Security-Policy']}` }
+
 /** Null for what is not there. @param {string} path  below the page's root */
 export function asset (path) {
+  if (path.startsWith(DOCUMENTATION)) return documentation(path.slice(DOCUMENTATION.length))
   if (!Object.hasOwn(FILES, path)) return null
   const file = FILES[/** @type {keyof typeof FILES} */ (path)]
   return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)] } }
+}
+
+/** @param {string} path  below its root */
+function documentation (path) {
+  const found = siteFile(path)
+  if (!found) return null
+  return { body: found.body, headers: { ...HEADERS, ...found.type === TYPES['.svg'] && DRAWING, 'Content-Type': found.type } }
 }

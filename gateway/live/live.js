@@ -122,7 +122,7 @@ class LivePage {
     if (request.method !== 'GET' && request.method !== 'HEAD') return next()
     const path = pathOf(request)
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()
-    if (path === '/doctor') return response.writeHead(302, { Location: 'doctor/' }).end()
+    if (path === '/doctor' || path === '/docs') return response.writeHead(302, { Location: `${path.slice(1)}/` }).end()
     if (path === '/session') return this.#openSession(response)
     if (path === '/health') return this.#answerHealth(response)
     if (path === '/health/ready') return this.#answerReady(request, response)

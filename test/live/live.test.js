@@ -87,6 +87,23 @@ describe('Live page', () => {
     expect(seen).to.include('sluice/live/page/uplot.js')
   })
 
+  it('serves the documentation under the same rules', async () => {
+    const policy = (await page('sluice/')).headers.get('content-security-policy')
+    expect((await page('sluice/docs')).url).to.match(/\/sluice\/docs\/$/)
+    for (const [path, type] of [['', 'text/html; charset=utf-8'], ['search.json', 'application/json'], ['live.png', 'image/png']]) {
+      const response = await page(`sluice/docs/${path}`)
+      expect(response.status, path).to.equal(200)
+      expect(response.headers.get('content-type')).to.equal(type)
+      expect(response.headers.get('content-security-policy')).to.equal(policy)
+      expect(response.headers.get('x-content-type-options')).to.equal('nosniff')
+    }
+    const drawing = (await page('sluice/docs/promise-way.svg')).headers.get('content-security-policy')
+    expect(drawing).to.match(/^default-src 'none'; style-src 'unsafe-inline'; frame/)
+    expect((await page('sluice/docs/nothing.html')).status).to.equal(404)
+    password = 'secret'
+    expect((await page('sluice/docs/')).status).to.equal(401)
+  })
+
   it('leads from /sluice to /sluice/', async () => {
     expect((await page('sluice')).url).to.match(/\/flows\/sluice\/$/)
   })
