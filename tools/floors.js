@@ -20,6 +20,7 @@ export const FLOORS = [
   'gateway/writer',
   'broker',
   'gateway/copy',
+  'gateway/grafana',
   'gateway/sparkplug',
   'gateway/flow',
   'gateway/metrics',
