@@ -767,8 +767,8 @@ export const errors = {
 
   'Copying history': {
     SLUICE_COPY_PLACE: [
-      '`sluice copy` was given a sink or file that is not there, or that cannot be copied from or to; or `sluice grafana` a sink that is not ' +
-      'there, or has stored nothing.',
+      '`sluice copy` was given a sink or file that is not there, or that cannot be copied from or to; or `sluice grafana` a sink that is ' +
+      'not there, or has stored nothing.',
       'The message says which can. Sinks are those of the flow in `--user-dir`, disabled ones too.'
     ],
     SLUICE_COPY_RANGE: [
