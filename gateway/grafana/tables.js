@@ -18,7 +18,10 @@ const ALWAYS = { from: 0n, to: 2n ** 63n - 1n }
 /**
  * @param {import('../copy/places.js').OpenPlace} opened
  * @param {string[]} sources
- * @param {{nodes: Config[], by: string[], isNumeric: (kind: string) => boolean}} wish  `nodes` of the flow, whose tables of tags know units
+ * @param {object} wish
+ * @param {Config[]} wish.nodes  of the flow: their tables of tags or channels know units
+ * @param {string[]} wish.by
+ * @param {(kind: string) => boolean} wish.isNumeric
  * @returns {Promise<Table[]>}
  */
 export async function tablesOf (opened, sources, { nodes, by, isNumeric }) {
@@ -48,6 +51,6 @@ export async function tablesOf (opened, sources, { nodes, by, isNumeric }) {
  */
 function unitsOf (nodes, source) {
   const own = nodes.filter(({ name }) => name === source)
-  const tags = [...own, ...nodes].flatMap(({ tags: rows }) => Array.isArray(rows) ? rows : [])
+  const tags = [...own, ...nodes].flatMap(({ tags: rows, channels }) => [rows, channels].filter(Array.isArray).flat())
   return field => tags.find(({ name, unit }) => name === field && unit)?.unit ?? ''
 }
