@@ -37,7 +37,7 @@ export async function tablesOf (opened, sources, { nodes, by, isNumeric }) {
       : await reader.sensors?.(ALWAYS) ?? []
     const unitOf = unitsOf(nodes, source)
     const fields = names.map(name => ({ name, unit: unitOf(name) }))
-    const labels = by.filter(each => layout !== 'wide' || reader.sensors === undefined || columns.some(({ name }) => name === each))
+    const labels = by.filter(each => columns.some(({ name }) => name === each))
     tables.push({ name: opened.tableOf(source), layout, isShared, options, columns, by: labels, fields })
   }
   return tables

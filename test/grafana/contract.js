@@ -26,7 +26,10 @@ const T0_MS = 1_700_000_000_000
 const SECONDS = 40
 const SHOWN = { fromMs: T0_MS, toMs: T0_MS + SECONDS * 1000 - 1, intervalMs: 10_000, source: ['press', 'mill'] }
 const log = { info () {}, warn () {}, error () {} }
-const NODES = [{ id: 'read', type: 'sluice-modbus-read', name: 'press', tags: [{ name: 'force', unit: 'N' }, { name: 'lift', unit: 'N' }] }]
+const NODES = [
+  { id: 'read', type: 'sluice-modbus-read', name: 'press', tags: [{ name: 'force', unit: 'N' }] },
+  { id: 'simulated', type: 'sluice-simulator', channels: [{ name: 'force', unit: 'kg' }, { name: 'lift', unit: 'N' }] }
+]
 
 /** A row a second. @param {Partial<import('../../gateway/batch/batch.js').BatchInit>} [more] */
 const rows = more => {
