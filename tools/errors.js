@@ -761,9 +761,18 @@ export const errors = {
     ]
   },
 
+  Dashboards: {
+    SLUICE_GRAFANA_DATABASE: [
+      '`sluice grafana` was asked for a dashboard of a sink that Grafana cannot read, or of a layout that it makes none of.',
+      'Make one of another sink behind the same *stage in*: PostgreSQL, MySQL, ClickHouse, InfluxDB or SQLite. MongoDB needs a plugin of ' +
+      'Grafana Enterprise.'
+    ]
+  },
+
   'Copying history': {
     SLUICE_COPY_PLACE: [
-      '`sluice copy` was given a sink or file that is not there, or that cannot be copied from or to.',
+      '`sluice copy` was given a sink or file that is not there, or that cannot be copied from or to; or `sluice grafana` a sink that is ' +
+      'not there, or has stored nothing.',
       'The message says which can. Sinks are those of the flow in `--user-dir`, disabled ones too.'
     ],
     SLUICE_COPY_RANGE: [

@@ -21,6 +21,7 @@ export const FLOORS = [
   'gateway/writer',
   'broker',
   'gateway/copy',
+  'gateway/grafana',
   'gateway/sparkplug',
   'gateway/flow',
   'gateway/metrics',

@@ -40,8 +40,8 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  const servers = ['go/build.js', 'clickhouse/install.js', 'node/install.js', 'python/install.js'].map(script => `servers/${script}`)
-  for (const script of [...servers, 'end-to-end/upgrade/fetch.js']) {
+  const installed = ['clickhouse', 'node', 'node-red', 'python'].map(name => `servers/${name}/install.js`)
+  for (const script of ['servers/go/build.js', ...installed, 'end-to-end/upgrade/fetch.js']) {
     run(process.execPath, [join(root, 'test', script)])
   }
 }

@@ -30,6 +30,7 @@ const COMMANDS = {
   sinks: { help: 'list the sinks the spool waits for, or forget one', load: async () => (await import('./sinks.js')).sinks },
   doctor: { help: 'check everything that goes wrong in the field', load: async () => (await import('./doctor.js')).doctor },
   copy: { help: 'copy history from one database to another', load: async () => (await import('./copy.js')).copy },
+  grafana: { help: 'write a Grafana dashboard of what a sink has stored', load: async () => (await import('./grafana.js')).grafana },
   export: {
     help: 'write flow and files of a gateway into a folder, without its secrets',
     load: async () => (await import('./export.js')).exportBundle

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, realpath } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
 import { SluiceError } from '../base/errors.js'
 import { readOptions } from '../base/options.js'
@@ -135,4 +135,23 @@ export class OpenPlace {
     this.#server ??= server && (await serverTypes[type]()).connect(server, { log: this.log })
     return this.#server ?? undefined
   }
+}
+
+/**
+ * What a place has, by the sink's own record.
+ * @param {OpenPlace} from
+ * @param {string} [source]  only this one
+ * @returns {Promise<{store: string, sources: string[]}>}
+ * @throws {SluiceError} SLUICE_COPY_PLACE
+ */
+export async function sourcesOf (from, source) {
+  const { file, table, isGiven } = from.place.options
+  if (isGiven) return { store: `file:${await realpath(file)}`, sources: [source ?? table] }
+  const { store, records } = await (await from.sink()).sink.committed()
+  const known = [...new Set(records.filter(({ stored }) => stored > 0).map(each => each.source))].sort()
+  if (source === undefined ? known.length > 0 : known.includes(source)) return { store, sources: source === undefined ? known : [source] }
+  const what = source === undefined ? '' : ` of a source "${source}"`
+  throw new SluiceError('SLUICE_COPY_PLACE', `"${from.place.name}" has stored nothing${what}.`, {
+    fix: known.length > 0 ? `It has: ${known.join(', ')}.` : 'Check its Table: what is in one of another name is not its own.'
+  })
 }

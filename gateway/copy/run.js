@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { SluiceError } from '../base/errors.js'
 import { makePrivateFolder } from '../base/files.js'
@@ -6,7 +5,7 @@ import { lock } from '../base/lock.js'
 import { deadLettersFolder, openDeadLetterQueue } from '../dead-letters/queue.js'
 import { createWriter } from '../writer/writer.js'
 import { copySource } from './copy.js'
-import { OpenPlace } from './places.js'
+import { OpenPlace, sourcesOf } from './places.js'
 import { stagedIn } from './staged.js'
 
 /**
@@ -93,19 +92,6 @@ async function onlyCopy (userDir) {
     return new SluiceError('SLUICE_COPY_BUSY', `Another sluice copy, process ${pid}, runs with the folder ${userDir}.`, {
       fix: 'Wait until it has ended.', cause
     })
-  })
-}
-
-/** @param {OpenPlace} from @param {string} [source] @returns {Promise<{store: string, sources: string[]}>} */
-async function sourcesOf (from, source) {
-  const { file, table, isGiven } = from.place.options
-  if (isGiven) return { store: `file:${await realpath(file)}`, sources: [source ?? table] }
-  const { store, records } = await (await from.sink()).sink.committed()
-  const known = [...new Set(records.filter(({ stored }) => stored > 0).map(each => each.source))].sort()
-  if (source === undefined ? known.length > 0 : known.includes(source)) return { store, sources: source === undefined ? known : [source] }
-  const what = source === undefined ? '' : ` of a source "${source}"`
-  throw new SluiceError('SLUICE_COPY_PLACE', `"${from.place.name}" has stored nothing${what}.`, {
-    fix: known.length > 0 ? `It has: ${known.join(', ')}.` : 'Check its Table: what is in one of another name is not its own.'
   })
 }
 

@@ -7,11 +7,29 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { oldestNodeRed, requireOldestNodeRed } from '../servers/node-red.js'
 import { freePort } from '../servers/ports.js'
 
 const NODE_RED = join(dirname(createRequire(import.meta.url).resolve('node-red/package.json')), 'red.js')
 
-describe('The packed package, installed into a stock Node-RED', function () {
+describe('The packed package, installed into a stock Node-RED', () => packageTests(NODE_RED))
+
+describe('The packed package, installed into the oldest Node-RED that it runs in', () => {
+  before(function () {
+    requireOldestNodeRed(this)
+  })
+
+  packageTests(oldestNodeRed)
+
+  it('is that of package.json', async () => {
+    const { 'node-red': { version }, peerDependencies } = JSON.parse(await readFile('package.json', 'utf8'))
+    const { version: tested } = JSON.parse(await readFile(join(dirname(oldestNodeRed), 'package.json'), 'utf8'))
+    expect([version, peerDependencies['node-red']]).to.deep.equal(Array(2).fill(`>=${tested.split('.', 2).join('.')}`))
+  })
+})
+
+/** @param {string} program */
+function packageTests (program) {
   /** @type {string} */
   let folder
   /** @type {string} */
@@ -37,7 +55,7 @@ describe('The packed package, installed into a stock Node-RED', function () {
     await writeFile(join(userDir, 'settings.js'), `module.exports = ${JSON.stringify(settings)}`)
     await writeFile(join(userDir, 'flows.json'), await defaultFlow())
 
-    nodeRed = spawn(process.execPath, [NODE_RED, '--userDir', userDir], { cwd: userDir })
+    nodeRed = spawn(process.execPath, [program, '--userDir', userDir], { cwd: userDir })
     process.on('exit', () => nodeRed.kill('SIGKILL'))
     for (const stream of [nodeRed.stdout, nodeRed.stderr]) stream.setEncoding('utf8').on('data', text => { log += text })
     while (!log.includes('Started flows')) {
@@ -90,7 +108,7 @@ describe('The packed package, installed into a stock Node-RED', function () {
     expect(log).to.not.match(/\[error\]|\[warn\] \[/) // a node's own begin with its type; Node-RED warns of its settings
     expect(await (await fetch(`http://127.0.0.1:${port}/sluice/`)).text()).to.include('<title>')
   })
-})
+}
 
 /** @param {string} cwd @param {...string} args */
 function npm (cwd, ...args) {

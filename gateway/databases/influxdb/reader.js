@@ -4,6 +4,7 @@ import { PAGE_ROWS, Pages } from '../reading/pages.js'
 import { whole } from '../reading/values.js'
 import { tagColumnOf } from '../wide.js'
 import { statisticsIn, Statements } from './reader-influxql.js'
+import { dialect } from './dialect.js'
 import { schema } from './reader.schema.js'
 import { rowsOf } from './connection.js'
 
@@ -78,6 +79,16 @@ class InfluxdbReader {
   async sensors ({ signal }) {
     const statement = this.#isNarrow ? this.#statements.sensorValues() : this.#statements.fieldTypes()
     return rowsOf(await this.#server.query(statement, { signal })).map(({ fieldKey, value }) => fieldKey ?? value)
+  }
+
+  /** Fields, and tags of the kind `tag`. @type {NonNullable<Reader['columns']>} */
+  async columns () {
+    const fields = rowsOf(await this.#server.query(this.#statements.fieldTypes()))
+    const tags = rowsOf(await this.#server.query(this.#statements.tagKeys()))
+    return [
+      ...fields.map(({ fieldKey, fieldType }) => ({ name: fieldKey, kind: fieldType })),
+      ...tags.filter(({ tagKey }) => !dialect.ownNames.includes(tagKey)).map(({ tagKey }) => ({ name: tagKey, kind: 'tag' }))
+    ]
   }
 
   /** @type {Reader['summaries']} */
