@@ -22,8 +22,8 @@ import { createWriter } from '../../gateway/writer/writer.js'
 import { onFlows } from '../flow-events.js'
 import { defineNode, handlesInput, logOf, throttledStatus } from '../node.js'
 import { intervalOptions } from '../staging/gathering.js'
-import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
+import { Refusing, sourceFixOf } from './refusals.js'
 import { leaseServer } from './server-node.js'
 import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 
@@ -44,7 +44,8 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
     const name = uniqueNameOf(RED, node)
-    const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, name, { ...options, nested }, async log => {
+    const reading = { nested, sourceFix: sourceFixOf(schema, sinkType) }
+    const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, name, { ...options, ...reading }, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
       try {
@@ -107,7 +108,9 @@ class SinkNode {
     this.name = name
     this.sink = sink
     this.deadLetters = deadLetters
-    this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
+    this.refusing = new Refusing()
+    const { nested, table, sourceFix } = options
+    this.reading = { nested, sourceFix, otherwise: table?.includes('{source}') ? undefined : table }
     this.meter = stats.meter('sink', name, node.id)
     const { isTransient } = sink
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
@@ -181,7 +184,7 @@ class SinkNode {
     deliveries.settle(id, this.id, piece)
     if (refused.length > 0) {
       this.meter.deadLetters += countOf(refused)
-      throw refusal(refused)
+      this.refusing.say(refused)
     }
   }
 
