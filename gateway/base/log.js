@@ -31,16 +31,22 @@ export class QuietLog {
 
   /** @param {'info'|'warn'} level @param {string} topic  what counts as the same @param {string} [text] */
   say (level, topic, text = topic) {
+    const due = this.due(topic, text)
+    if (due !== null) this.#log?.[level](due)
+  }
+
+  /** The text, where it is to be said now: for who says it elsewhere than in a log. @param {string} topic @param {string} text */
+  due (topic, text) {
     const nowMs = this.#now()
     const key = this.#topics.has(topic) || this.#hasRoom(nowMs) ? topic : REST
     const earlier = this.#topics.get(key)
     if (earlier && nowMs - earlier.saidMs < INTERVAL_MS) {
       earlier.held++
-      return
+      return null
     }
-    this.#log?.[level](earlier?.held ? `${text} (${earlier.held} more times since this was last said)` : text)
     this.#topics.delete(key)
     this.#topics.set(key, { saidMs: nowMs, held: 0 })
+    return earlier?.held ? `${text} (${earlier.held} more times since this was last said)` : text
   }
 
   /** Forgets what was said long ago. @param {number} nowMs */

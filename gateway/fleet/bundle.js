@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { SluiceError } from '../base/errors.js'
+import { packaged } from '../base/packaged.js'
 import { version } from '../base/version.js'
-import { PACKAGE_ROOT } from '../run/settings.js'
 import { partsOf, textOf } from './parts.js'
 import { exampleOf } from './secrets.js'
 
@@ -52,7 +52,7 @@ export function filesOf (nodes, userDir) {
     const inside = relative(resolve(userDir), path).split(sep).join('/')
     const bytes = isFile(path) && isPortable(inside) ? readFileSync(path) : null
     if (bytes && !bytes.includes(PRIVATE_KEY)) files.set(inside, bytes)
-    else if (isAbsolute(name) || !existsSync(join(PACKAGE_ROOT, name))) elsewhere.push(name)
+    else if (isAbsolute(name) || !existsSync(packaged(name))) elsewhere.push(name)
   }
   return { files, elsewhere }
 }

@@ -12,10 +12,12 @@ export class Gatherer {
   #series = new Map()
   #budget = new CellBudget()
   #hasOneNumber
+  #sourceFix
 
-  /** @param {{hasOneNumber?: boolean}} [options]  see `Series` */
-  constructor ({ hasOneNumber = false } = {}) {
+  /** @param {{hasOneNumber?: boolean, sourceFix?: string}} [options]  see `Series` and `toBatches` */
+  constructor ({ hasOneNumber = false, sourceFix = 'set one, or msg.topic' } = {}) {
     this.#hasOneNumber = hasOneNumber
+    this.#sourceFix = sourceFix
   }
 
   /**
@@ -35,7 +37,7 @@ export class Gatherer {
 
   /** @param {unknown} source @param {Record<string, unknown>} [tags] @returns {Series|string} or why not */
   #seriesOf (source, tags) {
-    if (source == null || source === '') return 'it has no source: set one, or msg.topic'
+    if (source == null || source === '') return `it has no source: ${this.#sourceFix}`
     if (typeof source !== 'string') return 'its source or measurement is not text'
     if (source.length > MAX_NAME) return `its source ${quoted(source)} is over ${MAX_NAME} characters`
     const texts = tags ? Object.keys(tags).sort().filter(name => tags[name] != null).map(name => [name, tags[name]]) : []

@@ -60,6 +60,7 @@ import { parseTime } from '../batch/time.js'
  * @param {object} [options]
  * @param {string} [options.source]
  * @param {string} [options.otherwise]  the source of rows for which nothing else gives one
+ * @param {string} [options.sourceFix]  what to do about rows without a source
  * @param {boolean} [options.nested]  any row may hold objects and arrays, as documents do
  * @param {boolean} [options.hasOneNumber]  a BigInt is a number that float64 does not hold, see `one-number.js`
  * @param {TimeUnit} [options.timeUnit]  of times that are numbers
@@ -68,9 +69,9 @@ import { parseTime } from '../batch/time.js'
  * @returns {{batches: Batch[], refused: Refused[]}}
  */
 export function toBatches (message, options = {}) {
-  const { source, otherwise, nested = false, hasOneNumber = false, timeUnit = 'ms', now = nowNs, bytes } = options
+  const { source, otherwise, sourceFix, nested = false, hasOneNumber = false, timeUnit = 'ms', now = nowNs, bytes } = options
   if (message?.payload instanceof Batch) return { batches: [message.payload], refused: [] }
-  const conversion = new Conversion(message, { source, otherwise, nested, hasOneNumber, timeUnit, now })
+  const conversion = new Conversion(message, { source, otherwise, sourceFix, nested, hasOneNumber, timeUnit, now })
   try {
     conversion.takeAll()
   } catch (error) {
@@ -88,14 +89,15 @@ class Conversion {
 
   /**
    * @param {Message} message
-   * @param {{source?: string, otherwise?: string, nested: boolean, hasOneNumber: boolean, timeUnit: TimeUnit, now: () => bigint}} options
+   * @param {{source?: string, otherwise?: string, sourceFix?: string, nested: boolean, hasOneNumber: boolean, timeUnit: TimeUnit,
+   *   now: () => bigint}} options
    */
-  constructor (message, { source, otherwise, nested, hasOneNumber, timeUnit, now }) {
+  constructor (message, { source, otherwise, sourceFix, nested, hasOneNumber, timeUnit, now }) {
     this.message = message
     this.source = source
     this.otherwise = otherwise
     this.nested = nested
-    this.#gatherer = new Gatherer({ hasOneNumber })
+    this.#gatherer = new Gatherer({ hasOneNumber, sourceFix })
     this.timeUnit = timeUnit
     this.now = now
   }

@@ -24,8 +24,8 @@ import { defineNode, failClosing, failed, handlesInput, logOf, throttledStatus }
 import { namesOf } from '../names.js'
 import { counted, sentence } from '../status.js'
 import { intervalOptions } from '../staging/gathering.js'
-import { refusal } from '../staging/stage-out.js'
 import { LazySink } from './lazy-sink.js'
+import { Refusing, sourceFixOf } from './refusals.js'
 import { leaseServer } from './server-node.js'
 import { SINK_TYPES, configsOf, sinkNameOf } from './wired.js'
 
@@ -47,7 +47,7 @@ export function defineSink (RED, type, schema, { sink: sinkType, nested = false,
   SINK_TYPES.add(type)
   defineNode(RED, type, schema, async (node, options) => {
     const names = { name: namesOf(RED).get(node.id) ?? sinkNameOf(node), key: keyOf(RED, node) }
-    const all = { ...options, nested, product: productOf(sinkType) }
+    const all = { ...options, nested, product: productOf(sinkType), sourceFix: sourceFixOf(schema, sinkType) }
     const opening = sinks.free(node.id).then(() => SinkNode.open(RED, node, names, all, async log => {
       const module = await sinkTypes[sinkType]()
       const lease = 'server' in options ? await leaseServer(RED, options.server) : undefined
@@ -114,7 +114,9 @@ class SinkNode {
     this.key = key
     this.sink = sink
     this.deadLetters = deadLetters
-    this.reading = { nested: options.nested, otherwise: options.table?.includes('{source}') ? undefined : options.table }
+    this.refusing = new Refusing()
+    const { nested, table, sourceFix } = options
+    this.reading = { nested, sourceFix, otherwise: table?.includes('{source}') ? undefined : table }
     this.meter = stats.meter('sink', name, node.id)
     this.known = { database: options.product, otherwise: CANNOT_STORE }
     const { isTransient } = sink
@@ -189,7 +191,7 @@ class SinkNode {
     deliveries.settle(id, this.id, piece)
     if (refused.length > 0) {
       this.meter.deadLetters += countOf(refused)
-      throw refusal(refused)
+      this.refusing.say(refused)
     }
   }
 

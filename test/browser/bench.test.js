@@ -39,13 +39,13 @@ describe('a study in a browser', function () {
 
   it('is imported from the examples', async () => {
     await page.evaluate('RED.actions.invoke("core:show-examples-import-dialog")')
-    for (const name of ['@sluice/node-red', 'bench', STUDY]) {
+    for (const name of ['@sluice/node-red', '5 Benchmarks', STUDY]) {
       await page.click(`.red-ui-clipboard-dialog-box .red-ui-treeList-label:visible:has-text("${name}")`)
     }
     await look('import')
     await page.click('#red-ui-clipboard-dialog-ok')
     await page.waitForFunction(`RED.nodes.node("${RUN}")`)
-    const example = JSON.parse(await readFile(new URL(`../../examples/bench/${STUDY}.json`, import.meta.url), 'utf8'))
+    const example = JSON.parse(await readFile(new URL(`../../examples/5 Benchmarks/${STUDY}.json`, import.meta.url), 'utf8'))
     await page.click(`.red-ui-tab-label:has-text("Bench: ${STUDY}")`)
     expect(await page.evaluate('RED.nodes.filterNodes({}).length')).to.equal(example.filter((/** @type {any} */ { z }) => z).length)
   })

@@ -50,7 +50,7 @@ describe('Check file in a browser', function () {
   })
 
   it('says what is in the file that the node reads where the field is empty', async () => {
-    const vehicle = await readFile(new URL('../../examples/data/vehicle.dbc', import.meta.url), 'utf8')
+    const vehicle = await readFile(new URL('../../data/vehicle.dbc', import.meta.url), 'utf8')
     const [messages, signals] = [/^BO_ /gm, /^ SG_ /gm].map(line => vehicle.match(line)?.length)
     expect(await check('')).to.deep.equal({ state: 'good', text: `Messages: ${messages}, signals: ${signals}.` })
     await look('good')

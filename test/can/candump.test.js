@@ -105,7 +105,7 @@ describe('candump lines', () => {
       '(0000000012.000001) can0 20000004#0004000000000000',
       '(1436509052.249713) can0 123##1AABBCC00'
     ]
-    const recorded = readFileSync('examples/data/nmea2000.log', 'utf8').split('\n').filter(line => line.startsWith('('))
+    const recorded = readFileSync('data/nmea2000.log', 'utf8').split('\n').filter(line => line.startsWith('('))
     for (const line of [...lines, ...recorded]) expect(formatCandumpLine(/** @type {any} */ (parseCandumpLine(line)))).to.equal(line)
   })
 

@@ -29,7 +29,7 @@ describe('beside cantools', () => {
       const { refused } = await cantools.ask({ dbc: path })
       if (!refused) files.push({ path, messages: readDbcFile(path).messages })
     }
-    files.push({ path: 'examples/data/nmea2000.dbc', messages: readDbcFile('examples/data/nmea2000.dbc').messages })
+    files.push({ path: 'data/nmea2000.dbc', messages: readDbcFile('data/nmea2000.dbc').messages })
   })
   after(() => cantools?.close())
 

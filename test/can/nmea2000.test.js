@@ -12,9 +12,9 @@ const ANGLE_DECIMALS = 4
 const linesOf = file => readFileSync(file, 'utf8').trim().split('\n')
 
 describe('a real NMEA 2000 bus', () => {
-  const { messages, warnings } = readDbcFile('examples/data/nmea2000.dbc')
+  const { messages, warnings } = readDbcFile('data/nmea2000.dbc')
   const decoder = new Decoder(messages)
-  const decoded = linesOf('examples/data/nmea2000.log').flatMap(line => {
+  const decoded = linesOf('data/nmea2000.log').flatMap(line => {
     const frame = parseCandumpLine(line)
     if (frame === null) return []
     if ('reason' in frame) throw new Error(`${frame.reason}: ${line}`)

@@ -103,7 +103,7 @@ describe('frames from anywhere', () => {
 
 describe('can decode', () => {
   const decoder = () => {
-    const options = { name: 'boat', dbcFile: 'examples/data/nmea2000.dbc' }
+    const options = { name: 'boat', dbcFile: 'data/nmea2000.dbc' }
     return new CanDecoder(options, { log: quiet, nowNs: () => 1_700_000_000_000_000_000n })
   }
 

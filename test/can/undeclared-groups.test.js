@@ -24,7 +24,7 @@ describe('a DBC file of parameter groups that does not say so', () => {
     const warnings = []
     const log = /** @type {any} */ ({ warn: (/** @type {string} */ text) => warnings.push(text) })
     const decoder = new CanDecoder({ dbcFile, matching }, { log, nowNs: () => 0n })
-    const { batches } = decoder.decode(readFileSync('examples/data/nmea2000.log', 'utf8'))
+    const { batches } = decoder.decode(readFileSync('data/nmea2000.log', 'utf8'))
     return { batches, warnings, counters: decoder.counters }
   }
 

@@ -184,8 +184,8 @@ describe('can write', () => {
 
   const files = [
     ...readdirSync(DBC_FOLDER).filter(name => name.endsWith('.dbc')).map(name => `${DBC_FOLDER}/${name}`),
-    'examples/data/nmea2000.dbc',
-    'examples/data/vehicle.dbc'
+    'data/nmea2000.dbc',
+    'data/vehicle.dbc'
   ]
   for (const file of files) {
     it(`gets to can read as it was: every signal of ${path.basename(file)}`, async function () {

@@ -90,9 +90,9 @@ describe('Bad input to a running gateway', function () {
   }
 
   async function writeFiles () {
-    const lines = (await readFile('examples/data/nmea2000.log', 'utf8')).split('\n')
+    const lines = (await readFile('data/nmea2000.log', 'utf8')).split('\n')
     await writeFile(file('cut.log'), [...lines.slice(0, 100), lines[100].slice(0, 30)].join('\n'))
-    const dbc = await readFile('examples/data/nmea2000.dbc', 'utf8')
+    const dbc = await readFile('data/nmea2000.dbc', 'utf8')
     await writeFile(file('bad.dbc'), dbc.replace('BA_DEF_', 'BO_ many Wheel: 8 Vector__XXX\n SG_ Speed : 0|16@1+ (0.1 "km/h"\n\nBA_DEF_'))
     await mkdir(join(gateway.userDir, 'sluice', 'spool'), { recursive: true })
     await writeFile(spoolFolder('unwritable'), 'a file, where a folder must be')

@@ -133,6 +133,12 @@ export class Gateway {
     await this.#post(`inject/${id}`, {})
   }
 
+  /** What a flow's *http in* answers. @param {string} path */
+  async page (path) {
+    const response = await this.#ask(path)
+    return { status: response.status, headers: response.headers, text: await response.text() }
+  }
+
   /** @returns {Promise<Report>} */
   async report () {
     return (await this.#ask('report')).json()

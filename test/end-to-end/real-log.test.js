@@ -47,7 +47,7 @@ describe('A real CAN log, through a real broker into real databases', function (
       node(
         'n2k',
         '-candump',
-        { name: 'n2k', logFile: 'examples/data/nmea2000.log', dbcFile: 'examples/data/nmea2000.dbc', speed: 0, times: 'log' },
+        { name: 'n2k', logFile: 'data/nmea2000.log', dbcFile: 'data/nmea2000.dbc', speed: 0, times: 'log' },
         'stage-out'
       ),
       node('stage-out', '-stage-out', { broker: 'broker' }),

@@ -20,7 +20,7 @@ describe('The example that replaces another PostgreSQL node by a sink', function
     client = new pg.Client({ host: '127.0.0.1', port, user, password, database })
     await client.connect()
     /** @type {import('./gateway.js').FlowNode[]} */
-    const nodes = JSON.parse(await readFile('examples/replace/postgresql.json', 'utf8'))
+    const nodes = JSON.parse(await readFile('examples/4 Replace your nodes/postgresql.json', 'utf8'))
     const login = { port, database, credentials: { user, password } }
     const own = nodes.map(node => node.type === 'sluice-postgresql-server' ? { ...node, ...login } : node)
     await gateway.deploy(own, { feeds: nodes.filter(({ type }) => type === 'function').map(({ id }) => id) })

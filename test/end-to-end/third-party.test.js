@@ -17,7 +17,7 @@ describe('The example of third-party messages', function () {
   before(async () => {
     gateway = await Gateway.start()
     port = await freePort()
-    nodes = JSON.parse((await readFile('examples/third-party.json', 'utf8')).replaceAll('1884', String(port)))
+    nodes = JSON.parse((await readFile('examples/2 Sources/third-party.json', 'utf8')).replaceAll('1884', String(port)))
     await gateway.deploy(nodes)
   })
 

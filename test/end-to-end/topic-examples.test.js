@@ -5,7 +5,7 @@ import { expect } from 'chai'
 import { freePort } from '../servers/ports.js'
 import { Gateway } from './gateway.js'
 
-const FOLDER = 'examples/topics'
+const FOLDER = 'examples/2 Sources/topics'
 
 /** The table that each example's messages come to, by its name. @type {Record<string, string>} */
 const TABLES = {

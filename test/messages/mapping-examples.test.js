@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { presets, tryMappings } from '../../gateway/messages/mapping/mapping.js'
 
-const FOLDER = new URL('../../examples/topics/', import.meta.url)
+const FOLDER = new URL('../../examples/2 Sources/topics/', import.meta.url)
 
 /** What the first message of each example becomes: source, tags, fields. @type {Record<string, [string, object, object]>} */
 const ROWS = {

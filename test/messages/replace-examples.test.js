@@ -5,7 +5,7 @@ import { toBatches } from '../../gateway/messages/payload.js'
 import { readOptions } from '../../gateway/base/options.js'
 import { faces } from '../../tools/nodes.js'
 
-const FOLDER = 'examples/replace'
+const FOLDER = 'examples/4 Replace your nodes'
 const NODE_RED_KEYS = ['id', 'type', 'z', 'x', 'y', 'wires']
 
 /**

@@ -256,7 +256,7 @@ describe('Modbus nodes, with a pymodbus server', () => {
 /** Its nodes, on a port that is free, with ears in the place of debug nodes. @param {string} name */
 async function example (name) {
   const port = await freePort()
-  const nodes = /** @type {any[]} */ (JSON.parse(await readFile(new URL(`../../examples/${name}.json`, import.meta.url), 'utf8')))
+  const nodes = /** @type {any[]} */ (JSON.parse(await readFile(new URL(`../../examples/2 Sources/${name}.json`, import.meta.url), 'utf8')))
   return nodes
     .filter(({ type }) => type === 'debug' || type.startsWith('sluice-'))
     .map(node => ({ ...node, type: node.type === 'debug' ? 'helper' : node.type, ...('port' in node && { port }) }))

@@ -40,8 +40,8 @@ describe('CAN nodes', () => {
   const desk = { id: 'bus', type: 'sluice-can-bus', name: 'desk', kind: 'virtual', channel: 'desk' }
   const log = { id: 'bus', type: 'sluice-can-bus', name: 'boat', kind: 'playback', loop: false, speed: 0 }
   const reader = { id: 'read', type: 'sluice-can-read', name: 'car', bus: 'bus', batchMs: 10, wires: [['out']] }
-  const writer = { id: 'write', type: 'sluice-can-write', name: 'desk', bus: 'bus', dbcFile: 'examples/data/vehicle.dbc', wires: [] }
-  const decoder = { id: 'decode', type: 'sluice-can-decode', name: 'boat', dbcFile: 'examples/data/nmea2000.dbc', wires: [['out']] }
+  const writer = { id: 'write', type: 'sluice-can-write', name: 'desk', bus: 'bus', dbcFile: 'data/vehicle.dbc', wires: [] }
+  const decoder = { id: 'decode', type: 'sluice-can-decode', name: 'boat', dbcFile: 'data/nmea2000.dbc', wires: [['out']] }
 
   describe('read', () => {
     it('sends the signals of a vehicle on its bus', async () => {
@@ -56,7 +56,7 @@ describe('CAN nodes', () => {
     })
 
     it('plays a log as a bus, to its end, and again when it is started again', async () => {
-      await helper.load(NODES, [log, { ...reader, dbcFile: 'examples/data/nmea2000.dbc' }, out])
+      await helper.load(NODES, [log, { ...reader, dbcFile: 'data/nmea2000.dbc' }, out])
       const node = helper.getNode('read')
       const { text } = await statusLike(node, /^finished, [\d,]+ rows$/)
       node.receive({ payload: 'start' })
@@ -179,7 +179,7 @@ describe('CAN nodes', () => {
     }
 
     it('says what is in it', () => {
-      expect(ask({ dbcFile: 'examples/data/vehicle.dbc' })).to.deep.equal({ ok: true, messages: 10, signals: 28, warnings: [] })
+      expect(ask({ dbcFile: 'data/vehicle.dbc' })).to.deep.equal({ ok: true, messages: 10, signals: 28, warnings: [] })
     })
 
     it('lists its bad lines', () => {
@@ -211,7 +211,7 @@ describe('CAN nodes', () => {
     'can-decode': ['boat.VesselHeading']
   })) {
     it(`run the example ${example}`, async () => {
-      const nodes = JSON.parse(await readFile(`examples/${example}.json`, 'utf8'))
+      const nodes = JSON.parse(await readFile(`examples/2 Sources/${example}.json`, 'utf8'))
       /** @type {{[type: string]: string}} */
       const replaced = { debug: 'helper', inject: 'helper', catch: 'helper', comment: 'helper' }
       await helper.load(

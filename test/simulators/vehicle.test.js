@@ -8,7 +8,7 @@ import { Car } from '../../gateway/simulators/vehicle/car.js'
 import { recorder } from '../sources/manual-clock.js'
 import { Ear, open, quiet } from '../can/bus/rig.js'
 
-const DBC_FILE = 'examples/data/vehicle.dbc'
+const DBC_FILE = 'data/vehicle.dbc'
 const DBC_FOLDER = 'test/data/can/dbc'
 const CHANNELS = [
   'throttlepedal', 'torque', 'boostpressure', 'gammalongitudinal', 'speed', 'wheeltorque', 'externaltemp', 'yawrate', 'engineoiltemp',

@@ -299,7 +299,7 @@ describe('CSV player', () => {
   })
 
   it('plays the file of the example without a complaint', async () => {
-    const [, , options] = JSON.parse(readFileSync('examples/csv-player.json', 'utf8'))
+    const [, , options] = JSON.parse(readFileSync('examples/2 Sources/csv-player.json', 'utf8'))
     const recording = recorder()
     openCsvPlayer({ ...options, speed: 0, loop: false, times: 'recorded' }, recording)
     expect(await recording.ended).to.equal(undefined)

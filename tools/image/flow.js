@@ -8,7 +8,7 @@ const nodes = [
   { id: 'bus', type: 'sluice-can-bus', name: INTERFACE, kind: 'socketcan', interface: INTERFACE },
   { id: 'broker', type: 'sluice-broker', name: 'Mosquitto', url: 'mqtt://127.0.0.1:1883' },
   {
-    id: 'signals', type: 'sluice-can-read', z: 'tab', name: 'car', bus: 'bus', mode: 'signals', dbcFile: 'examples/data/vehicle.dbc',
+    id: 'signals', type: 'sluice-can-read', z: 'tab', name: 'car', bus: 'bus', mode: 'signals', dbcFile: 'data/vehicle.dbc',
     filter: FRAME_ID, x: 140, y: 80, wires: [['out']]
   },
   { id: 'frames', type: 'sluice-can-read', z: 'tab', name: 'frames', bus: 'bus', mode: 'frames', x: 140, y: 140, wires: [['out']] },

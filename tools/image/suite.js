@@ -7,7 +7,7 @@ const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url))
 const FOLDER = '/data/suite'
 const MODULES = '/opt/sluice/current/app/node_modules'
 const TESTS = 'test/can/bus/*.test.js'
-const SOURCES = ['package.json', 'broker', 'gateway', 'resources', 'test/can', 'test/servers', 'test/sources', 'examples/data']
+const SOURCES = ['package.json', 'broker', 'gateway', 'resources', 'test/can', 'test/servers', 'test/sources', 'data']
 const LIMIT_MS = 600_000
 
 /**

@@ -21,8 +21,8 @@ import { openCandumpPlayer } from '../../can/candump/player.js'
 
 const LOG = exampleFile('nmea2000.log')
 const DBC = exampleFile('nmea2000.dbc')
-const LOG_FILE = 'examples/data/nmea2000.log'
-const DBC_FILE = 'examples/data/nmea2000.dbc'
+const LOG_FILE = 'data/nmea2000.log'
+const DBC_FILE = 'data/nmea2000.dbc'
 const MAX_ROWS = 1000
 const CHUNK_CHARACTERS = 65536
 const DENSE_MESSAGES = 40
@@ -129,7 +129,7 @@ class AllRows {
 
 /** @param {string} name */
 function exampleFile (name) {
-  return fileURLToPath(new URL(`../../../examples/data/${name}`, import.meta.url))
+  return fileURLToPath(new URL(`../../../data/${name}`, import.meta.url))
 }
 
 /** @param {string} log @returns {AsyncGenerator<string, void>} */

@@ -93,7 +93,7 @@ export const schema = {
       title: 'Log file',
       description: `In one of these formats: ${LOG_FORMATS}. It plays as if it were live, from when the first node listens.`,
       minLength: 1,
-      default: 'examples/data/nmea2000.log',
+      default: 'data/nmea2000.log',
       'x-when': ofPlayback
     },
     speed: {

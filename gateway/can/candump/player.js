@@ -25,10 +25,10 @@ export const schema = {
       type: 'string',
       title: 'Log file',
       description: `In one of these formats: ${LOG_FORMATS}. Dates without a zone are read as UTC.`,
-      default: 'examples/data/nmea2000.log',
+      default: 'data/nmea2000.log',
       minLength: 1
     },
-    dbcFile: { ...dbcProperties.dbcFile, default: 'examples/data/nmea2000.dbc' },
+    dbcFile: { ...dbcProperties.dbcFile, default: 'data/nmea2000.dbc' },
     matching: dbcProperties.matching,
     indicators: dbcProperties.indicators,
     ...playProperties('log', 'log')

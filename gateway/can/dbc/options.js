@@ -9,7 +9,7 @@ export const dbcProperties = {
     title: 'DBC file',
     description: 'Describes the messages and signals of the bus. Messages of J1939 and NMEA 2000 are found by parameter group number, ' +
       'and their "not available" is a missing value.',
-    default: 'examples/data/vehicle.dbc',
+    default: 'data/vehicle.dbc',
     minLength: 1,
     'x-dbc': true
   },

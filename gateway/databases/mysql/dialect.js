@@ -6,6 +6,9 @@ import { bytesText } from '../reading/values.js'
 
 const INTEGERS = ['int', 'bigint']
 
+/** Kinds of columns that hold a time, of any precision. */
+export const TIMES = ['datetime', 'timestamp'].flatMap(kind => [kind, ...[1, 2, 3, 4, 5, 6].map(digits => `${kind}(${digits})`)])
+
 /**
  * MySQL and MariaDB as the wide layout sees them. Columns' kinds are the data types of information_schema, `unsigned` where they are; a
  * time's with its precision.

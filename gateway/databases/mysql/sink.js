@@ -75,7 +75,8 @@ function storage (layout, server) {
     move: ({ connection }, records) => move(connection, records),
     compact: ({ connection }, merged) => compactCommits(connection, merged),
     prepareTable ({ connection, facts }, name, arranged, withSource) {
-      return prepareTable(connection, facts, tableName(name, !withSource, facts), withSource, layout, layout.columns(arranged, withSource))
+      const table = { name: tableName(name, !withSource, facts), source: arranged.source }
+      return prepareTable(connection, facts, table, withSource, layout, layout.columns(arranged, withSource))
     },
     agingTable ({ connection, facts }, name, withSource) {
       return agingTable(connection, facts, tableName(name, !withSource, facts), layout)

@@ -1,8 +1,9 @@
 import { caseMarked } from '../names.js'
 import { checkOwner, completeTable, isOwned, OWNED } from '../sql/tables.js'
+import { wantedOfOthers } from '../sql/tables-of-others.js'
 import { keyOf, primaryKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
-import { checkIdentifier, dialect, quote } from './dialect.js'
+import { checkIdentifier, dialect, quote, TIMES } from './dialect.js'
 import { checkKey, keyCollation } from './upsert.js'
 
 /**
@@ -30,6 +31,9 @@ const READ_COLUMNS = `
 
 const WRITABLE = ['BASE TABLE', 'SYSTEM VERSIONED']
 
+/** The times of others may be rougher: the server cuts them. */
+const othersDialect = { ...dialect, accepts: { ...dialect.accepts, time: TIMES } }
+
 /** Errors of the server where another has created the same table or column meanwhile. */
 const ALREADY_EXISTS = [1050, 1060]
 
@@ -42,16 +46,16 @@ const ROW_NUMBER = '`sluice_row` BIGINT UNSIGNED NOT NULL DEFAULT (uuid_short())
  * Finds the place for rows with these columns, creating what is missing.
  * @param {Connection} connection
  * @param {Facts} facts
- * @param {string} name  of the table
+ * @param {{name: string, source: string}} table  `source`: of the rows
  * @param {boolean} withSource  several sources share the table
  * @param {Layout} layout
  * @param {WideColumn[]} wanted
  * @returns {Promise<Plan>}
  * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_TABLE_MISFIT
  */
-export async function prepareTable (connection, facts, name, withSource, layout, wanted) {
+export async function prepareTable (connection, facts, { name, source }, withSource, layout, wanted) {
   const { columns, rest } = await completeTable(
-    () => readTable(connection, facts, name, withSource, wanted),
+    () => readTable(connection, facts, { name, source }, withSource, wanted),
     async ({ exists, missing }) => {
       if (exists) return connection.query(addColumns(name, layout, missing))
       const collation = missing.some(({ isKey }) => isKey) ? await keyCollation(connection) : COLLATION
@@ -115,8 +119,15 @@ async function lookUp (connection, { ignoresTableCase }, name) {
   return { table: tables.find(each => isIt(each.name)), isIt }
 }
 
-/** @param {Connection} connection @param {Facts} facts @param {string} name @param {boolean} withSource @param {WideColumn[]} wanted */
-async function readTable (connection, facts, name, withSource, wanted) {
+/**
+ * @param {Connection} connection
+ * @param {Facts} facts
+ * @param {{name: string, source: string}} its
+ * @param {boolean} withSource
+ * @param {WideColumn[]} wanted
+ */
+async function readTable (connection, facts, its, withSource, wanted) {
+  const { name } = its
   const { table, isIt } = await lookUp(connection, facts, name)
   if (table && !WRITABLE.includes(table.type)) {
     throw misfit(name, 'it is a view or another thing that rows cannot be loaded into', 'Name the source or the table differently.')
@@ -132,7 +143,10 @@ async function readTable (connection, facts, name, withSource, wanted) {
   const [rows] = table ? /** @type {[any[], any]} */ (await connection.execute(READ_COLUMNS, [name])) : [[]]
   const existing = rows.filter(({ tableName: of }) => isIt(of)).map(tableColumn)
   const computesTime = existing.some(({ name: column, computed }) => computed && dialect.fold(column) === 'time')
-  const fit = fitTable(name, computesTime ? wanted.filter(({ type }) => type !== 'time') : wanted, existing, dialect)
+  const given = computesTime ? wanted.filter(({ type }) => type !== 'time') : wanted
+  const fit = !table || isOwned(table.comment)
+    ? fitTable(name, given, existing, dialect)
+    : fitTable(name, wantedOfOthers(its, given, existing, dialect), existing, othersDialect)
   for (const column of fit.missing) checkIdentifier(column.name, 'column')
   return { exists: table !== undefined, ...fit }
 }

@@ -59,8 +59,10 @@ function storage (options, server) {
     ...commitRecords(checkName(options.schema, 'schema', dialect), server.place),
     use: (work, signal) => server.use((client, encoder) => work({ client, encoder }), signal),
     failure: error => new SluiceError('SLUICE_SINK_POSTGRESQL', `${server.place}: ${describe(error)}${whereOf(error)}.`, { cause: error }),
-    prepareTable: ({ client }, name, arranged, withSource) =>
-      prepareTable(client, { .../** @type {any} */ (options), name }, columnsOf(arranged, dialect, withSource, options), withSource),
+    prepareTable ({ client }, name, arranged, withSource) {
+      const table = { .../** @type {any} */ (options), name, source: arranged.source }
+      return prepareTable(client, table, columnsOf(arranged, dialect, withSource, options), withSource)
+    },
     agingTable: ({ client }, name) => agingTable(client, { .../** @type {any} */ (options), name }),
     async store ({ client, encoder }, claimed, { probe }) {
       await begin(client, LOCKS.claiming)

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { quote } from '../names.js'
 import { checkOwner, completeTable, declarationIn, declarations, isOwned, OWNED } from '../sql/tables.js'
+import { wantedOfOthers } from '../sql/tables-of-others.js'
 import { UPSERT } from '../upsert/layout.js'
 import { insertNewest, keyOf, names, noKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
@@ -46,7 +47,7 @@ const WRITABLE = ['r', 'p', 'f']
  * Finds the place for rows with these columns, creating what is missing in one transaction.
  * Processes that create tables do so one at a time.
  * @param {Client} client
- * @param {Table} table
+ * @param {Table & {source: string}} table  `source`: of the rows
  * @param {WideColumn[]} wanted
  * @param {boolean} withSource  several sources share the table
  * @returns {Promise<Plan>}
@@ -88,8 +89,9 @@ function copyInto (table, columns) {
   return `COPY ${table} (${names(columns)}) FROM STDIN (FORMAT binary)`
 }
 
-/** @param {Client} client @param {Table} table @param {WideColumn[]} wanted @param {boolean} withSource */
-async function readTable (client, { schema, name }, wanted, withSource) {
+/** @param {Client} client @param {Table & {source: string}} table @param {WideColumn[]} wanted @param {boolean} withSource */
+async function readTable (client, table, wanted, withSource) {
+  const { schema, name } = table
   const rows = await lookUp(client, schema, name)
   if (rows.length > 0 && !WRITABLE.includes(rows[0].relkind)) {
     throw misfit(
@@ -99,7 +101,9 @@ async function readTable (client, { schema, name }, wanted, withSource) {
     )
   }
   if (rows.length > 0) checkOwner(name, withSource, rows[0].comment)
-  return { exists: rows.length > 0, ...fitTable(name, wanted, rows.filter(row => row.name !== null), dialect) }
+  const existing = rows.filter(row => row.name !== null)
+  const own = rows.length === 0 || isOwned(rows[0].comment) ? wanted : wantedOfOthers(table, wanted, existing, dialect)
+  return { exists: rows.length > 0, ...fitTable(name, own, existing, dialect) }
 }
 
 /**

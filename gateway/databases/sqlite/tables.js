@@ -1,5 +1,6 @@
 import { quote } from '../names.js'
 import { checkOwner, completeTable, declarationIn, declarations, isOwned, OWNED, physicalName } from '../sql/tables.js'
+import { wantedOfOthers } from '../sql/tables-of-others.js'
 import { UPSERT } from '../upsert/layout.js'
 import { keyOf, noKey } from '../upsert/sql.js'
 import { fitTable, misfit } from '../wide.js'
@@ -7,6 +8,9 @@ import { dialect } from './dialect.js'
 import { insertStatement } from './rows.js'
 
 const declaration = declarationIn(dialect)
+
+/** Since 1970: of 1973 and later. */
+const NANOSECONDS = /^\d{18,}$/
 
 /**
  * @typedef {import('node:sqlite').DatabaseSync} DatabaseSync
@@ -58,8 +62,25 @@ function readTable (database, name, wanted, withSource) {
   const table = physicalName(name, alike)
   const found = alike.find(each => each.name === table)
   if (found) checkOwner(name, withSource, commentOf(found))
-  const columns = database.prepare('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?)').all(table)
-  return { table, exists: columns.length > 0, ...fitTable(name, wanted, columns.map(tableColumn), dialect) }
+  const rows = database.prepare('SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?)').all(table)
+  const columns = rows.map(tableColumn)
+  const own = found && !isOwned(commentOf(found)) ? wantedBeside(database, table, wanted, columns) : wanted
+  return { table, exists: columns.length > 0, ...fitTable(name, own, columns, dialect) }
+}
+
+/**
+ * In a table that others made, whose times may be in another unit: columns of SQLite do not tell.
+ * @param {DatabaseSync} database @param {string} table @param {import('../wide.js').WideColumn[]} wanted @param {TableColumn[]} columns
+ */
+function wantedBeside (database, table, wanted, columns) {
+  if (columns.some(({ name }) => dialect.fold(name) === 'time')) {
+    const [first] = database.prepare(`SELECT CAST("time" AS TEXT) AS time FROM ${quote(table)} LIMIT 1`).all()
+    if (first && typeof first.time === 'string' && !NANOSECONDS.test(first.time)) {
+      throw misfit(table, `its column "time" has times such as ${JSON.stringify(first.time)}, which are not nanoseconds since 1970`,
+        'Set another table, which the sink creates, and copy the rows of this one.')
+    }
+  }
+  return wantedOfOthers({ name: table, source: table }, wanted, columns, dialect)
 }
 
 /**

@@ -13,7 +13,7 @@ import { CarTraffic, DbcTraffic } from './traffic.js'
 const TICK_MS = 10
 const MAX_DELAY_NS = 20_000_000n
 const MAX_BACKLOG_NS = 1_000_000_000n
-const CAR_FILE = fileURLToPath(new URL('../../../examples/data/vehicle.dbc', import.meta.url))
+const CAR_FILE = fileURLToPath(new URL('../../../data/vehicle.dbc', import.meta.url))
 
 const ofDbc = { kind: 'dbc' }
 
@@ -26,7 +26,7 @@ export const schema = {
       type: 'string',
       title: 'Sends',
       description: 'The car has the 22 channels of the study of Warp 10 in cyclic messages, and others when it shifts gears, brakes ' +
-        'or a door opens: examples/data/vehicle.dbc describes them. The messages of a DBC file of your own get values that ' +
+        'or a door opens: data/vehicle.dbc describes them. The messages of a DBC file of your own get values that ' +
         'move within their ranges.',
       enum: ['car', 'dbc'],
       'x-labels': { car: 'A car', dbc: 'The messages of a DBC file' },
@@ -38,7 +38,7 @@ export const schema = {
       description: 'Messages are sent by their attribute GenMsgCycleTime. Those of 0, in a file that has others, are sent now and ' +
         'then: once in 5 s on average.',
       minLength: 1,
-      default: 'examples/data/vehicle.dbc',
+      default: 'data/vehicle.dbc',
       'x-dbc': true,
       'x-when': ofDbc
     },

@@ -12,7 +12,7 @@ export const schema = {
       type: 'string',
       title: 'File',
       description: 'Quoted cells may contain delimiters and line breaks.',
-      default: 'examples/data/furnace.csv',
+      default: 'data/furnace.csv',
       minLength: 1
     },
     columns: {

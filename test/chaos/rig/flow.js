@@ -74,8 +74,8 @@ export function chaosFlow ({ brokerUrl, databases, rate, seed, sources, edits = 
       'candump',
       {
         name: 'n2k',
-        logFile: 'examples/data/nmea2000.log',
-        dbcFile: 'examples/data/nmea2000.dbc',
+        logFile: 'data/nmea2000.log',
+        dbcFile: 'data/nmea2000.dbc',
         speed: 1,
         times: 'now',
         loop: true,

@@ -87,7 +87,7 @@ describe('the Modbus simulator node', () => {
   })
 
   it('runs its example, which shows three units that answer', async () => {
-    const flow = JSON.parse(await readFile('examples/modbus-simulator.json', 'utf8'))
+    const flow = JSON.parse(await readFile('examples/2 Sources/modbus-simulator.json', 'utf8'))
     const { units, registers } = flow.find((/** @type {{type: string}} */ { type }) => type === 'sluice-modbus-simulator')
     await load([{ ...plant, port, units, registers, wires: [[]] }])
     const socket = await connectTo(/** @type {any} */ ({ port }))
