@@ -232,7 +232,7 @@ export class Gateway {
     comms.on('message', text => {
       for (const { topic, data } of [JSON.parse(String(text))].flat()) {
         if (topic?.startsWith('status/')) {
-          if (data.text) isSound(data)
+          if (data.text && this.#command === PROGRAM) isSound(data)
           this.statuses.set(topic.slice('status/'.length), data)
         }
         if (topic === 'notification/runtime-deploy') this.#revision = data.revision
