@@ -201,7 +201,9 @@ function refresh (node, schema) {
     const problem = table ? table.problem : problemUnder(options, schema, name, values[name])
     element.hidden = !applies(property, options)
     const line = /** @type {Element} */ (element.querySelector('.sluice-problem'))
-    line.textContent = problem ?? ''
+    const warning = problem || table || element.hidden ? undefined : readOption(property, values[name]).warning
+    line.textContent = problem ?? warning ?? ''
+    line.classList.toggle('sluice-warning', Boolean(warning))
     if (problem) element.closest('details')?.setAttribute('open', '')
     if (property['x-node'] && !element.hidden && schema.required?.includes(name)) connect(node, name, property)
   })

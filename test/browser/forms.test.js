@@ -147,6 +147,19 @@ describe('what forms know already', function () {
     expect(await page.inputValue('#node-input-preset')).to.equal('machine-tool')
   })
 
+  it('explain the decimal comma, and warn of a point that may part thousands', async () => {
+    await hands.open(await hands.drop('sluice-simulator', 300, 200))
+    const said = async (/** @type {string} */ text) => {
+      await page.fill('#node-input-sampleRateHz', text)
+      return page.textContent('[data-option=sampleRateHz] .sluice-problem')
+    }
+    expect(await said('1,5')).to.match(/; "1,5" needs a point: 1\.5\.$/)
+    expect(await said('1.000')).to.equal('"1.000" is read as 1: write 1000 if that is meant.')
+    await look('warning')
+    expect(await said('1000')).to.equal('')
+    expect(await said('1.125')).to.equal('')
+  })
+
   it('raise no error in the browser', () => {
     expect(pageErrors).to.deep.equal([])
   })
