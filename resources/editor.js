@@ -153,7 +153,7 @@ function fillTables (node, schema, text, hasTry) {
     const element = $(inputSelector(node, `${name}-table`))
     const panel = $('<div>').insertAfter(element)
     /** @type {import('./table.js').Action} */
-    const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => plainValues(node, schema), text) }
+    const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => placeOf(node, schema), text) }
     const kind = property['x-trial']
     openForms.get(node)?.tables.set(name, new Table(element[0], property, {
       entries: Array.isArray(node[name]) ? node[name] : /** @type {object[]} */ (property.default ?? []),
@@ -172,6 +172,12 @@ function fillTables (node, schema, text, hasTry) {
 function trialOf (node, schema, table) {
   const { [table]: mappings = [], broker, foreignTopics, timeUnit } = valuesOf(node, schema)
   return { mappings, foreignTopics, timeUnit, broker: configOf(broker) }
+}
+
+/** Where the trial of registers reads. @param {EditorNode} node @param {Schema} schema */
+function placeOf (node, schema) {
+  const { device, addressing } = plainValues(node, schema)
+  return { device: configOf(device), addressing }
 }
 
 /** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */

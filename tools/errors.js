@@ -505,6 +505,10 @@ export const errors = {
       'The address of the broker cannot be used, contains a password, or a certificate file cannot be read.',
       'Write `mqtt://host:port` or `mqtts://host:port`; give user and password in their own fields, certificates as PEM.'
     ],
+    SLUICE_BROKER_RIGHTS: [
+      '*Test connection* was let in by the broker, and may not publish or subscribe to what the message names.',
+      'Give the gateway an account in its name; for Mosquitto, `sluice broker-acl` writes what each may do.'
+    ],
     SLUICE_BROKER_REFUSED: [
       'Nothing listens at the address of the broker.',
       'Start the broker, or correct host and port.'

@@ -105,7 +105,7 @@ export const REPORTS_TEXTS = {
   reportsUnanswered: 'They are listed once the node is deployed.'
 }
 
-/** Further texts of the form of a database server. */
+/** Of the test of a connection. */
 export const TEST_TEXTS = {
   test: 'Test connection',
   testing: 'Trying…',

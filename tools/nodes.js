@@ -12,6 +12,7 @@
  * @property {string[]} [outputLabels]
  * @property {boolean} [isConfig]
  * @property {boolean} [hasGerman]  its form is in german.json, too
+ * @property {boolean} [hasTest]  its form can try the connection
  * @property {boolean} [hasTry]  its form can try the registers of its table `tags`
  * @property {boolean} [hasButton]  it has a button in the flow
  * @property {boolean} [hasReports]  its form lists the reports of studies
@@ -49,7 +50,7 @@ export const faces = [
   {
     type: 'sluice-modbus-device', file: 'modbus/device', label: 'Modbus device',
     summary: 'How a Modbus device is reached, over TCP or a serial line (shared by the nodes that read and write it).',
-    isConfig: true
+    isConfig: true, hasTest: true
   },
   {
     type: 'sluice-modbus-read', file: 'modbus/read', label: 'modbus read',
@@ -93,7 +94,7 @@ export const faces = [
   {
     type: 'sluice-broker', file: 'staging/broker', label: 'MQTT broker',
     summary: 'Where the broker is, and how to log in (shared by stage out and stage in).',
-    isConfig: true
+    isConfig: true, hasTest: true
   },
   {
     type: 'sluice-embedded-broker', file: 'staging/embedded-broker', label: 'embedded broker',
