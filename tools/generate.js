@@ -13,7 +13,7 @@ import {
   TABLE_TEXTS, TEST_TEXTS, TRIAL_TEXTS, TRY_TEXTS
 } from './form-texts.js'
 import { table, template } from './first-boot.js'
-import { faces, groups } from './nodes.js'
+import { categories, faces, groups } from './nodes.js'
 import { pageOf, reference } from './reference.js'
 
 /**
@@ -63,8 +63,8 @@ export async function generate () {
 function page (face, schema) {
   const { type, file, inputs = 0, outputs = 0, isConfig = false } = face
   const group = path.dirname(file)
-  const { color } = groups[group]
-  const inPalette = { category: 'sluice', color, icon: `${type}.svg`, inputs, outputs }
+  const { color, category } = groups[group]
+  const inPalette = { category: categories[category], color, icon: `${type}.svg`, inputs, outputs }
   const look = isConfig
     ? { category: 'config', color, ...(canTest(face) ? { hasTest: true } : {}) }
     : { ...inPalette, ...(group === 'sinks' ? { align: 'right' } : {}), ...flags(face) }
@@ -112,8 +112,13 @@ function literal (value) {
 
 /** The editor's texts, by type and option. @param {NodeFace} face @param {Schema} schema */
 function catalogue (face, schema) {
-  const { type, label, outputLabels = [] } = face
-  return { [type]: { label, outputs: { ...outputLabels }, form: formTexts(face, schema), options: texts(schema) } }
+  const { type, file, label, outputLabels = [] } = face
+  const category = categories[groups[path.dirname(file)].category]
+  return {
+    [type]: { label, outputs: { ...outputLabels }, form: formTexts(face, schema), options: texts(schema) },
+    // Where Node-RED looks for what a category is called.
+    ...face.isConfig ? {} : { palette: { label: { [category.replaceAll(' ', '_')]: category } } }
+  }
 }
 
 /** Without what has no German, for which the editor has English. @param {Record<string, any>} english @returns {object} */

@@ -203,6 +203,15 @@ describe('what forms know already', function () {
     expect(await said('1.125')).to.equal('')
   })
 
+  it('are found in five categories of the palette, in the order of the data', async () => {
+    const found = await page.$$eval('.red-ui-palette-header', headers => headers.map(header => header.textContent ?? ''))
+    expect(found.filter(name => name.startsWith('sluice'))).to.deep.equal([
+      'sluice sources', 'sluice fieldbus', 'sluice staging', 'sluice databases', 'sluice operations'
+    ])
+    await page.locator('.red-ui-palette-node[data-palette-type=sluice-simulator]').scrollIntoViewIfNeeded()
+    await look('palette')
+  })
+
   it('raise no error in the browser', () => {
     expect(pageErrors).to.deep.equal([])
   })
