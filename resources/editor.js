@@ -229,7 +229,7 @@ function connect (node, name, property) {
   const isFirst = !form.shown.has(name)
   form.shown.add(name)
   if (isFirst && only && !chosenNode(select.val())) choose(select, only)
-  offerToMake(select.closest('.sluice-row'), type, { title: property.title, text: form.text })
+  offerToMake(select.closest('.sluice-row'), type, form.text)
 }
 
 /** @param {EditorNode} node @param {Schema} schema @param {string} name @param {any} given @returns {string|undefined} a sentence */

@@ -4,7 +4,7 @@
 export const FORM_TEXTS = { advanced: 'Advanced', lines: 'one a line', pem: 'PEM text, or the path of its file' }
 
 /** Texts of a form that refers to config nodes. */
-export const REFERENCE_TEXTS = { makeOne: 'Make one: __place__', newOne: 'New __title__…' }
+export const REFERENCE_TEXTS = { makeOne: 'Make one: __place__', newOne: 'New __label__…' }
 
 /** Texts of a table in it. */
 export const TABLE_TEXTS = {

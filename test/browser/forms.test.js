@@ -105,7 +105,7 @@ describe('what forms know already', function () {
     const sink = await hands.drop('sluice-postgresql', 300, 200)
     expect((await node(sink)).validationErrors).to.deep.equal(['Server is missing: choose one, or make one.'])
     await hands.open(sink)
-    expect(await page.textContent('[data-option=server] .sluice-make')).to.equal('New Server…')
+    expect(await page.textContent('[data-option=server] .sluice-make')).to.equal('New PostgreSQL server…')
     await look('server-missing')
     await page.click('[data-option=server] .sluice-make')
     await slidIn(page, '#node-config-input-password')
