@@ -1,3 +1,5 @@
+import { commaComplaint, pointWarning } from './numerals.js'
+
 /**
  * What an option may be, and the words for what is wrong with one: the same in the editor's forms and in the gateway.
  * It knows the part of JSON Schema that the nodes' schemas use, and no more.
@@ -29,6 +31,7 @@
  *   pasted
  * @property {boolean} [x-dbc]  the path of a DBC file, which the form can check
  * @property {boolean} [x-pem]  a certificate or key: its text, or the path of a file
+ * @property {'sources'|'gateways'} [x-offers]  what the gateway has heard of, which the form offers
  * @property {Record<string, string>} [x-labels]  what the form calls the values of an enum; of other texts and of numbers, under '', what
  *   an empty field means
  *
@@ -73,7 +76,7 @@ export function readOptions (schema, given) {
  * @param {Property} property
  * @param {unknown} given  as a form or a file has it: a number may come as text, a list of texts as lines
  * @param {boolean} [required]
- * @returns {{value?: any, problem?: string}}
+ * @returns {{value?: any, problem?: string, warning?: string}}  `warning`: it can be used, but may not be what is meant
  */
 export function readOption (property, given, required = false) {
   if (isEmpty(given)) {
@@ -229,11 +232,14 @@ export function sentenceOf ({ row, problem }) {
   return `Row ${row + 1}: ${problem}`
 }
 
-/** @param {Property} property @param {unknown} given @returns {{value?: any, problem?: string}} */
+/** @param {Property} property @param {unknown} given @returns {{value?: any, problem?: string, warning?: string}} */
 function readNumber (property, given) {
-  const value = typeof given === 'string' && given.trim() !== '' ? Number(given) : given
-  const complaint = Number.isNaN(value) ? `${quote(given)} is not a number` : numberComplaint(property, value)
-  return complaint ? { problem: `${property.title} must be ${range(property)}; ${complaint}.` } : { value }
+  const text = typeof given === 'string' ? given.trim() : ''
+  const value = text === '' ? given : Number(text)
+  const complaint = Number.isNaN(value) ? commaComplaint(text) ?? `${quote(given)} is not a number` : numberComplaint(property, value)
+  if (complaint) return { problem: `${property.title} must be ${range(property)}; ${complaint}.` }
+  const warning = pointWarning(text)
+  return warning ? { value, warning } : { value }
 }
 
 /** @param {Property} property @param {unknown} value */
