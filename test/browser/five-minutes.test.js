@@ -226,9 +226,7 @@ describe('the first five minutes, as the README has them', function () {
   }
 
   /** @param {string} commands */
-  function start (commands) {
-    gateway = stranger.start(commands)
-  }
+  function start (commands) { gateway = stranger.start(commands) }
 
   /** @param {string} commands */
   async function startMosquitto (commands) {
