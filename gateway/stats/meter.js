@@ -20,6 +20,9 @@ export const COUNTERS = /** @type {const} */ ([
 /** Rows of a batch whose age is measured; each represents those up to the next. */
 const SAMPLES = 8
 
+/** A batch of so many rows is small enough to be kept, so that the last value of a source that sends seldom is known. */
+export const KEPT_ROWS = 16
+
 /**
  * What has passed one source, stage or sink since the process started. Plain numbers, increased by whoever counts something.
  * @implements {Totals}
@@ -63,6 +66,9 @@ export class Meter {
   intervals = new Set()
   /** @type {Map<string, number>} rows recorded, by the source they come from */
   rowsBySource = new Map()
+  /** of a source or stage, by the source of its rows; larger ones are not kept, but while somebody looks. @type {Map<string, Batch>} */
+  lastBatches = new Map()
+  keptRows = KEPT_ROWS
   #nowNs
 
   /** @param {Stage} stage @param {string} id @param {() => bigint} nowNs */
@@ -88,6 +94,8 @@ export class Meter {
     this.bytes += bytes
     this.rowsBySource.set(source, (this.rowsBySource.get(source) ?? 0) + rows)
     if (rows === 0) return
+    if (rows > this.keptRows) this.lastBatches.delete(source)
+    else if (this.stage !== 'sink') this.lastBatches.set(source, batch)
     const nowNs = this.lastAtNs = this.#nowNs()
     const samples = Math.min(rows, SAMPLES)
     for (let i = 0, row = 0; i < samples; i++) {
