@@ -36,7 +36,7 @@ import { lastBatch, nodeIdOf, sentRows, sourcesOf } from './sources.js'
  * @property {Alarm[]} [alarms]  that are raised, problems first
  * @property {Alarm[]} [recent]  that are over, newest first
  * @property {SourceColumns} sources
- * @property {number[][]} [stored]  by sink, then by source: rows
+ * @property {{timeMs: number, rows: number[][]}} [stored]  by sink, then by source
  * @property {import('./places.js').SinkState[]} sinks
  * @property {import('./places.js').StageState[]} stages
  * @property {Balance[]} [balances]
@@ -45,7 +45,8 @@ import { lastBatch, nodeIdOf, sentRows, sourcesOf } from './sources.js'
  * @property {boolean} isRunning  the flows
  */
 
-/** What every source has in every sink is much, and its rates are over five seconds anyway. */
+/** What every source has in every sink is told each second while it is so little, and else each five. */
+const FEW_STORED = 400
 const STORED_TICKS = 5
 /** Balances are read from the records of databases. */
 const BALANCE_TICKS = 10
@@ -103,14 +104,15 @@ export class Overview {
     const stages = stagesOf(stats, gauges)
     const statusOf = (/** @type {string|undefined} */ id) => stats.statuses.get(id ?? '') ?? {}
     const changed = this.#layout(meters, stages)
+    const time = Number(stats.nowNs() / 1_000_000n)
     /** @type {Tick} */
     const tick = {
-      time: Number(stats.nowNs() / 1_000_000n),
+      time,
       layoutNumber: this.#layoutNumber,
       ...changed,
       ...this.#alarms(),
       sources: this.#columns(ages),
-      ...(changed.layout || this.#ticks % STORED_TICKS === 0) && { stored: this.#stored(meters) },
+      ...(changed.layout || this.#isStoredDue(meters.length)) && { stored: { timeMs: time, rows: this.#stored(meters) } },
       sinks: meters.map(meter => sinkState(meter, gauges[`sink ${meter.name}`], ages.get(meter) ?? null, statusOf(meter.id))),
       stages: stages.map(({ gauge, nodeId }) => stageState(gauge, statusOf(nodeId))),
       ...this.#ticks % BALANCE_TICKS === 0 && { balances: this.#balances(meters) },
@@ -180,6 +182,9 @@ export class Overview {
     if (id !== undefined) return this.#stats.statuses.get(id)?.fill?.[0] ?? '-'
     return source.sent.length > 0 ? 's' : '-'
   }
+
+  /** @param {number} sinks */
+  #isStoredDue (sinks) { return sinks * this.#sources.length <= FEW_STORED || this.#ticks % STORED_TICKS === 0 }
 
   /** Names that several gateways have are told apart by the balances. @param {import('../../stats/meter.js').Meter[]} sinks */
   #stored (sinks) {
