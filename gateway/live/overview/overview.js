@@ -99,7 +99,7 @@ export class Overview {
     const stats = this.#stats
     if (this.#ticks % BALANCE_TICKS === 0) this.#lines = stats.readBalances()
     const gauges = stats.readGauges()
-    const ages = this.#pulse.take()
+    const times = this.#pulse.take()
     const meters = stats.metersOf('sink')
     const stages = stagesOf(stats, gauges)
     const statusOf = (/** @type {string|undefined} */ id) => stats.statuses.get(id ?? '') ?? {}
@@ -111,9 +111,9 @@ export class Overview {
       layoutNumber: this.#layoutNumber,
       ...changed,
       ...this.#alarms(),
-      sources: this.#columns(ages),
+      sources: this.#columns(times),
       ...(changed.layout || this.#isStoredDue(meters.length)) && { stored: { timeMs: time, rows: this.#stored(meters) } },
-      sinks: meters.map(meter => sinkState(meter, gauges[`sink ${meter.name}`], ages.get(meter) ?? null, statusOf(meter.id))),
+      sinks: meters.map(meter => sinkState(meter, gauges[`sink ${meter.name}`], times.get(meter), statusOf(meter.id))),
       stages: stages.map(({ gauge, nodeId }) => stageState(gauge, statusOf(nodeId))),
       ...this.#ticks % BALANCE_TICKS === 0 && { balances: this.#balances(meters) },
       process: this.#usage(),
@@ -156,14 +156,14 @@ export class Overview {
     return structuredClone(alarms)
   }
 
-  /** @param {ReturnType<Pulse['take']>} ages @returns {SourceColumns} */
-  #columns (ages) {
+  /** @param {ReturnType<Pulse['take']>} times @returns {SourceColumns} */
+  #columns (times) {
     const nowNs = this.#stats.nowNs()
     const all = this.#sources
     return {
       sent: all.map(sentRows),
       staged: all.map(({ staged }) => staged && staged.rows),
-      p99: all.map(({ sent, staged }) => ages.get(staged ?? sent[0])?.p99 ?? null),
+      p99: all.map(({ sent, staged }) => times.get(staged ?? sent[0])?.age?.p99 ?? null),
       ageMs: all.map(({ sent, staged }) => {
         const lastAtNs = (staged ?? sent[0])?.lastAtNs
         return lastAtNs ? Math.max(0, Number((nowNs - lastAtNs) / 1_000_000n)) : null

@@ -1,6 +1,7 @@
 /**
  * @typedef {import('../../stats/stats.js').Stats} Stats
  * @typedef {import('../../stats/reader.js').Gauge} Gauge
+ * @typedef {import('./pulse.js').Percentiles} Percentiles
  * @typedef {{fill?: string, shape?: string, text?: string}} Status  as the node says of itself in the editor
  *
  * @typedef {object} SinkState
@@ -8,6 +9,8 @@
  * @property {number} values
  * @property {number|null} p50  ms, of what was stored since the last look; null where nothing was
  * @property {number|null} p99
+ * @property {number|null} writeP50  ms, what the database took for a batch
+ * @property {number|null} writeP99
  * @property {number} waitingRows  in memory
  * @property {boolean} isConnected
  * @property {boolean} wasReached  since the start
@@ -58,16 +61,18 @@ export function stageState (gauge, status) {
 /**
  * @param {import('../../stats/meter.js').Meter} meter
  * @param {Gauge|undefined} gauge  none while it is being deployed
- * @param {{p50: number, p99: number}|null} ages
+ * @param {{age: Percentiles, write: Percentiles}|undefined} times  since the last look
  * @param {Status} status
  * @returns {SinkState}
  */
-export function sinkState (meter, gauge, ages, status) {
+export function sinkState (meter, gauge, times, status) {
   return {
     rows: meter.rows,
     values: meter.values,
-    p50: ages && ages.p50,
-    p99: ages && ages.p99,
+    p50: times?.age?.p50 ?? null,
+    p99: times?.age?.p99 ?? null,
+    writeP50: times?.write?.p50 ?? null,
+    writeP99: times?.write?.p99 ?? null,
     waitingRows: Number(gauge?.pendingRows ?? 0),
     isConnected: gauge?.connected === true,
     wasReached: gauge?.connected === true || meter.batches > 0,

@@ -4,7 +4,8 @@ import { KEPT_ROWS } from '../../stats/meter.js'
 /**
  * @typedef {import('../../stats/meter.js').Meter} Meter
  * @typedef {import('../../stats/stats.js').Follower} Follower
- * @typedef {{listener: import('../../stats/meter.js').Listener, ages: Recent}} Followed
+ * @typedef {{listener: import('../../stats/meter.js').Listener, ages: Recent, writes: Recent}} Followed
+ * @typedef {{p50: number, p99: number}|null} Percentiles  ms; null where there was nothing
  */
 
 /**
@@ -29,11 +30,11 @@ export class Pulse {
   /** @param {Meter} meter */
   follow (meter) {
     this.changes++
-    const ages = new Recent()
-    const listener = { latency: ages, writes: { record () {} } }
+    const [ages, writes] = [new Recent(), new Recent()]
+    const listener = { latency: ages, writes: { record: (/** @type {string} */ _outcome, /** @type {number} */ us) => writes.record(us) } }
     meter.intervals.add(listener)
     meter.keptRows = Infinity
-    this.#followed.set(meter, { listener, ages })
+    this.#followed.set(meter, { listener, ages, writes })
   }
 
   /** @param {Meter} meter */
@@ -51,11 +52,13 @@ export class Pulse {
     for (const meter of [...this.#followed.keys()]) this.unfollow(meter)
   }
 
-  /** Since the last look, for each meter; null where nothing passed. @returns {Map<Meter, {p50: number, p99: number}|null>} ms */
+  /** Since the last look. @returns {Map<Meter, {age: Percentiles, write: Percentiles}>} */
   take () {
-    return new Map(Array.from(this.#followed, ([meter, { ages }]) => {
-      const taken = ages.take()
-      return [meter, taken && { p50: taken.p50 / 1000, p99: taken.p99 / 1000 }]
+    return new Map(Array.from(this.#followed, ([meter, { ages, writes }]) => {
+      return [meter, { age: inMs(ages.take()), write: inMs(writes.take()) }]
     }))
   }
 }
+
+/** @param {Percentiles} taken  in microseconds @returns {Percentiles} */
+function inMs (taken) { return taken && { p50: taken.p50 / 1000, p99: taken.p99 / 1000 } }

@@ -12,6 +12,7 @@ import { text } from './text.js'
  * @property {(row: Row) => string|number|null} value  to sort by
  * @property {(row: Row) => string} [text]  of the cell
  * @property {() => Cell<Row>} [cell]  for more than a text
+ * @property {boolean} [isWide]  it has a line of its own on a phone
  */
 /** @template Row @typedef {{node: Element, show: (row: Row) => void}} Cell */
 /**
@@ -24,6 +25,9 @@ import { text } from './text.js'
  * @property {(row: Row) => string} href  of its own page
  */
 /** @template Row @typedef {{line: HTMLElement, show: (row: Row) => void}} Line */
+
+/** They are found at a glance. */
+const FEW_ROWS = 6
 
 /** @template {{key: string, level: import('./levels.js').Level, rate: number|null}} Row */
 export class List {
@@ -41,6 +45,7 @@ export class List {
   #pager = new Pager(() => this.#draw())
   /** @type {HTMLElement[]} */
   #heads = []
+  #toolbar
 
   /** @param {HTMLElement} parent @param {ListOptions<Row>} options */
   constructor (parent, options) {
@@ -48,7 +53,8 @@ export class List {
     this.#groups = new Groups(options.columns.length, () => this.#draw())
     const heading = text(`${options.name}.title`)
     const table = element('table', { role: 'table', class: 'list', 'aria-label': heading }, this.#head(), this.#body)
-    parent.append(element('div', { class: 'list-head' }, element('h2', {}, heading), this.#tools()), table, this.#empty, this.#pager.node)
+    this.#toolbar = this.#tools()
+    parent.append(element('div', { class: 'list-head' }, element('h2', {}, heading), this.#toolbar), table, this.#empty, this.#pager.node)
   }
 
   /** @param {Row[]} rows */
@@ -108,6 +114,7 @@ export class List {
 
   #draw () {
     const { name, words } = this.#options
+    this.#toolbar.hidden = this.#rows.length < FEW_ROWS
     const found = this.#rows.filter(row => words(row).toLowerCase().includes(this.#search))
     const items = this.#groups.arrange(this.#sorted(found))
     const page = this.#pager.cut(items)
@@ -145,10 +152,9 @@ export class List {
   /** @param {Row} first @returns {Line<Row>} */
   #newLine (first) {
     const { columns, href } = this.#options
-    const cells = columns.map(({ key, text: words, cell }) => {
+    const cells = columns.map(({ key, text: words, cell, isWide }) => {
       const made = cell?.()
-      const box = element('td', { role: 'cell', 'data-label': text(key) }, made?.node)
-      if (typeof columns.find(each => each.key === key)?.value(first) === 'string') box.className = 'words'
+      const box = element('td', { role: 'cell', 'data-label': text(key), class: isWide ? 'wide' : '' }, made?.node)
       return { box, show: (/** @type {Row} */ row) => made ? made.show(row) : say(box, words?.(row) ?? '') }
     })
     const line = element('tr', { role: 'row' }, ...cells.map(({ box }) => box))

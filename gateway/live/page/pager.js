@@ -1,9 +1,9 @@
 import { button, element, say } from './dom.js'
 import { text } from './text.js'
 
-const PAGE_ROWS = 50
+const PAGE_ROWS = matchMedia('(max-width: 900px)').matches ? 20 : 50
 
-/** Shows so many rows at a time. */
+/** Shows so many rows at a time, fewer where each is a card. */
 export class Pager {
   #first = 0
   #count = 0

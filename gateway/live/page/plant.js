@@ -157,6 +157,8 @@ export class Plant {
       values.set(keyOf('sink', row.id, 'rows'), row.rate)
       values.set(keyOf('sink', row.id, 'latencyP50'), tick.sinks[i].p50)
       values.set(keyOf('sink', row.id, 'latencyP99'), tick.sinks[i].p99)
+      values.set(keyOf('sink', row.id, 'writeP50'), row.writeP50)
+      values.set(keyOf('sink', row.id, 'writeP99'), row.writeP99)
       values.set(keyOf('sink', row.id, 'waitingRows'), row.waitingRows)
     }
     for (const { kind, name, unstoredBytes, bytes } of this.stages) {

@@ -32,9 +32,9 @@ export function sourceList (parent, plant) {
       { key: 'source.state', value: ({ level }) => LEVELS.indexOf(level), text: ({ level }) => text(`state.${level}`) },
       { key: 'source.in', value: ({ sentRate }) => sentRate, text: ({ sentRate }) => rateText(sentRate) },
       { key: 'source.staged', value: ({ stagedRate }) => stagedRate, text: ({ stagedRate }) => rateText(stagedRate) },
-      { key: 'source.stored', value: storedRate, cell: () => storedCell(plant) },
+      { key: 'source.stored', value: storedRate, cell: () => storedCell(plant), isWide: true },
       { key: 'source.latency', value: ({ p99 }) => p99, text: ({ p99 }) => p99 === null ? '–' : duration(p99) },
-      { key: 'source.last', value: ({ last }) => numberOf(last), text: ({ last }) => valueText(last) },
+      { key: 'source.last', value: ({ last }) => numberOf(last), text: ({ last }) => valueText(last), isWide: true },
       { key: 'source.age', value: ({ ageMs }) => ageMs, text: ageText },
       { key: 'source.minute', value: ({ rate }) => rate, cell: () => sparkCell() }
     ]
