@@ -84,6 +84,8 @@ class LivePage {
   #closed = false
   /** Known before anybody has a ticket. */
   #gateway = ''
+  /** While somebody looks, or the last that was. @type {Overview|undefined} */
+  #watched
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
   constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, history, events, nodes, said, editor }, stats) {
@@ -100,7 +102,7 @@ class LivePage {
     this.health = new Health(events, nodes, stats)
     this.reports = new Stream(REPORT_MS, () => reportsOf(stats))
     const isRunning = () => this.health.status === 'running'
-    this.overview = new Stream(OVERVIEW_MS, () => new Overview(stats, { gateway: this.#gateway, isRunning }))
+    this.overview = new Stream(OVERVIEW_MS, () => this.#watched = new Overview(stats, { gateway: this.#gateway, isRunning }))
     const guard = guarded(allowHosts)
     httpNode.use('/sluice', (request, response, next) => {
       if (this.#closed) next()
@@ -171,7 +173,7 @@ class LivePage {
   /** Of one source or sink. @param {IncomingMessage} request @param {ServerResponse} response @param {() => void} next */
   #answerDetail ({ url = '' }, response, next) {
     const { searchParams } = new URL(url, 'http://gateway')
-    const about = { gateway: this.#gateway, said: this.said }
+    const about = { gateway: this.#gateway, said: this.said, pulse: this.#watched?.pulse }
     const source = searchParams.get('source')
     const found = source === null
       ? sinkDetail(this.stats, about, searchParams.get('sink') ?? '')

@@ -1,6 +1,7 @@
 import { ledger } from '../../stats/ledger.js'
 import { lastRows } from './rows.js'
-import { lastBatch, nodeIdOf, sentRows, sourcesOf } from './sources.js'
+import { LAST_ROWS } from './pulse.js'
+import { lastBatches, nodeIdOf, sentRows, sourcesOf } from './sources.js'
 
 /**
  * All that is known of one source or sink now: what its own page shows, and asks for again and again while it is open.
@@ -10,7 +11,10 @@ import { lastBatch, nodeIdOf, sentRows, sourcesOf } from './sources.js'
  * @typedef {import('../../stats/reader.js').Gauge} Gauge
  * @typedef {import('./places.js').Status} Status
  * @typedef {import('./said.js').Remark} Remark
- * @typedef {{gateway: string, said: import('./said.js').Said}} About
+ * @typedef {object} About
+ * @property {string} gateway
+ * @property {import('./said.js').Said} said
+ * @property {import('./pulse.js').Pulse} [pulse]  while somebody looks
  *
  * @typedef {object} SourceDetail
  * @property {string|null} nodeId
@@ -35,15 +39,12 @@ import { lastBatch, nodeIdOf, sentRows, sourcesOf } from './sources.js'
  * @property {import('../../stats/ledger.js').SinkBalance|null} balance
  */
 
-const ROWS = 10
-
 /** @param {Stats} stats @param {About} about @param {{name: string, gateway: string}} asked @returns {SourceDetail|null} */
-export function sourceDetail (stats, { gateway: own, said }, { name, gateway }) {
+export function sourceDetail (stats, { gateway: own, said, pulse }, { name, gateway }) {
   const lines = stats.readBalances()
   const source = sourcesOf(stats, lines, own).find(each => each.name === name && each.gateway === gateway)
   if (!source) return null
   const nodeId = nodeIdOf(source) ?? null
-  const batch = lastBatch(source)
   const [sender] = source.sent
   return {
     nodeId,
@@ -58,7 +59,7 @@ export function sourceDetail (stats, { gateway: own, said }, { name, gateway }) 
       return { id, name: label, stored, inFlight, deadLetters, lost }
     }),
     rows: sentRows(source),
-    last: batch && lastRows(batch, ROWS)
+    last: pulse ? lastRows(lastBatches(source, pulse), LAST_ROWS) : null
   }
 }
 

@@ -3,7 +3,7 @@ import { ProcessReader } from '../../stats/process.js'
 import { sinkState, stagesOf, stageState } from './places.js'
 import { Pulse } from './pulse.js'
 import { lastValue } from './rows.js'
-import { lastBatch, nodeIdOf, sentRows, sourcesOf } from './sources.js'
+import { lastBatches, nodeIdOf, sentRows, sourcesOf } from './sources.js'
 
 /**
  * What the live page is told once a second: counts since the start, of which it makes rates, and states. The lists of the layout say whose
@@ -57,7 +57,6 @@ export class Overview {
   #stats
   #gateway
   #isRunning
-  #pulse
   #process = new ProcessReader()
   #readAtMs = performance.now()
   #ticks = 0
@@ -80,11 +79,11 @@ export class Overview {
     this.#stats = stats
     this.#gateway = gateway
     this.#isRunning = isRunning
-    this.#pulse = new Pulse(stats)
+    this.pulse = new Pulse(stats)
   }
 
   close () {
-    this.#pulse.close()
+    this.pulse.close()
     this.#process.close()
   }
 
@@ -99,7 +98,7 @@ export class Overview {
     const stats = this.#stats
     if (this.#ticks % BALANCE_TICKS === 0) this.#lines = stats.readBalances()
     const gauges = stats.readGauges()
-    const times = this.#pulse.take()
+    const times = this.pulse.take()
     const meters = stats.metersOf('sink')
     const stages = stagesOf(stats, gauges)
     const statusOf = (/** @type {string|undefined} */ id) => stats.statuses.get(id ?? '') ?? {}
@@ -130,7 +129,7 @@ export class Overview {
     const stats = this.#stats
     const sending = stats.metersOf('source')
     const known = [...sending, ...sinks].map(({ rowsBySource, running }) => `${rowsBySource.size} ${[...running]}`)
-    const signature = [this.#pulse.changes, this.#lines.length, ...known, ...sinks.map(({ name }) => name)].join('\n')
+    const signature = [this.pulse.changes, this.#lines.length, ...known, ...sinks.map(({ name }) => name)].join('\n')
     const stagesSignature = stages.map(({ kind, name }) => `${kind} ${name}`).join('\n')
     if (signature === this.#signature && stagesSignature === this.#stagesSignature) return {}
     this.#signature = signature
@@ -169,8 +168,8 @@ export class Overview {
         return lastAtNs ? Math.max(0, Number((nowNs - lastAtNs) / 1_000_000n)) : null
       }),
       last: all.map(source => {
-        const batch = lastBatch(source)
-        return batch && lastValue(batch)
+        const batch = lastBatches(source, this.pulse).at(-1)
+        return batch ? lastValue(batch) : null
       }),
       fills: all.map(source => this.#fill(source)).join('')
     }

@@ -1,12 +1,19 @@
 import { Recent } from '../../history/percentiles.js'
-import { KEPT_ROWS } from '../../stats/meter.js'
 
 /**
  * @typedef {import('../../stats/meter.js').Meter} Meter
  * @typedef {import('../../stats/stats.js').Follower} Follower
- * @typedef {{listener: import('../../stats/meter.js').Listener, ages: Recent, writes: Recent}} Followed
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {object} Followed
+ * @property {import('../../stats/meter.js').Listener} listener
+ * @property {Recent} ages
+ * @property {Recent} writes
+ * @property {Map<string, Batch[]>} batches  the last, by source
  * @typedef {{p50: number, p99: number}|null} Percentiles  ms; null where there was nothing
  */
+
+/** Of each source, the last batches are kept until there are so many rows. */
+export const LAST_ROWS = 10
 
 /**
  * How old rows are that pass the meters, from one look to the next, and which passed last: as long as somebody looks. A `Reader` would
@@ -31,10 +38,14 @@ export class Pulse {
   follow (meter) {
     this.changes++
     const [ages, writes] = [new Recent(), new Recent()]
-    const listener = { latency: ages, writes: { record: (/** @type {string} */ _outcome, /** @type {number} */ us) => writes.record(us) } }
+    const batches = new Map()
+    const listener = {
+      latency: ages,
+      writes: { record: (/** @type {string} */ _outcome, /** @type {number} */ us) => writes.record(us) },
+      ...meter.stage !== 'sink' && { batch: (/** @type {Batch} */ batch) => keep(batches, batch) }
+    }
     meter.intervals.add(listener)
-    meter.keptRows = Infinity
-    this.#followed.set(meter, { listener, ages, writes })
+    this.#followed.set(meter, { listener, ages, writes, batches })
   }
 
   /** @param {Meter} meter */
@@ -43,13 +54,17 @@ export class Pulse {
     const followed = this.#followed.get(meter)
     if (followed) meter.intervals.delete(followed.listener)
     this.#followed.delete(meter)
-    meter.keptRows = KEPT_ROWS
-    for (const [source, { rows }] of meter.lastBatches) if (rows > KEPT_ROWS) meter.lastBatches.delete(source)
   }
 
   close () {
     this.#stats.followers.delete(this)
     for (const meter of [...this.#followed.keys()]) this.unfollow(meter)
+  }
+
+  /** The last that passed a meter of a source, oldest first. @param {Meter} meter @param {string} source @returns {Batch[]} */
+  batches (meter, source) {
+    const small = meter.lastBatches.get(source)
+    return this.#followed.get(meter)?.batches.get(source) ?? (small ? [small] : [])
   }
 
   /** Since the last look. @returns {Map<Meter, {age: Percentiles, write: Percentiles}>} */
@@ -58,6 +73,15 @@ export class Pulse {
       return [meter, { age: inMs(ages.take()), write: inMs(writes.take()) }]
     }))
   }
+}
+
+/** @param {Map<string, Batch[]>} batches @param {Batch} batch */
+function keep (batches, batch) {
+  const its = batches.get(batch.source)
+  if (!its) return void batches.set(batch.source, [batch])
+  its.push(batch)
+  let rows = its.reduce((sum, each) => sum + each.rows, 0)
+  while (rows - its[0].rows >= LAST_ROWS) rows -= /** @type {Batch} */ (its.shift()).rows
 }
 
 /** @param {Percentiles} taken  in microseconds @returns {Percentiles} */

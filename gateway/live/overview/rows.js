@@ -19,16 +19,22 @@ export function lastValue (batch) {
   return null
 }
 
-/** @param {Batch} batch @param {number} count @returns {LastRows} */
-export function lastRows (batch, count) {
-  const tags = Object.keys(batch.tags)
-  const fields = batch.fields.slice(0, MAX_FIELDS)
-  const rows = Array.from({ length: Math.min(count, batch.rows) }, (_, i) => {
-    const row = batch.rows - 1 - i
+/** With the tags and fields of the newest batch. @param {Batch[]} batches  oldest first @param {number} count @returns {LastRows|null} */
+export function lastRows (batches, count) {
+  const newest = batches.at(-1)
+  if (!newest) return null
+  const tags = Object.keys(newest.tags)
+  const fields = newest.fields.slice(0, MAX_FIELDS)
+  const places = batches.toReversed().flatMap(batch => {
+    return Array.from({ length: Math.min(count, batch.rows) }, (_, i) => ({ batch, row: batch.rows - 1 - i }))
+  })
+  const rows = places.slice(0, count).map(({ batch, row }) => {
     const its = batch.tagsAt(row)
+    const value = (/** @type {string} */ name) => batch.value(batch.fields.findIndex(field => field.name === name), row)
+    const has = new Set(batch.fields.map(({ name }) => name))
     return {
       time: String(batch.time[row]),
-      values: [...tags.map(tag => plain(its[tag])), ...fields.map((_field, f) => plain(batch.value(f, row)))]
+      values: [...tags.map(tag => plain(its[tag])), ...fields.map(({ name }) => has.has(name) ? plain(value(name)) : null)]
     }
   })
   return { fields: [...tags.map(name => ({ name, unit: '' })), ...fields.map(({ name, unit = '' }) => ({ name, unit }))], rows }

@@ -49,13 +49,18 @@ export function sentRows ({ name, sent }) {
   return sent.length === 0 ? null : sent.reduce((rows, meter) => rows + (meter.rowsBySource.get(name) ?? 0), 0)
 }
 
-/** @param {Source} source @returns {import('../../batch/batch.js').Batch|null} the last of its batches that is kept */
-export function lastBatch ({ name, sent, staged }) {
+/**
+ * The last of its batches that are kept, oldest first.
+ * @param {Source} source
+ * @param {import('./pulse.js').Pulse} pulse
+ * @returns {import('../../batch/batch.js').Batch[]}
+ */
+export function lastBatches ({ name, sent, staged }, pulse) {
   for (const meter of staged ? [staged, ...sent] : sent) {
-    const batch = meter.lastBatches.get(name)
-    if (batch) return batch
+    const batches = pulse.batches(meter, name)
+    if (batches.length > 0) return batches
   }
-  return null
+  return []
 }
 
 /** @param {{gateway: string, name: string}} a @param {{gateway: string, name: string}} b */

@@ -17,8 +17,8 @@ export function counterTable (title, counts, kind) {
     element('td', { class: 'figure' }, valueText(key, value, hasText(`${kind}.${key}.unit`) ? text(`${kind}.${key}.unit`) : '')),
     element('td', { class: 'dim' }, text(`${kind}.${key}.help`))
   ))
-  return lines.length > 0 && element('section', { class: 'card' },
-    element('h2', {}, title), element('div', { class: 'scroll' }, element('table', { class: 'plain' }, element('tbody', {}, ...lines))))
+  const table = element('table', { class: 'plain counters' }, element('tbody', {}, ...lines))
+  return lines.length > 0 && element('section', { class: 'card' }, element('h2', {}, title), table)
 }
 
 /** @param {string} key @param {string|number|boolean|null} value @param {string} unit */
