@@ -21,6 +21,8 @@ import { day } from './times.js'
  */
 
 const HEIGHT = 170
+/** Charts have the cursor in common; a part is chosen in one of them, for all. */
+const MOVES = { pub: (/** @type {string} */ type) => type === 'mousemove' || type === 'mouseleave' }
 
 /** One chart with a legend that shows the newest values, or those under the cursor, which all charts have in common. */
 export class Plot {
@@ -92,7 +94,7 @@ export class Plot {
       height: HEIGHT,
       padding: [8, 26, 0, 0],
       legend: { show: false },
-      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: { key: 'sluice' } },
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: { key: 'sluice', filters: MOVES } },
       scales: { x: { auto: false }, y: { auto: false } },
       axes: [
         { ...axis, size: 26, space: 74, values: (_plot, ticks, _axis, _space, step) => ticks.map(tick => timeLabel(tick, step)) },
