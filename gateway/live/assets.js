@@ -22,6 +22,10 @@ const FILES = {
   '/live/page/uplot.css': uplot('uPlot.min.css')
 }
 
+/** So that the live page has all its modules at once, not those of one after those of another. */
+const PRELOAD = ['/stats/format.js', ...PARTS.filter(path => path.endsWith('.js') && !path.endsWith('doctor.js')), '/live/page/uplot.js']
+  .map(path => `<${path.slice(1)}>; rel=modulepreload`).join(', ')
+
 /** Below it is the documentation. */
 const DOCUMENTATION = '/docs/'
 
@@ -52,7 +56,7 @@ export function asset (path) {
   if (path.startsWith(DOCUMENTATION)) return documentation(path.slice(DOCUMENTATION.length))
   if (!Object.hasOwn(FILES, path)) return null
   const file = FILES[path]
-  return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)] } }
+  return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)], ...path === '/' && { Link: PRELOAD } } }
 }
 
 /** @param {string} path  below its root */

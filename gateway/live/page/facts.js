@@ -75,14 +75,15 @@ export class Balances {
 
   /** @param {Plant} plant */
   show ({ sinks }) {
-    const all = sinks.flatMap(({ name, balance }) => balance ? [{ name, balance }] : [])
+    const all = sinks.flatMap(({ name, balance, isConnected }) => balance ? [{ name, balance, isConnected }] : [])
     this.node.hidden = all.length === 0
     const now = JSON.stringify(all)
     if (now === this.#drawn) return
     this.#drawn = now
-    this.#list.replaceChildren(...all.flatMap(({ name, balance }) => {
+    this.#list.replaceChildren(...all.flatMap(({ name, balance, isConnected }) => {
       const line = balanceLine(balance)
       line.prepend(element('span', { class: 'dim' }, `${name}: `))
+      if (!isConnected) line.append(element('span', { class: 'dim' }, ` ${text('balance.old')}`))
       return [line]
     }))
   }

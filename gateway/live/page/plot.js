@@ -97,11 +97,11 @@ export class Plot {
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: { key: 'sluice', filters: MOVES } },
       scales: { x: { auto: false }, y: { auto: false } },
       axes: [
-        { ...axis, size: 26, space: 74, values: (_plot, ticks, _axis, _space, step) => ticks.map(tick => timeLabel(tick, step)) },
+        { ...axis, size: 26, space: 52, values: (_plot, ticks, _axis, _space, step) => ticks.map(tick => timeLabel(tick, step)) },
         { ...axis, size: 66, values: (_plot, ticks) => ticks.map(tick => rounded(format(tick))) }
       ],
       series: [{}, ...this.#series.map(({ label, colour, isDashed }) => ({
-        label, stroke: styled(`--series-${colour}`), width: 1.6, ...isDashed && { dash: [5, 4] }, spanGaps: false, points: { show: false }
+        label, stroke: styled(`--series-${colour}`), width: 1.6, ...isDashed && { dash: [5, 4] }, points: { size: 3 }
       }))],
       hooks: {
         setCursor: [() => this.#showValues()],
