@@ -72,7 +72,9 @@ export class Charts {
 
   close () { for (const plot of this.#plots) plot.close() }
 
+  /** Far below what is seen, it is not worth the work. */
   draw () {
+    if (!this.#plant.tick || this.node.getBoundingClientRect().top > 1.5 * innerHeight) return
     const { span } = this
     const keys = [...new Set(this.#plots.flatMap(plot => plot.keys))]
     this.#ask(keys, span)

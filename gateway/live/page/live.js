@@ -41,6 +41,7 @@ function drawSoon () {
 }
 
 addEventListener('hashchange', drawSoon)
+addEventListener('scroll', drawSoon, { passive: true })
 document.addEventListener('visibilitychange', drawSoon)
 drawSoon()
 
