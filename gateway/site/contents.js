@@ -5,8 +5,10 @@ export const CONTENTS = [
     title: 'How to',
     pages: {
       'docs/deploy.md': 'Deploy',
+      'docs/live.md': 'Watch a gateway',
       'docs/access.md': 'Decide who may do what',
       'docs/databases.md': 'Use databases',
+      'docs/replace.md': 'Replace your nodes',
       'docs/scale.md': 'Run many gateways',
       'docs/studies.md': 'Measure again what papers have measured',
       'SECURITY.md': 'Report a weakness'
@@ -16,9 +18,11 @@ export const CONTENTS = [
     title: 'Reference',
     pages: {
       'docs/nodes.md': 'Nodes',
+      'docs/examples.md': 'Examples',
       'docs/messages.md': 'Messages',
       'docs/protocol.md': 'Topics and brokers',
       'docs/command-line.md': 'Command line',
+      'docs/alarms.md': 'Alarms',
       'docs/metrics.md': 'Metrics',
       'docs/errors.md': 'Errors',
       'CHANGELOG.md': 'Changelog'

@@ -22,7 +22,7 @@ export function overviewCharts (plant) {
     return { key: keyOf('sink', id, measured), label: name, colour }
   })
   const spools = () => plant.stages.filter(({ kind }) => kind === 'out').map(({ name }, i) => {
-    return { key: keyOf('spool', name, 'unstoredBytes'), label: name, colour: (8 + i) % 10 }
+    return { key: keyOf('spool', name, 'unstoredBytes'), label: name, colour: 8 + i % 2 }
   })
   const own = (/** @type {string} */ measured) => () => [{ key: `process/gateway/${measured}`, label: text('charts.gateway'), colour: 8 }]
   return [
@@ -42,7 +42,7 @@ export function sourceCharts (name, key) {
       title: text('charts.rows'),
       format: perSecond,
       series: () => [
-        { key: keyOf('source', key, 'rows'), label: text('source.in'), colour: 1 },
+        { key: keyOf('source', key, 'rows'), label: text('source.in'), colour: 9 },
         { key: keyOf('stage', name, 'rows'), label: text('source.staged'), colour: 8, isDashed: true }
       ]
     },

@@ -132,7 +132,7 @@ export class Plant {
     const key = rowKey(source)
     const [sentRate, stagedRate] = [this.#rates.of(`sent ${key}`), this.#rates.of(`staged ${key}`)]
     const storedRates = this.sinks.map(({ id }) => this.#rates.of(`${id} ${key}`))
-    const rate = sentRate ?? stagedRate ?? storedRates.reduce((most, each) => Math.max(most ?? 0, each ?? 0), null)
+    const rate = sent[i] !== null ? sentRate : staged[i] !== null ? stagedRate : greatest(storedRates)
     const its = this.alarms.filter(({ subject }) => {
       return subject.type === 'source' && (subject.name === name || nodeId !== null && subject.nodeId === nodeId)
     })
@@ -179,6 +179,12 @@ export function rowKey ({ gateway, name }) { return gateway === '' ? name : `${g
 
 /** @param {SourceRow} source @param {string} measure */
 export function sourceKey ({ key }, measure) { return keyOf('source', key, measure) }
+
+/** @param {(number|null)[]} values  null where none is known */
+function greatest (values) {
+  const known = values.filter(value => value !== null)
+  return known.length > 0 ? Math.max(...known) : null
+}
 
 /** @param {(number|null)[]} values */
 function sum (values) { return values.reduce((/** @type {number} */ total, value) => total + (value ?? 0), 0) }
