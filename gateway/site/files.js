@@ -11,7 +11,10 @@ const IMAGE = /\.(png|svg)$/
 /** What the site consists of: the paths in the repository, by those on the site. */
 const files = new Map(Object.entries({
   ...bySitePath([
-    ...CONTENTS.flatMap(({ pages }) => Object.keys(pages)), ...named(REFERENCE, /\.md$/), ...named('docs', IMAGE), ...named('docs/examples', IMAGE)
+    ...CONTENTS.flatMap(({ pages }) => Object.keys(pages)),
+    ...named(REFERENCE, /\.md$/),
+    ...named('docs', IMAGE),
+    ...named('docs/examples', IMAGE)
   ]),
   'icon.svg': 'gateway/live/page/icon.svg',
   'site.css': 'gateway/site/page/site.css',
