@@ -65,6 +65,10 @@ describe('Pages are for everybody', () => {
             await act(page)
           }
           await page.waitForSelector(selector)
+          if (path !== 'doctor/') {
+            await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
+            await page.waitForSelector('.plot canvas')
+          }
           await page.evaluate(axe)
           const faults = await page.evaluate(async values => {
             // @ts-expect-error axe is there since the line above

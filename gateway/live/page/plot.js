@@ -44,6 +44,7 @@ export class Plot {
     this.#options = options
     this.#onZoom = onZoom
     this.node = element('section', { class: 'plot' }, element('h3', {}, options.title), this.#legend, this.#canvas)
+    this.#canvas.setAttribute('aria-label', options.title)
     this.#resize.observe(this.#canvas)
   }
 
