@@ -11,6 +11,9 @@ import { isEmpty } from './options.js'
 /** What Node-RED's select has as value when no config node is chosen. */
 const NO_CONFIG_NODE = '_ADD_'
 
+/** What stands for a secret that Node-RED keeps to itself. */
+const KEPT = '__PWRD__'
+
 /** An empty text where no config node is chosen. @param {string} value */
 export function chosenNode (value) {
   return value === NO_CONFIG_NODE ? '' : value
@@ -27,6 +30,16 @@ export function referenceProblem (title, given, required) {
   const chosen = RED.nodes.node(given)
   if (!chosen) return `${title} is no longer there: choose another, or make one.`
   if (chosen.valid === false) return `${title} has settings that are wrong: open it.`
+}
+
+/** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */
+export function configOf (id) {
+  const config = RED.nodes.node(id)
+  if (!config) return null
+  const { defaults: plain, credentials: secret = {} } = RED.nodes.getType(config.type)
+  const given = config.credentials ?? {}
+  const kept = Object.keys(secret).map(name => [name, given[name] ?? (given[`has_${name}`] === false ? '' : KEPT)])
+  return { id, options: { ...Object.fromEntries(Object.keys(plain).map(name => [name, config[name]])), ...Object.fromEntries(kept) } }
 }
 
 /** The config nodes of a type that nodes of the flow in view may refer to. @param {string} type @returns {EditorNode[]} */

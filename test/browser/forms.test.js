@@ -208,8 +208,12 @@ describe('what forms know already', function () {
     expect(found.filter(name => name.startsWith('sluice'))).to.deep.equal([
       'sluice sources', 'sluice fieldbus', 'sluice staging', 'sluice databases', 'sluice operations'
     ])
-    await page.locator('.red-ui-palette-node[data-palette-type=sluice-simulator]').scrollIntoViewIfNeeded()
     await look('palette')
+
+    await page.evaluate('localStorage.setItem("editor-language", "de")')
+    await page.reload()
+    await page.waitForSelector('.red-ui-palette-header:has-text("sluice Betrieb")')
+    await page.evaluate('localStorage.removeItem("editor-language")')
   })
 
   it('raise no error in the browser', () => {
