@@ -1,4 +1,4 @@
-import { counterpartOf, optionsFor } from './counterparts.js'
+import { counterpartOf, defaultsOf, optionsFor } from './counterparts.js'
 import { isEmpty } from './options.js'
 
 /**
@@ -64,14 +64,22 @@ export const canMake = type => optionsFor(type) !== undefined
 /** Makes one that meets what is in the flow, or has the usual settings. @param {string} type @returns {EditorNode} */
 export function make (type) {
   const definition = RED.nodes.getType(type)
-  const usual = Object.entries(definition.defaults).map(([name, { value }]) => [name, structuredClone(value)])
   const id = RED.nodes.id()
   const own = { id, type, _def: definition, users: [], changed: true, label: definition.label }
-  const node = RED.nodes.add({ ...Object.fromEntries(usual), ...optionsFor(type), ...own })
+  const node = RED.nodes.add({ ...defaultsOf(type), ...optionsFor(type), ...own })
   RED.editor.validateNode(node)
   RED.history.push({ t: 'add', nodes: [id], dirty: RED.nodes.dirty() })
   RED.nodes.dirty(true)
   return node
+}
+
+/**
+ * What the form of a new config node begins with: the first one of its type meets what is in the flow.
+ * @param {EditorNode} node
+ * @returns {Record<string, any>}
+ */
+export function beginningOf ({ id, type }) {
+  return RED.nodes.node(id) || configNodesOf(type).length > 0 ? {} : optionsFor(type) ?? {}
 }
 
 /**
@@ -124,6 +132,6 @@ export function choose (select, id, label) {
 
 /** Where a new one would be. @param {string} type */
 function placeOf (type) {
-  const { url = RED.nodes.getType(type).defaults.url?.value, host, port } = optionsFor(type) ?? {}
+  const { url, host, port } = { ...defaultsOf(type), ...optionsFor(type) }
   return url ?? `${host}:${port}`
 }

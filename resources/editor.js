@@ -1,5 +1,5 @@
 import { prepareCheck } from './check-dbc.js'
-import { choose, chosenNode, configOf, connectDropped, offerToMake, onlyOne, referenceProblem } from './config-nodes.js'
+import { beginningOf, choose, chosenNode, configOf, connectDropped, offerToMake, onlyOne, referenceProblem } from './config-nodes.js'
 import { choiceKey, formOf } from './form.js'
 import { listReports } from './list-reports.js'
 import { buttonOf } from './node-button.js'
@@ -61,6 +61,7 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
       const text = (key, values) => RED.nodes.getType(type)._(`${type}.form.${key}`, values)
       openForms.set(this, { prefix, text, tables: new Map(), shown: new Set() })
       fillForm(this, schema)
+      if (look.category === 'config') for (const [name, value] of Object.entries(beginningOf(this))) $(inputSelector(this, name)).val(value)
       fillTables(this, schema, text, hasTry)
       const form = $(inputSelector(this)).closest('form')
       form.on('input change', () => refresh(this, schema))

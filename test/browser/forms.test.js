@@ -134,6 +134,17 @@ describe('what forms know already', function () {
     expect(write).to.deep.include({ device, tags: [] })
   })
 
+  it('begin the form of a new device with the address of the simulator', async () => {
+    const write = await hands.drop('sluice-modbus-write', 300, 400)
+    const simulator = { id: 'sim', type: 'sluice-modbus-simulator', z: 'flow', port: 1777, connection: 'rtu-over-tcp' }
+    await add([{ ...simulator, x: 200, y: 100, wires: [[]] }])
+    await hands.open(write)
+    await page.click('#node-input-btn-device-add')
+    await slidIn(page, '.sluice-test button')
+    expect(await page.inputValue('#node-config-input-port')).to.equal('1777')
+    expect(await page.inputValue('#node-config-input-connection')).to.equal('rtu-over-tcp')
+  })
+
   it('say "all sources" where stage in takes all, offer those that are seen, and store the same as ever', async () => {
     await add([{ id: 'broker', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1' }])
     const id = await hands.drop('sluice-stage-in', 300, 200)
