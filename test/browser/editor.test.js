@@ -148,7 +148,8 @@ describe('the gateway in a browser', function () {
     await page.selectOption('#node-input-database', 'mysql')
     expect(await shown()).to.include('mysqlServer').and.not.to.include('file')
     await closeForm('ok')
-    expect(await page.evaluate('RED.nodes.node("sluice-query").validationErrors')).to.deep.equal(['Server is missing.'])
+    expect(await page.evaluate('RED.nodes.node("sluice-query").validationErrors'))
+      .to.deep.equal(['Server is missing: choose one, or make one.'])
   })
 
   it('shows moving numbers on the live page', async () => {

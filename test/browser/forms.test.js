@@ -1,0 +1,162 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import { expect } from 'chai'
+import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
+import { startGateway } from './gateway.js'
+import { Hands } from './hands.js'
+
+/** Set it to a folder to look at what the tests see. */
+const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS
+
+const BROKER = '[data-option=broker]'
+
+describe('what forms know already', function () {
+  /** @type {Awaited<ReturnType<typeof startGateway>>} */
+  let gateway
+  /** @type {Awaited<ReturnType<typeof openBrowser>>} */
+  let browser
+  /** @type {import('playwright-core').Page} */
+  let page
+  /** @type {Hands} */
+  let hands
+  /** @type {string[]} */
+  const pageErrors = []
+
+  before(async function () {
+    requireChromium(this)
+    gateway = await startGateway([{ id: 'flow', type: 'tab', label: 'flow' }])
+    browser = await openBrowser()
+    page = browser.page
+    page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
+  })
+  after(async () => {
+    await browser?.close()
+    await gateway?.stop()
+  })
+  beforeEach(async () => {
+    await page.goto(gateway.editorUrl)
+    await page.waitForSelector('.red-ui-palette-node[data-palette-type="sluice-stats"]', { state: 'attached' })
+    await flowLoaded(page, 'workspace("flow")')
+    hands = new Hands(page)
+  })
+
+  /** @param {string} id @returns {Promise<any>} */
+  const node = id => page.evaluate(`(({ valid, validationErrors, broker, device, server, tags, url, host, port, unit }) =>
+    ({ valid, validationErrors, broker, device, server, tags, url, host, port, unit }))(RED.nodes.node("${id}"))`)
+
+  /** @param {string} type @returns {Promise<string[]>} */
+  const configs = type => page.evaluate(`{
+    const ids = []
+    RED.nodes.eachConfig(({ id, type }) => { if (type === "${type}") ids.push(id) })
+    ids
+  }`)
+
+  /** @param {object[]} nodes */
+  const add = nodes => page.evaluate(`RED.nodes.import(${JSON.stringify(nodes)}, { generateIds: false }); RED.view.redraw(true, true)`)
+
+  it('say that a broker is missing, and make one at a click', async () => {
+    const out = await hands.drop('sluice-stage-out', 300, 200)
+    expect(await node(out)).to.deep.include({ broker: '', valid: false, validationErrors: ['Broker is missing: choose one, or make one.'] })
+    await hands.open(out)
+    expect(await page.textContent(`${BROKER} .sluice-problem`)).to.equal('Broker is missing: choose one, or make one.')
+    expect(await page.textContent(`${BROKER} .sluice-make`)).to.equal('Make one: mqtt://127.0.0.1:1883')
+    await look('broker-missing')
+    await page.click(`${BROKER} .sluice-make`)
+    expect(await page.textContent(`${BROKER} .sluice-problem`)).to.equal('')
+    expect(await page.locator(`${BROKER} .sluice-make`).count()).to.equal(0)
+    await look('broker-made')
+    await hands.confirm('#node-dialog-ok', '#red-ui-workspace-chart')
+    const [broker] = await configs('sluice-broker')
+    expect(await node(out)).to.deep.include({ broker, valid: true })
+    expect(await node(broker)).to.deep.include({ url: 'mqtt://127.0.0.1:1883', valid: true })
+
+    const second = await hands.drop('sluice-stage-in', 300, 300)
+    expect(await node(second)).to.deep.include({ broker, valid: true })
+  })
+
+  it('choose the only one when a form is opened that has none, and leave it to the user where there are two', async () => {
+    await add([{ id: 'out', type: 'sluice-stage-out', z: 'flow', x: 300, y: 200, wires: [] }])
+    await add([{ id: 'b1', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1' }])
+    await hands.open('out')
+    expect(await page.inputValue('#node-input-broker')).to.equal('b1')
+    await page.selectOption('#node-input-broker', '_ADD_')
+    expect(await page.textContent(`${BROKER} .sluice-problem`)).to.match(/^Broker is missing/)
+    await hands.confirm('#node-dialog-cancel', '#red-ui-workspace-chart')
+
+    await add([{ id: 'b2', type: 'sluice-broker', url: 'mqtt://127.0.0.1:2' }])
+    await hands.open('out')
+    expect(await page.inputValue('#node-input-broker')).to.equal('_ADD_')
+    expect(await page.locator(`${BROKER} .sluice-make`).count()).to.equal(0)
+    await hands.confirm('#node-dialog-cancel', '#red-ui-workspace-chart')
+    expect((await node(await hands.drop('sluice-stage-in', 300, 300))).broker).to.equal('')
+  })
+
+  it('lead to the form of a new server, which needs a login', async () => {
+    const sink = await hands.drop('sluice-postgresql', 300, 200)
+    expect((await node(sink)).validationErrors).to.deep.equal(['Server is missing: choose one, or make one.'])
+    await hands.open(sink)
+    expect(await page.textContent('[data-option=server] .sluice-make')).to.equal('New Server…')
+    await look('server-missing')
+    await page.click('[data-option=server] .sluice-make')
+    await slidIn(page, '#node-config-input-password')
+  })
+
+  it('let simulator and device, embedded broker and broker meet', async () => {
+    await add([
+      { id: 'sim', type: 'sluice-modbus-simulator', z: 'flow', x: 200, y: 100, port: 1777, units: '3-5', wires: [[]], registers: [
+        { area: 'holding-registers', address: 7, type: 'float32', order: 'ABCD', shape: 'sine', unit: '' },
+        { area: 'holding-registers', address: 9, type: 'uint16', order: 'ABCD', shape: 'sine', unit: '' },
+        { area: 'coils', address: 1, type: 'uint16', order: 'ABCD', shape: 'constant', unit: '' }
+      ] },
+      { id: 'embedded', type: 'sluice-embedded-broker', z: 'flow', x: 200, y: 160, port: 1999, wires: [] }
+    ])
+    const read = await hands.drop('sluice-modbus-read', 300, 240)
+    const { device, tags } = await node(read)
+    expect(await node(device)).to.deep.include({ host: '127.0.0.1', port: 1777, unit: 3, valid: true })
+    expect(tags).to.deep.equal([
+      { name: 'sine', area: 'holding-registers', address: '7', type: 'float32', order: 'ABCD' },
+      { name: 'sine 2', area: 'holding-registers', address: '9', type: 'uint16', order: 'ABCD' },
+      { name: 'constant', area: 'coils', address: '1', type: 'bool' }
+    ])
+    const out = await hands.drop('sluice-stage-out', 300, 320)
+    expect((await node((await node(out)).broker)).url).to.equal('mqtt://127.0.0.1:1999')
+    const write = await node(await hands.drop('sluice-modbus-write', 300, 400))
+    expect(write).to.deep.include({ device, tags: [] })
+  })
+
+  it('say "all sources" where stage in takes all, offer those that are seen, and store the same as ever', async () => {
+    await add([{ id: 'broker', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1' }])
+    const id = await hands.drop('sluice-stage-in', 300, 200)
+    await hands.open(id)
+    expect(await page.inputValue('#node-input-source')).to.equal('')
+    expect(await page.getAttribute('#node-input-source', 'placeholder')).to.equal('all sources')
+    expect(await page.getAttribute('#node-input-gateway', 'placeholder')).to.equal('all gateways')
+    await page.route('**/sluice-staging/seen', route => route.fulfill({ json: { sources: ['boiler', 'press'], gateways: [] } }))
+    await page.focus('#node-input-source')
+    await page.waitForSelector('[data-option=source] datalist option[value=press]', { state: 'attached' })
+    await page.unroute('**/sluice-staging/seen')
+    await look('stage-in')
+    await hands.confirm('#node-dialog-ok', '#red-ui-workspace-chart')
+    expect(await page.evaluate(`RED.nodes.node("${id}").source`)).to.equal('+')
+  })
+
+  it('offer my own channels first', async () => {
+    await hands.open(await hands.drop('sluice-simulator', 300, 200))
+    const presets = await page.$$eval('#node-input-preset option', options => options.map(option => option.textContent))
+    expect(presets[0]).to.equal('My own channels')
+    expect(await page.inputValue('#node-input-preset')).to.equal('machine-tool')
+  })
+
+  it('raise no error in the browser', () => {
+    expect(pageErrors).to.deep.equal([])
+  })
+
+  afterEach(async function () { if (this.currentTest?.state === 'failed') await look('failed') })
+
+  /** @param {string} name */
+  async function look (name) {
+    if (!SCREENSHOTS) return
+    await mkdir(SCREENSHOTS, { recursive: true })
+    await page.screenshot({ path: path.join(SCREENSHOTS, `forms-${name}.png`) })
+  }
+})
