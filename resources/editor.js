@@ -4,7 +4,8 @@ import { choiceKey, formOf } from './form.js'
 import { listReports } from './list-reports.js'
 import { buttonOf } from './node-button.js'
 import { offer } from './offers.js'
-import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
+import { applies, credentialsOf, doubtOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
+import { speakAs } from './sentences.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
 import { tryRegisters } from './try-registers.js'
@@ -84,6 +85,7 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
     oneditresize () { $(inputSelector(this)).closest('form').addClass('sluice-sized') }
   }
   RED.nodes.registerType(type, definition)
+  speakAs((key, values) => RED.nodes.getType(type)._(`${type}.form.sentences.${key}`, values))
   translate(RED.nodes.getType(type), `${type}.options`, schema)
 }
 
@@ -92,6 +94,7 @@ function translate (definition, path, { properties }) {
   for (const [name, property] of Object.entries(properties)) {
     property.title = definition._(`${path}.${name}.title`)
     property.description = definition._(`${path}.${name}.description`)
+    if (property['x-unit']) property['x-unit'] = definition._(`${path}.${name}.unit`)
     const labelled = property.enum ?? Object.keys(property['x-labels'] ?? {})
     property['x-labels'] = Object.fromEntries(labelled.map(value => [value, definition._(`${path}.${name}.${choiceKey(value)}`)]))
     const items = tableItems(property)
@@ -201,7 +204,9 @@ function refresh (node, schema) {
     const problem = table ? table.problem : problemUnder(options, schema, name, values[name])
     element.hidden = !applies(property, options)
     const line = /** @type {Element} */ (element.querySelector('.sluice-problem'))
-    line.textContent = problem ?? ''
+    const doubt = problem ? undefined : doubtOf(property, values[name])
+    line.textContent = problem ?? doubt ?? ''
+    line.classList.toggle('sluice-doubt', doubt !== undefined)
     if (problem) element.closest('details')?.setAttribute('open', '')
     if (property['x-node'] && !element.hidden && schema.required?.includes(name)) connect(node, name, property)
   })

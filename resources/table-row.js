@@ -1,4 +1,4 @@
-import { applies, isEmpty, presetOf, readRow } from './options.js'
+import { applies, doubtOf, isEmpty, presetOf, readRow } from './options.js'
 import { fieldOf, placeholderOf, textOf, valueOf } from './table-cells.js'
 
 /** @typedef {import('./table-cells.js').Field} Field */
@@ -35,6 +35,14 @@ export class TableRow {
   get entry () {
     const kept = Object.keys(this.#items.properties).filter(name => !isEmpty(this.#given[name]) && this.#applies(name))
     return Object.fromEntries(kept.map(name => [name, this.#given[name]]))
+  }
+
+  /** What of it may have been meant otherwise. */
+  get doubts () {
+    return Object.entries(this.#items.properties).flatMap(([column, property]) => {
+      const problem = doubtOf(property, this.#given[column])
+      return problem ? [{ column, problem }] : []
+    })
   }
 
   /** As stored or typed. @param {string} name  of a column */
