@@ -86,17 +86,16 @@ export function connectDropped (node, { properties, required = [] }, isNeeded) {
  * Under a reference that is missing: a button that makes what is to be chosen, where there is none yet.
  * @param {JQuery} row  of the form
  * @param {string} type  of the config node
- * @param {{title: string, text: (key: string, values?: object) => string}} words
+ * @param {(key: string, values?: object) => string} text  of the form's catalogue
  */
-export function offerToMake (row, type, { title, text }) {
+export function offerToMake (row, type, text) {
   const select = row.find('select')
   const isMissing = select.length > 0 && !chosenNode(select.val()) && configNodesOf(type).length === 0
   const button = row.find('.sluice-make')
   if (!isMissing) return button.remove()
   if (button.length > 0) return
-  const values = { title, place: placeOf(type) }
   $('<button type="button" class="red-ui-button red-ui-button-small sluice-make">')
-    .text(text(canMake(type) ? 'makeOne' : 'newOne', values))
+    .text(canMake(type) ? text('makeOne', { place: placeOf(type) }) : text('newOne', { label: RED.nodes.getType(type)._(`${type}.label`) }))
     .on('click', () => {
       if (!canMake(type)) return row.find('[id$=-add]').trigger('click')
       const node = make(type)

@@ -4,7 +4,7 @@ import { choiceKey, formOf } from './form.js'
 import { listReports } from './list-reports.js'
 import { buttonOf } from './node-button.js'
 import { offer } from './offers.js'
-import { applies, credentialsOf, doubtOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
+import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
 import { speakAs } from './sentences.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
@@ -156,7 +156,7 @@ function fillTables (node, schema, text, hasTry) {
     const element = $(inputSelector(node, `${name}-table`))
     const panel = $('<div>').insertAfter(element)
     /** @type {import('./table.js').Action} */
-    const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => plainValues(node, schema), text) }
+    const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => placeOf(node, schema), text) }
     const kind = property['x-trial']
     openForms.get(node)?.tables.set(name, new Table(element[0], property, {
       entries: Array.isArray(node[name]) ? node[name] : /** @type {object[]} */ (property.default ?? []),
@@ -175,6 +175,12 @@ function fillTables (node, schema, text, hasTry) {
 function trialOf (node, schema, table) {
   const { [table]: mappings = [], broker, foreignTopics, timeUnit } = valuesOf(node, schema)
   return { mappings, foreignTopics, timeUnit, broker: configOf(broker) }
+}
+
+/** Where the trial of registers reads. @param {EditorNode} node @param {Schema} schema */
+function placeOf (node, schema) {
+  const { device, addressing } = plainValues(node, schema)
+  return { device: configOf(device), addressing }
 }
 
 /** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */
@@ -204,9 +210,9 @@ function refresh (node, schema) {
     const problem = table ? table.problem : problemUnder(options, schema, name, values[name])
     element.hidden = !applies(property, options)
     const line = /** @type {Element} */ (element.querySelector('.sluice-problem'))
-    const doubt = problem ? undefined : doubtOf(property, values[name])
-    line.textContent = problem ?? doubt ?? ''
-    line.classList.toggle('sluice-doubt', doubt !== undefined)
+    const warning = problem || table || element.hidden ? undefined : readOption(property, values[name]).warning
+    line.textContent = problem ?? warning ?? ''
+    line.classList.toggle('sluice-warning', Boolean(warning))
     if (problem) element.closest('details')?.setAttribute('open', '')
     if (property['x-node'] && !element.hidden && schema.required?.includes(name)) connect(node, name, property)
   })
@@ -226,7 +232,7 @@ function connect (node, name, property) {
   const isFirst = !form.shown.has(name)
   form.shown.add(name)
   if (isFirst && only && !chosenNode(select.val())) choose(select, only)
-  offerToMake(select.closest('.sluice-row'), type, { title: property.title, text: form.text })
+  offerToMake(select.closest('.sluice-row'), type, form.text)
 }
 
 /** @param {EditorNode} node @param {Schema} schema @param {string} name @param {any} given @returns {string|undefined} a sentence */

@@ -1,3 +1,4 @@
+import { commaComplaint, pointWarning } from './numerals.js'
 import { grouped, say } from './sentences.js'
 
 /**
@@ -76,7 +77,7 @@ export function readOptions (schema, given) {
  * @param {Property} property
  * @param {unknown} given  as a form or a file has it: a number may come as text, a list of texts as lines
  * @param {boolean} [required]
- * @returns {{value?: any, problem?: string}}
+ * @returns {{value?: any, problem?: string, warning?: string}}  `warning`: it can be used, but may not be what is meant
  */
 export function readOption (property, given, required = false) {
   if (isEmpty(given)) {
@@ -237,36 +238,19 @@ export function sentenceOf ({ row, problem }) {
   return say('row', { n: row + 1, problem })
 }
 
-/** @param {Property} property @param {unknown} given @returns {{value?: any, problem?: string}} */
+/** @param {Property} property @param {unknown} given @returns {{value?: any, problem?: string, warning?: string}} */
 function readNumber (property, given) {
-  const value = typeof given === 'string' && given.trim() !== '' ? Number(given) : given
-  const complaint = Number.isNaN(value) ? signComplaint(String(given).trim()) : numberComplaint(property, value)
-  return complaint ? { problem: say('number', { title: property.title, range: range(property), complaint }) } : { value }
+  const text = typeof given === 'string' ? given.trim() : ''
+  const value = text === '' ? given : Number(text)
+  const complaint = numberComplaint(property, value, text)
+  if (complaint) return { problem: say('number', { title: property.title, range: range(property), complaint }) }
+  const warning = pointWarning(text)
+  return warning ? { value, warning } : { value }
 }
 
-/** What may be meant by what is no number: it has commas, or points between thousands. @param {string} given */
-function signComplaint (given) {
-  const meant = given.replaceAll('.', '').replace(',', '.')
-  if (/^[-+]?[1-9]\d{0,2},\d{3}$/.test(given)) {
-    return say('commaOrThousands', { given: quote(given), thousands: given.replace(',', ''), meant })
-  }
-  if (/^[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+$/.test(given)) return say('comma', { given: quote(given), meant })
-  if (/^[-+]?\d{1,3}(\.\d{3}){2,}$/.test(given)) return say('withoutPoints', { given: quote(given), meant })
-  return say('notNumber', { given: quote(given) })
-}
-
-/**
- * What to know of a number that is right, but may have been meant otherwise: "1.000" is one.
- * @param {Property} property @param {unknown} given  as typed @returns {string|undefined} a sentence
- */
-export function doubtOf (property, given) {
-  if (!isNumber(property) || typeof given !== 'string' || !/^\s*[-+]?[1-9]\d{0,2}\.\d{3}\s*$/.test(given)) return
-  const text = given.trim()
-  return say('thousands', { given: quote(text), value: Number(text), thousands: text.replace('.', '') })
-}
-
-/** @param {Property} property @param {unknown} value */
-function numberComplaint ({ type, minimum = -Number.MAX_VALUE, exclusiveMinimum = -Infinity, maximum = Number.MAX_VALUE }, value) {
+/** @param {Property} property @param {unknown} value @param {string} text  that has it */
+function numberComplaint ({ type, minimum = -Number.MAX_VALUE, exclusiveMinimum = -Infinity, maximum = Number.MAX_VALUE }, value, text) {
+  if (Number.isNaN(value)) return commaComplaint(text) ?? say('notNumber', { given: quote(text || value) })
   if (typeof value !== 'number') return say('notNumber', { given: quote(value) })
   if (type === 'integer' && !Number.isInteger(value)) return say('notWhole', { given: grouped(value) })
   if (value < minimum || value <= exclusiveMinimum) return say('tooSmall', { given: grouped(value) })

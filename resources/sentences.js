@@ -36,9 +36,9 @@ export const sentences = {
   tooSmall: '__given__ is too small',
   tooLarge: '__given__ is too large',
   comma: '__given__ needs a point: __meant__',
-  commaOrThousands: '__given__ is ambiguous: write __thousands__ or __meant__',
-  withoutPoints: '__given__ is written without points: __meant__',
-  thousands: 'The point is the decimal sign: __given__ is __value__, not __thousands__.',
+  written: '__given__ is written __meant__',
+  ambiguous: '__given__ may be __decimal__ or __thousands__: write the one that is meant',
+  readAs: '__given__ is read as __value__: write __thousands__ if that is meant.',
   groupSign: ','
 }
 

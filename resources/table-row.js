@@ -1,4 +1,4 @@
-import { applies, doubtOf, isEmpty, presetOf, readRow } from './options.js'
+import { applies, isEmpty, isNumber, presetOf, readOption, readRow } from './options.js'
 import { fieldOf, placeholderOf, textOf, valueOf } from './table-cells.js'
 
 /** @typedef {import('./table-cells.js').Field} Field */
@@ -37,11 +37,12 @@ export class TableRow {
     return Object.fromEntries(kept.map(name => [name, this.#given[name]]))
   }
 
-  /** What of it may have been meant otherwise. */
-  get doubts () {
+  /** What is right, but may have been meant otherwise. @returns {{column: string, problem: string}[]} */
+  get warnings () {
     return Object.entries(this.#items.properties).flatMap(([column, property]) => {
-      const problem = doubtOf(property, this.#given[column])
-      return problem ? [{ column, problem }] : []
+      const given = this.#given[column]
+      const warning = typeof given === 'string' && isNumber(property) ? readOption(property, given).warning : undefined
+      return warning ? [{ column, problem: warning }] : []
     })
   }
 

@@ -297,10 +297,10 @@ export class Table {
     const counts = [count('row', this.#rows.length), ...(problems.length > 0 ? [count('problem', problems.length)] : [])]
     this.#part('.sluice-table-count').textContent = counts.join(', ')
     this.#part('.sluice-table-bar').dataset.state = problems.length > 0 ? 'bad' : 'good'
-    const doubts = this.#rows.flatMap((each, row) => each.doubts.map(doubt => ({ row, ...doubt })))
+    const warnings = this.#rows.flatMap((each, row) => each.warnings.map(warning => ({ row, ...warning })))
     this.#part('.sluice-table-problems').replaceChildren(
       ...problems.slice(0, LISTED_PROBLEMS).map(problem => problemItem(problem)),
-      ...doubts.slice(0, LISTED_PROBLEMS).map(doubt => problemItem(doubt, 'sluice-doubt'))
+      ...warnings.slice(0, LISTED_PROBLEMS).map(warning => problemItem(warning, 'sluice-warning'))
     )
   }
 

@@ -13,7 +13,7 @@ const USUAL_REGISTERS = 4
  * the row.
  * @param {HTMLElement} element  where it is shown
  * @param {import('./table.js').ActionRow} row
- * @param {() => Record<string, any>} place  the rest of the form: its `device` and `addressing`
+ * @param {() => Record<string, any>} place  the rest of the form: its `device` as the editor has it, and `addressing`
  * @param {(key: string, values?: object) => string} text  of the form's catalogue
  */
 export function tryRegisters (element, row, place, text) {

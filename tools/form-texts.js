@@ -4,7 +4,7 @@
 export const FORM_TEXTS = { advanced: 'Advanced', lines: 'one a line', pem: 'PEM text, or the path of its file' }
 
 /** Texts of a form that refers to config nodes. */
-export const REFERENCE_TEXTS = { makeOne: 'Make one: __place__', newOne: 'New __title__…' }
+export const REFERENCE_TEXTS = { makeOne: 'Make one: __place__', newOne: 'New __label__…' }
 
 /** Texts of a table in it. */
 export const TABLE_TEXTS = {
@@ -105,7 +105,7 @@ export const REPORTS_TEXTS = {
   reportsUnanswered: 'They are listed once the node is deployed.'
 }
 
-/** Further texts of the form of a database server. */
+/** Of the test of a connection. */
 export const TEST_TEXTS = {
   test: 'Test connection',
   testing: 'Trying…',

@@ -7,6 +7,8 @@ export const CONTENTS = [
       'docs/deploy.md': 'Deploy',
       'docs/access.md': 'Decide who may do what',
       'docs/databases.md': 'Use databases',
+      'docs/replace.md': 'Replace other nodes',
+      'docs/examples.md': 'Try the examples',
       'docs/scale.md': 'Run many gateways',
       'docs/studies.md': 'Measure again what papers have measured',
       'SECURITY.md': 'Report a weakness'
@@ -19,6 +21,7 @@ export const CONTENTS = [
       'docs/messages.md': 'Messages',
       'docs/protocol.md': 'Topics and brokers',
       'docs/command-line.md': 'Command line',
+      'docs/alarms.md': 'Alarms',
       'docs/metrics.md': 'Metrics',
       'docs/errors.md': 'Errors',
       'CHANGELOG.md': 'Changelog'

@@ -10,7 +10,11 @@ const IMAGE = /\.(png|svg)$/
 
 /** What the site consists of: the paths in the repository, by those on the site. */
 const files = new Map(Object.entries({
-  ...bySitePath([...CONTENTS.flatMap(({ pages }) => Object.keys(pages)), ...named(REFERENCE, /\.md$/), ...named('docs', IMAGE)]),
+  ...bySitePath([
+    ...CONTENTS.flatMap(({ pages }) => Object.keys(pages)),
+    ...named(REFERENCE, /\.md$/),
+    ...['docs', 'docs/examples'].flatMap(folder => named(folder, IMAGE))
+  ]),
   'icon.svg': 'gateway/live/page/icon.svg',
   'site.css': 'gateway/site/page/site.css',
   'site.js': 'gateway/site/page/site.js'

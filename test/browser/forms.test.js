@@ -1,12 +1,15 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
+import { openModbusSimulator } from '../../gateway/simulators/modbus/simulator.js'
 import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
 import { startGateway } from './gateway.js'
 import { Hands } from './hands.js'
 
 /** Set it to a folder to look at what the tests see. */
 const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS
+
+const log = { info () {}, warn () {}, error () {} }
 
 const BROKER = '[data-option=broker]'
 
@@ -50,6 +53,13 @@ describe('what forms know already', function () {
     RED.nodes.eachConfig(({ id, type }) => { if (type === "${type}") ids.push(id) })
     ids
   }`)
+
+  /** Presses *Test connection* and gives what comes of it. */
+  async function pressTest () {
+    await page.click('.sluice-test button')
+    const result = await page.waitForSelector('.sluice-test-result:is([data-state=good], [data-state=bad])', { state: 'attached' })
+    return [await result.getAttribute('data-state'), await result.textContent()]
+  }
 
   /** @param {object[]} nodes */
   const add = nodes => page.evaluate(`RED.nodes.import(${JSON.stringify(nodes)}, { generateIds: false }); RED.view.redraw(true, true)`)
@@ -95,7 +105,7 @@ describe('what forms know already', function () {
     const sink = await hands.drop('sluice-postgresql', 300, 200)
     expect((await node(sink)).validationErrors).to.deep.equal(['Server is missing: choose one, or make one.'])
     await hands.open(sink)
-    expect(await page.textContent('[data-option=server] .sluice-make')).to.equal('New Server…')
+    expect(await page.textContent('[data-option=server] .sluice-make')).to.equal('New PostgreSQL server…')
     await look('server-missing')
     await page.click('[data-option=server] .sluice-make')
     await slidIn(page, '#node-config-input-password')
@@ -145,6 +155,61 @@ describe('what forms know already', function () {
     const presets = await page.$$eval('#node-input-preset option', options => options.map(option => option.textContent))
     expect(presets[0]).to.equal('My own channels')
     expect(await page.inputValue('#node-input-preset')).to.equal('machine-tool')
+  })
+
+  it('try a broker, a device and its registers before anything is deployed', async () => {
+    const simulator = await openModbusSimulator({ port: 0, registers: [{ address: 2, value: 513 }] }, { log })
+    const port = Number(simulator.address.split(':')[1])
+    try {
+      await add([{ id: 'device', type: 'sluice-modbus-device', name: 'meter', connection: 'tcp', host: '127.0.0.1', port, unit: 1 }])
+      const read = await hands.drop('sluice-modbus-read', 300, 200)
+      await hands.open(read)
+      await page.click('[data-option=tags] [data-do=add]')
+      await page.fill('[data-option=tags] .sluice-edited [data-name=address]', '2')
+      await page.click('[data-option=tags] .sluice-edited [data-do=act]')
+      await page.waitForSelector('.sluice-try .sluice-try-raw')
+      expect(await page.textContent('.sluice-try .sluice-try-raw')).to.match(/^0x0201 /)
+      await look('try')
+      await page.click('#node-input-btn-device-edit')
+      await slidIn(page, '.sluice-test button')
+      expect(await pressTest()).to.deep.equal(['good', `Unit 1 at 127.0.0.1:${port} answers: holding register 0 is 0.`])
+      await look('device')
+    } finally {
+      await simulator.close()
+    }
+  })
+
+  it('try a new broker', async () => {
+    await hands.open(await hands.drop('sluice-stage-out', 300, 200))
+    await page.click('#node-input-btn-broker-add')
+    await slidIn(page, '.sluice-test button')
+    await page.fill('#node-config-input-url', 'mqtt://127.0.0.1:1')
+    const [state, text] = await pressTest()
+    expect(state).to.equal('bad')
+    expect(text).to.equal('Nothing listens at mqtt://127.0.0.1:1. Start the broker, or correct host and port.')
+    await look('broker')
+  })
+
+  it('explain the decimal comma, and warn of a point that may part thousands', async () => {
+    await hands.open(await hands.drop('sluice-simulator', 300, 200))
+    const said = async (/** @type {string} */ text) => {
+      await page.fill('#node-input-sampleRateHz', text)
+      return page.textContent('[data-option=sampleRateHz] .sluice-problem')
+    }
+    expect(await said('1,5')).to.match(/; "1,5" needs a point: 1\.5\.$/)
+    expect(await said('1.000')).to.equal('"1.000" is read as 1: write 1000 if that is meant.')
+    await look('warning')
+    expect(await said('1000')).to.equal('')
+    expect(await said('1.125')).to.equal('')
+  })
+
+  it('are found in five categories of the palette, in the order of the data', async () => {
+    const found = await page.$$eval('.red-ui-palette-header', headers => headers.map(header => header.textContent ?? ''))
+    expect(found.filter(name => name.startsWith('sluice'))).to.deep.equal([
+      'sluice sources', 'sluice fieldbus', 'sluice staging', 'sluice databases', 'sluice operations'
+    ])
+    await page.locator('.red-ui-palette-node[data-palette-type=sluice-simulator]').scrollIntoViewIfNeeded()
+    await look('palette')
   })
 
   it('raise no error in the browser', () => {
