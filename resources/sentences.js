@@ -39,6 +39,8 @@ export const sentences = {
   written: '__given__ is written __meant__',
   ambiguous: '__given__ may be __decimal__ or __thousands__: write the one that is meant',
   readAs: '__given__ is read as __value__: write __thousands__ if that is meant.',
+  openQuote: 'The quote in line __n__ is not closed.',
+  column: 'column __n__',
   groupSign: ','
 }
 

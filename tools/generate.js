@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -252,10 +252,11 @@ ${sections.join('\n\n')}
 
 /** What the live page's catalogues lack: `gateway/live/page/locales/`. @returns {string[]} */
 function pageProblems () {
-  const folder = path.join(root, 'gateway/live/page/locales')
-  const read = (/** @type {string} */ file) => JSON.parse(readFileSync(path.join(folder, file), 'utf8'))
-  const others = existsSync(folder) ? readdirSync(folder).filter(file => file !== 'en-US.json') : []
-  return others.flatMap(file => catalogueProblems(`gateway/live/page/locales/${file}`, read(file), read('en-US.json')))
+  const folder = 'gateway/live/page/locales'
+  const files = readdirSync(path.join(root, folder))
+  const read = (/** @type {string} */ file) => JSON.parse(readFileSync(path.join(root, folder, file), 'utf8'))
+  if (!files.includes('en-US.json')) return []
+  return files.flatMap(file => catalogueProblems(`${folder}/${file}`, read(file), read('en-US.json')))
 }
 
 /**

@@ -52,10 +52,11 @@ export function readLanguages () {
 }
 
 /**
- * What a catalogue by keys lacks that the English one has, and the other way round: that of the live page.
+ * What a catalogue by keys lacks that the English one has, and the other way round: that of the live page, where a text may have a form for
+ * each grammatical number.
  * @param {string} file
- * @param {Record<string, string>} texts
- * @param {Record<string, string>} englishTexts
+ * @param {Record<string, string|Record<string, string>>} texts
+ * @param {Record<string, string|Record<string, string>>} englishTexts
  * @returns {string[]} sentences
  */
 export function catalogueProblems (file, texts, englishTexts) {
@@ -64,13 +65,16 @@ export function catalogueProblems (file, texts, englishTexts) {
       .map(key => `${file} lacks "${key}": add it with a translation of ${JSON.stringify(englishTexts[key])}.`),
     ...Object.keys(texts).filter(key => !(key in englishTexts)).map(key => `${file} has "${key}", which nothing says any more: remove it.`),
     ...Object.keys(texts).filter(key => key in englishTexts)
-      .flatMap(key => placeholderProblems(englishTexts[key], texts[key]).map(problem => `${file}, "${key}": ${problem}`))
+      .flatMap(key => placeholderProblems(englishTexts[key], texts[key], /\{\w+\}/g).map(problem => `${file}, "${key}": ${problem}`))
   ]
 }
 
-/** What is filled in later, and code, has to stay. @param {string} text @param {string} translation */
-function placeholderProblems (text, translation) {
-  const [wanted, given] = [text, translation].map(each => new Set(each.match(/__\w+?__|`[^`]+`/g)))
+/**
+ * What is filled in later, and code, has to stay.
+ * @param {string|Record<string, string>} text @param {string|Record<string, string>} translation @param {RegExp} [placeholder]
+ */
+function placeholderProblems (text, translation, placeholder = /__\w+?__|`[^`]+`/g) {
+  const [wanted, given] = [text, translation].map(each => new Set(JSON.stringify(each).match(placeholder)))
   return [
     ...[...wanted].filter(each => !given.has(each)).map(lost => `the translation has lost ${lost}: put it where it belongs.`),
     ...[...given].filter(each => !wanted.has(each)).map(added => `the translation has ${added}, which the English lacks: remove it.`)

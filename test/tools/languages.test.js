@@ -55,12 +55,13 @@ describe('the languages of the editor', () => {
   })
 
   it('have the keys and placeholders of the English catalogue of the live page', () => {
-    const english = { rows: '__n__ rows', all: 'all' }
-    expect(catalogueProblems('de.json', { rows: '__n__ Zeilen', all: 'alle' }, english)).to.deep.equal([])
-    expect(catalogueProblems('de.json', { rows: 'Zeilen', old: 'alt' }, english)).to.deep.equal([
+    const english = { rows: { one: '{count} row', other: '{count} rows' }, all: 'all' }
+    const problemsOf = (/** @type {any} */ texts) => catalogueProblems('de.json', texts, english)
+    expect(problemsOf({ rows: { one: '{count} Zeile', other: '{count} Zeilen' }, all: 'alle' })).to.deep.equal([])
+    expect(problemsOf({ rows: 'Zeilen', old: 'alt' })).to.deep.equal([
       'de.json lacks "all": add it with a translation of "all".',
       'de.json has "old", which nothing says any more: remove it.',
-      'de.json, "rows": the translation has lost __n__: put it where it belongs.'
+      'de.json, "rows": the translation has lost {count}: put it where it belongs.'
     ])
   })
 
