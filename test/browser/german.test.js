@@ -93,7 +93,8 @@ describe('the editor in a German browser', function () {
   })
 
   it('says in German why a node is not complete', async () => {
-    expect(await page.evaluate('RED.nodes.node("sluice-modbus-write").validationErrors')).to.deep.equal([])
+    expect(await page.evaluate('RED.nodes.node("sluice-modbus-write").validationErrors'))
+      .to.deep.equal(['Gerät: Angabe fehlt. Auswählen oder anlegen.'])
   })
 
   it('shows the help of every node in German', async () => {
