@@ -44,11 +44,18 @@ export function optionsFor (type) {
 export function counterpartOf (type, config) {
   const counterpart = counterparts[type]
   if (!counterpart) return
-  for (const node of RED.nodes.filterNodes({ type: counterpart.type })) {
-    const options = node.d ? undefined : counterpart.options(node)
+  for (const found of RED.nodes.filterNodes({ type: counterpart.type }).filter(({ d }) => !d)) {
+    const usual = Object.entries(defaultsOf(counterpart.type)) // which a flow that somebody wrote need not say
+    const node = { credentials: found.credentials, ...Object.fromEntries(usual.map(([name, value]) => [name, found[name] ?? value])) }
+    const options = counterpart.options(node)
     const isMeant = options && (!config || Object.entries(options).every(([name, value]) => String(config[name]) === String(value)))
     if (isMeant) return { options, given: counterpart.given?.(node) }
   }
+}
+
+/** What a new node of a type has. @param {string} type @returns {Record<string, any>} */
+export function defaultsOf (type) {
+  return Object.fromEntries(Object.entries(RED.nodes.getType(type).defaults).map(([name, { value }]) => [name, structuredClone(value)]))
 }
 
 /** @param {string} units  "1, 3, 5-12" */

@@ -134,6 +134,17 @@ describe('what forms know already', function () {
     expect(write).to.deep.include({ device, tags: [] })
   })
 
+  it('begin the form of a new device with the address of the simulator', async () => {
+    const write = await hands.drop('sluice-modbus-write', 300, 400)
+    const simulator = { id: 'sim', type: 'sluice-modbus-simulator', z: 'flow', port: 1777, connection: 'rtu-over-tcp' }
+    await add([{ ...simulator, x: 200, y: 100, wires: [[]] }])
+    await hands.open(write)
+    await page.click('#node-input-btn-device-add')
+    await slidIn(page, '.sluice-test button')
+    expect(await page.inputValue('#node-config-input-port')).to.equal('1777')
+    expect(await page.inputValue('#node-config-input-connection')).to.equal('rtu-over-tcp')
+  })
+
   it('say "all sources" where stage in takes all, offer those that are seen, and store the same as ever', async () => {
     await add([{ id: 'broker', type: 'sluice-broker', url: 'mqtt://127.0.0.1:1' }])
     const id = await hands.drop('sluice-stage-in', 300, 200)
@@ -208,8 +219,12 @@ describe('what forms know already', function () {
     expect(found.filter(name => name.startsWith('sluice'))).to.deep.equal([
       'sluice sources', 'sluice fieldbus', 'sluice staging', 'sluice databases', 'sluice operations'
     ])
-    await page.locator('.red-ui-palette-node[data-palette-type=sluice-simulator]').scrollIntoViewIfNeeded()
     await look('palette')
+
+    await page.evaluate('localStorage.setItem("editor-language", "de")')
+    await page.reload()
+    await page.waitForSelector('.red-ui-palette-header:has-text("sluice Betrieb")')
+    await page.evaluate('localStorage.removeItem("editor-language")')
   })
 
   it('raise no error in the browser', () => {
