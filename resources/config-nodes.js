@@ -1,5 +1,6 @@
 import { counterpartOf, defaultsOf, optionsFor } from './counterparts.js'
 import { isEmpty } from './options.js'
+import { say } from './sentences.js'
 
 /**
  * The config nodes that a node refers to: brokers, servers, devices.
@@ -26,10 +27,10 @@ export function chosenNode (value) {
  * @param {boolean} required
  */
 export function referenceProblem (title, given, required) {
-  if (isEmpty(chosenNode(given))) return required ? `${title} is missing: choose one, or make one.` : undefined
+  if (isEmpty(chosenNode(given))) return required ? say('nodeMissing', { title }) : undefined
   const chosen = RED.nodes.node(given)
-  if (!chosen) return `${title} is no longer there: choose another, or make one.`
-  if (chosen.valid === false) return `${title} has settings that are wrong: open it.`
+  if (!chosen) return say('nodeGone', { title })
+  if (chosen.valid === false) return say('nodeWrong', { title })
 }
 
 /** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */

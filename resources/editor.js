@@ -5,6 +5,7 @@ import { listReports } from './list-reports.js'
 import { buttonOf } from './node-button.js'
 import { offer } from './offers.js'
 import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
+import { speakAs } from './sentences.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
 import { tryRegisters } from './try-registers.js'
@@ -82,6 +83,7 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
     oneditresize () { $(inputSelector(this)).closest('form').addClass('sluice-sized') }
   }
   RED.nodes.registerType(type, definition)
+  speakAs((key, values) => RED.nodes.getType(type)._(`${type}.form.sentences.${key}`, values))
   translate(RED.nodes.getType(type), `${type}.options`, schema)
   if (look.category !== 'config') nameCategory(look.category, RED.nodes.getType(type))
 }
@@ -101,6 +103,7 @@ function translate (definition, path, { properties }) {
   for (const [name, property] of Object.entries(properties)) {
     property.title = definition._(`${path}.${name}.title`)
     property.description = definition._(`${path}.${name}.description`)
+    if (property['x-unit']) property['x-unit'] = definition._(`${path}.${name}.unit`)
     const labelled = property.enum ?? Object.keys(property['x-labels'] ?? {})
     property['x-labels'] = Object.fromEntries(labelled.map(value => [value, definition._(`${path}.${name}.${choiceKey(value)}`)]))
     const items = tableItems(property)

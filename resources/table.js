@@ -1,5 +1,6 @@
 import { lengthProblem, sentenceOf, tableItems, tableProblems } from './options.js'
 import { RowDetails } from './row-details.js'
+import { grouped } from './sentences.js'
 import { titleOf, widthOf } from './table-cells.js'
 import { TableRow } from './table-row.js'
 import { addTransfer } from './table-transfer.js'
@@ -292,11 +293,15 @@ export class Table {
     this.#details.mark(this.#edited?.problems ?? {})
 
     const count = (/** @type {string} */ key, /** @type {number} */ n) =>
-      this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })
+      this.#text(n === 1 ? key : `${key}s`, { n: grouped(n) })
     const counts = [count('row', this.#rows.length), ...(problems.length > 0 ? [count('problem', problems.length)] : [])]
     this.#part('.sluice-table-count').textContent = counts.join(', ')
     this.#part('.sluice-table-bar').dataset.state = problems.length > 0 ? 'bad' : 'good'
-    this.#part('.sluice-table-problems').replaceChildren(...problems.slice(0, LISTED_PROBLEMS).map(problemItem))
+    const warnings = this.#rows.flatMap((each, row) => each.warnings.map(warning => ({ row, ...warning })))
+    this.#part('.sluice-table-problems').replaceChildren(
+      ...problems.slice(0, LISTED_PROBLEMS).map(problem => problemItem(problem)),
+      ...warnings.slice(0, LISTED_PROBLEMS).map(warning => problemItem(warning, 'sluice-warning'))
+    )
   }
 
   /** @param {string} selector @returns {HTMLElement} */
@@ -310,11 +315,12 @@ function columnOf (field) {
   return (field.closest('td')?.cellIndex ?? 1) - 1
 }
 
-/** @param {import('./options.js').CellProblem} problem */
-function problemItem (problem) {
+/** @param {import('./options.js').CellProblem} problem @param {string} [className] */
+function problemItem (problem, className = '') {
   const item = document.createElement('li')
   const link = Object.assign(document.createElement('button'), { type: 'button', textContent: sentenceOf(problem) })
   Object.assign(link.dataset, { row: problem.row, column: problem.column })
+  item.className = className
   item.append(link)
   return item
 }
