@@ -12,7 +12,7 @@ import { lexer } from 'marked'
 /** @param {string} heading @returns {Piece[]} */
 export function sectionOf (heading) {
   const tokens = lexer(readFileSync(new URL('../../../README.md', import.meta.url), 'utf8'))
-  const start = tokens.findIndex(({ type, text }) => type === 'heading' && text === heading)
+  const start = tokens.findIndex(token => token.type === 'heading' && token.text === heading)
   if (start < 0) throw new Error(`The README has no section "${heading}".`)
   const rest = tokens.slice(start + 1)
   const end = rest.findIndex(({ type }) => type === 'heading')
