@@ -47,7 +47,8 @@ export function judgeUpdates (rows, sent, outages) {
     const isAway = outages.some(({ fromMs, toMs }) => before.ms >= fromMs - READING_MS && after.ms <= toMs + READING_MS)
     if (missing !== 0 && !isAway) {
       const away = outages.map(({ fromMs, toMs }) => span(fromMs, toMs)).join(', ')
-      throw new Error(`${missing} frames are missing behind frame ${before.count}, ${span(before.ms, after.ms)}; the gateway was away ${away}.`)
+      const gap = span(before.ms, after.ms)
+      throw new Error(`${missing} frames are missing behind frame ${before.count}, ${gap}; the gateway was away ${away}.`)
     }
     unheard += missing
   }
