@@ -166,6 +166,8 @@ describe('The live page', () => {
     await page.waitForSelector('#sources tbody tr >> nth=11')
     expect((await names()).slice(0, 2)).to.deep.equal(['oven 1', 'oven 3'])
     await page.click('#sources th >> nth=0 >> button')
+    expect((await names())[0]).to.equal('oven 1')
+    await page.click('#sources th >> nth=0 >> button')
     expect((await names())[0]).to.equal('press 10')
     expect(await page.getAttribute('#sources th >> nth=0', 'aria-sort')).to.equal('descending')
     await page.fill('#sources input[type=search]', 'OVEN')
@@ -180,6 +182,15 @@ describe('The live page', () => {
     await page.keyboard.press('Enter')
     expect(await heads.first().getAttribute('aria-expanded')).to.equal('false')
     expect((await names()).length).to.equal(6)
+  })
+
+  it('has what is in trouble on top', async () => {
+    await open({ sources: 60, sinks: 2 })
+    await says(/^All right/)
+    plant.stats.statuses.set('node-57', { fill: 'red', shape: 'ring', text: 'device not reachable' })
+    await has('#sources tbody tr.problem .name a', /^machine 58$/)
+    expect((await names()).slice(0, 2)).to.deep.equal(['machine 58', 'machine 1'])
+    await says(/^machine 58 is in trouble$/)
   })
 
   it('has a page for each source and sink, and the way back', async () => {

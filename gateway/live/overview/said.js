@@ -1,7 +1,7 @@
 /**
  * @typedef {{timeMs: number, level: 'error'|'warning', text: string}} Remark
  * @typedef {{level: number, id?: string, msg?: unknown, timestamp?: number}} Entry  of Node-RED's log
- * @typedef {{addHandler: (handler: Said) => void, removeHandler: (handler: Said) => void}} Log  of Node-RED
+ * @typedef {{addHandler?: (handler: Said) => void, removeHandler?: (handler: Said) => void}} Log  of Node-RED, or less of it
  */
 
 const [ERROR_LEVEL, WARN_LEVEL] = [20, 30]
@@ -18,10 +18,10 @@ export class Said {
   /** @param {Log|undefined} log */
   constructor (log) {
     this.#log = log
-    log?.addHandler(this)
+    log?.addHandler?.(this)
   }
 
-  close () { this.#log?.removeHandler(this) }
+  close () { this.#log?.removeHandler?.(this) }
 
   /** As Node-RED calls its handlers. @param {string} _event @param {Entry} entry */
   emit (_event, { level, id, msg, timestamp = Date.now() }) {

@@ -9,14 +9,19 @@ import { clock, lasting, since } from './times.js'
 
 /** What is wrong, problems first; below, folded, what was. */
 export class AlarmList {
+  #plant
   #list = byId('alarms')
   #past = /** @type {HTMLDetailsElement} */ (byId('past-alarms'))
   /** @type {Map<string, Shown>} */
   #shown = new Map()
   #pastText = ''
 
-  /** @param {Alarm[]} alarms @param {Alarm[]} recent @param {number} nowMs  by the gateway's clock */
-  show (alarms, recent, nowMs) {
+  /** @param {import('./plant.js').Plant} plant */
+  constructor (plant) { this.#plant = plant }
+
+  /** @param {string|null} editor  where it is */
+  show (editor) {
+    const { alarms, recent, timeMs: nowMs } = this.#plant
     const ids = new Set(alarms.map(({ id }) => id))
     for (const [id, { item }] of this.#shown) {
       if (ids.has(id)) continue
@@ -24,7 +29,7 @@ export class AlarmList {
       this.#shown.delete(id)
     }
     for (const [i, alarm] of alarms.entries()) {
-      const shown = this.#shown.get(alarm.id) ?? alarmItem(alarm)
+      const shown = this.#shown.get(alarm.id) ?? alarmItem(alarm, placeOf(alarm, this.#plant, editor))
       this.#shown.set(alarm.id, shown)
       shown.update(alarm, nowMs)
       if (this.#list.children[i] !== shown.item) this.#list.insertBefore(shown.item, this.#list.children[i] ?? null)
@@ -47,8 +52,8 @@ export class AlarmList {
   }
 }
 
-/** @param {Alarm} first @returns {Shown} */
-function alarmItem (first) {
+/** @param {Alarm} first @param {HTMLElement|null} place @returns {Shown} */
+function alarmItem (first, place) {
   const [what, when, reason, fix, seen] = ['b', 'span', 'p', 'p', 'span'].map(tag => element(/** @type {'p'} */ (tag)))
   const badge = element('span', { class: 'badge' })
   const acknowledge = button(text('alarms.acknowledge'), async () => {
@@ -56,9 +61,8 @@ function alarmItem (first) {
     say(seen, await send(first.id))
     acknowledge.disabled = false
   })
-  const subject = subjectLink(first)
   const head = element('div', { class: 'alarm-head' }, badge, what, when)
-  const item = element('li', {}, head, reason, fix, element('div', { class: 'alarm-foot' }, acknowledge, seen, subject))
+  const item = element('li', {}, head, reason, fix, element('div', { class: 'alarm-foot' }, acknowledge, seen, place))
   when.className = seen.className = 'dim'
   reason.className = 'reason'
   fix.className = 'fix'
@@ -79,10 +83,17 @@ function alarmItem (first) {
   }
 }
 
-/** To its own page. @param {Alarm} alarm */
-function subjectLink ({ subject: { type, name, nodeId } }) {
-  if (type === 'sink' && nodeId) return element('a', { href: `#sink/${encodeURIComponent(nodeId)}` }, text('alarms.show', { name }))
-  return type === 'source' && element('a', { href: `#source/${encodeURIComponent(name)}` }, text('alarms.show', { name }))
+/**
+ * A link to the page of what it is about, or else to its node in the editor.
+ * @param {Alarm} alarm
+ * @param {import('./plant.js').Plant} plant
+ * @param {string|null} editor
+ */
+function placeOf ({ subject: { type, name, nodeId = '' } }, plant, editor) {
+  const to = (/** @type {string} */ href, /** @type {string} */ words) => element('a', { href }, words)
+  if (type === 'sink' && plant.sink(nodeId)) return to(`#sink/${encodeURIComponent(nodeId)}`, text('alarms.show', { name }))
+  if (type === 'source' && plant.source(name)) return to(`#source/${encodeURIComponent(name)}`, text('alarms.show', { name }))
+  return nodeId !== '' && editor !== null ? to(`${editor}#node/${nodeId}`, text('detail.editor')) : null
 }
 
 /** @param {string} id @returns {Promise<string>} what came of it */

@@ -1,5 +1,5 @@
 /** In the style sheet, as `--series-0` and so on; two more are of what is no sink. */
-const COLOURS = 8
+const COLOURS = 10
 
 /**
  * A colour of its own for each sink, the same wherever it is shown, and mostly the same when others come and go: it follows from the id.

@@ -64,7 +64,9 @@ function sinkBox (sink, hasStageIn) {
     ...waiting > 0 ? [text('flow.waiting', { rows: quantity(waiting), count: waiting })] : [],
     ...isDirect ? [text('flow.direct')] : []
   ]
-  const wire = { level: level === 'problem' ? level : flowing((rate ?? 0) > 0), words: rateText(rate) }
+  const wire = level === 'problem'
+    ? { level, words: text('detail.stopped') }
+    : { level: flowing((rate ?? 0) > 0), words: rateText(rate) }
   return { title: name, lines, level, href: sinkHref(sink), wire, isDirect }
 }
 

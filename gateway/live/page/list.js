@@ -19,7 +19,7 @@ import { text } from './text.js'
  * @template Row
  * @typedef {object} ListOptions
  * @property {string} name  of its texts
- * @property {Column<Row>[]} columns
+ * @property {Column<Row>[]} columns  the first is its name, the second its state
  * @property {(row: Row) => string} words  to search in
  * @property {Record<string, (row: Row) => string>} [groupings]  by name
  * @property {(row: Row) => string} href  of its own page
@@ -38,7 +38,8 @@ export class List {
   #lines = new Map()
   /** @type {Row[]} */
   #rows = []
-  #sort = { column: 0, isDown: false }
+  /** By the state, the worst first. */
+  #sort = { column: 1, isDown: false }
   #search = ''
   /** @type {Groups<Row>} */
   #groups
@@ -85,6 +86,7 @@ export class List {
     })
     const sort = select(text('list.sort'), columns.map(({ key }, i) => [String(i), text(key)]), value => this.#sortBy(Number(value)))
     sort.classList.add('phone')
+    sort.value = String(this.#sort.column)
     const names = Object.keys(groupings)
     const group = names.length > 0 && select(text('list.group'), [['', text('list.noGroup')], ...names.map(each => {
       return /** @type {[string, string]} */ ([each, text(`list.by.${each}`)])

@@ -15,7 +15,7 @@ let isDrawing = false
 
 await loadTexts()
 fillIn()
-const alarms = new AlarmList()
+const alarms = new AlarmList(plant)
 const pages = showPage(plant)
 
 function draw () {
@@ -31,7 +31,7 @@ function draw () {
   }
   document.title = text(verdict.level === 'problem' ? 'title.problem' : verdict.level === 'warning' ? 'title.warning' : 'title')
   document.body.classList.toggle('gone', goneSinceMs !== null)
-  alarms.show(plant.alarms, plant.recent, plant.timeMs)
+  alarms.show(pages.editor)
   pages.draw()
 }
 

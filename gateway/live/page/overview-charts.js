@@ -22,9 +22,9 @@ export function overviewCharts (plant) {
     return { key: keyOf('sink', id, measured), label: name, colour }
   })
   const spools = () => plant.stages.filter(({ kind }) => kind === 'out').map(({ name }, i) => {
-    return { key: keyOf('spool', name, 'unstoredBytes'), label: name, colour: 8 + i % 2 }
+    return { key: keyOf('spool', name, 'unstoredBytes'), label: name, colour: 10 + i % 2 }
   })
-  const own = (/** @type {string} */ measured) => () => [{ key: `process/gateway/${measured}`, label: text('charts.gateway'), colour: 8 }]
+  const own = (/** @type {string} */ measured) => () => [{ key: `process/gateway/${measured}`, label: text('charts.gateway'), colour: 10 }]
   return [
     { title: text('charts.stored'), format: perSecond, series: ofSinks('rows') },
     { title: text('charts.latency'), format: duration, series: ofSinks('latencyP99') },
@@ -42,14 +42,14 @@ export function sourceCharts (name, key) {
       title: text('charts.rows'),
       format: perSecond,
       series: () => [
-        { key: keyOf('source', key, 'rows'), label: text('source.in'), colour: 9 },
-        { key: keyOf('stage', name, 'rows'), label: text('source.staged'), colour: 8, isDashed: true }
+        { key: keyOf('source', key, 'rows'), label: text('source.in'), colour: 11 },
+        { key: keyOf('stage', name, 'rows'), label: text('source.staged'), colour: 10, isDashed: true }
       ]
     },
     {
       title: text('charts.latency'),
       format: duration,
-      series: () => [{ key: keyOf('stage', name, 'latencyP99'), label: text('source.staged'), colour: 8 }]
+      series: () => [{ key: keyOf('stage', name, 'latencyP99'), label: text('source.staged'), colour: 10 }]
     }
   ]
 }
