@@ -19,14 +19,18 @@ const counterparts = {
   },
   'sluice-modbus-device': {
     type: 'sluice-modbus-simulator',
-    options: ({ connection, port, units }) =>
-      connection !== 'rtu' && Number(port) > 0 ? { connection, host: '127.0.0.1', port: Number(port), unit: firstUnit(units) } : undefined,
+    options: ({ connection, host, port, units }) => connection !== 'rtu' && Number(port) > 0
+      ? { connection, host: ANYWHERE.includes(host) ? '127.0.0.1' : host, port: Number(port), unit: firstUnit(units) }
+      : undefined,
     given: ({ registers }) => ({ 'sluice-modbus-read': { tags: tagsOf(registers) } })
   }
 }
 
 /** The types of config nodes that are as good as any with the usual settings. */
 const USUAL = ['sluice-broker']
+
+/** What listens there is reached from this machine, too. */
+const ANYWHERE = ['0.0.0.0', '::']
 
 const IS_BIT = new Set(['coils', 'discrete-inputs'])
 
@@ -63,11 +67,15 @@ function firstUnit (units) {
   return Number.parseInt(units, 10) || 1
 }
 
+/** What a row of registers need not say. */
+const USUAL_REGISTER = { area: 'holding-registers', address: 0, type: 'uint16', order: 'ABCD', shape: 'constant' }
+
 /** The registers of a simulator as a table of tags, each called by how it moves. @param {EditorNode[]} registers */
 function tagsOf (registers) {
   /** @type {Map<string, number>} */
   const taken = new Map()
-  return registers.filter(({ unit }) => !unit).map(({ area, address, type, order, shape }) => {
+  return registers.filter(({ unit }) => !unit).map(row => {
+    const { area, address, type, order, shape } = { ...USUAL_REGISTER, ...row }
     const count = (taken.get(shape) ?? 0) + 1
     taken.set(shape, count)
     const name = count === 1 ? shape : `${shape} ${count}`

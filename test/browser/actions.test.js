@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import pg from 'pg'
 import { freePort } from '../servers/ports.js'
 import { requirePostgresql, startPostgresql } from '../servers/postgresql.js'
-import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium, slidIn, usePortsOfThisMachine } from './browser.js'
 import { startGateway } from './gateway.js'
 import { Hands } from './hands.js'
 
@@ -69,21 +69,6 @@ describe('the shortest way from a device to a database', function () {
     expect(hands.decisions).to.be.at.most(MAX_DECISIONS)
   })
 })
-
-/**
- * A person has a machine on which the usual ports are free, and where PostgreSQL listens on its own. Here others may have them: so the
- * editor gets the nodes with other defaults, which takes no hand.
- * @param {import('playwright-core').Page} page
- * @param {Record<string, number>} ports  by the usual ones
- */
-async function usePortsOfThisMachine (page, ports) {
-  await page.route(/\/nodes(\?|$)/, async route => {
-    if (!route.request().headers().accept?.includes('text/html')) return route.continue()
-    const response = await route.fetch()
-    const body = await response.text()
-    await route.fulfill({ response, body: body.replace(/(?<=default: )(1502|1883|5432)\b/g, usual => String(ports[usual])) })
-  })
-}
 
 /** Waits until values of the simulated device are in the database. @param {import('../servers/postgresql.js').PostgresqlServer} server */
 async function rowsIn ({ port, user, password, database }) {

@@ -60,3 +60,18 @@ export async function flowLoaded (page, part) {
   await page.waitForFunction(`window.RED?.nodes?.${part} && !RED.nodes.dirty()`)
   await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' })
 }
+
+/**
+ * A person has a machine on which the usual ports are free, and where PostgreSQL listens on its own. Here others may have them: so the
+ * editor gets the nodes with other defaults, which takes no hand.
+ * @param {import('playwright-core').Page} page
+ * @param {Record<string, number>} ports  by the usual ones
+ */
+export async function usePortsOfThisMachine (page, ports) {
+  await page.route(/\/nodes(\?|$)/, async route => {
+    if (!route.request().headers().accept?.includes('text/html')) return route.continue()
+    const response = await route.fetch()
+    const body = await response.text()
+    await route.fulfill({ response, body: body.replace(/(?<=default: )(1502|1883|5432)\b/g, usual => String(ports[usual])) })
+  })
+}

@@ -116,7 +116,7 @@ describe('what forms know already', function () {
       { id: 'sim', type: 'sluice-modbus-simulator', z: 'flow', x: 200, y: 100, port: 1777, units: '3-5', wires: [[]], registers: [
         { area: 'holding-registers', address: 7, type: 'float32', order: 'ABCD', shape: 'sine', unit: '' },
         { area: 'holding-registers', address: 9, type: 'uint16', order: 'ABCD', shape: 'sine', unit: '' },
-        { area: 'coils', address: 1, type: 'uint16', order: 'ABCD', shape: 'constant', unit: '' }
+        { area: 'coils', address: 1 }
       ] },
       { id: 'embedded', type: 'sluice-embedded-broker', z: 'flow', x: 200, y: 160, port: 1999, wires: [] }
     ])

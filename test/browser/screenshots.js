@@ -25,7 +25,7 @@ const ROWS_TO_SEE = 30_000
 
 /** What each scene takes, and how. @type {[string[], (page: Page, take: Take) => Promise<void>][]} */
 export const SCENES = [
-  [['editor', 'form', 'live'], defaultFlow],
+  [['editor', 'form', 'live', 'live-source'], defaultFlow],
   [['can'], can],
   [['query'], query],
   [['server'], server],
@@ -48,6 +48,9 @@ async function defaultFlow (page, take) {
     }
     while (await stored() < ROWS_TO_SEE) await page.waitForTimeout(500)
     await take('live')
+    await page.goto(`${gateway.liveUrl}#source/machine`)
+    await page.waitForSelector('.last-rows')
+    await take('live-source')
   })
 }
 

@@ -40,8 +40,8 @@ describe('Alarms over HTTP', () => {
     root = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}/sluice/`
   })
 
-  afterEach(() => {
-    unmountLive(server)
+  afterEach(async () => {
+    await unmountLive(server)
     server.closeAllConnections()
     server.close()
   })
