@@ -1,7 +1,7 @@
 import { lengthProblem, sentenceOf, tableItems, tableProblems } from './options.js'
 import { RowDetails } from './row-details.js'
 import { grouped } from './sentences.js'
-import { titleOf, widthOf } from './table-cells.js'
+import { textOf, titleOf, widthOf } from './table-cells.js'
 import { TableRow } from './table-row.js'
 import { addTransfer } from './table-transfer.js'
 
@@ -26,6 +26,7 @@ const ARROWS = { ArrowUp: -1, ArrowDown: 1 }
  *
  * @typedef {object} ActionRow
  * @property {() => import('./options.js').ReadRow} read
+ * @property {(column: string) => string} shown  what its cell says
  * @property {(values: object) => void} write
  * @property {() => boolean} isThere  still
  */
@@ -243,6 +244,7 @@ export class Table {
   #actionRow (row) {
     return {
       read: () => row.read,
+      shown: name => textOf(row.property(name), row.given(name)).text,
       write: values => this.write(this.#rows.indexOf(row), [values]),
       isThere: () => this.#element.isConnected && this.#rows.includes(row)
     }

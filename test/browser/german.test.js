@@ -14,6 +14,12 @@ const germanTexts = new Set(Object.values(german))
 /** What is only English. */
 const english = new Set(Object.keys(german).filter(text => !germanTexts.has(text)))
 
+/** What the live page says in a language. @param {string} code @returns {Promise<string[]>} */
+async function catalogueOf (code) {
+  const text = await readFile(new URL(`../../gateway/live/page/locales/${code}.json`, import.meta.url), 'utf8')
+  return Object.values(JSON.parse(text)).flatMap(each => typeof each === 'string' ? [each] : Object.values(each))
+}
+
 describe('the editor in a German browser', function () {
   /** @type {Awaited<ReturnType<typeof startGateway>>} */
   let gateway
@@ -65,8 +71,7 @@ describe('the editor in a German browser', function () {
     const label = (/** @type {string} */ type) => page.evaluate(`RED.nodes.getType("${type}")._("${type}.label")`)
     expect(await label('sluice-stage-out')).to.equal('stage out')
     expect(await label('sluice-postgresql-server')).to.equal('PostgreSQL-Server')
-    const categories = await page.$$eval('.red-ui-palette-category', elements => elements.map(element => element.textContent?.trim()))
-    expect(categories).to.include('sluice Quellen')
+    expect(await page.textContent('#red-ui-palette-header-sluice_sources > span')).to.equal('sluice Quellen')
   })
 
   it('has labels, units and choices in German', async () => {
@@ -104,6 +109,21 @@ describe('the editor in a German browser', function () {
       const help = await page.evaluate(`RED.nodes.getNodeHelp(${JSON.stringify(type)})`)
       expect(help, type).to.match(/<h3[^>]*>Beispiel/).and.match(/message-properties/).and.not.match(/<h3[^>]*>(Details|Options)/)
     }
+  })
+
+  it('has no word of English on the live page', async () => {
+    const [said, words] = await Promise.all(['en-US', 'de'].map(catalogueOf))
+    const englishWords = new Set(said.filter(text => !words.includes(text)))
+    await page.goto(gateway.liveUrl)
+    await page.waitForSelector('text=Noch fließt nichts: keine Quelle hat gesendet, oder es gibt keine Senke')
+    expect(await page.getAttribute('html', 'lang')).to.equal('de')
+    const found = await page.$$eval('body, body *', elements => elements.flatMap(element => [
+      ...[...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE).map(node => node.textContent?.trim() ?? ''),
+      element.getAttribute('aria-label') ?? '', element.getAttribute('title') ?? '', element.getAttribute('placeholder') ?? ''
+    ]))
+    expect(found).to.include('Noch gibt es keine Senke.')
+    expect(found.filter(text => englishWords.has(text))).to.deep.equal([])
+    await look('live')
   })
 
   it('raises no error in the browser', () => {
