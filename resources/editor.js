@@ -1,8 +1,11 @@
 import { prepareCheck } from './check-dbc.js'
+import { beginningOf, choose, chosenNode, configOf, connectDropped, offerToMake, onlyOne, referenceProblem } from './config-nodes.js'
 import { choiceKey, formOf } from './form.js'
 import { listReports } from './list-reports.js'
 import { buttonOf } from './node-button.js'
+import { offer } from './offers.js'
 import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
+import { speakAs } from './sentences.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
 import { tryRegisters } from './try-registers.js'
@@ -14,6 +17,7 @@ import { TopicsTrial } from './try-topics.js'
  * The schema there has no texts: titles and descriptions come from the node's message catalogue, under the node's type.
  *
  * @typedef {import('./options.js').Schema} Schema
+ * @typedef {import('./options.js').Property} Property
  * @typedef {Record<string, any>} EditorNode  as Node-RED has it, its options among it
  */
 
@@ -23,16 +27,11 @@ const stylesheet = String(new URL('editor.css', import.meta.url))
 document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: stylesheet }))
 
 /**
- * The nodes whose forms are open, each with the prefix of its inputs' ids and its tables by option.
- * @type {Map<EditorNode, {prefix: string, tables: Map<string, Table>}>}
+ * The nodes whose forms are open, each with the prefix of its inputs' ids, the texts of its form, its tables by option, and the options
+ * that have been shown.
+ * @type {Map<EditorNode, {prefix: string, text: (key: string, values?: object) => string, tables: Map<string, Table>, shown: Set<string>}>}
  */
 const openForms = new Map()
-
-/** What Node-RED's select has as value when no config node is chosen. */
-const NO_CONFIG_NODE = '_ADD_'
-
-/** What stands for a secret that Node-RED keeps to itself. */
-const KEPT = '__PWRD__'
 
 const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
 
@@ -57,11 +56,13 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
     label () { return this.name || this._(`${type}.label`) },
     outputLabels (/** @type {number} */ index) { return (look.outputs ?? 1) > 1 ? this._(`${type}.outputs.${index}`) : '' },
     labelStyle () { return this.name ? 'node_label_italic' : '' },
+    onadd () { connectDropped(this, schema, name => applies(schema.properties[name], plainOptions(this, schema))) },
     oneditprepare () {
       /** @param {string} key @param {object} [values] */
       const text = (key, values) => RED.nodes.getType(type)._(`${type}.form.${key}`, values)
-      openForms.set(this, { prefix, tables: new Map() })
+      openForms.set(this, { prefix, text, tables: new Map(), shown: new Set() })
       fillForm(this, schema)
+      if (look.category === 'config') for (const [name, value] of Object.entries(beginningOf(this))) $(inputSelector(this, name)).val(value)
       fillTables(this, schema, text, hasTry)
       const form = $(inputSelector(this)).closest('form')
       form.on('input change', () => refresh(this, schema))
@@ -74,6 +75,7 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
       refresh(this, schema)
     },
     oneditsave () {
+      for (const field of emptyDefaults(this, schema)) if (field.val() === '') field.val(field.attr('data-default'))
       Object.assign(this, typedValues(this, schema))
       openForms.delete(this)
     },
@@ -81,7 +83,19 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
     oneditresize () { $(inputSelector(this)).closest('form').addClass('sluice-sized') }
   }
   RED.nodes.registerType(type, definition)
+  speakAs((key, values) => RED.nodes.getType(type)._(`${type}.form.sentences.${key}`, values))
   translate(RED.nodes.getType(type), `${type}.options`, schema)
+  if (look.category !== 'config') nameCategory(look.category, RED.nodes.getType(type))
+}
+
+/**
+ * Where a gateway's settings put the categories in order, Node-RED makes them before it has the catalogues that say what they are called.
+ * @param {string|undefined} category @param {EditorNodeType} definition
+ */
+function nameCategory (category = '', definition) {
+  const id = category.replaceAll(' ', '_')
+  const name = definition._(`palette.label.${id}`)
+  if (name !== category) $(`#red-ui-palette-header-${id} > span`).text(name)
 }
 
 /** Puts the catalogue's texts into the schema. @param {EditorNodeType} definition @param {string} path @param {Schema} schema */
@@ -89,6 +103,7 @@ function translate (definition, path, { properties }) {
   for (const [name, property] of Object.entries(properties)) {
     property.title = definition._(`${path}.${name}.title`)
     property.description = definition._(`${path}.${name}.description`)
+    if (property['x-unit']) property['x-unit'] = definition._(`${path}.${name}.unit`)
     const labelled = property.enum ?? Object.keys(property['x-labels'] ?? {})
     property['x-labels'] = Object.fromEntries(labelled.map(value => [value, definition._(`${path}.${name}.${choiceKey(value)}`)]))
     const items = tableItems(property)
@@ -101,34 +116,15 @@ function defaults (schema) {
   const stored = Object.entries(schema.properties).filter(([, property]) => !property['x-secret'])
   return Object.fromEntries(stored.map(([name, property]) => {
     const value = isTextList(property) ? /** @type {string[]} */ (property.default ?? []).join('\n') : property.default ?? ''
-    const required = schema.required?.includes(name) ?? false
-    if (property['x-node']) return [name, { value, type: property['x-node'], ...reference(schema, name, required) }]
+    const type = property['x-node']
     // Node-RED shows the text a validator of two parameters returns.
     return [name, {
       value,
+      ...type && { type },
       /** @this {EditorNode} @param {any} given @param {unknown} _options */
       validate (given, _options) { return problemOf(this, schema, name, given) ?? true }
     }]
   }))
-}
-
-/**
- * Node-RED checks that a config node is chosen, but not that it matters only under other options.
- * @param {Schema} schema
- * @param {string} name
- * @param {boolean} required
- */
-function reference (schema, name, required) {
-  const property = schema.properties[name]
-  if (!property['x-when']) return { required }
-  return {
-    /** @this {EditorNode} @param {any} given @param {unknown} _options */
-    validate (given, _options) {
-      if (ENVIRONMENT_VARIABLE.test(given) || !applies(property, plainOptions(this, schema))) return true
-      const chosen = RED.nodes.node(given)
-      return chosen ? chosen.valid ?? true : !required || `${property.title} is missing.`
-    }
-  }
 }
 
 /** @param {EditorNode} node  whose form is open */
@@ -143,7 +139,19 @@ function fillForm (node, { properties }) {
     if (Array.isArray(node[name])) field.val(node[name].join('\n'))
     else if (node[name] === undefined && property.type === 'boolean') field.prop('checked', property.default)
     else if (node[name] === undefined && property.enum) field.val(property.default)
+    if (property['x-offers']) offer(field, property['x-offers'])
   }
+  for (const field of emptyDefaults(node, { properties })) if (field.val() === field.attr('data-default')) field.val('')
+}
+
+/**
+ * The fields of texts whose default is shown as the empty field, which says in words what that means.
+ * @param {EditorNode} node @param {Pick<Schema, 'properties'>} schema
+ */
+function emptyDefaults (node, { properties }) {
+  return Object.entries(properties)
+    .filter(([, { type, default: value, 'x-labels': labels = {} }]) => type === 'string' && value && '' in labels)
+    .map(([name, property]) => $(inputSelector(node, name)).attr('data-default', String(property.default)))
 }
 
 /**
@@ -157,7 +165,7 @@ function fillTables (node, schema, text, hasTry) {
     const element = $(inputSelector(node, `${name}-table`))
     const panel = $('<div>').insertAfter(element)
     /** @type {import('./table.js').Action} */
-    const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => plainValues(node, schema), text) }
+    const action = { text: text('try'), run: row => tryRegisters(panel[0], row, () => placeOf(node, schema), text) }
     const kind = property['x-trial']
     openForms.get(node)?.tables.set(name, new Table(element[0], property, {
       entries: Array.isArray(node[name]) ? node[name] : /** @type {object[]} */ (property.default ?? []),
@@ -174,18 +182,14 @@ function fillTables (node, schema, text, hasTry) {
 
 /** What the trial of mappings needs to know. @param {EditorNode} node @param {Schema} schema @param {string} table  their option */
 function trialOf (node, schema, table) {
-  const { [table]: mappings, broker, foreignTopics, timeUnit } = valuesOf(node, schema)
+  const { [table]: mappings = [], broker, foreignTopics, timeUnit } = valuesOf(node, schema)
   return { mappings, foreignTopics, timeUnit, broker: configOf(broker) }
 }
 
-/** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */
-function configOf (id) {
-  const config = RED.nodes.node(id)
-  if (!config) return null
-  const { defaults: plain, credentials: secret = {} } = RED.nodes.getType(config.type)
-  const given = config.credentials ?? {}
-  const kept = Object.keys(secret).map(name => [name, given[name] ?? (given[`has_${name}`] === false ? '' : KEPT)])
-  return { id, options: { ...Object.fromEntries(Object.keys(plain).map(name => [name, config[name]])), ...Object.fromEntries(kept) } }
+/** Where the trial of registers reads. @param {EditorNode} node @param {Schema} schema */
+function placeOf (node, schema) {
+  const { device, addressing } = plainValues(node, schema)
+  return { device: configOf(device), addressing }
 }
 
 /**
@@ -200,13 +204,34 @@ function refresh (node, schema) {
   const rows = $(inputSelector(node)).closest('form').find('.sluice-row')
   rows.each((_, element) => {
     const name = String(element.dataset.option)
+    const property = schema.properties[name]
     const table = tables?.get(name)
     const problem = table ? table.problem : problemUnder(options, schema, name, values[name])
-    element.hidden = !applies(schema.properties[name], options)
+    element.hidden = !applies(property, options)
     const line = /** @type {Element} */ (element.querySelector('.sluice-problem'))
-    line.textContent = problem ?? ''
+    const warning = problem || table || element.hidden ? undefined : readOption(property, values[name]).warning
+    line.textContent = problem ?? warning ?? ''
+    line.classList.toggle('sluice-warning', Boolean(warning))
     if (problem) element.closest('details')?.setAttribute('open', '')
+    if (property['x-node'] && !element.hidden && schema.required?.includes(name)) connect(node, name, property)
   })
+}
+
+/**
+ * A reference without which the node does nothing: the only config node there is gets chosen when the form shows the choice first; where
+ * there is none, one can be made.
+ * @param {EditorNode} node @param {string} name @param {Property} property
+ */
+function connect (node, name, property) {
+  const form = openForms.get(node)
+  const select = $(inputSelector(node, name))
+  if (!form || !select.is('select')) return
+  const type = String(property['x-node'])
+  const only = onlyOne(type)
+  const isFirst = !form.shown.has(name)
+  form.shown.add(name)
+  if (isFirst && only && !chosenNode(select.val())) choose(select, only)
+  offerToMake(select.closest('.sluice-row'), type, form.text)
 }
 
 /** @param {EditorNode} node @param {Schema} schema @param {string} name @param {any} given @returns {string|undefined} a sentence */
@@ -217,8 +242,9 @@ function problemOf (node, schema, name, given) {
 /** @param {Record<string, any>} options @param {Schema} schema @param {string} name @param {any} given */
 function problemUnder (options, schema, name, given) {
   const property = schema.properties[name]
+  const required = schema.required?.includes(name) ?? false
   if (ENVIRONMENT_VARIABLE.test(given) || !applies(property, options)) return
-  return readOption(property, given, schema.required?.includes(name)).problem
+  return property['x-node'] ? referenceProblem(property.title, given, required) : readOption(property, given, required).problem
 }
 
 /** The options on which others may depend, which a table is not. @param {EditorNode} node @param {Schema} schema */
@@ -251,11 +277,6 @@ function valuesOf (node, { properties }) {
     const field = $(inputSelector(node, name))
     return [name, property.type === 'boolean' ? field.prop('checked') : chosenNode(field.val())]
   }))
-}
-
-/** An empty text where no config node is chosen. @param {string} value */
-function chosenNode (value) {
-  return value === NO_CONFIG_NODE ? '' : value
 }
 
 /**

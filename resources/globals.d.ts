@@ -5,6 +5,8 @@ interface JQuery {
   readonly length: number
   addClass (name: string): this
   append (...content: unknown[]): this
+  appendTo (target: JQuery): this
+  attr (name: string): string | undefined
   attr (name: string, value: string | number): this
   first (): JQuery
   children (): JQuery
@@ -38,8 +40,9 @@ interface JQueryStatic {
 interface EditorNodeType {
   /** A text of the node's message catalogue. */
   _ (key: string, values?: object): string
-  defaults: object
+  defaults: Record<string, { value: unknown }>
   credentials?: object
+  label?: unknown
 }
 
 interface Window { sluice: object }
@@ -47,7 +50,17 @@ interface Window { sluice: object }
 declare const $: JQueryStatic
 declare const RED: {
   notify (text: string, type: 'success' | 'warning' | 'error'): void
+  editor: { validateNode (node: object): boolean }
+  history: { push (event: object): void }
+  utils: { getNodeLabel (node: object, otherwise: string): string }
+  workspaces: { active (): string }
   nodes: {
+    add<Node extends object> (node: Node): Node
+    dirty (): boolean
+    dirty (isDirty: boolean): void
+    eachConfig (visit: (node: Record<string, any>) => void): void
+    filterNodes (filter: { type: string }): Record<string, any>[]
+    id (): string
     registerType (type: string, definition: object): void
     getType (type: string): EditorNodeType
     node (id: string): Record<string, any> | null

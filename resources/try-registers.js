@@ -13,7 +13,7 @@ const USUAL_REGISTERS = 4
  * the row.
  * @param {HTMLElement} element  where it is shown
  * @param {import('./table.js').ActionRow} row
- * @param {() => Record<string, any>} place  the rest of the form: its `device` and `addressing`
+ * @param {() => Record<string, any>} place  the rest of the form: its `device` as the editor has it, and `addressing`
  * @param {(key: string, values?: object) => string} text  of the form's catalogue
  */
 export function tryRegisters (element, row, place, text) {
@@ -39,7 +39,7 @@ export function tryRegisters (element, row, place, text) {
     if (!isOpen()) return stop()
     const { value: { name = '', area, address, type, length } = {}, problems } = row.read()
     const problem = problems.find(({ column }) => column === 'area' || column === 'address')?.problem
-    title.text([name, `${area.replace('-', ' ')} ${address ?? ''}`].filter(Boolean).join(': '))
+    title.text([name, `${row.shown('area')} ${address ?? ''}`].filter(Boolean).join(': '))
     if (problem) return show(sentence(problem))
     const { device, addressing } = place()
     if (!device) return show(sentence(text('tryNoDevice')))

@@ -305,7 +305,7 @@ export const errors = {
       'Send a value of the type and in the range that the table of tags states.'
     ],
     SLUICE_MODBUS_WRITE: [
-      'A message for *modbus write* cannot be written: an unknown tag, a value outside its limits, or too many messages waiting. ' +
+      'A message for *Modbus write* cannot be written: an unknown tag, a value outside its limits, or too many messages waiting. ' +
       'Nothing was sent.',
       'Correct the payload, or send fewer messages.'
     ],
@@ -326,11 +326,11 @@ export const errors = {
       'Correct area, address and count; check that the device answers.'
     ],
     SLUICE_MODBUS_FAULT: [
-      'A command to the *modbus simulator* names a fault or a property that does not exist, or there are too many faults.',
+      'A command to the *Modbus simulator* names a fault or a property that does not exist, or there are too many faults.',
       'Send for example `{"fault": "silence", "unit": 3, "seconds": 10}`; end all faults with `{"fault": "none"}`.'
     ],
     SLUICE_MODBUS_LISTEN: [
-      'The *modbus simulator* cannot listen on its port or open its serial line.',
+      'The *Modbus simulator* cannot listen on its port or open its serial line.',
       'Choose a free port above 1023 and an address of this machine, or a serial port that no other program uses.'
     ]
   },
@@ -504,6 +504,10 @@ export const errors = {
     SLUICE_BROKER_OPTIONS: [
       'The address of the broker cannot be used, contains a password, or a certificate file cannot be read.',
       'Write `mqtt://host:port` or `mqtts://host:port`; give user and password in their own fields, certificates as PEM.'
+    ],
+    SLUICE_BROKER_RIGHTS: [
+      '*Test connection* was let in by the broker, and may not publish or subscribe to what the message names.',
+      'Give the gateway an account in its name; for Mosquitto, `sluice broker-acl` writes what each may do.'
     ],
     SLUICE_BROKER_REFUSED: [
       'Nothing listens at the address of the broker.',

@@ -11,22 +11,31 @@
  * @property {number} [outputs]
  * @property {string[]} [outputLabels]
  * @property {boolean} [isConfig]
- * @property {boolean} [hasGerman]  its form is in german.json, too
+ * @property {boolean} [hasTest]  its form can try the connection
  * @property {boolean} [hasTry]  its form can try the registers of its table `tags`
  * @property {boolean} [hasButton]  it has a button in the flow
  * @property {boolean} [hasReports]  its form lists the reports of studies
  */
 
-/** @type {Record<string, {title: string, color: string}>} */
+/** What the palette calls its categories, in the order in which they stand there. */
+export const categories = {
+  sources: 'sluice sources',
+  fieldbus: 'sluice fieldbus',
+  staging: 'sluice staging',
+  databases: 'sluice databases',
+  operations: 'sluice operations'
+}
+
+/** @type {Record<string, {title: string, color: string, category: keyof categories}>} */
 export const groups = {
-  sources: { title: 'Sources', color: '#87b38d' },
-  modbus: { title: 'Modbus', color: '#7fb9b5' },
-  can: { title: 'CAN', color: '#a9b96b' },
-  staging: { title: 'Staging', color: '#e0ab5b' },
-  sinks: { title: 'Sinks', color: '#7ba6cf' },
-  queries: { title: 'Queries', color: '#d19a9a' },
-  operations: { title: 'Operations', color: '#b3a1d1' },
-  bench: { title: 'Bench', color: '#c9a58a' }
+  sources: { title: 'Sources', color: '#87b38d', category: 'sources' },
+  modbus: { title: 'Modbus', color: '#7fb9b5', category: 'fieldbus' },
+  can: { title: 'CAN', color: '#a9b96b', category: 'fieldbus' },
+  staging: { title: 'Staging', color: '#e0ab5b', category: 'staging' },
+  sinks: { title: 'Sinks', color: '#7ba6cf', category: 'databases' },
+  queries: { title: 'Queries', color: '#d19a9a', category: 'databases' },
+  operations: { title: 'Operations', color: '#b3a1d1', category: 'operations' },
+  bench: { title: 'Bench', color: '#c9a58a', category: 'operations' }
 }
 
 /** @type {NodeFace[]} */
@@ -49,20 +58,20 @@ export const faces = [
   {
     type: 'sluice-modbus-device', file: 'modbus/device', label: 'Modbus device',
     summary: 'How a Modbus device is reached, over TCP or a serial line (shared by the nodes that read and write it).',
-    isConfig: true
+    isConfig: true, hasTest: true
   },
   {
-    type: 'sluice-modbus-read', file: 'modbus/read', label: 'modbus read',
+    type: 'sluice-modbus-read', file: 'modbus/read', label: 'Modbus read',
     summary: 'Polls a table of tags in the fewest requests, in groups from 10 ms up.',
     inputs: 1, outputs: 1, hasTry: true
   },
   {
-    type: 'sluice-modbus-write', file: 'modbus/write', label: 'modbus write',
+    type: 'sluice-modbus-write', file: 'modbus/write', label: 'Modbus write',
     summary: 'Writes values to a device, within limits, and reads each back.',
     inputs: 1, outputs: 1
   },
   {
-    type: 'sluice-modbus-simulator', file: 'modbus/simulator', label: 'modbus simulator',
+    type: 'sluice-modbus-simulator', file: 'modbus/simulator', label: 'Modbus simulator',
     summary: 'Modbus devices whose values move, and which fail on command.',
     inputs: 1, outputs: 1
   },
@@ -72,17 +81,17 @@ export const faces = [
     isConfig: true
   },
   {
-    type: 'sluice-can-read', file: 'can/read', label: 'can read',
+    type: 'sluice-can-read', file: 'can/read', label: 'CAN read',
     summary: 'Reads the signals of a CAN bus by a DBC file, J1939 and NMEA 2000 too, or its frames.',
     inputs: 1, outputs: 1
   },
   {
-    type: 'sluice-can-decode', file: 'can/decode', label: 'can decode',
+    type: 'sluice-can-decode', file: 'can/decode', label: 'CAN decode',
     summary: 'Decodes CAN frames from anywhere into signals.',
     inputs: 1, outputs: 1
   },
   {
-    type: 'sluice-can-write', file: 'can/write', label: 'can write',
+    type: 'sluice-can-write', file: 'can/write', label: 'CAN write',
     summary: 'Sends messages by name, or frames, to a CAN bus: once or cyclically.',
     inputs: 1
   },
@@ -93,7 +102,7 @@ export const faces = [
   {
     type: 'sluice-broker', file: 'staging/broker', label: 'MQTT broker',
     summary: 'Where the broker is, and how to log in (shared by stage out and stage in).',
-    isConfig: true
+    isConfig: true, hasTest: true
   },
   {
     type: 'sluice-embedded-broker', file: 'staging/embedded-broker', label: 'embedded broker',
@@ -102,12 +111,12 @@ export const faces = [
   {
     type: 'sluice-stage-out', file: 'staging/stage-out', label: 'stage out',
     summary: 'Puts batches into a spool on disk and sends them to the broker.',
-    inputs: 1, hasGerman: true
+    inputs: 1
   },
   {
     type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in',
     summary: 'Receives batches from the broker; acknowledges each once all its sinks have stored it.',
-    outputs: 1, hasGerman: true
+    outputs: 1
   },
   {
     type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out',
@@ -213,7 +222,7 @@ export const faces = [
   {
     type: 'sluice-alarm', file: 'operations/alarm', label: 'alarm',
     summary: 'Sends a message when something goes wrong, and when it is over: for mail, MQTT, Telegram.',
-    outputs: 1, hasGerman: true
+    outputs: 1
   },
   {
     type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters',
@@ -223,11 +232,11 @@ export const faces = [
   {
     type: 'sluice-bench-run', file: 'bench/run', label: 'bench run',
     summary: 'Measures again, on this machine, what a paper has measured: at the press of its button, in a process of its own.',
-    inputs: 1, outputs: 2, outputLabels: ['result', 'progress'], hasButton: true, hasGerman: true
+    inputs: 1, outputs: 2, outputLabels: ['result', 'progress'], hasButton: true
   },
   {
     type: 'sluice-bench-report', file: 'bench/report', label: 'bench report',
     summary: 'Writes and serves the report of a run, beside the paper\'s figures; compares runs.',
-    inputs: 1, outputs: 1, hasReports: true, hasGerman: true
+    inputs: 1, outputs: 1, hasReports: true
   }
 ]

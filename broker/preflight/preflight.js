@@ -5,7 +5,7 @@ import { connect } from '../connection/connection.js'
 import { deferAcks } from '../in/deferred-acks.js'
 import { gatewayTopics, ROOT } from '../topics.js'
 import { checkAccess, checkEncryption, checkOpenness } from './access.js'
-import { arrival, connected, open, publishMany, within } from './probing.js'
+import { arrival, connected, nameOf, open, publishMany, within } from './probing.js'
 
 /**
  * @typedef {import('mqtt').MqttClient} MqttClient
@@ -281,15 +281,4 @@ function smallWindow (window) {
       'messages will be slow.',
     fix: `Allow more (Mosquitto: max_inflight_messages ${RECEIVE_MAXIMUM}), or let MQTT 5 be used.`
   }
-}
-
-/** @param {MqttClient} client */
-async function nameOf (client) {
-  const topic = '$SYS/broker/version'
-  const message = arrival(client, topic, SILENCE_MS)
-  // A broker need not have it, nor let us read it.
-  const isAllowed = await within(client.subscribeAsync(topic)).then(() => true, () => false)
-  const text = isAllowed ? String((await message)?.payload ?? '') : ''
-  const [, name, version] = /^(.+?) version (\S+)/.exec(text) ?? [null, text || 'unknown', '']
-  return { name, version }
 }

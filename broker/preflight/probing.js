@@ -73,6 +73,9 @@ export function arrival (client, topic, patienceMs = 1000) {
   })
 }
 
+/** A broker that tells its name does so at once. */
+const NAME_MS = 200
+
 /** Publishes '0', '1', … at QoS 1, until all are acknowledged. @param {MqttClient} client @param {string} topic @param {number} count */
 export async function publishMany (client, topic, count) {
   let next = 0
@@ -94,4 +97,15 @@ export async function within (promise, patienceMs = 3000) {
   } finally {
     answered.abort()
   }
+}
+
+/** What it calls itself. @param {MqttClient} client */
+export async function nameOf (client) {
+  const topic = '$SYS/broker/version'
+  const message = arrival(client, topic, NAME_MS)
+  // A broker need not have it, nor let us read it.
+  const isAllowed = await within(client.subscribeAsync(topic)).then(() => true, () => false)
+  const text = isAllowed ? String((await message)?.payload ?? '') : ''
+  const [, name, version] = /^(.+?) version (\S+)/.exec(text) ?? [null, text || 'unknown', '']
+  return { name, version }
 }

@@ -92,6 +92,7 @@ export const headlines = Object.freeze({
   SLUICE_BROKER_REFUSED: 'broker not reachable',
   SLUICE_BROKER_UNREACHABLE: 'broker not reachable',
   SLUICE_BROKER_SILENT: 'no MQTT broker answers there',
+  SLUICE_BROKER_RIGHTS: 'a right is missing at the broker',
   SLUICE_BROKER_AUTH: 'broker refuses the login',
   SLUICE_BROKER_TLS: 'TLS with the broker failed',
   SLUICE_BROKER_PROTOCOL: 'broker speaks another MQTT',

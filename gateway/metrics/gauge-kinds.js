@@ -101,7 +101,7 @@ export const stageIn = {
 /** @type {Kind<Gauge>} */
 export const sourceGauge = {
   title: 'CAN and Modbus',
-  about: 'Of each *can read* and *modbus read*, by its name.',
+  about: 'Of each *CAN read* and *Modbus read*, by its name.',
   labels: ['source'],
   metrics: [
     ['sluice_can_load_ratio', 'gauge', '', 'How much of the bus\' time frames take, from 0 to 1; absent where the bit rate is not known.',

@@ -46,7 +46,10 @@ export function gatewaySettings ({ userDir, flowFile, firstFlow = DEFAULT_FLOW, 
     },
     functionExternalModules: false,
     nodeCloseTimeout: 12_000,
-    paletteCategories: ['sluice', 'subflows', 'common', 'function', 'network', 'sequence', 'parser', 'storage'],
+    paletteCategories: [
+      'sluice sources', 'sluice fieldbus', 'sluice staging', 'sluice databases', 'sluice operations',
+      'subflows', 'common', 'function', 'network', 'sequence', 'parser', 'storage'
+    ],
     editorTheme: {
       page: { title: 'Sluice' },
       header: { title: 'Sluice' },

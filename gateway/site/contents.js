@@ -9,6 +9,7 @@ export const CONTENTS = [
       'docs/access.md': 'Decide who may do what',
       'docs/databases.md': 'Use databases',
       'docs/replace.md': 'Replace your nodes',
+      'docs/examples.md': 'Try the examples',
       'docs/scale.md': 'Run many gateways',
       'docs/studies.md': 'Measure again what papers have measured',
       'SECURITY.md': 'Report a weakness'
@@ -18,7 +19,6 @@ export const CONTENTS = [
     title: 'Reference',
     pages: {
       'docs/nodes.md': 'Nodes',
-      'docs/examples.md': 'Examples',
       'docs/messages.md': 'Messages',
       'docs/protocol.md': 'Topics and brokers',
       'docs/command-line.md': 'Command line',

@@ -13,8 +13,7 @@ const files = new Map(Object.entries({
   ...bySitePath([
     ...CONTENTS.flatMap(({ pages }) => Object.keys(pages)),
     ...named(REFERENCE, /\.md$/),
-    ...named('docs', IMAGE),
-    ...named('docs/examples', IMAGE)
+    ...['docs', 'docs/examples'].flatMap(folder => named(folder, IMAGE))
   ]),
   'icon.svg': 'gateway/live/page/icon.svg',
   'site.css': 'gateway/site/page/site.css',

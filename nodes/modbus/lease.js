@@ -21,6 +21,11 @@ export class SharedDevice {
     this.#shared = new Shared(() => openDevice(options, { log }))
   }
 
+  /** Whether this is how it is reached and asked. @param {object} options */
+  isFor (options) {
+    return JSON.stringify({ ...options, name: '' }) === JSON.stringify({ ...this.#options, name: '' })
+  }
+
   /** @returns {Promise<Lease>} */
   async lease () {
     const { order, pipeline } = this.#options

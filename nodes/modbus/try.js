@@ -1,8 +1,12 @@
 import { describe, SluiceError } from '../../gateway/base/errors.js'
 import { ADDRESSES, AREAS, parseAddress } from '../../gateway/modbus/addresses.js'
+import { readOptions } from '../../gateway/base/options.js'
+import { openDevice } from '../../gateway/modbus/device.js'
 import { preview } from '../../gateway/modbus/values.js'
 import { isBits } from '../../gateway/modbus/wire/pdu.js'
+import { optionsOfForm } from '../form-options.js'
 import { servePost } from '../serve-post.js'
+import { schema } from './device.schema.js'
 import { leaseDevice } from './lease.js'
 
 /**
@@ -17,8 +21,8 @@ const MAX_COUNT = 125
 
 /**
  * Answers POST sluice-modbus/try, only for users who may deploy, since it reads a device. Its body is `{device, area, address, addressing?,
- * count?}`: the id of a deployed config node, a tag's address as in its table, and how many registers or bits to read (default: four, or as
- * many as exist). The answer is an Outcome.
+ * count?}`: a config node, as the id of a deployed one or as `{id, options}` with what the editor has, deployed or not; a tag's address as
+ * in its table; and how many registers or bits to read (default: four, or as many as exist). The answer is an Outcome.
  * @param {import('../node.js').RED} RED
  * @param {{timeLimitMs?: number}} [options]
  */
@@ -44,13 +48,13 @@ async function outcomeOf (work) {
 }
 
 /** @param {import('../node.js').RED} RED @param {any} body @param {AbortSignal} signal @returns {Promise<Outcome>} */
-async function read (RED, { device: id, area, address: text, addressing = 'protocol', count }, signal) {
+async function read (RED, { device: tried, area, address: text, addressing = 'protocol', count }, signal) {
   if (!AREAS.includes(area)) throw misuse(`There is no area "${area}".`)
   const isCount = Number.isInteger(count) && count >= 1 && count <= MAX_COUNT
   if (count !== undefined && !isCount) throw misuse(`The count must be 1 to ${MAX_COUNT}.`)
   const parsed = parseAddress(String(text).replace(/\.\d+$/, ''), { area, addressing })
   if (parsed.problem !== undefined) throw misuse(`The address ${parsed.problem}.`)
-  const { device, closing, release } = await leaseDevice(RED, id)
+  const { device, closing, release } = await leaseTried(RED, tried)
   try {
     const values = await readSome(device, area, parsed.address, count, AbortSignal.any([signal, closing]))
     if (isBits(area)) return { ok: true, bits: [...values] }
@@ -62,6 +66,20 @@ async function read (RED, { device: id, area, address: text, addressing = 'proto
   } finally {
     release()
   }
+}
+
+/**
+ * What is deployed as the form has it is shared; anything else is opened for this one question.
+ * @param {import('../node.js').RED} RED
+ * @param {string|import('../form-options.js').FormNode} tried
+ */
+async function leaseTried (RED, tried) {
+  if (typeof tried !== 'object' || tried === null) return leaseDevice(RED, tried)
+  const options = readOptions(schema, optionsOfForm(RED, 'sluice-modbus-device', schema, tried))
+  const { shared } = RED.nodes.getNode(tried.id) ?? {}
+  if (shared?.isFor(options)) return /** @type {import('./lease.js').SharedDevice} */ (shared).lease()
+  const device = openDevice(options)
+  return { device, closing: new AbortController().signal, release: () => { device.close() } }
 }
 
 /**

@@ -2,15 +2,13 @@ import { limits as allLimits, watchAlarms } from '../../gateway/alarms/watch.js'
 import { stats } from '../../gateway/stats/stats.js'
 import { onFlows } from '../flow-events.js'
 import { dataDir, defineNode, throttledStatus } from '../node.js'
+import { counted, sentence } from '../status.js'
 import { schema } from './alarm.schema.js'
 
 /**
  * @typedef {import('../../gateway/stats/alarm.js').Alarm} Alarm
  * @typedef {import('../../gateway/stats/alarm.js').Change} Change
  */
-
-/** Of a status, in characters. */
-const MAX_STATUS = 40
 
 /**
  * Sends a message for each change of an alarm. With this node's type come the alarms themselves, whether a flow has one or not.
@@ -52,9 +50,6 @@ function changeOf ({ acknowledgedMs }) { return acknowledgedMs === null ? 'raise
 /** @param {Alarm[]} active  problems first @returns {import('../node.js').Status} */
 export function statusOf (active) {
   if (active.length === 0) return { fill: 'green', shape: 'dot', text: 'no alarms' }
-  const [{ level, what }] = active
-  const more = active.length > 1 ? `${active.length}: ` : ''
-  const text = `${more}${what}`
-  const told = text.length > MAX_STATUS ? `${text.slice(0, MAX_STATUS - 1).trimEnd()}…` : text
-  return { fill: level === 'problem' ? 'red' : 'yellow', shape: 'dot', text: told }
+  const [{ level, what }, ...others] = active
+  return { fill: level === 'problem' ? 'red' : 'yellow', shape: 'dot', text: sentence(what, ...counted({ more: others.length })) }
 }

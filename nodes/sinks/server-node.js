@@ -1,7 +1,7 @@
 import { SluiceError } from '../../gateway/base/errors.js'
 import { serverTypes } from '../../gateway/databases/index.js'
+import { serveTests } from '../connection-test.js'
 import { defineNode, logOf } from '../node.js'
-import { serveTests } from './server-test.js'
 
 /** @typedef {{server: import('../../gateway/databases/sink.js').Server, release: () => void}} Lease */
 

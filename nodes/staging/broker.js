@@ -1,5 +1,7 @@
 import { gatewayId } from '../../broker/gateway-id.js'
 import { preflight } from '../../broker/preflight/preflight.js'
+import { connect } from '../../broker/preflight/trial.js'
+import { serveTests } from '../connection-test.js'
 import { dataDir, defineNode } from '../node.js'
 import { schema } from './broker.schema.js'
 import { serveTopicTries } from './try-topics.js'
@@ -11,6 +13,10 @@ import { serveTopicTries } from './try-topics.js'
  */
 export default function (RED) {
   serveTopicTries(RED)
+  serveTests(RED, 'sluice-broker', schema, async () => {
+    const gateway = await gatewayId(dataDir(RED))
+    return { connect: options => connect(options, gateway) }
+  })
   defineNode(RED, 'sluice-broker', schema, (node, options) => {
     node.options = options
     node.check = () => {

@@ -23,6 +23,7 @@ import { configsOf, hasReader, readersOf } from '../sinks/wired.js'
 import { brokerOf, openConnection } from './connection.js'
 import { onInterruption } from './interruptions.js'
 import { removeLeftovers } from './leftovers.js'
+import { serveSeen } from './seen.js'
 import { ThirdPartyStage } from './third-party.js'
 import { schema } from './stage-in.schema.js'
 
@@ -30,6 +31,7 @@ import { schema } from './stage-in.schema.js'
 
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
+  serveSeen(RED)
   defineNode(RED, 'sluice-stage-in', schema, async (node, options) => {
     const mapper = new Mapper(options.mappings, options)
     const show = throttledStatus(node)

@@ -56,16 +56,20 @@ export const schema = nodeSchema({
     gateway: {
       type: 'string',
       title: 'Gateway',
-      description: 'Accept batches of this gateway only; + accepts those of all gateways.',
+      description: 'Accept batches of this gateway only. Empty, or +: those of all gateways.',
       maxLength: MAX_LENGTH,
-      default: '+'
+      default: '+',
+      'x-labels': { '': 'all gateways' },
+      'x-offers': 'gateways'
     },
     source: {
       type: 'string',
       title: 'Source',
-      description: 'Accept batches of this source only; + accepts those of all sources.',
+      description: 'Accept batches of this source only. Empty, or +: those of all sources.',
       maxLength: MAX_LENGTH,
-      default: '+'
+      default: '+',
+      'x-labels': { '': 'all sources' },
+      'x-offers': 'sources'
     },
     mappings: mappingsProperty('listen'),
     receiveMaximum: {

@@ -6,8 +6,8 @@ import { errors } from '../../tools/errors.js'
 
 /** Codes that no node shows: of the command line, of who asks the gateway over HTTP, of other programs. */
 const NOT_OF_NODES = [
-  'Starting and setting up', 'First boot', 'Exporting and applying', 'Updates', 'Access from the network', 'Copying history',
-  'Monitor of resources'
+  'Starting and setting up', 'First boot', 'Exporting and applying', 'Updates', 'Access from the network', 'Copying history', 'Dashboards',
+  'History of the gateway', 'Monitor of resources'
 ]
 
 describe('headlines', () => {

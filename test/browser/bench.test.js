@@ -78,7 +78,8 @@ describe('a study in a browser', function () {
   })
 
   it('has its report in the form of bench report, a page that opens', async () => {
-    const [name] = (await statusOnceIt(REPORT, text => text.startsWith(STUDY))).slice(-1)
+    const [status] = (await statusOnceIt(REPORT, text => text.startsWith(`written, ${STUDY}`))).slice(-1)
+    const name = status.slice('written, '.length)
     await openForm(REPORT)
     const link = page.locator('.sluice-reports-list a').first()
     await link.waitFor()

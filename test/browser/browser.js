@@ -17,9 +17,10 @@ export function requireChromium (context) {
  * A headless Chromium with a fresh profile.
  * @param {string[]} [more]  arguments of Chromium
  * @param {{username: string, password: string}} [httpCredentials]  what is entered where a page asks for a login
+ * @param {string} [locale]  its language, such as de-DE
  * @returns {Promise<{page: import('playwright-core').Page, close: () => Promise<void>}>}
  */
-export async function openBrowser (more = [], httpCredentials) {
+export async function openBrowser (more = [], httpCredentials, locale = 'en-US') {
   const profile = await mkdtemp(path.join(os.tmpdir(), 'sluice-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: EXECUTABLE ?? undefined,
@@ -30,7 +31,8 @@ export async function openBrowser (more = [], httpCredentials) {
       '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync', ...more
     ],
-    httpCredentials
+    httpCredentials,
+    locale
   })
   context.setDefaultTimeout(PATIENCE_MS)
   return {
@@ -57,4 +59,19 @@ export async function slidIn (page, selector) {
 export async function flowLoaded (page, part) {
   await page.waitForFunction(`window.RED?.nodes?.${part} && !RED.nodes.dirty()`)
   await page.waitForSelector('#red-ui-loading-progress', { state: 'hidden' })
+}
+
+/**
+ * A person has a machine on which the usual ports are free, and where PostgreSQL listens on its own. Here others may have them: so the
+ * editor gets the nodes with other defaults, which takes no hand.
+ * @param {import('playwright-core').Page} page
+ * @param {Record<string, number>} ports  by the usual ones
+ */
+export async function usePortsOfThisMachine (page, ports) {
+  await page.route(/\/nodes(\?|$)/, async route => {
+    if (!route.request().headers().accept?.includes('text/html')) return route.continue()
+    const response = await route.fetch()
+    const body = await response.text()
+    await route.fulfill({ response, body: body.replace(/(?<=default: )(1502|1883|5432)\b/g, usual => String(ports[usual])) })
+  })
 }

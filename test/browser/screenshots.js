@@ -56,7 +56,7 @@ async function defaultFlow (page, take) {
 
 /** @param {Page} page @param {Take} take */
 async function can (page, take) {
-  await inGateway(page, await flowOf('examples/vehicle.json'), 'example-vehicle-read', async () => {
+  await inGateway(page, await flowOf('examples/2 Sources/vehicle.json'), 'example-vehicle-read', async () => {
     await openForm(page, 'example-vehicle-read')
     await page.click('[data-option=dbcFile] button')
     await page.waitForSelector('[data-option=dbcFile] .sluice-check:not(:empty)')
@@ -67,7 +67,7 @@ async function can (page, take) {
 
 /** @param {Page} page @param {Take} take */
 async function query (page, take) {
-  await inGateway(page, await flowOf('examples/query.json'), 'example-query-query', async () => {
+  await inGateway(page, await flowOf('examples/3 Databases/query.json'), 'example-query-query', async () => {
     await status(page, 'example-query-store', /rows\/s/)
     await page.evaluate('fetch("inject/example-query-means", { method: "POST" })')
     await status(page, 'example-query-query', /rows in/)

@@ -116,7 +116,7 @@ describe('Access to a gateway that runs', () => {
     expect(JSON.parse((await ask('/sluice/health')).text)).to.deep.equal({ status: 'running', version })
     expect(JSON.parse((await ask('/sluice/health/ready')).text)).to.deep.equal({ status: 'ready', missing: [] })
     const asJson = { headers: { accept: 'application/json' } }
-    expect(JSON.parse((await ask('/sluice/metrics', asJson)).text)).to.have.all.keys('meters', 'gauges', 'ledger', 'host')
+    expect(JSON.parse((await ask('/sluice/metrics', asJson)).text)).to.have.all.keys('meters', 'gauges', 'ledger', 'statuses', 'host')
     expect((await ask('/sluice/metrics')).text).to.match(/^sluice_ready 1$/m)
   })
 

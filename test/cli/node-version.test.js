@@ -16,7 +16,7 @@ const run = promisify(execFile)
 /** Programs that run when they are imported, what only a browser imports, and what the repository's own packages measure. */
 const NOT_IMPORTED = new RegExp(`^gateway/(${[
   'cli/sluice', 'bench/producer', 'bench/scale-producers', 'bench/telegraf/(bare-client|publisher)', 'bench/sources/modbus-server',
-  'bench/studies/(.*/)?client', 'live/page/.*'
+  'bench/studies/(.*/)?client', '(live|site)/page/.*'
 ].join('|')})\\.js$`)
 
 describe('The version of Node', function () {

@@ -159,6 +159,7 @@ describe('ClickHouse sink', () => {
     /** @type {[object, RegExp][]} */
     const cases = [
       [{ password: 'wrong' }, /Authentication failed.*Check user and password/],
+      [{ password: '' }, /asks for a password, and none is given.*Enter the password of the user/],
       [{ database: 'nowhere' }, /nowhere.*Create the database/],
       [{ host: 'no-such-host.invalid' }, /no-such-host\.invalid.*Check the host name/],
       [{ port: 1 }, /127\.0\.0\.1:1.*Check host and port/],

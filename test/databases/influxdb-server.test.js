@@ -48,6 +48,7 @@ describe('InfluxDB server', () => {
     it('reports what is wrong, and what to do', async () => {
       for (const [options, text] of /** @type {[object, RegExp][]} */ ([
         [{ password: 'wrong' }, /authorization failed.*Check user and password/],
+        [{ password: '' }, /asks for a password, and none is given.*Enter the password of the user/],
         [{ user: '' }, /username required.*Check user and password/],
         [{ host: 'no-such-host.invalid' }, /Check the host name/],
         [{ port: 1 }, /Check host and port/],

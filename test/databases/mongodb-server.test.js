@@ -83,6 +83,10 @@ describe('MongoDB server', () => {
         /authentication failed.*Check user and password/
       ],
       [
+        { url: `${server.url}/?authMechanism=PLAIN`, user: server.user, password: '' },
+        /asks for a password, and none is given.*Enter the password of the user/
+      ],
+      [
         { user: server.user, password: 'wrong secret' },
         /Unsupported authentication mechanism.*Check user and password, and authSource and authMechanism/s
       ],

@@ -64,6 +64,7 @@ describe('MySQL server', () => {
     /** @type {[object, RegExp][]} */
     const cases = [
       [{ password: 'wrong one' }, /Access denied.*Check user and password/],
+      [{ password: '' }, /asks for a password, and none is given.*Enter the password of the user/],
       [{ user: 'visitor', password: 'let me in' }, /Access denied.*Grant the user rights/],
       [{ database: 'nowhere' }, /"nowhere".*Create the database/],
       [{ host: 'no-such-host.invalid' }, /no-such-host\.invalid.*Check the host name/],

@@ -51,6 +51,7 @@ describe('PostgreSQL server', () => {
     /** @type {[object, RegExp][]} */
     const cases = [
       [{ password: 'wrong' }, /authentication failed.*Check user and password/],
+      [{ password: '' }, /^PostgreSQL at 127\.0\.0\.1:\d+ asks for a password, and none is given\. Enter the password of the user "/],
       [{ database: 'nowhere' }, /"nowhere" does not exist.*Create the database/],
       [{ host: 'no-such-host.invalid' }, /no-such-host\.invalid.*Check the host name/],
       [{ port: 1 }, /127\.0\.0\.1:1.*Check host and port/],

@@ -30,7 +30,7 @@ describe('What the doctor finds', () => {
   describe('in versions', () => {
     it('is a Node-RED that is missing or too old', async () => {
       expect(await patient.findings(versions, { nodeRed: null })).to.include('problem: Node-RED is not installed.')
-      expect(await patient.findings(versions, { nodeRed: '4.1.2' })).to.include('problem: Node-RED 4.1.2 is too old.')
+      expect(await patient.findings(versions, { nodeRed: '4.0.9' })).to.include('problem: Node-RED 4.0.9 is too old.')
       expect(await patient.findings(versions)).to.include('ok: Node-RED 5.0.7.')
     })
   })

@@ -59,6 +59,8 @@ export class Gateway {
   #stopping = false
   #program
   #command
+  /** @type {Set<unknown>} the nodes whose statuses are held to what holds for all of them */
+  #ours = new Set()
 
   /**
    * @param {string} folder
@@ -116,6 +118,8 @@ export class Gateway {
   async deploy (nodes, { type = 'full', feeds = [] } = {}) {
     const make = node('make', 'function', { func: 'return [eval(msg.payload)]', outputs: 1 }, feeds)
     const flows = [...EQUIPMENT, make, ...nodes]
+    const ours = nodes.filter(each => each.type.startsWith('sluice-') && this.#command === PROGRAM)
+    this.#ours = new Set(ours.map(({ id }) => id))
     const { rev } = await (await this.#post('flows', { flows }, { 'Node-RED-API-Version': 'v2', 'Node-RED-Deployment-Type': type })).json()
     await this.until(() => this.#revision === rev, () => 'the flow to start') // the answer comes earlier
   }
@@ -232,8 +236,9 @@ export class Gateway {
     comms.on('message', text => {
       for (const { topic, data } of [JSON.parse(String(text))].flat()) {
         if (topic?.startsWith('status/')) {
-          if (data.text) isSound(data)
-          this.statuses.set(topic.slice('status/'.length), data)
+          const id = topic.slice('status/'.length)
+          if (data.text && this.#ours.has(id)) isSound(data)
+          this.statuses.set(id, data)
         }
         if (topic === 'notification/runtime-deploy') this.#revision = data.revision
       }

@@ -78,8 +78,9 @@ function packageTests (program) {
     return text.replaceAll('1883', String(await freePort()))
   }
 
-  it('has no tests, and the text of every licence that package.json names', async () => {
-    expect(files.filter(path => /^(test|tools|docs)\/|\.test\.js$/.test(path))).to.deep.equal([])
+  it('has its documentation, no tests, and the text of every licence that package.json names', async () => {
+    expect(files.filter(path => /^(test|tools|docs\/studies)\/|\.test\.js$/.test(path))).to.deep.equal([])
+    expect(files).to.include.members(['docs/promise.md', 'docs/reference/stage-out.md'])
     const { license } = JSON.parse(await readFile('package.json', 'utf8'))
     expect(license).to.equal('Apache-2.0 AND EPL-2.0')
     expect(files).to.include.members(['LICENSE', 'gateway/sparkplug/LICENSE'])

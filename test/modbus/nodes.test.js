@@ -182,6 +182,16 @@ describe('Modbus nodes, with a pymodbus server', () => {
       })
     })
 
+    it('reads a device as the form has it, deployed or not', async () => {
+      const options = { connection: 'tcp', host: '127.0.0.1', port: String(server.port), unit: '1' }
+      for (const id of ['device', 'new']) {
+        const { registers } = await ask({ device: { id, options }, area: 'holding-registers', address: '2', count: 1 })
+        expect(registers).to.deep.equal(['0x0007'])
+      }
+      const wrong = await ask({ device: { id: 'device', options: { ...options, port: '70000' } }, area: 'coils', address: '0' })
+      expect(wrong.text).to.match(/^Port must be between/)
+    })
+
     it('does not wait for ever, whatever the timeout of the device', async () => {
       const mute = await startFakeSlaves({}, () => {})
       const shared = new SharedDevice({ port: mute.port, timeoutMs: 60_000 }, { name: 'mute', log: /** @type {any} */ (undefined) })

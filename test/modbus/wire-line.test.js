@@ -150,12 +150,10 @@ describe('a Modbus line', () => {
     })
 
     it('of RTU unless they are late and the line was quiet: the device gets a longer pause and a warning', async () => {
-      const fake = await slaves(request => {
-        if (fake.requests.length > 1) answerAddress(request)
-        else setTimeout(() => request.reply(666), 1.5 * TIMEOUT_MS)
-      }, { rtu: true })
+      const fake = await slaves(request => { if (fake.requests.length > 1) answerAddress(request) }, { rtu: true })
       const device = open(fake, { ...rtu, timeoutMs: TIMEOUT_MS })
       expect(await failure(read(device, 1))).to.include({ code: 'SLUICE_MODBUS_TIMEOUT' })
+      setTimeout(() => fake.requests[0].reply(666), 0.5 * TIMEOUT_MS)
       expect(await readAtLast(device, 2)).to.deep.equal([2])
       expect(device.said.join('\n')).to.contain(`answers after its timeout of ${TIMEOUT_MS} ms. Make that longer.`)
       const [first, second] = fake.requests

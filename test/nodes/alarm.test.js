@@ -106,14 +106,17 @@ describe('alarm', () => {
   it('refuses kinds that there are not', async () => {
     await load({ kinds: ['sink-away'] })
     const [{ args: [status] }] = helper.getNode('alarm').status.getCalls()
-    expect(status.text).to.match(/^Kinds, entry 1: Kind must be one of sink-unreachable, /)
+    expect(status.text).to.equal('settings invalid, see the form')
+    expect(helper.getNode('alarm').error.firstCall.args[0]).to.match(/Kinds, entry 1: Kind must be one of sink-unreachable, /)
   })
 
   it('shows the worst in at most forty characters', async () => {
     expect(statusOf([])).to.deep.equal({ fill: 'green', shape: 'dot', text: 'no alarms' })
     judge({ spool: [finding('out', 'warning')] })
     expect(statusOf(alarms.active)).to.deep.equal({ fill: 'yellow', shape: 'dot', text: 'out is away' })
-    judge({ spool: [finding('out', 'warning')], 'sink-unreachable': [finding('p'.repeat(50), 'problem')] })
-    expect(statusOf(alarms.active)).to.deep.equal({ fill: 'red', shape: 'dot', text: `2: ${'p'.repeat(36)}…` })
+    judge({ spool: [finding('out', 'warning')], 'sink-unreachable': [finding('plant', 'problem')] })
+    expect(statusOf(alarms.active)).to.deep.equal({ fill: 'red', shape: 'dot', text: 'plant is away, 1 more' })
+    judge({ 'sink-unreachable': [finding('p'.repeat(50), 'problem')] })
+    expect(statusOf(alarms.active).text).to.equal(`${'p'.repeat(39)}…`)
   })
 })

@@ -4,7 +4,7 @@ import { Batch } from '../../gateway/batch/batch.js'
 
 describe('The example for FlowFuse\'s dashboard', () => {
   it('draws the newest row of what has arrived, at its own time: a line for each number', async () => {
-    const nodes = JSON.parse(await readFile('examples/dashboard.json', 'utf8'))
+    const nodes = JSON.parse(await readFile('examples/3 Databases/dashboard.json', 'utf8'))
     const { func, wires: [[next]] } = nodes.find((/** @type {{type: string}} */ { type }) => type === 'function')
     const chart = nodes.find((/** @type {{id: string}} */ { id }) => id === next)
     expect(chart).to.include({ type: 'ui-chart', category: 'topic', xAxisProperty: 'timestamp', yAxisProperty: 'payload' })

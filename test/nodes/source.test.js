@@ -61,7 +61,7 @@ describe('a source node', () => {
     await writeFile(file, 'time,x\nnever,1\n')
     await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'ended', file }])
     const node = helper.getNode('replay')
-    await statusLike(node, /no row that can be read/)
+    await statusLike(node, /^no row of the file can be read/)
     expect(stats.readGauges()['failed ended (replay)']).to.include({ connected: false }).with.property('problem').that.matches(/SLUICE_/)
     expect(stats.nodeOf('failed ended (replay)')).to.equal('replay')
     expect([...stats.meter('source', 'ended').running]).to.deep.equal([])

@@ -21,7 +21,7 @@ describe('Documentation site', () => {
 
   it('has everything in docs/ that is not the result of a study', () => {
     const sources = paths().map(sourceOf)
-    expect(sources).to.include.members(globSync('docs/{,reference/}*.{md,png,svg}', { cwd: ROOT }))
+    expect(sources).to.include.members(globSync('docs/{,reference/,examples/}*.{md,png,svg}', { cwd: ROOT }))
   })
 
   it('begins with the tutorial', () => {

@@ -63,7 +63,7 @@ describe('sluice update, killed', () => {
     })
     await rig.until(async () => await rig.running() === await rig.current())
     if (kind === 'liar') expect(await rig.running()).to.equal('1.0.0')
-    expect(await rig.update([await rig.release('1.2.0'), '--wait', '24'])).to.include({ code: 0, stderr: '' })
+    expect(await rig.update([await rig.release('1.2.0'), '--wait', '600'])).to.include({ code: 0, stderr: '' })
     expect(await rig.running()).to.equal('1.2.0')
     await rig.until(async () => (await rig.kept()).length === 2)
   }

@@ -68,6 +68,9 @@ function addData ({ root, data }) {
   for (const path of ['data', 'var/lib/sluice', 'opt/sluice', 'var/lib/mosquitto', 'var/lib/systemd/timesync', 'etc/sluice']) {
     mkdirSync(join(root, path), { recursive: true })
   }
+  // Keys outlive a start with a read-only root.
+  mkdirSync(join(data, 'opt/update-keys'))
+  symlinkSync('/opt/sluice/update-keys', join(root, 'etc/sluice/update-keys'))
 }
 
 /** @param {string} root @returns {(user: string) => [number, number]} */

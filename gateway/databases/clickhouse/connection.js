@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { connectError, fixFor, reasonOf } from '../connecting/failure.js'
+import { connectError, fixFor, orPasswordMissing, reasonOf } from '../connecting/failure.js'
 import { testInTime } from '../connecting/limits.js'
 import { AnswerError, basicLogin, HAS_ZSTD, HttpClient } from '../http.js'
 import { schema } from './connection.schema.js'
 import { dialectOf } from './dialect.js'
-import { FIXES, isConnectError, ServerError, serverError } from './errors.js'
+import { FIXES, isConnectError, NO_PASSWORD, ServerError, serverError } from './errors.js'
 import { literal } from './quote.js'
 import { cellsOf } from './tab-separated.js'
 
@@ -206,8 +206,10 @@ export class ClickhouseServer {
     }
   }
 
-  /** @param {unknown} cause */
-  #failure (cause) {
+  /** @param {unknown} error */
+  #failure (error) {
+    const cause = orPasswordMissing(error, this.place, this.#options, NO_PASSWORD)
+    if (cause instanceof SluiceError) return cause
     if (isConnectError(cause)) return connectError(`${this.place}, database "${this.database}"`, cause, FIXES)
     return new SluiceError('SLUICE_SINK_CLICKHOUSE', `${this.place}: ${reasonOf(cause)}.`, { cause, fix: fixFor(cause, FIXES) })
   }

@@ -25,6 +25,9 @@ export const FIXES = [
   ['HPE_INVALID_CONSTANT', 'Check the port: it must be that of the HTTP interface.']
 ]
 
+/** Refusals of a login that has no password. */
+export const NO_PASSWORD = [193, 194, 516]
+
 /** Before anything is asked of the database. */
 const LOGIN_NUMBERS = [81, 192, 193, 194, 195, 291, 516]
 

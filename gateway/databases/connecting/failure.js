@@ -26,7 +26,11 @@ const NETWORK_FIXES = [
  * @returns {string|undefined}
  */
 export function fixFor (error, own = []) {
-  const fixes = [...own, ...NETWORK_FIXES]
+  return fixIn(error, [...own, ...NETWORK_FIXES])
+}
+
+/** @param {unknown} error @param {Fixes} fixes */
+function fixIn (error, fixes) {
   for (let cause = /** @type {any} */ (error); cause; cause = cause.cause ?? cause.errors?.[0]) {
     const { code, errno, number, message } = cause
     const found = fixes.find(([sign]) => sign instanceof RegExp ? sign.test(message) : [code, errno, number].includes(sign))
@@ -44,6 +48,29 @@ export function connectError (place, error, own, otherwise) {
   if (error instanceof SluiceError) return error
   return new SluiceError('SLUICE_SINK_CONNECT', `No connection to ${place}: ${reasonOf(error)}.`, {
     cause: error, fix: fixFor(error, own) ?? otherwise
+  })
+}
+
+/**
+ * A login that is refused because no password was given, which servers and drivers say in words that lead elsewhere; any other error as
+ * it is.
+ * @param {unknown} error
+ * @param {string} place
+ * @param {{user: string, password: string}} given
+ * @param {(string|number|RegExp)[]} signs  of a refused login
+ */
+export function orPasswordMissing (error, place, { user, password }, signs) {
+  return password === '' && fixIn(error, signs.map(sign => [sign, ''])) !== undefined ? passwordMissing(error, place, { user }) : error
+}
+
+/**
+ * @param {unknown} cause
+ * @param {string} place
+ * @param {{user: string, what?: 'password'|'token', code?: 'SLUICE_SINK_CONNECT'|'SLUICE_SINK_INFLUXDB'}} more
+ */
+export function passwordMissing (cause, place, { user, what = 'password', code = 'SLUICE_SINK_CONNECT' }) {
+  return new SluiceError(code, `${place} asks for a ${what}, and none is given.`, {
+    cause, fix: `Enter the ${what}${user && ` of the user "${user}"`} in the settings of the server.`
   })
 }
 

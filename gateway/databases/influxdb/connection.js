@@ -1,7 +1,7 @@
 import { InfluxDB } from 'influx'
 import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { connectError, fixFor, reasonOf } from '../connecting/failure.js'
+import { connectError, fixFor, passwordMissing, reasonOf } from '../connecting/failure.js'
 import { testInTime } from '../connecting/limits.js'
 import { AnswerError, HttpClient } from '../http.js'
 import { parseAnswer, quoteName } from './influxql.js'
@@ -275,6 +275,11 @@ export class InfluxdbServer {
   #explain (error) {
     if (!(error instanceof AnswerError)) return connectError(this.place, error)
     const { status } = error
+    const { user, password, version } = this.options
+    if (status === 401 && password === '' && (user || version !== '1')) {
+      const what = version === '1' ? 'password' : 'token'
+      return passwordMissing(error, this.place, { user: version === '1' ? user : '', what, code: 'SLUICE_SINK_INFLUXDB' })
+    }
     const fix = status === 401
       ? this.#version.loginFix
       : status === 403 ? 'Grant the right to read and write.' : fixFor(error, ANSWER_FIXES)

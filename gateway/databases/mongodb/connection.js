@@ -1,7 +1,7 @@
 import { MongoClient, MongoNetworkError, MongoServerSelectionError } from 'mongodb'
 import { SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { connectError, fixFor } from '../connecting/failure.js'
+import { connectError, fixFor, orPasswordMissing } from '../connecting/failure.js'
 import { CONNECT_TIMEOUT_MS, testInTime } from '../connecting/limits.js'
 import { tlsOptions } from '../connecting/tls.js'
 import { schema } from './connection.schema.js'
@@ -27,6 +27,9 @@ export { schema }
 const SELECTION_TIMEOUT_MS = 4000
 
 const LOGIN_FIX = 'Check user and password, and authSource and authMechanism in the URL.'
+
+/** What is said of a user without a password: by the server, and by the driver. */
+const NO_PASSWORD = [18, /authentication failed|password/i]
 
 /** By code of the server or the system. @type {import('../connecting/failure.js').Fixes} */
 const FIXES = [
@@ -87,7 +90,8 @@ export class MongodbServer {
       return await work(db, await this.#productOf(db))
     } catch (error) {
       if (!isConnectionError(error)) throw error
-      throw connectError(this.place, error, FIXES, 'Check the URL and TLS, and that the server runs.')
+      const reason = this.#options.user === '' ? error : orPasswordMissing(error, this.place, this.#options, NO_PASSWORD)
+      throw connectError(this.place, reason, FIXES, 'Check the URL and TLS, and that the server runs.')
     }
   }
 

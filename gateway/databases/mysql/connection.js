@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import mysql from 'mysql2/promise'
 import { describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { connectError } from '../connecting/failure.js'
+import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { Lender } from '../connecting/lender.js'
 import { testInTime } from '../connecting/limits.js'
 import { plainTextAdvice } from '../connecting/tls.js'
-import { connectionOptions, FIXES, openSocket, placeOf } from './login.js'
+import { connectionOptions, FIXES, NO_PASSWORD, openSocket, placeOf } from './login.js'
 import { isTransient } from './refused.js'
 import { schema } from './connection.schema.js'
 import { startSession } from './session.js'
@@ -134,7 +134,8 @@ export class MysqlServer {
 
   /** @param {unknown} error */
   #failure (error) {
-    return connectError(`${this.place}, database "${this.#options.database}"`, error, FIXES)
+    const reason = orPasswordMissing(error, this.place, this.#options, NO_PASSWORD)
+    return connectError(`${this.place}, database "${this.#options.database}"`, reason, FIXES)
   }
 
   #open () {

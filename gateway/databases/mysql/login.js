@@ -32,6 +32,9 @@ export const FIXES = [
   ['HANDSHAKE_NO_SSL_SUPPORT', 'Give the server a certificate, or switch TLS off.']
 ]
 
+/** "Access denied … (using password: NO)". */
+export const NO_PASSWORD = [1045]
+
 /**
  * Ways to log in where the server may ask for the password, encrypted with a key that it sends: without TLS, this may be anyone's key. The
  * driver itself never sends it in plain text without TLS.

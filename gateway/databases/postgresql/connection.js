@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { connectError } from '../connecting/failure.js'
+import { connectError, orPasswordMissing } from '../connecting/failure.js'
 import { Lender } from '../connecting/lender.js'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE_MS, testInTime } from '../connecting/limits.js'
 import { isPath, plainTextAdvice, tlsOptions } from '../connecting/tls.js'
@@ -44,6 +44,9 @@ const FIXES = [
   ['ENOENT', 'Check the folder of the socket, and that the server runs.'],
   [/timeout/, 'Check host and port, and that the server runs.']
 ]
+
+/** What is said where there is no password: by the driver, asked for SCRAM, and by the server. */
+const NO_PASSWORD = [/client password must be a/, '28P01']
 
 /**
  * @param {Record<string, unknown>} options  see the schema
@@ -118,7 +121,8 @@ export class PostgresqlServer {
       this.#pool ??= this.#open()
       return await this.#pool.connect()
     } catch (error) {
-      throw connectError(`${this.place}, database "${this.#options.database}"`, error, FIXES)
+      const reason = orPasswordMissing(error, this.place, this.#options, NO_PASSWORD)
+      throw connectError(`${this.place}, database "${this.#options.database}"`, reason, FIXES)
     }
   }
 

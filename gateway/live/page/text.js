@@ -7,7 +7,7 @@
  */
 
 /** Each has a file in `locales/`; the first is complete, and stands in where another lacks something. */
-const LANGUAGES = ['en-US']
+const LANGUAGES = ['en-US', 'de']
 
 /** @type {Record<string, Text>} */
 let catalogue = {}
@@ -32,15 +32,18 @@ export function text (key, values = {}) {
   const form = typeof found === 'string' ? found : found[plural.select(Number(values.count))] ?? found.other
   return form.replace(/\{(\w+)\}/g, (place, name) => {
     const value = values[name]
-    return typeof value === 'number' ? whole.format(value) : value ?? place
+    return typeof value === 'number' ? counted(value) : value ?? place
   })
 }
 
 /** @param {string} key */
 export function hasText (key) { return Object.hasOwn(catalogue, key) }
 
-/** A whole number as its reader writes it. @param {number} count */
-export function counted (count) { return whole.format(count) }
+/**
+ * A whole number as its reader writes it, but for a point between thousands: rates beside it have one as decimal sign in every language.
+ * @param {number} count
+ */
+export function counted (count) { return whole.format(count).replaceAll('.', '\u202f') }
 
 /** What the page has in its HTML: `data-text` is the key of its text, `data-label` that of its name for screen readers. */
 export function fillIn () {

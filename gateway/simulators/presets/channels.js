@@ -5,7 +5,7 @@ import { sampleRateHz, trouble } from './properties.js'
 /** @type {import('./preset.js').Preset} */
 export const channels = {
   label: 'My own channels',
-  text: 'Or describe channels of your own.',
+  text: 'Describe channels of your own, or take the data of a study.',
   properties: {
     channels: {
       type: 'array',

@@ -6,7 +6,7 @@ import { warp10 } from './warp10.js'
 import { weissbach } from './weissbach.js'
 
 /** @type {Record<string, import('./preset.js').Preset>} */
-export const presets = { 'machine-tool': machineTool, warp10, scits, weissbach, haenisch, channels }
+export const presets = { channels, 'machine-tool': machineTool, warp10, scits, weissbach, haenisch }
 
 /** The options of all presets, each shown where a preset has it. */
 export function presetProperties () {

@@ -1,24 +1,24 @@
-import { SluiceError, describe } from '../../gateway/base/errors.js'
-import { readOptions } from '../../gateway/base/options.js'
-import { optionsOfForm } from '../form-options.js'
-import { servePost } from '../serve-post.js'
+import { SluiceError, describe } from '../gateway/base/errors.js'
+import { readOptions } from '../gateway/base/options.js'
+import { optionsOfForm } from './form-options.js'
+import { servePost } from './serve-post.js'
 
 /**
- * @typedef {import('../../gateway/databases/sink.js').ServerModule} ServerModule
- * @typedef {import('../../gateway/databases/sink.js').Server} Server
+ * @typedef {{connect: (options: any) => {test: (context: {signal: AbortSignal}) => Promise<string>, close: () => Promise<void>}}} Module
+ *   what can be tried: a database server, a broker, a device
  * @typedef {{ok: boolean, text: string}} Outcome  `text` says in a sentence or two what is there, or what is wrong and what to do
  */
 
 const TIME_LIMIT_MS = 15_000
 
 /**
- * Answers POST sluice-servers/TYPE/test, of those who may deploy: tries the server of a form. Its body is `{id, options}`: the id of the
+ * Answers POST sluice-servers/TYPE/test, of those who may deploy: tries what a form is to reach. Its body is `{id, options}`: the id of the
  * config node, deployed or not, and its options as they stand in the form. The answer is an Outcome; it comes within 15 s, and holds no
- * option's value but those that the database module reports.
- * @param {import('../node.js').RED} RED
+ * option's value but those that the module reports.
+ * @param {import('./node.js').RED} RED
  * @param {string} type  of the config node
  * @param {object} schema
- * @param {() => Promise<ServerModule>} load
+ * @param {() => Promise<Module>} load
  */
 export function serveTests (RED, type, schema, load) {
   servePost(RED, `/sluice-servers/${type}/test`, async (request, response) => {
@@ -40,7 +40,7 @@ async function outcomeOf (work) {
   }
 }
 
-/** @param {ServerModule} module @param {object} options @param {AbortSignal} signal */
+/** @param {Module} module @param {object} options @param {AbortSignal} signal */
 async function test ({ connect }, options, signal) {
   const server = connect(options)
   try {
@@ -53,7 +53,7 @@ async function test ({ connect }, options, signal) {
 /** @param {AbortSignal} signal @returns {Promise<never>} */
 async function endOf (signal) {
   await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
-  throw new SluiceError('SLUICE_SERVER_SILENT', `The server has not answered within ${TIME_LIMIT_MS / 1000} s.`, {
+  throw new SluiceError('SLUICE_SERVER_SILENT', `There was no answer within ${TIME_LIMIT_MS / 1000} s.`, {
     fix: 'Check host and port, and the firewalls on the way.'
   })
 }
