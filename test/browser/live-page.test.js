@@ -142,6 +142,7 @@ describe('The live page', () => {
     await says(/^No word from the gateway since \d\d:\d\d:\d\d$/)
     expect((await look())[0]).to.equal('problem')
     expect(await isGone()).to.equal(true)
+    expect(await page.isVisible('text=What is below is its last report.')).to.equal(true)
     wrong.length = 0 // the browser tells of each attempt
     await page.context().setOffline(false)
     await says(/^All right/)

@@ -31,6 +31,7 @@ function draw () {
   }
   document.title = text(verdict.level === 'problem' ? 'title.problem' : verdict.level === 'warning' ? 'title.warning' : 'title')
   document.body.classList.toggle('gone', goneSinceMs !== null)
+  byId('old').hidden = goneSinceMs === null
   alarms.show(pages.editor)
   pages.draw()
 }
