@@ -115,13 +115,13 @@ describe('the editor in a German browser', function () {
     const [said, words] = await Promise.all(['en-US', 'de'].map(catalogueOf))
     const englishWords = new Set(said.filter(text => !words.includes(text)))
     await page.goto(gateway.liveUrl)
-    await page.waitForSelector('text=Noch fließt nichts: keine Quelle hat gesendet, oder es gibt keine Senke')
+    await page.waitForSelector('text=Noch gibt es keine Senke.')
     expect(await page.getAttribute('html', 'lang')).to.equal('de')
     const found = await page.$$eval('body, body *', elements => elements.flatMap(element => [
       ...[...element.childNodes].filter(node => node.nodeType === Node.TEXT_NODE).map(node => node.textContent?.trim() ?? ''),
       element.getAttribute('aria-label') ?? '', element.getAttribute('title') ?? '', element.getAttribute('placeholder') ?? ''
     ]))
-    expect(found).to.include('Noch gibt es keine Senke.')
+    expect(found).to.include('Gateway und Maschine')
     expect(found.filter(text => englishWords.has(text))).to.deep.equal([])
     await look('live')
   })
