@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'chai'
+import { sectionOf } from '../browser/tour/readme.js'
 import { oldestNodeRed, requireOldestNodeRed } from '../servers/node-red.js'
 import { freePort } from '../servers/ports.js'
 
@@ -49,7 +50,7 @@ function packageTests (program) {
     const [packed] = JSON.parse(npm(process.cwd(), 'pack', '--json', '--pack-destination', folder))
     files = packed.files.map((/** @type {{path: string}} */ { path }) => path)
     await writeFile(join(userDir, 'package.json'), '{"private": true}')
-    npm(userDir, 'install', '--prefer-offline', join(folder, packed.filename))
+    installAsReadme(packed.filename)
     port = await freePort()
     const settings = { uiHost: '127.0.0.1', uiPort: port, flowFile: 'flows.json', telemetry: { enabled: false } }
     await writeFile(join(userDir, 'settings.js'), `module.exports = ${JSON.stringify(settings)}`)
@@ -71,6 +72,15 @@ function packageTests (program) {
     }
     await rm(folder, { recursive: true })
   })
+
+  /** Types what the README says, where this test has what it names. @param {string} filename  of the package */
+  function installAsReadme (filename) {
+    const [{ text }] = sectionOf('In a Node-RED you have').filter(({ kind }) => kind === 'commands')
+    expect(text).to.include(`~/.node-red\n`).and.include(`/path/to/${filename}`)
+    const commands = text.replaceAll('~/.node-red', userDir).replaceAll('/path/to', folder)
+    const env = { ...process.env, npm_config_prefer_offline: 'true', npm_config_audit: 'false', npm_config_fund: 'false' }
+    execFileSync('sh', ['-e', '-c', commands], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  }
 
   /** What the installed package brings, its broker on a port that is free. */
   async function defaultFlow () {

@@ -39,6 +39,18 @@ export async function inPostgresql ({ port, user, password, database }, to = ALL
   }
 }
 
+/**
+ * What the README's query finds where samples are missing.
+ * @param {string} query
+ * @param {import('./stranger.js').Stranger} stranger
+ */
+export async function holesBy (query, stranger) {
+  const lines = (await stranger.type(query)).split('\n').filter(line => line !== '')
+  return lines.map(line => line.split('|')).map(([at, holeMs]) => {
+    return { endMs: Date.parse(`${at.replace(' ', 'T')}Z`), holeMs: Number(holeMs) }
+  })
+}
+
 /** @param {string[]} texts  the last two are missing where there is no row */
 function stored ([rows = '0', times = '0', first, last]) {
   return { rows: Number(rows), times: Number(times), first: BigInt(first || 0), last: BigInt(last || 0) }
