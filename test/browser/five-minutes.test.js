@@ -19,7 +19,6 @@ const SCREENSHOTS = process.env.SLUICE_SCREENSHOTS
 const SECOND_MS = 1000
 const NS_PER_MS = 1_000_000n
 const MIN_KILLS = 2
-
 const RUNS = 'Ctrl-C stops it.'
 const STOPS = 'Ctrl-C stores what is on its way and stops.'
 
