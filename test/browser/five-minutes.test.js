@@ -219,8 +219,9 @@ describe('the first five minutes, as the README has them', function () {
     [STOPS]: async () => {
       await gateway.interrupt()
       expect(gateway.said).to.match(/Stopping: what is on its way is being stored\..*\nStopped\.\n$/)
-      const [{ last }, there] = [await inSqlite(stranger), await inPostgresql(postgresql)]
-      expect(there.last).to.equal(last)
+      start('npm start') // what a slow database had not asked for yet is in the spool
+      await gateway.says(RUNS)
+      await bothHaveTheSame()
     }
   }
 
