@@ -40,5 +40,5 @@ function shortened (text) {
   const clauseEnd = clauses.at(-1)
   if (clauseEnd !== undefined) return plain.slice(0, clauseEnd)
   const wordEnd = plain.lastIndexOf(' ', MAX_STATUS - 1)
-  return `${plain.slice(0, wordEnd > MAX_STATUS / 2 ? wordEnd : MAX_STATUS - 1)}…`
+  return `${plain.slice(0, wordEnd > 0 ? wordEnd : MAX_STATUS - 1)}…`
 }

@@ -1,5 +1,6 @@
-import { counterpartOf, optionsFor } from './counterparts.js'
+import { counterpartOf, defaultsOf, optionsFor } from './counterparts.js'
 import { isEmpty } from './options.js'
+import { say } from './sentences.js'
 
 /**
  * The config nodes that a node refers to: brokers, servers, devices.
@@ -10,6 +11,9 @@ import { isEmpty } from './options.js'
 
 /** What Node-RED's select has as value when no config node is chosen. */
 const NO_CONFIG_NODE = '_ADD_'
+
+/** What stands for a secret that Node-RED keeps to itself. */
+const KEPT = '__PWRD__'
 
 /** An empty text where no config node is chosen. @param {string} value */
 export function chosenNode (value) {
@@ -23,10 +27,20 @@ export function chosenNode (value) {
  * @param {boolean} required
  */
 export function referenceProblem (title, given, required) {
-  if (isEmpty(chosenNode(given))) return required ? `${title} is missing: choose one, or make one.` : undefined
+  if (isEmpty(chosenNode(given))) return required ? say('nodeMissing', { title }) : undefined
   const chosen = RED.nodes.node(given)
-  if (!chosen) return `${title} is no longer there: choose another, or make one.`
-  if (chosen.valid === false) return `${title} has settings that are wrong: open it.`
+  if (!chosen) return say('nodeGone', { title })
+  if (chosen.valid === false) return say('nodeWrong', { title })
+}
+
+/** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */
+export function configOf (id) {
+  const config = RED.nodes.node(id)
+  if (!config) return null
+  const { defaults: plain, credentials: secret = {} } = RED.nodes.getType(config.type)
+  const given = config.credentials ?? {}
+  const kept = Object.keys(secret).map(name => [name, given[name] ?? (given[`has_${name}`] === false ? '' : KEPT)])
+  return { id, options: { ...Object.fromEntries(Object.keys(plain).map(name => [name, config[name]])), ...Object.fromEntries(kept) } }
 }
 
 /** The config nodes of a type that nodes of the flow in view may refer to. @param {string} type @returns {EditorNode[]} */
@@ -51,14 +65,22 @@ export const canMake = type => optionsFor(type) !== undefined
 /** Makes one that meets what is in the flow, or has the usual settings. @param {string} type @returns {EditorNode} */
 export function make (type) {
   const definition = RED.nodes.getType(type)
-  const usual = Object.entries(definition.defaults).map(([name, { value }]) => [name, structuredClone(value)])
   const id = RED.nodes.id()
   const own = { id, type, _def: definition, users: [], changed: true, label: definition.label }
-  const node = RED.nodes.add({ ...Object.fromEntries(usual), ...optionsFor(type), ...own })
+  const node = RED.nodes.add({ ...defaultsOf(type), ...optionsFor(type), ...own })
   RED.editor.validateNode(node)
   RED.history.push({ t: 'add', nodes: [id], dirty: RED.nodes.dirty() })
   RED.nodes.dirty(true)
   return node
+}
+
+/**
+ * What the form of a new config node begins with: the first one of its type meets what is in the flow.
+ * @param {EditorNode} node
+ * @returns {Record<string, any>}
+ */
+export function beginningOf ({ id, type }) {
+  return RED.nodes.node(id) || configNodesOf(type).length > 0 ? {} : optionsFor(type) ?? {}
 }
 
 /**
@@ -111,6 +133,6 @@ export function choose (select, id, label) {
 
 /** Where a new one would be. @param {string} type */
 function placeOf (type) {
-  const { url = RED.nodes.getType(type).defaults.url?.value, host, port } = optionsFor(type) ?? {}
+  const { url, host, port } = { ...defaultsOf(type), ...optionsFor(type) }
   return url ?? `${host}:${port}`
 }

@@ -19,14 +19,18 @@ const counterparts = {
   },
   'sluice-modbus-device': {
     type: 'sluice-modbus-simulator',
-    options: ({ connection, port, units }) =>
-      connection !== 'rtu' && Number(port) > 0 ? { connection, host: '127.0.0.1', port: Number(port), unit: firstUnit(units) } : undefined,
+    options: ({ connection, host, port, units }) => connection !== 'rtu' && Number(port) > 0
+      ? { connection, host: ANYWHERE.includes(host) ? '127.0.0.1' : host, port: Number(port), unit: firstUnit(units) }
+      : undefined,
     given: ({ registers }) => ({ 'sluice-modbus-read': { tags: tagsOf(registers) } })
   }
 }
 
 /** The types of config nodes that are as good as any with the usual settings. */
 const USUAL = ['sluice-broker']
+
+/** What listens there is reached from this machine, too. */
+const ANYWHERE = ['0.0.0.0', '::']
 
 const IS_BIT = new Set(['coils', 'discrete-inputs'])
 
@@ -44,11 +48,18 @@ export function optionsFor (type) {
 export function counterpartOf (type, config) {
   const counterpart = counterparts[type]
   if (!counterpart) return
-  for (const node of RED.nodes.filterNodes({ type: counterpart.type })) {
-    const options = node.d ? undefined : counterpart.options(node)
+  for (const found of RED.nodes.filterNodes({ type: counterpart.type }).filter(({ d }) => !d)) {
+    const usual = Object.entries(defaultsOf(counterpart.type)) // which a flow that somebody wrote need not say
+    const node = { credentials: found.credentials, ...Object.fromEntries(usual.map(([name, value]) => [name, found[name] ?? value])) }
+    const options = counterpart.options(node)
     const isMeant = options && (!config || Object.entries(options).every(([name, value]) => String(config[name]) === String(value)))
     if (isMeant) return { options, given: counterpart.given?.(node) }
   }
+}
+
+/** What a new node of a type has. @param {string} type @returns {Record<string, any>} */
+export function defaultsOf (type) {
+  return Object.fromEntries(Object.entries(RED.nodes.getType(type).defaults).map(([name, { value }]) => [name, structuredClone(value)]))
 }
 
 /** @param {string} units  "1, 3, 5-12" */
@@ -56,11 +67,15 @@ function firstUnit (units) {
   return Number.parseInt(units, 10) || 1
 }
 
+/** What a row of registers need not say. */
+const USUAL_REGISTER = { area: 'holding-registers', address: 0, type: 'uint16', order: 'ABCD', shape: 'constant' }
+
 /** The registers of a simulator as a table of tags, each called by how it moves. @param {EditorNode[]} registers */
 function tagsOf (registers) {
   /** @type {Map<string, number>} */
   const taken = new Map()
-  return registers.filter(({ unit }) => !unit).map(({ area, address, type, order, shape }) => {
+  return registers.filter(({ unit }) => !unit).map(row => {
+    const { area, address, type, order, shape } = { ...USUAL_REGISTER, ...row }
     const count = (taken.get(shape) ?? 0) + 1
     taken.set(shape, count)
     const name = count === 1 ? shape : `${shape} ${count}`

@@ -1,3 +1,5 @@
+import { say } from './sentences.js'
+
 /**
  * @file Comma-separated values as spreadsheets write, copy and read them (RFC 4180), whatever they mean.
  */
@@ -31,7 +33,7 @@ export function parseCsv (text) {
     const start = token.lastIndex
     const [, quoted, behind, plain, end] = /** @type {RegExpExecArray} */ (token.exec(source))
     if (quoted === undefined && plain.startsWith('"')) {
-      throw new Error(`The quote in line ${source.slice(0, start).split(/\r\n|\r|\n/).length} is not closed.`)
+      throw new Error(say('openQuote', { n: source.slice(0, start).split(/\r\n|\r|\n/).length }))
     }
     const line = /** @type {string[]} */ (cells.at(-1))
     line.push(quoted === undefined ? plain : quoted.replaceAll('""', '"') + behind)

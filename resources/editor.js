@@ -1,10 +1,11 @@
 import { prepareCheck } from './check-dbc.js'
-import { choose, chosenNode, connectDropped, offerToMake, onlyOne, referenceProblem } from './config-nodes.js'
+import { beginningOf, choose, chosenNode, configOf, connectDropped, offerToMake, onlyOne, referenceProblem } from './config-nodes.js'
 import { choiceKey, formOf } from './form.js'
 import { listReports } from './list-reports.js'
 import { buttonOf } from './node-button.js'
 import { offer } from './offers.js'
 import { applies, credentialsOf, isNumber, isTable, isTextList, readOption, readOptions, tableItems } from './options.js'
+import { speakAs } from './sentences.js'
 import { Table } from './table.js'
 import { prepareTest } from './test-connection.js'
 import { tryRegisters } from './try-registers.js'
@@ -31,9 +32,6 @@ document.head.append(Object.assign(document.createElement('link'), { rel: 'style
  * @type {Map<EditorNode, {prefix: string, text: (key: string, values?: object) => string, tables: Map<string, Table>, shown: Set<string>}>}
  */
 const openForms = new Map()
-
-/** What stands for a secret that Node-RED keeps to itself. */
-const KEPT = '__PWRD__'
 
 const ENVIRONMENT_VARIABLE = /^\$\{[a-zA-Z_][a-zA-Z0-9_]*\}$/
 
@@ -64,6 +62,7 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
       const text = (key, values) => RED.nodes.getType(type)._(`${type}.form.${key}`, values)
       openForms.set(this, { prefix, text, tables: new Map(), shown: new Set() })
       fillForm(this, schema)
+      if (look.category === 'config') for (const [name, value] of Object.entries(beginningOf(this))) $(inputSelector(this, name)).val(value)
       fillTables(this, schema, text, hasTry)
       const form = $(inputSelector(this)).closest('form')
       form.on('input change', () => refresh(this, schema))
@@ -84,7 +83,19 @@ function register (type, { schema, hasTest = false, hasTry = false, hasReports =
     oneditresize () { $(inputSelector(this)).closest('form').addClass('sluice-sized') }
   }
   RED.nodes.registerType(type, definition)
+  speakAs((key, values) => RED.nodes.getType(type)._(`${type}.form.sentences.${key}`, values))
   translate(RED.nodes.getType(type), `${type}.options`, schema)
+  if (look.category !== 'config') nameCategory(look.category, RED.nodes.getType(type))
+}
+
+/**
+ * Where a gateway's settings put the categories in order, Node-RED makes them before it has the catalogues that say what they are called.
+ * @param {string|undefined} category @param {EditorNodeType} definition
+ */
+function nameCategory (category = '', definition) {
+  const id = category.replaceAll(' ', '_')
+  const name = definition._(`palette.label.${id}`)
+  if (name !== category) $(`#red-ui-palette-header-${id} > span`).text(name)
 }
 
 /** Puts the catalogue's texts into the schema. @param {EditorNodeType} definition @param {string} path @param {Schema} schema */
@@ -92,6 +103,7 @@ function translate (definition, path, { properties }) {
   for (const [name, property] of Object.entries(properties)) {
     property.title = definition._(`${path}.${name}.title`)
     property.description = definition._(`${path}.${name}.description`)
+    if (property['x-unit']) property['x-unit'] = definition._(`${path}.${name}.unit`)
     const labelled = property.enum ?? Object.keys(property['x-labels'] ?? {})
     property['x-labels'] = Object.fromEntries(labelled.map(value => [value, definition._(`${path}.${name}.${choiceKey(value)}`)]))
     const items = tableItems(property)
@@ -178,16 +190,6 @@ function trialOf (node, schema, table) {
 function placeOf (node, schema) {
   const { device, addressing } = plainValues(node, schema)
   return { device: configOf(device), addressing }
-}
-
-/** A config node as it stands in the editor, deployed or not, and which secrets Node-RED keeps to itself. @param {string} id */
-function configOf (id) {
-  const config = RED.nodes.node(id)
-  if (!config) return null
-  const { defaults: plain, credentials: secret = {} } = RED.nodes.getType(config.type)
-  const given = config.credentials ?? {}
-  const kept = Object.keys(secret).map(name => [name, given[name] ?? (given[`has_${name}`] === false ? '' : KEPT)])
-  return { id, options: { ...Object.fromEntries(Object.keys(plain).map(name => [name, config[name]])), ...Object.fromEntries(kept) } }
 }
 
 /**

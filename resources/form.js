@@ -44,10 +44,11 @@ function reportsRow (type) {
 function row (type, name, schema, id) {
   const key = `${type}.options.${name}`
   const property = schema.properties[name]
+  const unit = property['x-unit'] ? `<span class="sluice-unit" data-i18n="${key}.unit"></span>` : ''
   return `
     <div class="form-row sluice-row${isTable(property) ? ' sluice-row-wide' : ''}" data-option="${name}">
       <label for="${id}" data-i18n="${key}.title;[title]${key}.description"></label>
-      <div class="sluice-field">${input(type, name, schema, id)}<span class="sluice-unit">${property['x-unit'] ?? ''}</span></div>
+      <div class="sluice-field">${input(type, name, schema, id)}${unit}</div>
       <p class="sluice-problem" role="alert"></p>${property['x-dbc'] ? '<div class="sluice-check" role="status"></div>' : ''}
     </div>`
 }

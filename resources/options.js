@@ -1,4 +1,5 @@
 import { commaComplaint, pointWarning } from './numerals.js'
+import { grouped, say } from './sentences.js'
 
 /**
  * What an option may be, and the words for what is wrong with one: the same in the editor's forms and in the gateway.
@@ -80,12 +81,12 @@ export function readOptions (schema, given) {
  */
 export function readOption (property, given, required = false) {
   if (isEmpty(given)) {
-    return property.default === undefined && required ? { problem: `${property.title} is missing.` } : { value: property.default }
+    return property.default === undefined && required ? { problem: say('missing', { title: property.title }) } : { value: property.default }
   }
   if (property.enum) {
     const value = property.enum.find(choice => String(choice) === String(given))
     return value === undefined
-      ? { problem: `${property.title} must be one of ${property.enum.join(', ')}; ${quote(given)} is not one of them.` }
+      ? { problem: say('choice', { title: property.title, choices: property.enum.join(', '), given: quote(given) }) }
       : { value }
   }
   return isNumber(property)
@@ -126,23 +127,23 @@ export const tableItems = ({ items }) => items && 'properties' in items ? items 
 const readers = {
   boolean ({ title }, given) {
     const value = { true: true, false: false }[String(given)]
-    return value === undefined ? { problem: `${title} must be true or false; ${quote(given)} is neither.` } : { value }
+    return value === undefined ? { problem: say('boolean', { title, given: quote(given) }) } : { value }
   },
 
   string ({ title, default: usual, examples: [example] = [usual], minLength = 0, maxLength = Infinity, pattern = '' }, given) {
     const value = String(given)
-    if (typeof given === 'object') return { problem: `${title} must be a text.` }
-    if (value.length < minLength) return { problem: `${title} must have at least ${plain(minLength)} characters.` }
+    if (typeof given === 'object') return { problem: say('text', { title }) }
+    if (value.length < minLength) return { problem: say('tooShort', { title, limit: grouped(minLength) }) }
     if (value.length > maxLength) {
-      return { problem: `${title} must have at most ${plain(maxLength)} characters; it has ${plain(value.length)}.` }
+      return { problem: say('tooLong', { title, limit: grouped(maxLength), length: grouped(value.length) }) }
     }
-    if (!new RegExp(pattern, 'u').test(value)) return { problem: `${title} must look like ${example}; ${quote(value)} does not.` }
+    if (!new RegExp(pattern, 'u').test(value)) return { problem: say('pattern', { title, example: String(example), given: quote(value) }) }
     return { value }
   },
 
   array (property, given) {
     const list = typeof given === 'string' ? given.split('\n').map(line => line.trim()).filter(line => line !== '') : given
-    if (!Array.isArray(list)) return { problem: `${property.title} must be a list.` }
+    if (!Array.isArray(list)) return { problem: say('list', { title: property.title }) }
     const problem = lengthProblem(property, list.length)
     if (problem) return { problem }
     return isTable(property) ? readTable(property, list) : readList(property, list)
@@ -151,8 +152,8 @@ const readers = {
 
 /** @param {Property} property @param {number} length  of the list @returns {string|undefined} */
 export function lengthProblem ({ title, minItems = 0, maxItems = Infinity }, length) {
-  if (length < minItems) return `${title} must have at least ${plain(minItems)} ${minItems === 1 ? 'entry' : 'entries'}.`
-  if (length > maxItems) return `${title} must have at most ${plain(maxItems)} entries; it has ${plain(length)}.`
+  if (length < minItems) return say(minItems === 1 ? 'noEntry' : 'tooFew', { title, limit: grouped(minItems) })
+  if (length > maxItems) return say('tooMany', { title, limit: grouped(maxItems), length: grouped(length) })
 }
 
 /** @param {Property} property @param {any[]} list @returns {{value?: any[], problem?: string}} */
@@ -160,7 +161,7 @@ function readList ({ title, items }, list) {
   const value = []
   for (const [index, item] of list.entries()) {
     const read = readOption(/** @type {Property} */ (items), item, true)
-    if (read.problem) return { problem: `${title}, entry ${index + 1}: ${read.problem}` }
+    if (read.problem) return { problem: say('entry', { title, n: index + 1, problem: read.problem }) }
     value.push(read.value)
   }
   return { value }
@@ -171,9 +172,14 @@ function readTable (property, list) {
   const rows = list.map(item => readRow(/** @type {Schema} */ (property.items), item))
   const problems = tableProblems(property, rows)
   if (problems.length === 0) return { value: rows.map(({ value }) => value) }
-  const told = problems.slice(0, MAX_LISTED).map(sentenceOf).join(' ').replace('Row', 'row')
+  const [first, ...others] = problems.slice(0, MAX_LISTED)
   const more = problems.length - MAX_LISTED
-  return { problem: `${property.title}, ${told}${more > 0 ? ` And ${plain(more)} more.` : ''}` }
+  const told = [
+    say('laterRow', { n: first.row + 1, problem: first.problem }),
+    ...others.map(sentenceOf),
+    ...more > 0 ? [say('more', { n: grouped(more) })] : []
+  ].join(' ')
+  return { problem: say('table', { title: property.title, rows: told }) }
 }
 
 /**
@@ -183,7 +189,7 @@ function readTable (property, list) {
  * @returns {ReadRow}
  */
 export function readRow (items, item) {
-  if (typeof item !== 'object' || item === null) return { problems: [{ problem: `${quote(item)} is not an object.` }] }
+  if (typeof item !== 'object' || item === null) return { problems: [{ problem: say('object', { given: quote(item) }) }] }
   const required = items.required?.filter(name => presetOf(items, item)[name] === undefined)
   const { options, problemOf } = readOptions({ ...items, required }, item)
   return { value: options, problems: Object.entries(problemOf).map(([column, problem]) => ({ column, problem })) }
@@ -219,7 +225,7 @@ function duplicates ({ items, 'x-unique': unique = [] }, rows) {
       const cell = value?.[column]
       if (cell === undefined) return []
       if (firstRow.has(cell)) {
-        return [{ row, column, problem: `${title} must be unique; ${quote(cell)} is in row ${firstRow.get(cell) + 1} too.` }]
+        return [{ row, column, problem: say('unique', { title, given: quote(cell), n: firstRow.get(cell) + 1 }) }]
       }
       firstRow.set(cell, row)
       return []
@@ -229,42 +235,40 @@ function duplicates ({ items, 'x-unique': unique = [] }, rows) {
 
 /** "Row 17: Address must be …" @param {CellProblem} problem */
 export function sentenceOf ({ row, problem }) {
-  return `Row ${row + 1}: ${problem}`
+  return say('row', { n: row + 1, problem })
 }
 
 /** @param {Property} property @param {unknown} given @returns {{value?: any, problem?: string, warning?: string}} */
 function readNumber (property, given) {
   const text = typeof given === 'string' ? given.trim() : ''
   const value = text === '' ? given : Number(text)
-  const complaint = Number.isNaN(value) ? commaComplaint(text) ?? `${quote(given)} is not a number` : numberComplaint(property, value)
-  if (complaint) return { problem: `${property.title} must be ${range(property)}; ${complaint}.` }
+  const complaint = numberComplaint(property, value, text)
+  if (complaint) return { problem: say('number', { title: property.title, range: range(property), complaint }) }
   const warning = pointWarning(text)
   return warning ? { value, warning } : { value }
 }
 
-/** @param {Property} property @param {unknown} value */
-function numberComplaint ({ type, minimum = -Number.MAX_VALUE, exclusiveMinimum = -Infinity, maximum = Number.MAX_VALUE }, value) {
-  if (typeof value !== 'number') return `${quote(value)} is not a number`
-  if (type === 'integer' && !Number.isInteger(value)) return `${plain(value)} is not a whole number`
-  if (value < minimum || value <= exclusiveMinimum) return `${plain(value)} is too small`
-  if (value > maximum) return `${plain(value)} is too large`
+/** @param {Property} property @param {unknown} value @param {string} text  that has it */
+function numberComplaint ({ type, minimum = -Number.MAX_VALUE, exclusiveMinimum = -Infinity, maximum = Number.MAX_VALUE }, value, text) {
+  if (Number.isNaN(value)) return commaComplaint(text) ?? say('notNumber', { given: quote(text || value) })
+  if (typeof value !== 'number') return say('notNumber', { given: quote(value) })
+  if (type === 'integer' && !Number.isInteger(value)) return say('notWhole', { given: grouped(value) })
+  if (value < minimum || value <= exclusiveMinimum) return say('tooSmall', { given: grouped(value) })
+  if (value > maximum) return say('tooLarge', { given: grouped(value) })
 }
 
 /** "between 1 and 1,000,000 rows" @param {Property} property */
 function range ({ type, minimum, exclusiveMinimum, maximum, 'x-unit': unit = '' }) {
   const above =
-    minimum !== undefined ? `at least ${plain(minimum)}` : exclusiveMinimum !== undefined ? `more than ${plain(exclusiveMinimum)}` : ''
-  const below = maximum !== undefined ? `at most ${plain(maximum)}` : ''
+    minimum !== undefined
+      ? say('atLeast', { limit: grouped(minimum) })
+      : exclusiveMinimum !== undefined ? say('moreThan', { limit: grouped(exclusiveMinimum) }) : ''
+  const below = maximum !== undefined ? say('atMost', { limit: grouped(maximum) }) : ''
   const both =
     minimum !== undefined && maximum !== undefined
-      ? `between ${plain(minimum)} and ${plain(maximum)}`
-      : [above, below].filter(Boolean).join(' and ')
-  return `${both || (type === 'integer' ? 'a whole number' : 'a number')} ${unit}`.trimEnd()
-}
-
-/** @param {number} number */
-function plain (number) {
-  return number.toLocaleString('en-US', { maximumFractionDigits: 20 })
+      ? say('between', { minimum: grouped(minimum), maximum: grouped(maximum) })
+      : above && below ? say('both', { one: above, other: below }) : above || below
+  return `${both || say(type === 'integer' ? 'wholeNumber' : 'anyNumber')} ${unit}`.trimEnd()
 }
 
 /** @param {unknown} value */

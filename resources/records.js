@@ -1,4 +1,5 @@
 import { isNumber } from './options.js'
+import { say } from './sentences.js'
 
 /**
  * @typedef {import('./options.js').Property} Property
@@ -34,7 +35,7 @@ export function entriesOf ({ cells, separator }, properties, firstColumn = 0) {
         )
       )
     ),
-    unknown: names.flatMap((_, i) => (isLeftOut(i) ? [(header && cells[0][i]?.trim()) || `column ${i + 1}`] : []))
+    unknown: names.flatMap((_, i) => (isLeftOut(i) ? [(header && cells[0][i]?.trim()) || say('column', { n: i + 1 })] : []))
   }
 }
 

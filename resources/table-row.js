@@ -1,4 +1,4 @@
-import { applies, isEmpty, presetOf, readRow } from './options.js'
+import { applies, isEmpty, isNumber, presetOf, readOption, readRow } from './options.js'
 import { fieldOf, placeholderOf, textOf, valueOf } from './table-cells.js'
 
 /** @typedef {import('./table-cells.js').Field} Field */
@@ -35,6 +35,15 @@ export class TableRow {
   get entry () {
     const kept = Object.keys(this.#items.properties).filter(name => !isEmpty(this.#given[name]) && this.#applies(name))
     return Object.fromEntries(kept.map(name => [name, this.#given[name]]))
+  }
+
+  /** What is right, but may have been meant otherwise. @returns {{column: string, problem: string}[]} */
+  get warnings () {
+    return Object.entries(this.#items.properties).flatMap(([column, property]) => {
+      const given = this.#given[column]
+      const warning = typeof given === 'string' && isNumber(property) ? readOption(property, given).warning : undefined
+      return warning ? [{ column, problem: warning }] : []
+    })
   }
 
   /** As stored or typed. @param {string} name  of a column */

@@ -1,6 +1,7 @@
 import { lengthProblem, sentenceOf, tableItems, tableProblems } from './options.js'
 import { RowDetails } from './row-details.js'
-import { titleOf, widthOf } from './table-cells.js'
+import { grouped } from './sentences.js'
+import { textOf, titleOf, widthOf } from './table-cells.js'
 import { TableRow } from './table-row.js'
 import { addTransfer } from './table-transfer.js'
 
@@ -25,6 +26,7 @@ const ARROWS = { ArrowUp: -1, ArrowDown: 1 }
  *
  * @typedef {object} ActionRow
  * @property {() => import('./options.js').ReadRow} read
+ * @property {(column: string) => string} shown  what its cell says
  * @property {(values: object) => void} write
  * @property {() => boolean} isThere  still
  */
@@ -242,6 +244,7 @@ export class Table {
   #actionRow (row) {
     return {
       read: () => row.read,
+      shown: name => textOf(row.property(name), row.given(name)).text,
       write: values => this.write(this.#rows.indexOf(row), [values]),
       isThere: () => this.#element.isConnected && this.#rows.includes(row)
     }
@@ -292,11 +295,15 @@ export class Table {
     this.#details.mark(this.#edited?.problems ?? {})
 
     const count = (/** @type {string} */ key, /** @type {number} */ n) =>
-      this.#text(n === 1 ? key : `${key}s`, { n: n.toLocaleString('en-US') })
+      this.#text(n === 1 ? key : `${key}s`, { n: grouped(n) })
     const counts = [count('row', this.#rows.length), ...(problems.length > 0 ? [count('problem', problems.length)] : [])]
     this.#part('.sluice-table-count').textContent = counts.join(', ')
     this.#part('.sluice-table-bar').dataset.state = problems.length > 0 ? 'bad' : 'good'
-    this.#part('.sluice-table-problems').replaceChildren(...problems.slice(0, LISTED_PROBLEMS).map(problemItem))
+    const warnings = this.#rows.flatMap((each, row) => each.warnings.map(warning => ({ row, ...warning })))
+    this.#part('.sluice-table-problems').replaceChildren(
+      ...problems.slice(0, LISTED_PROBLEMS).map(problem => problemItem(problem)),
+      ...warnings.slice(0, LISTED_PROBLEMS).map(warning => problemItem(warning, 'sluice-warning'))
+    )
   }
 
   /** @param {string} selector @returns {HTMLElement} */
@@ -310,11 +317,12 @@ function columnOf (field) {
   return (field.closest('td')?.cellIndex ?? 1) - 1
 }
 
-/** @param {import('./options.js').CellProblem} problem */
-function problemItem (problem) {
+/** @param {import('./options.js').CellProblem} problem @param {string} [className] */
+function problemItem (problem, className = '') {
   const item = document.createElement('li')
   const link = Object.assign(document.createElement('button'), { type: 'button', textContent: sentenceOf(problem) })
   Object.assign(link.dataset, { row: problem.row, column: problem.column })
+  item.className = className
   item.append(link)
   return item
 }

@@ -39,7 +39,7 @@ export function tryRegisters (element, row, place, text) {
     if (!isOpen()) return stop()
     const { value: { name = '', area, address, type, length } = {}, problems } = row.read()
     const problem = problems.find(({ column }) => column === 'area' || column === 'address')?.problem
-    title.text([name, `${area.replace('-', ' ')} ${address ?? ''}`].filter(Boolean).join(': '))
+    title.text([name, `${row.shown('area')} ${address ?? ''}`].filter(Boolean).join(': '))
     if (problem) return show(sentence(problem))
     const { device, addressing } = place()
     if (!device) return show(sentence(text('tryNoDevice')))

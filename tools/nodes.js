@@ -11,7 +11,6 @@
  * @property {number} [outputs]
  * @property {string[]} [outputLabels]
  * @property {boolean} [isConfig]
- * @property {boolean} [hasGerman]  its form is in german.json, too
  * @property {boolean} [hasTest]  its form can try the connection
  * @property {boolean} [hasTry]  its form can try the registers of its table `tags`
  * @property {boolean} [hasButton]  it has a button in the flow
@@ -112,12 +111,12 @@ export const faces = [
   {
     type: 'sluice-stage-out', file: 'staging/stage-out', label: 'stage out',
     summary: 'Puts batches into a spool on disk and sends them to the broker.',
-    inputs: 1, hasGerman: true
+    inputs: 1
   },
   {
     type: 'sluice-stage-in', file: 'staging/stage-in', label: 'stage in',
     summary: 'Receives batches from the broker; acknowledges each once all its sinks have stored it.',
-    outputs: 1, hasGerman: true
+    outputs: 1
   },
   {
     type: 'sluice-sparkplug-out', file: 'staging/sparkplug-out', label: 'Sparkplug out',
@@ -223,7 +222,7 @@ export const faces = [
   {
     type: 'sluice-alarm', file: 'operations/alarm', label: 'alarm',
     summary: 'Sends a message when something goes wrong, and when it is over: for mail, MQTT, Telegram.',
-    outputs: 1, hasGerman: true
+    outputs: 1
   },
   {
     type: 'sluice-dead-letters', file: 'operations/dead-letters', label: 'dead letters',
@@ -233,11 +232,11 @@ export const faces = [
   {
     type: 'sluice-bench-run', file: 'bench/run', label: 'bench run',
     summary: 'Measures again, on this machine, what a paper has measured: at the press of its button, in a process of its own.',
-    inputs: 1, outputs: 2, outputLabels: ['result', 'progress'], hasButton: true, hasGerman: true
+    inputs: 1, outputs: 2, outputLabels: ['result', 'progress'], hasButton: true
   },
   {
     type: 'sluice-bench-report', file: 'bench/report', label: 'bench report',
     summary: 'Writes and serves the report of a run, beside the paper\'s figures; compares runs.',
-    inputs: 1, outputs: 1, hasReports: true, hasGerman: true
+    inputs: 1, outputs: 1, hasReports: true
   }
 ]

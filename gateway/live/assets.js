@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { extname, join } from 'node:path'
 import { siteFile } from '../site/site.js'
@@ -7,26 +7,24 @@ import { FRAME_HEADERS } from '../web/guard.js'
 const require = createRequire(import.meta.url)
 const GATEWAY = join(import.meta.dirname, '..')
 const uplot = (/** @type {string} */ name) => join(require.resolve('uplot'), '..', name)
-const own = (/** @type {string} */ path) => ({ [path]: join(GATEWAY, path) })
 
-/** The page's files, under the paths they have below `gateway/`, so that their imports hold: nothing else is read from the disk. */
+/** The pages' files, under the paths they have below `gateway/`, so that their imports hold: nothing else is read from the disk. */
+const PARTS = readdirSync(join(GATEWAY, 'live/page'), { recursive: true, encoding: 'utf8' })
+  .map(name => `/live/page/${name.replaceAll('\\', '/')}`)
+  .filter(path => /\.(css|js|json|svg)$/.test(path))
+
+/** @type {Record<string, string>} */
 const FILES = {
   '/': join(GATEWAY, 'live/page/index.html'),
-  ...own('/live/page/live.css'),
-  ...own('/live/page/live.js'),
-  ...own('/live/page/stream.js'),
-  ...own('/live/page/history.js'),
-  ...own('/live/page/plot.js'),
-  ...own('/live/page/tables.js'),
-  ...own('/live/page/machine.js'),
-  ...own('/live/page/icon.svg'),
   '/doctor/': join(GATEWAY, 'live/page/doctor.html'),
-  ...own('/live/page/doctor.css'),
-  ...own('/live/page/doctor.js'),
-  ...own('/stats/format.js'),
+  ...Object.fromEntries(['/stats/format.js', ...PARTS].map(path => [path, join(GATEWAY, path)])),
   '/live/page/uplot.js': uplot('uPlot.esm.js'),
   '/live/page/uplot.css': uplot('uPlot.min.css')
 }
+
+/** So that the live page has all its modules at once, not those of one after those of another. */
+const PRELOAD = ['/stats/format.js', ...PARTS.filter(path => path.endsWith('.js') && !path.endsWith('doctor.js')), '/live/page/uplot.js']
+  .map(path => `<${path.slice(1)}>; rel=modulepreload`).join(', ')
 
 /** Below it is the documentation. */
 const DOCUMENTATION = '/docs/'
@@ -36,6 +34,7 @@ const TYPES = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
   '.svg': 'image/svg+xml'
 }
 
@@ -56,8 +55,8 @@ const DRAWING = { 'Content-Security-Policy': `default-src 'none'; style-src 'uns
 export function asset (path) {
   if (path.startsWith(DOCUMENTATION)) return documentation(path.slice(DOCUMENTATION.length))
   if (!Object.hasOwn(FILES, path)) return null
-  const file = FILES[/** @type {keyof typeof FILES} */ (path)]
-  return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)] } }
+  const file = FILES[path]
+  return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)], ...path === '/' && { Link: PRELOAD } } }
 }
 
 /** @param {string} path  below its root */

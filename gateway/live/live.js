@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { WebSocketServer } from 'ws'
 import { describe, SluiceError } from '../base/errors.js'
 import { version } from '../base/version.js'
 import { gatewayId } from '../../broker/gateway-id.js'
@@ -15,6 +14,10 @@ import { AlarmDesk } from './alarms.js'
 import { asset, HEADERS } from './assets.js'
 import { DoctorDesk } from './doctor.js'
 import { Health } from './health.js'
+import { sinkDetail, sourceDetail } from './overview/detail.js'
+import { Overview } from './overview/overview.js'
+import { Said } from './overview/said.js'
+import { Stream } from './stream.js'
 import { Tickets } from './tickets.js'
 
 /**
@@ -32,11 +35,13 @@ import { Tickets } from './tickets.js'
  * @property {import('./unstarted.js').Nodes} nodes
  * @property {DoctorDesk} doctor
  * @property {History} history
+ * @property {Said} said
+ * @property {string|null} editor  where it is; null where there is none
  */
 
-const INTERVAL_MS = 250
-/** A viewer that reads too slowly misses reports instead of filling the gateway's memory. */
-const MAX_UNSENT_BYTES = 2 ** 20
+/** Of whole reports, for programs; and of what the page shows. */
+const REPORT_MS = 250
+const OVERVIEW_MS = 1000
 
 /** @type {WeakMap<Server, LivePage>} */
 const mounted = new WeakMap()
@@ -56,7 +61,9 @@ export function mountLive (RED, stats, dataDir, schemaOf = async () => undefined
   const doctor = new DoctorDesk(RED, schemaOf)
   const history = new History({ stats, folder: () => join(dataDir(), 'history'), log: RED.log })
   history.start()
-  const place = { server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor, history, events, nodes }
+  const editor = settings.httpAdminRoot === false || settings.disableEditor ? null : settings.httpAdminRoot ?? '/'
+  const said = new Said(RED.log)
+  const place = { server, httpNode, root, allowHosts: sluice?.allowHosts, dataDir, doctor, history, events, nodes, said, editor }
   mounted.set(server, new LivePage(place, stats))
 }
 
@@ -73,16 +80,15 @@ export async function unmountLive (server) {
 }
 
 class LivePage {
-  #sockets = new WebSocketServer({ noServer: true, clientTracking: true, maxPayload: 1024 })
   #tickets = new Tickets()
   #closed = false
-  /** @type {import('../stats/reader.js').Reader|null} */
-  #reader = null
-  /** @type {NodeJS.Timeout|undefined} */
-  #timer
+  /** Known before anybody has a ticket. */
+  #gateway = ''
+  /** While somebody looks, or the last that was. @type {Overview|undefined} */
+  #watched
 
   /** @param {Place} place @param {import('../stats/stats.js').Stats} stats */
-  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, history, events, nodes }, stats) {
+  constructor ({ server, httpNode, root, allowHosts, dataDir, doctor, history, events, nodes, said, editor }, stats) {
     this.streamPath = `${root.replace(/\/$/, '')}/sluice/stream`
     this.server = server
     this.allowHosts = allowHosts
@@ -91,27 +97,27 @@ class LivePage {
     this.alarms = new AlarmDesk(stats)
     this.history = history
     this.stats = stats
+    this.said = said
+    this.editor = editor
     this.health = new Health(events, nodes, stats)
+    this.reports = new Stream(REPORT_MS, () => reportsOf(stats))
+    const isRunning = () => this.health.status === 'running'
+    this.overview = new Stream(OVERVIEW_MS, () => this.#watched = new Overview(stats, { gateway: this.#gateway, isRunning }))
     const guard = guarded(allowHosts)
     httpNode.use('/sluice', (request, response, next) => {
       if (this.#closed) next()
       else guard(request, response, () => this.#serve(request, response, next))
     })
     server.on('upgrade', this.#upgrade)
-    this.#sockets.on('connection', socket => {
-      socket.on('error', () => socket.terminate())
-      socket.on('close', () => this.#onViewers())
-      this.#onViewers()
-    })
   }
 
   close () {
     this.#closed = true
     this.health.close()
     this.server.off('upgrade', this.#upgrade)
-    for (const socket of this.#sockets.clients) socket.terminate()
-    this.#sockets.close()
-    this.#onViewers()
+    this.reports.close()
+    this.overview.close()
+    this.said.close()
     return this.history.close()
   }
 
@@ -124,6 +130,7 @@ class LivePage {
     if (path === '/' && !pathOf({ url: request.originalUrl }).endsWith('/')) return response.writeHead(302, { Location: 'sluice/' }).end()
     if (path === '/doctor' || path === '/docs') return response.writeHead(302, { Location: `${path.slice(1)}/` }).end()
     if (path === '/session') return this.#openSession(response)
+    if (path === '/detail') return this.#answerDetail(request, response, next)
     if (path === '/health') return this.#answerHealth(response)
     if (path === '/health/ready') return this.#answerReady(request, response)
     if (path === '/metrics') return this.#answerMetrics(request, response)
@@ -158,8 +165,21 @@ class LivePage {
   /** @param {ServerResponse} response */
   #openSession (response) {
     return answerOrFail(response, async () => {
-      answer(response, { ticket: this.#tickets.issue(), gateway: await gatewayId(this.dataDir()), process: process.pid })
+      this.#gateway = await gatewayId(this.dataDir())
+      answer(response, { ticket: this.#tickets.issue(), gateway: this.#gateway, process: process.pid, version, editor: this.editor })
     })
+  }
+
+  /** Of one source or sink. @param {IncomingMessage} request @param {ServerResponse} response @param {() => void} next */
+  #answerDetail ({ url = '' }, response, next) {
+    const { searchParams } = new URL(url, 'http://gateway')
+    const about = { gateway: this.#gateway, said: this.said, pulse: this.#watched?.pulse }
+    const source = searchParams.get('source')
+    const found = source === null
+      ? sinkDetail(this.stats, about, searchParams.get('sink') ?? '')
+      : sourceDetail(this.stats, about, { name: source, gateway: searchParams.get('gateway') ?? '' })
+    if (found) answer(response, found)
+    else next()
   }
 
   /** In Prometheus' text format; as JSON to who asks for that. @param {IncomingMessage} request @param {ServerResponse} response */
@@ -191,7 +211,9 @@ class LivePage {
     if (pathOf(request) !== this.streamPath) return
     const refused = refusal(request, this.allowHosts) ?? this.#ticketProblem(request)
     if (refused) return refuseUpgrade(socket, refused)
-    this.#sockets.handleUpgrade(request, socket, head, client => this.#sockets.emit('connection', client, request))
+    const { searchParams } = new URL(request.url ?? '', 'http://gateway')
+    const stream = searchParams.get('view') === 'page' ? this.overview : this.reports
+    stream.accept(request, socket, head)
   }
 
   /** @param {IncomingMessage} request */
@@ -199,27 +221,12 @@ class LivePage {
     if (this.#tickets.redeem(new URL(url, 'http://gateway').searchParams.get('ticket'))) return null
     return new SluiceError('SLUICE_LOGIN_TICKET', 'The stream of the live page needs a ticket.', { fix: 'Get one from sluice/session.' })
   }
+}
 
-  /** Reads the stats only while somebody looks. */
-  #onViewers () {
-    const watched = !this.#closed && this.#sockets.clients.size > 0
-    if (watched && !this.#reader) {
-      this.#reader = this.stats.reader()
-      this.#timer = setInterval(() => this.#send(), INTERVAL_MS)
-      this.#timer.unref()
-    } else if (!watched && this.#reader) {
-      clearInterval(this.#timer)
-      this.#reader.close()
-      this.#reader = null
-    }
-  }
-
-  #send () {
-    const report = JSON.stringify(this.#reader?.read())
-    for (const socket of this.#sockets.clients) {
-      if (socket.bufferedAmount < MAX_UNSENT_BYTES) socket.send(report)
-    }
-  }
+/** Whole reports. @param {import('../stats/stats.js').Stats} stats @returns {import('./stream.js').Feed} */
+function reportsOf (stats) {
+  const reader = stats.reader()
+  return { next: () => JSON.stringify(reader.read()), close: () => reader.close() }
 }
 
 /** @param {ServerResponse} response @param {object} body @param {number} [status] */

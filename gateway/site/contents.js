@@ -5,9 +5,10 @@ export const CONTENTS = [
     title: 'How to',
     pages: {
       'docs/deploy.md': 'Deploy',
+      'docs/live.md': 'Watch a gateway',
       'docs/access.md': 'Decide who may do what',
       'docs/databases.md': 'Use databases',
-      'docs/replace.md': 'Replace other nodes',
+      'docs/replace.md': 'Replace your nodes',
       'docs/examples.md': 'Try the examples',
       'docs/scale.md': 'Run many gateways',
       'docs/studies.md': 'Measure again what papers have measured',

@@ -22,10 +22,11 @@ export function duration (milliseconds) {
   return `${digits(milliseconds / 60_000)} min`
 }
 
-/** What a user has to wait, about: "45 s", "12 min", "3.5 h". @param {number} seconds */
+/** What a user has to wait, about: "45 s", "12 min", "3.5 h", "11 days". @param {number} seconds */
 export function remaining (seconds) {
   if (seconds < 90) return `${Math.ceil(seconds)} s`
-  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`
+  return seconds < 48 * 3600 ? `${(seconds / 3600).toFixed(1)} h` : `${Math.round(seconds / 86_400)} days`
 }
 
 /** @param {number} value @returns {[string, string]} number and prefix */

@@ -7,7 +7,10 @@ import { WriteTimes } from './write-times.js'
  * @typedef {typeof COUNTERS[number]} Counter
  * @typedef {Record<Counter, number>} Totals
  * @typedef {{latency: Latency, writes: WriteTimes}} Times
- * @typedef {{latency: Pick<Latency, 'record'>, writes: Pick<WriteTimes, 'record'>}} Listener  to the times
+ * @typedef {object} Listener  to the times, and to the batches themselves
+ * @property {Pick<Latency, 'record'>} latency
+ * @property {Pick<WriteTimes, 'record'>} writes
+ * @property {(batch: Batch) => void} [batch]
  */
 
 /** What a meter counts: rows, except `batches`, `values`, `bytes`, `retries`, `errors`, `overdue` and `parked`. */
@@ -19,6 +22,9 @@ export const COUNTERS = /** @type {const} */ ([
 
 /** Rows of a batch whose age is measured; each represents those up to the next. */
 const SAMPLES = 8
+
+/** A batch of so many rows is small enough to be kept, so that the last value of a source that sends seldom is known. */
+const KEPT_ROWS = 16
 
 /**
  * What has passed one source, stage or sink since the process started. Plain numbers, increased by whoever counts something.
@@ -63,6 +69,8 @@ export class Meter {
   intervals = new Set()
   /** @type {Map<string, number>} rows recorded, by the source they come from */
   rowsBySource = new Map()
+  /** of a source or stage: the last, where it is small, by the source of its rows. @type {Map<string, Batch>} */
+  lastBatches = new Map()
   #nowNs
 
   /** @param {Stage} stage @param {string} id @param {() => bigint} nowNs */
@@ -88,6 +96,8 @@ export class Meter {
     this.bytes += bytes
     this.rowsBySource.set(source, (this.rowsBySource.get(source) ?? 0) + rows)
     if (rows === 0) return
+    if (rows > KEPT_ROWS) this.lastBatches.delete(source)
+    else if (this.stage !== 'sink') this.lastBatches.set(source, batch)
     const nowNs = this.lastAtNs = this.#nowNs()
     const samples = Math.min(rows, SAMPLES)
     for (let i = 0, row = 0; i < samples; i++) {
@@ -97,7 +107,10 @@ export class Meter {
       row = next
     }
     listen(this.latency, samples)
-    for (const { latency } of this.intervals) listen(latency, samples)
+    for (const each of this.intervals) {
+      listen(each.latency, samples)
+      each.batch?.(batch)
+    }
   }
 
   /** Counts a batch that a database was asked to write. @param {import('./write-times.js').Outcome} outcome @param {number} microseconds */

@@ -17,9 +17,10 @@ export function requireChromium (context) {
  * A headless Chromium with a fresh profile.
  * @param {string[]} [more]  arguments of Chromium
  * @param {{username: string, password: string}} [httpCredentials]  what is entered where a page asks for a login
+ * @param {string} [locale]  its language, such as de-DE
  * @returns {Promise<{page: import('playwright-core').Page, close: () => Promise<void>}>}
  */
-export async function openBrowser (more = [], httpCredentials) {
+export async function openBrowser (more = [], httpCredentials, locale = 'en-US') {
   const profile = await mkdtemp(path.join(os.tmpdir(), 'sluice-chromium-'))
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: EXECUTABLE ?? undefined,
@@ -30,7 +31,8 @@ export async function openBrowser (more = [], httpCredentials) {
       '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync', ...more
     ],
-    httpCredentials
+    httpCredentials,
+    locale
   })
   context.setDefaultTimeout(PATIENCE_MS)
   return {

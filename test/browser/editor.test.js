@@ -50,7 +50,7 @@ describe('the gateway in a browser', function () {
   })
 
   for (const { type } of faces) {
-    it(`shows the form of ${type}: every option with a label, nothing cut off`, async () => {
+    it(`shows the form of ${type}: every option with a label, nothing cut off, nothing red without a sentence`, async () => {
       await openForm(type)
       const rows = await page.$$eval('.sluice-row:not([hidden])', elements => elements.map(row => ({
         label: row.querySelector('label')?.textContent ?? '',
@@ -61,6 +61,10 @@ describe('the gateway in a browser', function () {
         expect(label).to.match(/^[A-Z]/)
         expect(isCutOff, label).to.equal(false)
       }
+      const unexplained = await page.$$eval('.sluice-row:not([hidden]):has(.input-error)', elements => elements
+        .filter(row => !row.querySelector('.sluice-problem')?.textContent)
+        .map(row => row.getAttribute('data-option')))
+      expect(unexplained).to.deep.equal([])
       await look(type)
       await closeForm('cancel')
     })

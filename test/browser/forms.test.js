@@ -116,7 +116,7 @@ describe('what forms know already', function () {
       { id: 'sim', type: 'sluice-modbus-simulator', z: 'flow', x: 200, y: 100, port: 1777, units: '3-5', wires: [[]], registers: [
         { area: 'holding-registers', address: 7, type: 'float32', order: 'ABCD', shape: 'sine', unit: '' },
         { area: 'holding-registers', address: 9, type: 'uint16', order: 'ABCD', shape: 'sine', unit: '' },
-        { area: 'coils', address: 1, type: 'uint16', order: 'ABCD', shape: 'constant', unit: '' }
+        { area: 'coils', address: 1 }
       ] },
       { id: 'embedded', type: 'sluice-embedded-broker', z: 'flow', x: 200, y: 160, port: 1999, wires: [] }
     ])
@@ -132,6 +132,17 @@ describe('what forms know already', function () {
     expect((await node((await node(out)).broker)).url).to.equal('mqtt://127.0.0.1:1999')
     const write = await node(await hands.drop('sluice-modbus-write', 300, 400))
     expect(write).to.deep.include({ device, tags: [] })
+  })
+
+  it('begin the form of a new device with the address of the simulator', async () => {
+    const write = await hands.drop('sluice-modbus-write', 300, 400)
+    const simulator = { id: 'sim', type: 'sluice-modbus-simulator', z: 'flow', port: 1777, connection: 'rtu-over-tcp' }
+    await add([{ ...simulator, x: 200, y: 100, wires: [[]] }])
+    await hands.open(write)
+    await page.click('#node-input-btn-device-add')
+    await slidIn(page, '.sluice-test button')
+    expect(await page.inputValue('#node-config-input-port')).to.equal('1777')
+    expect(await page.inputValue('#node-config-input-connection')).to.equal('rtu-over-tcp')
   })
 
   it('say "all sources" where stage in takes all, offer those that are seen, and store the same as ever', async () => {
@@ -208,8 +219,12 @@ describe('what forms know already', function () {
     expect(found.filter(name => name.startsWith('sluice'))).to.deep.equal([
       'sluice sources', 'sluice fieldbus', 'sluice staging', 'sluice databases', 'sluice operations'
     ])
-    await page.locator('.red-ui-palette-node[data-palette-type=sluice-simulator]').scrollIntoViewIfNeeded()
     await look('palette')
+
+    await page.evaluate('localStorage.setItem("editor-language", "de")')
+    await page.reload()
+    await page.waitForSelector('.red-ui-palette-header:has-text("sluice Betrieb")')
+    await page.evaluate('localStorage.removeItem("editor-language")')
   })
 
   it('raise no error in the browser', () => {

@@ -1,12 +1,9 @@
 import { slidIn } from './browser.js'
 
-/** Where a node's ports are, from its middle, and its edges. */
-const PORT = '.red-ui-flow-port'
-
 /**
  * Builds a flow in the editor as a person does, with mouse and keyboard alone, and counts what that takes. An **action** is a click or
  * double click, a drag, or a field that is typed into. A **decision** is a value that the person has to know or to choose: it is not
- * there already, and without the right one the flow would not run.
+ * there already, and without the right one the flow would not run. Looking, scrolling and moving the mouse are not counted.
  */
 export class Hands {
   actions = 0
@@ -39,8 +36,8 @@ export class Hands {
   /** Drags a wire from one node's output to another's input. @param {string} from @param {string} to */
   async wire (from, to) {
     this.actions++
-    const output = middleOf(await boxOf(this.#page.locator(`[id="${from}"] .red-ui-flow-port-output ${PORT}`)))
-    const input = middleOf(await boxOf(this.#page.locator(`[id="${to}"] .red-ui-flow-port-input ${PORT}`)))
+    const output = middleOf(await boxOf(this.#page.locator(`[id="${from}"] .red-ui-flow-port-output .red-ui-flow-port`)))
+    const input = middleOf(await boxOf(this.#page.locator(`[id="${to}"] .red-ui-flow-port-input .red-ui-flow-port`)))
     await this.#drag(output, input)
     await this.#page.waitForFunction(
       `RED.nodes.filterLinks({}).some(({ source, target }) => source.id === "${from}" && target.id === "${to}")`

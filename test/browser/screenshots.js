@@ -25,7 +25,7 @@ const ROWS_TO_SEE = 30_000
 
 /** What each scene takes, and how. @type {[string[], (page: Page, take: Take) => Promise<void>][]} */
 export const SCENES = [
-  [['editor', 'form', 'live'], defaultFlow],
+  [['editor', 'form', 'live', 'live-source'], defaultFlow],
   [['can'], can],
   [['query'], query],
   [['server'], server],
@@ -48,12 +48,15 @@ async function defaultFlow (page, take) {
     }
     while (await stored() < ROWS_TO_SEE) await page.waitForTimeout(500)
     await take('live')
+    await page.goto(`${gateway.liveUrl}#source/machine`)
+    await page.waitForSelector('.last-rows')
+    await take('live-source')
   })
 }
 
 /** @param {Page} page @param {Take} take */
 async function can (page, take) {
-  await inGateway(page, await flowOf('examples/vehicle.json'), 'example-vehicle-read', async () => {
+  await inGateway(page, await flowOf('examples/2 Sources/vehicle.json'), 'example-vehicle-read', async () => {
     await openForm(page, 'example-vehicle-read')
     await page.click('[data-option=dbcFile] button')
     await page.waitForSelector('[data-option=dbcFile] .sluice-check:not(:empty)')
@@ -64,7 +67,7 @@ async function can (page, take) {
 
 /** @param {Page} page @param {Take} take */
 async function query (page, take) {
-  await inGateway(page, await flowOf('examples/query.json'), 'example-query-query', async () => {
+  await inGateway(page, await flowOf('examples/3 Databases/query.json'), 'example-query-query', async () => {
     await status(page, 'example-query-store', /rows\/s/)
     await page.evaluate('fetch("inject/example-query-means", { method: "POST" })')
     await status(page, 'example-query-query', /rows in/)

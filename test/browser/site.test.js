@@ -1,9 +1,11 @@
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { expect } from 'chai'
 import { asset } from '../../gateway/live/assets.js'
 import { paths } from '../../gateway/site/site.js'
 import { openBrowser, requireChromium } from './browser.js'
+import { pictureOf } from './example-pictures.js'
 import { SCENES } from './screenshots.js'
 
 describe('the documentation in a browser', function () {
@@ -90,7 +92,10 @@ describe('the documentation in a browser', function () {
   })
 
   it('has only screenshots that npm run screenshots makes', () => {
-    expect(paths().filter(path => path.endsWith('.png'))).to.have.members(SCENES.flatMap(([names]) => names.map(name => `${name}.png`)))
+    const examples = readdirSync('examples', { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.json'))
+    const ofScenes = SCENES.flatMap(([names]) => names.map(name => `${name}.png`))
+    const ofExamples = examples.map(name => `examples/${pictureOf(name)}`)
+    expect(paths().filter(path => path.endsWith('.png'))).to.have.members([...ofScenes, ...ofExamples])
   })
 
   it('says nothing in the console, and asks nobody else', () => {

@@ -56,7 +56,7 @@ describe('What is killed', function () {
     expect(await away()).to.deep.include({
       level: 'problem', subject: { type: 'sink', name: 'plant', nodeId: 'plant' }, clearedMs: null, acknowledgedMs: null
     })
-    expect((await away())?.what).to.match(/^plant is not reachable: [\d.]+( k)? rows wait(, the spool is full in [\d.]+ (s|min|h))?$/)
+    expect((await away())?.what).to.match(/^plant is not reachable: [\d.]+( k)? rows wait(, the spool is full in [\d.]+ (s|min|h|days))?$/)
     expect((await away())?.reason).to.contain('SLUICE_SINK_CONNECT')
     await gateway.until(() => told().startsWith('sluice/alarm/sink-unreachable raised: plant is not reachable: '), told)
 

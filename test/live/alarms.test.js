@@ -1,5 +1,8 @@
 import { EventEmitter, once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect } from 'chai'
 import { Alarms } from '../../gateway/alarms/alarms.js'
 import { KINDS } from '../../gateway/alarms/kinds/index.js'
@@ -22,6 +25,8 @@ describe('Alarms over HTTP', () => {
   let stats
   /** @type {string} */
   let root
+  /** @type {string} */
+  let folder
 
   beforeEach(async () => {
     const app = express()
@@ -34,16 +39,18 @@ describe('Alarms over HTTP', () => {
     const RED = { server, httpNode: express.Router(), settings: {}, events: new EventEmitter() }
     app.use('/', RED.httpNode)
     stats = new Stats()
-    mountLive(RED, stats, () => '')
+    folder = await mkdtemp(join(tmpdir(), 'sluice-alarms-'))
+    mountLive(RED, stats, () => folder)
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     root = `http://127.0.0.1:${/** @type {import('node:net').AddressInfo} */ (server.address()).port}/sluice/`
   })
 
-  afterEach(() => {
-    unmountLive(server)
+  afterEach(async () => {
+    await unmountLive(server)
     server.closeAllConnections()
     server.close()
+    await rm(folder, { recursive: true })
   })
 
   /** With one that is raised. */

@@ -51,7 +51,7 @@ describe('Doctor page', () => {
   })
 
   afterEach(async () => {
-    unmountLive(server)
+    await unmountLive(server)
     server.closeAllConnections()
     server.close()
     await rm(folder, { recursive: true })

@@ -50,7 +50,7 @@ describe('Live page', () => {
   })
 
   afterEach(async () => {
-    unmountLive(server)
+    await unmountLive(server)
     server.closeAllConnections()
     server.close()
     await rm(folder, { recursive: true })

@@ -1,19 +1,17 @@
 import { expect } from 'chai'
-import { Rates } from '../../gateway/live/page/history.js'
+import { Rates } from '../../gateway/live/page/rates.js'
 
 describe('Rates of the live page', () => {
   /**
-   * Reports every 250 ms of a sink that stores `rows` every `everyMs`.
+   * What is told every 250 ms of a sink that stores `rows` every `everyMs`.
    * @param {Rates} rates
    * @param {{fromMs?: number, toMs: number, everyMs: number, rows: number}} pace
    */
   function watch (rates, { fromMs = 0, toMs, everyMs, rows }) {
     const seen = []
     for (let time = fromMs; time <= toMs; time += 250) {
-      const batches = Math.floor(time / everyMs)
-      const meter = /** @type {any} */ ({ stage: 'sink', name: 'sqlite', totals: { batches, rows: batches * rows } })
-      rates.push(/** @type {any} */ ({ time, meters: [meter], process: { uptimeSeconds: time / 1000 } }))
-      seen.push(rates.of(meter, 'rows'))
+      rates.push('sqlite', time, Math.floor(time / everyMs) * rows)
+      seen.push(rates.of('sqlite'))
     }
     return seen
   }
@@ -44,6 +42,7 @@ describe('Rates of the live page', () => {
   it('start over with the gateway', () => {
     const rates = new Rates()
     watch(rates, { toMs: 5000, everyMs: 1000, rows: 1000 })
+    rates.clear()
     expect(watch(rates, { toMs: 500, everyMs: 250, rows: 10 })).to.deep.equal([null, null, null])
   })
 })

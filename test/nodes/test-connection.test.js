@@ -214,6 +214,13 @@ describe('Test connection, asked of Node-RED', function () {
     expect((await tried.json()).row).to.deep.include({ source: 'hall', tags: [['room', '1']], fields: [['value', 'float64', '21.5']] })
   })
 
+  it('tries a broker for those who may deploy only, and sends no stored password elsewhere', async () => {
+    const path = 'sluice-servers/sluice-broker/test'
+    for (const as of ['guest', '']) expect((await ask({}, as, path)).status).to.equal(401)
+    const broker = { id: 'broker', options: { url: 'mqtt://127.0.0.1:2', user: '__PWRD__', password: '__PWRD__' } }
+    expect((await (await ask(broker, 'owner', path)).json()).text).to.match(/^The stored password is for another server/)
+  })
+
   it('gives up in time on a server that says nothing', async () => {
     const { port } = /** @type {import('node:net').AddressInfo} */ (silent.address())
     const began = performance.now()

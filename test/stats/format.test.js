@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { duration, measure, quantity } from '../../gateway/stats/format.js'
+import { duration, measure, quantity, remaining } from '../../gateway/stats/format.js'
 
 describe('Numbers for people', () => {
   for (const [value, text] of /** @type {[number, string][]} */ ([
@@ -15,4 +15,8 @@ describe('Numbers for people', () => {
     [0, '0 ms'], [0.35, '350 µs'], [0.0012, '1.20 µs'], [1, '1.00 ms'], [8.254, '8.25 ms'], [999, '999 ms'], [12_340, '12.3 s'],
     [300_000, '5.00 min']
   ])) it(`writes ${milliseconds} ms as "${text}"`, () => expect(duration(milliseconds)).to.equal(text))
+
+  for (const [seconds, text] of /** @type {[number, string][]} */ ([
+    [0.2, '1 s'], [45, '45 s'], [720, '12 min'], [12_600, '3.5 h'], [922_320, '11 days']
+  ])) it(`says of ${seconds} s that they last ${text}`, () => expect(remaining(seconds)).to.equal(text))
 })

@@ -45,8 +45,17 @@ export function judgeUpdates (rows, sent, outages) {
     const [before, after] = [frames[i - 1], frames[i]]
     const missing = after.count - before.count - 1
     const isAway = outages.some(({ fromMs, toMs }) => before.ms >= fromMs - READING_MS && after.ms <= toMs + READING_MS)
-    if (missing !== 0 && !isAway) throw new Error(`${missing} frames are missing behind frame ${before.count}, while the gateway ran.`)
+    if (missing !== 0 && !isAway) {
+      const away = outages.map(({ fromMs, toMs }) => span(fromMs, toMs)).join(', ')
+      const gap = span(before.ms, after.ms)
+      throw new Error(`${missing} frames are missing behind frame ${before.count}, ${gap}; the gateway was away ${away}.`)
+    }
     unheard += missing
   }
   return `${sent} frames: ${rows.length} rows, none doubled, none missing but for ${unheard} that were sent while the gateway restarted`
+}
+
+/** @param {number} fromMs @param {number} toMs */
+function span (fromMs, toMs) {
+  return [fromMs, toMs].map(ms => new Date(ms).toISOString().slice('2026-01-01T'.length)).join(' to ')
 }

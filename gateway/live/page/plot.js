@@ -1,152 +1,150 @@
 import uPlot from './uplot.js'
-import { Curves } from './history.js'
+import { styled } from './colours.js'
+import { element, say } from './dom.js'
+import { day } from './times.js'
 
 /**
+ * @typedef {object} Series
+ * @property {string} key  of the history
+ * @property {string} label
+ * @property {number} colour  `--series-…`
+ * @property {boolean} [isDashed]
+ *
  * @typedef {object} PlotOptions
  * @property {string} title
  * @property {(value: number) => string} format  with the unit
  * @property {number} [floor]  the least top of the scale
- * @property {boolean} [bursts]  what comes in bursts is drawn through the pauses between them
- * @property {number} [firstColour]  so that what is in several plots has one colour in all
+ * @property {() => Series[]} series  as they are now
+ *
+ * @typedef {import('./past.js').Span} Span
+ * @typedef {import('./past.js').Curves} Curves
  */
 
 const HEIGHT = 170
-const MIN_SPAN_SECONDS = 60
-const SERIES_COLOURS = 6
+/** Charts have the cursor in common; a part is chosen in one of them, for all. */
+const MOVES = { pub: (/** @type {string} */ type) => type === 'mousemove' || type === 'mouseleave' }
 
-/** One card with curves over the last five minutes, and a legend that shows the newest values, or those under the pointer. */
+/** One chart with a legend that shows the newest values, or those under the cursor, which all charts have in common. */
 export class Plot {
-  curves = new Curves()
+  #options
+  #onZoom
+  #legend = element('ul', { class: 'legend' })
+  #canvas = element('div', { class: 'canvas', role: 'img' })
   /** @type {uPlot|null} */
   #plot = null
   #drawn = ''
-  #legend = document.createElement('ul')
-  #canvas = document.createElement('div')
-  #options
+  /** @type {Series[]} */
+  #series = []
+  /** @type {Curves} */
+  #curves = { times: [], columns: [] }
+  #resize = new ResizeObserver(() => this.#plot?.setSize({ width: this.#canvas.clientWidth, height: HEIGHT }))
 
-  /** @param {HTMLElement} parent @param {PlotOptions} options */
-  constructor (parent, options) {
+  /** @param {PlotOptions} options @param {(span: Span) => void} onZoom */
+  constructor (options, onZoom) {
     this.#options = options
-    const card = document.createElement('section')
-    card.className = 'card plot'
-    const title = document.createElement('h2')
-    title.textContent = options.title
-    this.#legend.className = 'legend'
-    card.append(title, this.#legend, this.#canvas)
-    parent.append(card)
-    new ResizeObserver(() => this.#plot?.setSize({ width: this.#canvas.clientWidth, height: HEIGHT })).observe(this.#canvas)
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { this.#drawn = '' })
+    this.#onZoom = onZoom
+    this.node = element('section', { class: 'plot' }, element('h3', {}, options.title), this.#legend, this.#canvas)
+    this.#canvas.setAttribute('aria-label', options.title)
+    this.#resize.observe(this.#canvas)
   }
 
-  /** Draws what the curves hold now. */
-  draw () {
-    const labels = [...this.curves.columns.keys()]
-    if (this.#drawn !== JSON.stringify(labels)) this.#rebuild(labels)
-    this.#plot?.setData(/** @type {uPlot.AlignedData} */ (this.curves.data))
+  get title () { return this.#options.title }
+  get canvas () { return this.#canvas.querySelector('canvas') }
+  /** As the legend has it: for a picture. */
+  get labels () { return this.#series.map(({ label, colour }) => ({ label, colour: styled(`--series-${colour}`) })) }
+  get keys () { return this.#options.series().map(({ key }) => key) }
+
+  close () {
+    this.#resize.disconnect()
+    this.#plot?.destroy()
+  }
+
+  /** @param {(keys: string[]) => Curves} curvesOf @param {Span} span */
+  draw (curvesOf, span) {
+    this.#series = this.#options.series()
+    this.#curves = curvesOf(this.#series.map(({ key }) => key))
+    const isDark = matchMedia('(prefers-color-scheme: dark)').matches
+    const drawn = JSON.stringify([isDark, this.#series])
+    if (drawn !== this.#drawn) this.#rebuild()
+    this.#drawn = drawn
+    this.#plot?.setData(/** @type {uPlot.AlignedData} */ ([this.#curves.times, ...this.#curves.columns]), false)
+    this.#plot?.batch(() => {
+      const most = Math.max(this.#options.floor ?? 0, ...this.#curves.columns.flat().map(value => value ?? 0))
+      this.#plot?.setScale('x', { min: span.fromMs / 1000, max: span.toMs / 1000 })
+      this.#plot?.setScale('y', { min: 0, max: most * 1.1 || 1 })
+    })
     this.#showValues()
   }
 
-  /** @param {string[]} labels */
-  #rebuild (labels) {
-    this.#drawn = JSON.stringify(labels)
+  #rebuild () {
     this.#plot?.destroy()
-    const hues = coloursOf(labels, this.#options.firstColour ?? 0)
-    this.#legend.replaceChildren(...labels.map((label, i) => {
-      const item = document.createElement('li')
-      item.className = `series-${hues[i]}${isMedian(label) ? ' dashed' : ''}`
-      item.append(document.createElement('span'), label, document.createElement('b'))
-      return item
+    this.#legend.replaceChildren(...this.#series.map(({ label, colour, isDashed }) => {
+      const line = element('span', { class: `line series-${colour}${isDashed ? ' dashed' : ''}` })
+      return element('li', {}, line, label, element('b'))
     }))
-    const { format, floor = 0, bursts = false } = this.#options
-    const axis = {
-      stroke: colour('--dim'),
-      grid: { stroke: colour('--grid'), width: 1 },
-      ticks: { show: false },
-      font: '11px system-ui, sans-serif'
+    this.#plot = new uPlot(this.#layout(), [[], ...this.#series.map(() => [])], this.#canvas)
+  }
+
+  /** @returns {uPlot.Options} */
+  #layout () {
+    const { format } = this.#options
+    const grid = { stroke: styled('--grid'), width: 1 }
+    const axis = { stroke: styled('--dim'), grid, ticks: { show: false }, font: '11px system-ui, sans-serif' }
+    return {
+      width: this.#canvas.clientWidth,
+      height: HEIGHT,
+      padding: [8, 26, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { show: false }, sync: { key: 'sluice', filters: MOVES } },
+      scales: { x: { auto: false }, y: { auto: false } },
+      axes: [
+        { ...axis, size: 26, space: 52, values: (_plot, ticks, _axis, _space, step) => ticks.map(tick => timeLabel(tick, step)) },
+        { ...axis, size: 66, values: (_plot, ticks) => ticks.map(tick => rounded(format(tick))) }
+      ],
+      series: [{}, ...this.#series.map(({ label, colour, isDashed }) => ({
+        label, stroke: styled(`--series-${colour}`), width: 1.6, ...isDashed && { dash: [5, 4] }, points: { size: 3 }
+      }))],
+      hooks: {
+        setCursor: [() => this.#showValues()],
+        setSelect: [plot => {
+          const { left, width } = plot.select
+          if (width < 5) return
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+          this.#onZoom({ fromMs: plot.posToVal(left, 'x') * 1000, toMs: plot.posToVal(left + width, 'x') * 1000 })
+        }]
+      }
     }
-    this.#plot = new uPlot(
-      {
-        width: this.#canvas.clientWidth,
-        height: HEIGHT,
-        padding: [8, 26, 0, 0],
-        legend: { show: false },
-        cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
-        scales: {
-          x: { range: (_plot, first, last) => [Math.min(first, last - MIN_SPAN_SECONDS), last] },
-          y: { range: (_plot, _min, max) => [0, Math.max(floor, (max || 0) * 1.1) || 1] }
-        },
-        axes: [
-          {
-            ...axis,
-            size: 26,
-            space: 70,
-            values: [
-              [60, '{HH}:{mm}', null, null, null, null, null, null, 1],
-              [1, '{HH}:{mm}:{ss}', null, null, null, null, null, null, 1]
-            ]
-          },
-          { ...axis, size: 64, values: (_plot, ticks) => ticks.map(tick => rounded(format(tick))) }
-        ],
-        series: [
-          {},
-          ...labels.map((label, i) => ({
-            label,
-            stroke: colour(`--series-${hues[i]}`),
-            width: 1.6,
-            ...(isMedian(label) && { dash: [5, 4] }),
-            spanGaps: bursts,
-            points: { show: false }
-          }))
-        ],
-        hooks: { setCursor: [() => this.#showValues()] }
-      },
-      /** @type {uPlot.AlignedData} */ (this.curves.data),
-      this.#canvas
-    )
   }
 
   #showValues () {
-    const { times, columns } = this.curves
+    const { times, columns } = this.#curves
     const at = this.#plot?.cursor.idx ?? times.length - 1
-    let i = 0
-    for (const column of columns.values()) {
+    const told = columns.map((column, i) => {
       const value = lastKnown(column, at)
-      const shown = this.#legend.children[i++]?.querySelector('b')
-      if (shown) shown.textContent = value === null ? '–' : this.#options.format(value)
-    }
+      const words = value === null ? '–' : this.#options.format(value)
+      const shown = this.#legend.children[i]?.querySelector('b')
+      if (shown) say(shown, words)
+      return `${this.#series[i].label} ${words}`
+    })
+    this.#canvas.setAttribute('aria-label', `${this.#options.title}: ${told.join(', ')}`)
   }
 }
 
-/** A median and its percentiles belong together: one colour, the median dashed. @param {string[]} labels @param {number} first */
-function coloursOf (labels, first) {
-  const subjects = [...new Set(labels.map(subject))]
-  return labels.map(label => (first + subjects.indexOf(subject(label))) % SERIES_COLOURS)
+/** @param {number} seconds  since 1970 @param {number} step  from one label to the next, in seconds */
+function timeLabel (seconds, step) {
+  const time = new Date(seconds * 1000)
+  const two = (/** @type {number} */ part) => String(part).padStart(2, '0')
+  if (step >= 86_400 || step >= 3600 && time.getHours() === 0) return day(seconds * 1000)
+  return `${two(time.getHours())}:${two(time.getMinutes())}${step < 60 ? `:${two(time.getSeconds())}` : ''}`
 }
 
-/** @param {string} label */
-function subject (label) {
-  return label.replace(/ p\d+$/, '')
-}
-
-/** @param {string} label */
-function isMedian (label) {
-  return label.endsWith(' p50')
-}
-
-/** "5.00 k/s" → "5 k/s". @param {string} text */
-function rounded (text) {
-  return text.replace(/(\.\d*?)0+(?!\d)/, '$1').replace(/\.(?!\d)/, '')
-}
+/** "5.00 k/s" → "5 k/s". @param {string} words */
+function rounded (words) { return words.replace(/(\.\d*?)0+(?!\d)/, '$1').replace(/\.(?!\d)/, '') }
 
 /** Curves of what comes in bursts have gaps. @param {(number|null)[]} column @param {number} at */
 function lastKnown (column, at) {
   for (let i = at; i >= 0 && i > at - 20; i--) {
-    if (column[i] !== null) return column[i]
+    if (column[i] !== null && column[i] !== undefined) return column[i]
   }
   return null
-}
-
-/** @param {string} name  of a CSS variable */
-function colour (name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }

@@ -1,22 +1,23 @@
 /**
- * @typedef {import('../../stats/reader.js').Report} Report
- * @typedef {{ticket: string, gateway: string, process: number}} Session
+ * @typedef {import('../overview/overview.js').Tick} Tick
+ * @typedef {{ticket: string, gateway: string, process: number, version: string, editor: string|null}} Session
  * @typedef {object} Watcher
  * @property {(session: Session) => void} onOpen
- * @property {(report: Report) => void} onReport
+ * @property {(tick: Tick) => void} onTick
  * @property {() => void} onGone  called once for each time the gateway is lost
  */
 
-const SILENCE_MS = 3000
+/** Four times as long as it takes from one report to the next. */
+const SILENCE_MS = 4000
 const RETRY_MS = 1000
 
 /** Follows the gateway's reports, reconnecting for ever. @param {Watcher} watcher */
-export async function watch ({ onOpen, onReport, onGone }) {
+export async function watch ({ onOpen, onTick, onGone }) {
   for (let wasHere = true; ;) {
     const session = await openSession()
     if (session) {
       wasHere = true
-      await follow(session, onOpen, onReport)
+      await follow(session, onOpen, onTick)
     }
     if (wasHere) onGone()
     wasHere = false
@@ -35,16 +36,17 @@ async function openSession () {
 }
 
 /**
- * Resolves when the stream has ended, or has been silent for too long.
+ * Resolves when the stream has ended, has been silent for too long, or has left out what the rest cannot be understood without.
  * @param {Session} session
  * @param {Watcher['onOpen']} onOpen
- * @param {Watcher['onReport']} onReport
+ * @param {Watcher['onTick']} onTick
  */
-function follow (session, onOpen, onReport) {
+function follow (session, onOpen, onTick) {
   return new Promise(resolve => {
-    const url = new URL(`stream?ticket=${session.ticket}`, location.href)
+    const url = new URL(`stream?view=page&ticket=${session.ticket}`, location.href)
     url.protocol = url.protocol.replace('http', 'ws')
     const socket = new WebSocket(url)
+    let layoutNumber = 0
     const end = () => {
       clearTimeout(silence)
       socket.onmessage = socket.onclose = null
@@ -57,7 +59,11 @@ function follow (session, onOpen, onReport) {
     socket.onmessage = ({ data }) => {
       clearTimeout(silence)
       silence = setTimeout(end, SILENCE_MS)
-      onReport(JSON.parse(data))
+      /** @type {Tick} */
+      const tick = JSON.parse(data)
+      layoutNumber = tick.layout?.number ?? layoutNumber
+      if (tick.layoutNumber === layoutNumber) onTick(tick)
+      else end()
     }
   })
 }

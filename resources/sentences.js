@@ -1,0 +1,63 @@
+/**
+ * What is said of a value that an option may not have: in English, until the editor says it in the reader's language.
+ */
+export const sentences = {
+  missing: '__title__ is missing.',
+  nodeMissing: '__title__ is missing: choose one, or make one.',
+  nodeGone: '__title__ is no longer there: choose another, or make one.',
+  nodeWrong: '__title__ has settings that are wrong: open it.',
+  choice: '__title__ must be one of __choices__; __given__ is not one of them.',
+  boolean: '__title__ must be true or false; __given__ is neither.',
+  text: '__title__ must be a text.',
+  tooShort: '__title__ must have at least __limit__ characters.',
+  tooLong: '__title__ must have at most __limit__ characters; it has __length__.',
+  pattern: '__title__ must look like __example__; __given__ does not.',
+  list: '__title__ must be a list.',
+  noEntry: '__title__ must have at least 1 entry.',
+  tooFew: '__title__ must have at least __limit__ entries.',
+  tooMany: '__title__ must have at most __limit__ entries; it has __length__.',
+  entry: '__title__, entry __n__: __problem__',
+  table: '__title__, __rows__',
+  row: 'Row __n__: __problem__',
+  laterRow: 'row __n__: __problem__',
+  more: 'And __n__ more.',
+  object: '__given__ is not an object.',
+  unique: '__title__ must be unique; __given__ is in row __n__ too.',
+  number: '__title__ must be __range__; __complaint__.',
+  anyNumber: 'a number',
+  wholeNumber: 'a whole number',
+  between: 'between __minimum__ and __maximum__',
+  atLeast: 'at least __limit__',
+  moreThan: 'more than __limit__',
+  atMost: 'at most __limit__',
+  both: '__one__ and __other__',
+  notNumber: '__given__ is not a number',
+  notWhole: '__given__ is not a whole number',
+  tooSmall: '__given__ is too small',
+  tooLarge: '__given__ is too large',
+  comma: '__given__ needs a point: __meant__',
+  written: '__given__ is written __meant__',
+  ambiguous: '__given__ may be __decimal__ or __thousands__: write the one that is meant',
+  readAs: '__given__ is read as __value__: write __thousands__ if that is meant.',
+  openQuote: 'The quote in line __n__ is not closed.',
+  column: 'column __n__',
+  groupSign: ','
+}
+
+/** @typedef {keyof typeof sentences} Sentence */
+
+/** @type {(key: Sentence, values?: Record<string, string|number>) => string} */
+let speaker = (key, values = {}) => sentences[key].replace(/__(\w+?)__/g, (_, name) => String(values[name]))
+
+/** @param {Sentence} key @param {Record<string, string|number>} [values] */
+export const say = (key, values) => speaker(key, values)
+
+/** Has everything said in the words of a catalogue. @param {typeof speaker} other */
+export function speakAs (other) {
+  speaker = other
+}
+
+/** A number as a sentence has it: its decimal sign is always the point, which is what fields take. @param {number} number */
+export function grouped (number) {
+  return number.toLocaleString('en-US', { maximumFractionDigits: 20 }).replaceAll(',', say('groupSign'))
+}
