@@ -110,7 +110,9 @@ describe('the first five minutes, as the README has them', function () {
       await hands.confirm('#node-dialog-cancel', '#red-ui-workspace-chart')
     },
 
-    'The live page shows rates, latency, queues, processor time and memory, and on top the balance of every sink, in rows:': seeLivePage,
+    'Forms and help speak English or German, as the browser does.': remark,
+    'The live page says in one sentence whether everything is all right, and else what is wrong and since when.': seeLivePage,
+    'Below are what flows where, a row for each sink and source, charts, and the balance of every sink, in rows:': remark,
     'produced = before it began + stored + dead letters + settled by a flow + parked + lost + in flight.': remark,
 
     'Read the database, while it is being written.': remark,
