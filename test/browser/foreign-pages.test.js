@@ -188,7 +188,7 @@ describe('The login, in a browser', function () {
 
   it('opens the live page and its stream to whom it is shown', async () => {
     await browser.page.goto(gateway.liveUrl)
-    await browser.page.waitForSelector('#state.live')
+    await browser.page.waitForSelector('#verdict.idle')
   })
 
   it('opens the editor to look, or to change, and has the browser ask for nothing else', async () => {
