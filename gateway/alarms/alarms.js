@@ -122,7 +122,7 @@ export class Alarms {
       const id = idOf(kind, finding.subject)
       const more = finding.count === undefined ? 0 : this.#growth(id, finding.count, its.event)
       if (its.event && more === 0) continue
-      const entry = this.#see(entries, id, finding, more)
+      const entry = this.#see(entries, id, { finding, more, nowMs })
       if (entry.alarm) this.#update(its, entry, more > 0)
       else if (!entry.isMember && nowMs - entry.sinceMs >= its.raiseAfterMs) due.push(entry)
     }
@@ -136,9 +136,12 @@ export class Alarms {
     this.#judgeSeveral(kind, its, entries)
   }
 
-  /** @param {Map<string, Entry>} entries @param {string} id @param {Finding} finding @param {number} more */
-  #see (entries, id, finding, more) {
-    const nowMs = this.#now()
+  /**
+   * @param {Map<string, Entry>} entries
+   * @param {string} id
+   * @param {{finding: Finding, more: number, nowMs: number}} seen  `nowMs`: of the look, for what is due at once is due in the same
+   */
+  #see (entries, id, { finding, more, nowMs }) {
     let entry = entries.get(id)
     if (!entry) {
       const beganMs = this.#wallNow() - (finding.lastsMs ?? 0)

@@ -54,11 +54,17 @@ export class AlarmFile {
   #read () {
     try {
       const { alarms, counts } = JSON.parse(readFileSync(this.#path, 'utf8'))
-      return { alarms: [...alarms], counts: { ...counts } }
+      if (!alarms.every(isAlarm)) throw new TypeError('what is there is no alarm')
+      return { alarms, counts: { ...counts } }
     } catch (error) {
       const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT'
       if (!isMissing) this.#warn(`The alarms of before are forgotten: ${describe(error)}`)
       return null
     }
   }
+}
+
+/** @param {any} kept */
+function isAlarm (kept) {
+  return [kept?.id, kept?.kind, kept?.subject?.name].every(text => typeof text === 'string') && Number.isFinite(kept.raisedMs)
 }

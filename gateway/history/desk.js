@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { decoded } from '../base/decoded.js'
 import { describe, SluiceError } from '../base/errors.js'
 import { refuse } from '../web/refuse.js'
 import { asked } from './query.js'
@@ -86,7 +87,7 @@ function ask (history, parameters) {
 function titleOf (key, name) {
   const [type, id] = key.split('/')
   const { name: measure, unit } = /** @type {import('./query.js').Asked} */ (asked(key)).measure
-  return `${type} ${name ?? decodeURIComponent(id)} ${measure}${unit && ` (${unit})`}`
+  return `${type} ${name ?? decoded(id)} ${measure}${unit && ` (${unit})`}`
 }
 
 /** @param {string} text */

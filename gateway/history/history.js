@@ -107,7 +107,8 @@ export class History {
   async query (window, keys) {
     const all = keys.map(key => asked(key) ?? fail(`${JSON.stringify(key)} is no series.`))
     if (all.length === 0 || all.length > MAX_ASKED) fail(`A request is for 1 to ${MAX_ASKED} series.`)
-    if (!(window.points >= 1 && window.points <= MAX_POINTS)) fail(`points is from 1 to ${MAX_POINTS}.`)
+    const isCount = Number.isInteger(window.points) && window.points >= 1 && window.points <= MAX_POINTS
+    if (!isCount) fail(`points is a whole number from 1 to ${MAX_POINTS}.`)
     const { fromMs, toMs } = window
     if (!(fromMs >= 0 && fromMs < toMs && toMs < MAX_TIME_MS)) fail('from and to are times in ms since 1970, and from is before to.')
     const finestMs = fromMs >= this.#options.nowMs() - FINE_MS ? STEP_MS : COARSE_MS

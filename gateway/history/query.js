@@ -16,6 +16,8 @@ import { COARSE_MS, DAY_MS, HOUR_MS, STEP_MS } from './spans.js'
  */
 
 const DIGITS = 4
+/** Large steps are found in few rounds, whatever the window. */
+const STEP_GROWTH = 1.01
 
 /** What a key means; undefined when nothing. @param {string} key @returns {Asked|undefined} */
 export function asked (key) {
@@ -37,7 +39,7 @@ export function stepsOf ({ fromMs, toMs, points }, finestMs) {
     const [first, last] = [Math.floor(fromMs / stepMs), Math.ceil(toMs / stepMs)]
     if (last - first <= points) return { fromMs: first * stepMs, toMs: last * stepMs, stepMs }
     const base = stepMs >= COARSE_MS ? COARSE_MS : STEP_MS
-    stepMs = Math.max(Math.ceil((toMs - fromMs) / points / base), stepMs / base + 1) * base
+    stepMs = Math.max(Math.ceil((toMs - fromMs) / points / base), Math.floor(stepMs / base * STEP_GROWTH) + 1) * base
     if (stepMs > COARSE_MS) stepMs = Math.ceil(stepMs / COARSE_MS) * COARSE_MS
   }
 }

@@ -1,3 +1,4 @@
+import { decoded } from '../base/decoded.js'
 import { SluiceError } from '../base/errors.js'
 import { jsonOnly } from '../web/guard.js'
 import { refuse } from '../web/refuse.js'
@@ -42,15 +43,6 @@ export class AlarmDesk {
     refuse(response, new SluiceError('SLUICE_ALARM_UNKNOWN', 'No such alarm is raised; it may have been cleared.', {
       fix: 'GET /sluice/alarms lists those that are.'
     }))
-  }
-}
-
-/** What is no encoding is nobody's id. @param {string} text */
-function decoded (text) {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
   }
 }
 

@@ -13,17 +13,20 @@ const PARTS = readdirSync(join(GATEWAY, 'live/page'), { recursive: true, encodin
   .map(name => `/live/page/${name.replaceAll('\\', '/')}`)
   .filter(path => /\.(css|js|json|svg)$/.test(path))
 
+/** What they have in common with the gateway. */
+const SHARED = ['/stats/format.js', '/base/decoded.js']
+
 /** @type {Record<string, string>} */
 const FILES = {
   '/': join(GATEWAY, 'live/page/index.html'),
   '/doctor/': join(GATEWAY, 'live/page/doctor.html'),
-  ...Object.fromEntries(['/stats/format.js', ...PARTS].map(path => [path, join(GATEWAY, path)])),
+  ...Object.fromEntries([...SHARED, ...PARTS].map(path => [path, join(GATEWAY, path)])),
   '/live/page/uplot.js': uplot('uPlot.esm.js'),
   '/live/page/uplot.css': uplot('uPlot.min.css')
 }
 
 /** So that the live page has all its modules at once, not those of one after those of another. */
-const PRELOAD = ['/stats/format.js', ...PARTS.filter(path => path.endsWith('.js') && !path.endsWith('doctor.js')), '/live/page/uplot.js']
+const PRELOAD = [...SHARED, ...PARTS.filter(path => path.endsWith('.js') && !path.endsWith('doctor.js')), '/live/page/uplot.js']
   .map(path => `<${path.slice(1)}>; rel=modulepreload`).join(', ')
 
 /** Below it is the documentation. */

@@ -68,6 +68,19 @@ describe('Alarms', () => {
     expect(rig.alarms.raised.get('away')).to.equal(1)
   })
 
+  it('are raised at once by what happens once, though the clock goes on during the look', () => {
+    let nowMs = 0
+    let lost = 0
+    const read = () => [finding('plant', { count: lost, what: more => `${more} rows are lost` })]
+    const kinds = { lost: { ...KIND, event: /** @type {const} */ ('process'), raiseAfterMs: 0, read } }
+    const alarms = new Alarms({ kinds, take: () => /** @type {any} */ ({}), now: () => { return nowMs += 0.01 } })
+    alarms.judge()
+    expect(alarms.active).to.deep.equal([])
+    lost = 5000
+    alarms.judge()
+    expect(alarms.active.map(({ what }) => what)).to.deep.equal(['5000 rows are lost'])
+  })
+
   it('are not raised by what is over soon, however often it comes', () => {
     const rig = new Rig()
     for (let i = 0; i < 20; i++) {

@@ -48,6 +48,16 @@ describe('The file of alarms', () => {
     expect(warnings.join()).to.match(/^The alarms of before are forgotten: /)
   })
 
+  it('is forgotten when it has something else than alarms, with a warning', async () => {
+    for (const alarms of [[{ kind: 'spool', id: 'spool:stage:x' }], [null], 'none', {}]) {
+      await open().save(kept(1))
+      await writeFile(path, JSON.stringify({ alarms, counts: {} }))
+      warnings = []
+      expect(open().kept, JSON.stringify(alarms)).to.equal(null)
+      expect(warnings.join()).to.match(/^The alarms of before are forgotten: /)
+    }
+  })
+
   it('is written once it can be, with one warning until then', async () => {
     const file = open()
     await writeFile(join(folder, 'sluice'), 'no folder')

@@ -107,11 +107,25 @@ describe('History over HTTP', () => {
     expect(lines[3]).to.deep.equal([new Date(START_MS + 3 * STEP_MS).toISOString(), '10', '3', ''])
   })
 
+  it('finds its steps at once, however long the window and few the points', async () => {
+    for (const [from, to, points] of [[1e15, 5e15, 2], [1, 8e15, 1], [4_999_999_999_999, 5_000_000_000_001, 1], [0, 2e14, 2000]]) {
+      const { stepMs, series } = await (await get(`/history?from=${from}&to=${to}&points=${points}&series=sink/c0ffee/rows`)).json()
+      expect(series['sink/c0ffee/rows'].length).to.be.within(1, points)
+      expect(stepMs).to.be.at.most(Math.max(to, 300_000) * 1.1)
+    }
+  })
+
+  it('has a title for a key that is no encoding', async () => {
+    const response = await get(`/history.csv?${window()}&series=source/%25/rows`)
+    expect((await response.text()).split('\r\n', 1)).to.deep.equal(['time,source % rows (rows/s)'])
+  })
+
   it('refuses what it does not know, and more than it answers at once', async () => {
     const many = Array.from({ length: 51 }, (_, i) => `sink/${i}/rows`).join(',')
     const refused = [
       'series=sink/c0ffee/nothing', 'series=nothing', 'series=constructor/a/rows', '', `series=${many}`,
-      'series=sink/c0ffee/rows&points=2001', 'series=sink/c0ffee/rows&points=0', 'series=sink/c0ffee/rows&points=x',
+      'series=sink/c0ffee/rows&points=2001', 'series=sink/c0ffee/rows&points=1.5',
+      'series=sink/c0ffee/rows&points=0', 'series=sink/c0ffee/rows&points=x',
       'series=sink/c0ffee/rows&from=5&to=4', 'series=sink/c0ffee/rows&from=yesterday', 'series=sink/c0ffee/rows&to=1e300'
     ]
     for (const query of refused) {

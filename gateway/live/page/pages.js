@@ -1,3 +1,4 @@
+import { decoded } from '../../base/decoded.js'
 import { Charts } from './charts.js'
 import { Detail } from './detail.js'
 import { byId, element } from './dom.js'
@@ -32,7 +33,7 @@ export function showPage (plant) {
     const [, type, id] = /^#(source|sink)\/(.+)$/.exec(hash) ?? []
     if (!detail && type) scrolledTo = scrollY
     detail?.close()
-    detail = type ? new Detail(plant, /** @type {'source'|'sink'} */ (type), decodeURIComponent(id), pages.editor) : null
+    detail = type ? new Detail(plant, /** @type {'source'|'sink'} */ (type), decoded(id), pages.editor) : null
     place.replaceChildren(...detail ? [detail.node] : [])
     place.hidden = !detail
     overview.hidden = Boolean(detail)
