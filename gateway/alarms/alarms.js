@@ -1,4 +1,4 @@
-import { short, sentence } from './words.js'
+import { inOneLine, short } from './words.js'
 
 /**
  * @typedef {import('../stats/alarm.js').Alarm} Alarm
@@ -18,7 +18,8 @@ import { short, sentence } from './words.js'
  * @property {Alarm|null} alarm  once it is raised by itself
  * @property {boolean} isMember  it is one of several that are raised together
  *
- * @typedef {{alarms: Alarm[], counts: Record<string, number>}} Kept  from before a restart
+ * @typedef {{alarms: Alarm[], more: Record<string, number>, counts: Record<string, number>}} Kept  from before a restart; `more`: of an
+ *   alarm that counts, by its id
  */
 
 /** More of a kind, when they come at once or these are there already, are one alarm. */
@@ -75,7 +76,7 @@ export class Alarms {
     this.#entries = new Map(this.#kinds.map(([kind]) => [kind, new Map()]))
     this.#counts = new Map(Object.entries(kept?.counts ?? {}))
     this.#isFirst = kept === null
-    for (const alarm of kept?.alarms ?? []) this.#restore(alarm)
+    for (const alarm of kept?.alarms ?? []) this.#restore(alarm, kept?.more[alarm.id] ?? 0)
     this.#sort()
   }
 
@@ -83,7 +84,9 @@ export class Alarms {
   get kept () {
     const lives = this.#kinds.flatMap(([kind, { event }]) => event === 'process' ? [] : [`${kind}:`])
     const counts = [...this.#counts].filter(([id, count]) => count > 0 && lives.some(start => id.startsWith(start)))
-    return { alarms: this.active, counts: Object.fromEntries(counts) }
+    const entries = [...this.#entries.values()].flatMap(its => [...its])
+    const more = entries.filter(([, entry]) => entry.alarm && entry.more > 0).map(([id, entry]) => [id, entry.more])
+    return { alarms: this.active, more: Object.fromEntries(more), counts: Object.fromEntries(counts) }
   }
 
   /** @param {Listener} listener @returns {() => void} ends it */
@@ -194,21 +197,29 @@ export class Alarms {
    */
   #update (its, entry, isMore) {
     const alarm = /** @type {Alarm} */ (entry.alarm)
-    const isProblem = this.#now() - entry.worstMs < Math.max(its.clearAfterMs, 1)
+    const isWorse = this.#grade(alarm, its, [entry])
+    this.#word(entry)
+    if (isWorse || isMore && alarm.acknowledgedMs !== null) this.#startAgain(alarm)
+  }
+
+  /**
+   * A problem stays one for as long as an alarm takes to be cleared.
+   * @param {Alarm} alarm @param {Kind} its @param {Entry[]} entries
+   * @returns {boolean} whether it got worse
+   */
+  #grade (alarm, its, entries) {
+    const isProblem = entries.some(({ worstMs }) => this.#now() - worstMs < Math.max(its.clearAfterMs, 1))
     const isWorse = isProblem && alarm.level === 'warning'
     alarm.level = isProblem ? 'problem' : 'warning'
-    this.#word(entry)
-    if (!isWorse && !(isMore && alarm.acknowledgedMs !== null)) return
-    alarm.acknowledgedMs = null
-    this.#start(alarm)
+    return isWorse
   }
 
   /** @param {Entry} entry */
-  #word ({ alarm, finding, more }) {
-    const { what, reason, fix, subject } = /** @type {Finding} */ (finding)
-    const text = sentence(typeof what === 'string' ? what : what(more))
-    Object.assign(/** @type {Alarm} */ (alarm), { what: text, fix, subject: plain(subject) })
-    if (reason) /** @type {Alarm} */ (alarm).reason = reason
+  #word (entry) {
+    const { reason, fix, subject } = /** @type {Finding} */ (entry.finding)
+    const alarm = /** @type {Alarm} */ (entry.alarm)
+    Object.assign(alarm, { what: lineOf(entry), fix, subject: plain(subject) })
+    if (reason) alarm.reason = reason
   }
 
   /** @param {string} kind @param {Kind} its @param {Map<string, Entry>} entries */
@@ -221,14 +232,18 @@ export class Alarms {
       return this.#clear(alarm)
     }
     const findings = members.map(({ finding }) => /** @type {Finding} */ (finding))
-    const level = findings.some(finding => finding.level === 'problem') ? 'problem' : 'warning'
     const [{ subject: { type }, fix }] = findings
     const names = findings.slice(0, MAX_NAMES).map(({ subject: { name } }) => short(name)).join(', ')
     const text = {
-      what: sentence(its.several(members.length)),
+      what: members.length === 1 ? lineOf(members[0]) : inOneLine(its.several(members.length)),
       reason: members.length > MAX_NAMES ? `${names} and ${members.length - MAX_NAMES} more` : names
     }
-    if (alarm) return void Object.assign(alarm, text, { level })
+    if (alarm) {
+      Object.assign(alarm, text)
+      if (this.#grade(alarm, its, members)) this.#startAgain(alarm)
+      return
+    }
+    const level = findings.some(finding => finding.level === 'problem') ? 'problem' : 'warning'
     const subject = { type, name: SEVERAL }
     const raisedMs = Math.min(...members.map(({ beganMs }) => beganMs))
     const raised = { ...newAlarm({ id: idOf(kind, subject), kind, level, subject, fix, raisedMs }), ...text }
@@ -241,6 +256,12 @@ export class Alarms {
     if (!this.active.includes(alarm)) this.active = [...this.active, alarm]
     this.raised.set(alarm.kind, (this.raised.get(alarm.kind) ?? 0) + 1)
     this.#tell(alarm, 'raised')
+  }
+
+  /** Whoever has seen it has not seen this. @param {Alarm} alarm */
+  #startAgain (alarm) {
+    alarm.acknowledgedMs = null
+    this.#start(alarm)
   }
 
   /** @param {Alarm} alarm */
@@ -256,13 +277,13 @@ export class Alarms {
     for (const listener of this.#listeners) listener(structuredClone(alarm), change)
   }
 
-  /** @param {Alarm} alarm  raised before the restart */
-  #restore (alarm) {
+  /** @param {Alarm} alarm  raised before the restart @param {number} more  that it counted until then */
+  #restore (alarm, more) {
     const entries = this.#entries.get(alarm.kind)
     if (!entries) return // of a version that had such a kind
     this.active.push(alarm)
     if (alarm.subject.name === SEVERAL) this.#several.set(alarm.kind, alarm)
-    else entries.set(alarm.id, { ...nothing(this.#now()), beganMs: alarm.raisedMs, alarm })
+    else entries.set(alarm.id, { ...nothing(this.#now()), more, beganMs: alarm.raisedMs, alarm })
   }
 
   #sort () {
@@ -281,6 +302,12 @@ function idOf (kind, { type, name, nodeId }) { return `${kind}:${type}:${nodeId 
 function patienceMs ({ clearAfterMs }, { alarm, isMember, finding }) {
   if (!alarm && !isMember) return 0
   return finding ? clearAfterMs : Math.max(clearAfterMs, RESTART_MS)
+}
+
+/** What is said of it, in one line. @param {Entry} entry */
+function lineOf ({ finding, more }) {
+  const { what } = /** @type {Finding} */ (finding)
+  return inOneLine(typeof what === 'string' ? what : what(more))
 }
 
 /** As JSON has it. @param {Subject} subject @returns {Subject} */

@@ -53,9 +53,9 @@ export class AlarmFile {
   /** @returns {Kept|null} */
   #read () {
     try {
-      const { alarms, counts } = JSON.parse(readFileSync(this.#path, 'utf8'))
+      const { alarms, more, counts } = JSON.parse(readFileSync(this.#path, 'utf8'))
       if (!alarms.every(isAlarm)) throw new TypeError('what is there is no alarm')
-      return { alarms, counts: { ...counts } }
+      return { alarms, more: { ...more }, counts: { ...counts } }
     } catch (error) {
       const isMissing = /** @type {NodeJS.ErrnoException} */ (error).code === 'ENOENT'
       if (!isMissing) this.#warn(`The alarms of before are forgotten: ${describe(error)}`)

@@ -9,6 +9,8 @@ import { Limits } from './limits.js'
 import { Snapshots } from './snapshot.js'
 
 const INTERVAL_MS = 5000
+/** What alarms count goes on without a change that somebody is told of. */
+const KEEP_INTERVAL_MS = 60_000
 /** A finer look at the event loop would wake it up more often. */
 const RESOLUTION_MS = 250
 
@@ -36,6 +38,7 @@ export function watchAlarms (stats, folder, warn) {
     file.changed()
     if (change === 'acknowledged') file.save(() => alarms.kept)
   })
+  setInterval(() => { if (alarms.active.length > 0) file.changed() }, KEEP_INTERVAL_MS).unref()
   let told = ''
   setInterval(() => {
     try {

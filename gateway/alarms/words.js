@@ -9,7 +9,7 @@ const MAX_NAME = 36
 export function short (name) { return cut(name, MAX_NAME) }
 
 /** @param {string} text */
-export function sentence (text) { return cut(text, MAX_SENTENCE) }
+export function inOneLine (text) { return cut(text, MAX_SENTENCE) }
 
 /** "1 row", "1.50 k rows". @param {number} count @param {string} [what] */
 export function counted (count, what = 'row') {

@@ -66,14 +66,19 @@ export class Folder {
    * @returns {Promise<Block[]>} none of what is not there
    */
   async read (name) {
-    if (!this.#sizes.has(name)) return []
+    const bytes = this.#sizes.get(name)
+    if (bytes === undefined) return []
+    if (bytes > this.#maxBytes) {
+      await this.#setAside(name, { what: `has ${bytes} bytes, more than all may have together` })
+      return []
+    }
     let file
     try {
       file = await readFile(join(this.#path, name))
     } catch (error) {
       const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error)
       if (SCARCE.includes(code)) throw error
-      if (code !== 'ENOENT') await this.#setAside(name, error)
+      if (code !== 'ENOENT') await this.#setAside(name, { cause: error })
       this.#sizes.delete(name)
       return []
     }
@@ -135,9 +140,9 @@ export class Folder {
     this.writtenBytes += bytes
   }
 
-  /** @param {string} name @param {unknown} [cause] */
-  async #setAside (name, cause) {
-    const error = new SluiceError('SLUICE_HISTORY_DAMAGED', `The file ${name} of the history is damaged, and set aside.`, {
+  /** @param {string} name @param {{what?: string, cause?: unknown}} [why] */
+  async #setAside (name, { what = 'is damaged', cause } = {}) {
+    const error = new SluiceError('SLUICE_HISTORY_DAMAGED', `The file ${name} of the history ${what}, and is set aside.`, {
       cause, fix: `Nothing: ${this.#path} has it as ${name}${DAMAGED}. If it happens again, look after the disk.`
     })
     this.#log?.warn(describe(error))

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { extname, join } from 'node:path'
+import { join } from 'node:path'
+import { contentTypeOf } from '../base/content-types.js'
 import { siteFile } from '../site/site.js'
 import { FRAME_HEADERS } from '../web/guard.js'
 
@@ -32,15 +33,6 @@ const PRELOAD = [...SHARED, ...PARTS.filter(path => path.endsWith('.js') && !pat
 /** Below it is the documentation. */
 const DOCUMENTATION = '/docs/'
 
-/** @type {Record<string, string>} */
-const TYPES = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml'
-}
-
 /** Everything comes from the gateway itself: the page must work on a machine without internet. */
 export const HEADERS = {
   'Cache-Control': 'no-cache',
@@ -59,12 +51,12 @@ export function asset (path) {
   if (path.startsWith(DOCUMENTATION)) return documentation(path.slice(DOCUMENTATION.length))
   if (!Object.hasOwn(FILES, path)) return null
   const file = FILES[path]
-  return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': TYPES[extname(file)], ...path === '/' && { Link: PRELOAD } } }
+  return { body: readFileSync(file), headers: { ...HEADERS, 'Content-Type': contentTypeOf(file), ...path === '/' && { Link: PRELOAD } } }
 }
 
 /** @param {string} path  below its root */
 function documentation (path) {
   const found = siteFile(path)
   if (!found) return null
-  return { body: found.body, headers: { ...HEADERS, ...found.type === TYPES['.svg'] && DRAWING, 'Content-Type': found.type } }
+  return { body: found.body, headers: { ...HEADERS, ...path.endsWith('.svg') && DRAWING, 'Content-Type': found.type } }
 }

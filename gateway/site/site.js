@@ -1,4 +1,4 @@
-import { extname } from 'node:path'
+import { contentTypeOf } from '../base/content-types.js'
 import { read, sitePaths, sourceOf } from './files.js'
 import { toHtml } from './markdown.js'
 import { sectionsOf } from './sections.js'
@@ -6,16 +6,6 @@ import { template } from './template.js'
 
 /** What the pages search in. */
 const INDEX = 'search.json'
-
-/** @type {Record<string, string>} */
-const TYPES = {
-  '.html': 'text/html; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png'
-}
 
 /** Pages are made when somebody reads them, and kept. @type {Map<string, string>} */
 const made = new Map()
@@ -31,7 +21,7 @@ export const paths = () => [...sitePaths(), INDEX]
 export function siteFile (path) {
   const name = path || 'index.html'
   const source = sourceOf(name)
-  const type = TYPES[extname(name)]
+  const type = contentTypeOf(name)
   if (name === INDEX || source?.endsWith('.md')) return { type, body: kept(name, () => source ? page(name, source) : index()) }
   return source ? { type, body: read(source) } : null
 }

@@ -156,6 +156,18 @@ describe('Alarms', () => {
     expect(rig.alarms.recent).to.have.length(2)
   })
 
+  it('of many are raised again when one of them gets worse, and say what the last one is', () => {
+    const rig = new Rig()
+    const all = Array.from({ length: 11 }, (_, i) => finding(`source ${i}`))
+    rig.pass(15, all)
+    rig.alarms.acknowledge('away:sink:(several)')
+    rig.pass(15, [...all.slice(1), finding('source 0', { level: 'problem' })])
+    expect(rig.alarms.active[0]).to.include({ level: 'problem', acknowledgedMs: null })
+    expect(rig.told.map(text => text.split(' ')[0])).to.deep.equal(['raised', 'acknowledged', 'raised'])
+    expect(rig.pass(20, [all[3]]).map(({ what }) => what)).to.deep.equal(['source 3 is away'])
+    expect(rig.told).to.have.length(3)
+  })
+
   it('keep no more of the past than two hundred', () => {
     const rig = new Rig()
     for (let i = 0; i < 210; i++) {
@@ -235,6 +247,15 @@ describe('Alarms', () => {
       rig.pass(60, [finding('plant')])
       expect(rig.alarms.active[0].acknowledgedMs).to.equal(START_MS + 15_000)
       expect(rig.told).to.deep.equal([])
+    })
+
+    it('go on counting from where they were', () => {
+      const kind = { event: /** @type {const} */ ('process'), raiseAfterMs: 0, clearAfterMs: 60_000 }
+      const lost = (/** @type {number} */ count) => [finding('spool', { what: more => `${more} rows are lost`, count })]
+      const before = new Rig(null, kind)
+      before.pass(5, lost(5000))
+      const rig = new Rig(JSON.parse(JSON.stringify(before.alarms.kept)), kind)
+      expect(rig.pass(5, lost(2))[0].what).to.equal('5002 rows are lost')
     })
 
     it('are cleared when nothing is wrong any more', () => {

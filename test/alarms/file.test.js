@@ -21,7 +21,7 @@ describe('The file of alarms', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
   const open = () => new AlarmFile(path, text => warnings.push(text))
-  const kept = (/** @type {number} */ count) => () => ({ alarms: [], counts: { lost: count } })
+  const kept = (/** @type {number} */ count) => () => ({ alarms: [], more: {}, counts: { lost: count } })
 
   it('has what was saved last, for its owner alone', async () => {
     expect(open().kept).to.equal(null)
@@ -29,6 +29,12 @@ describe('The file of alarms', () => {
     expect(open().kept).to.deep.equal(kept(1)())
     expect((await stat(path)).mode & 0o777).to.equal(0o600)
     expect(warnings).to.deep.equal([])
+  })
+
+  it('is read as an earlier version has left it', async () => {
+    await open().save(kept(1))
+    await writeFile(path, JSON.stringify({ alarms: [], counts: { lost: 1 } }))
+    expect(open().kept).to.deep.equal(kept(1)())
   })
 
   it('is written only when something has changed', async () => {

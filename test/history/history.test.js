@@ -192,6 +192,17 @@ describe('History', function () {
     expect((await files()).filter(name => name.endsWith('.damaged')).length).to.equal(3)
   })
 
+  it('sets aside a file that is larger than all of it may be, without reading it', async () => {
+    await gateway.run(6, row)
+    const day = join(gateway.folder, '2026-02-28.day')
+    await writeFile(day, '')
+    await truncate(day, 2 ** 40)
+    await gateway.restart()
+    expect(await gateway.values('sink/c0ffee/rows', START_MS - DAY_MS, gateway.nowMs, 10)).to.include(1)
+    expect(gateway.said.join()).to.match(/SLUICE_HISTORY_DAMAGED: .* has 1099511627776 bytes/)
+    expect(await files()).to.include('2026-02-28.day.damaged')
+  })
+
   it('cuts off what a kill has left half written, and says nothing', async () => {
     await gateway.run(12, row)
     await gateway.history.close()
