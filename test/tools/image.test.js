@@ -77,7 +77,7 @@ describe('Image', () => {
   })
 
   it('starts an emulator as the card says, on its own console', () => {
-    expect(commandLine('console=tty0 console=ttyS1,115200 root=LABEL=root rw fsck.repair=yes\n', 'ttyAMA0'))
+    expect(commandLine('console=tty0 console=ttyS1,115200 root=LABEL=root rw fsck.repair=yes\n', 'console=ttyAMA0'))
       .to.equal('root=LABEL=root rw fsck.repair=yes console=ttyAMA0')
   })
 

@@ -20,8 +20,9 @@ const SHOWN_LINES = 40
 export class Machine {
   /** What its console has shown. */
   console = ''
-  /** Rejects where the emulator cannot run, or gives up. @type {Promise<never>} */
+  /** Rejects where the emulator cannot run, or has ended though nobody wanted it to. @type {Promise<never>} */
   broken
+  #mayEnd = false
   #process
   #startedAtMs = Date.now()
   /** @type {(() => void)[]} */
@@ -34,7 +35,10 @@ export class Machine {
       this.#process.once('error', cause => {
         reject(new Error('There is no emulator. On Debian it is in the package qemu-system-arm.', { cause }))
       })
-      this.#process.once('exit', code => { if (code) reject(new Error(`The emulator has ended with ${code}.`)) })
+      this.#process.once('exit', (code, signal) => {
+        const how = code === 0 ? 'the machine has restarted, or was shut down' : `it ended with ${code ?? signal}`
+        if (!this.#mayEnd) reject(new Error(`The emulator has ended: ${how}.`))
+      })
     })
     this.#process.stdout.setEncoding('utf8').on('data', text => {
       this.console += text
@@ -73,13 +77,16 @@ export class Machine {
 
   /** Nothing is written any more, and nobody is told. */
   async cutPower () {
+    this.#mayEnd = true
     if (this.hasEnded) return
     this.#process.kill('SIGKILL')
     await once(this.#process, 'exit')
   }
 
-  /** It has shut down by itself. */
-  async ended () {
+  /** Until it has shut down by itself. @param {() => Promise<unknown>} stop  tells it to */
+  async ended (stop) {
+    this.#mayEnd = true
+    await stop()
     if (!this.hasEnded) await once(this.#process, 'exit')
   }
 }
@@ -95,18 +102,19 @@ function qemuArguments (options) {
   return [
     '-kernel', card.extract(kernel),
     '-initrd', card.extract(initrd),
-    '-append', `${commandLine(card.read('cmdline.txt'), CONSOLES[machine])} ${credential}`,
+    '-append', `${commandLine(card.read('cmdline.txt'), WORDS[machine])} ${credential}`,
     '-netdev', network,
     ...MACHINES[machine](options),
     '-display', 'none', '-monitor', 'none', '-no-reboot'
   ]
 }
 
-const CONSOLES = { virt: 'ttyAMA0', raspi3b: 'ttyS1,115200' }
+/** QEMU's watchdog of a Raspberry Pi does not wait: it restarts the machine as soon as somebody starts it, as systemd does. */
+const WORDS = { virt: 'console=ttyAMA0', raspi3b: 'console=ttyS1,115200 systemd.watchdog_sec=0' }
 
-/** What the card says, on the console of this machine. @param {string} text  of cmdline.txt @param {string} console */
-export function commandLine (text, console) {
-  return [...text.trim().split(/\s+/).filter(word => !word.startsWith('console=')), `console=${console}`].join(' ')
+/** What the card says, with what this machine needs instead. @param {string} text  of cmdline.txt @param {string} words */
+export function commandLine (text, words) {
+  return [...text.trim().split(/\s+/).filter(word => !word.startsWith('console=')), words].join(' ')
 }
 
 const MACHINES = {

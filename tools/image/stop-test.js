@@ -98,6 +98,5 @@ async function powerCuts (rig, times, log) {
 
 /** @param {import('./machine.js').Machine} machine @param {import('./guest.js').Guest} guest */
 async function shutDown (machine, guest) {
-  await guest.run('systemctl poweroff').catch(() => {}) // it hangs up
-  await machine.ended()
+  await machine.ended(() => guest.run('systemctl poweroff').catch(() => {})) // it hangs up
 }
