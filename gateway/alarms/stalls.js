@@ -11,7 +11,7 @@ export class Stalls {
    */
   look (id, { accepted, stored }, nowMs) {
     const its = this.#known.get(id)
-    if (its?.stored === stored && its.accepted < accepted) return nowMs - its.sinceMs
+    if (its?.stored === stored && its.accepted < accepted) return Math.round(nowMs - its.sinceMs)
     this.#known.set(id, { accepted, stored, sinceMs: nowMs })
     return 0
   }
