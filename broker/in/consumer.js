@@ -42,6 +42,7 @@ import { Streams } from './streams.js'
  * @property {number} [window]  messages held at once
  * @property {number} [windowBytes]
  * @property {number} [overdueMs]  a delivery that no sink has anything of for so long is emitted again
+ * @property {number} [stillMs]  sinks that do nothing for so long with what is held, while there is no room for more, hold up the others
  * @property {number} [attempts]  after so many it is parked
  * @property {number} [quietMs]  a source that sends nothing for so long has sent all that its spool has
  * @property {number} [readIntervalMs]  how often databases are read while they commit
@@ -66,6 +67,7 @@ const DEFAULTS = {
   window: 100,
   windowBytes: 2 ** 26,
   overdueMs: 30_000,
+  stillMs: 10_000,
   attempts: 3,
   quietMs: 3000,
   readIntervalMs: 5000,
@@ -150,7 +152,7 @@ export class Consumer extends EventEmitter {
     return {
       connected: this.#connected,
       sinks: this.#held.sinks.length,
-      waitingFor: this.#sinks.missing,
+      waitingFor: this.heldUpBy.map(({ label }) => label),
       membersFlaw: members.flawOf(this.#sinks.all.map(({ sink }) => sink), gateway, source),
       held: this.#held.size,
       heldBytes: this.#held.bytes,
@@ -158,6 +160,15 @@ export class Consumer extends EventEmitter {
       parkedRows: parked,
       ...this.counters
     }
+  }
+
+  /** Those that a delivery waits for. @returns {string[]} ids */
+  get sinks () { return this.#held.sinks }
+
+  /** The sinks that keep all others behind the reader waiting: what goes into the flow goes to all of them. */
+  get heldUpBy () {
+    const ids = this.#sinks.areReady ? this.#held.heldUpBy : this.#sinks.missing
+    return ids.map(id => ({ id, label: this.#sinks.labelOf(id) }))
   }
 
   /** Of each sink and source, as it was at most a second ago. */

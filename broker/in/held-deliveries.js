@@ -11,6 +11,8 @@
  * @property {boolean} stored  all that came of it is stored: it is acknowledged, since the spool has it until its commit record is there
  */
 
+/** Of one more message: a spool cuts what is larger. */
+const MESSAGE_BYTES = 2 ** 18
 /** So long nothing of a source is requested for a sink that can store nothing of it. */
 const POSTPONED_MS = 10_000
 
@@ -40,6 +42,7 @@ export class HeldDeliveries {
    * @param {number} options.window
    * @param {number} options.windowBytes
    * @param {number} options.overdueMs
+   * @param {number} options.stillMs
    * @param {number} options.attempts
    * @param {import('../../gateway/base/log.js').Log} options.log
    */
@@ -57,6 +60,14 @@ export class HeldDeliveries {
   hasRoom (bytes) {
     const { window, windowBytes } = this.#options
     return this.#held.size === 0 || (this.unacknowledged < window && this.bytes + bytes <= windowBytes)
+  }
+
+  /** The sinks that have long stood still with what is held, so that there is no room for more. @returns {string[]} ids */
+  get heldUpBy () {
+    if (this.hasRoom(MESSAGE_BYTES)) return []
+    const oldest = [...this.#held.values()].find(({ stored }) => !stored)?.delivery
+    if (!oldest || performance.now() - oldest.activeAtMs < this.#options.stillMs) return []
+    return [...oldest.sinks].filter(([, { state }]) => state !== 'finished').map(([sink]) => sink)
   }
 
   /** The broker has sent a delivery again. @param {string} id @param {() => void} ack @returns {boolean} false when it is not held */

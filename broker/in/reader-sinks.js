@@ -1,3 +1,4 @@
+import { emptyBalance } from '../../gateway/stats/balance.js'
 import { consumerTopics } from '../topics.js'
 import { Commits } from './commits.js'
 import { Readings } from './readings.js'
@@ -58,19 +59,22 @@ export class ReaderSinks {
     this.#readings = new Readings({ registry, intervalMs: readIntervalMs, log, onRead: this.#onRead, onChange })
   }
 
-  /** Their labels. @returns {string[]} */
-  get missing () { return this.#readings.missing.map(id => this.labelOf(id)) }
+  /** Those that are to run, and have not been read. @returns {string[]} ids */
+  get missing () { return this.#readings.missing }
 
   get areReady () { return this.#readings.areAll }
 
   /** Those that run and have been read. */
   get ready () { return [...this.#readings] }
 
-  /** Of each sink and source, as far as it has been read. */
+  /** Of each sink and source. Of a sink that has not been read, no more is known than what the spools hold: it may lack that. */
   get balances () {
-    return this.all.filter(({ id }) => this.#read.has(id)).flatMap(({ id, label }) => Array.from(this.#streams, stream => {
-      const { gateway, source } = stream
-      return { id, sink: this.#options.registry.get(id)?.name ?? label, gateway, source, ...stream.balance(id) }
+    return this.all.flatMap(({ id, label }) => Array.from(this.#streams).flatMap(stream => {
+      const { gateway, source, heldRows } = stream
+      const isRead = this.#read.has(id)
+      if (!isRead && heldRows === 0) return []
+      const balance = isRead ? stream.balance(id) : { ...emptyBalance(), produced: heldRows, inFlight: heldRows }
+      return [{ id, sink: this.#options.registry.get(id)?.name ?? label, gateway, source, ...balance }]
     }))
   }
 

@@ -43,6 +43,8 @@ export class Stream {
   #missing = null
   /** Of each sink, by what was read of it last: with that and with the heads they change. @type {Map<string, KnownBalance>} */
   #balances = new Map()
+  /** Since the last head. @type {number|null} */
+  #heldRows = null
 
   /** Nothing of it is missing, as far as is known, nor will be until then, unless something changes. */
   settledUntilMs = -Infinity
@@ -69,6 +71,7 @@ export class Stream {
   setHead (spool, head, isAll = true) {
     this.#changed()
     this.#balances.clear()
+    this.#heldRows = null
     const before = [...this.#epochs.values()].filter(epoch => epoch.spool === spool)
     for (const { epoch } of before) this.#epochs.delete(epoch)
     if (head) this.#spools.set(spool, head)
@@ -205,6 +208,9 @@ export class Stream {
           .map(([from, to]) => ({ epoch, first: from, last: to }))
       })
   }
+
+  /** Rows that its spools hold. */
+  get heldRows () { return this.#heldRows ??= balanceOf({ spools: [...this.#spools.values()], records: [] }).inFlight }
 
   /** @param {string} sink */
   balance (sink) {

@@ -23,6 +23,7 @@ import { addHashes, subtractHashes } from '../../gateway/batch/hashes.js'
  * @property {Range[]} lasting  what has now been in doubt for several answers
  * @property {{stream: Stream, seq: number}[]} clashes
  * @property {boolean} isOther  it is of another database than the one before
+ * @property {boolean} isMore  it has something of what is held that was not known to be there
  * @property {boolean} isLess  it lacks something of what is held that was there before
  */
 
@@ -56,7 +57,7 @@ export class Confirmations {
     const isOther = before !== undefined && before.store !== store
     const streams = (!isOther && before?.streams) || new WeakMap()
     /** @type {Verified} */
-    const verified = { doubts: [], lasting: [], clashes: [], isOther, isLess: false }
+    const verified = { doubts: [], lasting: [], clashes: [], isOther, isMore: false, isLess: false }
     for (const [stream, sums] of reported) {
       const known = streams.get(stream)
       const readings = known?.readings ?? new Map()
@@ -64,6 +65,7 @@ export class Confirmations {
       const { clashing, ...now } = verify(stream, sums, known?.sums)
       const doubted = now.doubt.ranges.length > 0 ? (known?.doubted ?? 0) + 1 : 0
       streams.set(stream, { ...now, readings, doubted })
+      verified.isMore ||= lacks(stream, known?.stored ?? new RangeSet(), now.stored)
       verified.isLess ||= lacks(stream, setOf(sums), known?.stored)
       const { source: { name: source }, epoch } = stream
       const doubts = now.doubt.ranges.map(([first, last]) => ({ source, epoch, first, last }))

@@ -68,6 +68,8 @@ export class Spool extends EventEmitter {
   #intake
   #syncing
   #tornBytes = 0
+  /** Answers of databases that had more than was known. */
+  #confirmed = 0
 
   /** @param {SpoolOptions} options */
   constructor ({
@@ -135,10 +137,10 @@ export class Spool extends EventEmitter {
   /** When the oldest segment was begun, milliseconds since 1970. */
   get oldestMs () { return this.#files.segments[0]?.createdMs ?? Infinity }
 
-  /** Accepted, refused and torn since opening; dropped and lost for the life of the spool. */
+  /** Accepted, refused, confirmed and torn since opening; dropped and lost for the life of the spool. */
   get counters () {
     const { accepted, refused } = this.#intake
-    return { accepted, refused, tornBytes: this.#tornBytes, ...this.#sources.totals }
+    return { accepted, refused, confirmed: this.#confirmed, tornBytes: this.#tornBytes, ...this.#sources.totals }
   }
 
   /** Whether nothing of a source is held. @param {string} source */
@@ -218,6 +220,7 @@ export class Spool extends EventEmitter {
       }
     }
     const verified = this.#confirmations.set(key, store, reported, reading)
+    if (verified.isMore) this.#confirmed++
     this.#change()
     await this.#retention.release()
     return { ...verified, clashes: verified.clashes.flatMap(({ stream, seq }) => stream.placeOf(seq) ?? []) }

@@ -1,6 +1,8 @@
+import { decoded } from '../base/decoded.js'
 import { ledger } from '../stats/ledger.js'
 import { Growth } from './growth.js'
 import { Silence } from './silence.js'
+import { Stalls } from './stalls.js'
 
 /**
  * What the kinds of alarm are judged from: what the stats have, in their terms, with what only time tells.
@@ -9,11 +11,14 @@ import { Silence } from './silence.js'
  * @typedef {import('../stats/meter.js').Meter} Meter
  * @typedef {{name: string, nodeId?: string, gauge: Gauge}} Place
  * @typedef {Place & {meter?: Meter}} Sink
+ * @typedef {Place & {fullInSeconds: number|null, required: string[], takers: Sink[], stalledMs: number}} Spool  `fullInSeconds`: at the
+ *   rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them that run here;
+ *   `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know
  *
  * @typedef {object} Snapshot
  * @property {Sink[]} sinks
  * @property {(sink: Sink) => number} rowsFor  that wait for it, in spools and in memory
- * @property {(Place & {fullInSeconds: number|null})[]} spools  `fullInSeconds`: at the rate at which it grows; null where it does not
+ * @property {Spool[]} spools
  * @property {number|'full'|'never'} spoolFullInSeconds  of that which is full first
  * @property {Place[]} stageIns
  * @property {{name: string, nodeId?: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
@@ -24,6 +29,7 @@ import { Silence } from './silence.js'
  * @property {import('../stats/host/alarms.js').Alarm[]} host
  * @property {{isWrong: boolean, state: string, jumps: number, jumpMs: number}} clock
  * @property {{times: number, longestMs: number}} blocked  how often something has kept all else waiting, and how long at the last look
+ * @property {string} historyProblem  why the gateway's history is not written to disk; empty where it is
  * @property {import('./limits.js').Limits} limits
  *
  * @typedef {object} Surroundings
@@ -50,6 +56,7 @@ export class Snapshots {
   #startedMs
   #silence = new Silence()
   #growth = new Growth()
+  #stalls = new Stalls()
   /** @type {{atMs: number, rows: Map<string, number>}} */
   #waiting = { atMs: -Infinity, rows: new Map() }
   #jumps = 0
@@ -70,13 +77,14 @@ export class Snapshots {
   take () {
     const stats = this.#stats
     const nowMs = this.#surroundings.now()
-    const gauges = Object.entries(stats.readGauges())
+    const read = stats.readGauges()
+    const gauges = Object.entries(read)
     const named = (/** @type {string} */ kind) => gauges.filter(([name]) => name.startsWith(`${kind} `)).map(([name, gauge]) => {
       return { name: name.slice(kind.length + 1), nodeId: stats.nodeOf(name), gauge }
     })
     const meters = new Map(stats.metersOf('sink').map(meter => [meter.id, meter]))
     const sinks = named('sink').map(sink => ({ ...sink, meter: meters.get(sink.nodeId ?? sink.name) }))
-    const spools = this.#spools(named('spool'), nowMs)
+    const spools = this.#spools(named('spool'), sinks, nowMs)
     const stageIns = named('stage in')
     const isHeldUp = spools.some(({ gauge }) => gauge.blocked)
     return {
@@ -89,7 +97,7 @@ export class Snapshots {
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
       unconnected: unconnectedOf([...spools, ...stageIns, ...named('sparkplug')]),
       failed: [
-        ...stats.unstarted.map(({ id, type, name }) => ({ name: name || type, nodeId: id, problem: 'SLUICE_NODE_UNSTARTED' })),
+        ...stats.unstarted.map(({ id, type, name, problem }) => ({ name: name || type, nodeId: id, problem })),
         ...named('failed').map(({ name, nodeId, gauge }) => {
           return { name: name.replace(` (${nodeId})`, ''), nodeId, problem: String(gauge.problem ?? '') }
         })
@@ -98,17 +106,23 @@ export class Snapshots {
       host: stats.host?.report?.alarms ?? [],
       clock: this.#clock(nowMs),
       blocked: this.#block(nowMs),
+      historyProblem: String(read.history?.problem ?? ''),
       limits: this.#limits
     }
   }
 
-  /** @param {Place[]} spools @param {number} nowMs */
-  #spools (spools, nowMs) {
+  /** @param {Place[]} spools @param {Sink[]} sinks @param {number} nowMs @returns {Spool[]} */
+  #spools (spools, sinks, nowMs) {
     const growing = this.#growth.look(spools.map(({ name, gauge }) => [name, Number(gauge.onDiskBytes)]), nowMs)
     return spools.map(spool => {
-      const { onDiskBytes, maxBytes } = spool.gauge
+      const { onDiskBytes, maxBytes, unstoredBytes, accepted, confirmed } = spool.gauge
       const seconds = (Number(maxBytes) - Number(onDiskBytes)) / growing(spool.name) / 1000
-      return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null }
+      const required = requiredOf(spool)
+      const takers = sinks.filter(({ name, nodeId }) => required.some(sink => sink === nodeId || sink === name))
+      const done = takers.map(({ meter }) => meter ? meter.rows + meter.deadLetters : 0)
+      const waits = unstoredBytes === 0 ? 0 : Number(accepted ?? 0)
+      const stalledMs = this.#stalls.look(spool.nodeId ?? spool.name, { accepted: waits, stored: [confirmed, ...done].join(' ') }, nowMs)
+      return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null, required, takers, stalledMs }
     })
   }
 
@@ -175,6 +189,11 @@ export class Snapshots {
 function ownMeter (stats, meter) {
   const [, name, kind] = /^(.*) \(stage (in|out)\)$/s.exec(meter.id) ?? []
   return kind ? [{ name, nodeId: stats.nodeOf(`${kind === 'in' ? 'stage in' : 'spool'} ${name}`), meter }] : []
+}
+
+/** The sinks that a spool waits for, without whose they are. @param {Place} spool */
+function requiredOf ({ gauge: { requiredSinks } }) {
+  return String(requiredSinks ?? '').split(', ').filter(Boolean).map(key => decoded(key.slice(key.lastIndexOf('/') + 1)))
 }
 
 /** @param {{fullInSeconds: number|null}[]} spools @returns {number|'never'} */

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events'
 /**
  * @typedef {import('../../broker/in/contract.js').SinkHandle} SinkHandle
  * @typedef {import('../databases/sink.js').Committed} Committed
+ * @typedef {{id: string, label: string}} HoldingUp
  */
 
 /** Long enough for a deploy: a stage in that it brings back is told, too. */
@@ -21,6 +22,8 @@ export class SinkRegistry extends EventEmitter {
   #drained = new Map()
   /** What those had stored that have gone lately. @type {Map<string, Promise<Committed>>} */
   #lastReadings = new Map()
+  /** What goes to several sinks waits for some of them: by the stage in. @type {Map<string, {ids: string[], by: HoldingUp[]}>} */
+  #heldUp = new Map()
 
   /** Resolves once no earlier sink has the id. @param {string} id @returns {Promise<unknown>} */
   free (id) {
@@ -69,6 +72,18 @@ export class SinkRegistry extends EventEmitter {
 
   /** @param {string} id */
   lastReading (id) { return this.#lastReadings.get(id) }
+
+  /** @param {string} stageIn @param {string[]} ids  of the sinks behind it @param {HoldingUp[]} by  those that the others wait for */
+  holdUp (stageIn, ids, by) {
+    if (by.length > 0) this.#heldUp.set(stageIn, { ids, by })
+    else this.#heldUp.delete(stageIn)
+  }
+
+  /** The names of those that a sink waits for. @param {string} id @returns {string[]} */
+  heldUpBy (id) {
+    const its = [...this.#heldUp.values()].filter(({ ids, by }) => ids.includes(id) && !by.some(other => other.id === id))
+    return [...new Set(its.flatMap(({ by }) => by.map(({ label }) => label)))]
+  }
 
   /** By what its dead letters are called. @param {string} name */
   named (name) {

@@ -39,7 +39,9 @@ export class History {
   #lastSlot = -1
   /** Opened when it is first needed. @type {Promise<Folder>|undefined} */
   #opening
-  #isPaused = false
+  /** Why it is not written to disk now. @type {string|null} */
+  #problem = null
+  #dropGauge
   #isBusy = false
   /** Files change under nobody who reads them. */
   #turns = new Turns(1)
@@ -60,6 +62,7 @@ export class History {
   constructor (options) {
     this.#options = { nowMs: Date.now, monotonicMs: () => performance.now(), ...options }
     this.#readings = new Readings(options.stats, this.#options.monotonicMs)
+    this.#dropGauge = options.stats.gauge('history', () => ({ problem: this.#problem }))
   }
 
   /** Records from now on. */
@@ -77,6 +80,7 @@ export class History {
   /** Writes what it has. */
   async close () {
     clearTimeout(this.#timer)
+    this.#dropGauge()
     this.#readings.close()
     await this.#turns.run(() => this.#save().catch(error => this.#pause(error)))
   }
@@ -158,18 +162,18 @@ export class History {
     const block = await encodeBlock(chunk, this.#unsaved, Math.max(last, this.#unsaved) + 1)
     await (await this.#folder()).append(hour, block)
     this.#unsaved = null
-    if (this.#isPaused) this.#options.log?.info('The history is written to disk again.')
-    this.#isPaused = false
+    if (this.#problem) this.#options.log?.info('The history is written to disk again.')
+    this.#problem = null
   }
 
   /** What cannot be written stays in memory until the hour is over; said once. @param {unknown} error */
   #pause (error) {
-    if (this.#isPaused) return
-    this.#isPaused = true
+    if (this.#problem) return
     const paused = new SluiceError('SLUICE_HISTORY_PAUSED', `The history is not written to disk: ${describe(error)}.`, {
       cause: error, fix: 'Samples are not concerned. It goes on by itself once its folder can be written.'
     })
-    this.#options.log?.warn(describe(paused))
+    this.#problem = describe(paused)
+    this.#options.log?.warn(this.#problem)
   }
 
   #folder () {

@@ -41,13 +41,13 @@ export class Health {
    * @returns {{name: string, problem: string|null}[]}
    */
   missing (gauges) {
-    return [...this.#stats.unstarted.map(node => ({ name: nameOf(node), problem: UNSTARTED })), ...missingOf(gauges)]
+    return [...this.#stats.unstarted.map(node => ({ name: nameOf(node), problem: node.problem })), ...missingOf(gauges)]
   }
 
   /** @param {import('./unstarted.js').Started} [event] */
   #started = event => {
     this.status = 'running'
-    this.#stats.unstarted = unstartedIn(event, this.#nodes)
+    this.#stats.unstarted = unstartedIn(event, this.#nodes).map(({ id, type, name }) => ({ id, type, name, problem: UNSTARTED }))
   }
 
   /** @param {{type?: string}} event */

@@ -30,14 +30,15 @@ export function ledger (meters, lines) {
 }
 
 /**
- * Of a sink without staging: what the sources that it stores have sent, or at least what has become of it.
+ * Of a sink without staging: what the sources that it stores have sent, or at least what it has got. One that has stored nothing yet may
+ * have got nothing at all: sources say not where their rows go.
  * @param {import('./meter.js').Meter[]} meters
  * @param {import('./meter.js').Meter} meter
  * @returns {Balance}
  */
-function directBalance (meters, { rows: stored, deadLetters, lost, rowsBySource }) {
+function directBalance (meters, { rows: stored, deadLetters, lost, rowsBySource, pendingRows }) {
   const sent = meters.filter(({ stage }) => stage === 'source').flatMap(source => [...source.rowsBySource])
-  const own = sent.filter(([source]) => rowsBySource.size === 0 || rowsBySource.has(source)).reduce((sum, [, rows]) => sum + rows, 0)
-  const produced = Math.max(own, stored + deadLetters + lost)
+  const own = sent.filter(([source]) => rowsBySource.has(source)).reduce((sum, [, rows]) => sum + rows, 0)
+  const produced = Math.max(own, stored + deadLetters + lost + pendingRows())
   return { ...emptyBalance(), produced, stored, deadLetters, lost, inFlight: produced - stored - deadLetters - lost }
 }

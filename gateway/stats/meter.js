@@ -63,6 +63,8 @@ export class Meter {
   /** when a row has passed last; 0 when none has */
   lastAtNs = 0n
   latency = new Latency()
+  /** of a sink: those that it has got, and that are not stored yet */
+  pendingRows = () => 0
   /** of a sink */
   writes = new WriteTimes()
   /** @type {Set<Listener>} the same, one for each reader, since it last read */

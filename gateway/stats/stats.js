@@ -17,8 +17,10 @@ import { Reader } from './reader.js'
 export class Stats {
   /** @type {Map<string, Meter>} */
   #meters = new Map()
-  /** @type {Map<string, {read: () => Gauge, nodeId: string|undefined}>} */
+  /** By name and node. @type {Map<string, {name: string, read: () => Gauge, nodeId: string|undefined}>} */
   #gauges = new Map()
+  /** As they are shown; null while that is to be found out. @type {Map<string, {read: () => Gauge, nodeId: string|undefined}>|null} */
+  #named = null
   /** What the nodes say of themselves in the editor, by their ids. @type {Map<string, {fill?: string, shape?: string, text?: string}>} */
   statuses = new Map()
   /** @type {Set<() => Line[]>} */
@@ -31,7 +33,7 @@ export class Stats {
   host = null
   /** What is wrong, where it is judged. @type {import('./alarm.js').AlarmList|null} */
   alarms = null
-  /** Nodes of the flow that Node-RED has not made. @type {{id: string, type: string, name?: string}[]} */
+  /** Nodes of the flow that Node-RED has not made. @type {{id: string, type: string, name?: string, problem: string}[]} */
   unstarted = []
 
   /** @param {{nowNs?: () => bigint}} [options]  the clock the sources stamp their samples by */
@@ -79,22 +81,28 @@ export class Stats {
 
   /**
    * Calls `read` for every report. The name says what it is of and which one, as `sink plant`. What waits in bytes has one key `bytes` or
-   * `…Bytes` (a limit has `max…`): the live page plots it. What `connected` says to be false keeps the gateway from being ready.
+   * `…Bytes` (a limit has `max…`): the live page plots it. What `connected` says to be false keeps the gateway from being ready. Where two
+   * nodes have one name, the older one has its id behind it.
    * @param {string} name
    * @param {() => Gauge} read
    * @param {string} [nodeId]  of the node in the flow
    * @returns {() => void} removes the gauge
    */
   gauge (name, read, nodeId) {
-    this.#gauges.set(name, { read, nodeId })
+    const key = `${name}\n${nodeId}`
+    const gauge = { name, read, nodeId }
+    this.#gauges.set(key, gauge)
+    this.#named = null
     return () => {
-      if (this.#gauges.get(name)?.read === read) this.#gauges.delete(name)
+      if (this.#gauges.get(key) !== gauge) return
+      this.#gauges.delete(key)
+      this.#named = null
     }
   }
 
   /** A gauge that fails reports its error, the others their values. @returns {Record<string, Gauge>} */
   readGauges () {
-    return Object.fromEntries(Array.from(this.#gauges, ([name, { read }]) => {
+    return Object.fromEntries(Array.from(this.#shown, ([name, { read }]) => {
       try {
         return [name, read()]
       } catch (error) {
@@ -104,7 +112,17 @@ export class Stats {
   }
 
   /** The node that a gauge is of, where that is known. @param {string} name */
-  nodeOf (name) { return this.#gauges.get(name)?.nodeId }
+  nodeOf (name) { return this.#shown.get(name)?.nodeId }
+
+  /** In the order in which they were created. */
+  get #shown () {
+    if (this.#named) return this.#named
+    const all = [...this.#gauges.values()]
+    const newest = new Map(all.map(gauge => [gauge.name, gauge]))
+    return this.#named = new Map(all.map(gauge => {
+      return [newest.get(gauge.name) === gauge ? gauge.name : `${gauge.name} (${gauge.nodeId})`, gauge]
+    }))
+  }
 
   /**
    * Calls `read` for every report: the balances of the sinks behind a stage in, by source.

@@ -121,6 +121,7 @@ class SinkNode {
     this.known = { database: options.product, otherwise: CANNOT_STORE }
     const { isTransient } = sink
     this.writer = createWriter({ sink, isTransient, deadLetters: deadLetters.queue, options, meter: this.meter, log: logOf(node) })
+    this.meter.pendingRows = () => this.writer.state().pendingRows
     const intervalMs = documentMs(options)
     this.intervals = intervalMs && new GatheredAppends({
       ...intervalOptions(intervalMs),
@@ -275,6 +276,7 @@ class SinkNode {
     const { pendingRows, lastError } = this.writer.state()
     const { rows, deadLetters, duplicates } = this.meter
     const now = { rows, atMs: performance.now() }
+    const isStill = now.rows === this.#last.rows && pendingRows === 0
     const rate = (now.rows - this.#last.rows) / Math.max(1, now.atMs - this.#last.atMs) * 1000
     this.#last = now
     const [stopped] = this.deadLetters.queue.fullSources
@@ -284,6 +286,8 @@ class SinkNode {
       const { text = '', ...looks } = failed(problem, this.known)
       return { ...looks, text: sentence(text, ...notes), ...lastError === null && { problem } } // the writer tells its own
     }
+    const others = isStill ? sinks.heldUpBy(this.id) : []
+    if (others.length > 0) return { fill: 'yellow', shape: 'ring', text: sentence(`waiting for ${others.join(', ')}`, ...notes) }
     const notice = this.sink.notice()
     const flow = `${quantity(rate)} rows/s`
     const text = notice ? sentence(notice, flow, ...notes) : sentence(flow, ...notes)

@@ -78,6 +78,8 @@ class Runner {
   /** Outlives the source: what waits for the clock still waits when the source has ended. */
   #restamper
   #dropGauge = () => {}
+  /** That it has sent: the meter has those of all nodes of the name. */
+  #rows = 0
 
   /**
    * @param {import('../node.js').Node} node
@@ -148,6 +150,7 @@ class Runner {
   /** @param {Batch} batch */
   #send (batch) {
     this.meter.record(batch)
+    this.#rows += batch.rows
     this.#node.send({ topic: batch.source, payload: batch, sluiceSource: this.#node.id })
   }
 
@@ -177,10 +180,10 @@ class Runner {
   /** @param {Source} source */
   #showProgress (source) {
     this.#counted = { ...NOTHING }
-    let last = { rows: this.meter.rows, atMs: performance.now() }
+    let last = { rows: this.#rows, atMs: performance.now() }
     this.#stopShowing = everySecond(() => {
       this.#countLosses(source)
-      const now = { rows: this.meter.rows, atMs: performance.now() }
+      const now = { rows: this.#rows, atMs: performance.now() }
       const rowsPerSecond = (now.rows - last.rows) / Math.max(1, now.atMs - last.atMs) * 1000
       last = now
       this.#show(this.#statusOf(source, rowsPerSecond))
@@ -196,7 +199,9 @@ class Runner {
     const waiting = this.#restamper.heldRows
     if (waiting > 0) return { fill: 'yellow', shape: 'ring', text: told(`the clock is not set: ${quantity(waiting)} rows wait`) }
     const doubt = wallClock.state === 'unsynchronised' ? 'clock unsynchronised' : ''
-    return { fill: doubt ? 'yellow' : 'green', shape: 'dot', text: told(`${quantity(rowsPerSecond)} rows/s`, doubt) }
+    const { missed, unreadable, failed: errors } = this.#counted
+    const isWell = !doubt && missed + unreadable + errors === 0
+    return { fill: isWell ? 'green' : 'yellow', shape: 'dot', text: told(`${quantity(rowsPerSecond)} rows/s`, doubt) }
   }
 
   /** Adds to the meter what the source has counted since. @param {Source} source */

@@ -49,6 +49,7 @@ export default function (RED) {
       try {
         const { consumer, connection, thirdParty, refused, isGone, stop } = await opening
         stop()
+        registry.holdUp(node.id, [], [])
         consumer.close({ removed: isGone(node.id) })
         await closeAll(() => connection.close(), () => thirdParty?.close(), () => refused.close())
       } catch (error) {
@@ -67,6 +68,7 @@ export default function (RED) {
     wire()
     if (consumer.state.sinks === 0) node.warn(describe(noSinks()))
     consumer.on('changed', () => {
+      registry.holdUp(node.id, consumer.sinks, consumer.heldUpBy)
       show(statusOf({ ...consumer.state, notKept: meter.dropped }, opened))
     })
   })

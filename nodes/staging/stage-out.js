@@ -22,6 +22,9 @@ import { openStage } from './open-stage.js'
 import { placesOf } from './places.js'
 import { schema } from './stage-out.schema.js'
 
+/** Why a name is that of no source: whoever invents such names would have a meter of each. */
+const NO_SOURCE = ['SLUICE_SOURCE_COUNT', 'SLUICE_SOURCE_NAME']
+
 /** @param {import('../node.js').RED} RED */
 export default function (RED) {
   defineNode(RED, 'sluice-stage-out', schema, async (node, options) => {
@@ -32,7 +35,7 @@ export default function (RED) {
     const opening = open(RED, node, options).catch(error => { throw namingDisk(error, dataDir(RED)) })
     /** The sources that feed this node, which wait while it is full. @type {Set<string>} */
     const feeders = new Set()
-    let refusedValues = 0
+    const refused = { values: 0, rows: 0 }
     const gathering = new GatheredAppends({
       ...gatheringOptions(options),
       ...options.gatherIntervalMs > 0 && intervalOptions(options.gatherIntervalMs),
@@ -44,15 +47,16 @@ export default function (RED) {
 
     handlesInput(node, async message => {
       if (typeof message.sluiceSource === 'string') feeders.add(message.sluiceSource)
-      const { batches, refused } = await marker.read(now => {
+      const content = await marker.read(now => {
         const source = options.source || undefined
         return mapper.take(message, { source, now }) ?? toBatches(message, { source, now })
       })
-      await gathering.message(() => Promise.all(batches.map(accept)))
-      if (refused.length === 0) return
-      refusedValues += countOf(refused)
-      ownMeter().errors += countOf(refused)
-      throw refusal(refused)
+      await gathering.message(() => Promise.all(content.batches.map(accept)))
+      const count = countOf(content.refused)
+      if (count === 0) return
+      refused.values += count
+      ownMeter().errors += count
+      throw refusal(content.refused)
     })
 
     /** Of what belongs to no source. */
@@ -71,14 +75,15 @@ export default function (RED) {
         await gathering.append(batch)
         stats.meter('stage', batch.source).record(batch)
       } catch (error) {
-        const isInvented = error instanceof SluiceError && error.code === 'SLUICE_SOURCE_COUNT'
+        const isInvented = error instanceof SluiceError && NO_SOURCE.includes(error.code)
         const meter = isInvented ? ownMeter() : stats.meter('stage', batch.source)
         meter.dropped += batch.rows
+        refused.rows += batch.rows
         throw error
       }
     }
 
-    const stopShowing = everySecond(() => opening.then(opened => show(statusOf(opened, refusedValues)), () => {}))
+    const stopShowing = everySecond(() => opening.then(opened => show(statusOf(opened, refused)), () => {}))
     node.on('close', async (/** @type {() => void} */ done) => {
       stopShowing()
       pauseUntilDeployed(RED, feeders, node.id)
@@ -149,15 +154,16 @@ function replayRefusal () {
 
 /**
  * @param {Pick<Awaited<ReturnType<typeof open>>, 'stage'|'link'>} opened
- * @param {number} refusedValues
+ * @param {{values: number, rows: number}} refused  `rows`: which the spool has not accepted, and nothing keeps
  * @returns {import('../node.js').Status}
  */
-export function statusOf ({ stage: { state }, link: { connection, flaw } }, refusedValues) {
+export function statusOf ({ stage: { state }, link: { connection, flaw } }, refused) {
   const { unstoredBytes, spoolBytes, maxBytes, blocked, droppedRows, lostRows, connected, unwaitedSinks } = state
   const { clashes, setBack, strangers, impossible, tooBig, doubts } = state
   const losses = counted({
-    'rows lost': lostRows, 'rows dropped': droppedRows, clashes, refused: refusedValues, 'too big': tooBig, 'databases set back': setBack,
-    'not verified': doubts, 'messages of strangers': strangers, 'impossible messages': impossible
+    'rows lost': lostRows, 'rows dropped': droppedRows, 'rows refused': refused.rows, clashes, refused: refused.values,
+    'too big': tooBig, 'databases set back': setBack, 'not verified': doubts, 'messages of strangers': strangers,
+    'impossible messages': impossible
   })
   const unstored = `${measure(unstoredBytes, 'B')} to store`
   const used = `spool ${Math.round(spoolBytes / maxBytes * 100)} % full`

@@ -104,6 +104,99 @@ describe('Kinds of alarms', () => {
       expect(rig.pass(MINUTE)).to.deep.equal(['spool problem: The spool of out accepts nothing: its sources wait'])
     })
 
+    describe('say that nothing is stored', () => {
+      const NOT_STORED = 'not-stored warning: No sink has stored rows of the spool of out for'
+      let accepted = 0
+      const produces = () => rig.gauge('spool out', { accepted: ++accepted, unstoredBytes: 1000 * accepted })
+      const onlyNotStored = (/** @type {string[]} */ said) => said.filter(text => text.startsWith('not-stored'))
+
+      beforeEach(() => {
+        accepted = 0
+        rig.gauge('spool out', { connected: true, accepted: 0, confirmed: 0, unstoredBytes: 0, requiredSinks: 'gw/id of sink plant' })
+        rig.gauge('sink plant', { connected: true, pendingRows: 0, stoppedSources: '' })
+      })
+
+      it('and who would store, until something is: a stage in that is disabled, or leads to no sink', () => {
+        expect(rig.pass(MINUTE + 55, produces)).to.deep.equal([])
+        expect(rig.pass(10, produces)).to.deep.equal([`${NOT_STORED} 2 min`])
+        expect(rig.alarms.active[0]).to.deep.include({
+          id: 'not-stored:stage:id of spool out',
+          raisedMs: START_MS + 5000,
+          reason: 'The rows wait in it. Of its sinks, these run here and get none: plant.'
+        })
+        rig.gauge('spool out', { confirmed: 1 })
+        expect(rig.pass(15, produces)).to.deep.equal([])
+        rig.gauge('spool out', { requiredSinks: 'gw/gone, group:hall/a%2Fb' })
+        expect(rig.pass(5 * MINUTE, produces)).to.have.length(1)
+        expect(rig.alarms.active[0].reason)
+          .to.equal('The rows wait in it. Nothing is heard of 2 sinks that it waits for: disabled, or of another gateway.')
+        rig.gauge('spool out', { requiredSinks: '' })
+        expect(rig.pass(5, produces)).to.have.length(1)
+        expect(rig.alarms.active[0].reason).to.equal('The rows wait in it. No sink is known that would take them.')
+      })
+
+      it('not while another gateway says that it stores, however seldom and little', () => {
+        rig.gauge('spool out', { requiredSinks: 'gw/id of sink plant, other/b2' })
+        let answers = 0
+        const says = (/** @type {number} */ second) => {
+          produces()
+          if (second % 100 === 0) rig.gauge('spool out', { confirmed: ++answers })
+        }
+        expect(rig.pass(HOUR, says)).to.deep.equal([])
+      })
+
+      it('not while a sink here stores, whose database is slow to be read', () => {
+        const meter = rig.stats.meter('sink', 'plant', 'id of sink plant')
+        expect(rig.pass(HOUR, () => {
+          produces()
+          meter.rows++
+        })).to.deep.equal([])
+      })
+
+      it('not where no rows come: what one sink of two has stored, or what was staged before a pause', () => {
+        rig.pass(30, produces)
+        rig.gauge('spool out', { confirmed: 1 })
+        expect(rig.pass(HOUR)).to.deep.equal([])
+      })
+
+      it('not where all is stored, or only a broker is to have it', () => {
+        expect(rig.pass(HOUR, () => rig.gauge('spool out', { accepted: ++accepted }))).to.deep.equal([])
+      })
+
+      for (const [what, name, gauge] of /** @type {[string, string, import('../../gateway/stats/reader.js').Gauge][]} */ ([
+        ['a database is away', 'sink plant', { connected: false, lastError: 'SLUICE_SINK_CONNECT: No.' }],
+        ['a database has rows in hand', 'sink plant', { pendingRows: 5 }],
+        ['dead letters stop sources', 'sink plant', { stoppedSources: 'press', deadLettersPercent: 99 }],
+        ['a sink could not start', 'failed plant (id of sink plant)', { connected: false, problem: 'SLUICE_OPTIONS: No.' }],
+        ['a broker is away', 'stage in in', { connected: false, broker: 'hall' }],
+        ['a flow does not pass on what it gets', 'stage in in', { parkedRows: 7 }]
+      ])) {
+        it(`not beside the alarm that says why: ${what}`, () => {
+          if (name.startsWith('failed')) rig.stats.gauge(name, () => gauge, 'id of sink plant')
+          else rig.gauge(name, gauge)
+          expect(onlyNotStored(rig.pass(HOUR, produces))).to.deep.equal([])
+        })
+      }
+
+      it('but a database that no row of the spool goes to explains nothing', () => {
+        rig.gauge('sink other', { connected: false, lastError: 'SLUICE_SINK_CONNECT: No.' })
+        expect(onlyNotStored(rig.pass(3 * MINUTE, produces))).to.have.length(1)
+      })
+
+      it('and go on after a restart, acknowledged', () => {
+        rig.pass(5 * MINUTE, produces)
+        rig.alarms.acknowledge('not-stored:stage:id of spool out')
+        const { kept } = rig.alarms
+        rig = new Rig(JSON.parse(JSON.stringify(kept)))
+        rig.gauge('spool out', { connected: true, confirmed: 0, requiredSinks: 'gw/a1' })
+        accepted = 0
+        expect(rig.pass(10 * MINUTE, produces)).to.have.length(1)
+        expect(rig.alarms.active[0].acknowledgedMs).to.equal(kept.alarms[0].acknowledgedMs)
+        rig.gauge('spool out', { confirmed: 1 })
+        expect(rig.pass(15, produces)).to.deep.equal([])
+      })
+    })
+
     it('count what is lost, dropped or should never happen', () => {
       const well = { lostRows: 0, droppedRows: 0, clashes: 0, setBack: 0, strangers: 0, impossible: 0, tooBig: 0, doubts: 0 }
       rig.gauge('spool out', well)
@@ -156,6 +249,18 @@ describe('Kinds of alarms', () => {
       rig.wallMs -= 30_000
       expect(rig.pass(MINUTE)).to.deep.equal(['clock-jumped warning: The clock was put back by 30.0 s'])
       expect(rig.pass(HOUR)).to.deep.equal([])
+    })
+
+    it('say that the history is not written, as long as it is not', () => {
+      rig.gauge('history', { problem: null })
+      expect(rig.pass(MINUTE)).to.deep.equal([])
+      rig.gauge('history', { problem: 'SLUICE_HISTORY_PAUSED: The history is not written to disk: EROFS.' })
+      expect(rig.pass(MINUTE)).to.deep.equal([
+        'history warning: The history of the gateway is not written to disk: after a restart its charts have a hole'
+      ])
+      expect(rig.alarms.active[0].reason).to.contain('EROFS')
+      rig.gauge('history', { problem: null })
+      expect(rig.pass(MINUTE)).to.deep.equal([])
     })
 
     it('say that something has kept all else from its turn, except while it starts', () => {

@@ -117,12 +117,21 @@ describe('Alarms of sources', () => {
     ])
   })
 
+  it('say that a device does not answer, also where another of its name does', () => {
+    rig.stats.gauge('source press', () => ({ state: 'silent', lastGoodSecondsAgo: 90 }), 'a1')
+    rig.stats.gauge('source press', () => ({ state: 'good', lastGoodSecondsAgo: 0 }), 'b2')
+    rig.pass(MINUTE)
+    expect(rig.alarms.active.map(({ kind, subject }) => [kind, subject.name, subject.nodeId])).to.deep.equal([
+      ['device-silent', 'press (a1)', 'a1']
+    ])
+  })
+
   it('say which node does not work', () => {
     rig.stats.gauge('failed press (a1)', () => ({ connected: false, problem: 'SLUICE_OPTIONS: Host is missing.' }), 'a1')
-    rig.stats.unstarted = [{ id: 'b2', type: 'sluice-broker', name: 'hall' }]
+    rig.stats.unstarted = [{ id: 'b2', type: 'sluice-broker', name: 'hall', problem: 'SLUICE_NODE_UNSTARTED: Node-RED has not made it.' }]
     rig.pass(MINUTE)
     expect(rig.alarms.active.map(({ what, reason, subject }) => [what, reason, subject.nodeId])).to.deep.equal([
-      ['hall does not work: open it in the editor', 'SLUICE_NODE_UNSTARTED', 'b2'],
+      ['hall does not work: open it in the editor', 'SLUICE_NODE_UNSTARTED: Node-RED has not made it.', 'b2'],
       ['press does not work: open it in the editor', 'SLUICE_OPTIONS: Host is missing.', 'a1']
     ])
     rig.stats.unstarted = []

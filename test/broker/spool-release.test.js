@@ -119,6 +119,21 @@ describe('spool, releasing what is stored', () => {
     expect(await rig.segments()).to.deep.equal([])
   })
 
+  it('counts the answers that have more than was known', async () => {
+    for (const key of ['sink', 'other']) rig.require(key)
+    const spool = await rig.open()
+    const all = await rig.fill(spool, 3)
+    expect(spool.counters.confirmed).to.equal(0)
+    await spool.confirm('sink', stored(all.slice(0, 2)))
+    await spool.confirm('sink', stored(all.slice(0, 2)))
+    expect(spool.counters.confirmed).to.equal(1)
+    await spool.confirm('sink', stored(all.slice(0, 1)))
+    expect(spool.counters.confirmed).to.equal(1)
+    await spool.confirm('sink', stored(all))
+    await spool.confirm('other', stored(all))
+    expect(spool.counters.confirmed).to.equal(3)
+  })
+
   it('takes back what a sink had of an epoch that is named with nothing, and of that alone', async () => {
     rig.require('sink')
     const spool = await rig.open()

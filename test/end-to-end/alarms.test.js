@@ -50,6 +50,8 @@ describe('What is killed', function () {
     const stored = async () => (await gateway.meter('sink', 'plant'))?.rows ?? 0
     await gateway.until(async () => await stored() > 0, () => gateway.status('plant'))
     expect((await active()).map(({ what }) => what)).to.deep.equal([])
+    await gateway.until(async () => (await gateway.gauge('spool out')).confirmed > 0) // without which not-stored would be raised
+    expect((await gateway.gauge('spool out')).requiredSinks).to.match(/^gw-[^/]+\/plant$/)
 
     await postgresql.kill()
     await gateway.until(away, async () => JSON.stringify(await active()))

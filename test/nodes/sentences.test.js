@@ -52,7 +52,8 @@ describe('the sentences of statuses', () => {
       const whole = { spoolBytes: BIG, maxBytes: 2 ** 30, droppedRows: 5, setBack: 1, strangers: 0, impossible: 0, doubts: 0, ...state }
       for (const problem of [null, broken]) {
         for (const its of [null, flaw]) {
-          isSound(stageOutStatus(/** @type {any} */ ({ stage: { state: whole }, link: { connection: { problem }, flaw: its } }), BIG))
+          const opened = /** @type {any} */ ({ stage: { state: whole }, link: { connection: { problem }, flaw: its } })
+          for (const refused of [{ values: BIG, rows: 0 }, { values: 0, rows: BIG }]) isSound(stageOutStatus(opened, refused))
         }
       }
     }

@@ -82,6 +82,26 @@ describe('a source node', () => {
     expect([...stats.meter('source', 'slow').running]).to.deep.equal([])
   })
 
+  it('that could not read something is yellow as long as it runs', async () => {
+    const file = path.join(folder, 'partly.csv')
+    await writeFile(file, 'time,x\nnever,1\n2024-05-01,1\n2024-05-02,2\n')
+    await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'partly', file }])
+    expect(await statusLike(helper.getNode('replay'), /rows\/s, 1 unreadable/)).to.include({ fill: 'yellow', shape: 'dot' })
+  })
+
+  it('tells how fast it sends itself, whatever another of its name sends', async () => {
+    const file = path.join(folder, 'slow-twin.csv')
+    await writeFile(file, 'time,x\n2024-05-01,1\n2024-05-02,2\n')
+    await helper.load(csv, [{ id: 'replay', type: 'sluice-csv', name: 'twin', file }])
+    const node = helper.getNode('replay')
+    await statusLike(node, /^0 rows\/s/)
+    backpressure.pause('replay', 'a full spool')
+    await statusLike(node, /^paused/)
+    backpressure.resume('replay', 'a full spool')
+    stats.meter('source', 'twin').rows += 1e6
+    expect((await statusLike(node, /rows\/s/)).text).to.match(/^0 rows\/s/)
+  })
+
   it('tells how many rows it gave when it has ended, whatever another of its name gives', async () => {
     const file = path.join(folder, 'two.csv')
     await writeFile(file, 'time,x\n2024-05-01,1\n2024-05-02,2\n')

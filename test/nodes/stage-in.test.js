@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -155,6 +156,27 @@ describe('the status of stage in', () => {
       await helper.unload()
       execFileSync('umount', [spools])
     }
+  })
+
+  it('names the sink that it waits for, and so do the sinks that it waits with', async () => {
+    await helper.load([broker, stageIn, sqlite], [
+      { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+      { id: 'in', type: 'sluice-stage-in', broker: 'broker', wires: [['well', 'away']] },
+      { id: 'well', type: 'sluice-sqlite', name: 'plant', file: path.join(userDir, 'well.sqlite'), wires: [] },
+      { id: 'away', type: 'sluice-sqlite', name: 'hall', file: userDir, wires: [] }
+    ])
+    await until(() => lastStatusOf('well')?.fill === 'yellow')
+    expect(lastStatusOf('well')).to.deep.equal({ fill: 'yellow', shape: 'ring', text: 'waiting for hall' })
+    await until(() => lastStatusOf('in')?.text === 'waiting for hall')
+    expect(lastStatusOf('away').fill).to.equal('red')
+    const started = once(helper._events, 'flows:started')
+    await helper._redNodes.setFlows([
+      { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+      { id: 'in', type: 'sluice-stage-in', broker: 'broker', wires: [['well']] },
+      { id: 'well', type: 'sluice-sqlite', name: 'plant', file: path.join(userDir, 'well.sqlite'), wires: [] }
+    ], {}, 'nodes')
+    await started
+    await until(() => lastStatusOf('well')?.fill === 'green')
   })
 
   it('names a topic that is not subscribed to also while it waits for a sink', () => {

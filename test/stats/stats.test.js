@@ -212,6 +212,21 @@ describe('Stats', () => {
   })
 })
 
+describe('Gauges', () => {
+  it('of nodes of one name are all shown, the older ones with their ids', () => {
+    const { stats } = statsAt()
+    const drop = stats.gauge('source press', () => ({ state: 'silent' }), 'a1')
+    stats.gauge('source press', () => ({ state: 'good' }), 'b2')
+    expect(stats.readGauges()).to.deep.equal({ 'source press (a1)': { state: 'silent' }, 'source press': { state: 'good' } })
+    expect([stats.nodeOf('source press'), stats.nodeOf('source press (a1)')]).to.deep.equal(['b2', 'a1'])
+    drop()
+    expect(stats.readGauges()).to.deep.equal({ 'source press': { state: 'good' } })
+    stats.gauge('source press', () => ({ state: 'again' }), 'b2')
+    drop()
+    expect(stats.readGauges()).to.deep.equal({ 'source press': { state: 'again' } })
+  })
+})
+
 describe('Ledger', () => {
   const zero = { beforeItBegan: 0, deadLetters: 0, settled: 0, parked: 0, lost: 0, inFlight: 0 }
 
@@ -224,11 +239,13 @@ describe('Ledger', () => {
     Object.assign(stats.meter('sink', 'all'), { deadLetters: 1, lost: 1 })
     stats.meter('sink', 'bus only').record(rowsOfAge(clock.nowNs, [1, 1], 'bus'))
     stats.meter('sink', 'idle')
+    stats.meter('sink', 'unreached').pendingRows = () => 2
     const reader = stats.reader()
     expect(reader.read().ledger).to.deep.equal([
       { ...zero, id: 'all', sink: 'all', produced: 6, stored: 3, deadLetters: 1, lost: 1, inFlight: 1, sources: [] },
       { ...zero, id: 'bus only', sink: 'bus only', produced: 2, stored: 2, sources: [] },
-      { ...zero, id: 'idle', sink: 'idle', produced: 6, stored: 0, inFlight: 6, sources: [] }
+      { ...zero, id: 'idle', sink: 'idle', produced: 0, stored: 0, sources: [] },
+      { ...zero, id: 'unreached', sink: 'unreached', produced: 2, stored: 0, inFlight: 2, sources: [] }
     ])
     reader.close()
   })

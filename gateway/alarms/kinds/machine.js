@@ -78,6 +78,20 @@ export const machineKinds = {
       count: times
     }]
   },
+  history: {
+    when: 'The history cannot be written to the data folder, as on a full disk or a read-only one: after a restart the charts have a hole.',
+    level: 'warning',
+    raiseAfterMs: 0,
+    clearAfterMs: 10_000,
+    several: count => `${count} histories are not written to disk`,
+    read: ({ historyProblem }) => [historyProblem].filter(Boolean).map(reason => ({
+      subject: MACHINE,
+      level: 'warning',
+      what: 'The history of the gateway is not written to disk: after a restart its charts have a hole',
+      reason,
+      fix: 'Make room, or let the user of the gateway write to the folder. Samples are not concerned.'
+    }))
+  },
   temperature: ofHost('temperature', 'problem', 'The processor is hotter than 75 °C; a problem from 82 °C on.'),
   power: ofHost('power', 'problem', 'A Raspberry Pi had too little voltage, or was slowed down; a problem while its voltage is too low.'),
   card: ofHost('card', 'problem', 'An eMMC has used 80 % of its life; a problem once it has used all.'),

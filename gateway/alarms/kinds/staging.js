@@ -6,10 +6,14 @@ import { counted, short } from '../words.js'
  * @typedef {import('../kind.js').Finding} Finding
  * @typedef {Pick<import('../snapshot.js').Place, 'name'|'nodeId'>} Named
  * @typedef {import('../snapshot.js').Place} Place
+ * @typedef {import('../snapshot.js').Snapshot} Snapshot
+ * @typedef {import('../snapshot.js').Spool} Spool
  */
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+/** While a gateway starts, or a database is slow, nothing is stored for a while. */
+const STALLED_MS = 120_000
 
 /** @param {Named} stage */
 const stageOf = ({ name, nodeId }) => ({ type: /** @type {const} */ ('stage'), name, nodeId })
@@ -49,6 +53,27 @@ function happening (key, { when, level, what, fix, several }) {
 function lossOf (place, key, what, fix) {
   const count = Number(place.gauge[key] ?? 0)
   return { subject: stageOf(place), level: 'problem', what: more => what(short(place.name), more), fix, count }
+}
+
+/**
+ * Whether something else that is raised says why nothing of a spool is stored: a database that is away, or has rows in hand and does not
+ * answer, or refuses too much; a broker; a sink that could not start; a flow that does not pass on what it gets.
+ * @param {Snapshot} snapshot
+ * @param {Spool} spool
+ */
+function isExplained ({ unconnected, failed, stageIns }, { required, takers }) {
+  return unconnected.length > 0 || failed.some(({ nodeId }) => required.some(sink => sink === nodeId)) ||
+    stageIns.some(({ gauge }) => Number(gauge.parkedRows) > 0) ||
+    takers.some(({ gauge }) => gauge.connected === false || Number(gauge.pendingRows) > 0 || Boolean(gauge.stoppedSources))
+}
+
+/** Who does not take what a spool has, as far as this gateway can know. @param {Spool} spool */
+function whoDoesNot ({ required, takers }) {
+  if (required.length === 0) return 'The rows wait in it. No sink is known that would take them.'
+  const others = required.length - takers.length
+  const here = takers.length > 0 ? ` Of its sinks, these run here and get none: ${takers.map(({ name }) => name).join(', ')}.` : ''
+  const away = others > 0 ? ` Nothing is heard of ${counted(others, 'sink')} that it waits for: disabled, or of another gateway.` : ''
+  return `The rows wait in it.${here}${away}`
 }
 
 const ROOM = 'Give it a larger spool, or a database that keeps up; when full, it can hold its sources up instead.'
@@ -96,6 +121,27 @@ export const stagingKinds = {
       }]
     })
   },
+  'not-stored': {
+    when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so: a stage in is ' +
+      'disabled, or leads to no sink that runs. Not raised beside an alarm that says why.',
+    level: 'warning',
+    raiseAfterMs: 0,
+    clearAfterMs: 10_000,
+    several: count => `Of ${count} spools nothing is stored`,
+    read: (snapshot, isRaised) => snapshot.spools.flatMap(spool => {
+      const { stalledMs, gauge } = spool
+      const isStill = isRaised(stageOf(spool)) && gauge.confirmed === 0 // it was before this process started
+      if (stalledMs < (isStill ? 1 : STALLED_MS) || isExplained(snapshot, spool)) return []
+      return [{
+        subject: stageOf(spool),
+        level: 'warning',
+        what: `No sink has stored rows of the spool of ${short(spool.name)} for ${remaining(stalledMs / 1000)}`,
+        reason: whoDoesNot(spool),
+        fix: 'Enable stage in and its sinks, and wire them, here or at the gateway that is to store; or acknowledge it, if it is meant.',
+        lastsMs: stalledMs
+      }]
+    })
+  },
   'rows-lost': {
     when: 'Rows are lost: by a damaged disk, or because a spool has no longer what a database has not got.',
     level: 'problem',
@@ -137,7 +183,7 @@ export const stagingKinds = {
     }))
   },
   'rows-refused': {
-    when: 'Rows that came to a stage are in no spool, as those of more sources than it may have.',
+    when: 'Rows that came to a stage are in no spool, as those of more sources than it may have, or of one whose name cannot be used.',
     level: 'problem',
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
@@ -147,7 +193,7 @@ export const stagingKinds = {
       subject: stageOf(stage),
       level: 'problem',
       what: more => `${short(stage.name)} could not accept ${counted(more)}, and nothing keeps them`,
-      fix: 'The log says why; a stage out may have too many sources, or no room for what it refuses.',
+      fix: 'The log says why; a stage out may have too many sources, or names that cannot be used, or no room for what it refuses.',
       count: stage.meter.dropped
     }))
   },

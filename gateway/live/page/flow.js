@@ -1,7 +1,7 @@
 import { quantity } from '../../stats/format.js'
 import { drawn, element } from './dom.js'
 import { below, beside } from './flow-drawing.js'
-import { worst } from './levels.js'
+import { stageLevel, worst } from './levels.js'
 import { sinkHref } from './sinks.js'
 import { prefixOf, rateText, sourceHref } from './sources.js'
 import { text } from './text.js'
@@ -102,8 +102,7 @@ function stageBox (title, stages, rate, isFlowing) {
   const lines = stages.slice(0, MAX_BOXES).map(({ name, bytes, maxBytes }) => {
     return bytes !== null && maxBytes ? text('flow.spool', { name, percent: Math.round(bytes / maxBytes * 100) }) : name
   })
-  /** @type {Level} */
-  const level = away.length > 0 ? 'problem' : worst(stages.map(({ status }) => status.fill === 'yellow' ? 'warning' : 'good'))
+  const level = worst(stages.map(stageLevel))
   const wire = { level: level === 'problem' ? level : flowing(isFlowing), words: rate === null ? '' : rateText(rate) }
   return { title, lines: [...lines, ...away.map(({ name }) => text('flow.away', { name }))], level, wire }
 }

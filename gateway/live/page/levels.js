@@ -27,5 +27,10 @@ export function sinkLevel ({ isConnected, wasReached, problem, status }, alarms)
   return worst([...alarms.map(({ level }) => level), isConnected ? FILLS[status.fill?.[0] ?? 'g'] ?? 'good' : away])
 }
 
+/** @param {import('../overview/places.js').StageState} stage @returns {Level} */
+export function stageLevel ({ isConnected, blocked, status }) {
+  return !isConnected || blocked !== '' ? 'problem' : FILLS[status.fill?.[0] ?? 'g'] ?? 'good'
+}
+
 /** @param {Level[]} levels @returns {Level} */
 export function worst (levels) { return LEVELS.find(level => levels.includes(level)) ?? 'idle' }

@@ -1,4 +1,5 @@
 import { quantity } from '../../stats/format.js'
+import { stageLevel } from './levels.js'
 import { text } from './text.js'
 import { clock } from './times.js'
 
@@ -28,7 +29,7 @@ export function verdictOn (plant, goneSinceMs) {
   if (!plant.tick.isRunning) return { level: 'busy', sentence: text('verdict.starting'), topic: 'starting' }
   const away = [...sinks, ...stages].find(({ isConnected }) => !isConnected)
   if (away) return { level: 'warning', sentence: text('verdict.away', { name: away.name }), topic: `away ${away.name}` }
-  const red = [...sinks, ...sources].find(({ level }) => level === 'problem')
+  const red = [...sinks, ...sources].find(({ level }) => level === 'problem') ?? stages.find(stage => stageLevel(stage) === 'problem')
   if (red) return { level: 'warning', sentence: text('verdict.red', { name: red.name }), topic: `red ${red.name}` }
   if (sources.length === 0 || sinks.length === 0) return { level: 'idle', sentence: text('verdict.nothing'), topic: 'nothing' }
   return { level: 'good', sentence: allRight(plant), topic: 'good' }

@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { expect } from 'chai'
+// @ts-expect-error it has no types
+import helper from 'node-red-node-test-helper'
+import { startEmbeddedBroker } from '../../broker/embedded/embedded.js'
+import { stats } from '../../gateway/stats/stats.js'
+import broker from '../../nodes/staging/broker.js'
+import stageOut from '../../nodes/staging/stage-out.js'
+import { until } from '../broker/waiting.js'
+
+helper.init(createRequire(import.meta.url).resolve('node-red'))
+
+describe('a stage out', () => {
+  /** @type {string} */
+  let userDir
+  /** @type {Awaited<ReturnType<typeof startEmbeddedBroker>>} */
+  let embedded
+
+  before(async () => {
+    userDir = await mkdtemp(path.join(os.tmpdir(), 'sluice-nodes-'))
+    helper.settings({ userDir })
+    await new Promise(resolve => helper.startServer(() => resolve(undefined)))
+    embedded = await startEmbeddedBroker({ port: 0 })
+  })
+  after(async () => {
+    await helper.unload()
+    await new Promise(resolve => helper.stopServer(() => resolve(undefined)))
+    await embedded.close()
+    await rm(userDir, { recursive: true })
+  })
+
+  it('shows and counts as its own the rows that it refuses for the name of their source, of which there is no end', async () => {
+    await helper.load([broker, stageOut], [
+      { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
+      { id: 'stage', type: 'sluice-stage-out', name: 'names', broker: 'broker', wires: [] }
+    ])
+    const node = helper.getNode('stage')
+    const status = () => stats.statuses.get('stage')
+    await until(() => status()?.fill === 'green')
+    for (const topic of ['nul\0', 'half \ud800']) node.receive({ topic, payload: [{ x: 1 }, { x: 2 }] })
+    await until(() => status()?.fill === 'yellow')
+    expect(status()?.text).to.equal('0 B to store, 4 rows refused')
+    expect(stats.meter('stage', 'names (stage out)')).to.include({ dropped: 4 })
+    expect(stats.metersOf('stage').filter(({ id }) => /^(nul|half)/.test(id))).to.deep.equal([])
+  })
+})
