@@ -111,15 +111,26 @@ describe('The live page', () => {
     expect((await look())[0]).to.equal('warning')
   })
 
-  it('announces what is wrong once, not each figure', async () => {
+  it('announces what is wrong once, not each figure, and leaves no old figure to be read', async () => {
     await open({ sources: 3, sinks: 2 })
+    await says(/^All right/)
+    await page.evaluate(() => {
+      const region = /** @type {HTMLElement} */ (document.getElementById('announced'))
+      const said = /** @type {any} */ (globalThis).said = /** @type {string[]} */ ([])
+      new MutationObserver(() => { if (region.textContent) said.push(region.textContent) }).observe(region, { childList: true })
+    })
     Object.assign(plant.gauges[0], AWAY)
     await has('#announced', /1.50 k rows wait/)
     Object.assign(plant.gauges[0], { pendingRows: 2500 })
     await says(/2.50 k rows wait/)
-    expect(await page.textContent('#announced')).to.contain('1.50 k rows wait')
     Object.assign(plant.gauges[1], AWAY)
     await has('#announced', /and 1 more/)
+    await has('#announced', /^$/)
+    await says(/and 1 more/)
+    /** @type {string[]} */
+    const said = await page.evaluate('said')
+    expect(said.find(text => text.includes('wait'))).to.match(/1.50 k rows wait$/)
+    expect(said.filter(text => /2.50 k rows wait$/.test(text))).to.deep.equal([])
   })
 
   it('takes an acknowledgement, and folds what is over', async () => {
