@@ -133,6 +133,16 @@ describe('The live page', () => {
     expect(said.filter(text => /2.50 k rows wait$/.test(text))).to.deep.equal([])
   })
 
+  it('leads from an alarm to what it is about under the name that it has now', async () => {
+    await open({ sources: 3, sinks: 2 })
+    Object.assign(plant.gauges[0], AWAY)
+    await has('#alarms a', /^Show store 1$/)
+    plant.stats.meter('sink', 'new store', 'sink-0')
+    plant.stats.gauge('sink new store', () => /** @type {any} */ (plant.gauges[0]), 'sink-0')
+    await has('#alarms a', /^Show new store$/)
+    expect(await page.getAttribute('#alarms a', 'href')).to.equal('#sink/sink-0')
+  })
+
   it('takes an acknowledgement, and folds what is over', async () => {
     await open({ sources: 3, sinks: 2 })
     Object.assign(plant.gauges[0], AWAY)
