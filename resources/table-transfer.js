@@ -23,7 +23,6 @@ export function addTransfer (table, element, { properties, maxRows, text, fileNa
   bar.append(button(text('importCsv'), () => file.click()), button(text('exportCsv'), save))
   element.append(notice)
   element.addEventListener('input', () => notice.replaceChildren())
-  scroll.tabIndex = -1
 
   const say = (/** @type {(string|Node)[]} */ ...parts) => {
     notice.replaceChildren(...parts)

@@ -63,7 +63,7 @@ export class Table {
     this.#changed = changed
     this.#action = action
     element.innerHTML = `
-      <div class="sluice-table-scroll">
+      <div class="sluice-table-scroll" tabindex="0" role="group">
         <table><colgroup></colgroup><thead><tr></tr></thead><tbody></tbody></table><p class="sluice-table-hint"></p>
       </div>
       <div class="sluice-details"></div>
@@ -71,7 +71,8 @@ export class Table {
         <button type="button" class="red-ui-button" data-do="add"></button>
         <span class="sluice-table-count" role="status"></span>
       </div>
-      <ul class="sluice-table-problems" role="alert"></ul>`
+      <ul class="sluice-table-problems" aria-live="assertive"></ul>`
+    this.#part('.sluice-table-scroll').ariaLabel = property.title
     this.#part('[data-do=add]').textContent = text('addRow')
     this.#part('.sluice-table-hint').textContent = text('noRows')
     this.#body = this.#part('tbody')

@@ -99,6 +99,7 @@ class LivePage {
     this.stats = stats
     this.said = said
     this.editor = editor
+    this.nodes = nodes
     this.health = new Health(events, nodes, stats)
     this.reports = new Stream(REPORT_MS, () => reportsOf(stats))
     const isRunning = () => this.health.status === 'running'
@@ -178,8 +179,13 @@ class LivePage {
     const found = source === null
       ? sinkDetail(this.stats, about, searchParams.get('sink') ?? '')
       : sourceDetail(this.stats, about, { name: source, gateway: searchParams.get('gateway') ?? '' })
-    if (found) answer(response, found)
+    if (found) answer(response, { ...found, editorId: this.#editorId(found.nodeId) })
     else next()
+  }
+
+  /** By which the editor knows a node: one that a subflow has made is there only as the one it was made of. @param {string|null} nodeId */
+  #editorId (nodeId) {
+    return nodeId === null ? null : this.nodes.getNode(nodeId)?._alias ?? nodeId
   }
 
   /** In Prometheus' text format; as JSON to who asks for that. @param {IncomingMessage} request @param {ServerResponse} response */

@@ -1,7 +1,8 @@
 /**
  * @typedef {{id: string, type: string, name?: string, z?: string, d?: boolean, disabled?: boolean}} FlowNode  as Node-RED keeps it
  * @typedef {{config?: {flows: FlowNode[]}}} Started  the event
- * @typedef {{getNode: (id: string) => object|null}} Nodes  of Node-RED
+ * @typedef {{getNode: (id: string) => {_alias?: string}|null}} Nodes  of Node-RED; a node that a subflow has made has the id of the one it
+ *   was made of
  */
 
 /** What stands in a flow and is no node. */

@@ -1,10 +1,8 @@
-import { createRequire } from 'node:module'
-import { readFile } from 'node:fs/promises'
 import { expect } from 'chai'
 import { servePlant } from '../live/plant-server.js'
+import { seriousFaults } from './axe.js'
 import { openBrowser, requireChromium } from './browser.js'
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const AWAY = { connected: false, lastError: 'SLUICE_SINK_CONNECT: It is away.', pendingRows: 1500, retryingSinceMs: Date.now() }
 
 /**
@@ -22,8 +20,6 @@ const PAGES = {
   'a sink that is away': { path: '#sink/sink-0', selector: '.counters', isAway: true },
   'the doctor': { path: 'doctor/', selector: '#check' }
 }
-/** Of WCAG 2.2 at level AA. */
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 describe('Pages are for everybody', () => {
   /** @type {Awaited<ReturnType<typeof openBrowser>>} */
@@ -32,11 +28,9 @@ describe('Pages are for everybody', () => {
   let plant
   /** @type {NodeJS.Timeout} */
   let beating
-  let axe = ''
 
   before(async function () {
     requireChromium(this)
-    axe = await readFile(AXE, 'utf8')
     plant = await servePlant({ sources: 8, sinks: 2 })
     beating = setInterval(() => {
       plant.beat()
@@ -69,16 +63,7 @@ describe('Pages are for everybody', () => {
             await page.evaluate(() => scrollTo(0, document.body.scrollHeight))
             await page.waitForSelector('.plot canvas')
           }
-          await page.evaluate(axe)
-          const faults = await page.evaluate(async values => {
-            // @ts-expect-error axe is there since the line above
-            const { violations } = await globalThis.axe.run({ runOnly: { type: 'tag', values } })
-            return violations.map((/** @type {any} */ { id, impact, nodes }) => {
-              const where = nodes.map((/** @type {any} */ { html, failureSummary }) => `${html} ${failureSummary}`)
-              return `${impact} ${id}: ${where.join('\n')}`
-            })
-          }, RULES)
-          expect(faults.filter((/** @type {string} */ fault) => /^(serious|critical)/.test(fault))).to.deep.equal([])
+          expect(await seriousFaults(page)).to.deep.equal([])
         })
       }
     }

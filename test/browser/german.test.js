@@ -2,7 +2,8 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'chai'
 import { faces } from '../../tools/nodes.js'
-import { flowLoaded, openBrowser, requireChromium, slidIn } from './browser.js'
+import { flowLoaded, openBrowser, requireChromium } from './browser.js'
+import { closeForms, FLOW_OF_EVERY_NODE, openForm } from './every-form.js'
 import { startGateway } from './gateway.js'
 
 /** Set it to a folder to look at what the tests see. */
@@ -32,10 +33,7 @@ describe('the editor in a German browser', function () {
 
   before(async function () {
     requireChromium(this)
-    gateway = await startGateway([
-      { id: 'flow', type: 'tab', label: 'flow', disabled: true },
-      ...faces.map(({ type, isConfig }, i) => ({ id: type, type, ...isConfig ? {} : { z: 'flow', x: 160, y: 60 * i, wires: [] } }))
-    ])
+    gateway = await startGateway(FLOW_OF_EVERY_NODE)
     browser = await openBrowser([], undefined, 'de-DE')
     page = browser.page
     page.on('pageerror', error => pageErrors.push(error.stack ?? error.message))
@@ -47,16 +45,11 @@ describe('the editor in a German browser', function () {
     await gateway?.stop()
   })
 
-  afterEach(async () => {
-    for (const button of await page.$$('#node-dialog-cancel, #node-config-dialog-cancel')) {
-      await button.evaluate(element => /** @type {HTMLElement} */ (element).click())
-    }
-    await page.waitForSelector('.sluice-row', { state: 'detached' })
-  })
+  afterEach(() => closeForms(page))
 
   for (const { type } of faces) {
     it(`has no word of English, and nothing cut off, in the form of ${type}`, async () => {
-      await openForm(type)
+      await openForm(page, type)
       const found = await texts()
       expect(found).to.include('Name')
       expect(found.filter(text => english.has(text) || /sluice-[\w-]+\./.test(text))).to.deep.equal([])
@@ -75,14 +68,14 @@ describe('the editor in a German browser', function () {
   })
 
   it('has labels, units and choices in German', async () => {
-    await openForm('sluice-sqlite')
+    await openForm(page, 'sluice-sqlite')
     expect(await page.textContent('[data-option=batchRows] label')).to.equal('Batchgröße')
     expect(await page.textContent('[data-option=batchRows] .sluice-unit')).to.equal('Zeilen')
     expect(await page.textContent('#node-input-layout option:checked')).to.equal('wide: eine Zeile je Zeit')
   })
 
   it('says in German what is wrong with a number, and how a decimal is written', async () => {
-    await openForm('sluice-simulator')
+    await openForm(page, 'sluice-simulator')
     const said = async (/** @type {string} */ text) => {
       await page.fill('#node-input-sampleRateHz', text)
       return page.textContent('[data-option=sampleRateHz] .sluice-problem')
@@ -143,14 +136,6 @@ describe('the editor in a German browser', function () {
 
   function tableProblems () {
     return page.$$eval('[data-option=channels] .sluice-table-problems li', items => items.map(item => item.textContent))
-  }
-
-  /** Opens the form of the node of a type, all options unfolded. @param {string} type */
-  async function openForm (type) {
-    const isConfig = faces.some(face => face.type === type && face.isConfig)
-    await page.evaluate(isConfig ? `RED.editor.editConfig('', '${type}', '${type}')` : `RED.editor.edit(RED.nodes.node('${type}'))`)
-    await slidIn(page, '.red-ui-editor .sluice-row')
-    await page.$$eval('.sluice-advanced', elements => elements.forEach(element => element.setAttribute('open', '')))
   }
 
   /** @param {string} name */

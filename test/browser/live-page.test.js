@@ -111,15 +111,36 @@ describe('The live page', () => {
     expect((await look())[0]).to.equal('warning')
   })
 
-  it('announces what is wrong once, not each figure', async () => {
+  it('announces what is wrong once, not each figure, and leaves no old figure to be read', async () => {
     await open({ sources: 3, sinks: 2 })
+    await says(/^All right/)
+    await page.evaluate(() => {
+      const region = /** @type {HTMLElement} */ (document.getElementById('announced'))
+      const said = /** @type {any} */ (globalThis).said = /** @type {string[]} */ ([])
+      new MutationObserver(() => { if (region.textContent) said.push(region.textContent) }).observe(region, { childList: true })
+    })
     Object.assign(plant.gauges[0], AWAY)
     await has('#announced', /1.50 k rows wait/)
     Object.assign(plant.gauges[0], { pendingRows: 2500 })
     await says(/2.50 k rows wait/)
-    expect(await page.textContent('#announced')).to.contain('1.50 k rows wait')
     Object.assign(plant.gauges[1], AWAY)
     await has('#announced', /and 1 more/)
+    await has('#announced', /^$/)
+    await says(/and 1 more/)
+    /** @type {string[]} */
+    const said = await page.evaluate('said')
+    expect(said.find(text => text.includes('wait'))).to.match(/1.50 k rows wait$/)
+    expect(said.filter(text => /2.50 k rows wait$/.test(text))).to.deep.equal([])
+  })
+
+  it('leads from an alarm to what it is about under the name that it has now', async () => {
+    await open({ sources: 3, sinks: 2 })
+    Object.assign(plant.gauges[0], AWAY)
+    await has('#alarms a', /^Show store 1$/)
+    plant.stats.meter('sink', 'new store', 'sink-0')
+    plant.stats.gauge('sink new store', () => /** @type {any} */ (plant.gauges[0]), 'sink-0')
+    await has('#alarms a', /^Show new store$/)
+    expect(await page.getAttribute('#alarms a', 'href')).to.equal('#sink/sink-0')
   })
 
   it('takes an acknowledgement, and folds what is over', async () => {

@@ -40,7 +40,8 @@ describe('Live page', () => {
     server = createServer(app)
     const settings = { httpNodeRoot: '/flows/', sluice: { allowHosts: ['plant.example'] } }
     events = new EventEmitter()
-    const RED = { server, httpNode: express.Router(), settings, events }
+    const nodes = { getNode: (/** @type {string} */ id) => id === 'line-press' ? { _alias: 'press' } : {} }
+    const RED = { server, httpNode: express.Router(), settings, events, nodes }
     app.use('/flows/', RED.httpNode)
     mountLive(RED, stats, () => folder)
     mountLive(RED, stats, () => folder)
@@ -67,6 +68,14 @@ describe('Live page', () => {
     socket.terminate()
     return response.statusCode
   }
+
+  it('says by which id the editor knows a node, also one that a subflow has made', async () => {
+    stats.meter('sink', 'press', 'line-press')
+    stats.meter('sink', 'hall', 'hall')
+    const detail = async (/** @type {string} */ id) => (await page(`sluice/detail?sink=${id}`)).json()
+    expect(await detail('line-press')).to.deep.include({ nodeId: 'line-press', editorId: 'press' })
+    expect(await detail('hall')).to.deep.include({ nodeId: 'hall', editorId: 'hall' })
+  })
 
   it('serves the page and every file it loads', async () => {
     const html = await (await page('sluice/')).text()

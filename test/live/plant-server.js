@@ -27,7 +27,7 @@ export async function servePlant ({ sources = 3, sinks = 2, sourceName = i => `m
   const app = express()
   const server = createServer(app)
   const events = new EventEmitter()
-  const RED = { server, httpNode: express.Router(), settings: {}, events }
+  const RED = { server, httpNode: express.Router(), settings: {}, events, nodes: { getNode: () => null } }
   app.use('/', RED.httpNode)
   mountLive(RED, stats, () => folder)
   const gateway = await gatewayId(folder)

@@ -4,7 +4,7 @@ import { clock, lasting, since } from './times.js'
 
 /**
  * @typedef {import('../../stats/alarm.js').Alarm} Alarm
- * @typedef {{item: HTMLElement, update: (alarm: Alarm, nowMs: number) => void}} Shown
+ * @typedef {{item: HTMLElement, update: (alarm: Alarm, nowMs: number, link: HTMLElement|null) => void}} Shown
  */
 
 /** What is wrong, problems first; below, folded, what was. */
@@ -29,9 +29,9 @@ export class AlarmList {
       this.#shown.delete(id)
     }
     for (const [i, alarm] of alarms.entries()) {
-      const shown = this.#shown.get(alarm.id) ?? alarmItem(alarm, placeOf(alarm, this.#plant, editor))
+      const shown = this.#shown.get(alarm.id) ?? alarmItem(alarm)
       this.#shown.set(alarm.id, shown)
-      shown.update(alarm, nowMs)
+      shown.update(alarm, nowMs, placeOf(alarm, this.#plant, editor))
       if (this.#list.children[i] !== shown.item) this.#list.insertBefore(shown.item, this.#list.children[i] ?? null)
     }
     this.#list.hidden = alarms.length === 0
@@ -52,10 +52,11 @@ export class AlarmList {
   }
 }
 
-/** @param {Alarm} first @param {HTMLElement|null} place @returns {Shown} */
-function alarmItem (first, place) {
+/** @param {Alarm} first @returns {Shown} */
+function alarmItem (first) {
   const [what, when, reason, fix, seen] = ['b', 'span', 'p', 'p', 'span'].map(tag => element(/** @type {'p'} */ (tag)))
   const badge = element('span', { class: 'badge' })
+  const place = element('span')
   const acknowledge = button(text('alarms.acknowledge'), async () => {
     acknowledge.disabled = true
     say(seen, await send(first.id))
@@ -68,7 +69,7 @@ function alarmItem (first, place) {
   fix.className = 'fix'
   return {
     item,
-    update (alarm, nowMs) {
+    update (alarm, nowMs, link) {
       item.className = `alarm ${alarm.level}${alarm.acknowledgedMs === null ? '' : ' seen'}`
       say(badge, text(`level.${alarm.level}`))
       say(what, alarm.what)
@@ -76,6 +77,7 @@ function alarmItem (first, place) {
       say(reason, alarm.reason ?? '')
       reason.hidden = !alarm.reason
       say(fix, alarm.fix)
+      if (place.innerHTML !== (link?.outerHTML ?? '')) place.replaceChildren(link ?? '')
       acknowledge.hidden = alarm.acknowledgedMs !== null
       acknowledge.setAttribute('aria-label', text('alarms.acknowledgeOne', { what: alarm.what }))
       if (alarm.acknowledgedMs !== null) say(seen, text('alarms.seen', { time: clock(alarm.acknowledgedMs, nowMs) }))

@@ -84,13 +84,13 @@ export class Detail {
     return { source: name, gateway }
   }
 
-  /** @param {SourceDetail|SinkDetail} found */
-  #showState ({ nodeId, status }) {
+  /** @param {(SourceDetail|SinkDetail) & {editorId: string|null}} found */
+  #showState ({ nodeId, editorId, status }) {
     const alarm = this.#plant.alarms.find(({ subject }) => subject.type === this.#type &&
       (subject.nodeId === nodeId && nodeId !== null || subject.name === this.#heading.textContent))
     say(this.#status, [alarm?.what, status.text].filter(Boolean).join(' · ') || text('detail.noNode'))
-    if (this.#links.childElementCount > 0 || this.#editor === null || nodeId === null) return
-    this.#links.append(element('a', { class: 'button', href: `${this.#editor}#node/${nodeId}` }, text('detail.editor')))
+    if (this.#links.childElementCount > 0 || this.#editor === null || editorId === null) return
+    this.#links.append(element('a', { class: 'button', href: `${this.#editor}#node/${editorId}` }, text('detail.editor')))
   }
 }
 
