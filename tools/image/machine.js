@@ -40,6 +40,9 @@ export class Machine {
         if (!this.#mayEnd) reject(new Error(`The emulator has ended: ${how}.`))
       })
     })
+    const kill = () => this.#process.kill('SIGKILL')
+    process.once('exit', kill)
+    this.#process.once('exit', () => process.off('exit', kill))
     this.#process.stdout.setEncoding('utf8').on('data', text => {
       this.console += text
       for (const look of this.#watchers) look()

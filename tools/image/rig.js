@@ -14,15 +14,22 @@ import { serveTime } from './time-server.js'
  * @typedef {{out: string, machine: 'virt'|'raspi3b', memoryMib: number, isRootReadOnly: boolean}} RigOptions
  */
 
+/** The exit status of a program that somebody has interrupted. */
+const INTERRUPTED = 130
+
 /** @param {RigOptions} options @param {(rig: Rig) => Promise<void>} task */
 export async function withRig (options, task) {
-  const folder = mkdtempSync(join(dirname(resolve(options.out)), '.rig-'))
   const stopTime = await serveTime()
+  const folder = mkdtempSync(join(dirname(resolve(options.out)), '.rig-'))
+  const remove = () => rmSync(folder, { recursive: true }) // gigabytes
+  const interrupted = () => process.exit(INTERRUPTED)
+  process.once('exit', remove).once('SIGINT', interrupted).once('SIGTERM', interrupted)
   try {
     await task({ folder, key: new Key(folder), options })
   } finally {
+    process.off('exit', remove).off('SIGINT', interrupted).off('SIGTERM', interrupted)
     stopTime()
-    rmSync(folder, { recursive: true })
+    remove()
   }
 }
 
