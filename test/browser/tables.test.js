@@ -73,6 +73,17 @@ describe('tables in a browser', function () {
     await gateway?.stop()
   })
 
+  it('are reached, and pasted into, by keyboard alone while they are empty', async () => {
+    await openForm()
+    await page.focus('#node-input-addressing')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Tags')
+    await paste('first\tcoils\nsecond\tcoils')
+    expect(await count()).to.equal('2 rows, 2 problems')
+    await page.$eval('#node-dialog-cancel', element => /** @type {HTMLElement} */ (element).click())
+    await page.waitForSelector('.sluice-row', { state: 'detached' })
+  })
+
   it('take 300 rows pasted from a spreadsheet, its columns by their headers', async () => {
     await openForm()
     await page.click(`${TAGS} .sluice-table-hint`)
