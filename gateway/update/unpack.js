@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { PassThrough } from 'node:stream'
+import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { extract } from 'tar'
@@ -12,6 +12,11 @@ import { SluiceError } from '../base/errors.js'
 import { CHUNK_BYTES, checkHash, damaged } from './signature.js'
 
 const SUMS = 'SHA256SUMS'
+/**
+ * Of the tarball, a third of what they become. The gateway runs meanwhile: what it flushes itself, as each commit of a database, may have
+ * to wait for all that others have written, on a slow card for longer than its watchdog has patience.
+ */
+const FLUSH_BYTES = 4 * 2 ** 20
 
 /**
  * Unpacks a release into a folder, piece by piece, and makes sure that it is whole and on the disk.
@@ -24,7 +29,17 @@ export async function unpack (tarball, hash, folder) {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { mode: 0o755 })
   const digest = createHash('sha256')
-  const passing = new PassThrough().on('data', chunk => digest.update(chunk)) // it may lie where others write: what was checked is unpacked
+  let unwrittenBytes = 0
+  // The tarball may lie where others write: what was checked is unpacked.
+  const passing = new Transform({
+    transform (chunk, _encoding, done) {
+      digest.update(chunk)
+      unwrittenBytes += chunk.length
+      if (unwrittenBytes < FLUSH_BYTES) return done(null, chunk)
+      unwrittenBytes = 0
+      flush(folder).then(() => done(null, chunk), done)
+    }
+  })
   /** @type {string|undefined} */
   let refused
   const unpacking = extract({
@@ -48,9 +63,11 @@ export async function unpack (tarball, hash, folder) {
   if (refused !== undefined) throw unusable(tarball, `it has more than files and folders of its own: ${refused}`)
   if (digest.digest('hex') !== hash) throw damaged(tarball)
   await checkSums(folder)
-  // All at once: thousands of files one by one would take a card minutes.
-  await promisify(execFile)('sync', ['--file-system', folder])
+  await flush(folder)
 }
+
+/** Many files at once: thousands one by one would take a card minutes. @param {string} folder */
+function flush (folder) { return promisify(execFile)('sync', ['--file-system', folder]) }
 
 /**
  * Every file of a release is what SHA256SUMS says, and there is none besides.

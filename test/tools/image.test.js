@@ -171,7 +171,10 @@ describe('Image', () => {
       expect(() => judgeUpdates(rows, 11, outages)).to.throw(/from frame 0 to frame 9 of 11: some are missing/)
       expect(() => judgeUpdates(rows.slice(1), 10, outages)).to.throw(/some are missing/)
       expect(() => judgeUpdates([...rows, row(9, 69_000)], 10, outages)).to.throw(/1 of 6 rows are doubled/)
-      expect(() => judgeUpdates([row(0, 42_000), row(2, 43_000)], 3, outages)).to.throw(/1 frames are missing behind frame 0/)
+      expect(judgeUpdates([row(0, 31_000), row(2, 47_000)], 3, outages)).to.match(/for 1 that/)
+      for (const [beforeMs, afterMs] of [[42_000, 43_000], [29_000, 39_000], [31_000, 56_000]]) {
+        expect(() => judgeUpdates([row(0, beforeMs), row(2, afterMs)], 3, outages)).to.throw(/1 frames are missing behind frame 0/)
+      }
       expect(() => judgeUpdates([], 1, outages)).to.throw(/some are missing/)
     })
   })
