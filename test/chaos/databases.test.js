@@ -5,7 +5,14 @@ import { requireMosquitto } from '../servers/mosquitto.js'
 import { requireServer } from '../servers/programs.js'
 
 /** What SLUICE_REQUIRE calls the server of each type. */
-const SERVERS = { mysql: 'mariadb', mongodb: 'mongodb', influxdb: 'influxdb', clickhouse: 'clickhouse', 'clickhouse-old': 'clickhouse-old' }
+const SERVERS = {
+  mysql: 'mariadb',
+  mongodb: 'mongodb',
+  influxdb: 'influxdb',
+  clickhouse: 'clickhouse',
+  'clickhouse-old': 'clickhouse-old',
+  cassandra: 'cassandra'
+}
 const SINKS = ['file', 'duckdb', ...Object.keys(SERVERS)]
 const KILLS = 12
 
