@@ -2,6 +2,7 @@ import { RangeSet } from '../../batch/ranges.js'
 import { streamKey } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { COLUMNS, isText, KEY, list, rowOf, valueOf } from '../sql/commit-records.js'
+import { isMissing } from './connection.js'
 import { writeAll } from './write.js'
 
 /**
@@ -26,14 +27,18 @@ const cellsOf = record => COLUMNS.map(name => isText(name) ? valueOf(record, nam
 
 /** @param {Client} client @param {CassandraServer} server */
 export async function prepareCommits (client, server) {
-  const { rows } = await client.execute('SELECT table_name FROM system_schema.tables WHERE keyspace_name = ? AND table_name = ?',
-    [server.keyspace, COMMITS_TABLE])
-  if (rows.length > 0) return
-  await server.prepareKeyspace(client)
+  if ((await server.columnsOf(client, COMMITS_TABLE)).length > 0) return
   const columns = COLUMNS.map(name => `${list([name])} ${isText(name) ? 'text' : 'bigint'}`).join(', ')
   // A record that comes back after it was merged into another does no harm.
-  await client.execute(`CREATE TABLE IF NOT EXISTS ${server.nameOf(COMMITS_TABLE)} (${columns}, ` +
-    `PRIMARY KEY ((${STREAM.join(', ')}), last, seq)) WITH comment = 'Sluice' AND gc_grace_seconds = 3600`)
+  const create = `CREATE TABLE IF NOT EXISTS ${server.nameOf(COMMITS_TABLE)} (${columns}, ` +
+    `PRIMARY KEY ((${STREAM.join(', ')}), last, seq)) WITH comment = 'Sluice' AND gc_grace_seconds = 3600`
+  try {
+    await client.execute(create)
+  } catch (error) {
+    if (!isMissing(error)) throw error
+    await server.createKeyspace(client)
+    await client.execute(create)
+  }
 }
 
 /** @param {Client} client @param {CassandraServer} server @returns {Promise<CommitRow[]>} */

@@ -91,9 +91,24 @@ export class CassandraServer {
     }
   }
 
-  /** Creates the keyspace where it is missing. @param {Client} client */
-  async prepareKeyspace (client) {
-    if (await replicationOf(client, this.keyspace)) return
+  /**
+   * The columns of a table, none where it is missing. A server that was killed while it changed its schema may list what it does not have.
+   * @param {Client} client
+   * @param {string} table
+   * @returns {Promise<string[]>}
+   */
+  async columnsOf (client, table) {
+    try {
+      const { columns } = await client.execute(`SELECT * FROM ${this.nameOf(table)} LIMIT 1`, [], { prepare: false })
+      return columns.map(({ name }) => name)
+    } catch (error) {
+      if (isMissing(error)) return []
+      throw error
+    }
+  }
+
+  /** @param {Client} client */
+  async createKeyspace (client) {
     const { rows: [{ data_center: own }] } = await client.execute('SELECT data_center FROM system.local')
     const dataCenter = this.#options.dataCenter || own
     const nodes = client.hosts.values().filter(({ datacenter }) => datacenter === dataCenter).length
@@ -189,6 +204,11 @@ async function syncAdvice (client) {
   if (found?.value !== 'periodic') return ''
   return 'The server acknowledges what is not on its disk yet (commitlog_sync: periodic): when all replicas fail at once, the last ' +
     'seconds are lost. Set commitlog_sync to group, or keep three replicas in places of their own.'
+}
+
+/** Whether there is no such table or keyspace. @param {any} error */
+export function isMissing (error) {
+  return error instanceof errors.ResponseError && /(table|keyspace) \S+ (does not|doesn't) exist|unconfigured table/i.test(error.message)
 }
 
 /** What the first node that was asked says, where none could do it. @param {any} error */

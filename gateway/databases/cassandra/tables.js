@@ -36,9 +36,10 @@ const WINDOWS = 24
 export async function tableFacts (client, server, name) {
   const table = tableName(name)
   const [{ rows: [found] }, { rows: columns }] = await Promise.all([
-    `SELECT comment, default_time_to_live FROM system_schema.tables`, `SELECT column_name, kind, type FROM system_schema.columns`
+    'SELECT comment, default_time_to_live FROM system_schema.tables', 'SELECT column_name, kind, type FROM system_schema.columns'
   ].map(select => client.execute(`${select} WHERE keyspace_name = ? AND table_name = ?`, [server.keyspace, table])))
-  const exists = found !== undefined
+  const there = await server.columnsOf(client, table)
+  const exists = there.length > 0
   const [, minutes = '0'] = MARK.exec(found?.comment ?? '') ?? []
   if (exists && minutes === '0') throw misfit(table, 'Sluice did not make it', 'Rename the source, or set another table.')
   return {
@@ -47,7 +48,7 @@ export async function tableFacts (client, server, name) {
     bucketNs: BigInt(minutes) * MINUTE_NS,
     keptSeconds: found?.default_time_to_live ?? 0,
     columns: columns.map(({ column_name: column, kind, type }) => ({ name: column, kind: type, isKey: KEYS.includes(kind) }))
-      .filter(column => !OWN.includes(column.name))
+      .filter(({ name: column }) => there.includes(column) && !OWN.includes(column))
   }
 }
 

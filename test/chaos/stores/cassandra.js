@@ -1,4 +1,5 @@
 import cassandra from 'cassandra-driver'
+import { isMissing } from '../../../gateway/databases/cassandra/connection.js'
 import { tableName } from '../../../gateway/databases/cassandra/dialect.js'
 import { COMMITS_TABLE, quote } from '../../../gateway/databases/names.js'
 import { keyWriter } from '../check/row-key.js'
@@ -29,14 +30,18 @@ export class CassandraStore {
   }
 
   async tables () {
-    const { rows } = await this.#client.execute('SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?', [this.#database])
-    return rows.map(({ table_name: name }) => sourceOf(name)).filter(name => name !== COMMITS_TABLE)
+    return (await this.#tables()).filter(name => name !== COMMITS_TABLE).map(sourceOf)
   }
 
   /** @param {string} table */
   async count (table) {
-    const { rows: [{ rows }] } = await this.#client.execute(`SELECT count(*) AS rows FROM ${this.#nameOf(tableName(table))}`)
-    return Number(rows)
+    try {
+      const { rows: [{ rows }] } = await this.#client.execute(`SELECT count(*) AS rows FROM ${this.#nameOf(tableName(table))}`)
+      return Number(rows)
+    } catch (error) {
+      if (isMissing(error)) return 0 // it is listed while it is being created
+      throw error
+    }
   }
 
   /** @param {string} table */
@@ -49,6 +54,7 @@ export class CassandraStore {
 
   /** @param {string} source @param {{epoch: string, seq: number}} place */
   async hasCommit (source, { epoch, seq }) {
+    if (!(await this.#tables()).includes(COMMITS_TABLE)) return false
     for await (const row of await this.#client.execute(`SELECT * FROM ${this.#nameOf(COMMITS_TABLE)}`)) {
       if (row.source === source && row.epoch === epoch && row.seq <= seq && row.last >= seq) return true
     }
@@ -57,6 +63,12 @@ export class CassandraStore {
 
   async close () {
     await this.#client.shutdown()
+  }
+
+  /** @returns {Promise<string[]>} */
+  async #tables () {
+    const { rows } = await this.#client.execute('SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?', [this.#database])
+    return rows.map(({ table_name: name }) => name)
   }
 
   /** @param {string} table */
