@@ -7,9 +7,9 @@ import { makeTable } from './open.js'
 
 /** @typedef {import('../../batch/batch.js').Batch} Batch */
 
-/** What the driver's loop was best with, of 100 to 5000 rows and 1 to 32 batches at once. */
-const LOADER_ROWS = 500
-const LOADER_WRITES = 8
+/** What the driver's loop was best with, of 100 to 5000 rows and 4 to 32 batches at once. */
+const LOADER_ROWS = 1000
+const LOADER_WRITES = 16
 
 /** Statements of the naive way under way at once, as the driver's executeConcurrent has them by itself. */
 const NAIVE_AT_ONCE = 100

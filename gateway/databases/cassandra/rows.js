@@ -10,7 +10,7 @@ import { constantOf, valuesOf } from '../wide.js'
  */
 
 /** What is written at a time. A server takes up to half a segment of its commit log, which is 32 MiB unless it is set. */
-const CHUNK_ROWS = 500
+const CHUNK_ROWS = 1000
 const CHUNK_BYTES = 256 * 1024
 
 const NS_PER_MS = 1_000_000n

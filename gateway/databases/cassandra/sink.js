@@ -33,6 +33,8 @@ export function isTransient (error) {
 
 /**
  * Cassandra has no transactions. A row's key comes from its batch, so that writing it again changes nothing; records follow the rows.
+ * Neither is ever changed, so the times at which they are written decide nothing, and are left to the servers: a time made of the identity
+ * would lie before that of any deletion, which would then hide for ever what is stored again.
  * @param {Record<string, unknown>} given  see the schema
  * @param {{server: CassandraServer}} context
  * @returns {Promise<import('../sink.js').Sink>}

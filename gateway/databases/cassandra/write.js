@@ -4,7 +4,7 @@
  */
 
 /** Batches of a write that are under way at a time. */
-const IN_FLIGHT = 8
+const IN_FLIGHT = 16
 
 /**
  * Executes all; when it rejects, some may have been executed.
