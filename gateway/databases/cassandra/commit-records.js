@@ -30,7 +30,7 @@ export async function prepareCommits (client, server) {
   if ((await server.columnsOf(client, COMMITS_TABLE)).length > 0) return
   const columns = COLUMNS.map(name => `${list([name])} ${isText(name) ? 'text' : 'bigint'}`).join(', ')
   // A record that comes back after it was merged into another does no harm.
-  const create = `CREATE TABLE IF NOT EXISTS ${server.nameOf(COMMITS_TABLE)} (${columns}, ` +
+  const create = `CREATE TABLE IF NOT EXISTS ${server.nameOf(COMMITS_TABLE)} (${columns}, store text, ` +
     `PRIMARY KEY ((${STREAM.join(', ')}), last, seq)) WITH comment = 'Sluice' AND gc_grace_seconds = 3600`
   try {
     await client.execute(create)
@@ -44,8 +44,21 @@ export async function prepareCommits (client, server) {
 /** @param {Client} client @param {CassandraServer} server @returns {Promise<CommitRow[]>} */
 export async function readCommits (client, server) {
   const rows = []
-  for await (const row of await client.execute(`${SELECT} FROM ${server.nameOf(COMMITS_TABLE)}`)) rows.push(rowOf(row))
+  for await (const { store, ...row } of await client.execute(`${SELECT}, store FROM ${server.nameOf(COMMITS_TABLE)}`)) {
+    rows.push({ ...rowOf(row), ...store !== null && { gateway: store } })
+  }
   return rows
+}
+
+/**
+ * Names the database where it has no name: the one thing that several must agree on.
+ * @param {Client} client
+ * @param {CassandraServer} server
+ * @param {string} id
+ */
+export async function nameStore (client, server, id) {
+  const values = COLUMNS.map(name => isText(name) ? '\'\'' : '0').join(', ')
+  await client.execute(`INSERT INTO ${server.nameOf(COMMITS_TABLE)} (${list(COLUMNS)}, store) VALUES (${values}, ?) IF NOT EXISTS`, [id])
 }
 
 /** Those that hold these, among others. @param {Client} client @param {CassandraServer} server @param {Claim[]} claims */

@@ -4,7 +4,7 @@ import { recordKey } from '../commit-records.js'
 import { RecordSet } from '../record-set.js'
 import { isRefusal } from '../refusal.js'
 import { SqlSink } from '../sql/sink.js'
-import { findCommits, insertCommits, mergeCommits, prepareCommits, readCommits } from './commit-records.js'
+import { findCommits, insertCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { BatchKeys, rowChunks } from './rows.js'
 import { schema } from './sink.schema.js'
@@ -51,9 +51,7 @@ export async function open (given, { server }) {
     use: (work, signal) => server.use(client => work({ client, records: [], signal }), signal),
     prepareCommits: ({ client }) => prepareCommits(client, server),
     readCommits: ({ client }) => readCommits(client, server),
-    nameStore: ({ client }, gateway) => insertCommits(client, server, [{
-      table: '', gateway, source: '', epoch: '', seq: 0, last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0
-    }]),
+    nameStore: ({ client }, id) => nameStore(client, server, id),
     async claim (session, wanted, previous) {
       const held = new RecordSet()
       for (const row of await findCommits(session.client, server, [...wanted, ...previous])) held.add(row)
