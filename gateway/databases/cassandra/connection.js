@@ -180,6 +180,9 @@ export class CassandraServer {
       return client
     } catch (error) {
       await client.shutdown()
+      // Of a client that has never connected, the driver leaves hosts behind, which go on connecting.
+      const left = /** @type {any[]} */ (client.hosts?.values() ?? [])
+      await Promise.all(left.map(each => each.shutdown(false)))
       throw error
     }
   }
