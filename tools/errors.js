@@ -735,6 +735,10 @@ export const errors = {
       'ClickHouse refused what the sink did, or an earlier insert whose outcome is not known is still running.',
       'The message has the reason of the server; let the insert end, or end it by `KILL QUERY`.'
     ],
+    SLUICE_SINK_CASSANDRA: [
+      'Cassandra refused what the sink did, or too few replicas answered in time.',
+      'The message has the reason of the server: often a missing permission, or a node that is away. It is tried again.'
+    ],
     SLUICE_SINK_FILE: [
       'The *file* sink cannot write to its folder.',
       'Check that the folder exists, is writable, and that the disk has room. It is tried again.'
@@ -916,6 +920,10 @@ export const errors = {
     SLUICE_QUERY_CLICKHOUSE: [
       'ClickHouse refused the query.',
       'The message has the reason of the server: often a missing right to read the table.'
+    ],
+    SLUICE_QUERY_CASSANDRA: [
+      'Cassandra refused the query, or too few replicas answered in time.',
+      'The message has the reason of the server: often a missing permission to select, or a node that is away.'
     ]
   },
 

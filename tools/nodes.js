@@ -170,6 +170,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-cassandra', file: 'sinks/cassandra', label: 'Cassandra',
+    summary: 'Stores batches in Apache Cassandra, in partitions of a source and a length of time, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-file', file: 'sinks/file', label: 'file',
     summary: 'Appends batches to files of CSV, line protocol, Arrow or Warp 10, exactly once, rotated by size and time.',
     inputs: 1
@@ -202,6 +207,11 @@ export const faces = [
   {
     type: 'sluice-clickhouse-server', file: 'sinks/clickhouse-server', label: 'ClickHouse server',
     summary: 'Where a ClickHouse server is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-cassandra-server', file: 'sinks/cassandra-server', label: 'Cassandra server',
+    summary: 'Where an Apache Cassandra cluster is, and how to log in.',
     isConfig: true
   },
   {

@@ -33,6 +33,8 @@ const SERVERS = [
   { packages: ['libmodbus5'], program: 'libmodbus.so.5', folders: libraryFolders(), skipped: 'Modbus against libmodbus' },
   { packages: ['python3-pip'], program: 'pip3', skipped: 'Modbus, DBC and Sparkplug against independent programs' },
   { packages: ['faketime'], program: 'faketime', skipped: 'a machine whose clock is not set' },
+  { packages: ['default-jre-headless'], program: 'java', skipped: 'Cassandra sink and kill tests' },
+  { packages: ['maven'], program: 'mvn', skipped: 'Cassandra sink and kill tests' },
   { packages: ['systemd'], program: 'systemd-notify', skipped: 'what a gateway tells systemd' },
   { packages: ['chromium'], program: 'chromium', skipped: 'browser tests' }
 ]
@@ -40,7 +42,7 @@ const SERVERS = [
 installDependencies()
 if (process.argv.includes('--tests')) {
   installServers()
-  const installed = ['clickhouse', 'node', 'node-red', 'python'].map(name => `servers/${name}/install.js`)
+  const installed = ['clickhouse', 'java', 'node', 'node-red', 'python'].map(name => `servers/${name}/install.js`)
   for (const script of ['servers/go/build.js', ...installed, 'end-to-end/upgrade/fetch.js']) {
     run(process.execPath, [join(root, 'test', script)])
   }

@@ -145,6 +145,7 @@ export const headlines = Object.freeze({
   SLUICE_SINK_TIMESERIES: 'no time-series collections',
   SLUICE_SINK_INFLUXDB: 'InfluxDB refuses to store',
   SLUICE_SINK_CLICKHOUSE: 'ClickHouse refuses to store',
+  SLUICE_SINK_CASSANDRA: 'Cassandra refuses to store',
   SLUICE_SINK_FILE: 'folder cannot be written',
   SLUICE_SINK_FILE_LOCKED: 'another process has the folder',
   SLUICE_SINK_FILE_DAMAGED: 'a file is damaged',
@@ -182,6 +183,7 @@ export const headlines = Object.freeze({
   SLUICE_QUERY_DUCKDB: 'DuckDB file cannot be read',
   SLUICE_QUERY_MONGODB: 'MongoDB refuses the query',
   SLUICE_QUERY_CLICKHOUSE: 'ClickHouse refuses the query',
+  SLUICE_QUERY_CASSANDRA: 'Cassandra refuses the query',
 
   SLUICE_BENCH_UNKNOWN: 'unknown database',
   SLUICE_BENCH_NOT_EMPTY: 'database is not empty',
@@ -223,7 +225,7 @@ const ANSWERS = [
 ]
 /** What a database says, or its driver in its name, of a connection that has ended. */
 const LOST = /ECONN|EPIPE|ETIMEDOUT|connection.*(?:terminated|closed|lost|ended)|terminating connection|shutting down|no answer within/i
-const OF_DATABASES = /^SLUICE_(?:SINK|QUERY)_(?:POSTGRESQL|MYSQL|MONGODB|INFLUXDB|CLICKHOUSE)$/
+const OF_DATABASES = /^SLUICE_(?:SINK|QUERY)_(?:POSTGRESQL|MYSQL|MONGODB|INFLUXDB|CLICKHOUSE|CASSANDRA)$/
 
 /**
  * @param {unknown} problem  an error, or its line as `describe` has it

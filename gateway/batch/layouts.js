@@ -73,7 +73,7 @@ const NARROW_COLUMNS = {
 
 /**
  * A row per value: time, `sensor` (the field's name) and the value in `value` (float64), `value_int64`, `value_string` or `value_bytes`. By
- * time and field; missing values have no row.
+ * time and field; missing values have no row. A row's number is that of the row it comes from.
  * @param {Batch} batch
  */
 export function narrow (batch) {
@@ -117,7 +117,8 @@ export function narrow (batch) {
     time: times,
     fields: [{ name: 'sensor', type: 'string' }, ...targets.map(({ name, type }) => ({ name, type }))],
     columns: [sensors, ...targets.map(({ values }) => values)],
-    validity: [null, ...targets.map(({ name }) => valid.get(name) ?? null)]
+    validity: [null, ...targets.map(({ name }) => valid.get(name) ?? null)],
+    origin: { whole: batch.origin?.whole ?? batch, rows: rowOf.map(row => batch.rowNumber(row)) }
   })
 }
 

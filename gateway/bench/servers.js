@@ -38,7 +38,8 @@ const URLS = {
   mysql: { example: 'mysql://user:password@host:3306/database', port: 3306, program: /^(mariadb|mysql)d/ },
   mongodb: { example: 'mongodb://user:password@host:27017/database', port: 27017, program: /^(mongod|ferretdb)/ },
   influxdb: { example: 'http://user:password@host:8086/database', port: 8086, program: /^influxd/ },
-  clickhouse: { example: 'http://user:password@host:8123/database', port: 8123, program: /^clickhouse/ }
+  clickhouse: { example: 'http://user:password@host:8123/database', port: 8123, program: /^clickhouse/ },
+  cassandra: { example: 'cassandra://user:password@host:9042/keyspace', port: 9042, program: /^java/ }
 }
 
 const HERE = ['127.0.0.1', '::1', 'localhost']

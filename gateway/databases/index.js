@@ -12,6 +12,7 @@ export const sinkTypes = {
   mongodb: () => import('./mongodb/sink.js'),
   influxdb: () => import('./influxdb/sink.js'),
   clickhouse: () => import('./clickhouse/sink.js'),
+  cassandra: () => import('./cassandra/sink.js'),
   file: () => import('./file/sink.js'),
   null: () => import('./null/sink.js')
 }
@@ -22,7 +23,8 @@ export const serverTypes = {
   mysql: () => import('./mysql/connection.js'),
   mongodb: () => import('./mongodb/connection.js'),
   influxdb: () => import('./influxdb/connection.js'),
-  clickhouse: () => import('./clickhouse/connection.js')
+  clickhouse: () => import('./clickhouse/connection.js'),
+  cassandra: () => import('./cassandra/connection.js')
 }
 
 /** @type {Record<string, () => Promise<import('./reader.js').ReaderModule>>} */
@@ -33,7 +35,8 @@ export const readerTypes = {
   mysql: () => import('./mysql/reader.js'),
   mongodb: () => import('./mongodb/reader.js'),
   influxdb: () => import('./influxdb/reader.js'),
-  clickhouse: () => import('./clickhouse/reader.js')
+  clickhouse: () => import('./clickhouse/reader.js'),
+  cassandra: () => import('./cassandra/reader.js')
 }
 
 const PRODUCTS = new Map([
@@ -43,7 +46,8 @@ const PRODUCTS = new Map([
   ['mysql', 'MySQL'],
   ['mongodb', 'MongoDB'],
   ['influxdb', 'InfluxDB'],
-  ['clickhouse', 'ClickHouse']
+  ['clickhouse', 'ClickHouse'],
+  ['cassandra', 'Cassandra']
 ])
 
 /** What people call a type; undefined where it is no database. @param {string} type */

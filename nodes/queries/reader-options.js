@@ -22,7 +22,8 @@ const LABELS = {
   mysql: 'MySQL, MariaDB',
   mongodb: 'MongoDB',
   influxdb: 'InfluxDB',
-  clickhouse: 'ClickHouse'
+  clickhouse: 'ClickHouse',
+  cassandra: 'Cassandra'
 }
 
 /** The option with a database's server. @param {string} type  of database */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { databases } from '../../gateway/doctor/checks/databases.js'
 import { databaseFiles } from '../../gateway/doctor/checks/database-files.js'
+import { CassandraDatabase } from '../databases/cassandra-database.js'
 import { ClickhouseDatabase } from '../databases/clickhouse-database.js'
 import { InfluxdbDatabase } from '../databases/influxdb-database.js'
 import { MysqlDatabase } from '../databases/mysql-database.js'
@@ -168,6 +169,21 @@ describe('What the doctor finds about databases', () => {
       const { port, user, password } = database.server
       const found = await anHourBehind(() => findings('influxdb', { port, user, password, database: database.name }))
       expect(found.join('\n')).to.match(skewed)
+    })
+  })
+
+  describe('of Cassandra', () => {
+    const database = CassandraDatabase.inSuite()
+    const findingsOf = () => findings('cassandra', { port: database.server.port, database: database.keyspace })
+
+    it('is that it answers, and does not tell what its user may do', async () => {
+      const found = await findingsOf()
+      expect(found[0]).to.match(/^ok: cassandra server server: Cassandra .*The keyspace does not exist/)
+      expect(found[1]).to.match(/^note: .*does not tell what its user may do/)
+    })
+
+    it('is a clock that is off', async () => {
+      expect((await anHourBehind(findingsOf)).join('\n')).to.match(skewed)
     })
   })
 

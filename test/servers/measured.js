@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { missingCassandra, startCassandra } from './cassandra.js'
 import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClickhouse } from './clickhouse.js'
 import { missingInfluxdb, startInfluxdb } from './influxdb.js'
 import { missingMariadb, startMariadb } from './mariadb.js'
@@ -53,6 +54,16 @@ export const measuredServers = {
       const server = await startInfluxdb({ dir })
       const { port, user, password, stop, start, remove } = server
       const access = { url: `http://${host}:${port}/`, host, port, user, password, database: 'bench' }
+      return { ...access, stop, start, remove, watched: watched(server, dir) }
+    }
+  },
+  cassandra: {
+    missing: missingCassandra,
+    async start ({ folder }) {
+      const dir = await subfolder(folder, 'cassandra')
+      const server = await startCassandra({ dir, isMeasured: true })
+      const { port, user, password, stop, start, remove } = server
+      const access = { url: `cassandra://${host}:${port}/`, host, port, user, password, database: 'bench' }
       return { ...access, stop, start, remove, watched: watched(server, dir) }
     }
   },

@@ -22,5 +22,6 @@ export const serverFacts = {
   mysql: () => import('./mysql.js'),
   mongodb: () => import('./mongodb.js'),
   influxdb: () => import('./influxdb.js'),
-  clickhouse: () => import('./clickhouse.js')
+  clickhouse: () => import('./clickhouse.js'),
+  cassandra: () => import('./cassandra.js')
 }

@@ -203,5 +203,6 @@ describe('Kill test: the check', () => {
   describe('of InfluxDB', () => checkTests('influxdb', 'influxdb'))
   describe('of ClickHouse', () => checkTests('clickhouse', 'clickhouse'))
   describe('of the old ClickHouse', () => checkTests('clickhouse-old', 'clickhouse-old'))
+  describe('of Cassandra', () => checkTests('cassandra', 'cassandra'))
   describe('of files', () => checkTests('file', 'file'))
 })

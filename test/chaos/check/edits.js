@@ -1,9 +1,11 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import cassandra from 'cassandra-driver'
 import { MongoClient, ObjectId } from 'mongodb'
 import mysql from 'mysql2/promise'
 import pg from 'pg'
+import { tableName } from '../../../gateway/databases/cassandra/dialect.js'
 import { openSession } from '../../../gateway/databases/duckdb/instance.js'
 import { quote } from '../../../gateway/databases/names.js'
 
@@ -159,6 +161,36 @@ export const editsOf = {
       async clear () {
         for (const table of (await execute('SHOW TABLES FORMAT TSV')).split('\n').slice(0, -1)) await execute(`DROP TABLE \`${table}\``)
       }
+    }
+  },
+
+  cassandra ({ server: { host, port, database } }) {
+    const table = `"${database}"."${tableName(TABLE)}"`
+    const edit = async (/** @type {(execute: (cql: string, parameters?: any[]) => Promise<any[]>) => Promise<unknown>} */ work) => {
+      const client = new cassandra.Client({
+        contactPoints: [host], localDataCenter: 'datacenter1', protocolOptions: { port }, encoding: { useBigIntAsLong: true }
+      })
+      await work(async (cql, parameters) => (await client.execute(cql, parameters, { prepare: true })).rows)
+      await client.shutdown()
+    }
+    const key = ['bucket', 'time', 'time_ns', 'sluice_id']
+    const where = `WHERE ${key.map(name => `${name} = ?`).join(' AND ')}`
+    /** @param {number} count @param {(row: any, key: any[], execute: (cql: string, parameters?: any[]) => unknown) => unknown} work */
+    const editRow = (count, work) => edit(async execute => {
+      const [row] = await execute(`SELECT * FROM ${table} WHERE count = ? ALLOW FILTERING`, [count])
+      await work(row, key.map(name => row[name]), execute)
+    })
+    return {
+      remove: count => editRow(count, (_row, its, execute) => execute(`DELETE FROM ${table} ${where}`, its)),
+      repeat: count => editRow(count, (row, _its, execute) => {
+        const copy = { ...row, sluice_id: Buffer.alloc(20) }
+        const names = Object.keys(copy)
+        const [columns, values] = [names.map(name => `"${name}"`), names.map(() => '?')]
+        return execute(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${values.join(', ')})`, names.map(name => copy[name]))
+      }),
+      change: (count, strain) => editRow(count, (_row, its, execute) =>
+        execute(`UPDATE ${table} SET strain = ? ${where}`, [strain, ...its])),
+      clear: () => edit(execute => execute(`DROP KEYSPACE IF EXISTS "${database}"`))
     }
   },
 

@@ -34,6 +34,7 @@ export const databaseTypes = {
   influxdb: () => import('./influxdb.js'),
   clickhouse: () => import('./clickhouse.js'),
   'clickhouse-old': () => import('./clickhouse-old.js'),
+  cassandra: () => import('./cassandra.js'),
   duckdb: () => import('./duckdb.js'),
   file: () => import('./file.js')
 }

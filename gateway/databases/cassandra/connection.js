@@ -1,0 +1,228 @@
+import { checkServerIdentity } from 'node:tls'
+import cassandra from 'cassandra-driver'
+import { withDefaults } from '../../base/defaults.js'
+import { SluiceError } from '../../base/errors.js'
+import { connectError, orPasswordMissing } from '../connecting/failure.js'
+import { CONNECT_TIMEOUT_MS, orAborted, testInTime } from '../connecting/limits.js'
+import { plainTextAdvice, tlsOptions } from '../connecting/tls.js'
+import { quote } from '../names.js'
+import { schema } from './connection.schema.js'
+
+export { schema }
+
+/**
+ * @typedef {import('cassandra-driver').Client} Client
+ *
+ * @typedef {object} ConnectionOptions
+ * @property {string} host
+ * @property {number} port
+ * @property {string} dataCenter
+ * @property {string} database
+ * @property {string} user
+ * @property {string} password
+ * @property {'off'|'require'|'verify'} tls
+ * @property {string} ca
+ */
+
+const { auth, errors, policies, types } = cassandra
+
+const MAX_REPLICAS = 3
+
+/** A node that is gone is looked for again this often. The driver's own way is ever less often, up to ten minutes. */
+const RECONNECT_MS = 500
+
+/** Servers give up themselves after some seconds. */
+const ANSWER_TIMEOUT_MS = 30_000
+
+/** What servers and driver say of a login without a password. */
+const NO_PASSWORD = [/password|requires authentication/i]
+
+const LOGIN_FIX = 'Check user and password.'
+
+/** @type {import('../connecting/failure.js').Fixes} */
+const FIXES = [
+  [/requires authentication/i, 'Set user and password.'],
+  [/username .*password.* incorrect|bad credentials/i, LOGIN_FIX],
+  [/has no permission|unauthori[sz]ed/i, 'Grant the user SELECT, MODIFY, CREATE and ALTER on the keyspace.'],
+  [/localDataCenter was configured|data ?cent/i, 'Check the name of the data centre.']
+]
+
+/** @param {Record<string, unknown>} options  see the schema */
+export function connect (options) {
+  return new CassandraServer(/** @type {ConnectionOptions} */ (withDefaults(schema, options)))
+}
+
+/** Connections to one cluster, opened when needed, and again where that has failed. */
+export class CassandraServer {
+  #options
+  /** @type {Promise<Client>|null} */
+  #client = null
+
+  /** @param {ConnectionOptions} options */
+  constructor (options) {
+    this.#options = options
+  }
+
+  /** For messages. */
+  get place () { return `Cassandra at ${this.#options.host}:${this.#options.port}, keyspace "${this.keyspace}"` }
+
+  get keyspace () { return this.#options.database }
+
+  /** @param {string} table  as the server calls it */
+  nameOf (table) {
+    return `${quote(this.keyspace)}.${quote(table)}`
+  }
+
+  /**
+   * @template T
+   * @param {(client: Client) => Promise<T>} work
+   * @param {AbortSignal} [signal]  what is under way at the server when it is aborted may still be stored
+   * @returns {Promise<T>}
+   * @throws {import('../../base/errors.js').SluiceError} SLUICE_SINK_CONNECT
+   */
+  async use (work, signal) {
+    signal?.throwIfAborted()
+    try {
+      return await orAborted(this.#connect().then(work), signal)
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (signal?.aborted || !isConnection(reason)) throw reason
+      throw connectError(this.place, orPasswordMissing(reason, this.place, this.#options, NO_PASSWORD), FIXES)
+    }
+  }
+
+  /**
+   * The columns of a table, none where it is missing. A server that was killed while it changed its schema may list what it does not have.
+   * @param {Client} client
+   * @param {string} table
+   * @returns {Promise<string[]>}
+   */
+  async columnsOf (client, table) {
+    try {
+      const { columns } = await client.execute(`SELECT * FROM ${this.nameOf(table)} LIMIT 1`, [], { prepare: false })
+      return columns.map(({ name }) => name)
+    } catch (error) {
+      if (isMissing(error)) return []
+      throw error
+    }
+  }
+
+  /** @param {Client} client */
+  async createKeyspace (client) {
+    const { rows: [{ data_center: own }] } = await client.execute('SELECT data_center FROM system.local')
+    const dataCenter = this.#options.dataCenter || own
+    const nodes = client.hosts.values().filter(({ datacenter }) => datacenter === dataCenter).length
+    await client.execute(`CREATE KEYSPACE IF NOT EXISTS ${quote(this.keyspace)} WITH replication = ` +
+      `{'class': 'NetworkTopologyStrategy', '${dataCenter.replaceAll('\'', '\'\'')}': ${Math.min(MAX_REPLICAS, Math.max(1, nodes))}}`)
+  }
+
+  /** @param {{signal?: AbortSignal}} [options] */
+  async test ({ signal } = {}) {
+    return testInTime(this.place, signal, ends => this.use(client => this.#tell(client), ends))
+  }
+
+  async close () {
+    const client = await this.#client?.catch(() => null)
+    this.#client = null
+    await client?.shutdown()
+  }
+
+  /** What is there, in sentences. @param {Client} client */
+  async #tell (client) {
+    const { rows: [{ release_version: version, data_center: own }] } =
+      await client.execute('SELECT release_version, data_center FROM system.local')
+    const nodes = client.hosts.length
+    const { user } = this.#options
+    const replication = await replicationOf(client, this.keyspace)
+    const found = `Cassandra ${version}, ${nodes === 1 ? 'one node' : `${nodes} nodes`}, data centre "${own}", keyspace ` +
+      `"${this.keyspace}"${user && `, logged in as "${user}"`}.`
+    const missing = replication ? '' : 'The keyspace does not exist: the sink will try to create it.'
+    return [found, missing, await syncAdvice(client), plainTextAdvice(this.#options)].filter(text => text !== '').join(' ')
+  }
+
+  /** Once connected, the driver finds its nodes again by itself; a client that has failed to connect never does. */
+  #connect () {
+    this.#client ??= this.#open().catch(error => {
+      this.#client = null
+      throw error
+    })
+    return this.#client
+  }
+
+  async #open () {
+    const { host, port, dataCenter, user, password } = this.#options
+    const hosts = host.split(',').map(name => name.trim())
+    const tls = tlsOptions(this.#options)
+    const { loadBalancing, reconnection } = policies
+    const balancing = dataCenter === ''
+      ? new loadBalancing.RoundRobinPolicy()
+      : new loadBalancing.DCAwareRoundRobinPolicy(dataCenter)
+    const client = new cassandra.Client({
+      contactPoints: hosts,
+      protocolOptions: { port },
+      ...dataCenter !== '' && { localDataCenter: dataCenter },
+      ...user !== '' && { authProvider: new auth.PlainTextAuthProvider(user, password) },
+      // The driver connects to addresses, whatever names it was given.
+      ...tls && { sslOptions: { ...tls, checkServerIdentity: (address, certificate) => identityError([...hosts, address], certificate) } },
+      policies: {
+        loadBalancing: new loadBalancing.TokenAwarePolicy(balancing),
+        reconnection: new reconnection.ConstantReconnectionPolicy(RECONNECT_MS),
+        // The server's clock counts, not that of a gateway, which may not be set.
+        timestampGeneration: /** @type {any} */ (null)
+      },
+      socketOptions: { connectTimeout: CONNECT_TIMEOUT_MS, readTimeout: ANSWER_TIMEOUT_MS },
+      // A write is acknowledged, and a read answered, by most replicas: a read finds what was acknowledged before.
+      queryOptions: { consistency: types.consistencies.localQuorum, prepare: true, isIdempotent: true },
+      encoding: { useBigIntAsLong: true }
+    })
+    try {
+      await client.connect()
+      return client
+    } catch (error) {
+      await client.shutdown()
+      // Of a client that has never connected, the driver leaves hosts behind, which go on connecting.
+      const left = /** @type {any[]} */ (client.hosts?.values() ?? [])
+      await Promise.all(left.map(each => each.shutdown(false)))
+      throw error
+    }
+  }
+}
+
+/** @param {string[]} names @param {import('node:tls').PeerCertificate} certificate  which must be of one of them */
+function identityError (names, certificate) {
+  const found = names.map(name => checkServerIdentity(name, certificate))
+  return found.includes(undefined) ? undefined : found[0]
+}
+
+/** @param {Client} client @param {string} keyspace @returns {Promise<Record<string, string>|null>} null where it is missing */
+async function replicationOf (client, keyspace) {
+  const { rows } = await client.execute('SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?', [keyspace])
+  return rows[0]?.replication ?? null
+}
+
+/** What to know of what is acknowledged; empty where all is well, or where the server does not tell. @param {Client} client */
+async function syncAdvice (client) {
+  const { rows: [found] } = await client.execute('SELECT value FROM system_views.settings WHERE name = \'commitlog_sync\'')
+    .catch(() => ({ rows: [] }))
+  if (found?.value !== 'periodic') return ''
+  return 'The server acknowledges what is not on its disk yet (commitlog_sync: periodic): when all replicas fail at once, the last ' +
+    'seconds are lost. Set commitlog_sync to group, or keep three replicas in places of their own.'
+}
+
+/** Whether there is no such table or keyspace. @param {any} error */
+export function isMissing (error) {
+  return error instanceof errors.ResponseError && /(table|keyspace) \S+ (does not|doesn't) exist|unconfigured table/i.test(error.message)
+}
+
+/** What the first node that was asked says, where none could do it. @param {any} error */
+function reasonOf (error) {
+  if (!(error instanceof errors.NoHostAvailableError)) return error
+  const [inner = error] = Object.values(error.innerErrors ?? {})
+  return typeof inner === 'string' ? new Error(inner) : inner
+}
+
+/** Whether the server was not reached, or let nobody in. @param {any} error */
+function isConnection (error) {
+  if (error instanceof errors.ResponseError) return error.code === types.responseErrorCodes.unauthorized
+  return !(error instanceof SluiceError || error instanceof TypeError || error instanceof RangeError)
+}

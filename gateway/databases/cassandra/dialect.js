@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * Cassandra as the wide layout sees it. Columns' kinds are the types of CQL.
+ * @type {import('../wide.js').Dialect & import('../names.js').NameRules}
+ */
+export const dialect = {
+  product: 'Cassandra',
+  // Each cell of a row repeats the name in memory, though not on disk.
+  maxNameBytes: 1100,
+  maxColumns: 2000,
+  fold: name => name,
+  timeColumns: [{ name: 'time', type: 'time', origin: 'time' }, { name: 'time_ns', type: 'time_ns', origin: 'time' }],
+  ownNames: ['time', 'time_ns', 'source', 'bucket', 'sluice_id'],
+  columnTypes: {
+    time: 'timestamp', time_ns: 'bigint', float64: 'double', float32: 'float', int64: 'bigint', int32: 'int', int16: 'smallint',
+    uint16: 'int', bool: 'boolean', string: 'text', json: 'text', bytes: 'blob'
+  },
+  accepts: {
+    time: ['timestamp'],
+    time_ns: ['bigint'],
+    float64: ['double'],
+    float32: ['float', 'double'],
+    int64: ['bigint'],
+    int32: ['int', 'bigint', 'double'],
+    int16: ['smallint', 'int', 'bigint', 'float', 'double'],
+    uint16: ['int', 'bigint', 'float', 'double'],
+    bool: ['boolean'],
+    string: ['text'],
+    json: ['text'],
+    bytes: ['blob']
+  }
+}
+
+const MAX_TABLE_LETTERS = 48
+const HASH_LETTERS = 16
+
+/**
+ * The table that has a name, as Cassandra can have it: of ASCII letters, digits and _. Any other character becomes _x, its number in
+ * hexadecimal, and _; what is too long then ends in a hash. Different names never become the same.
+ * @param {string} name
+ */
+export function tableName (name) {
+  const escaped = name.replace(/_(?=x)|\W/gu, letter => `_x${letter.codePointAt(0)?.toString(16)}_`)
+  if (escaped.length <= MAX_TABLE_LETTERS) return escaped
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LETTERS)
+  return `${escaped.slice(0, MAX_TABLE_LETTERS - HASH_LETTERS - 1)}_${hash}`
+}

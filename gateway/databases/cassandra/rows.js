@@ -1,0 +1,119 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { floor } from '../../batch/layouts.js'
+import { bytesOf } from '../reading/values.js'
+import { constantOf, valuesOf } from '../wide.js'
+
+/**
+ * @typedef {import('../../batch/batch.js').Batch} Batch
+ * @typedef {import('../wide.js').PlacedColumn} PlacedColumn
+ * @typedef {import('./write.js').Statement} Statement
+ */
+
+/** What is written at a time. A server takes up to half a segment of its commit log, which is 32 MiB unless it is set. */
+const CHUNK_ROWS = 1000
+const CHUNK_BYTES = 256 * 1024
+
+const NS_PER_MS = 1_000_000n
+
+/** A row's times and id, as the server has them: 8 bytes each of the times, 16 of the batch, 4 of the row's number in it. */
+const [NS_AT, ID_AT, ROW_AT, KEY_BYTES] = [8, 16, 32, 36]
+const BATCH_BYTES = ROW_AT - ID_AT
+
+/** Names batches, for the ids of their rows. */
+export class BatchKeys {
+  /** @type {WeakMap<Batch, Buffer>} of batches without identity: one batch keeps its key for all attempts of this process */
+  #random = new WeakMap()
+
+  /** Another batch under the same identity has another hash. @param {Batch} batch */
+  of (batch) {
+    const { identity, origin } = batch
+    if (identity) {
+      const { gateway, source, epoch, seq, hash = 0 } = identity
+      const key = createHash('sha256').update(JSON.stringify([gateway, source, epoch, hash])).digest().subarray(0, BATCH_BYTES)
+      key.writeUIntBE(seq, BATCH_BYTES - 6, 6)
+      return key
+    }
+    const whole = origin?.whole ?? batch
+    const key = this.#random.get(whole) ?? randomBytes(BATCH_BYTES)
+    this.#random.set(whole, key)
+    return key
+  }
+}
+
+/**
+ * The rows of arranged batches as statements, in chunks each of which is in one partition.
+ * @param {import('./tables.js').Plan} plan
+ * @param {Batch[]} batches
+ * @param {BatchKeys} keys
+ * @returns {Generator<Statement[], void, void>}
+ */
+export function * rowChunks ({ insert: query, columns, bucketNs }, batches, keys) {
+  /** @type {Map<string, {statements: Statement[], bytes: number}>} by partition */
+  const chunks = new Map()
+  const isShared = columns.some(({ origin }) => origin === 'source')
+  const inTable = columns.filter(({ origin }) => origin !== 'time')
+  for (const batch of batches) {
+    const batchKey = keys.of(batch)
+    const cells = inTable.map(column => cellOf(column, batch))
+    const texts = inTable.flatMap(column => textsOf(column, batch))
+    let [from, to, partition] = [1n, 0n, '']
+    /** @type {Buffer} */
+    let bucket = Buffer.alloc(0)
+    for (let row = 0; row < batch.rows; row++) {
+      const time = batch.time[row]
+      if (time < from || time >= to) {
+        from = floor(time, bucketNs)
+        to = from + bucketNs
+        bucket = Buffer.alloc(8)
+        bucket.writeBigInt64BE(from / NS_PER_MS)
+        partition = `${from} ${isShared ? batch.source : ''}`
+      }
+      let bytes = KEY_BYTES + cells.length * 8
+      for (const values of texts) bytes += values[row]?.length ?? 0
+      let chunk = chunks.get(partition)
+      if (chunk && (chunk.statements.length === CHUNK_ROWS || chunk.bytes + bytes > CHUNK_BYTES)) {
+        yield chunk.statements
+        chunk = undefined
+      }
+      if (!chunk) chunks.set(partition, chunk = { statements: [], bytes: 0 })
+      const key = Buffer.allocUnsafe(KEY_BYTES)
+      key.writeBigInt64BE(time >= 0n ? time / NS_PER_MS : floor(time, NS_PER_MS) / NS_PER_MS)
+      key.writeBigInt64BE(time, NS_AT)
+      batchKey.copy(key, ID_AT)
+      key.writeUInt32BE(batch.rowNumber(row), ROW_AT)
+      const params = [bucket, key.subarray(ID_AT), key.subarray(0, NS_AT), key.subarray(NS_AT, ID_AT)]
+      for (const cell of cells) params.push(cell(row))
+      chunk.statements.push({ query, params })
+      chunk.bytes += bytes
+    }
+  }
+  for (const { statements } of chunks.values()) yield statements
+}
+
+/**
+ * The values of a column as the driver takes them; what is missing stays unset.
+ * @param {PlacedColumn} column
+ * @param {Batch} batch
+ * @returns {(row: number) => any}
+ */
+function cellOf (column, batch) {
+  const constant = constantOf(column, batch)
+  if (constant !== undefined) return () => constant
+  const { type, values, valid } = valuesOf(column, batch)
+  const value = valueIn(type, values)
+  return valid ? row => valid[row] === 0 ? undefined : value(row) : value
+}
+
+/** @param {import('../../batch/batch.js').FieldType} type @param {any} values @returns {(row: number) => any} */
+function valueIn (type, values) {
+  if (type === 'bool') return row => values[row] === 1
+  if (type === 'bytes') return row => bytesOf(values[row])
+  return row => values[row]
+}
+
+/** What of a column may be long. @param {PlacedColumn} column @param {Batch} batch @returns {(string|Uint8Array|undefined)[][]} */
+function textsOf (column, batch) {
+  if (constantOf(column, batch) !== undefined) return []
+  const { values } = valuesOf(column, batch)
+  return Array.isArray(values) ? [values] : []
+}

@@ -1,0 +1,92 @@
+import cassandra from 'cassandra-driver'
+import { connect } from '../../gateway/databases/cassandra/connection.js'
+import { tableName } from '../../gateway/databases/cassandra/dialect.js'
+import { open } from '../../gateway/databases/cassandra/sink.js'
+import { missingCassandra, startCassandra } from '../servers/cassandra.js'
+import { requireServer } from '../servers/programs.js'
+
+/** A Cassandra server for the tests of a suite, and a keyspace for each of them. */
+export class CassandraDatabase {
+  /** @type {import('../servers/cassandra.js').CassandraServer} */
+  server = /** @type {any} */ (null)
+  /** @type {cassandra.Client} */
+  client = /** @type {any} */ (null)
+  /** @type {{close: () => Promise<void>}[]} */
+  #opened = []
+  #tests = 0
+
+  /** Call it within `describe`. */
+  static inSuite () {
+    const database = new CassandraDatabase()
+    before(async function () {
+      this.timeout(120_000)
+      requireServer(this, 'cassandra', missingCassandra())
+      database.server = await startCassandra()
+      database.client = new cassandra.Client({
+        contactPoints: ['127.0.0.1'],
+        localDataCenter: 'datacenter1',
+        protocolOptions: { port: database.server.port },
+        policies: { reconnection: new cassandra.policies.reconnection.ConstantReconnectionPolicy(200) },
+        encoding: { useBigIntAsLong: true }
+      })
+    })
+    beforeEach(() => { database.#tests++ })
+    afterEach(async () => {
+      for (const each of database.#opened.splice(0)) await each.close()
+    })
+    after(async function () {
+      this.timeout(60_000)
+      await database.client?.shutdown()
+      await database.server?.remove()
+    })
+    return database
+  }
+
+  /** Of the running test. */
+  get keyspace () { return `test${this.#tests}` }
+
+  /** @param {object} [options]  of the server */
+  connect = (options = {}) => {
+    const connected = connect({ port: this.server.port, database: this.keyspace, ...options })
+    this.#opened.push(connected)
+    return connected
+  }
+
+  /** @param {object} [options]  of the sink and of the server */
+  openSink = async (options = {}) => {
+    const sink = await open(/** @type {any} */ (options), { server: this.connect(options) })
+    this.#opened.unshift(sink)
+    return sink
+  }
+
+  /** @param {string} statement  with $ for the keyspace @param {any[]} [parameters] @returns {Promise<Record<string, any>[]>} */
+  query = async (statement, parameters = []) => {
+    const found = await this.client.execute(statement.replaceAll('$', this.keyspace), parameters, { prepare: parameters.length > 0 })
+    const rows = []
+    if (found.columns) for await (const row of found) rows.push({ ...row })
+    return rows
+  }
+
+  /** @param {string} table  by the name that the sink was given */
+  stored = async table => {
+    const rows = await this.query(`SELECT * FROM $."${tableName(table)}"`).catch(error => {
+      if (/does not exist/.test(error.message)) return []
+      throw error
+    })
+    return rows.sort((a, b) => Number(a.time_ns - b.time_ns) || Buffer.compare(a.sluice_id, b.sluice_id))
+  }
+
+  /** As the contract has them. @param {string} table @returns {Promise<Record<string, any>[]>} */
+  rows = async table => {
+    return (await this.stored(table)).map(({ bucket: _bucket, sluice_id: _id, time: _time, time_ns: time, ...values }) => {
+      return { time, ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name, plain(value)])) }
+    })
+  }
+}
+
+/** @param {any} value */
+function plain (value) {
+  if (typeof value === 'bigint') return BigInt.asIntN(53, value) === value ? Number(value) : value
+  if (typeof value === 'boolean') return Number(value)
+  return Buffer.isBuffer(value) ? `0x${value.toString('hex')}` : value
+}

@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'chai'
+import { Batch, pickOf } from '../../gateway/batch/batch.js'
+import { connect } from '../../gateway/databases/cassandra/connection.js'
+import { tableName } from '../../gateway/databases/cassandra/dialect.js'
+import { isTransient } from '../../gateway/databases/cassandra/sink.js'
+import { missingCassandra, startCassandra } from '../servers/cassandra.js'
+import { requireServer } from '../servers/programs.js'
+import { CassandraDatabase } from './cassandra-database.js'
+import { ALL_NEW, batchOf, failureOf, identity, T0 } from './contract/batches.js'
+import { sinkContract } from './contract/contract.js'
+import { writerContract } from './contract/writer.js'
+
+describe('Cassandra sink', () => {
+  const database = CassandraDatabase.inSuite()
+  const { openSink, query, rows } = database
+
+  sinkContract({
+    open: openSink,
+    isTransient,
+    rows,
+    tables: async () => {
+      const found = await query('SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?', [database.keyspace])
+      return found.map(({ table_name: name }) => name).filter(name => name !== 'sluice_commits')
+    },
+    elsewhere: () => openSink({ database: `${database.keyspace}_elsewhere` }),
+    setBack: async seq => {
+      for (const { sink_table: table, gateway, source, epoch, seq: its, last } of await query('SELECT * FROM $.sluice_commits')) {
+        if (table === '' || its < seq) continue
+        await query('DELETE FROM $.sluice_commits WHERE sink_table = ? AND gateway = ? AND source = ? AND epoch = ? AND last = ?',
+          [table, gateway, source, epoch, last])
+      }
+      for (const row of await database.stored('press')) {
+        if (row.force < seq) continue
+        await query('DELETE FROM $.press WHERE bucket = ? AND time = ? AND time_ns = ? AND sluice_id = ?',
+          [row.bucket, row.time, row.time_ns, row.sluice_id])
+      }
+    },
+    drop: async table => { await query(`DROP TABLE $."${table}"`) },
+    guarantee: 'keys',
+    hasColumns: true,
+    layouts: ['narrow'],
+    nan: NaN,
+    ignoresCase: false,
+    differs: {}
+  })
+
+  writerContract({
+    open: openSink,
+    isTransient,
+    rows,
+    poison: async (batches, isPoison) => {
+      const long = 'x'.repeat(5_000_000)
+      let first = 0
+      return batches.map(batch => {
+        const from = first
+        first += batch.rows
+        const texts = Array.from({ length: batch.rows }, (_, row) => isPoison(from + row) ? long : '')
+        return new Batch({
+          ...batch,
+          fields: [...batch.fields, { name: 'text', type: 'string' }],
+          columns: [...batch.columns, texts],
+          validity: [...batch.validity, null]
+        })
+      })
+    },
+    server: { stop: () => database.server.stop(), start: () => database.server.start() },
+    wrong: [
+      { what: 'a host that does not answer', options: { port: 1 }, tells: /ECONNREFUSED.*Check host and port/ },
+      { what: 'a server that has no TLS', options: { tls: 'require' }, tells: /whether the server expects TLS/ },
+      { what: 'a certificate that is missing', options: { tls: 'verify', ca: '/no/such.pem' }, tells: /no\/such\.pem/ },
+      { what: 'a data centre that does not exist', options: { dataCenter: 'nowhere' }, tells: /nowhere.*data centre/i }
+    ]
+  })
+
+  /** @param {string} table */
+  const ids = async table => (await database.stored(table)).map(({ sluice_id: id, sensor = '' }) => `${id.toString('hex')} ${sensor}`)
+
+  describe('rows written earlier', () => {
+    for (const layout of ['wide', 'narrow']) {
+      it(`are written over after a crash before the commit record, also by what is left of their batch: ${layout}`, async () => {
+        const batch = new Batch({
+          source: 'press',
+          time: BigInt64Array.of(T0, T0, T0 + 1n),
+          fields: [{ name: 'a', type: 'float64' }, { name: 'b', type: 'int32' }],
+          columns: [Float64Array.of(1, 2, 3), Int32Array.of(4, 5, 6)],
+          identity: identity(0)
+        })
+        await (await openSink({ layout })).write([batch])
+        const before = await ids('press')
+        expect(before).to.have.length(layout === 'wide' ? 3 : 6)
+        await query('TRUNCATE $.sluice_commits')
+        const later = await openSink({ layout })
+        expect(await later.write([pickOf(batch, [0, 2])])).to.deep.equal(ALL_NEW)
+        expect(await ids('press')).to.deep.equal(before)
+      })
+    }
+
+    it('are not taken for those of another batch under the same identity, which is stored beside them', async () => {
+      await (await openSink()).write([batchOf([1, 2], { identity: { ...identity(0), hash: 1 } })])
+      await query('TRUNCATE $.sluice_commits')
+      expect(await (await openSink()).write([batchOf([3, 4], { identity: { ...identity(0), hash: 2 } })])).to.deep.equal(ALL_NEW)
+      expect((await rows('press')).map(({ force }) => force)).to.have.members([1, 2, 3, 4])
+    })
+  })
+
+  describe('tables', () => {
+    const HOUR = 3_600_000_000_000n
+
+    it('have a partition for each length of time, which stays what it was', async () => {
+      const start = T0 - T0 % HOUR
+      const batch = (/** @type {number} */ seq) => batchOf([0, 1, 2, 3], {
+        identity: identity(seq), time: BigInt64Array.of(start - 1n, start, start + HOUR - 1n, start + HOUR)
+      })
+      await (await openSink()).write([batch(0)])
+      await (await openSink({ bucketMinutes: 1 })).write([batch(1)])
+      const buckets = (await database.stored('press')).map(({ bucket }) => (BigInt(bucket.getTime()) * 1_000_000n - start) / HOUR)
+      expect(buckets).to.deep.equal([-1n, -1n, 0n, 0n, 0n, 0n, 1n, 1n])
+    })
+
+    it('hold rows for as long as is set, and what is stored later for as long as is set then', async () => {
+      const options = async () => (await query('SELECT default_time_to_live, compaction FROM system_schema.tables ' +
+        'WHERE keyspace_name = ? AND table_name = ?', [database.keyspace, 'press']))[0]
+      const sink = await openSink({ keepDays: 2 / 86_400 })
+      await sink.write([batchOf([1], { identity: identity(0) })])
+      expect((await options()).default_time_to_live).to.equal(2)
+      expect((await options()).compaction.class).to.match(/TimeWindow/)
+      expect([await sink.span?.(), await sink.removeBefore?.(T0 + HOUR, { maxRows: 1 })]).to.deep.equal([null, 0])
+      const kept = await openSink({ keepDays: 0 })
+      await kept.write([batchOf([2], { identity: identity(1) })])
+      expect((await options()).default_time_to_live).to.equal(0)
+      while ((await rows('press')).some(({ force }) => force === 1)) await sleep(100)
+      expect((await rows('press')).map(({ force }) => force)).to.deep.equal([2])
+      expect((await kept.write([batchOf([1], { identity: identity(0) })])).duplicates).to.have.length(1)
+    })
+
+    it('have names that Cassandra can have, different ones of different sources', async () => {
+      const sink = await openSink()
+      const sources = ['press 1', 'press_1', 'press_x20_1', 'Press', 'Süd/7', 'x'.repeat(60), 'x'.repeat(61)]
+      for (const [i, source] of sources.entries()) await sink.write([batchOf([i], { source })])
+      for (const [i, source] of sources.entries()) {
+        expect((await rows(source)).map(({ force }) => force), source).to.deep.equal([i])
+        expect(tableName(source), source).to.match(/^\w{1,48}$/)
+      }
+      expect(tableName('press 1')).to.equal('press_x20_1')
+    })
+
+    it('of others, and of another layout, are left alone', async () => {
+      const sink = await openSink({ table: 'press' })
+      await sink.committed() // creates the keyspace
+      await query('CREATE TABLE $.press (force double PRIMARY KEY)')
+      const refused = await failureOf(() => sink.write([batchOf([1])]))
+      expect([refused.code, isTransient(refused)]).to.deep.equal(['SLUICE_SINK_TABLE_MISFIT', false])
+      await (await openSink({ table: 'wide' })).write([batchOf([1])])
+      for (const options of [{ layout: 'narrow' }, {}]) {
+        const other = await openSink({ table: options.layout ? 'wide' : 'narrow', ...options })
+        if (!options.layout) await (await openSink({ table: 'narrow', layout: 'narrow' })).write([batchOf([1])])
+        expect((await failureOf(() => other.write([batchOf([2])]))).message).to.match(/not told apart by .*another table/)
+      }
+    })
+  })
+
+  describe('Test connection', () => {
+    it('tells what it found, and what a sink will do', async () => {
+      const told = await database.connect().test()
+      expect(told).to.match(/^Cassandra 5\.\S+, one node, data centre "datacenter1", keyspace "test\d+"\. .* not exist: .* create it\.$/)
+      await (await openSink()).committed()
+      expect(await database.connect().test()).to.match(/keyspace "test\d+"\.$/)
+    })
+
+    it('says what to do where nothing answers', async () => {
+      const error = await failureOf(() => database.connect({ port: 1 }).test())
+      expect(error).to.include({ code: 'SLUICE_SINK_CONNECT' }).and.to.have.property('fix').that.matches(/Check host and port/)
+    })
+  })
+})
+
+describe('Cassandra server with TLS and a login, which syncs from time to time', () => {
+  /** @type {import('../servers/cassandra.js').CassandraServer} */
+  let server
+
+  before(async function () {
+    requireServer(this, 'cassandra', missingCassandra())
+    server = await startCassandra({ tls: true, login: true, settings: 'commitlog_sync: periodic\ncommitlog_sync_period: 10000ms' })
+  })
+
+  after(() => server?.remove())
+
+  /** @param {object} options */
+  const told = async options => {
+    const { port, user, password, ca } = server
+    const connected = connect({ port, user, password, tls: 'verify', ca, ...options })
+    try {
+      return await connected.test()
+    } catch (error) {
+      return `${/** @type {Error} */ (error).message} (${/** @type {any} */ (error).code})`
+    } finally {
+      await connected.close()
+    }
+  }
+
+  it('is reached, and its way of syncing told', async () => {
+    expect(await told({})).to.match(/logged in as "cassandra".*commitlog_sync: periodic.*Set commitlog_sync to group/)
+  })
+
+  it('says what is wrong with a login', async () => {
+    expect(await told({ password: 'password of nobody' })).to.match(/Check user and password.*SLUICE_SINK_CONNECT/)
+      .and.not.to.include('password of nobody')
+    expect(await told({ password: '' })).to.match(/asks for a password.*user "cassandra".*SLUICE_SINK_CONNECT/)
+    expect(await told({ user: '', password: '' })).to.match(/Set user and password|asks for a password/)
+  })
+
+  it('is not trusted without its authority, nor reached without TLS', async () => {
+    expect(await told({ ca: '' })).to.match(/CA certificate/)
+    expect(await told({ tls: 'off' })).to.match(/SLUICE_SINK_CONNECT/)
+    expect(await told({ tls: 'require', ca: '' })).to.match(/logged in/)
+  })
+})

@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+// Servers that run on Java, of which Maven has the jars. It runs on any Node from 18, before anything else is installed.
+
+const here = dirname(fileURLToPath(import.meta.url))
+
+/**
+ * @typedef {object} JavaServer
+ * @property {string} name
+ * @property {string[]} artifacts  as Maven writes them, group:artifact:version; what they need comes with them
+ * @property {string} size  of what is fetched
+ * @property {string} skipped  without it
+ */
+
+/** @type {JavaServer} */
+export const cassandra = {
+  name: 'cassandra', artifacts: ['org.apache.cassandra:cassandra-all:5.0.9'], size: '67 MB', skipped: 'Cassandra sink and kill tests'
+}
+
+/** @param {JavaServer} server */
+const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
+
+/** For Java's class path. @param {JavaServer} server */
+export const jarsOf = server => join(folderOf(server), 'lib', '*')
+
+/** What keeps the server from being started, or null. @param {JavaServer} server @returns {string|null} */
+export function missingJava (server) {
+  if (!isInstalled(server)) return `its jars are not there (node test/servers/java/install.js, which needs Maven)`
+  return spawnSync('java', ['-version']).status === 0 ? null : 'Java is not installed'
+}
+
+/** Has Maven fetch the jars, from its own cache where it can; prints one line. @param {JavaServer} server @returns {boolean} */
+export function fetchJars (server) {
+  const { name, size, skipped } = server
+  if (isInstalled(server)) return say(true, `The jars of ${name} are installed.`)
+  const folder = folderOf(server)
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'pom.xml'), pomOf(server))
+  const maven = spawnSync('mvn', ['-B', '-ntp', '-q', 'dependency:copy-dependencies', '-DincludeScope=runtime', '-DoutputDirectory=lib'],
+    { cwd: folder, encoding: 'utf8' })
+  if (maven.error || maven.status !== 0) {
+    const why = maven.error ? 'Maven is missing' : maven.stdout.trim().split('\n')[0]
+    return say(false, `The jars of ${name} cannot be fetched: ${why}; skipped without them: ${skipped}.`)
+  }
+  writeFileSync(stampOf(server), server.artifacts.join('\n')) // written last: the folder is complete
+  return say(true, `The jars of ${name} have been fetched (${size}).`)
+}
+
+/** @param {JavaServer} server */
+function isInstalled (server) {
+  const stamp = stampOf(server)
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === server.artifacts.join('\n')
+}
+
+/** @param {JavaServer} server */
+function stampOf (server) {
+  return join(folderOf(server), 'installed.txt')
+}
+
+/** @param {JavaServer} server */
+function pomOf ({ name, artifacts }) {
+  const dependencies = artifacts.map(artifact => {
+    const [group, id, version] = artifact.split(':')
+    return `<dependency><groupId>${group}</groupId><artifactId>${id}</artifactId><version>${version}</version></dependency>`
+  })
+  return `<project><modelVersion>4.0.0</modelVersion><groupId>sluice.tests</groupId><artifactId>${name}</artifactId><version>1</version>
+<dependencies>${dependencies.join('')}</dependencies></project>
+`
+}
+
+/** @param {boolean} isThere @param {string} line */
+function say (isThere, line) {
+  console.log(line)
+  return isThere
+}
