@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { describe } from '../base/errors.js'
 import { wallClock } from '../clock/system-clock.js'
 import { Alarms } from './alarms.js'
+import { blockedTime } from './blocked.js'
 import { AlarmFile } from './file.js'
 import { KINDS } from './kinds/index.js'
 import { Limits } from './limits.js'
@@ -11,8 +11,6 @@ import { Snapshots } from './snapshot.js'
 const INTERVAL_MS = 5000
 /** What alarms count goes on without a change that somebody is told of. */
 const KEEP_INTERVAL_MS = 60_000
-/** A finer look at the event loop would wake it up more often. */
-const RESOLUTION_MS = 250
 
 /** What is normal in this process, as the nodes of its flows say. */
 export const limits = new Limits()
@@ -24,13 +22,7 @@ export const limits = new Limits()
  * @param {(text: string) => void} warn
  */
 export function watchAlarms (stats, folder, warn) {
-  const loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  loop.enable()
-  const blockedMs = () => {
-    const longestMs = loop.max / 1e6 - RESOLUTION_MS
-    loop.reset()
-    return longestMs
-  }
+  const blockedMs = blockedTime()
   const snapshots = new Snapshots(stats, limits, { now: () => performance.now(), wallNow: Date.now, clock: wallClock, blockedMs })
   const file = new AlarmFile(join(folder, 'alarms.json'), warn)
   const alarms = new Alarms({ kinds: KINDS, take: () => snapshots.take(), kept: file.kept })

@@ -2,14 +2,15 @@ import { expect } from 'chai'
 import { verdictOn } from '../../gateway/live/page/verdict.js'
 
 describe('The verdict of the live page', () => {
-  /** Without texts, a sentence is its key. @param {object} stage */
-  const on = stage => verdictOn(/** @type {any} */ ({
+  /** Without texts, a sentence is its key. @param {object} stage @param {object} [more] */
+  const on = (stage, more = {}) => verdictOn(/** @type {any} */ ({
     tick: { isRunning: true },
     storedRate: 5,
     alarms: [],
     sources: [{ level: 'good' }],
     sinks: [{ level: 'good', isConnected: true }],
-    stages: [{ name: 'in', isConnected: true, blocked: '', status: { fill: 'green' }, ...stage }]
+    stages: [{ name: 'in', isConnected: true, blocked: '', maxBytes: null, status: { fill: 'green' }, ...stage }],
+    ...more
   }), null)
 
   it('is not that all is right while a stage does not do its work, as one that leads to no sink', () => {
@@ -17,5 +18,11 @@ describe('The verdict of the live page', () => {
     expect(on({ status: { fill: 'yellow' } })).to.include({ level: 'good' })
     expect(on({ status: { fill: 'red' } })).to.include({ level: 'warning', sentence: 'verdict.red', topic: 'red in' })
     expect(on({ blocked: 'it is full' })).to.include({ level: 'warning', topic: 'red in' })
+  })
+
+  it('is that all is right where a gateway stages what others store, and not where nobody could', () => {
+    expect(on({ maxBytes: 2 ** 30 }, { sinks: [] })).to.include({ level: 'good', sentence: 'verdict.staged' })
+    expect(on({}, { sinks: [] })).to.include({ level: 'idle', sentence: 'verdict.nothing' })
+    expect(on({ maxBytes: 2 ** 30 }, { sinks: [], sources: [] })).to.include({ level: 'idle', sentence: 'verdict.nothing' })
   })
 })

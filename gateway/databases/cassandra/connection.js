@@ -57,6 +57,8 @@ export class CassandraServer {
   #options
   /** @type {Promise<Client>|null} */
   #client = null
+  /** Also that which nobody waits for any more. @type {Set<Promise<unknown>>} */
+  #works = new Set()
 
   /** @param {ConnectionOptions} options */
   constructor (options) {
@@ -83,7 +85,7 @@ export class CassandraServer {
   async use (work, signal) {
     signal?.throwIfAborted()
     try {
-      return await orAborted(this.#connect().then(work), signal)
+      return await orAborted(this.#kept(this.#connect().then(work)), signal)
     } catch (error) {
       const reason = reasonOf(error)
       if (signal?.aborted || !isConnection(reason)) throw reason
@@ -124,7 +126,17 @@ export class CassandraServer {
   async close () {
     const client = await this.#client?.catch(() => null)
     this.#client = null
-    await client?.shutdown()
+    if (!client) return
+    await client.shutdown()
+    Promise.allSettled(this.#works).then(() => shutDownHosts(client))
+  }
+
+  /** @template T @param {Promise<T>} work */
+  #kept (work) {
+    this.#works.add(work)
+    const done = () => { this.#works.delete(work) }
+    work.then(done, done)
+    return work
   }
 
   /** What is there, in sentences. @param {Client} client */
@@ -180,12 +192,20 @@ export class CassandraServer {
       return client
     } catch (error) {
       await client.shutdown()
-      // Of a client that has never connected, the driver leaves hosts behind, which go on connecting.
-      const left = /** @type {any[]} */ (client.hosts?.values() ?? [])
-      await Promise.all(left.map(each => each.shutdown(false)))
+      await shutDownHosts(client)
       throw error
     }
   }
+}
+
+/**
+ * The driver leaves hosts behind that go on connecting, or counting: of a client that has never connected, and of one that was shut down
+ * while something was under way.
+ * @param {Client} client
+ */
+async function shutDownHosts (client) {
+  const left = /** @type {any[]} */ (client.hosts?.values() ?? [])
+  await Promise.all(left.map(host => host.shutdown(false)))
 }
 
 /** @param {string[]} names @param {import('node:tls').PeerCertificate} certificate  which must be of one of them */

@@ -31,14 +31,17 @@ export function verdictOn (plant, goneSinceMs) {
   if (away) return { level: 'warning', sentence: text('verdict.away', { name: away.name }), topic: `away ${away.name}` }
   const red = [...sinks, ...sources].find(({ level }) => level === 'problem') ?? stages.find(stage => stageLevel(stage) === 'problem')
   if (red) return { level: 'warning', sentence: text('verdict.red', { name: red.name }), topic: `red ${red.name}` }
-  if (sources.length === 0 || sinks.length === 0) return { level: 'idle', sentence: text('verdict.nothing'), topic: 'nothing' }
+  const isStaged = stages.some(({ maxBytes }) => maxBytes !== null)
+  if (sources.length === 0 || sinks.length === 0 && !isStaged) return { level: 'idle', sentence: text('verdict.nothing'), topic: 'nothing' }
   return { level: 'good', sentence: allRight(plant), topic: 'good' }
 }
 
-/** @param {Plant} plant */
+/** A gateway may leave storing to another one. @param {Plant} plant */
 function allRight ({ sources, sinks, storedRate }) {
+  const counted = text('count.sources', { count: sources.length })
+  if (sinks.length === 0) return text('verdict.staged', { sources: counted })
   return text('verdict.good', {
-    sources: text('count.sources', { count: sources.length }),
+    sources: counted,
     sinks: text('count.sinks', { count: sinks.length }),
     rate: text('rate.stored', { rate: quantity(storedRate), count: storedRate })
   })
