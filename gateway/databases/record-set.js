@@ -47,6 +47,13 @@ export class RecordSet {
   }
 }
 
+/** @param {Iterable<CommitRow>} rows */
+export function setOf (rows) {
+  const set = new RecordSet()
+  for (const row of rows) set.add(row)
+  return set
+}
+
 /** Index of the first row that begins at or after n. @param {CommitRow[]} rows @param {number} n */
 function search (rows, n) {
   let low = 0

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { MongoClient } from 'mongodb'
-import { AgingDocuments } from '../../gateway/databases/mongodb/aging.js'
+import { agingCollection } from '../../gateway/databases/mongodb/aging.js'
 import { connect } from '../../gateway/databases/mongodb/connection.js'
 import { open } from '../../gateway/databases/mongodb/sink.js'
 import { missingMongodb, startMongodb } from '../servers/mongodb.js'
@@ -25,10 +25,7 @@ describe('MongoDB time-series collections that age', () => {
         listCollections: () => ({ toArray: async () => [{ name: 'press', options: { timeseries: {}, expireAfterSeconds } }] }),
         command: async (/** @type {object} */ command) => { commands.push(command) }
       })
-      const names = /** @type {any} */ ({ of: (/** @type {string} */ source) => source, perSource: true })
-      const aging = new AgingDocuments(names, { layout: 'timeseries', keepDays: 3 })
-      aging.note([{ source: 'press' }])
-      await aging.span(db)
+      await agingCollection(db, 'press', null, { layout: 'timeseries', keepDays: 3 }).span()
       expect(commands).to.deep.equal(told)
     })
   }

@@ -1,6 +1,6 @@
 import cassandra from 'cassandra-driver'
 import { connect } from '../../databases/cassandra/connection.js'
-import { BatchKeys } from '../../databases/cassandra/rows.js'
+import { BatchKeys } from '../../databases/keyed/batch-keys.js'
 import { refuseWhatIsThere } from '../empty.js'
 import { settingsOf } from '../settings.js'
 import { makeTable } from './open.js'

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { floor } from '../../batch/layouts.js'
 import { bytesOf } from '../reading/values.js'
 import { constantOf, valuesOf } from '../wide.js'
@@ -17,34 +16,12 @@ const NS_PER_MS = 1_000_000n
 
 /** A row's times and id, as the server has them: 8 bytes each of the times, 16 of the batch, 4 of the row's number in it. */
 const [NS_AT, ID_AT, ROW_AT, KEY_BYTES] = [8, 16, 32, 36]
-const BATCH_BYTES = ROW_AT - ID_AT
-
-/** Names batches, for the ids of their rows. */
-export class BatchKeys {
-  /** @type {WeakMap<Batch, Buffer>} of batches without identity: one batch keeps its key for all attempts of this process */
-  #random = new WeakMap()
-
-  /** Another batch under the same identity has another hash. @param {Batch} batch */
-  of (batch) {
-    const { identity, origin } = batch
-    if (identity) {
-      const { gateway, source, epoch, seq, hash = 0 } = identity
-      const key = createHash('sha256').update(JSON.stringify([gateway, source, epoch, hash])).digest().subarray(0, BATCH_BYTES)
-      key.writeUIntBE(seq, BATCH_BYTES - 6, 6)
-      return key
-    }
-    const whole = origin?.whole ?? batch
-    const key = this.#random.get(whole) ?? randomBytes(BATCH_BYTES)
-    this.#random.set(whole, key)
-    return key
-  }
-}
 
 /**
  * The rows of arranged batches as statements, in chunks each of which is in one partition.
  * @param {import('./tables.js').Plan} plan
  * @param {Batch[]} batches
- * @param {BatchKeys} keys
+ * @param {import('../keyed/batch-keys.js').BatchKeys} keys
  * @returns {Generator<Statement[], void, void>}
  */
 export function * rowChunks ({ insert: query, columns, bucketNs }, batches, keys) {

@@ -1,12 +1,11 @@
 import { describe, SluiceError } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { recordKey } from '../commit-records.js'
-import { RecordSet } from '../record-set.js'
+import { BatchKeys } from '../keyed/batch-keys.js'
+import { keyedSink } from '../keyed/sink.js'
 import { isRefusal } from '../refusal.js'
-import { SqlSink } from '../sql/sink.js'
 import { findCommits, insertCommits, mergeCommits, nameStore, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
-import { BatchKeys, rowChunks } from './rows.js'
+import { rowChunks } from './rows.js'
 import { schema } from './sink.schema.js'
 import { prepareTable } from './tables.js'
 import { writeAll } from './write.js'
@@ -15,9 +14,6 @@ export { schema }
 
 /**
  * @typedef {import('./connection.js').CassandraServer} CassandraServer
- * @typedef {import('../commit-records.js').CommitRow} CommitRow
- * @typedef {{client: import('cassandra-driver').Client, records: CommitRow[], signal?: AbortSignal}} Session  with the records that follow
- *   the rows of a write
  */
 
 /** How Cassandra says that a row is at fault: it is larger than a segment of its commit log may hold, or a key of it is too long. */
@@ -42,36 +38,25 @@ export function isTransient (error) {
 export async function open (given, { server }) {
   const options = /** @type {any} */ (withDefaults(schema, given))
   const keys = new BatchKeys()
-  /** @type {import('../sql/sink.js').Storage<Session, import('./tables.js').Plan>} */
-  const storage = {
+  return keyedSink(options, {
     dialect,
     place: server.place,
     isTransient,
     failure: error => new SluiceError('SLUICE_SINK_CASSANDRA', `${server.place}: ${describe(error)}.`, { cause: error }),
-    use: (work, signal) => server.use(client => work({ client, records: [], signal }), signal),
-    prepareCommits: ({ client }) => prepareCommits(client, server),
-    readCommits: ({ client }) => readCommits(client, server),
-    nameStore: ({ client }, id) => nameStore(client, server, id),
-    async claim (session, wanted, previous) {
-      const held = new RecordSet()
-      for (const row of await findCommits(session.client, server, [...wanted, ...previous])) held.add(row)
-      if (!previous.every(claim => held.find(claim))) return []
-      session.records = wanted.filter(record => !held.find(record))
-      return session.records
-    },
-    find: ({ client }, wanted) => findCommits(client, server, wanted),
-    async move (session, moved) {
-      session.records = session.records.map(record => moved.find(its => recordKey(its) === recordKey(record)) ?? record)
-    },
-    compact: async ({ client }, merged) => mergeCommits(client, server, await merged()),
-    prepareTable: ({ client }, name, arranged, withSource) => prepareTable(client, server, { name, arranged, withSource }, options),
+    use: (work, signal) => server.use(work, signal),
+    prepareCommits: client => prepareCommits(client, server),
+    readCommits: client => readCommits(client, server),
+    nameStore: (client, id) => nameStore(client, server, id),
+    find: (client, claims) => findCommits(client, server, claims),
+    leave: (client, records) => insertCommits(client, server, records),
+    merge: (client, merged) => mergeCommits(client, server, merged),
+    prepareTable: (client, name, arranged, withSource) => prepareTable(client, server, { name, arranged, withSource }, options),
     // The server removes by itself what is too old.
     agingTable: async () => null,
-    async store (session, claimed, { probe }) {
-      const { client, signal } = session
-      for (const [plan, batches] of await claimed()) await writeAll(client, rowChunks(plan, batches, keys), signal)
-      if (!probe) await insertCommits(client, server, session.records)
+    async store (client, places, { signal }) {
+      for (const [plan, its] of Map.groupBy(places, place => place.plan)) {
+        await writeAll(client, rowChunks(plan, its.map(({ arranged }) => arranged), keys), signal)
+      }
     }
-  }
-  return new SqlSink(options, storage)
+  })
 }

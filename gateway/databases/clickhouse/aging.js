@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { spanOf } from '../sql/aging.js'
+import { spanOf } from '../recorded/aging.js'
 import { EPOCH_COLUMN, timeLiteral } from './dialect.js'
 import { identifier, literal } from './quote.js'
 

@@ -1,9 +1,11 @@
 import { decide, wantedRecords } from '../claims.js'
 import { committedRecords, recordKey } from '../commit-records.js'
 import { withDefaults } from '../../base/defaults.js'
+import { tableNames } from '../names.js'
 import { isRefusal, RefusedRows } from '../refusal.js'
 import { SeldomCheck } from '../seldom-check.js'
-import { Placement } from '../sql/placement.js'
+import { LastRecords, setBack } from '../set-back.js'
+import { Placement } from '../recorded/placement.js'
 import { columnsOf } from '../sql/tables.js'
 import { misfit } from '../wide.js'
 import { AgingRows } from './aging.js'
@@ -66,7 +68,8 @@ class ClickhouseSink {
   #probe
   #tokens = new Tokens()
   #lock = new KeyedLock()
-  #last = new SeldomCheck()
+  #last = new LastRecords()
+  #check = new SeldomCheck()
   /** @type {Set<string>} tables whose doubts have been logged */
   #doubted = new Set()
   #hasRecords = false
@@ -74,7 +77,7 @@ class ClickhouseSink {
   /** @param {Record<string, any>} options @param {ClickhouseServer} server @param {import('../../base/log.js').Log} [log] */
   constructor (options, server, log) {
     this.#layout = options.layout
-    this.#placement = new Placement(/** @type {any} */ (options), nameRules)
+    this.#placement = new Placement(/** @type {any} */ (options), tableNames(options.table, nameRules))
     this.#server = server
     this.#log = log
     this.#stored = new Stored(server, source => this.#tableOf(source))
@@ -151,8 +154,12 @@ class ClickhouseSink {
     }
     const { fresh, duplicates, clashes, records } = decide(batches, wanted, claim => this.#stored.find(claim))
     await this.#lock.together(keys, async () => {
-      const place = `${this.#server.place}, database "${this.#server.database}"`
-      const found = await this.#last.find(duplicates.length + clashes.length > 0, last => this.#stored.missing(last), place)
+      const found = this.#check.isDue(duplicates.length + clashes.length > 0) ? this.#last.all : []
+      const missing = found.length > 0 ? await this.#stored.missing(found) : []
+      if (missing.length > 0) {
+        this.#last.forget(missing)
+        throw setBack(`${this.#server.place}, database "${this.#server.database}"`)
+      }
       await this.#insertAll(fresh, places, new Map(records.map(record => [recordKey(record), record])), signal)
       this.#last.committed(found, records)
     })

@@ -74,7 +74,7 @@ export async function prepareTable (session, name, wanted, withSource, layout) {
  * The table in which `prepareTable` finds the place.
  * @param {import('./instance.js').Session} session
  * @param {string} name
- * @returns {Promise<import('../sql/aging.js').AgingTable|null>}
+ * @returns {Promise<import('../recorded/aging.js').AgingTable|null>}
  */
 export async function agingTable (session, name) {
   const its = physicalName(name, await alikeIn(session, name))

@@ -1,62 +1,29 @@
-import { spanOf } from '../sql/aging.js'
 import { rowsOf } from './connection.js'
 import { quoteTable } from './influxql.js'
 
 /**
- * Points that have become too old, in the measurements of a sink. What the server keeps only for a time, by a retention policy or the
- * period of a bucket, it removes by itself; Sluice changes neither, as other measurements are in them.
- *
- * @typedef {import('../sink.js').Span} Span
- * @typedef {import('./versions.js').Place} Place
- * @typedef {{measurement: string, sources: string[], oldest: bigint}} Aging
+ * Points that have become too old. What the server keeps only for a time, by a retention policy or the period of a bucket, it removes by
+ * itself; Sluice changes neither, as other measurements are in them.
+ * @param {import('./connection.js').InfluxdbServer} server
+ * @param {import('./versions.js').Place} rows
+ * @param {string} measurement
+ * @param {string[]|null} sources  null: all that are in it
+ * @returns {import('../recorded/aging.js').AgingTable}
  */
-
-export class AgingPoints {
-  #server
-  #names
-  /** @type {Set<string>} */
-  #sources = new Set()
-  /** @type {Aging[]} */
-  #measurements = []
-
-  /** @param {import('./connection.js').InfluxdbServer} server @param {import('../names.js').TableNames} names */
-  constructor (server, names) {
-    this.#server = server
-    this.#names = names
-  }
-
-  /** @param {{source: string}[]} all  batches or records */
-  note (all) {
-    for (const { source } of all) this.#sources.add(source)
-  }
-
-  /** @param {Place} rows @returns {Promise<Span|null>} */
-  async span ({ database, policy }) {
-    this.#measurements = []
-    const spans = []
-    for (const [measurement, sources] of Map.groupBy(this.#sources, source => this.#names.inRecords(source))) {
+export function agingMeasurement (server, rows, measurement, sources) {
+  const { database, policy } = rows
+  return {
+    isOwned: true,
+    async span () {
       const [oldest, newest] = await Promise.all(['ASC', 'DESC'].map(async order => {
         const one = `SELECT * FROM ${quoteTable(policy, measurement)} ORDER BY time ${order} LIMIT 1`
-        return rowsOf(await this.#server.query(one, { database }))[0]?.time
+        return rowsOf(await server.query(one, { database }))[0]?.time
       }))
-      if (oldest === undefined) continue
-      const span = { oldest: BigInt(oldest), newest: BigInt(newest) }
-      spans.push(span)
-      this.#measurements.push({ measurement, sources, oldest: span.oldest })
+      return oldest === undefined ? null : { oldest: BigInt(oldest), newest: BigInt(newest) }
+    },
+    async removeBefore (before) {
+      for (const source of sources ?? [undefined]) await server.expire(rows, { measurement, source, before })
+      return 0 // the server does not tell
     }
-    return spanOf(spans)
-  }
-
-  /**
-   * @param {Place} rows
-   * @param {bigint} before
-   * @returns {Promise<number>} 0: the server does not tell
-   */
-  async removeBefore (rows, before) {
-    for (const { measurement, sources, oldest } of this.#measurements) {
-      if (oldest >= before) continue
-      for (const source of this.#names.perSource ? [undefined] : sources) await this.#server.expire(rows, { measurement, source, before })
-    }
-    return 0
   }
 }

@@ -1,7 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { stringText } from '../../messages/codecs/line-protocol/names.js'
 import { describe } from '../../base/errors.js'
-import { mergedRecords, RECORD_NUMBERS } from '../commit-records.js'
+import { RECORD_NUMBERS } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { oldRecords } from '../old-records.js'
 import { quoteTable } from './influxql.js'
@@ -23,7 +23,7 @@ const [, ...NUMBERS] = RECORD_NUMBERS
 
 const NO_SUMS = { hash: 0, staged: 0, stored: 0, dead: 0, before: 0 }
 
-/** The series of the database's id: of several points, made at once by several sinks, the earliest counts. */
+/** The series of the database's id. */
 const STORE = 'store'
 
 export class CommitRecords {
@@ -36,34 +36,41 @@ export class CommitRecords {
     this.#place = place
   }
 
-  /** @returns {Promise<CommitRecord[]>} */
+  /** The database's id has no table: of several, made at once by several sinks, the earliest counts. @returns {Promise<CommitRecord[]>} */
   async read () {
-    return (await this.#points()).filter(({ table }) => table !== '')
+    const { database, policy } = this.#place
+    const columns = [...NUMBERS, 'policy', 'sink_table', 'gateway', 'source', 'epoch'].map(name => `"${name}"`).join(', ')
+    const series = await this.#server.query(`SELECT ${columns} FROM ${quoteTable(policy, COMMITS_TABLE)}`, { database })
+    return rowsOf(series).map(row => {
+      const { time: seq, policy: ofRows, sink_table: table, gateway, source, epoch, last, hash, staged, stored, dead, before } = row
+      if (hash === null) throw oldRecords(this.#server.place)
+      return { policy: ofRows, table, gateway, source, epoch, seq, last, hash, staged, stored, dead, before }
+    })
   }
 
-  /** @returns {Promise<{store: string, records: CommitRecord[]}>} `store`: the id of the database, made where there is none */
-  async readAll () {
-    const points = await this.#points()
-    return { store: storeIn(points) ?? await this.#makeStore(), records: points.filter(({ table }) => table !== '') }
+  /** @param {string} id  of the database */
+  async nameStore (id) {
+    const point = { policy: '', table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, ...NO_SUMS }
+    await this.#server.write(this.#place, lineOf(STORE, point))
   }
 
   /**
-   * Those without a record.
-   * @template {Claim} C
-   * @param {C[]} claims
+   * The records of those that have one: as much of them as is known without asking for more.
+   * @param {Claim[]} claims
    * @param {string} policy  of the rows
+   * @returns {Promise<CommitRecord[]>}
    */
-  async missing (claims, policy) {
+  async find (claims, policy) {
     const { database, policy: own } = this.#place
-    const isThere = await Promise.all(claims.map(async claim => {
-      const [found] = rowsOf(await this.#server.query(
+    const found = await Promise.all(claims.map(async claim => {
+      const [record] = rowsOf(await this.#server.query(
         `SELECT "last" FROM ${quoteTable(own, COMMITS_TABLE)} ` +
         `WHERE "of" = '${hashOf({ ...claim, policy })}' AND time <= ${claim.seq} ORDER BY time DESC LIMIT 1`,
         { database }
       ))
-      return found?.last >= claim.seq
+      return record ? [{ ...claim, ...NO_SUMS, policy, seq: Number(record.time), last: Number(record.last) }] : []
     }))
-    return claims.filter((_, i) => !isThere[i])
+    return found.flat()
   }
 
   /**
@@ -83,32 +90,10 @@ export class CommitRecords {
     }
   }
 
-  /** @param {CommitRecord[]} records  those to merge @param {import('../sink.js').Head[]} heads */
-  async merge (records, heads) {
-    const merged = mergedRecords(records, heads).map(row => /** @type {CommitRecord} */ (row))
+  /** @param {CommitRecord[]} merged */
+  async merge (merged) {
     await this.write(merged)
-    // Only now: a record too many does no harm, and one too few does.
     for (const record of merged) await this.#server.forget(this.#place, hashOf(record), record.seq + 1, record.last)
-    return merged
-  }
-
-  /** @returns {Promise<CommitRecord[]>} */
-  async #points () {
-    const { database, policy } = this.#place
-    const columns = [...NUMBERS, 'policy', 'sink_table', 'gateway', 'source', 'epoch'].map(name => `"${name}"`).join(', ')
-    const series = await this.#server.query(`SELECT ${columns} FROM ${quoteTable(policy, COMMITS_TABLE)}`, { database })
-    return rowsOf(series).map(row => {
-      const { time: seq, policy: ofRows, sink_table: table, gateway, source, epoch, last, hash, staged, stored, dead, before } = row
-      if (hash === null) throw oldRecords(this.#server.place)
-      return { policy: ofRows, table, gateway, source, epoch, seq, last, hash, staged, stored, dead, before }
-    })
-  }
-
-  async #makeStore () {
-    const gateway = randomUUID()
-    const point = { policy: '', table: '', gateway, source: '', epoch: '', seq: Date.now(), last: 0, ...NO_SUMS }
-    await this.#server.write(this.#place, lineOf(STORE, point))
-    return storeIn(await this.#points()) ?? gateway
   }
 }
 
@@ -123,10 +108,4 @@ function lineOf (of, record) {
 /** @param {import('../commit-records.js').Stream & {policy: string}} of */
 function hashOf ({ policy, table, gateway, source, epoch }) {
   return createHash('sha256').update(JSON.stringify([policy, table, gateway, source, epoch])).digest('base64url')
-}
-
-/** @param {CommitRecord[]} points  all @returns {string|undefined} */
-function storeIn (points) {
-  const [first] = points.filter(({ table }) => table === '').sort((a, b) => a.seq - b.seq)
-  return first?.gateway
 }

@@ -19,6 +19,7 @@ import { rowsOf } from './connection.js'
  * @property {LineTag[]} ownTags  the source, and fields that are tags
  * @property {import('../../messages/codecs/line-protocol/line-protocol.js').LineField[]} fields
  * @property {boolean} narrow
+ * @property {boolean} withSource  several sources share the measurement
  */
 
 /**
@@ -55,6 +56,7 @@ export async function makePlan (batch, { measurement, withSource, narrow, tagFie
   return {
     measurement,
     narrow,
+    withSource,
     tags: tags.flatMap(({ name, tag }) => tag === undefined ? [] : [{ name, tag }]),
     ownTags: tags.flatMap(({ name, origin, field }) => {
       /** @type {LineTag[]} */

@@ -1,6 +1,6 @@
 import { edgeOf, inOrder, minimumOf, needSamples, poolable, pooled, summariesOf, summary } from '../reading/compute.js'
 import { readerOptions } from '../reading/options.js'
-import { PAGE_ROWS, Pages } from '../reading/pages.js'
+import { inPages, PAGE_ROWS } from '../reading/pages.js'
 import { whole } from '../reading/values.js'
 import { tagColumnOf } from '../wide.js'
 import { statisticsIn, Statements } from './reader-influxql.js'
@@ -54,9 +54,8 @@ class InfluxdbReader {
     const kinds = [...fields.values()]
     const asked = { ...range, tags }
     const statement = this.#isNarrow ? this.#statements.narrowSamples(names, known, asked) : this.#statements.wideSamples(names, asked)
-    const pages = new Pages({ sensors, pageRows })
     const rows = Math.ceil(pageRows / (this.#isNarrow ? 1 : names.length))
-    for await (const values of this.#chunks(statement, { rows, signal })) {
+    yield * inPages(this.#chunks(statement, { rows, signal }), (pages, values) => {
       for (const row of values) {
         const first = this.#isNarrow ? 2 : 1
         for (let f = 0; f < names.length; f++) {
@@ -64,15 +63,7 @@ class InfluxdbReader {
           if (value !== null) pages.add(BigInt(row[0]), this.#isNarrow ? row[1] : names[f], valueOf(value, kinds[f]))
         }
       }
-      for (const page of pages.full()) {
-        yield page
-        signal?.throwIfAborted()
-      }
-    }
-    for (const page of pages.rest()) {
-      yield page
-      signal?.throwIfAborted()
-    }
+    }, range)
   }
 
   /** Those of all times: the server lists them from its index. @type {NonNullable<Reader['sensors']>} */

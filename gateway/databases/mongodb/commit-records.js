@@ -1,8 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
-import { mergedRecords, RECORD_NAMES, RECORD_NUMBERS } from '../commit-records.js'
+import { createHash } from 'node:crypto'
+import { RECORD_NAMES, RECORD_NUMBERS } from '../commit-records.js'
 import { COMMITS_TABLE } from '../names.js'
 import { oldRecords } from '../old-records.js'
-import { RecordSet } from '../record-set.js'
 import { createIndex } from './collections.js'
 import { WRITE_CONCERN } from './insert.js'
 
@@ -36,15 +35,13 @@ export class CommitRecords {
     await createIndex(this.#db, COMMITS_TABLE, { of: 1, last: 1 }, log)
   }
 
-  /** @param {Claim[]} claims @returns {Promise<RecordSet>} with the records of those that have one */
+  /** Those that hold these, among others. @param {Claim[]} claims @returns {Promise<CommitRow[]>} */
   async find (claims) {
-    const found = new RecordSet()
-    await Promise.all([...Map.groupBy(claims, groupOf)].map(async ([of, its]) => {
+    const found = await Promise.all(Array.from(Map.groupBy(claims, groupOf), ([of, its]) => {
       const seqs = its.map(({ seq }) => seq)
-      const overlapping = { of, last: { $gte: Math.min(...seqs) }, seq: { $lte: Math.max(...seqs) } }
-      for (const record of await this.#collection.find(overlapping).toArray()) found.add(rowOf(record))
+      return this.#collection.find({ of, last: { $gte: Math.min(...seqs) }, seq: { $lte: Math.max(...seqs) } }).toArray()
     }))
-    return found
+    return found.flat().map(rowOf)
   }
 
   /**
@@ -64,35 +61,29 @@ export class CommitRecords {
     }
   }
 
-  /** @returns {Promise<{store: string, rows: CommitRow[]}>} `store`: the id of the database, made where there is none */
+  /** @returns {Promise<CommitRow[]>} */
   async read () {
-    const all = await this.#collection.find().toArray()
-    const store = all.find(({ _id }) => _id === STORE)?.gateway ?? await this.#makeStore()
-    return { store, rows: all.filter(({ of }) => of !== undefined).map(rowOf) }
+    return (await this.#collection.find().toArray()).map(rowOf)
   }
 
-  /**
-   * Each seq has a record at any time: the one that replaces others is widened before they are deleted.
-   * @param {import('../sink.js').Head[]} heads
-   * @param {(row: CommitRow) => boolean} isOwn  of those to merge
-   */
-  async compact (heads, isOwn) {
-    for (const row of mergedRecords((await this.read()).rows.filter(isOwn), heads)) {
+  /** @param {string} id  of the database, where it has none */
+  async nameStore (id) {
+    const numbers = /** @type {any} */ (Object.fromEntries(RECORD_NUMBERS.map(name => [name, 0])))
+    try {
+      await this.#collection.insertOne({ _id: STORE, table: '', gateway: id, source: '', epoch: '', ...numbers })
+    } catch (error) {
+      if (/** @type {any} */ (error).code !== DUPLICATE_KEY) throw error
+    }
+  }
+
+  /** @param {CommitRow[]} records */
+  async merge (records) {
+    for (const row of records) {
       const { _id, of, ...merged } = recordOf(row)
       // Another may have widened it further.
       await this.#collection.updateOne({ _id, last: { $lt: row.last } }, { $set: merged })
       await this.#collection.deleteMany({ of, seq: { $gt: row.seq }, last: { $gt: row.seq, $lte: row.last } })
     }
-  }
-
-  async #makeStore () {
-    const numbers = /** @type {any} */ (Object.fromEntries(RECORD_NUMBERS.map(name => [name, 0])))
-    try {
-      await this.#collection.insertOne({ _id: STORE, table: '', gateway: randomUUID(), source: '', epoch: '', ...numbers })
-    } catch (error) {
-      if (/** @type {any} */ (error).code !== DUPLICATE_KEY) throw error
-    }
-    return (await this.#collection.findOne({ _id: STORE }))?.gateway ?? ''
   }
 }
 

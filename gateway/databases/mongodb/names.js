@@ -30,10 +30,14 @@ const LAYOUT_KEYS = {
   'paper-bulk': ['measurements']
 }
 
+/** @param {string} database @returns {import('../names.js').NameRules} */
+export function nameRules (database) {
+  return { product: 'MongoDB', maxNameBytes: MAX_NAMESPACE_BYTES - Buffer.byteLength(`${database}.`), fold: name => name }
+}
+
 /** The collections that a template names. @param {string} template @param {string} database @returns {import('../names.js').TableNames} */
 export function collectionNames (template, database) {
-  const maxNameBytes = MAX_NAMESPACE_BYTES - Buffer.byteLength(`${database}.`)
-  const names = tableNames(template, { product: 'MongoDB', maxNameBytes, fold: name => name })
+  const names = tableNames(template, nameRules(database))
   return {
     ...names,
     of (source) {

@@ -4,7 +4,7 @@ import { edgeOf, minimumOf, summariesOf } from '../reading/compute.js'
 import { documentRange, documentSamples } from '../reading/documents.js'
 import { handedOver } from '../reading/handover.js'
 import { readerOptions } from '../reading/options.js'
-import { PAGE_ROWS, Pages } from '../reading/pages.js'
+import { inPages, PAGE_ROWS } from '../reading/pages.js'
 import { bytesOf, bytesText, whole } from '../reading/values.js'
 import { floor } from '../../batch/layouts.js'
 import { tagColumnOf } from '../wide.js'
@@ -127,23 +127,20 @@ class MongodbReader {
     const shown = [time.key, ...values, ...layout === 'narrow' ? [sensorColumn] : []]
     const conditions = this.#conditions(sensors, time.range(from, to), tags)
     const found = this.#find(db, conditions, Object.fromEntries(shown.map(key => [key, 1])), signal)
-    const pages = new Pages({ sensors, pageRows })
     const columns = sensors.filter(isSensor).map(sensor => ({ sensor, key: keyOf(sensor), place: placeOf(sensor) }))
-    for await (const document of found.sort({ [time.key]: 1 }).batchSize(pageRows)) {
+    yield * inPages(found.sort({ [time.key]: 1 }).batchSize(pageRows), (pages, document) => {
       const at = time.timeOf(document)
       if (layout === 'narrow') {
         const value = keys.map(key => valueOf(document[key])).find(each => each !== undefined)
         if (value !== undefined) pages.add(at, String(document[sensorColumn]), value)
-      } else {
-        const array = layout === 'paper-individual' ? document.sensors : null
-        for (const { sensor, key, place } of columns) {
-          const value = key === time.key ? undefined : valueOf(array ? array[place ?? -1] : document[key])
-          if (value !== undefined) pages.add(at, sensor, value)
-        }
+        return
       }
-      yield * pages.full()
-    }
-    yield * pages.rest()
+      const array = layout === 'paper-individual' ? document.sensors : null
+      for (const { sensor, key, place } of columns) {
+        const value = key === time.key ? undefined : valueOf(array ? array[place ?? -1] : document[key])
+        if (value !== undefined) pages.add(at, sensor, value)
+      }
+    }, { sensors, pageRows, signal })
   }
 
   /** @param {Db} db @param {import('../reader.js').Range} range */

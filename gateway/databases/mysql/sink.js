@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
-import { SqlSink } from '../sql/sink.js'
+import { sqlSink } from '../sql/sink.js'
 import { keyOf } from '../upsert/sql.js'
 import { claim, compactCommits, find, move, nameStore, prepareCommits, readCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
@@ -44,7 +44,7 @@ const FIXES = {
  */
 export async function open (given, { server }) {
   const options = withDefaults(schema, given)
-  return new SqlSink(options, storage(layoutOf(/** @type {any} */ (options)), server))
+  return sqlSink(options, storage(layoutOf(/** @type {any} */ (options)), server))
 }
 
 /**

@@ -88,7 +88,7 @@ export function tableName (name, perSource, { ignoresTableCase }) {
  * @param {Facts} facts
  * @param {string} name  of the table
  * @param {Layout} layout
- * @returns {Promise<import('../sql/aging.js').AgingTable|null>}
+ * @returns {Promise<import('../recorded/aging.js').AgingTable|null>}
  */
 export async function agingTable (connection, facts, name, { time: { column, ns } }) {
   const { table } = await lookUp(connection, facts, name)

@@ -2,7 +2,7 @@ import { SluiceError, describe } from '../../base/errors.js'
 import { withDefaults } from '../../base/defaults.js'
 import { checkName } from '../names.js'
 import { isRefusal } from '../refusal.js'
-import { SqlSink } from '../sql/sink.js'
+import { sqlSink } from '../sql/sink.js'
 import { columnsOf } from '../sql/tables.js'
 import { UPSERT } from '../upsert/layout.js'
 import { commitRecords } from './commit-records.js'
@@ -43,7 +43,7 @@ export async function open (given, { server }) {
       fix: 'Switch Hypertable off, or set another layout than "upsert".'
     })
   }
-  return new SqlSink(options, storage(options, server))
+  return sqlSink(options, storage(options, server))
 }
 
 /**

@@ -110,7 +110,7 @@ async function readTable (client, table, wanted, withSource) {
  * The table in which `prepareTable` finds the place.
  * @param {Client} client
  * @param {Table} options
- * @returns {Promise<import('../sql/aging.js').AgingTable|null>}
+ * @returns {Promise<import('../recorded/aging.js').AgingTable|null>}
  */
 export async function agingTable (client, { hypertable, ...name }) {
   const [found] = await lookUp(client, name.schema, name.name)

@@ -59,3 +59,26 @@ export class Pages {
     this.#isMixed = false
   }
 }
+
+/**
+ * The pages of rows that come in the order of time.
+ * @template Row
+ * @param {AsyncIterable<Row>} rows
+ * @param {(pages: Pages, row: Row) => void} add  the samples in a row
+ * @param {{sensors: string[], pageRows?: number, signal?: AbortSignal}} range
+ * @returns {AsyncGenerator<Sample[], void, void>}
+ */
+export async function * inPages (rows, add, { signal, ...range }) {
+  const pages = new Pages(range)
+  for await (const row of rows) {
+    add(pages, row)
+    for (const page of pages.full()) {
+      yield page
+      signal?.throwIfAborted()
+    }
+  }
+  for (const page of pages.rest()) {
+    yield page
+    signal?.throwIfAborted()
+  }
+}

@@ -3,10 +3,10 @@ import { withDefaults } from '../../base/defaults.js'
 import { Turns } from '../../base/turns.js'
 import { COMMITS_TABLE } from '../names.js'
 import { oldRecords } from '../old-records.js'
-import { RecordSet } from '../record-set.js'
+import { setOf } from '../record-set.js'
 import { setBack } from '../set-back.js'
 import { KEY, MERGED, named, rowOf } from './commit-records.js'
-import { SqlSink } from './sink.js'
+import { sqlSink } from './sink.js'
 import { columnsOf } from './tables.js'
 
 /**
@@ -36,10 +36,10 @@ import { columnsOf } from './tables.js'
  * @param {(path: string) => Promise<Session>|Session} database.open
  * @param {(session: Session, name: string, wanted: import('../wide.js').WideColumn[], withSource: boolean, layout: any) => Promise<Plan>}
  *   database.prepareTable  as a `Storage` does
- * @param {(session: Session, name: string) => Promise<import('./aging.js').AgingTable|null>} database.agingTable
+ * @param {(session: Session, name: string) => Promise<import('../recorded/aging.js').AgingTable|null>} database.agingTable
  * @param {(session: Session, plan: Plan, batches: Batch[]) => Promise<void>|void} database.insert  arranged batches
  * @param {string} [database.begin]  a transaction
- * @returns {(given: Record<string, unknown>) => Promise<SqlSink<Session, Plan>>} opens a sink
+ * @returns {(given: Record<string, unknown>) => Promise<import('../sink.js').Sink>} opens a sink
  */
 export function fileSinks (database) {
   const { schema, dialect, commits, findCommits, insertCommits, isTransient } = database
@@ -48,11 +48,7 @@ export function fileSinks (database) {
   const turns = new Turns(1)
 
   /** @param {Session} session @param {Claim[]} claims */
-  const heldBy = async (session, claims) => {
-    const held = new RecordSet()
-    for (const row of await findCommits(session, claims)) held.add(rowOf(row))
-    return held
-  }
+  const heldBy = async (session, claims) => setOf((await findCommits(session, claims)).map(rowOf))
 
   return async given => {
     const { file, ...options } = withDefaults(schema, given)
@@ -64,7 +60,7 @@ export function fileSinks (database) {
       opened = null
     }
     const place = `${dialect.product} file "${path}"`
-    return new SqlSink(options, {
+    return sqlSink(options, {
       dialect,
       place,
       isTransient,

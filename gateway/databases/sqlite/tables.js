@@ -87,7 +87,7 @@ function wantedBeside (database, table, wanted, columns) {
  * The table in which `prepareTable` finds the place.
  * @param {DatabaseSync} database
  * @param {string} name
- * @returns {import('../sql/aging.js').AgingTable|null}
+ * @returns {import('../recorded/aging.js').AgingTable|null}
  */
 export function agingTable (database, name) {
   const its = physicalName(name, alikeIn(database, name))

@@ -20,6 +20,11 @@ export const cassandra = {
   name: 'cassandra', artifacts: ['org.apache.cassandra:cassandra-all:5.0.9'], size: '67 MB', skipped: 'Cassandra sink and kill tests'
 }
 
+/** @type {JavaServer} */
+export const questdb = {
+  name: 'questdb', artifacts: ['org.questdb:questdb:9.3.4'], size: '29 MB', skipped: 'QuestDB sink and kill tests'
+}
+
 /** @param {JavaServer} server */
 const folderOf = ({ name }) => join(here, '..', '..', '..', 'node_modules', '.cache', 'sluice', `jars-${name}`)
 

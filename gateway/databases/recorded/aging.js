@@ -24,7 +24,7 @@ export class AgingTables {
   /** By a source of each table that has rows, when the oldest is of. @type {Map<string, bigint>} */
   #oldest = new Map()
 
-  /** @param {import('../names.js').TableNames} names @param {import('./sink.js').Storage<Session, any>} storage */
+  /** @param {import('../names.js').TableNames} names @param {import('./sink.js').CommonStorage<Session, any>} storage */
   constructor (names, storage) {
     this.#names = names
     this.#storage = storage
@@ -32,8 +32,7 @@ export class AgingTables {
 
   /** Rows of these sources have been stored, or will be. @param {{source: string}[]} all  batches or records */
   note (all) {
-    if (!this.#names.perSource) this.#sources.add('') // one table, whoever's
-    else for (const { source } of all) this.#sources.add(source)
+    for (const { source } of all) this.#sources.add(source)
   }
 
   /** @param {Session} session @returns {Promise<Span|null>} of all */
@@ -41,7 +40,7 @@ export class AgingTables {
     /** @type {Span[]} */
     const spans = []
     this.#oldest.clear()
-    for (const source of this.#sources) {
+    for (const source of this.#names.perSource ? this.#sources : ['']) {
       const span = await (await this.#tableOf(session, source))?.span()
       if (!span) continue
       this.#oldest.set(source, span.oldest)
@@ -69,7 +68,7 @@ export class AgingTables {
     const { perSource } = this.#names
     try {
       const name = this.#names.of(source)
-      const table = await this.#storage.agingTable(session, name, !perSource)
+      const table = await this.#storage.agingTable(session, name, !perSource, perSource ? [source] : [...this.#sources])
       if (!table || table.isOwned) return table
       if (!perSource) throw notOwned(this.#storage.place, name)
     } catch (error) {

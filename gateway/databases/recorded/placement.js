@@ -1,5 +1,4 @@
 import { arrangement } from '../../batch/layouts.js'
-import { tableNames } from '../names.js'
 import { UPSERT } from '../upsert/layout.js'
 import { newestByKey } from '../upsert/rows.js'
 import { shapeOf } from '../wide.js'
@@ -23,12 +22,12 @@ export class Placement {
   #widths = new Map()
 
   /**
-   * @param {{table: string, layout: any, intervalMs: number, key?: string[]}} options  of the sink
-   * @param {import('../names.js').NameRules} rules
+   * @param {{layout: any, intervalMs: number, key?: string[]}} options  of the sink
+   * @param {import('../names.js').TableNames} names
    * @param {Arrange} [arrange]  for a layout of the database's own
    */
-  constructor (options, rules, arrange = options.layout === UPSERT ? newestByKey(options.key ?? []) : arrangement(options)) {
-    this.names = tableNames(options.table, rules)
+  constructor (options, names, arrange = options.layout === UPSERT ? newestByKey(options.key ?? []) : arrangement(options)) {
+    this.names = names
     this.#arrange = arrange
   }
 
