@@ -13,6 +13,7 @@ export const sinkTypes = {
   influxdb: () => import('./influxdb/sink.js'),
   clickhouse: () => import('./clickhouse/sink.js'),
   cassandra: () => import('./cassandra/sink.js'),
+  questdb: () => import('./questdb/sink.js'),
   file: () => import('./file/sink.js'),
   null: () => import('./null/sink.js')
 }
@@ -24,7 +25,8 @@ export const serverTypes = {
   mongodb: () => import('./mongodb/connection.js'),
   influxdb: () => import('./influxdb/connection.js'),
   clickhouse: () => import('./clickhouse/connection.js'),
-  cassandra: () => import('./cassandra/connection.js')
+  cassandra: () => import('./cassandra/connection.js'),
+  questdb: () => import('./questdb/connection.js')
 }
 
 /** @type {Record<string, () => Promise<import('./reader.js').ReaderModule>>} */
@@ -36,7 +38,8 @@ export const readerTypes = {
   mongodb: () => import('./mongodb/reader.js'),
   influxdb: () => import('./influxdb/reader.js'),
   clickhouse: () => import('./clickhouse/reader.js'),
-  cassandra: () => import('./cassandra/reader.js')
+  cassandra: () => import('./cassandra/reader.js'),
+  questdb: () => import('./questdb/reader.js')
 }
 
 const PRODUCTS = new Map([
@@ -47,7 +50,8 @@ const PRODUCTS = new Map([
   ['mongodb', 'MongoDB'],
   ['influxdb', 'InfluxDB'],
   ['clickhouse', 'ClickHouse'],
-  ['cassandra', 'Cassandra']
+  ['cassandra', 'Cassandra'],
+  ['questdb', 'QuestDB']
 ])
 
 /** What people call a type; undefined where it is no database. @param {string} type */

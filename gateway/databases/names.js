@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { SluiceError } from '../base/errors.js'
 
 /**
@@ -88,6 +89,26 @@ export function quote (name) {
 export function caseMarked (name) {
   const bits = Array.from(name, letter => /[A-Z]/.test(letter) ? '1' : '0').join('')
   return `${name}~${BigInt(`0b${bits}`).toString(16)}`
+}
+
+const HASH_LETTERS = 16
+
+/**
+ * A name for databases that have only ASCII letters, digits and _ in theirs. Any other character becomes _x, its number in hexadecimal,
+ * and _; what is too long then ends in a hash. Different names never become the same.
+ * @param {string} name
+ * @param {number} maxLetters
+ */
+export function asciiName (name, maxLetters) {
+  const escaped = name.replace(/_(?=x)|\W/gu, letter => `_x${letter.codePointAt(0)?.toString(16)}_`)
+  if (escaped.length <= maxLetters) return escaped
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, HASH_LETTERS)
+  return `${escaped.slice(0, maxLetters - HASH_LETTERS - 1)}_${hash}`
+}
+
+/** The name of which `asciiName` has made another, unless that ends in a hash. @param {string} ascii */
+export function nameOfAscii (ascii) {
+  return ascii.replace(/_x([0-9a-f]+)_/g, (_, code) => String.fromCodePoint(parseInt(code, 16)))
 }
 
 /** @param {string} name */

@@ -40,10 +40,15 @@ export function parseAnswer (text) {
 /** @param {string} text @returns {any} */
 function jsonIn (text) {
   try {
-    return JSON.parse(text, /** @type {any} */ (exactNumber))
+    return exactJson(text)
   } catch {
     return null
   }
+}
+
+/** Whole numbers that a double does not hold are BigInt. @param {string} text @returns {any} */
+export function exactJson (text) {
+  return JSON.parse(text, /** @type {any} */ (exactNumber))
 }
 
 /** @param {string} text @param {string} quote */

@@ -22,8 +22,7 @@ export const BEYOND_RETENTION = /beyond retention policy/i
 export const TYPE_CONFLICT = /field type conflict/i
 
 // The ends of 64 bits have a meaning of their own to the server.
-const FIRST_TIME = -(2n ** 63n) + 2n
-const LAST_TIME = 2n ** 63n - 2n
+const LIMITS = { product: 'InfluxDB', first: -(2n ** 63n) + 2n, last: 2n ** 63n - 2n }
 
 /** An error whose cause blames the rows although they are not at fault, or not known to be: they are written again. */
 export class NotRefused extends SluiceError {
@@ -47,11 +46,12 @@ function isRowsFault (error) {
 /**
  * Finds rows with values that the line protocol cannot express.
  * @param {Batch[]} batches
+ * @param {typeof LIMITS} [limits]
  * @throws {RefusedRows}
  */
-export function checkRows (batches) {
+export function checkRows (batches, limits = LIMITS) {
   const faults = batches.flatMap(batch => {
-    const byRow = new Map([...infinityFaults(batch), ...timeFaults(batch)].map(fault => [fault.row, fault]))
+    const byRow = new Map([...infinityFaults(batch, limits), ...timeFaults(batch, limits)].map(fault => [fault.row, fault]))
     return [...byRow.values()]
   })
   if (faults.length > 0) throw new RefusedRows(faults)
@@ -69,21 +69,21 @@ export function oldRows (batches, keptNs, error) {
   return batches.flatMap(batch => rowsWhere(batch, row => batch.time[row] < oldest).map(row => ({ batch, row, error })))
 }
 
-/** @param {Batch} batch @returns {Fault[]} */
-function timeFaults (batch) {
+/** @param {Batch} batch @param {typeof LIMITS} limits @returns {Fault[]} */
+function timeFaults (batch, { product, first, last }) {
   const { time } = batch
-  return rowsWhere(batch, row => time[row] < FIRST_TIME || time[row] > LAST_TIME)
-    .map(row => ({ batch, row, error: refusal(`The time ${time[row]} is outside the range that InfluxDB has.`) }))
+  return rowsWhere(batch, row => time[row] < first || time[row] > last)
+    .map(row => ({ batch, row, error: refusal(`The time ${time[row]} is outside the range that ${product} has.`) }))
 }
 
-/** @param {Batch} batch @returns {Fault[]} */
-function infinityFaults (batch) {
+/** @param {Batch} batch @param {typeof LIMITS} limits @returns {Fault[]} */
+function infinityFaults (batch, { product }) {
   return batch.fields.flatMap(({ name, type }, f) => {
     if (type !== 'float64' && type !== 'float32') return []
     const column = /** @type {Float64Array} */ (batch.columns[f])
     const valid = batch.validity[f]
     return rowsWhere(batch, row => (column[row] === Infinity || column[row] === -Infinity) && (valid === null || valid[row] !== 0))
-      .map(row => ({ batch, row, error: refusal(`The field "${name}" is ${column[row]}, which InfluxDB cannot hold.`) }))
+      .map(row => ({ batch, row, error: refusal(`The field "${name}" is ${column[row]}, which ${product} cannot hold.`) }))
   })
 }
 

@@ -15,7 +15,7 @@ export class HttpStore {
   #server
   #requestBytes = REQUEST_BYTES
 
-  /** @param {import('./connection.js').InfluxdbServer} server */
+  /** @param {{write: import('./connection.js').InfluxdbServer['write']}} server */
   constructor (server) {
     this.#server = server
   }

@@ -1,7 +1,7 @@
 import cassandra from 'cassandra-driver'
 import { isMissing } from '../../../gateway/databases/cassandra/connection.js'
 import { tableName } from '../../../gateway/databases/cassandra/dialect.js'
-import { COMMITS_TABLE, quote } from '../../../gateway/databases/names.js'
+import { COMMITS_TABLE, nameOfAscii, quote } from '../../../gateway/databases/names.js'
 import { keyWriter } from '../check/row-key.js'
 
 /** Those of the sink: what a row is found under says nothing about what is in it, and two with the same in it are one too many. */
@@ -30,7 +30,7 @@ export class CassandraStore {
   }
 
   async tables () {
-    return (await this.#tables()).filter(name => name !== COMMITS_TABLE).map(sourceOf)
+    return (await this.#tables()).filter(name => name !== COMMITS_TABLE).map(nameOfAscii)
   }
 
   /** @param {string} table */
@@ -75,9 +75,4 @@ export class CassandraStore {
   #nameOf (table) {
     return `${quote(this.#database)}.${quote(table)}`
   }
-}
-
-/** Of a table that is named after one. @param {string} table */
-function sourceOf (table) {
-  return table.replace(/_x([0-9a-f]+)_/g, (_, code) => String.fromCodePoint(parseInt(code, 16)))
 }

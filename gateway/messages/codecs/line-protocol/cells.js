@@ -15,6 +15,7 @@ import { int64Writer, NUMBER_BYTES, putFloat, putInteger } from './numbers.js'
  */
 
 const COMMA = 0x2c
+const SPACE = 0x20
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const INTEGER_MARK = 'i'.charCodeAt(0)
@@ -109,7 +110,7 @@ function valueWriter (type, kind, column) {
     case 'float32': return number((buffer, at, row) => putFloat(buffer, at, column[row]))
     case 'int64': return marked(int64Writer(column))
     case 'bool': return kind === 'boolean' ? letter(column, TRUE, FALSE) : letter(column, ONE, ZERO)
-    case 'string': return text(column)
+    case 'string': return text(column, kind === 'text' ? /["\\\n]/g : /["\\]/g)
     case 'bytes': return base64(column)
     default: {
       /** @type {CellWriter['write']} */
@@ -147,32 +148,32 @@ function letter (column, yes, no) {
   }
 }
 
-/** @param {string[]} column @returns {CellWriter} */
-function text (column) {
+/** @param {string[]} column @param {RegExp} escaped @returns {CellWriter} */
+function text (column, escaped) {
   return {
     fixedBytes: 2,
     // At most three bytes for each UTF-16 unit; escaped ones take two.
     varyingBytes: row => 3 * column[row].length,
-    write: (buffer, at, row) => putText(buffer, at, column[row])
+    write: (buffer, at, row) => putText(buffer, at, column[row], escaped)
   }
 }
 
-/** @param {Buffer} buffer @param {number} at @param {string} value */
-function putText (buffer, at, value) {
+/** @param {Buffer} buffer @param {number} at @param {string} value @param {RegExp} escaped */
+function putText (buffer, at, value, escaped) {
   buffer[at] = QUOTE
-  if (value.length > SHORT_TEXT) return putLongText(buffer, at + 1, value)
+  if (value.length > SHORT_TEXT) return putLongText(buffer, at + 1, value, escaped)
   for (let i = 0; i < value.length; i++) {
     const code = value.charCodeAt(i)
-    if (code >= 0x80 || code === QUOTE || code === BACKSLASH) return putLongText(buffer, at + 1, value)
+    if (code >= 0x80 || code < SPACE || code === QUOTE || code === BACKSLASH) return putLongText(buffer, at + 1, value, escaped)
     buffer[at + 1 + i] = code
   }
   buffer[at + 1 + value.length] = QUOTE
   return at + 2 + value.length
 }
 
-/** @param {Buffer} buffer @param {number} at  after the quote @param {string} value */
-function putLongText (buffer, at, value) {
-  at += buffer.write(value.replace(/["\\]/g, '\\$&'), at)
+/** @param {Buffer} buffer @param {number} at  after the quote @param {string} value @param {RegExp} escaped */
+function putLongText (buffer, at, value, escaped) {
+  at += buffer.write(value.replace(escaped, '\\$&'), at)
   buffer[at] = QUOTE
   return at + 1
 }

@@ -1,6 +1,7 @@
 /**
  * @typedef {import('../../../batch/batch.js').FieldType} FieldType
- * @typedef {'float'|'integer'|'boolean'|'string'} FieldKind  a field's type in InfluxDB, by its own name
+ * @typedef {'float'|'integer'|'boolean'|'string'|'text'} FieldKind  a field's type in InfluxDB, by its own name; `text` is a string in
+ *   which line breaks are escaped, as QuestDB needs them
  */
 
 /** @type {Record<FieldType, FieldKind>} */

@@ -26,6 +26,7 @@ import { ordinals } from './ordinals.js'
  * @property {LineField[]} [fields]  default: all of the batch's
  * @property {boolean} [narrow]  a line a value: the field's name is the tag `sensor`, the value is `value` (a float), `value_int64`,
  *   `value_string` or `value_bytes`
+ * @property {boolean} [isKeyed]  rows of the same time and tags are told apart by what else is in them
  */
 
 export const contentType = 'text/plain; charset=utf-8'
@@ -87,8 +88,8 @@ function fieldsOf ({ fields }) {
 }
 
 /** One for each line that a row can have. @param {Lines} lines */
-function lineWriters ({ batch, measurement = batch.source, tags = tagsOf(batch), fields = fieldsOf(batch), narrow = false }) {
-  const nth = ordinals(batch, tags.flatMap(tag => 'field' in tag ? [tag.field] : []))
+function lineWriters ({ batch, measurement = batch.source, tags = tagsOf(batch), fields = fieldsOf(batch), narrow = false, isKeyed }) {
+  const nth = isKeyed ? null : ordinals(batch, tags.flatMap(tag => 'field' in tag ? [tag.field] : []))
   const row = nth ? [{ name: ROW_TAG, nth }] : []
   if (!narrow) return [new LineWriter(batch, measurement, [...tags, ...row], fields)]
   return fields.map(({ name, field }) => {

@@ -1,0 +1,115 @@
+import { describe, SluiceError } from '../../base/errors.js'
+import { withDefaults } from '../../base/defaults.js'
+import { Batch } from '../../batch/batch.js'
+import { fieldKind } from '../../messages/codecs/line-protocol/kinds.js'
+import { AnswerError } from '../http.js'
+import { checkRows } from '../influxdb/refused.js'
+import { HttpStore } from '../influxdb/store.js'
+import { BatchKeys } from '../keyed/batch-keys.js'
+import { keyedSink } from '../keyed/sink.js'
+import { setOf } from '../record-set.js'
+import { isRefusal } from '../refusal.js'
+import { prepareCommits, readCommits, writeCommits } from './commit-records.js'
+import { dialect } from './dialect.js'
+import { schema } from './sink.schema.js'
+import { agingTable, checkTables, prepareTable } from './tables.js'
+
+export { schema }
+
+/**
+ * @typedef {import('./connection.js').QuestdbServer} QuestdbServer
+ * @typedef {{known: import('../record-set.js').RecordSet}} Session
+ */
+
+/** How QuestDB says that a line is at fault: then it has stored nothing of the request. */
+const REFUSED = /error in line \d+/i
+
+/** The designated timestamp begins in 1970, and ends with 2261. */
+const LIMITS = { product: 'QuestDB', first: 0n, last: 9_214_646_399_999_999_999n }
+
+/** @param {unknown} error */
+export function isTransient (error) {
+  return !isRefusal(error, cause => cause instanceof AnswerError && (cause.status === 413 || REFUSED.test(cause.message)))
+}
+
+/**
+ * Rows of the same key take each other's place, as tables have DEDUP UPSERT KEYS.
+ * @param {Record<string, unknown>} given  see the schema
+ * @param {{server: QuestdbServer}} context
+ * @returns {Promise<import('../sink.js').Sink>}
+ */
+export async function open (given, { server }) {
+  const options = /** @type {any} */ (withDefaults(schema, given))
+  const keys = new BatchKeys()
+  const store = new HttpStore({ write: (_place, lines, signal) => server.write(lines, signal) })
+  /** @type {Session} */
+  const session = { known: setOf([]) }
+  const read = async () => {
+    const records = await readCommits(server)
+    session.known = setOf(records)
+    return records
+  }
+  /** @type {import('../keyed/sink.js').Storage<Session, import('./tables.js').Plan>} */
+  const storage = {
+    dialect,
+    place: server.place,
+    isTransient,
+    failure: error => new SluiceError('SLUICE_SINK_QUESTDB', `${server.place}: ${describe(error)}.`, { cause: error }),
+    async use (work, signal) {
+      signal?.throwIfAborted()
+      return work(session)
+    },
+    async prepareCommits () {
+      await prepareCommits(server)
+      await read()
+    },
+    readCommits: read,
+    nameStore: (_session, id) => writeCommits(server, [{
+      table: '', gateway: id, source: '', epoch: '', seq: Date.now(), last: 0, hash: 0, staged: 0, stored: 0, dead: 0, before: 0
+    }]),
+    known: ({ known }) => known,
+    find: (_session, claims) => readCommits(server, claims),
+    leave: (_session, records, signal) => writeCommits(server, records, signal),
+    merge: (_session, merged) => writeCommits(server, merged),
+    prepareTable: (_session, name, arranged, withSource) => prepareTable(server, { name, arranged, withSource }, options),
+    agingTable: (_session, name) => agingTable(server, name),
+    async store (_session, places, { signal }) {
+      checkRows(places.map(({ batch }) => batch), LIMITS)
+      await checkTables(server, places.map(({ plan }) => plan.table))
+      await store.write(places.map(({ arranged, plan }) => linesOf(plan, arranged, keys)), { database: '', policy: '', keptNs: 0n }, signal)
+    }
+  }
+  return keyedSink(options, storage)
+}
+
+/** @param {import('../../batch/batch.js').FieldType} type */
+function kindOf (type) {
+  return type === 'string' ? 'text' : fieldKind(type)
+}
+
+/**
+ * @param {import('./tables.js').Plan} plan
+ * @param {Batch} arranged
+ * @param {BatchKeys} keys
+ * @returns {import('../../messages/codecs/line-protocol/line-protocol.js').Lines}
+ */
+function linesOf ({ table, columns }, arranged, keys) {
+  const { fields, tags, source } = arranged
+  const batch = new Batch({
+    ...arranged,
+    fields: [...fields, { name: 'sluice_row', type: 'int32' }],
+    columns: [...arranged.columns, Int32Array.from({ length: arranged.rows }, (_, row) => arranged.rowNumber(row))],
+    validity: [...arranged.validity, null]
+  })
+  return {
+    batch,
+    measurement: table,
+    isKeyed: true,
+    tags: [{ name: 'sluice_batch', value: keys.of(arranged).toString('base64url') }, ...columns.flatMap(({ name, origin, tag = '' }) => {
+      return origin === 'field' ? [] : [{ name, value: origin === 'source' ? source : tags[tag] }]
+    })],
+    fields: [{ name: 'sluice_row', field: fields.length, kind: 'integer' }, ...columns.flatMap(({ name, field }) => {
+      return field === undefined ? [] : [{ name, field, kind: kindOf(fields[field].type) }]
+    })]
+  }
+}
