@@ -739,6 +739,10 @@ export const errors = {
       'Cassandra refused what the sink did, or too few replicas answered in time.',
       'The message has the reason of the server: often a missing permission, or a node that is away. It is tried again.'
     ],
+    SLUICE_SINK_QUESTDB: [
+      'QuestDB refused what the sink did, or a table of it is suspended.',
+      'The message has the reason of the server: often a missing right, or a full disk. It is tried again.'
+    ],
     SLUICE_SINK_FILE: [
       'The *file* sink cannot write to its folder.',
       'Check that the folder exists, is writable, and that the disk has room. It is tried again.'
@@ -924,6 +928,10 @@ export const errors = {
     SLUICE_QUERY_CASSANDRA: [
       'Cassandra refused the query, or too few replicas answered in time.',
       'The message has the reason of the server: often a missing permission to select, or a node that is away.'
+    ],
+    SLUICE_QUERY_QUESTDB: [
+      'QuestDB refused the query.',
+      'The message has the reason of the server: often a missing right to read the table.'
     ]
   },
 

@@ -175,6 +175,11 @@ export const faces = [
     inputs: 1
   },
   {
+    type: 'sluice-questdb', file: 'sinks/questdb', label: 'QuestDB',
+    summary: 'Stores batches in QuestDB by line protocol over HTTP, exactly once.',
+    inputs: 1
+  },
+  {
     type: 'sluice-file', file: 'sinks/file', label: 'file',
     summary: 'Appends batches to files of CSV, line protocol, Arrow or Warp 10, exactly once, rotated by size and time.',
     inputs: 1
@@ -212,6 +217,11 @@ export const faces = [
   {
     type: 'sluice-cassandra-server', file: 'sinks/cassandra-server', label: 'Cassandra server',
     summary: 'Where an Apache Cassandra cluster is, and how to log in.',
+    isConfig: true
+  },
+  {
+    type: 'sluice-questdb-server', file: 'sinks/questdb-server', label: 'QuestDB server',
+    summary: 'Where a QuestDB server is, and how to log in.',
     isConfig: true
   },
   {

@@ -146,6 +146,7 @@ export const headlines = Object.freeze({
   SLUICE_SINK_INFLUXDB: 'InfluxDB refuses to store',
   SLUICE_SINK_CLICKHOUSE: 'ClickHouse refuses to store',
   SLUICE_SINK_CASSANDRA: 'Cassandra refuses to store',
+  SLUICE_SINK_QUESTDB: 'QuestDB refuses to store',
   SLUICE_SINK_FILE: 'folder cannot be written',
   SLUICE_SINK_FILE_LOCKED: 'another process has the folder',
   SLUICE_SINK_FILE_DAMAGED: 'a file is damaged',
@@ -184,6 +185,7 @@ export const headlines = Object.freeze({
   SLUICE_QUERY_MONGODB: 'MongoDB refuses the query',
   SLUICE_QUERY_CLICKHOUSE: 'ClickHouse refuses the query',
   SLUICE_QUERY_CASSANDRA: 'Cassandra refuses the query',
+  SLUICE_QUERY_QUESTDB: 'QuestDB refuses the query',
 
   SLUICE_BENCH_UNKNOWN: 'unknown database',
   SLUICE_BENCH_NOT_EMPTY: 'database is not empty',

@@ -39,7 +39,8 @@ const URLS = {
   mongodb: { example: 'mongodb://user:password@host:27017/database', port: 27017, program: /^(mongod|ferretdb)/ },
   influxdb: { example: 'http://user:password@host:8086/database', port: 8086, program: /^influxd/ },
   clickhouse: { example: 'http://user:password@host:8123/database', port: 8123, program: /^clickhouse/ },
-  cassandra: { example: 'cassandra://user:password@host:9042/keyspace', port: 9042, program: /^java/ }
+  cassandra: { example: 'cassandra://user:password@host:9042/keyspace', port: 9042, program: /^java/ },
+  questdb: { example: 'http://user:password@host:9000/', port: 9000, program: /^java/ }
 }
 
 const HERE = ['127.0.0.1', '::1', 'localhost']

@@ -23,7 +23,8 @@ const LABELS = {
   mongodb: 'MongoDB',
   influxdb: 'InfluxDB',
   clickhouse: 'ClickHouse',
-  cassandra: 'Cassandra'
+  cassandra: 'Cassandra',
+  questdb: 'QuestDB'
 }
 
 /** The option with a database's server. @param {string} type  of database */

@@ -37,5 +37,6 @@ describe('Kill test of the other databases', function () {
   describe('that start at once', () => killTest(QUICK, ['file', 'duckdb'], 12))
 
   // While it starts, nothing else would be killed.
+  describe('QuestDB, which applies later what it has acknowledged', () => killTest({ questdb: 'questdb' }, [], 8))
   describe('Cassandra, which takes seconds', () => killTest({ cassandra: 'cassandra' }, [], 8))
 })

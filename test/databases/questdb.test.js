@@ -41,6 +41,7 @@ describe('QuestDB sink', () => {
     differs: {
       'stores the infinities, and NaN as the database can': 'it has no infinities: "refuses what it cannot hold"',
       'keeps nanoseconds over the whole range of time': 'its time begins in 1970: "refuses what it cannot hold"',
+      'stores every type at its extremes': 'the least of 64 bits is NULL: "refuses what it cannot hold"',
       'stores tags as columns': 'the line protocol has no empty tags',
       'that are gone, as after a restore, stop the next write, and what is missing is stored again': SELDOM,
       'that are gone stop a write of rows without identity': SELDOM
@@ -99,6 +100,10 @@ describe('QuestDB sink', () => {
     const early = await failureOf(() => sink.write([batchOf([1, 2], { time: BigInt64Array.of(0n, -1n) })]))
     expect([infinite, early].map(error => [isTransient(error), /** @type {any} */ (error).faults.map((/** @type {any} */ { row }) => row)]))
       .to.deep.equal([[false, [1]], [false, [1]]])
+    const least = new Batch({
+      ...batchOf([1]), source: 'oven', fields: [{ name: 'count', type: 'int64' }], columns: [BigInt64Array.of(-(2n ** 63n))], validity: [null]
+    })
+    expect(isTransient(await failureOf(() => sink.write([least])))).to.equal(false)
     await sink.write([batchOf([NaN, 2], { time: BigInt64Array.of(0n, 9_214_646_399_999_999_999n) })])
     expect(await rows('press')).to.deep.equal([{ time: 0n, force: null }, { time: 9_214_646_399_999_999_999n, force: 2 }])
   })

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { Batch } from '../../gateway/batch/batch.js'
 import { open } from '../../gateway/databases/questdb/reader.js'
 import { QuestdbDatabase } from '../databases/questdb-database.js'
 import { batchOf, failureOf, T0 } from '../databases/contract/batches.js'
@@ -25,10 +26,38 @@ describe('QuestDB reader', () => {
   const harness = {
     layouts: ['wide', 'narrow'],
     store: (layout, batches) => store({ layout }, ...batches),
-    open: layout => openReader({ layout })
+    open: layout => openReader({ layout }),
+    differs: {
+      'distinguishes nanoseconds, also before 1970': 'its time begins in 1970: "distinguishes nanoseconds from 1970 on"',
+      'begin their buckets at multiples, before 1970 too': 'its time begins in 1970',
+      'keeps whole numbers exact': 'the least of 64 bits is NULL: "keeps whole numbers exact but for the least"'
+    }
   }
   readerContract(harness)
   queryContract(harness)
+
+  it('distinguishes nanoseconds from 1970 on', async () => {
+    const time = [0n, 1n, T0, T0 + 1n, T0 + 999n, T0 + 1000n]
+    await store({}, batchOf(time.map((_, i) => i), { time: BigInt64Array.from(time) }))
+    const reader = await openReader()
+    for (const [i, at] of time.entries()) {
+      const found = await samples(reader, { sensors: ['force'], from: at, to: at + 1n })
+      expect(found).to.deep.equal([{ time: at, sensor: 'force', value: i }])
+    }
+    expect(await samples(reader, { sensors: ['force'], ...WHOLE })).to.have.length(time.length)
+  })
+
+  it('keeps whole numbers exact but for the least', async () => {
+    const counts = [0n, -7n, 2n ** 53n + 1n, 2n ** 63n - 1n, 1n - 2n ** 63n]
+    await store({}, new Batch({
+      source: 'press',
+      time: BigInt64Array.from(counts, (_, i) => T0 + BigInt(i)),
+      fields: [{ name: 'count', type: 'int64' }],
+      columns: [BigInt64Array.from(counts)]
+    }))
+    const found = await samples(await openReader(), { sensors: ['count'], ...WHOLE })
+    expect(found.map(({ value }) => value)).to.deep.equal([0, -7, ...counts.slice(2)])
+  })
 
   it('reads the sources of a table in the order of time, or one of them', async () => {
     const time = (/** @type {number[]} */ ...hours) => BigInt64Array.from(hours, hour => T0 + BigInt(Math.round(hour * 10)) * HOUR / 10n)

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { missingCassandra, startCassandra } from './cassandra.js'
+import { missingQuestdb, startQuestdb } from './questdb.js'
 import { missingClickhouse, missingOldClickhouse, startClickhouse, startOldClickhouse } from './clickhouse.js'
 import { missingInfluxdb, startInfluxdb } from './influxdb.js'
 import { missingMariadb, startMariadb } from './mariadb.js'
@@ -64,6 +65,16 @@ export const measuredServers = {
       const server = await startCassandra({ dir, isMeasured: true })
       const { port, user, password, stop, start, remove } = server
       const access = { url: `cassandra://${host}:${port}/`, host, port, user, password, database: 'bench' }
+      return { ...access, stop, start, remove, watched: watched(server, dir) }
+    }
+  },
+  questdb: {
+    missing: missingQuestdb,
+    async start ({ folder }) {
+      const dir = await subfolder(folder, 'questdb')
+      const server = await startQuestdb({ dir, isMeasured: true })
+      const { port, user, password, stop, start, remove } = server
+      const access = { url: `http://${host}:${port}/`, host, port, user, password, database: '' }
       return { ...access, stop, start, remove, watched: watched(server, dir) }
     }
   },

@@ -54,8 +54,8 @@ export async function open (given, { server }) {
       for (let at = 0; ; at += PAGE_ROWS) {
         const rows = await server.query(`${statement} LIMIT ${at}, ${at + PAGE_ROWS}`, signal)
         for (const [time, ...cells] of rows) {
-          const values = cells.map((/** @type {any} */ cell, /** @type {number} */ i) => isFloat[i] && cell !== null ? Math.fround(cell) : cell)
-          yield { time_ns: BigInt(time), ...Object.fromEntries(shown.map((name, i) => [name, values[i]])) }
+          const values = shown.map((name, i) => [name, isFloat[i] && cells[i] !== null ? Math.fround(cells[i]) : cells[i]])
+          yield { time_ns: BigInt(time), ...Object.fromEntries(values) }
         }
         if (rows.length < PAGE_ROWS) return
       }

@@ -7,18 +7,19 @@ import { checkRows } from '../influxdb/refused.js'
 import { HttpStore } from '../influxdb/store.js'
 import { BatchKeys } from '../keyed/batch-keys.js'
 import { keyedSink } from '../keyed/sink.js'
+import { COMMITS_TABLE } from '../names.js'
 import { setOf } from '../record-set.js'
-import { isRefusal } from '../refusal.js'
+import { isRefusal, RefusedRows } from '../refusal.js'
 import { prepareCommits, readCommits, writeCommits } from './commit-records.js'
 import { dialect } from './dialect.js'
 import { schema } from './sink.schema.js'
-import { agingTable, checkTables, prepareTable } from './tables.js'
+import { agingTable, checkTables, idOf, prepareTable } from './tables.js'
 
 export { schema }
 
 /**
  * @typedef {import('./connection.js').QuestdbServer} QuestdbServer
- * @typedef {{known: import('../record-set.js').RecordSet}} Session
+ * @typedef {{known: import('../record-set.js').RecordSet, id: number}} Session  `id` of the table of commit records
  */
 
 /** How QuestDB says that a line is at fault: then it has stored nothing of the request. */
@@ -26,6 +27,8 @@ const REFUSED = /error in line \d+/i
 
 /** The designated timestamp begins in 1970, and ends with 2261. */
 const LIMITS = { product: 'QuestDB', first: 0n, last: 9_214_646_399_999_999_999n }
+
+const LEAST = -(2n ** 63n)
 
 /** @param {unknown} error */
 export function isTransient (error) {
@@ -43,7 +46,7 @@ export async function open (given, { server }) {
   const keys = new BatchKeys()
   const store = new HttpStore({ write: (_place, lines, signal) => server.write(lines, signal) })
   /** @type {Session} */
-  const session = { known: setOf([]) }
+  const session = { known: setOf([]), id: -1 }
   const read = async () => {
     const records = await readCommits(server)
     session.known = setOf(records)
@@ -61,6 +64,7 @@ export async function open (given, { server }) {
     },
     async prepareCommits () {
       await prepareCommits(server)
+      session.id = await idOf(server, COMMITS_TABLE)
       await read()
     },
     readCommits: read,
@@ -75,11 +79,34 @@ export async function open (given, { server }) {
     agingTable: (_session, name) => agingTable(server, name),
     async store (_session, places, { signal }) {
       checkRows(places.map(({ batch }) => batch), LIMITS)
-      await checkTables(server, places.map(({ plan }) => plan.table))
+      refuseLeast(places.map(({ batch }) => batch))
+      await checkTables(server, [{ table: COMMITS_TABLE, id: session.id }, ...places.map(({ plan }) => plan)])
       await store.write(places.map(({ arranged, plan }) => linesOf(plan, arranged, keys)), { database: '', policy: '', keptNs: 0n }, signal)
     }
   }
   return keyedSink(options, storage)
+}
+
+/** The least LONG is NULL. @param {Batch[]} batches @throws {RefusedRows} */
+function refuseLeast (batches) {
+  const faults = batches.flatMap(batch => batch.fields.flatMap(({ name, type }, f) => {
+    const column = /** @type {BigInt64Array} */ (batch.columns[f])
+    if (type !== 'int64' || !column.includes(LEAST)) return []
+    const error = new SluiceError('SLUICE_SINK_ROWS', `The field "${name}" is ${LEAST}, which QuestDB cannot hold.`)
+    return [...column.keys()].filter(row => column[row] === LEAST && batch.validity[f]?.[row] !== 0).map(row => ({ batch, row, error }))
+  }))
+  if (faults.length > 0) throw new RefusedRows(faults)
+}
+
+/**
+ * QuestDB takes a backslash for the beginning of an escape in tags, too.
+ * @param {import('../../batch/tags.js').Tag} tag
+ * @returns {import('../../batch/tags.js').Tag}
+ */
+function escaped (tag) {
+  const escape = (/** @type {string} */ value) => value?.replaceAll('\\', '\\\\')
+  if (typeof tag === 'string') return escape(tag)
+  return tag.values.some(value => value?.includes('\\')) ? { ...tag, values: tag.values.map(escape) } : tag
 }
 
 /** @param {import('../../batch/batch.js').FieldType} type */
@@ -93,7 +120,7 @@ function kindOf (type) {
  * @param {BatchKeys} keys
  * @returns {import('../../messages/codecs/line-protocol/line-protocol.js').Lines}
  */
-function linesOf ({ table, columns }, arranged, keys) {
+export function linesOf ({ table, columns }, arranged, keys) {
   const { fields, tags, source } = arranged
   const batch = new Batch({
     ...arranged,
@@ -106,7 +133,7 @@ function linesOf ({ table, columns }, arranged, keys) {
     measurement: table,
     isKeyed: true,
     tags: [{ name: 'sluice_batch', value: keys.of(arranged).toString('base64url') }, ...columns.flatMap(({ name, origin, tag = '' }) => {
-      return origin === 'field' ? [] : [{ name, value: origin === 'source' ? source : tags[tag] }]
+      return origin === 'field' ? [] : [{ name, value: escaped(origin === 'source' ? source : tags[tag]) }]
     })],
     fields: [{ name: 'sluice_row', field: fields.length, kind: 'integer' }, ...columns.flatMap(({ name, field }) => {
       return field === undefined ? [] : [{ name, field, kind: kindOf(fields[field].type) }]

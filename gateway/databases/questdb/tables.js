@@ -9,7 +9,8 @@ import { dialect, nameIn } from './dialect.js'
  *
  * @typedef {import('./connection.js').QuestdbServer} QuestdbServer
  * @typedef {{name: string, kind: string, isKey: boolean}} Column
- * @typedef {{table: string, columns: import('../wide.js').PlacedColumn[]}} Plan
+ * @typedef {{table: string, id: number, columns: import('../wide.js').PlacedColumn[]}} Plan  `id`: a table that takes its place has
+ *   another
  */
 
 const DAY_NS = 86_400_000_000_000n
@@ -43,15 +44,29 @@ async function tableOf (server, name) {
 }
 
 /**
- * Of a line for a table that is gone, the server would make a table, and rows would not be told apart in it.
+ * Of a line for a table that is gone, the server would make a table, in which rows are not told apart; and of one that was made again, a
+ * connection that had written to the former one acknowledges lines, and loses them.
  * @param {QuestdbServer} server
- * @param {string[]} tables
+ * @param {{table: string, id: number}[]} known  as they were when they were looked at
  */
-export async function checkTables (server, tables) {
-  const names = [...new Set(tables)]
-  if (names.length === 0) return
-  const [[count]] = await server.query(`SELECT count() FROM tables() WHERE dedup AND table_name IN (${names.map(text).join(', ')})`)
-  if (count < names.length) throw new Error(`a table has been dropped, or has no DEDUP any more: ${names.join(', ')}`)
+export async function checkTables (server, known) {
+  const ids = await idsOf(server, known.map(({ table }) => table))
+  const gone = known.find(({ table, id }) => ids.get(table) !== id)
+  if (!gone) return
+  await server.close()
+  throw new Error(`the table "${gone.table}" was dropped or made again`)
+}
+
+/** Of those that tell rows apart. @param {QuestdbServer} server @param {string[]} tables @returns {Promise<Map<string, number>>} */
+async function idsOf (server, tables) {
+  const names = [...new Set(tables)].map(text).join(', ')
+  const rows = await server.query(`SELECT table_name, id FROM tables() WHERE dedup AND table_name IN (${names})`)
+  return new Map(rows.map(([name, id]) => [name, id]))
+}
+
+/** @param {QuestdbServer} server @param {string} table */
+export async function idOf (server, table) {
+  return (await idsOf(server, [table])).get(table) ?? -1
 }
 
 /**
@@ -85,7 +100,7 @@ export async function prepareTable (server, { name, arranged, withSource }, opti
     await server.query(`CREATE TABLE IF NOT EXISTS ${quote(table)} (timestamp TIMESTAMP_NS, sluice_batch VARCHAR, sluice_row INT, ` +
       `${added.join(', ')}) TIMESTAMP(timestamp) PARTITION BY DAY WAL DEDUP UPSERT KEYS(${keys.join(', ')})`)
   }, error => /already exists|duplicate column/i.test(error.message))
-  return { table, columns: found.columns.map(column => ({ ...column, name: unmarked(column.name) })) }
+  return { table, id: await idOf(server, table), columns: found.columns.map(column => ({ ...column, name: unmarked(column.name) })) }
 }
 
 /**

@@ -23,5 +23,6 @@ export const serverFacts = {
   mongodb: () => import('./mongodb.js'),
   influxdb: () => import('./influxdb.js'),
   clickhouse: () => import('./clickhouse.js'),
-  cassandra: () => import('./cassandra.js')
+  cassandra: () => import('./cassandra.js'),
+  questdb: () => import('./questdb.js')
 }
