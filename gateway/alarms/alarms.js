@@ -208,7 +208,7 @@ export class Alarms {
    * @returns {boolean} whether it got worse
    */
   #grade (alarm, its, entries) {
-    const isProblem = entries.some(({ worstMs }) => this.#now() - worstMs < Math.max(its.clearAfterMs, 1))
+    const isProblem = entries.some(({ seenMs, worstMs }) => seenMs - worstMs < Math.max(its.clearAfterMs, 1))
     const isWorse = isProblem && alarm.level === 'warning'
     alarm.level = isProblem ? 'problem' : 'warning'
     return isWorse

@@ -49,6 +49,19 @@ class Rig {
 }
 
 describe('Alarms', () => {
+  it('are no lesser ones because it took long to look', () => {
+    const rig = new Rig(null, { raiseAfterMs: 0, clearAfterMs: 0 })
+    rig.wrong = {
+      get away () {
+        rig.nowMs += 50
+        return [finding('plant', { level: 'problem' })]
+      }
+    }
+    for (let look = 0; look < 3; look++) rig.alarms.judge()
+    expect(rig.alarms.active[0].level).to.equal('problem')
+    expect(rig.told).to.have.length(1)
+  })
+
   it('are raised once something has been wrong for long enough, since when it is', () => {
     const rig = new Rig()
     expect(rig.pass(10, [finding('plant')])).to.deep.equal([])
