@@ -1,4 +1,5 @@
 import { decoded } from '../base/decoded.js'
+import { sumOf } from '../stats/balance.js'
 import { ledger } from '../stats/ledger.js'
 import { Growth } from './growth.js'
 import { Silence } from './silence.js'
@@ -11,9 +12,12 @@ import { Stalls } from './stalls.js'
  * @typedef {import('../stats/meter.js').Meter} Meter
  * @typedef {{name: string, nodeId?: string, gauge: Gauge}} Place
  * @typedef {Place & {meter?: Meter}} Sink
- * @typedef {Place & {fullInSeconds: number|null, required: string[], takers: Sink[], stalledMs: number}} Spool  `fullInSeconds`: at the
- *   rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them that run here;
- *   `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know
+ * @typedef {Place & {fullInSeconds: number|null, required: string[], takers: Sink[], stalledMs: number, served: Served[]}} Spool
+ *   `fullInSeconds`: at the rate at which it grows; null where it does not; `required`: the sinks it waits for; `takers`: those of them
+ *   that run here; `stalledMs`: for how long rows have come and none were stored, as far as this gateway can know; `served`: its sinks in
+ *   flows of this gateway, whether they run or not
+ * @typedef {{name: string, nodeId: string, sink?: Sink, rows: number, stalledMs: number}} Served  `rows`: that it lacks of the spool;
+ *   `stalledMs`: for how long rows have come for it and it has stored none
  *
  * @typedef {object} Snapshot
  * @property {Sink[]} sinks
@@ -119,10 +123,21 @@ export class Snapshots {
       const seconds = (Number(maxBytes) - Number(onDiskBytes)) / growing(spool.name) / 1000
       const required = requiredOf(spool)
       const takers = sinks.filter(({ name, nodeId }) => required.some(sink => sink === nodeId || sink === name))
-      const done = takers.map(({ meter }) => meter ? meter.rows + meter.deadLetters : 0)
       const waits = unstoredBytes === 0 ? 0 : Number(accepted ?? 0)
-      const stalledMs = this.#stalls.look(spool.nodeId ?? spool.name, { accepted: waits, stored: [confirmed, ...done].join(' ') }, nowMs)
-      return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null, required, takers, stalledMs }
+      const id = spool.nodeId ?? spool.name
+      const stalledMs = this.#stalls.look(id, { accepted: waits, stored: [confirmed, ...takers.map(doneBy)].join(' ') }, nowMs)
+      const served = this.#served(id, sinks, nowMs)
+      return { ...spool, fullInSeconds: seconds >= 0 && seconds < NEVER_SECONDS ? seconds : null, required, takers, stalledMs, served }
+    })
+  }
+
+  /** @param {string} spool @param {Sink[]} sinks @param {number} nowMs @returns {Served[]} */
+  #served (spool, sinks, nowMs) {
+    return Array.from(Map.groupBy(this.#stats.readSpooled(spool), ({ id }) => id), ([nodeId, lines]) => {
+      const { produced, stored, beforeItBegan, inFlight: rows } = sumOf(lines)
+      const sink = sinks.find(each => each.nodeId === nodeId)
+      const had = { accepted: rows === 0 ? 0 : produced, stored: [stored + beforeItBegan, sink ? doneBy(sink) : 0].join(' ') }
+      return { name: lines[0].sink, nodeId, sink, rows, stalledMs: this.#stalls.look(`${spool} ${nodeId}`, had, nowMs) }
     })
   }
 
@@ -180,6 +195,9 @@ export class Snapshots {
     return this.#blocked
   }
 }
+
+/** @param {Sink} sink */
+function doneBy ({ meter }) { return meter ? meter.rows + meter.deadLetters : 0 }
 
 /**
  * What a stage counts by its own name: a stage in has a gauge of that name, a stage out a spool.

@@ -267,7 +267,8 @@ class SinkNode {
       ...this.retention?.state(),
       keptDeadLetters: count,
       deadLettersPercent: fillPercent,
-      stoppedSources: fullSources.join(', ')
+      stoppedSources: fullSources.join(', '),
+      waitingFor: sinks.heldUpBy(this.id).join(', ')
     }
   }
 

@@ -42,5 +42,6 @@ export async function openStage (RED, node, { broker, ...options }) {
     const { requiredSinks: required, spoolBytes, ...state } = stage.state
     return { ...state, ...brokerOf(link), onDiskBytes: spoolBytes, requiredSinks: required.join(', ') }
   }, node.id)
-  return { stage, link, close: () => closeAll(dropGauge, () => stage.close(() => connection.close()), release) }
+  const dropSpooled = stats.spooled(node.id, () => stage.balances)
+  return { stage, link, close: () => closeAll(dropGauge, dropSpooled, () => stage.close(() => connection.close()), release) }
 }

@@ -135,6 +135,31 @@ describe('Kinds of alarms', () => {
         expect(rig.alarms.active[0].reason).to.equal('The rows wait in it. No sink is known that would take them.')
       })
 
+      it('by one sink of several, whose stage in is disabled, or which is disabled itself', () => {
+        const line = { ...emptyBalance(), gateway: 'gw', source: 'press' }
+        const had = { plant: 0, cloud: 0, archive: 0 }
+        rig.stats.spooled('id of spool out', () => Object.entries(had).map(([sink, stored]) => {
+          return { ...line, id: `id of sink ${sink}`, sink, produced: accepted, stored, inFlight: accepted - stored }
+        }))
+        rig.gauge('spool out', { requiredSinks: Object.keys(had).map(sink => `gw/id of sink ${sink}`).join(', ') })
+        rig.gauge('sink cloud', { connected: true, pendingRows: 0, stoppedSources: '', waitingFor: '' })
+        const passes = () => {
+          produces()
+          rig.gauge('spool out', { confirmed: ++had.cloud })
+        }
+        const STALLED = 'not-stored warning: plant has stored none of 29 rows that wait for it in the spool of out for 2 min'
+        expect(rig.pass(2 * MINUTE + 25, passes)).to.deep.equal([
+          STALLED, STALLED.replace('plant', 'archive')
+        ])
+        expect(rig.alarms.active.map(({ subject, reason }) => [subject.type, subject.nodeId, reason])).to.deep.equal([
+          ['sink', 'id of sink plant', 'It runs, and nothing brings them to it.'],
+          ['sink', 'id of sink archive', 'It does not run: it is disabled, or so is its flow.']
+        ])
+        had.archive++
+        rig.gauge('sink plant', { waitingFor: 'cloud' }) // that has an alarm of its own
+        expect(rig.pass(15, passes)).to.deep.equal([])
+      })
+
       it('not while another gateway says that it stores, however seldom and little', () => {
         rig.gauge('spool out', { requiredSinks: 'gw/id of sink plant, other/b2' })
         let answers = 0

@@ -59,12 +59,35 @@ function lossOf (place, key, what, fix) {
  * Whether something else that is raised says why nothing of a spool is stored: a database that is away, or has rows in hand and does not
  * answer, or refuses too much; a broker; a sink that could not start; a flow that does not pass on what it gets.
  * @param {Snapshot} snapshot
- * @param {Spool} spool
+ * @param {string[]} required  the sinks in question
+ * @param {import('../snapshot.js').Sink[]} takers  those of them that run here
  */
-function isExplained ({ unconnected, failed, stageIns }, { required, takers }) {
+function isExplained ({ unconnected, failed, stageIns }, required, takers) {
   return unconnected.length > 0 || failed.some(({ nodeId }) => required.some(sink => sink === nodeId)) ||
     stageIns.some(({ gauge }) => Number(gauge.parkedRows) > 0) ||
-    takers.some(({ gauge }) => gauge.connected === false || Number(gauge.pendingRows) > 0 || Boolean(gauge.stoppedSources))
+    takers.some(({ gauge }) => {
+      return gauge.connected === false || Number(gauge.pendingRows) > 0 || Boolean(gauge.stoppedSources) || Boolean(gauge.waitingFor)
+    })
+}
+
+/**
+ * A sink of this gateway that stores nothing of a spool, while others do.
+ * @param {Spool} spool
+ * @param {import('../snapshot.js').Served} served
+ * @returns {Finding}
+ */
+function unserved (spool, { name, nodeId, sink, rows, stalledMs }) {
+  return {
+    subject: { type: 'sink', name, nodeId },
+    level: 'warning',
+    what: `${short(name)} has stored none of ${counted(rows)} that wait for it in the spool of ${short(spool.name)} for ` +
+      remaining(stalledMs / 1000),
+    reason: sink ? 'It runs, and nothing brings them to it.' : 'It does not run: it is disabled, or so is its flow.',
+    fix: sink
+      ? 'Enable its stage in, and wire it; or acknowledge it, if it is meant.'
+      : 'Enable it; or remove it from the flow, where nothing is to be kept for it; or acknowledge it, if it is meant.',
+    lastsMs: stalledMs
+  }
 }
 
 /** Who does not take what a spool has, as far as this gateway can know. @param {Spool} spool */
@@ -122,16 +145,23 @@ export const stagingKinds = {
     })
   },
   'not-stored': {
-    when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so: a stage in is ' +
-      'disabled, or leads to no sink that runs. Not raised beside an alarm that says why.',
+    when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so; or one of ' +
+      'this gateway has not, while others have: a stage in is disabled, or leads to no sink that runs. Not raised beside an ' +
+      'alarm that says why.',
     level: 'warning',
     raiseAfterMs: 0,
     clearAfterMs: 10_000,
-    several: count => `Of ${count} spools nothing is stored`,
+    several: count => `Rows wait in ${count} places, and nothing stores them`,
     read: (snapshot, isRaised) => snapshot.spools.flatMap(spool => {
       const { stalledMs, gauge } = spool
       const isStill = isRaised(stageOf(spool)) && gauge.confirmed === 0 // it was before this process started
-      if (stalledMs < (isStill ? 1 : STALLED_MS) || isExplained(snapshot, spool)) return []
+      const isStalled = stalledMs >= (isStill ? 1 : STALLED_MS)
+      if (!isStalled) {
+        return spool.served.filter(({ nodeId, sink, stalledMs: ms }) => {
+          return ms >= STALLED_MS && !isExplained(snapshot, [nodeId], sink ? [sink] : [])
+        }).map(served => unserved(spool, served))
+      }
+      if (isExplained(snapshot, spool.required, spool.takers)) return []
       return [{
         subject: stageOf(spool),
         level: 'warning',
