@@ -24,9 +24,11 @@ import { Stalls } from './stalls.js'
  * @property {{name: string, nodeId?: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
  * @property {Place[]} devices  that are asked, as over Modbus
  * @property {{broker: string, problem: string, nodes: string[]}[]} unconnected  brokers
+ * @property {Set<string>} connected  brokers
  * @property {{name: string, nodeId?: string, problem: string}[]} failed  nodes
  * @property {({name: string, nodeId?: string} & import('./silence.js').Silent)[]} sources
  * @property {import('../stats/host/alarms.js').Alarm[]} host
+ * @property {boolean} isHostKnown
  * @property {{isWrong: boolean, state: string, jumps: number, jumpMs: number}} clock
  * @property {{times: number, longestMs: number}} blocked  how often something has kept all else waiting, and how long at the last look
  * @property {string} historyProblem  why the gateway's history is not written to disk; empty where it is
@@ -86,6 +88,7 @@ export class Snapshots {
     const sinks = named('sink').map(sink => ({ ...sink, meter: meters.get(sink.nodeId ?? sink.name) }))
     const spools = this.#spools(named('spool'), sinks, nowMs)
     const stageIns = named('stage in')
+    const linked = [...spools, ...stageIns, ...named('sparkplug')]
     const isHeldUp = spools.some(({ gauge }) => gauge.blocked)
     return {
       sinks,
@@ -95,7 +98,8 @@ export class Snapshots {
       stageIns,
       ownMeters: stats.metersOf('stage').flatMap(meter => ownMeter(stats, meter)),
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
-      unconnected: unconnectedOf([...spools, ...stageIns, ...named('sparkplug')]),
+      unconnected: unconnectedOf(linked),
+      connected: new Set(linked.filter(({ gauge }) => gauge.connected === true).map(brokerOf)),
       failed: [
         ...stats.unstarted.map(({ id, type, name, problem }) => ({ name: name || type, nodeId: id, problem })),
         ...named('failed').map(({ name, nodeId, gauge }) => {
@@ -104,6 +108,7 @@ export class Snapshots {
       ],
       sources: this.#sources(nowMs, { isHeldUp, isStaged: spools.length > 0 }),
       host: stats.host?.report?.alarms ?? [],
+      isHostKnown: Boolean(stats.host?.report),
       clock: this.#clock(nowMs),
       blocked: this.#block(nowMs),
       historyProblem: String(read.history?.problem ?? ''),
@@ -202,9 +207,12 @@ function soonest (spools) {
   return known.length > 0 ? Math.min(...known) : 'never'
 }
 
+/** @param {Place} place */
+function brokerOf ({ name, gauge }) { return String(gauge.broker ?? name) }
+
 /** One broker is missed by many nodes. @param {Place[]} places */
 function unconnectedOf (places) {
-  const byBroker = Map.groupBy(places.filter(({ gauge }) => gauge.connected === false), ({ name, gauge }) => String(gauge.broker ?? name))
+  const byBroker = Map.groupBy(places.filter(({ gauge }) => gauge.connected === false), brokerOf)
   return Array.from(byBroker, ([broker, its]) => {
     const problem = String(its.find(({ gauge }) => gauge.problem)?.gauge.problem ?? '')
     return { broker, problem, nodes: its.map(({ name }) => name) }

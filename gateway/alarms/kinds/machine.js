@@ -21,6 +21,7 @@ function ofHost (kind, level, when, place = '') {
   return {
     when,
     level,
+    knows: ({ isHostKnown }) => isHostKnown,
     raiseAfterMs: 15_000,
     clearAfterMs: 5 * MINUTE_MS,
     several: count => `${count} machines`, // there is one
@@ -38,6 +39,7 @@ export const machineKinds = {
   'clock-unset': {
     when: 'The clock of the machine is not set: samples wait for it for two minutes, and are marked then.',
     level: 'warning',
+    knows: ({ clock }) => clock.state === 'set',
     raiseAfterMs: 15_000,
     clearAfterMs: 0,
     several: count => `${count} clocks are not set`,

@@ -1,4 +1,5 @@
 import { measure, remaining } from '../../stats/format.js'
+import { hasDone, placesOf } from '../kind.js'
 import { counted, short } from '../words.js'
 
 /**
@@ -67,6 +68,11 @@ function isExplained ({ unconnected, failed, stageIns }, { required, takers }) {
     takers.some(({ gauge }) => gauge.connected === false || Number(gauge.pendingRows) > 0 || Boolean(gauge.stoppedSources))
 }
 
+/** Something of what came since the start is stored, or there is nothing to store. @param {Spool} spool */
+function isStoring ({ gauge: { confirmed, unstoredBytes }, takers }) {
+  return Number(confirmed) > 0 || unstoredBytes === 0 || takers.some(hasDone)
+}
+
 /** Who does not take what a spool has, as far as this gateway can know. @param {Spool} spool */
 function whoDoesNot ({ required, takers }) {
   if (required.length === 0) return 'The rows wait in it. No sink is known that would take them.'
@@ -83,6 +89,7 @@ export const stagingKinds = {
   'broker-unreachable': {
     when: 'A broker is not reached, or refuses the gateway: one alarm for all nodes that use it.',
     level: 'problem',
+    knows: ({ connected }, { name }) => connected.has(name),
     raiseAfterMs: 10_000,
     clearAfterMs: 10_000,
     several: count => `${count} brokers are not reachable`,
@@ -101,6 +108,7 @@ export const stagingKinds = {
   spool: {
     when: 'A spool is filled over its limit (80 %); a problem once it accepts nothing.',
     level: 'problem',
+    knows: ({ spools }, subject) => placesOf(spools, subject).some(({ gauge }) => Number(gauge.accepted) > 0),
     raiseAfterMs: 5000,
     clearAfterMs: 60_000,
     several: count => `${count} spools are nearly full`,
@@ -125,20 +133,21 @@ export const stagingKinds = {
     when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so: a stage in is ' +
       'disabled, or leads to no sink that runs. Not raised beside an alarm that says why.',
     level: 'warning',
+    knows: ({ spools }, subject) => placesOf(spools, subject).some(isStoring),
     raiseAfterMs: 0,
     clearAfterMs: 10_000,
     several: count => `Of ${count} spools nothing is stored`,
-    read: (snapshot, isRaised) => snapshot.spools.flatMap(spool => {
-      const { stalledMs, gauge } = spool
-      const isStill = isRaised(stageOf(spool)) && gauge.confirmed === 0 // it was before this process started
-      if (stalledMs < (isStill ? 1 : STALLED_MS) || isExplained(snapshot, spool)) return []
+    read: (snapshot, lastingMs) => snapshot.spools.flatMap(spool => {
+      const before = isStoring(spool) ? null : lastingMs(stageOf(spool)) // since before this process started
+      if (before === null && spool.stalledMs < STALLED_MS || isExplained(snapshot, spool)) return []
+      const lastsMs = Math.max(spool.stalledMs, before ?? 0)
       return [{
         subject: stageOf(spool),
         level: 'warning',
-        what: `No sink has stored rows of the spool of ${short(spool.name)} for ${remaining(stalledMs / 1000)}`,
+        what: `No sink has stored rows of the spool of ${short(spool.name)} for ${remaining(lastsMs / 1000)}`,
         reason: whoDoesNot(spool),
         fix: 'Enable stage in and its sinks, and wire them, here or at the gateway that is to store; or acknowledge it, if it is meant.',
-        lastsMs: stalledMs
+        lastsMs
       }]
     })
   },
@@ -200,6 +209,7 @@ export const stagingKinds = {
   parked: {
     when: 'Rows went into a flow several times without reaching their sinks: they wait in the spool for the next deploy.',
     level: 'warning',
+    knows: ({ stageIns }, subject) => placesOf(stageIns, subject).length > 0, // the start was a deploy
     raiseAfterMs: 5000,
     clearAfterMs: 10_000,
     several: count => `Behind ${count} stages rows wait for a deploy`,
