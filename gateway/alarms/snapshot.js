@@ -28,7 +28,7 @@ import { Stalls } from './stalls.js'
  * @property {{name: string, nodeId?: string, problem: string}[]} failed  nodes
  * @property {({name: string, nodeId?: string} & import('./silence.js').Silent)[]} sources
  * @property {import('../stats/host/alarms.js').Alarm[]} host
- * @property {boolean} isHostKnown
+ * @property {boolean} isMachineKnown  and the flows run, whose nodes are to be told
  * @property {{isWrong: boolean, state: string, jumps: number, jumpMs: number}} clock
  * @property {{times: number, longestMs: number}} blocked  how often something has kept all else waiting, and how long at the last look
  * @property {string} historyProblem  why the gateway's history is not written to disk; empty where it is
@@ -108,7 +108,7 @@ export class Snapshots {
       ],
       sources: this.#sources(nowMs, { isHeldUp, isStaged: spools.length > 0 }),
       host: stats.host?.report?.alarms ?? [],
-      isHostKnown: Boolean(stats.host?.report),
+      isMachineKnown: Boolean(stats.host?.report) && sinks.length + linked.length + stats.metersOf('source').length > 0,
       clock: this.#clock(nowMs),
       blocked: this.#block(nowMs),
       historyProblem: String(read.history?.problem ?? ''),

@@ -21,7 +21,7 @@ function ofHost (kind, level, when, place = '') {
   return {
     when,
     level,
-    knows: ({ isHostKnown }) => isHostKnown,
+    knows: ({ isMachineKnown }) => isMachineKnown,
     raiseAfterMs: 15_000,
     clearAfterMs: 5 * MINUTE_MS,
     several: count => `${count} machines`, // there is one
@@ -39,7 +39,7 @@ export const machineKinds = {
   'clock-unset': {
     when: 'The clock of the machine is not set: samples wait for it for two minutes, and are marked then.',
     level: 'warning',
-    knows: ({ clock }) => clock.state === 'set',
+    knows: ({ clock, isMachineKnown }) => clock.state === 'set' && isMachineKnown,
     raiseAfterMs: 15_000,
     clearAfterMs: 0,
     several: count => `${count} clocks are not set`,
