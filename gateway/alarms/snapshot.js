@@ -21,7 +21,7 @@ import { Stalls } from './stalls.js'
  * @property {Spool[]} spools
  * @property {number|'full'|'never'} spoolFullInSeconds  of that which is full first
  * @property {Place[]} stageIns
- * @property {{name: string, nodeId?: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
+ * @property {{name: string, nodeId: string, meter: Meter}[]} ownMeters  of stages: what belongs to no source
  * @property {Place[]} devices  that are asked, as over Modbus
  * @property {{broker: string, problem: string, nodes: string[]}[]} unconnected  brokers
  * @property {Set<string>} connected  brokers
@@ -96,7 +96,10 @@ export class Snapshots {
       spools,
       spoolFullInSeconds: isHeldUp ? 'full' : soonest(spools),
       stageIns,
-      ownMeters: stats.metersOf('stage').flatMap(meter => ownMeter(stats, meter)),
+      ownMeters: stats.metersOf('stage').filter(({ isOwn }) => isOwn).map(meter => {
+        const { name } = [...stageIns, ...spools].find(({ nodeId }) => nodeId === meter.id) ?? meter
+        return { name, nodeId: meter.id, meter }
+      }),
       devices: named('source').filter(({ gauge }) => 'lastGoodSecondsAgo' in gauge),
       unconnected: unconnectedOf(linked),
       connected: new Set(linked.filter(({ gauge }) => gauge.connected === true).map(brokerOf)),
@@ -184,16 +187,6 @@ export class Snapshots {
     }
     return this.#blocked
   }
-}
-
-/**
- * What a stage counts by its own name: a stage in has a gauge of that name, a stage out a spool.
- * @param {import('../stats/stats.js').Stats} stats
- * @param {Meter} meter
- */
-function ownMeter (stats, meter) {
-  const [, name, kind] = /^(.*) \(stage (in|out)\)$/s.exec(meter.id) ?? []
-  return kind ? [{ name, nodeId: stats.nodeOf(`${kind === 'in' ? 'stage in' : 'spool'} ${name}`), meter }] : []
 }
 
 /** The sinks that a spool waits for, without whose they are. @param {Place} spool */

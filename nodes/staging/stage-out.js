@@ -60,7 +60,7 @@ export default function (RED) {
     })
 
     /** Of what belongs to no source. */
-    const ownMeter = () => stats.meter('stage', stageNameOf(name, 'stage out'))
+    const ownMeter = () => stats.ownMeter(stageNameOf(name, 'stage out'), node.id)
 
     /** @param {import('../../gateway/batch/batch.js').Batch} batch */
     async function accept (batch) {

@@ -207,7 +207,7 @@ describe('Kinds of alarms', () => {
       rig.gauge('spool out', { lostRows: 5, droppedRows: 6, clashes: 1, setBack: 1, strangers: 2, impossible: 3, tooBig: 4, doubts: 1 })
       rig.gauge('stage in in', { lostRows: 7, parkedRows: 8 })
       meter.lost = 9
-      Object.assign(rig.stats.meter('stage', 'in (stage in)'), { errors: 11, dropped: 12 })
+      Object.assign(rig.stats.ownMeter('in (stage in)', 'id of stage in in'), { errors: 11, dropped: 12 })
       expect(rig.pass(10)).to.have.members([
         'rows-lost problem: The spool of out has lost 5 rows',
         'rows-lost problem: 7 rows that in waits for are in no spool any more',
@@ -224,6 +224,15 @@ describe('Kinds of alarms', () => {
         'doubts warning: What the databases behind out have cannot be verified'
       ])
     })
+  })
+
+  it('of a stage are not those of a source that is called like one', () => {
+    rig.gauge('spool saw', { connected: true })
+    rig.stats.meter('stage', 'saw (stage out)').dropped = 5
+    expect(rig.pass(10)).to.deep.equal([])
+    rig.stats.ownMeter('saw (stage out)', 'id of spool saw').dropped = 7
+    expect(rig.pass(10)).to.deep.equal(['rows-refused problem: saw could not accept 7 rows, and nothing keeps them'])
+    expect(rig.alarms.active[0].id).to.equal('rows-refused:stage:id of spool saw')
   })
 
   describe('of the machine', () => {

@@ -35,15 +35,15 @@ describe('a stage out', () => {
   it('shows and counts as its own the rows that it refuses for the name of their source, of which there is no end', async () => {
     await helper.load([broker, stageOut], [
       { id: 'broker', type: 'sluice-broker', url: `mqtt://127.0.0.1:${embedded.port}` },
-      { id: 'stage', type: 'sluice-stage-out', name: 'names', broker: 'broker', wires: [] }
+      { id: 'names-stage', type: 'sluice-stage-out', name: 'names', broker: 'broker', wires: [] }
     ])
-    const node = helper.getNode('stage')
-    const status = () => stats.statuses.get('stage')
+    const node = helper.getNode('names-stage')
+    const status = () => stats.statuses.get('names-stage')
     await until(() => status()?.fill === 'green')
     for (const topic of ['nul\0', 'half \ud800']) node.receive({ topic, payload: [{ x: 1 }, { x: 2 }] })
     await until(() => status()?.fill === 'yellow')
     expect(status()?.text).to.equal('0 B to store, 4 rows refused')
-    expect(stats.meter('stage', 'names (stage out)')).to.include({ dropped: 4 })
+    expect(stats.ownMeter('names (stage out)', 'names-stage')).to.include({ dropped: 4 })
     expect(stats.metersOf('stage').filter(({ id }) => /^(nul|half)/.test(id))).to.deep.equal([])
   })
 })
