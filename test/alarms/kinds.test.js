@@ -104,6 +104,15 @@ describe('Kinds of alarms', () => {
       expect(rig.pass(MINUTE)).to.deep.equal(['spool problem: The spool of out accepts nothing: its sources wait'])
     })
 
+    it('say that a full stage out refuses what does not wait, and how much', () => {
+      rig.gauge('spool out', { onDiskBytes: 100 * MIB, maxBytes: 100 * MIB, unstoredBytes: 99 * MIB, blocked: 'full', refusedRows: 0 })
+      rig.stats.ownMeter('out (stage out)', 'id of spool out').dropped = 3 // of names that cannot be used: among those that the gauge has
+      const full = 'spool problem: The spool of out accepts nothing: sources wait, all else is refused'
+      expect(rig.pass(MINUTE)).to.deep.equal([full])
+      rig.gauge('spool out', { refusedRows: 12 })
+      expect(rig.pass(5)).to.have.members([full, 'rows-refused problem: out could not accept 12 rows, and nothing keeps them'])
+    })
+
     describe('say that nothing is stored', () => {
       const NOT_STORED = 'not-stored warning: No sink has stored rows of the spool of out for'
       let accepted = 0

@@ -84,6 +84,20 @@ function whoDoesNot ({ required, takers }) {
 
 const ROOM = 'Give it a larger spool, or a database that keeps up; when full, it can hold its sources up instead.'
 
+/**
+ * Rows that stages have refused: a stage out says how many, of all its sources; a stage in counts them as its own.
+ * @param {Snapshot} snapshot
+ * @returns {{stage: Named, rows: number}[]}
+ */
+function refusedBy ({ spools, ownMeters }) {
+  const told = spools.filter(({ gauge }) => gauge.refusedRows !== undefined)
+  const others = ownMeters.filter(({ nodeId }) => !told.some(spool => spool.nodeId === nodeId))
+  return [
+    ...told.map(stage => ({ stage, rows: Number(stage.gauge.refusedRows) })),
+    ...others.map(stage => ({ stage, rows: stage.meter.dropped }))
+  ]
+}
+
 /** @type {Record<string, Kind>} */
 export const stagingKinds = {
   'broker-unreachable': {
@@ -117,12 +131,13 @@ export const stagingKinds = {
       const percent = Math.round(Number(onDiskBytes) / Number(maxBytes) * 100)
       if (!blocked && !(percent > limits.of('spool', spool.name))) return []
       const name = short(spool.name)
+      const meanwhile = spool.gauge.refusedRows === undefined ? 'its sources wait' : 'sources wait, all else is refused' // by stage out
       const until = spool.fullInSeconds === null ? '' : `, and full in ${remaining(spool.fullInSeconds)}`
       return [{
         subject: stageOf(spool),
         level: blocked ? 'problem' : 'warning',
         what: blocked
-          ? `The spool of ${name} accepts nothing: its sources wait`
+          ? `The spool of ${name} accepts nothing: ${meanwhile}`
           : `The spool of ${name} is ${percent} % full${until}`,
         reason: [blocked, `${measure(Number(unstoredBytes), 'B')} of it are to be stored.`].filter(Boolean).join('; '),
         fix: 'Bring back the database or broker that it waits for, or make room on its disk.'
@@ -192,18 +207,19 @@ export const stagingKinds = {
     }))
   },
   'rows-refused': {
-    when: 'Rows that came to a stage are in no spool, as those of more sources than it may have, or of one whose name cannot be used.',
+    when: 'Rows that came to a stage are in no spool: it is full and what sends them does not wait, they are of more sources than it may ' +
+      'have, or of one whose name cannot be used.',
     level: 'problem',
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'process',
     several: count => `${count} stages have not accepted rows`,
-    read: ({ ownMeters }) => ownMeters.map(stage => ({
+    read: snapshot => refusedBy(snapshot).map(({ stage, rows }) => ({
       subject: stageOf(stage),
       level: 'problem',
       what: more => `${short(stage.name)} could not accept ${counted(more)}, and nothing keeps them`,
-      fix: 'The log says why; a stage out may have too many sources, or names that cannot be used, or no room for what it refuses.',
-      count: stage.meter.dropped
+      fix: 'The log says why: a stage out may be full, or have too many sources, or names that cannot be used.',
+      count: rows
     }))
   },
   parked: {
