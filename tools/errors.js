@@ -473,7 +473,9 @@ export const errors = {
       'Write that id into the file `gateway-id` of the data folder, or move the folder of the spool away.'
     ],
     SLUICE_SPOOL_FULL: [
-      'The spool and its waiting room are full; the batch was refused and counted.',
+      'The spool and its waiting room are full. Sources of Sluice that feed it wait, and third-party messages stay with the broker. What ' +
+      'else sends rows to a *stage out* does not wait: they are refused, counted (status, alarm `rows-refused`, ' +
+      '`sluice_staged_dropped_rows_total`), and lost unless a catch node keeps them.',
       'Find out why the sinks do not store (`sluice sinks list`), raise the cap, or let the spool drop the oldest.'
     ],
     SLUICE_SPOOL_BATCH_TOO_BIG: [

@@ -17,6 +17,7 @@ import { inOneLine, short } from './words.js'
  * @property {number} beganMs  since 1970
  * @property {Alarm|null} alarm  once it is raised by itself
  * @property {boolean} isMember  it is one of several that are raised together
+ * @property {boolean} [isRestored]  its alarm was raised before the restart
  *
  * @typedef {{alarms: Alarm[], more: Record<string, number>, counts: Record<string, number>}} Kept  from before a restart; `more`: of an
  *   alarm that counts, by its id
@@ -29,7 +30,7 @@ const MAX_RECENT = 200
 const MAX_NAMES = 20
 /** Counts that are remembered: those that were read last. */
 const MAX_COUNTS = 1000
-/** After a restart, all that was wrong has so long to be seen again. */
+/** After a restart, what was wrong has so long to be seen again, unless it is known before that it is over. */
 const RESTART_MS = 90_000
 
 /**
@@ -68,12 +69,12 @@ export class Alarms {
    * @param {() => number} [setup.wallNow]  since 1970
    */
   constructor ({ kinds, take, kept = null, now = () => performance.now(), wallNow = Date.now }) {
-    this.#kinds = Object.entries(kinds)
+    this.#kinds = new Map(Object.entries(kinds))
     this.#take = take
     this.#now = now
     this.#wallNow = wallNow
     this.#startedMs = now()
-    this.#entries = new Map(this.#kinds.map(([kind]) => [kind, new Map()]))
+    this.#entries = new Map(Object.keys(kinds).map(kind => [kind, new Map()]))
     this.#counts = new Map(Object.entries(kept?.counts ?? {}))
     this.#isFirst = kept === null
     for (const alarm of kept?.alarms ?? []) this.#restore(alarm, kept?.more[alarm.id] ?? 0)
@@ -82,7 +83,7 @@ export class Alarms {
 
   /** What a restart must not forget. Counts that begin at 0 with a process are not among it. @returns {Kept} */
   get kept () {
-    const lives = this.#kinds.flatMap(([kind, { event }]) => event === 'process' ? [] : [`${kind}:`])
+    const lives = [...this.#kinds].flatMap(([kind, { event }]) => event === 'process' ? [] : [`${kind}:`])
     const counts = [...this.#counts].filter(([id, count]) => count > 0 && lives.some(start => id.startsWith(start)))
     const entries = [...this.#entries.values()].flatMap(its => [...its])
     const more = entries.filter(([, entry]) => entry.alarm && entry.more > 0).map(([id, entry]) => [id, entry.more])
@@ -119,9 +120,12 @@ export class Alarms {
   #judgeKind (kind, its, snapshot) {
     const nowMs = this.#now()
     const entries = /** @type {Map<string, Entry>} */ (this.#entries.get(kind))
-    const isRaised = (/** @type {Subject} */ subject) => Boolean(entries.get(idOf(kind, subject))?.alarm)
+    const lastingMs = (/** @type {Subject} */ subject) => {
+      const entry = entries.get(idOf(kind, subject))
+      return entry?.isRestored ? Math.max(0, this.#wallNow() - entry.beganMs) : null
+    }
     const due = []
-    for (const finding of its.read(snapshot, isRaised)) {
+    for (const finding of its.read(snapshot, lastingMs)) {
       const id = idOf(kind, finding.subject)
       const more = finding.count === undefined ? 0 : this.#growth(id, finding.count, its.event)
       if (its.event && more === 0) continue
@@ -132,7 +136,7 @@ export class Alarms {
     this.#raise(kind, its, entries, due)
     for (const [id, entry] of entries) {
       const overMs = nowMs - entry.seenMs
-      if (overMs === 0 || overMs < patienceMs(its, entry)) continue
+      if (overMs === 0 || overMs < patienceMs(its, entry, snapshot)) continue
       entries.delete(id)
       if (entry.alarm) this.#clear(entry.alarm)
     }
@@ -219,6 +223,7 @@ export class Alarms {
     const { reason, fix, subject } = /** @type {Finding} */ (entry.finding)
     const alarm = /** @type {Alarm} */ (entry.alarm)
     Object.assign(alarm, { what: lineOf(entry), fix, subject: plain(subject) })
+    delete alarm.isFromBefore
     if (reason) alarm.reason = reason
   }
 
@@ -240,6 +245,7 @@ export class Alarms {
     }
     if (alarm) {
       Object.assign(alarm, text)
+      delete alarm.isFromBefore
       if (this.#grade(alarm, its, members)) this.#startAgain(alarm)
       return
     }
@@ -281,9 +287,14 @@ export class Alarms {
   #restore (alarm, more) {
     const entries = this.#entries.get(alarm.kind)
     if (!entries) return // of a version that had such a kind
+    const nowMs = this.#now()
     this.active.push(alarm)
+    if (!alarm.isFromBefore && !this.#kinds.get(alarm.kind)?.event) { // what has happened is true for ever
+      Object.assign(alarm, { what: inOneLine(`Before the restart: ${alarm.what}`), isFromBefore: true })
+    }
+    const worstMs = alarm.level === 'problem' ? nowMs : -Infinity
     if (alarm.subject.name === SEVERAL) this.#several.set(alarm.kind, alarm)
-    else entries.set(alarm.id, { ...nothing(this.#now()), more, beganMs: alarm.raisedMs, alarm })
+    else entries.set(alarm.id, { ...nothing(nowMs), worstMs, more, beganMs: alarm.raisedMs, alarm, isRestored: true })
   }
 
   #sort () {
@@ -298,10 +309,11 @@ const SEVERAL = '(several)'
 /** @param {string} kind @param {Subject} subject */
 function idOf (kind, { type, name, nodeId }) { return `${kind}:${type}:${nodeId ?? name}` }
 
-/** How long it has to be over. @param {Kind} kind @param {Entry} entry */
-function patienceMs ({ clearAfterMs }, { alarm, isMember, finding }) {
+/** How long it has to be over. @param {Kind} kind @param {Entry} entry @param {import('./snapshot.js').Snapshot} snapshot */
+function patienceMs ({ clearAfterMs, knows }, { alarm, isMember }, snapshot) {
   if (!alarm && !isMember) return 0
-  return finding ? clearAfterMs : Math.max(clearAfterMs, RESTART_MS)
+  if (!alarm?.isFromBefore) return clearAfterMs
+  return knows?.(snapshot, alarm.subject) ? 0 : Math.max(clearAfterMs, RESTART_MS)
 }
 
 /** What is said of it, in one line. @param {Entry} entry */

@@ -17,6 +17,7 @@
  * @property {number} raisedMs  since when it is so
  * @property {number|null} clearedMs
  * @property {number|null} acknowledgedMs  somebody has seen it
+ * @property {true} [isFromBefore]  it was so before a restart, and is not known to be so since
  *
  * @typedef {'raised'|'cleared'|'acknowledged'} Change  an alarm is raised again when it gets worse after it was acknowledged
  * @typedef {(alarm: Alarm, change: Change) => void} Listener

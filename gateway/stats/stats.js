@@ -50,11 +50,20 @@ export class Stats {
    * @param {string} name
    * @param {string} [id]
    */
-  meter (stage, name, id = name) {
-    const key = `${stage}/${id}`
+  meter (stage, name, id = name) { return this.#meter(`${stage}/${id}`, name, () => new Meter(stage, id, this.nowNs)) }
+
+  /**
+   * What a node of the staging counts that belongs to no source. It is known by its node: sources may have any name.
+   * @param {string} name
+   * @param {string} nodeId
+   */
+  ownMeter (name, nodeId) { return this.#meter(`own/${nodeId}`, name, () => new Meter('stage', nodeId, this.nowNs, { isOwn: true })) }
+
+  /** @param {string} key @param {string} name @param {() => Meter} make */
+  #meter (key, name, make) {
     let meter = this.#meters.get(key)
     if (!meter) {
-      meter = new Meter(stage, id, this.nowNs)
+      meter = make()
       this.#meters.set(key, meter)
       for (const each of this.#followers) each.follow(meter, meter.totals)
     }

@@ -86,7 +86,7 @@ async function open (RED, node, options, mapper) {
     throw error
   })
   const { connection, gateway } = link // from here to deferAcks nothing is awaited: MQTT.js would acknowledge what comes meanwhile
-  const meter = stats.meter('stage', stageNameOf(name, 'stage in'))
+  const meter = stats.ownMeter(stageNameOf(name, 'stage in'), node.id)
   /** Opened for the first third-party message where no topics are named. @type {ThirdPartyStage|null} */
   let thirdParty = null
   const openThirdParty = () => thirdParty ??= new ThirdPartyStage(RED, node, { options, refused: refused.queue, meter, mapper })

@@ -255,10 +255,43 @@ describe('Alarms', () => {
       before.pass(15, [finding('plant')])
       before.alarms.acknowledge('away:sink:plant')
       const rig = restarted(before)
-      expect(rig.alarms.active).to.deep.equal(before.alarms.active)
+      const [alarm] = before.alarms.active
+      expect(rig.alarms.active).to.deep.equal([{ ...alarm, isFromBefore: true, what: 'Before the restart: plant is away' }])
       rig.pass(60) // what is in the flow has to start
       rig.pass(60, [finding('plant')])
-      expect(rig.alarms.active[0].acknowledgedMs).to.equal(START_MS + 15_000)
+      expect(rig.alarms.active).to.deep.equal([alarm])
+      expect(rig.told).to.deep.equal([])
+    })
+
+    it('say from the first moment on that they are of before, once, however often it is restarted', () => {
+      const before = new Rig()
+      before.pass(15, [finding('plant'), ...Array.from({ length: 20 }, (_, i) => finding(`source ${i}`))])
+      const rig = restarted(restarted(before))
+      expect(rig.alarms.active.map(({ what, isFromBefore }) => ({ what, isFromBefore })))
+        .to.deep.equal([{ what: 'Before the restart: 21 of them', isFromBefore: true }])
+      const many = Array.from({ length: 5 }, (_, i) => finding(`source ${i}`))
+      expect(rig.pass(15, many)[0]).to.include({ what: '5 of them' }).and.not.have.property('isFromBefore')
+    })
+
+    it('do not say for a minute and a half what is known to be over', () => {
+      const kind = { knows: () => isKnown }
+      let isKnown = false
+      const before = new Rig(null, kind)
+      before.pass(15, [finding('plant')])
+      const rig = new Rig(JSON.parse(JSON.stringify(before.alarms.kept)), kind)
+      expect(rig.pass(20)).to.have.length(1)
+      isKnown = true
+      expect(rig.pass(5)).to.deep.equal([])
+      expect(rig.told).to.deep.equal(['cleared away:sink:plant at 25'])
+    })
+
+    it('stay problems, and are not raised again as such, though the first look finds a warning', () => {
+      const before = new Rig()
+      before.pass(15, [finding('plant', { level: 'problem' })])
+      before.alarms.acknowledge('away:sink:plant')
+      const rig = restarted(before)
+      rig.pass(5, [finding('plant')])
+      expect(rig.pass(5, [finding('plant', { level: 'problem' })])[0].acknowledgedMs).to.equal(START_MS + 15_000)
       expect(rig.told).to.deep.equal([])
     })
 

@@ -104,6 +104,15 @@ describe('Kinds of alarms', () => {
       expect(rig.pass(MINUTE)).to.deep.equal(['spool problem: The spool of out accepts nothing: its sources wait'])
     })
 
+    it('say that a full stage out refuses what does not wait, and how much', () => {
+      rig.gauge('spool out', { onDiskBytes: 100 * MIB, maxBytes: 100 * MIB, unstoredBytes: 99 * MIB, blocked: 'full', refusedRows: 0 })
+      rig.stats.ownMeter('out (stage out)', 'id of spool out').dropped = 3 // of names that cannot be used: among those that the gauge has
+      const full = 'spool problem: The spool of out accepts nothing: sources wait, all else is refused'
+      expect(rig.pass(MINUTE)).to.deep.equal([full])
+      rig.gauge('spool out', { refusedRows: 12 })
+      expect(rig.pass(5)).to.have.members([full, 'rows-refused problem: out could not accept 12 rows, and nothing keeps them'])
+    })
+
     describe('say that nothing is stored', () => {
       const NOT_STORED = 'not-stored warning: No sink has stored rows of the spool of out for'
       let accepted = 0
@@ -232,7 +241,7 @@ describe('Kinds of alarms', () => {
       rig.gauge('spool out', { lostRows: 5, droppedRows: 6, clashes: 1, setBack: 1, strangers: 2, impossible: 3, tooBig: 4, doubts: 1 })
       rig.gauge('stage in in', { lostRows: 7, parkedRows: 8 })
       meter.lost = 9
-      Object.assign(rig.stats.meter('stage', 'in (stage in)'), { errors: 11, dropped: 12 })
+      Object.assign(rig.stats.ownMeter('in (stage in)', 'id of stage in in'), { errors: 11, dropped: 12 })
       expect(rig.pass(10)).to.have.members([
         'rows-lost problem: The spool of out has lost 5 rows',
         'rows-lost problem: 7 rows that in waits for are in no spool any more',
@@ -249,6 +258,15 @@ describe('Kinds of alarms', () => {
         'doubts warning: What the databases behind out have cannot be verified'
       ])
     })
+  })
+
+  it('of a stage are not those of a source that is called like one', () => {
+    rig.gauge('spool saw', { connected: true })
+    rig.stats.meter('stage', 'saw (stage out)').dropped = 5
+    expect(rig.pass(10)).to.deep.equal([])
+    rig.stats.ownMeter('saw (stage out)', 'id of spool saw').dropped = 7
+    expect(rig.pass(10)).to.deep.equal(['rows-refused problem: saw could not accept 7 rows, and nothing keeps them'])
+    expect(rig.alarms.active[0].id).to.equal('rows-refused:stage:id of spool saw')
   })
 
   describe('of the machine', () => {

@@ -51,8 +51,8 @@ describe('What the live page is told', () => {
       stats.meter('sink', 'store', 'sink').record(batch)
     }
     stats.meter('source', 'silent')
-    stats.meter('stage', 'in (stage in)')
-    stats.meter('stage', 'out (stage out)')
+    stats.ownMeter('in (stage in)', 'in node')
+    stats.ownMeter('stage out 2', 'out node')
     stats.meter('stage', 'foreign').record(batchOf('foreign', [1]))
     stats.balances(() => [{ ...emptyBalance(), id: 'sink', sink: 'store', gateway: 'gw-other', source: 'bus.load', stored: 7 }])
     const { layout, sources, stored } = next()
@@ -62,6 +62,15 @@ describe('What the live page is told', () => {
     expect(sources.sent).to.deep.equal([1, 1, null, 0, null])
     expect(sources.staged).to.deep.equal([1, 1, 1, null, null])
     expect(stored?.rows).to.deep.equal([[0, 1, 0, 0, 7]])
+  })
+
+  it('shows a source whatever it is called, also like a stage', () => {
+    const name = 'saw (stage out)'
+    stats.ownMeter(name, 'out node').dropped = 5
+    stats.meter('stage', name).record(batchOf(name, [1, 2]))
+    const { layout, sources } = next()
+    expect(layout?.sources.map(source => source.name)).to.deep.equal([name])
+    expect(sources.staged).to.deep.equal([2])
   })
 
   it('tells the layout and alarms when they change, and a newcomer everything', () => {

@@ -21,6 +21,7 @@ function ofHost (kind, level, when, place = '') {
   return {
     when,
     level,
+    knows: ({ isMachineKnown }) => isMachineKnown,
     raiseAfterMs: 15_000,
     clearAfterMs: 5 * MINUTE_MS,
     several: count => `${count} machines`, // there is one
@@ -38,6 +39,7 @@ export const machineKinds = {
   'clock-unset': {
     when: 'The clock of the machine is not set: samples wait for it for two minutes, and are marked then.',
     level: 'warning',
+    knows: ({ clock, isMachineKnown }) => clock.state === 'set' && isMachineKnown,
     raiseAfterMs: 15_000,
     clearAfterMs: 0,
     several: count => `${count} clocks are not set`,
@@ -95,8 +97,8 @@ export const machineKinds = {
   temperature: ofHost('temperature', 'problem', 'The processor is hotter than 75 °C; a problem from 82 °C on.'),
   power: ofHost('power', 'problem', 'A Raspberry Pi had too little voltage, or was slowed down; a problem while its voltage is too low.'),
   card: ofHost('card', 'problem', 'An eMMC has used 80 % of its life; a problem once it has used all.'),
-  space: ofHost('space', 'problem', 'The disk of the data folder has less than 10 % and 5 GB left; a problem below 3 % and 1 GB.',
-    'The data folder: '),
+  space: ofHost('space', 'problem',
+    'The disk of the data folder has less than 10 % and 5 GB left; a problem below 3 % and 1 GB, or below 100 MB.', 'The data folder: '),
   files: ofHost('files', 'problem', 'It can have few more files: less than 10 % of them are left; a problem below 3 %.',
     'The data folder: ')
 }

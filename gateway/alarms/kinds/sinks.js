@@ -1,4 +1,5 @@
 import { remaining } from '../../stats/format.js'
+import { hasDone, placesOf } from '../kind.js'
 import { counted, short } from '../words.js'
 
 /**
@@ -26,6 +27,9 @@ function isAway (sink) {
   return reason !== null && (reason === '' || AWAY.test(reason))
 }
 
+/** @type {(isKnown: (sink: Sink) => boolean) => NonNullable<Kind['knows']>} */
+const ofSink = isKnown => ({ sinks }, subject) => placesOf(sinks, subject).some(isKnown)
+
 /** What waits for the sink, and until when the spools have room. @param {Snapshot} snapshot @param {Sink} sink */
 function waiting ({ rowsFor, spoolFullInSeconds }, sink) {
   const rows = rowsFor(sink)
@@ -42,6 +46,7 @@ export const sinkKinds = {
   'sink-unreachable': {
     when: 'The database of a sink is not reached.',
     level: 'problem',
+    knows: ofSink(({ gauge }) => gauge.connected === true),
     raiseAfterMs: 10_000,
     clearAfterMs: 10_000,
     several: count => `${count} databases are not reachable`,
@@ -57,6 +62,7 @@ export const sinkKinds = {
   'sink-refuses': {
     when: 'The database of a sink is reached and takes nothing of what is written.',
     level: 'problem',
+    knows: ofSink(hasDone),
     raiseAfterMs: 15_000,
     clearAfterMs: 15_000,
     several: count => `${count} databases take nothing`,
@@ -72,14 +78,18 @@ export const sinkKinds = {
   'sink-waiting': {
     when: 'A sink has had rows for longer than its limit (120 s) without an answer of its database, as behind a lock.',
     level: 'warning',
+    knows: ofSink(hasDone),
     raiseAfterMs: 5000,
     clearAfterMs: 15_000,
     several: count => `${count} databases do not answer to what is written`,
-    read: ({ sinks, limits }) => sinks.flatMap(sink => {
-      const seconds = Number(sink.gauge.waitingMs ?? 0) / 1000
+    read: ({ sinks, limits }, lastingMs) => sinks.flatMap(sink => {
+      const subject = subjectOf(sink)
+      const waitingMs = Number(sink.gauge.waitingMs ?? 0)
+      const isStill = waitingMs > 0 && !hasDone(sink) // it has been since before this process started
+      const seconds = Math.max(waitingMs, isStill && lastingMs(subject) || 0) / 1000
       if (trouble(sink) !== null || !(seconds > limits.of('waiting', sink.name))) return []
       return [{
-        subject: subjectOf(sink),
+        subject,
         level: 'warning',
         what: `${short(sink.name)} has not answered for ${remaining(seconds)}; ${counted(Number(sink.gauge.pendingRows ?? 0))} in hand`,
         fix: 'Look what the database does: a lock on the table, a backup, a disk that is too slow.',
@@ -119,6 +129,7 @@ export const sinkKinds = {
   'dead-letters': {
     when: 'A sink keeps rows that its database refused for good. When more come, one that was acknowledged is raised again.',
     level: 'warning',
+    knows: ofSink(({ gauge }) => gauge.keptDeadLetters !== undefined),
     raiseAfterMs: 0,
     clearAfterMs: 10_000,
     several: count => `${count} databases have refused rows for good`,
@@ -133,6 +144,7 @@ export const sinkKinds = {
   'dead-letters-full': {
     when: 'The dead letters of a sink take over 80 % of their room; a problem once they stop sources, or take all of it.',
     level: 'problem',
+    knows: ofSink(({ gauge }) => gauge.keptDeadLetters !== undefined),
     raiseAfterMs: 0,
     clearAfterMs: 10_000,
     several: count => `${count} queues of dead letters are nearly full`,

@@ -1,5 +1,7 @@
 import { measure, remaining } from '../../stats/format.js'
+import { placesOf, stageOf } from '../kind.js'
 import { counted, short } from '../words.js'
+import { notStored } from './not-stored.js'
 
 /**
  * @typedef {import('../kind.js').Kind} Kind
@@ -12,11 +14,6 @@ import { counted, short } from '../words.js'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** While a gateway starts, or a database is slow, nothing is stored for a while. */
-const STALLED_MS = 120_000
-
-/** @param {Named} stage */
-const stageOf = ({ name, nodeId }) => ({ type: /** @type {const} */ ('stage'), name, nodeId })
 
 /**
  * What should never happen, by the key of the gauge that counts it. It may be over at once: it stays for an hour, to be seen.
@@ -55,57 +52,28 @@ function lossOf (place, key, what, fix) {
   return { subject: stageOf(place), level: 'problem', what: more => what(short(place.name), more), fix, count }
 }
 
-/**
- * Whether something else that is raised says why nothing of a spool is stored: a database that is away, or has rows in hand and does not
- * answer, or refuses too much; a broker; a sink that could not start; a flow that does not pass on what it gets.
- * @param {Snapshot} snapshot
- * @param {string[]} required  the sinks in question
- * @param {import('../snapshot.js').Sink[]} takers  those of them that run here
- */
-function isExplained ({ unconnected, failed, stageIns }, required, takers) {
-  return unconnected.length > 0 || failed.some(({ nodeId }) => required.some(sink => sink === nodeId)) ||
-    stageIns.some(({ gauge }) => Number(gauge.parkedRows) > 0) ||
-    takers.some(({ gauge }) => {
-      return gauge.connected === false || Number(gauge.pendingRows) > 0 || Boolean(gauge.stoppedSources) || Boolean(gauge.waitingFor)
-    })
-}
-
-/**
- * A sink of this gateway that stores nothing of a spool, while others do.
- * @param {Spool} spool
- * @param {import('../snapshot.js').Served} served
- * @returns {Finding}
- */
-function unserved (spool, { name, nodeId, sink, rows, stalledMs }) {
-  return {
-    subject: { type: 'sink', name, nodeId },
-    level: 'warning',
-    what: `${short(name)} has stored none of ${counted(rows)} that wait for it in the spool of ${short(spool.name)} for ` +
-      remaining(stalledMs / 1000),
-    reason: sink ? 'It runs, and nothing brings them to it.' : 'It does not run: it is disabled, or so is its flow.',
-    fix: sink
-      ? 'Enable its stage in, and wire it; or acknowledge it, if it is meant.'
-      : 'Enable it; or remove it from the flow, where nothing is to be kept for it; or acknowledge it, if it is meant.',
-    lastsMs: stalledMs
-  }
-}
-
-/** Who does not take what a spool has, as far as this gateway can know. @param {Spool} spool */
-function whoDoesNot ({ required, takers }) {
-  if (required.length === 0) return 'The rows wait in it. No sink is known that would take them.'
-  const others = required.length - takers.length
-  const here = takers.length > 0 ? ` Of its sinks, these run here and get none: ${takers.map(({ name }) => name).join(', ')}.` : ''
-  const away = others > 0 ? ` Nothing is heard of ${counted(others, 'sink')} that it waits for: disabled, or of another gateway.` : ''
-  return `The rows wait in it.${here}${away}`
-}
-
 const ROOM = 'Give it a larger spool, or a database that keeps up; when full, it can hold its sources up instead.'
+
+/**
+ * Rows that stages have refused: a stage out says how many, of all its sources; a stage in counts them as its own.
+ * @param {Snapshot} snapshot
+ * @returns {{stage: Named, rows: number}[]}
+ */
+function refusedBy ({ spools, ownMeters }) {
+  const told = spools.filter(({ gauge }) => gauge.refusedRows !== undefined)
+  const others = ownMeters.filter(({ nodeId }) => !told.some(spool => spool.nodeId === nodeId))
+  return [
+    ...told.map(stage => ({ stage, rows: Number(stage.gauge.refusedRows) })),
+    ...others.map(stage => ({ stage, rows: stage.meter.dropped }))
+  ]
+}
 
 /** @type {Record<string, Kind>} */
 export const stagingKinds = {
   'broker-unreachable': {
     when: 'A broker is not reached, or refuses the gateway: one alarm for all nodes that use it.',
     level: 'problem',
+    knows: ({ connected }, { name }) => connected.has(name),
     raiseAfterMs: 10_000,
     clearAfterMs: 10_000,
     several: count => `${count} brokers are not reachable`,
@@ -124,6 +92,7 @@ export const stagingKinds = {
   spool: {
     when: 'A spool is filled over its limit (80 %); a problem once it accepts nothing.',
     level: 'problem',
+    knows: ({ spools }, subject) => placesOf(spools, subject).some(({ gauge }) => Number(gauge.accepted) > 0),
     raiseAfterMs: 5000,
     clearAfterMs: 60_000,
     several: count => `${count} spools are nearly full`,
@@ -132,46 +101,20 @@ export const stagingKinds = {
       const percent = Math.round(Number(onDiskBytes) / Number(maxBytes) * 100)
       if (!blocked && !(percent > limits.of('spool', spool.name))) return []
       const name = short(spool.name)
+      const meanwhile = spool.gauge.refusedRows === undefined ? 'its sources wait' : 'sources wait, all else is refused' // by stage out
       const until = spool.fullInSeconds === null ? '' : `, and full in ${remaining(spool.fullInSeconds)}`
       return [{
         subject: stageOf(spool),
         level: blocked ? 'problem' : 'warning',
         what: blocked
-          ? `The spool of ${name} accepts nothing: its sources wait`
+          ? `The spool of ${name} accepts nothing: ${meanwhile}`
           : `The spool of ${name} is ${percent} % full${until}`,
         reason: [blocked, `${measure(Number(unstoredBytes), 'B')} of it are to be stored.`].filter(Boolean).join('; '),
         fix: 'Bring back the database or broker that it waits for, or make room on its disk.'
       }]
     })
   },
-  'not-stored': {
-    when: 'Rows have come into a spool for 2 min, and no sink has stored any, nor has one of another gateway said so; or one of ' +
-      'this gateway has not, while others have: a stage in is disabled, or leads to no sink that runs. Not raised beside an ' +
-      'alarm that says why.',
-    level: 'warning',
-    raiseAfterMs: 0,
-    clearAfterMs: 10_000,
-    several: count => `Rows wait in ${count} places, and nothing stores them`,
-    read: (snapshot, isRaised) => snapshot.spools.flatMap(spool => {
-      const { stalledMs, gauge } = spool
-      const isStill = isRaised(stageOf(spool)) && gauge.confirmed === 0 // it was before this process started
-      const isStalled = stalledMs >= (isStill ? 1 : STALLED_MS)
-      if (!isStalled) {
-        return spool.served.filter(({ nodeId, sink, stalledMs: ms }) => {
-          return ms >= STALLED_MS && !isExplained(snapshot, [nodeId], sink ? [sink] : [])
-        }).map(served => unserved(spool, served))
-      }
-      if (isExplained(snapshot, spool.required, spool.takers)) return []
-      return [{
-        subject: stageOf(spool),
-        level: 'warning',
-        what: `No sink has stored rows of the spool of ${short(spool.name)} for ${remaining(stalledMs / 1000)}`,
-        reason: whoDoesNot(spool),
-        fix: 'Enable stage in and its sinks, and wire them, here or at the gateway that is to store; or acknowledge it, if it is meant.',
-        lastsMs: stalledMs
-      }]
-    })
-  },
+  'not-stored': notStored,
   'rows-lost': {
     when: 'Rows are lost: by a damaged disk, or because a spool has no longer what a database has not got.',
     level: 'problem',
@@ -213,23 +156,25 @@ export const stagingKinds = {
     }))
   },
   'rows-refused': {
-    when: 'Rows that came to a stage are in no spool, as those of more sources than it may have, or of one whose name cannot be used.',
+    when: 'Rows that came to a stage are in no spool: it is full and what sends them does not wait, they are of more sources than it may ' +
+      'have, or of one whose name cannot be used.',
     level: 'problem',
     raiseAfterMs: 0,
     clearAfterMs: DAY_MS,
     event: 'process',
     several: count => `${count} stages have not accepted rows`,
-    read: ({ ownMeters }) => ownMeters.map(stage => ({
+    read: snapshot => refusedBy(snapshot).map(({ stage, rows }) => ({
       subject: stageOf(stage),
       level: 'problem',
       what: more => `${short(stage.name)} could not accept ${counted(more)}, and nothing keeps them`,
-      fix: 'The log says why; a stage out may have too many sources, or names that cannot be used, or no room for what it refuses.',
-      count: stage.meter.dropped
+      fix: 'The log says why: a stage out may be full, or have too many sources, or names that cannot be used.',
+      count: rows
     }))
   },
   parked: {
     when: 'Rows went into a flow several times without reaching their sinks: they wait in the spool for the next deploy.',
     level: 'warning',
+    knows: ({ stageIns }, subject) => placesOf(stageIns, subject).length > 0, // the start was a deploy
     raiseAfterMs: 5000,
     clearAfterMs: 10_000,
     several: count => `Behind ${count} stages rows wait for a deploy`,

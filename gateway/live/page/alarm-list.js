@@ -73,7 +73,8 @@ function alarmItem (first) {
       item.className = `alarm ${alarm.level}${alarm.acknowledgedMs === null ? '' : ' seen'}`
       say(badge, text(`level.${alarm.level}`))
       say(what, alarm.what)
-      say(when, since(alarm.raisedMs, nowMs))
+      const lasts = since(alarm.raisedMs, nowMs)
+      say(when, alarm.isFromBefore ? text('alarms.checking', { since: lasts }) : lasts)
       say(reason, alarm.reason ?? '')
       reason.hidden = !alarm.reason
       say(fix, alarm.fix)
