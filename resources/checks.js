@@ -3,6 +3,8 @@ import { tagFaults, writeLimits } from './modbus-tags.js'
 import { nameFault } from './names.js'
 import { say } from './sentences.js'
 import { unitsProblem } from './units.js'
+import { keyProblem } from './upserts.js'
+import { portProblem } from './urls.js'
 
 /**
  * What options may not be beyond what their schemas say, mostly because of each other: the same in the editor's forms and in the gateway.
@@ -51,6 +53,20 @@ const checks = {
   }),
 
   'not-above-highest': (lowest, { highest }) => [lowest > highest ? say('exchanged', { lowest, highest }) : undefined],
+
+  'broker-address': (url, _, { title, default: usual }) => [
+    portProblem(title, url) ?? (URL.canParse(url) ? undefined : say('pattern', { title, example: String(usual), given: `"${url}"` }))
+  ],
+
+  'mongodb-url': (url, _, { title }) => [url.includes('@') ? say('loginInUrl', { title }) : portProblem(title, url)],
+
+  'upsert-key': key => [keyProblem(key)],
+
+  'no-upsert': (isHypertable, { layout }) => [isHypertable && layout === 'upsert' ? say('hypertable') : undefined],
+
+  'udp-version': (protocol, { server }) => [
+    protocol === 'udp' && typeof server === 'object' && server && server.version !== '1' ? say('udpVersion') : undefined
+  ],
 
   'time-zone': (zone, _, { title }) => [isTimeZone(zone) ? undefined : say('timeZone', { title, given: `"${zone}"` })]
 }

@@ -70,6 +70,13 @@ export const sentences = {
   noFit: 'A value of __count__ registers does not fit at address __address__: __last__ is the last.',
   framing: 'The fault __fault__ is for connections of __kind__ only.',
   exchanged: 'The lowest value, __lowest__, is above the highest, __highest__. Exchange them.',
+  portIn: 'The port in __title__',
+  loginInUrl: '__title__ contains a user or password. Enter them in their own fields, which are kept encrypted, and take them out here.',
+  noKey: 'The layout "upsert" has no key. Name the fields or tags by which a row is known.',
+  ownKey: 'The key of the layout "upsert" cannot be its own column "__column__". Name the fields or tags by which a row is known.',
+  hypertable: 'A hypertable, which is cut by time, cannot find rows by a key alone. Switch Hypertable off, or set another layout than ' +
+    '"upsert".',
+  udpVersion: 'Only version 1 of InfluxDB accepts datagrams. Choose http, or a server of version 1.',
   timeZone: '__title__: __given__ is not a time zone. Give one such as Europe/Berlin, or UTC.',
   openQuote: 'The quote in line __n__ is not closed.',
   column: 'column __n__',
