@@ -68,6 +68,10 @@ const checks = {
     protocol === 'udp' && typeof server === 'object' && server && server.version !== '1' ? say('udpVersion') : undefined
   ],
 
+  'member-group': (group, { member, members }) => [members > 1 && !group ? say('noGroup', { member, members }) : undefined],
+
+  member: (member, { members }) => [member > members ? say('noMember', { member, members }) : undefined],
+
   'time-zone': (zone, _, { title }) => [isTimeZone(zone) ? undefined : say('timeZone', { title, given: `"${zone}"` })]
 }
 

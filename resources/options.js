@@ -96,7 +96,7 @@ export function clash (property, value, options) {
  * @returns {{value?: any, problem?: string, warning?: string}}  `warning`: it can be used, but may not be what is meant
  */
 export function readOption (property, given, required = false) {
-  if (isEmpty(given)) {
+  if (isEmpty(given) || isBlank(property, given)) {
     return property.default === undefined && required ? { problem: say('missing', { title: property.title }) } : { value: property.default }
   }
   if (property.enum) {
@@ -112,6 +112,11 @@ export function readOption (property, given, required = false) {
 
 /** Whether a field or a cell holds nothing. @param {unknown} given @returns {given is undefined|null|''} */
 export const isEmpty = given => given === undefined || given === null || given === ''
+
+/** Whether a text is of nothing but blanks, which only a secret may be. @param {Property} property @param {unknown} given */
+function isBlank ({ type, enum: choices, 'x-secret': isSecret = false }, given) {
+  return type === 'string' && !choices && !isSecret && typeof given === 'string' && given.trim() === ''
+}
 
 /** Whether a property matters under these options. @param {Property} property @param {Record<string, unknown>} options */
 export function applies (property, options) {
@@ -139,14 +144,15 @@ export const isTable = property => tableItems(property) !== undefined
 /** What the rows of a table are. @param {Property} property @returns {Schema|undefined} */
 export const tableItems = ({ items }) => items && 'properties' in items ? items : undefined
 
-/** @type {Record<'boolean'|'string'|'array', (property: Property, given: any) => {value?: any, problem?: string}>} */
+/** @type {Record<'boolean'|'string'|'array', (property: Property, given: any) => {value?: any, problem?: string, warning?: string}>} */
 const readers = {
   boolean ({ title }, given) {
     const value = { true: true, false: false }[String(given)]
     return value === undefined ? { problem: say('boolean', { title, given: quote(given) }) } : { value }
   },
 
-  string ({ title, default: usual, examples: [example] = [usual], minLength = 0, maxLength = Infinity, pattern = '' }, given) {
+  string (property, given) {
+    const { title, default: usual, examples: [example] = [usual], minLength = 0, maxLength = Infinity, pattern = '' } = property
     const value = String(given)
     if (typeof given === 'object') return { problem: say('text', { title }) }
     if (value.length < minLength) return { problem: say('tooShort', { title, limit: grouped(minLength) }) }
@@ -154,7 +160,7 @@ const readers = {
       return { problem: say('tooLong', { title, limit: grouped(maxLength), length: grouped(value.length) }) }
     }
     if (!new RegExp(pattern, 'u').test(value)) return { problem: say('pattern', { title, example: String(example), given: quote(value) }) }
-    return { value }
+    return property['x-secret'] || value === value.trim() ? { value } : { value, warning: say('blanks', { title, given: quote(value) }) }
   },
 
   array (property, given) {

@@ -38,6 +38,7 @@ export const sentences = {
   comma: '__given__ needs a point: __meant__',
   written: '__given__ is written __meant__',
   ambiguous: '__given__ may be __decimal__ or __thousands__: write the one that is meant',
+  blanks: '__title__ begins or ends with a blank, which is part of it: __given__.',
   readAs: '__given__ is read as __value__: write __thousands__ if that is meant.',
   cell: '__title__ __fault__.',
   noName: 'has no name',
@@ -77,6 +78,9 @@ export const sentences = {
   hypertable: 'A hypertable, which is cut by time, cannot find rows by a key alone. Switch Hypertable off, or set another layout than ' +
     '"upsert".',
   udpVersion: 'Only version 1 of InfluxDB accepts datagrams. Choose http, or a server of version 1.',
+  noGroup: 'Member __member__ of __members__ has no group. Give all members the same group, and their sinks the same names: what one has ' +
+    'stored counts for all.',
+  noMember: 'There is no member __member__ of __members__. Number the members 1 to __members__, each its own.',
   timeZone: '__title__: __given__ is not a time zone. Give one such as Europe/Berlin, or UTC.',
   openQuote: 'The quote in line __n__ is not closed.',
   column: 'column __n__',

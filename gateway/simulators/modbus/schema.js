@@ -95,7 +95,7 @@ export const schema = {
       type: 'string',
       title: 'Listen on',
       description: '127.0.0.1 is reached from this machine only, 0.0.0.0 from every network. Modbus has no passwords.',
-      minLength: 1,
+      pattern: '^[A-Za-z0-9._:%-]+$',
       'x-when': onNetwork,
       default: '127.0.0.1'
     },
