@@ -56,7 +56,7 @@ export class Health {
   #started = event => {
     this.status = 'running'
     const found = unstartedIn(event, this.#nodes)
-    const circle = circlesIn(found)
+    const circle = circlesIn(event, found)
     this.#stats.unstarted = found.map(node => {
       const { id, type, name } = node
       return { id, type, name, problem: unstarted(circle(node) ?? this.#said.of(id)[0]?.text ?? null) }

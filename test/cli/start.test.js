@@ -88,8 +88,10 @@ describe('Gateway', () => {
     const flow = [
       { id: 'flow', type: 'tab', label: 'flow' },
       { id: 'hall', type: 'sluice-broker', name: 'hall', url: 'mqtt://127.0.0.1:9' },
-      { id: 'yard', type: 'sluice-broker', url: 'mqtt://127.0.0.1:9' },
-      { id: 'note', type: 'comment', z: 'flow', x: 100, y: 100, wires: [] }
+      { id: 'line', type: 'subflow', name: 'line', in: [], out: [] },
+      { id: 'press', type: 'sluice-broker', z: 'line', name: 'press', url: 'mqtt://127.0.0.1:9' },
+      { id: 'inner', type: 'comment', z: 'line', x: 100, y: 100, wires: [] },
+      { id: 'use', type: 'subflow:line', z: 'flow', x: 100, y: 100, wires: [] }
     ]
     await writeFile(join(folder, 'empty.json'), JSON.stringify(flow))
     const [, editorUrl] = await start().says(/Editor +(http:\S+)[^]*Ctrl-C/)
@@ -98,9 +100,10 @@ describe('Gateway', () => {
     answer = await fetch(`${editorUrl}sluice/health/ready`)
     const { missing } = /** @type {{missing: {name: string, problem: string}[]}} */ (await answer.json())
     const reason = '"Circular config node dependency detected: hall": the name of sluice-broker hall is its own id.'
-    const [own, other] = missing.map(({ problem }) => problem)
+    expect(missing.map(({ name }) => name)).to.deep.equal(['sluice-broker hall', 'subflow use'])
+    const [own, use] = missing.map(({ problem }) => problem)
     expect(own).to.contain(`Node-RED has not made this node: ${reason}`)
-    if (missing.length > 1) expect(other).to.contain(`It gave up at sluice-broker hall. ${reason}`)
+    expect(use).to.contain('It gave up at sluice-broker press. "Circular config node dependency detected: press"')
   })
 
   it('says that its port is taken', async () => {
