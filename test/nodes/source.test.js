@@ -47,8 +47,11 @@ describe('a source node', () => {
     ]
     /** @param {string} id  of a node that runs */
     const sourceOf = async id => {
-      await statusLike(helper.getNode(id), /rows\/s/)
-      return [...stats.metersOf('source').find(({ running }) => running.has(id))?.rowsBySource.keys() ?? []].at(-1)
+      for (;;) {
+        await statusLike(helper.getNode(id), /rows\/s/)
+        const source = [...stats.metersOf('source').find(({ running }) => running.has(id))?.rowsBySource.keys() ?? []].at(-1)
+        if (source) return source
+      }
     }
     const sources = (/** @type {string[]} */ ...ids) => Promise.all(ids.map(sourceOf))
     await helper.load(simulator, flow('one', 'two'))
