@@ -630,10 +630,6 @@ export const errors = {
       'A sink of another gateway was announced 24 h ago and has never stored anything: the spools no longer wait for it.',
       'Nothing, if it is gone for good. Otherwise have it store something; then it is waited for again.'
     ],
-    SLUICE_MEMBERS: [
-      'A *stage in* that shares the gateways with others has no group, or a number that there is not.',
-      'The same group and number of members in each, and *Member* from 1, each its own.'
-    ],
     SLUICE_STAGE_IN_SINKS: [
       'No sink is wired behind a *stage in*, so that nothing could ever be acknowledged.',
       'Wire a sink behind it, or name the sinks in its form.'

@@ -119,7 +119,6 @@ export const headlines = Object.freeze({
   SLUICE_ROW_TOO_BIG: 'row too big for the broker',
   SLUICE_HEAD_TOO_BIG: 'too much to announce at once',
   SLUICE_SINK_EXPIRED: 'announced sink never stored',
-  SLUICE_MEMBERS: 'no such member of the group',
   SLUICE_STAGE_IN_SINKS: 'no sink is wired behind it',
   SLUICE_SETTLE: 'nothing to settle',
 
